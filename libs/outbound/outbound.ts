@@ -1,0 +1,74 @@
+/** The outbound port: the one door to the network. Every page, webhook, custom request and mail connection passes it. */
+import type { Socket } from 'node:net';
+
+export const outboundFailureReasons = [
+  'invalid_url',
+  'address_denied',
+  'dns_failed',
+  'connect_failed',
+  'tls_failed',
+  'timed_out',
+  'too_large',
+  'too_many_redirects',
+  'redirect_refused',
+  'protocol_error',
+  'bad_encoding',
+  'aborted',
+] as const;
+export type OutboundFailureReason = (typeof outboundFailureReasons)[number];
+
+export interface OutboundFailure {
+  readonly ok: false;
+  readonly reason: OutboundFailureReason;
+  /** One sentence for the user: what happened and, where there is one, what to do. Never a secret, never an inner address. */
+  readonly message: string;
+  /** True once request bytes may have reached the other side: a repeat may be seen twice. */
+  readonly sent: boolean;
+  readonly durationMs: number;
+}
+
+export interface OutboundAnswer {
+  readonly ok: true;
+  readonly status: number;
+  /** Lower-case names; repeated headers joined by `, `. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Decompressed. */
+  readonly body: Uint8Array;
+  /** True where `onBodyLimit` is `cut` and more came than was read. */
+  readonly bodyCut: boolean;
+  readonly finalUrl: string;
+  readonly redirects: number;
+  readonly durationMs: number;
+}
+
+export interface OutboundRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | string;
+  /** Whole exchange, redirects included. */
+  readonly timeoutMs: number;
+  /** Decoded bytes of the answer's body. */
+  readonly maxBodyBytes: number;
+  /** What to do past `maxBodyBytes`: fail with `too_large`, or stop reading and hand over what came. */
+  readonly onBodyLimit: 'fail' | 'cut';
+  /** 0: a redirect is an answer like any other. At most 5; each target is checked anew and credentials are dropped across origins. */
+  readonly maxRedirects: number;
+  /** `http://user:pass@host:port` for this request alone; its address is checked too. */
+  readonly proxyUrl?: string;
+  readonly signal?: AbortSignal;
+}
+
+export type ConnectResult = { readonly ok: true; readonly socket: Socket } | OutboundFailure;
+
+export interface Outbound {
+  /** One HTTP exchange. Never rejects: what went wrong is a value. */
+  request(request: OutboundRequest): Promise<OutboundAnswer | OutboundFailure>;
+  /** A TCP connection to a checked and pinned address, for protocols other than HTTP (mail). TLS is the caller's. */
+  connect(host: string, port: number, timeoutMs: number): Promise<ConnectResult>;
+  /** Why an address given by a user can never be reached (checked when saved: literals and schemes only, no DNS), or null. */
+  refusalOf(url: string): string | null;
+  close(): Promise<void>;
+}
+
+export const OUTBOUND = Symbol('Outbound');

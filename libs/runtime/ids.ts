@@ -1,0 +1,88 @@
+/** Ids: a prefix that names the kind, an underscore, and a 26-character lower-case ULID. */
+import { createHash, randomBytes } from 'node:crypto';
+
+/** Crockford's base 32 in lower case, as the ULID specification orders it. */
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+
+export const idPrefixes = ['ntf', 'act', 'exe', 'dlv', 'snp', 'key', 'org', 'usr', 'req', 'evt'] as const;
+export type IdPrefix = (typeof idPrefixes)[number];
+
+const idShape = /^(ntf|act|exe|dlv|snp|key|org|usr|req|evt)_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+
+export function isId(value: string, prefix: IdPrefix): boolean {
+  return value.startsWith(`${prefix}_`) && idShape.test(value);
+}
+
+/** Encodes a time (48 bits, milliseconds) and 80 bits as a ULID. */
+export function encodeUlid(epochMs: number, bits80: Uint8Array): string {
+  let time = '';
+  let rest = epochMs;
+  for (let i = 0; i < 10; i += 1) {
+    time = (alphabet[rest % 32] ?? '0') + time;
+    rest = Math.floor(rest / 32);
+  }
+  let tail = '';
+  let buffer = 0;
+  let held = 0;
+  for (let i = 0; i < 10; i += 1) {
+    buffer = (buffer << 8) | (bits80[i] ?? 0);
+    held += 8;
+    while (held >= 5) {
+      held -= 5;
+      tail += alphabet[(buffer >>> held) & 31] ?? '0';
+      buffer &= (1 << held) - 1;
+    }
+  }
+  return time + tail;
+}
+
+/** The time inside an id, milliseconds; what `encodeUlid` was given. */
+export function timeOfId(id: string): number {
+  let epochMs = 0;
+  for (const character of id.slice(id.indexOf('_') + 1).slice(0, 10))
+    epochMs = epochMs * 32 + alphabet.indexOf(character);
+  return epochMs;
+}
+
+/** An id that any process computes alike from the same parts: ULID(48 bits of `epochMs`, 80 bits of SHA-256(parts joined by |)). */
+export function derivedId(prefix: IdPrefix, epochMs: number, ...parts: readonly string[]): string {
+  return `${prefix}_${encodeUlid(epochMs, createHash('sha256').update(parts.join('|')).digest().subarray(0, 10))}`;
+}
+
+export interface Ids {
+  /** A new id; later calls sort after earlier ones, within a millisecond too. */
+  next(prefix: IdPrefix): string;
+}
+
+export const IDS = Symbol('Ids');
+
+/** Monotonic ULIDs: within one millisecond the random part counts up. */
+export function createIds(now: () => number = Date.now): Ids {
+  let lastMs = -1;
+  let bits: Uint8Array = randomBytes(10);
+  return {
+    next(prefix) {
+      const epochMs = Math.max(now(), lastMs);
+      if (epochMs > lastMs) {
+        lastMs = epochMs;
+        bits = randomBytes(10);
+        bits[0] = (bits[0] ?? 0) & 0x7f; // room to count up without overflow
+      } else {
+        for (let i = 9; i >= 0; i -= 1) {
+          bits[i] = ((bits[i] ?? 0) + 1) & 0xff;
+          if (bits[i] !== 0) break;
+        }
+      }
+      return `${prefix}_${encodeUlid(epochMs, bits)}`;
+    },
+  };
+}
+
+/** UUIDv5-shaped id of an event, so that the same command writes the same event id wherever it is tried again. */
+export function derivedEventId(...parts: readonly string[]): string {
+  const hash = createHash('sha1').update('meerkat.event|').update(parts.join('|')).digest().subarray(0, 16);
+  hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x50;
+  hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80;
+  const hex = hash.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

@@ -1,0 +1,130 @@
+/** The sandbox port: the user's code meets a page, contained. Nothing here names the engine. */
+import type { Json, JsonObject } from '#runtime/json';
+
+/** How the code is read, decided once when it is saved (API contract, section 5). */
+export const codeForms = ['function', 'body', 'script'] as const;
+export type CodeForm = (typeof codeForms)[number];
+
+export type CheckedCode =
+  | { readonly ok: true; readonly form: CodeForm }
+  | { readonly ok: false; readonly message: string; readonly line: number; readonly column: number };
+
+export type ContentKind = 'html' | 'xml' | 'json' | 'text';
+
+/** A loaded page as the code sees it. `body` is UTF-8, whatever the site's encoding was. */
+export interface SandboxPage {
+  readonly url: string;
+  readonly finalUrl: string;
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly contentKind: ContentKind;
+  readonly body: Uint8Array;
+}
+
+/** What the last recorded run reported; `page.previous` in the code. */
+export interface PreviousRun {
+  readonly outcome: boolean | null;
+  readonly values: JsonObject;
+  readonly text: string | null;
+  readonly at: string;
+}
+
+export interface SandboxLimits {
+  readonly cpuMs: number;
+  readonly memoryMb: number;
+  /** Logs and reported values together, bytes of UTF-8. */
+  readonly outputBytes: number;
+  /** `page.state` as JSON, bytes of UTF-8. */
+  readonly stateBytes: number;
+}
+
+export const defaultSandboxLimits: SandboxLimits = {
+  cpuMs: 1_000,
+  memoryMb: 64,
+  outputBytes: 65_536,
+  stateBytes: 16_384,
+};
+
+export interface EvaluationJob {
+  readonly code: string;
+  readonly form: CodeForm;
+  readonly page: SandboxPage;
+  readonly previous: PreviousRun | null;
+  readonly state: JsonObject;
+  /** Seeds `Math.random()`. */
+  readonly seed: string;
+  /** What `Date.now()` starts from, milliseconds. */
+  readonly nowMs: number;
+  readonly limits: SandboxLimits;
+}
+
+export interface LogLine {
+  readonly level: 'log' | 'info' | 'warn' | 'error' | 'debug';
+  readonly message: string;
+}
+
+export const sandboxFailureReasons = [
+  'syntax_error',
+  'threw',
+  'not_boolean',
+  'never_settled',
+  'cpu_limit',
+  'memory_limit',
+  'stack_limit',
+  'output_limit',
+  'state_limit',
+  'page_too_complex',
+  'sandbox_unavailable',
+] as const;
+export type SandboxFailureReason = (typeof sandboxFailureReasons)[number];
+
+/** A sentence for the user, and the place in the user's own code where it is known (both from 1). */
+export interface SandboxFailure {
+  readonly reason: SandboxFailureReason;
+  readonly message: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
+export interface SandboxTimings {
+  readonly parseMs: number;
+  readonly evaluateMs: number;
+}
+
+/** What was logged and reported before a failure is kept. `state` is null where the run failed: the old one stays. */
+export type EvaluationResult = {
+  readonly values: JsonObject;
+  readonly logs: readonly LogLine[];
+  readonly timings: SandboxTimings;
+} & (
+  | { readonly ok: true; readonly outcome: boolean; readonly state: JsonObject }
+  | { readonly ok: false; readonly failure: SandboxFailure }
+);
+
+/** Code of a `custom` action: `event` and `secrets` in scope, any JSON value comes back. */
+export interface ScriptJob {
+  readonly code: string;
+  readonly form: CodeForm;
+  readonly globals: { readonly [name: string]: Json };
+  readonly seed: string;
+  readonly nowMs: number;
+  readonly limits: SandboxLimits;
+}
+
+export type ScriptResult = { readonly logs: readonly LogLine[] } & (
+  { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly failure: SandboxFailure }
+);
+
+export interface Sandbox {
+  /** Reads code without running it: its form, or the first syntax error with line and column (from 1) in the user's own text. Parameters in scope are named by `scope`. */
+  check(code: string, scope: 'evaluation' | 'action'): Promise<CheckedCode>;
+  /** Runs code against a page in a fresh, isolated sandbox. Never rejects for what the code or the page does. */
+  evaluate(job: EvaluationJob): Promise<EvaluationResult>;
+  /** Runs an action's code without a page. Never rejects for what the code does. */
+  runScript(job: ScriptJob): Promise<ScriptResult>;
+  /** Ends every worker; jobs in flight answer `sandbox_unavailable`. */
+  close(): Promise<void>;
+}
+
+export const SANDBOX = Symbol('Sandbox');
