@@ -1,0 +1,56 @@
+/** Schemas that several nouns share: ids, times, the vocabulary of lists. */
+import { z } from 'zod';
+import { isId, type IdPrefix } from '#runtime/ids';
+import type { Json, JsonObject } from '#runtime/json';
+
+export function idSchema(prefix: IdPrefix) {
+  return z.string().refine((value) => isId(value, prefix), { error: `must be an id that begins with ${prefix}_` });
+}
+
+/** Any RFC 3339 time that a user may write. */
+export const timestamp = z.iso.datetime({ offset: true });
+
+/** The one form that is stored and answered: UTC, milliseconds, `Z`. Not validated again when read back: it was written by us. */
+export const storedTimestamp = z.string();
+
+export const json: z.ZodType<Json> = z.json();
+export const jsonObject: z.ZodType<JsonObject> = z.record(z.string(), json);
+
+/** What stands in an answer in place of a secret; sent back, it keeps the secret. */
+export const secretMask = '********';
+
+export const pageQuery = {
+  page: z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER).default(1),
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+};
+
+/** An http(s) address without credentials inside. */
+export const webAddress = z
+  .string()
+  .min(1)
+  .max(2_048)
+  .superRefine((value, context) => {
+    const parsed = URL.canParse(value) ? new URL(value) : null;
+    if (parsed === null || !/^https?:$/.test(parsed.protocol) || !/^https?:\/\//i.test(value)) {
+      context.addIssue({ code: 'custom', message: 'must be an absolute address such as https://example.com/page' });
+    } else if (parsed.username !== '' || parsed.password !== '') {
+      context.addIssue({ code: 'custom', message: 'must not hold a user name or password' });
+    }
+  });
+
+/** Names of headers whose values are secrets (API contract, section 4). */
+export function isSecretHeader(name: string): boolean {
+  return /^(authorization|proxy-authorization|cookie)$/i.test(name) || /token|secret|key|password/i.test(name);
+}
+
+/** Field names as RFC 9110 has them, values without control characters; at most 50. */
+export const httpHeaders = z
+  .record(
+    z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, { error: 'must be a header name' }),
+    // eslint-disable-next-line no-control-regex -- a line break here would be a second header
+    z
+      .string()
+      .max(4_096)
+      .regex(/^[^\u0000-\u0008\u000a-\u001f\u007f]*$/, { error: 'must not hold control characters' }),
+  )
+  .refine((headers) => Object.keys(headers).length <= 50, { error: 'must have at most 50 entries' });

@@ -1,0 +1,118 @@
+/** Deliveries: one notification on its way to one receiver, attempt by attempt. */
+import { z } from 'zod';
+import { actionType, notificationKind, storedAction } from './action.js';
+import { idSchema, jsonObject, storedTimestamp } from './common.js';
+import { transition } from './policy.js';
+import type { ViewDefinition } from '#read-store/read-store';
+
+/** What a message is about: frozen when the decision is made, so that every try says the same. */
+export const messageContext = z.object({
+  task: z.object({ id: idSchema('ntf'), name: z.string(), url: z.string(), tags: z.array(z.string()) }),
+  execution: z.object({
+    id: idSchema('exe'),
+    outcome: z.boolean().nullable(),
+    values: jsonObject,
+    finishedAt: storedTimestamp,
+    finalUrl: z.string().nullable(),
+  }),
+  transition: transition.nullable(),
+  /** One plain sentence that says what happened. */
+  message: z.string(),
+});
+export type MessageContext = z.infer<typeof messageContext>;
+
+/** A decision to tell one receiver: the id is derived from task, episode, kind and action. */
+export const notificationRequest = z.object({
+  deliveryId: idSchema('dlv'),
+  organizationId: idSchema('org'),
+  taskId: idSchema('ntf'),
+  executionId: idSchema('exe'),
+  /** As it was when the decision was made, sealed. */
+  action: storedAction,
+  kind: z.enum([...notificationKind.options, 'test']),
+  context: messageContext,
+  createdAt: storedTimestamp,
+  expiresAt: storedTimestamp,
+});
+export type NotificationRequest = z.infer<typeof notificationRequest>;
+
+export const deliveryState = z.enum([
+  'pending',
+  'sending',
+  'delivered',
+  'retrying',
+  'failed',
+  'expired',
+  'suppressed',
+  'unknown',
+]);
+export type DeliveryState = z.infer<typeof deliveryState>;
+
+/** What is kept of an attempt: never a secret, of an address only what does not tell it. */
+export const attemptResult = z.object({
+  durationMs: z.number(),
+  request: z.object({ method: z.string(), url: z.string() }),
+  response: z.object({ status: z.int(), body: z.string() }).nullable(),
+  error: z.object({ reason: z.string(), message: z.string() }).nullable(),
+});
+export type AttemptResult = z.infer<typeof attemptResult>;
+
+export const deliveryEvents = {
+  'delivery.requested': z.object({ request: notificationRequest }),
+  /** The fence: its revision is what a second worker would conflict with. `timeoutMs` says how long to wait for its end. */
+  'attempt.started': z.object({ attempt: z.int(), at: storedTimestamp, timeoutMs: z.int(), worker: z.string() }),
+  'attempt.ended': z.object({
+    attempt: z.int(),
+    at: storedTimestamp,
+    result: attemptResult,
+    next: z.discriminatedUnion('state', [
+      z.object({ state: z.literal('delivered') }),
+      z.object({ state: z.literal('retrying'), nextAttemptAt: storedTimestamp }),
+      z.object({ state: z.literal('failed'), reason: z.string() }),
+      z.object({ state: z.literal('expired'), reason: z.string() }),
+    ]),
+  }),
+  /** The process died between sending and writing down the answer: nobody knows whether it arrived. */
+  'attempt.lost': z.object({
+    attempt: z.int(),
+    at: storedTimestamp,
+    next: z.discriminatedUnion('policy', [
+      z.object({ policy: z.literal('retry'), nextAttemptAt: storedTimestamp }),
+      z.object({ policy: z.literal('hold') }),
+    ]),
+  }),
+  'delivery.expired': z.object({ at: storedTimestamp }),
+};
+export type DeliveryEvent = {
+  [Type in keyof typeof deliveryEvents]: {
+    readonly type: Type;
+    readonly data: z.infer<(typeof deliveryEvents)[Type]>;
+  };
+}[keyof typeof deliveryEvents];
+
+/** The view `deliveries`: as the API answers it, plus `dueAt` for the worker. */
+export const deliveryDocument = z.object({
+  id: idSchema('dlv'),
+  organizationId: idSchema('org'),
+  notificationId: idSchema('ntf'),
+  executionId: idSchema('exe'),
+  actionId: idSchema('act'),
+  actionType,
+  type: z.string(),
+  state: deliveryState,
+  reason: z.string().nullable(),
+  attempts: z.array(attemptResult.extend({ at: storedTimestamp })),
+  createdAt: storedTimestamp,
+  nextAttemptAt: storedTimestamp.nullable(),
+  expiresAt: storedTimestamp,
+  finishedAt: storedTimestamp.nullable(),
+  /** When a worker has to look at it again; null once it is finished. */
+  dueAt: storedTimestamp.nullable(),
+});
+export type DeliveryDocument = z.infer<typeof deliveryDocument>;
+
+export const deliveriesView: ViewDefinition = {
+  name: 'deliveries',
+  fields: ['organizationId', 'notificationId', 'state', 'actionType', 'createdAt', 'dueAt'],
+  indexes: [['organizationId', 'createdAt'], ['notificationId', 'createdAt'], ['dueAt']],
+};

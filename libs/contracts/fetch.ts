@@ -1,0 +1,48 @@
+/** How a task's page is loaded. */
+import { z } from 'zod';
+import { httpHeaders, jsonObject } from './common.js';
+
+const statusPattern = z
+  .string()
+  .regex(/^[1-5](xx|[0-9]{2})$/, { error: 'must be a status such as "404" or a class such as "2xx"' });
+
+/** A proxy's address; here credentials belong inside and are treated as secrets. */
+const proxyAddress = z
+  .string()
+  .max(2_048)
+  .refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), {
+    error: 'must be an address such as http://user:password@proxy.example:3128',
+  });
+
+export const fetchSettings = z.strictObject({
+  mode: z.enum(['http', 'browser']).default('http'),
+  method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']).default('GET'),
+  headers: httpHeaders.default({}),
+  body: z.string().max(65_536).nullable().default(null),
+  timeoutSeconds: z.int().min(1).max(120).default(30),
+  maxBytes: z.int().min(1_024).max(52_428_800).default(10_485_760),
+  followRedirects: z.boolean().default(true),
+  acceptStatus: z.array(statusPattern).min(1).max(20).default(['2xx']),
+  userAgent: z
+    .string()
+    .min(1)
+    .max(500)
+    .regex(/^[\u0020-\u007e\u00a0-\u00ff]*$/, { error: 'must be printable text on one line' })
+    .nullable()
+    .default(null),
+  proxy: proxyAddress.nullable().default(null),
+  retry: z
+    .strictObject({
+      attempts: z.int().min(1).max(5).default(2),
+      strategy: z.enum(['fixed', 'exponential']).default('exponential'),
+      baseSeconds: z.number().min(0.1).max(60).default(1),
+    })
+    .prefault({}),
+});
+export type FetchSettings = z.infer<typeof fetchSettings>;
+
+/** What is sealed of them before they are stored: `httpHeaders` of every name, and the proxy with its credentials. */
+export const sealedFetchPaths = ['headers.*', 'proxy'] as const;
+
+/** As stored: sealed values stand where secrets were. */
+export const storedFetch = jsonObject;

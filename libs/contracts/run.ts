@@ -1,0 +1,134 @@
+/** Runs: one load and evaluation of a task's page, the decision that followed, and what is to be sent. */
+import { z } from 'zod';
+import { idSchema, json, jsonObject, storedTimestamp } from './common.js';
+import { condition, decision, health } from './policy.js';
+import { dueRun, runTrigger } from './schedule.js';
+import { notificationRequest } from './delivery.js';
+import type { ViewDefinition } from '#read-store/read-store';
+
+export const runStatus = z.enum(['queued', 'running', 'succeeded', 'failed', 'timed_out', 'skipped', 'cancelled']);
+export type RunStatus = z.infer<typeof runStatus>;
+
+export const runError = z.object({
+  reason: z.string(),
+  message: z.string(),
+  line: z.int().optional(),
+  column: z.int().optional(),
+});
+export type RunError = z.infer<typeof runError>;
+
+export const logLine = z.object({ level: z.string(), message: z.string() });
+
+export const runPage = z.object({
+  finalUrl: z.string(),
+  status: z.int().nullable(),
+  bytes: z.int(),
+  contentHash: z.string().nullable(),
+  fromCache: z.boolean(),
+});
+
+export const runTimings = z.object({
+  queueMs: z.number(),
+  fetchMs: z.number(),
+  parseMs: z.number(),
+  evaluateMs: z.number(),
+});
+
+/** What is known of a task's condition after a run; every result carries it whole, so the last event is enough to go on. */
+export const alertState = z.object({
+  condition,
+  /** What people were last told, or `unknown` where nothing was. */
+  told: condition,
+  health,
+  consecutiveErrors: z.int(),
+  /** Grows at each confirmed edge. */
+  episode: z.int(),
+  healthEpisode: z.int(),
+  /** Whether the error of this health episode was told: only then is its end told too. */
+  healthTold: z.boolean(),
+  /** The revision of the task that the condition belongs to. */
+  codeRevision: z.int(),
+  /** The last slot that was decided; an older result is kept as `late`. */
+  lastSlot: storedTimestamp.nullable(),
+  /** Manual runs recorded last: a repeat is known by its id. */
+  recentManualRuns: z.array(z.string()),
+  previous: z.object({ outcome: z.boolean().nullable(), values: jsonObject, at: storedTimestamp }).nullable(),
+  /** `page.state` of the code. */
+  state: jsonObject,
+});
+export type AlertState = z.infer<typeof alertState>;
+
+export const runResult = z.object({
+  runId: idSchema('exe'),
+  taskId: idSchema('ntf'),
+  taskRevision: z.int(),
+  trigger: runTrigger,
+  force: z.boolean(),
+  dryRun: z.boolean(),
+  status: runStatus,
+  outcome: z.boolean().nullable(),
+  values: jsonObject,
+  logs: z.array(logLine),
+  error: runError.nullable(),
+  page: runPage.nullable(),
+  snapshotId: z.string().nullable(),
+  scheduledFor: storedTimestamp,
+  queuedAt: storedTimestamp,
+  startedAt: storedTimestamp,
+  finishedAt: storedTimestamp,
+  timings: runTimings,
+  seed: z.string(),
+});
+export type RunResult = z.infer<typeof runResult>;
+
+export const runEvents = {
+  /** Claims a run: the first event of `claim-<runId>`. */
+  'run.started': z.object({ run: dueRun, startedAt: storedTimestamp, worker: z.string() }),
+  /** Result, decision and notification requests in one write. `late`: the slot was already decided; no transition. */
+  'run.recorded': z.object({
+    result: runResult,
+    decision,
+    late: z.boolean(),
+    notifications: z.array(notificationRequest),
+    alert: alertState,
+  }),
+};
+export type RunEvent = {
+  [Type in keyof typeof runEvents]: { readonly type: Type; readonly data: z.infer<(typeof runEvents)[Type]> };
+}[keyof typeof runEvents];
+
+/** The view `executions`: one document per run, as the API answers it. */
+export const executionDocument = z.object({
+  id: idSchema('exe'),
+  organizationId: idSchema('org'),
+  notificationId: idSchema('ntf'),
+  revision: z.int().nullable(),
+  trigger: runTrigger,
+  status: runStatus,
+  outcome: z.boolean().nullable(),
+  values: jsonObject,
+  logs: z.array(logLine),
+  error: runError.nullable(),
+  decision: decision.nullable(),
+  snapshotId: z.string().nullable(),
+  page: runPage.nullable(),
+  scheduledFor: storedTimestamp,
+  queuedAt: storedTimestamp,
+  startedAt: storedTimestamp.nullable(),
+  finishedAt: storedTimestamp.nullable(),
+  timings: runTimings.nullable(),
+  seed: z.string().nullable(),
+});
+export type ExecutionDocument = z.infer<typeof executionDocument>;
+
+export const executionsView: ViewDefinition = {
+  name: 'executions',
+  fields: ['organizationId', 'notificationId', 'status', 'outcome', 'trigger', 'queuedAt'],
+  indexes: [
+    ['organizationId', 'queuedAt'],
+    ['notificationId', 'queuedAt'],
+  ],
+};
+
+/** Asks the execution service for one run of unsaved settings, nothing recorded, nothing sent (`run.test`). */
+export const testRunPayload = z.object({ spec: json });

@@ -1,0 +1,95 @@
+/** When a task runs: what a user sets, what the scheduling service records, what its view holds. */
+import { z } from 'zod';
+import { idSchema, jsonObject, storedTimestamp } from './common.js';
+import type { ViewDefinition } from '#read-store/read-store';
+
+/** The smallest interval of any installation; MIN_INTERVAL_SECONDS raises it. */
+export const smallestIntervalSeconds = 1;
+
+export const schedule = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('interval'),
+    intervalSeconds: z.int().min(smallestIntervalSeconds).max(31_536_000),
+    /** After a time down: one run for all missed slots, or none. */
+    catchUp: z.enum(['latest', 'none']).default('latest'),
+  }),
+  z.strictObject({ type: z.literal('manual') }),
+]);
+export type Schedule = z.infer<typeof schedule>;
+
+export const defaultSchedule: Schedule = { type: 'interval', intervalSeconds: 300, catchUp: 'latest' };
+
+export const runTrigger = z.enum(['schedule', 'manual']);
+export type RunTrigger = z.infer<typeof runTrigger>;
+
+/** A run that is due: from the timer or asked for by a person. The id is derived, so any process computes the same. */
+export const dueRun = z.object({
+  runId: idSchema('exe'),
+  taskId: idSchema('ntf'),
+  trigger: runTrigger,
+  /** The slot; of a manual run the time of the request. */
+  scheduledFor: storedTimestamp,
+  queuedAt: storedTimestamp,
+  /** Notify if the outcome is true, whatever the policy says. */
+  force: z.boolean(),
+  /** Decide, but send nothing and change no state. */
+  dryRun: z.boolean(),
+});
+export type DueRun = z.infer<typeof dueRun>;
+
+/** What scheduling knows of a task. Every event of the stream carries it whole, so the last event is enough to go on. */
+export const plan = z.object({
+  taskId: idSchema('ntf'),
+  taskRevision: z.int(),
+  schedule: schedule,
+  active: z.boolean(),
+  /** null: nothing is due by itself. */
+  nextDueAt: storedTimestamp.nullable(),
+  /** The last slot that fired or was passed over; a slot at or under it never fires again. */
+  highWaterMark: storedTimestamp.nullable(),
+});
+export type Plan = z.infer<typeof plan>;
+
+const skippedSlots = z.object({ from: storedTimestamp, to: storedTimestamp, count: z.int().min(1) });
+
+export const scheduleEvents = {
+  'schedule.planned': z.object({ plan }),
+  'schedule.stopped': z.object({ plan }),
+  'slot.fired': z.object({ plan, run: dueRun, skipped: skippedSlots.nullable() }),
+  /** Slots that came while the task's run was still going, or that `catchUp: none` leaves out. */
+  'slots.skipped': z.object({ plan, slots: skippedSlots, reason: z.enum(['overlap', 'catch_up_none']) }),
+  'run.requested': z.object({ plan, run: dueRun }),
+};
+export type ScheduleEvent = {
+  [Type in keyof typeof scheduleEvents]: {
+    readonly type: Type;
+    readonly data: z.infer<(typeof scheduleEvents)[Type]>;
+  };
+}[keyof typeof scheduleEvents];
+
+export const triggerRun = z.object({
+  taskId: idSchema('ntf'),
+  runId: idSchema('exe'),
+  force: z.boolean(),
+  dryRun: z.boolean(),
+});
+export type TriggerRun = z.infer<typeof triggerRun>;
+
+/** One document per task: what is due, and which runs have no result yet. */
+export const scheduleDocument = z.object({
+  taskId: idSchema('ntf'),
+  organizationId: idSchema('org'),
+  plan,
+  nextDueAt: storedTimestamp.nullable(),
+  pending: z.array(dueRun),
+  /** When the oldest pending run was queued: what the sweeper looks at. */
+  pendingSince: storedTimestamp.nullable(),
+  metadata: jsonObject,
+});
+export type ScheduleDocument = z.infer<typeof scheduleDocument>;
+
+export const schedulesView: ViewDefinition = {
+  name: 'schedules',
+  fields: ['organizationId', 'nextDueAt', 'pendingSince'],
+  indexes: [['nextDueAt'], ['pendingSince'], ['organizationId', 'nextDueAt']],
+};

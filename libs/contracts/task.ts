@@ -1,0 +1,162 @@
+/** Notification tasks: what users write, the events that say what became of it, and the document that answers questions. */
+import { z } from 'zod';
+import { actionInput, storedAction } from './action.js';
+import { idSchema, storedTimestamp, webAddress } from './common.js';
+import { fetchSettings, storedFetch } from './fetch.js';
+import { condition, health, policy } from './policy.js';
+import { defaultSchedule, schedule } from './schedule.js';
+import type { ViewDefinition } from '#read-store/read-store';
+
+const tag = z.string().regex(/^[A-Za-z0-9._:-]{1,50}$/, { error: 'must be 1 to 50 of A-Z a-z 0-9 . _ : -' });
+
+/** Code is limited in bytes, not characters. */
+const evaluationCode = z
+  .string()
+  .min(1)
+  .refine((code) => Buffer.byteLength(code) <= 65_536, { error: 'must be at most 65,536 bytes' });
+
+export const taskStatus = z.enum(['active', 'paused']);
+export type TaskStatus = z.infer<typeof taskStatus>;
+
+const text = {
+  name: z.string().min(1).max(200),
+  description: z.string().max(2_000).default(''),
+  url: webAddress,
+  evaluationFunction: evaluationCode,
+  schedule: schedule.default(defaultSchedule),
+  policy: policy.prefault({}),
+  tags: z.array(tag).max(20).default([]),
+  externalKey: z.string().min(1).max(200).nullable().default(null),
+};
+
+/** The body of `POST /api/notifications`, and of PUT less its read-only fields. */
+export const taskInput = z.strictObject({
+  ...text,
+  actions: z.array(actionInput).max(20).default([]),
+  fetch: fetchSettings.prefault({}),
+  status: taskStatus.default('active'),
+});
+export type TaskInput = z.infer<typeof taskInput>;
+
+export const codeForm = z.enum(['function', 'body', 'script']);
+
+/** A task's settings as stored: secrets sealed, actions with ids, the code's form decided. */
+export const taskSpec = z.object({
+  name: z.string(),
+  description: z.string(),
+  url: z.string(),
+  evaluationFunction: z.string(),
+  codeForm,
+  actions: z.array(storedAction),
+  schedule,
+  policy,
+  fetch: storedFetch,
+  tags: z.array(z.string()),
+  externalKey: z.string().nullable(),
+});
+export type TaskSpec = z.infer<typeof taskSpec>;
+
+export const taskEvents = {
+  'task.created': z.object({ spec: taskSpec, status: taskStatus, createdBy: z.string() }),
+  /** Only what differs. */
+  'task.changed': z.object({ changes: taskSpec.partial() }),
+  'task.paused': z.object({}),
+  'task.resumed': z.object({}),
+  /** A receiver said that it is gone for good. */
+  'task.action_disabled': z.object({ actionId: idSchema('act'), reason: z.string() }),
+  'task.archived': z.object({ externalKey: z.string().nullable() }),
+};
+export type TaskEvent = {
+  [Type in keyof typeof taskEvents]: { readonly type: Type; readonly data: z.infer<(typeof taskEvents)[Type]> };
+}[keyof typeof taskEvents];
+
+/** What the tasks service is asked to do (`task.change`). `expectedRevision`: If-Match. */
+export const taskCommand = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('createTask'), taskId: idSchema('ntf'), spec: taskSpec, status: taskStatus }),
+  z.object({
+    type: z.literal('replaceTask'),
+    taskId: idSchema('ntf'),
+    spec: taskSpec,
+    status: taskStatus,
+    expectedRevision: z.int().nullable(),
+  }),
+  z.object({ type: z.literal('archiveTask'), taskId: idSchema('ntf'), expectedRevision: z.int().nullable() }),
+  z.object({
+    type: z.literal('disableAction'),
+    taskId: idSchema('ntf'),
+    actionId: idSchema('act'),
+    reason: z.string(),
+  }),
+]);
+export type TaskCommand = z.infer<typeof taskCommand>;
+
+/** The answer: the state that the command produced. */
+export const taskState = z.object({
+  id: idSchema('ntf'),
+  organizationId: idSchema('org'),
+  revision: z.int(),
+  spec: taskSpec,
+  status: z.enum(['active', 'paused', 'archived']),
+  createdAt: storedTimestamp,
+  updatedAt: storedTimestamp,
+  createdBy: z.string(),
+});
+export type TaskState = z.infer<typeof taskState>;
+
+export const lastExecution = z.object({
+  id: idSchema('exe'),
+  finishedAt: storedTimestamp,
+  status: z.string(),
+  outcome: z.boolean().nullable(),
+  durationMs: z.number(),
+});
+
+/** The view `tasks`, one document per task that is not archived. Fields that lists filter and sort by stand at the top. */
+export const taskDocument = taskState.extend({
+  status: taskStatus,
+  name: z.string(),
+  url: z.string(),
+  tags: z.array(z.string()),
+  externalKey: z.string().nullable(),
+  condition,
+  health,
+  nextRunAt: storedTimestamp.nullable(),
+  lastExecution: lastExecution.nullable(),
+});
+export type TaskDocument = z.infer<typeof taskDocument>;
+
+export const tasksView: ViewDefinition = {
+  name: 'tasks',
+  fields: [
+    'organizationId',
+    'status',
+    'condition',
+    'health',
+    'name',
+    'url',
+    'tags',
+    'externalKey',
+    'nextRunAt',
+    'createdAt',
+  ],
+  indexes: [
+    ['organizationId', 'createdAt'],
+    ['organizationId', 'name'],
+    ['organizationId', 'nextRunAt'],
+    ['organizationId', 'externalKey'],
+  ],
+};
+
+/** One change of a task, as `GET …/history` tells it (`task.history`). */
+export const historyEntry = z.object({
+  revision: z.int(),
+  type: z.string(),
+  at: storedTimestamp,
+  actor: z.string(),
+  requestId: z.string(),
+  data: z.record(z.string(), z.json()),
+  changes: z.array(z.object({ path: z.string(), from: z.json().optional(), to: z.json().optional() })),
+});
+export type HistoryEntry = z.infer<typeof historyEntry>;
+
+export const historyQuery = z.object({ taskId: idSchema('ntf') });

@@ -1,0 +1,69 @@
+/** The event-store port: the only truth. Streams of events, appended at an expected revision, read and subscribed to. */
+import type { JsonObject } from '#runtime/json';
+
+/** Who did it and why: on every event from the first day, so that audit, replay and tracing need nothing else. */
+export interface EventMetadata {
+  readonly organizationId: string;
+  /** `key:<id>`, `user:<id>` or `system:<service>`. */
+  readonly actor: string;
+  /** Correlation id of everything that follows from one request. */
+  readonly requestId: string;
+  /** Id of the event or message that led to this one; null where a person's request did. */
+  readonly causationId: string | null;
+  /** When it happened, RFC 3339. */
+  readonly at: string;
+}
+
+export interface NewEvent {
+  /** UUID. Appending the same ids again at the same expected revision is answered as the first time. */
+  readonly id: string;
+  readonly type: string;
+  /** Version of the data's schema, from 1. */
+  readonly version: number;
+  readonly data: JsonObject;
+  readonly metadata: EventMetadata;
+}
+
+export interface RecordedEvent extends NewEvent {
+  readonly stream: string;
+  /** Place in its stream, from 0, without gaps. */
+  readonly revision: number;
+  /** Place among all events; grows, may have gaps. */
+  readonly position: number;
+}
+
+/** `none`: the stream must not exist yet. A number: the revision of its last event. */
+export type ExpectedRevision = number | 'none';
+
+export type AppendResult =
+  | { readonly ok: true; readonly revision: number; readonly position: number }
+  /** Somebody else appended first; nothing was written. `revision` is null where the stream does not exist. */
+  | { readonly ok: false; readonly revision: number | null };
+
+export interface EventBatch {
+  readonly events: readonly RecordedEvent[];
+  /** Everything up to here was handed over: the checkpoint to store once the events are handled. */
+  readonly position: number;
+}
+
+export interface Subscription {
+  /** Names of streams begin with one of these (`task-`). */
+  readonly prefixes: readonly string[];
+  /** Resume after this position; null begins with the first event. */
+  readonly after: number | null;
+  readonly signal: AbortSignal;
+}
+
+export interface EventStore {
+  /** Durable when it resolves. Rejects with `event_store_unavailable` where it could not be written: then nothing was. */
+  append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<AppendResult>;
+  /** A stream's events from a revision on, oldest first; an unknown stream has none. */
+  read(stream: string, fromRevision?: number): AsyncIterable<RecordedEvent>;
+  /** The last event of a stream, or null. */
+  readLast(stream: string): Promise<RecordedEvent | null>;
+  /** Batches in order of position, first what is there, then what comes, until the signal aborts. Each event at least once. */
+  subscribe(subscription: Subscription): AsyncIterable<EventBatch>;
+  close(): Promise<void>;
+}
+
+export const EVENT_STORE = Symbol('EventStore');

@@ -1,0 +1,227 @@
+/** Settings: the only reader of the environment. Parsed once at start, refused with a sentence that says what to set. */
+import { existsSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import { z } from 'zod';
+
+export const roles = ['gateway', 'accounts', 'tasks', 'scheduling', 'execution', 'delivery'] as const;
+export type ServiceRole = (typeof roles)[number];
+
+/** A setting that cannot be used: the process ends with exit code 78. */
+export class ConfigError extends Error {
+  constructor(readonly faults: readonly string[]) {
+    super(`Settings are not usable:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.name = 'ConfigError';
+  }
+}
+
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^[0-9]{1,15}$/, { error: `must be a whole number from ${min} to ${max}` })
+    .transform(Number)
+    .pipe(
+      z
+        .number()
+        .min(min, { error: `must be at least ${min}` })
+        .max(max, { error: `must be at most ${max}` }),
+    );
+
+const list = z.string().transform((value) =>
+  value
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== ''),
+);
+
+const engineUrl = (schemes: readonly string[], example: string) =>
+  z.string().refine((value) => value === 'sqlite' || schemes.some((scheme) => value.startsWith(`${scheme}://`)), {
+    error: `must be \`sqlite\` or an address such as ${example}`,
+  });
+
+const address = (schemes: readonly string[], example: string) =>
+  z.string().refine((value) => URL.canParse(value) && schemes.includes(new URL(value).protocol.slice(0, -1)), {
+    error: `must be an address such as ${example}`,
+  });
+
+const addressRange = /^(?:[0-9a-fA-F:.]+(?:\/[0-9]{1,3})?|(?:\*\.)?[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*)$/;
+
+const settings = z.object({
+  HOST: z.string().min(1).default('127.0.0.1'),
+  PORT: wholeNumber(0, 65_535).default(3_000),
+  DATA_DIR: z.string().min(1).default('./data'),
+  ROLES: z
+    .string()
+    .default('all')
+    .transform((value) => (value === 'all' ? [...roles] : value.split(',').map((role) => role.trim())))
+    .pipe(z.array(z.enum(roles, { error: `must be \`all\` or some of ${roles.join(',')}` })).min(1)),
+  EVENT_STORE_URL: engineUrl(['esdb', 'esdb+discover', 'kurrentdb'], 'esdb://host:2113').default('sqlite'),
+  BUS_URL: engineUrl(['kafka'], 'kafka://host:9092').default('sqlite'),
+  READ_STORE_URL: engineUrl(['mongodb', 'mongodb+srv'], 'mongodb://host:27017/meerkat').default('sqlite'),
+  OWNER_EMAIL: z.string().min(3).optional(),
+  OWNER_PASSWORD: z.string().min(12, { error: 'must have at least 12 characters' }).optional(),
+  OWNER_API_KEY: z.string().optional(),
+  OWNER_ORGANIZATION: z.string().min(1).max(200).default('Meerkat'),
+  SMTP_URL: address(['smtp', 'smtps'], 'smtp://user:password@mail.example.com:587').optional(),
+  MAIL_FROM: z.string().min(3).max(500).optional(),
+  EGRESS_ALLOW: list
+    .pipe(
+      z.array(
+        z.string().regex(addressRange, { error: 'must be CIDRs or host names such as 10.0.0.0/8,intranet.example' }),
+      ),
+    )
+    .default([]),
+  EGRESS_PROXY: address(['http', 'https'], 'http://proxy.example:3128').optional(),
+  MIN_INTERVAL_SECONDS: wholeNumber(1, 86_400).default(10),
+  DEFAULT_PLAN: z
+    .enum(['free', 'pro', 'enterprise'], { error: 'must be free, pro or enterprise' })
+    .default('enterprise'),
+  ANONYMOUS_PER_MINUTE: wholeNumber(1, 1_000_000).default(300),
+  TRUSTED_PROXIES: list
+    .pipe(z.array(z.string().regex(addressRange, { error: 'must be CIDRs such as 10.0.0.0/8' })))
+    .default([]),
+  EVALUATION_CPU_MS: wholeNumber(10, 60_000).default(1_000),
+  EVALUATION_MEMORY_MB: wholeNumber(16, 1_024).default(64),
+  EXECUTION_CONCURRENCY: wholeNumber(1, 10_000).optional(),
+  SECRET_KEY: z
+    .string()
+    .refine((value) => Buffer.from(value, 'base64').length === 32, {
+      error: 'must be 32 bytes in base64 (make one with: openssl rand -base64 32)',
+    })
+    .optional(),
+  INSTALLATION: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,39}$/, { error: 'must be 1 to 40 of a-z 0-9 -, beginning with a letter' })
+    .default('meerkat'),
+  PUBLIC_URL: address(['http', 'https'], 'https://meerkat.example.com').optional(),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace'], {
+      error: 'must be fatal, error, warn, info, debug or trace',
+    })
+    .default('info'),
+  LOG_FORMAT: z.enum(['pretty', 'json'], { error: 'must be pretty or json' }).optional(),
+});
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  /** Absolute. */
+  readonly dataDir: string;
+  readonly roles: readonly ServiceRole[];
+  readonly eventStoreUrl: string;
+  readonly busUrl: string;
+  readonly readStoreUrl: string;
+  readonly owner: {
+    readonly email: string;
+    readonly password: string;
+    readonly apiKey: string | null;
+    readonly organization: string;
+  } | null;
+  readonly smtpUrl: string | null;
+  readonly mailFrom: string;
+  readonly egressAllow: readonly string[];
+  readonly egressProxyUrl: string | null;
+  readonly minIntervalSeconds: number;
+  readonly defaultPlan: 'free' | 'pro' | 'enterprise';
+  readonly anonymousPerMinute: number;
+  readonly trustedProxies: readonly string[];
+  readonly evaluationCpuMs: number;
+  readonly evaluationMemoryMb: number;
+  readonly executionConcurrency: number;
+  /** null: made and kept in DATA_DIR. */
+  readonly secretKey: Buffer | null;
+  readonly installation: string;
+  /** Where people reach this instance, for links; null: what it listens on. */
+  readonly publicUrl: string | null;
+  readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
+  readonly logFormat: 'pretty' | 'json';
+}
+
+export const CONFIG = Symbol('Config');
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `NAME_FILE` names a file that holds the value of NAME: how secrets are handed over without an environment variable. */
+function withFiles(environment: Environment, faults: string[]): Record<string, string> {
+  const values: Record<string, string> = {};
+  for (const name of Object.keys(settings.shape)) {
+    const plain = environment[name];
+    const file = environment[`${name}_FILE`];
+    if (plain !== undefined && plain !== '') values[name] = plain;
+    if (file === undefined || file === '') continue;
+    if (values[name] !== undefined) faults.push(`${name}: is set twice, by ${name} and by ${name}_FILE; keep one.`);
+    try {
+      values[name] = readFileSync(file, 'utf8').trim();
+    } catch {
+      faults.push(`${name}_FILE: the file ${file} cannot be read.`);
+    }
+  }
+  return values;
+}
+
+/** Reads the environment, and `.env` in the working folder below it. Throws `ConfigError`. */
+export function readConfig(environment: Environment = process.env, folder: string = process.cwd()): Config {
+  const faults: string[] = [];
+  const envFile = resolve(folder, '.env');
+  const fromFile: Environment = existsSync(envFile) ? parseEnv(readFileSync(envFile, 'utf8')) : {};
+  const parsed = settings.safeParse(withFiles({ ...fromFile, ...environment }, faults));
+  if (!parsed.success) {
+    for (const issue of parsed.error.issues) faults.push(`${String(issue.path[0])}: ${issue.message}.`);
+    throw new ConfigError(faults);
+  }
+  const values = parsed.data;
+  const engines = [values.EVENT_STORE_URL, values.BUS_URL, values.READ_STORE_URL];
+  const split = values.ROLES.length < roles.length;
+  if (split && engines.includes('sqlite')) {
+    faults.push(
+      'ROLES: split roles need servers: set EVENT_STORE_URL, BUS_URL and READ_STORE_URL, or leave ROLES at `all`.',
+    );
+  }
+  if (!engines.includes('sqlite') && values.SECRET_KEY === undefined) {
+    faults.push(
+      'SECRET_KEY: must be set, the same for every process, where no part is embedded (make one with: openssl rand -base64 32).',
+    );
+  }
+  if ((values.OWNER_EMAIL === undefined) !== (values.OWNER_PASSWORD === undefined)) {
+    faults.push('OWNER_EMAIL: needs OWNER_PASSWORD, and the other way round.');
+  }
+  if (values.OWNER_API_KEY !== undefined && values.OWNER_EMAIL === undefined) {
+    faults.push('OWNER_API_KEY: needs OWNER_EMAIL and OWNER_PASSWORD.');
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  return {
+    host: values.HOST,
+    port: values.PORT,
+    dataDir: resolve(folder, values.DATA_DIR),
+    roles: values.ROLES,
+    eventStoreUrl: values.EVENT_STORE_URL,
+    busUrl: values.BUS_URL,
+    readStoreUrl: values.READ_STORE_URL,
+    owner:
+      values.OWNER_EMAIL === undefined || values.OWNER_PASSWORD === undefined
+        ? null
+        : {
+            email: values.OWNER_EMAIL,
+            password: values.OWNER_PASSWORD,
+            apiKey: values.OWNER_API_KEY ?? null,
+            organization: values.OWNER_ORGANIZATION,
+          },
+    smtpUrl: values.SMTP_URL ?? null,
+    mailFrom: values.MAIL_FROM ?? 'Meerkat <meerkat@localhost>',
+    egressAllow: values.EGRESS_ALLOW,
+    egressProxyUrl: values.EGRESS_PROXY ?? null,
+    minIntervalSeconds: values.MIN_INTERVAL_SECONDS,
+    defaultPlan: values.DEFAULT_PLAN,
+    anonymousPerMinute: values.ANONYMOUS_PER_MINUTE,
+    trustedProxies: values.TRUSTED_PROXIES,
+    evaluationCpuMs: values.EVALUATION_CPU_MS,
+    evaluationMemoryMb: values.EVALUATION_MEMORY_MB,
+    executionConcurrency: values.EXECUTION_CONCURRENCY ?? availableParallelism() * 8,
+    secretKey: values.SECRET_KEY === undefined ? null : Buffer.from(values.SECRET_KEY, 'base64'),
+    installation: values.INSTALLATION,
+    publicUrl: values.PUBLIC_URL ?? null,
+    logLevel: values.LOG_LEVEL,
+    logFormat: values.LOG_FORMAT ?? (process.stdout.isTTY ? 'pretty' : 'json'),
+  };
+}
