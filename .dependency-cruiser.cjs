@@ -1,0 +1,161 @@
+/**
+ * Who may import whom. Each rule has a planted violation in test/architecture/planted/boundaries that must be reported,
+ * so a rule that stopped working is noticed. A rule added here brings its planted file in the same commit.
+ */
+
+const tests = '\\.(spec|contract)\\.ts$';
+
+/** The vendor packages, and the one place that may import each. A second place is a sign of a missing port. */
+const homes = {
+  undici: ['undici', '^libs/outbound/'],
+  'ipaddr.js': ['ipaddr\\.js', '^libs/(outbound|http)/'],
+  parse5: ['parse5', '^libs/sandbox/'],
+  'css-what': ['css-what', '^libs/sandbox/'],
+  quickjs: ['(quickjs-emscripten[^/]*|@jitl/[^/]+)', '^libs/sandbox/'],
+  nodemailer: ['nodemailer', '^services/delivery/channels/email/'],
+  fastify: ['(fastify|@fastify/[^/]+|@nestjs/platform-fastify)', '^(services/gateway|libs/http)/'],
+  'prom-client': ['prom-client', '^libs/runtime/metrics\\.ts$'],
+  pino: ['(pino|pino-pretty)', '^libs/runtime/logger\\.ts$'],
+  liquidjs: ['liquidjs', '^libs/templates/'],
+  argon2: ['@node-rs/argon2', '^services/accounts/'],
+  commander: ['commander', '^services/cli(\\.ts|/)'],
+};
+
+const vendorRules = Object.entries(homes).map(([name, [packages, home]]) => ({
+  name: `vendor-${name}`,
+  comment: `${name} has one home (${home}); elsewhere use the port or the helper that wraps it.`,
+  severity: 'error',
+  from: { path: '^(services|libs)/', pathNot: [home, tests] },
+  to: { path: `(^|/)node_modules/${packages}(/|$)|^${packages}(/|$)` },
+}));
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    {
+      name: 'domain-stays-pure',
+      comment:
+        'A domain folder holds deciders: pure functions over values. It imports itself, the contracts, the decider type, errors, ids and JSON types, and zod.',
+      severity: 'error',
+      from: { path: '^services/([^/]+)/domain/', pathNot: tests },
+      to: {
+        pathNot: [
+          '^services/$1/domain/',
+          '^libs/contracts/',
+          '^libs/event-store/decider\\.ts$',
+          '^libs/runtime/(errors|ids|json)\\.ts$',
+          '(^|/)node_modules/zod(/|$)',
+        ],
+      },
+    },
+    {
+      name: 'services-apart',
+      comment:
+        'Services meet through libs/contracts and the bus, never by import; only composition.ts and main.ts see several.',
+      severity: 'error',
+      from: { path: '^services/([^/]+)/', pathNot: '^services/[^/]+/main\\.ts$' },
+      to: { path: '^services/', pathNot: '^services/$1/' },
+    },
+    {
+      name: 'service-main-starts-only',
+      comment: "A service's own main.ts starts the product with its role: it imports itself and services/main.ts.",
+      severity: 'error',
+      from: { path: '^services/([^/]+)/main\\.ts$' },
+      to: { path: '^services/', pathNot: ['^services/$1/', '^services/main\\.ts$'] },
+    },
+    {
+      name: 'libs-below-services',
+      comment: 'A library that knows a service is part of that service.',
+      severity: 'error',
+      from: { path: '^libs/' },
+      to: { path: '^services/' },
+    },
+    {
+      name: 'adapters-by-composition',
+      comment:
+        'Code sees ports; composition.ts alone picks their adapters. Specs may use an adapter as the test double.',
+      severity: 'error',
+      from: { path: '^(services|libs|bin|scripts)/', pathNot: ['^services/composition\\.ts$', tests] },
+      to: {
+        path: [
+          '^libs/event-store/(sqlite|eventstoredb)\\.ts$',
+          '^libs/bus/(sqlite|kafka)\\.ts$',
+          '^libs/read-store/(sqlite|mongo)\\.ts$',
+          '^libs/sandbox/quickjs\\.ts$',
+          '^libs/outbound/undici\\.ts$',
+          '^libs/page-loader/(http|browser)\\.ts$',
+          '^libs/snapshots/(file|mongo|s3)\\.ts$',
+        ],
+      },
+    },
+    ...vendorRules,
+    {
+      name: 'vendor-sqlite',
+      comment: 'node:sqlite is opened in one way (journal mode, lock, checks); only the adapters hold a database.',
+      severity: 'error',
+      from: { path: '^(services|libs)/', pathNot: ['^libs/sqlite/', '^libs/[^/]+/sqlite[^/]*\\.ts$', tests] },
+      to: { path: '^(node:)?sqlite$' },
+    },
+    {
+      name: 'no-test-code-in-product',
+      comment: 'A contract suite is imported by specs, and test/ serves tests.',
+      severity: 'error',
+      from: { path: '^(services|libs|bin|scripts)/', pathNot: tests },
+      to: { path: ['\\.contract\\.ts$', '^test/'] },
+    },
+    {
+      name: 'nobody-imports-specs',
+      comment: 'What two specs share belongs in a contract suite or in test/.',
+      severity: 'error',
+      from: {},
+      to: { path: '\\.spec\\.ts$' },
+    },
+    {
+      name: 'no-dev-dependency-in-product',
+      comment: 'An installation without devDependencies must run. Test kits (*.kit.ts) run in specs only.',
+      severity: 'error',
+      from: { path: '^(services|libs|bin)/', pathNot: [tests, '\\.kit\\.ts$'] },
+      to: { dependencyTypes: ['npm-dev'] },
+    },
+    {
+      name: 'declared-packages-only',
+      comment: 'A package that package.json does not name is there by chance.',
+      severity: 'error',
+      from: { path: '^(services|libs|bin|scripts)/' },
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'undetermined'] },
+    },
+    {
+      name: 'resolvable',
+      comment: 'An import that leads nowhere fails at run time only.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: 'no-cycles',
+      comment: 'Two files that need each other are one file, or miss a third.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'no-orphans',
+      comment: 'A file that imports nothing and that nobody imports is dead, or an entry that belongs in this list.',
+      severity: 'error',
+      from: { orphan: true, path: '^(services|libs)/', pathNot: ['(^|/)main\\.ts$', '\\.d\\.ts$', tests] },
+      to: {},
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: ['^dist/', '^test/architecture/planted/', '^test/bench/node_modules/'] },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    detectProcessBuiltinModuleCalls: true,
+    enhancedResolveOptions: {
+      conditionNames: ['source', 'import', 'node', 'default', 'types'],
+      exportsFields: ['exports'],
+      extensions: ['.ts', '.mjs', '.cjs', '.js', '.json', '.d.ts'],
+    },
+  },
+};

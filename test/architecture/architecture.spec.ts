@@ -1,0 +1,134 @@
+/** The rules themselves under test: each planted violation is reported by its rule alone, and no rule is without one. */
+import { describe, expect, it } from '@jest/globals';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { brokenRules, houseRules, sourceFiles } from './house-rules.js';
+import { byFile, inPlantedTree, outputOf, plantedIn, repository, type Reports } from './planted-tree.js';
+
+const lintOutput = z.object({
+  diagnostics: z.array(z.object({ filename: z.string(), code: z.string().default('no rule') })),
+});
+const lintRules = z.record(z.string(), z.unknown());
+const lintConfig = z.object({
+  rules: lintRules,
+  overrides: z.array(z.object({ rules: lintRules })),
+});
+const cruiseOutput = z.object({
+  summary: z.object({
+    violations: z.array(z.object({ from: z.string(), rule: z.object({ name: z.string() }) })),
+  }),
+});
+const cruiseConfig = z.object({
+  forbidden: z.array(
+    z.object({
+      name: z.string(),
+      comment: z.string().min(1),
+      to: z.object({ path: z.union([z.string(), z.array(z.string())]).optional() }),
+    }),
+  ),
+});
+const manifest = z.object({ dependencies: z.record(z.string(), z.string()) });
+
+const rulesIn = (reports: Reports): readonly string[] => [...new Set(Object.values(reports).flat())].sort();
+
+/** `typescript(no-explicit-any)` as the configuration writes it: `typescript/no-explicit-any`. */
+const ruleOfCode = (code: string): string =>
+  code.replace(/^eslint\((.*)\)$/, '$1').replace(/^([^(]+)\((.*)\)$/, '$1/$2');
+
+const switchedOn = (rules: Readonly<Record<string, unknown>>): readonly string[] =>
+  Object.entries(rules)
+    .filter(([, setting]) => setting !== 'off')
+    .map(([name]) => name);
+
+function rulesOfCruiser(): z.infer<typeof cruiseConfig> {
+  return cruiseConfig.parse(createRequire(import.meta.url)(join(repository, '.dependency-cruiser.cjs')));
+}
+
+describe('the linter', () => {
+  it('reports every planted violation by its own rule, and nothing else', async () => {
+    await inPlantedTree('lint', async (folder) => {
+      const printed = await outputOf(
+        'oxlint/bin/oxlint',
+        ['--type-aware', '--format=json', 'libs', 'services'],
+        folder,
+      );
+      const { diagnostics } = lintOutput.parse(JSON.parse(printed));
+      const reported = byFile(diagnostics.map(({ filename, code }) => ({ path: filename, rule: ruleOfCode(code) })));
+      expect(reported).toEqual(await plantedIn(folder));
+    });
+  });
+
+  it('has a planted violation for each rule that is switched on by name', async () => {
+    const config = lintConfig.parse(JSON.parse(await readFile(join(repository, '.oxlintrc.json'), 'utf8')));
+    const on = [config.rules, ...config.overrides.map((override) => override.rules)].flatMap(switchedOn);
+    const planted = rulesIn(await plantedIn(join(repository, 'test/architecture/planted/lint')));
+    expect(planted).toEqual([...new Set(on)].sort());
+  });
+});
+
+describe('the boundaries', () => {
+  it('report every planted violation by its own rule, and nothing else', async () => {
+    await inPlantedTree('boundaries', async (folder) => {
+      const printed = await outputOf(
+        'dependency-cruiser/bin/dependency-cruise.mjs',
+        ['--config', '.dependency-cruiser.cjs', '--output-type', 'json', 'libs', 'services'],
+        folder,
+      );
+      const { violations } = cruiseOutput.parse(JSON.parse(printed)).summary;
+      expect(byFile(violations.map(({ from, rule }) => ({ path: from, rule: rule.name })))).toEqual(
+        await plantedIn(folder),
+      );
+    });
+  });
+
+  it('have a planted violation for each rule', async () => {
+    const planted = rulesIn(await plantedIn(join(repository, 'test/architecture/planted/boundaries')));
+    expect(planted).toEqual(
+      rulesOfCruiser()
+        .forbidden.map(({ name }) => name)
+        .sort(),
+    );
+  });
+
+  it('give each package of the product one home, the framework and the schema language aside', async () => {
+    const everywhere = /^(@nestjs\/(common|core|cqrs)|rxjs|reflect-metadata|zod)$/;
+    // The runtime itself, and the API reader, whose files are served and never imported.
+    const neverImported = /^(node|openapi-explorer)$/;
+    const { dependencies } = manifest.parse(JSON.parse(await readFile(join(repository, 'package.json'), 'utf8')));
+    const homes = rulesOfCruiser()
+      .forbidden.filter(({ name }) => name.startsWith('vendor-'))
+      .flatMap(({ to }) => to.path ?? [])
+      .map((pattern) => new RegExp(pattern));
+    const homeless = Object.keys(dependencies)
+      .filter((name) => !everywhere.test(name) && !neverImported.test(name))
+      .filter((name) => !homes.some((home) => home.test(name)));
+    expect(homeless).toEqual([]);
+  });
+});
+
+describe('the house rules', () => {
+  it('report every planted violation by its own rule, and nothing else', async () => {
+    const folder = join(repository, 'test/architecture/planted/house');
+    const files = await sourceFiles(folder, ['libs', 'services'], /(^|\/)node_modules\//);
+    const reported = files.flatMap(({ path, text }) => brokenRules(path, text).map((rule) => ({ path, rule })));
+    expect(byFile(reported)).toEqual(await plantedIn(folder));
+  });
+
+  it('have a planted violation for each rule', async () => {
+    const planted = rulesIn(await plantedIn(join(repository, 'test/architecture/planted/house')));
+    expect(planted).toEqual(houseRules.map(({ name }) => name).sort());
+  });
+
+  it.each(houseRules.map((rule) => [rule.name, rule.advice] as const))('hold everywhere: %s. %s', async (name) => {
+    // The rules' own text names what it looks for.
+    const files = await sourceFiles(
+      repository,
+      ['libs', 'services', 'test', 'scripts', 'bin'],
+      /(^|\/)node_modules\/|^test\/architecture\//,
+    );
+    const breaking = files.filter(({ path, text }) => brokenRules(path, text).includes(name)).map(({ path }) => path);
+    expect(breaking).toEqual([]);
+  });
+});

@@ -1,0 +1,140 @@
+/** The rules of the house that neither the linter nor dependency-cruiser can keep: what a file is called and what it says. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface HouseRule {
+  readonly name: string;
+  /** What to do instead. */
+  readonly advice: string;
+  readonly appliesTo: RegExp;
+  readonly exceptIn?: RegExp;
+  /** Matched against the file's path. */
+  readonly path?: RegExp;
+  /** Matched against the code, comments blanked out. */
+  readonly code?: RegExp;
+  /** Matched against everything, comments included. */
+  readonly text?: RegExp;
+}
+
+const anyCode = /\.(ts|mjs|cjs)$/;
+const tests = /\.(spec|contract)\.ts$|^test\//;
+
+export const houseRules: readonly HouseRule[] = [
+  {
+    name: 'environment-in-one-place',
+    advice: 'Read settings from the Config that libs/runtime/config.ts parsed.',
+    appliesTo: /^(libs|services)\//,
+    exceptIn: /^libs\/runtime\/config\.ts$|\.(spec|contract)\.ts$/,
+    code: /\bprocess\s*(\?\.|\.|\[['"])\s*env\b|\{[^}]*\benv\b[^}]*\}\s*(=\s*process\b|from\s*['"](node:)?process['"])/,
+  },
+  {
+    name: 'no-index-files',
+    advice: 'Name the file after what it holds and import it by that name.',
+    appliesTo: anyCode,
+    path: /(^|\/)index\.[^/]+$/,
+  },
+  {
+    name: 'no-utils',
+    advice: 'Name the concept and put it in the library that owns the word.',
+    appliesTo: anyCode,
+    path: /(^|\/)(utils?|helpers?|misc)(\/|[.-][^/]*$)/i,
+  },
+  {
+    name: 'no-enums',
+    advice: 'Use a union of literals, with an `as const` array where the values are needed.',
+    appliesTo: /\.ts$/,
+    code: /^[ \t]*(export\s+)?(declare\s+)?(const\s+)?enum\s+\w+/m,
+  },
+  {
+    name: 'deciders-are-pure',
+    advice: 'Time, ids and chance arrive inside the command or the event.',
+    appliesTo: /^services\/[^/]+\/(domain\/.*|[^/]*-view)\.ts$/,
+    exceptIn: tests,
+    code: /\bDate\.now\(|\bnew Date\(\s*\)|\bMath\.random\(|\brandom(UUID|Bytes|Int)\(|\bperformance\.now\(|^\s*(export\s+)?async function/m,
+  },
+  {
+    name: 'no-http-numbers',
+    advice: 'Throw an AppError (reject, notFound, unavailable); libs/http turns it into an answer.',
+    appliesTo: /^(libs|services)\//,
+    exceptIn: /^libs\/http\/|\.(spec|contract)\.ts$/,
+    code: /\b(HttpException|HttpStatus|(BadRequest|Unauthorized|Forbidden|NotFound|Conflict|InternalServerError|ServiceUnavailable)Exception)\b/,
+  },
+  {
+    name: 'cqrs-is-a-front-door',
+    advice: 'Use CommandBus and QueryBus alone; events go through the store, where a failed handler is tried again.',
+    appliesTo: /^(libs|services)\//,
+    code: /import[^;]*\b(AggregateRoot|EventBus|EventPublisher|EventsHandler|IEventHandler|Saga|ofType)\b[^;]*from\s*['"]@nestjs\/cqrs['"]/,
+  },
+  {
+    name: 'no-sleep-in-tests',
+    advice: 'Wait for the thing itself with a probe, or move a fixed clock.',
+    appliesTo: /\.(spec|contract)\.ts$/,
+    code: /timers\/promises|\bawait\s+(sleep|delay)\(|new Promise(<[^>]*>)?\(\s*\(?\s*(\w+)[^)=]*\)?\s*=>[^;]*?\bsetTimeout\(\s*\2\b/,
+  },
+  {
+    name: 'no-retry-until-green',
+    advice: 'Find out why it fails.',
+    appliesTo: tests,
+    code: /\bjest\.retryTimes\(|\b(it|test)\.todo\(/,
+  },
+  {
+    name: 'no-mocked-modules',
+    advice:
+      'Use SQLite in memory, a fixed clock or a scripted Outbound; third parties are played at the outbound port.',
+    appliesTo: tests,
+    code: /\bjest\.(mock|doMock|unstable_mockModule)\(/,
+  },
+  {
+    name: 'nothing-left-to-do',
+    advice: 'Do it now, or write an issue.',
+    appliesTo: anyCode,
+    text: /\b(TODO|FIXME|HACK)\b/,
+  },
+  {
+    name: 'suppressions-give-a-reason',
+    advice: 'Write `oxlint-disable-next-line <rule> -- <why>`: one line, one rule, one reason.',
+    appliesTo: anyCode,
+    text: /(oxlint|eslint)-disable(?!-next-line [\w@/-]+ -- \S)|@ts-(ignore|nocheck)/,
+  },
+];
+
+/** Comments become blanks of the same length. Strings that hold `//` keep it where a colon stands before, as in addresses. */
+function withoutComments(text: string): string {
+  return text
+    .replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, ' '))
+    .replace(/(^|[^:'"`\\/])\/\/.*$/gm, (_line, before: string) => before);
+}
+
+/** The names of the rules a file breaks. `path` is relative to the root of the repository, with forward slashes. */
+export function brokenRules(path: string, text: string): readonly string[] {
+  const code = withoutComments(text);
+  return houseRules
+    .filter((rule) => rule.appliesTo.test(path) && rule.exceptIn?.test(path) !== true)
+    .filter(
+      (rule) => rule.path?.test(path) === true || rule.code?.test(code) === true || rule.text?.test(text) === true,
+    )
+    .map((rule) => rule.name);
+}
+
+export interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Every code file under the folders, by path relative to `root`. */
+export async function sourceFiles(
+  root: string,
+  folders: readonly string[],
+  skip: RegExp = /(^|\/)(node_modules|planted)\//,
+): Promise<readonly SourceFile[]> {
+  const entries = await Promise.all(
+    folders.map((folder) => readdir(join(root, folder), { recursive: true, withFileTypes: true })),
+  );
+  const paths = entries
+    .flat()
+    .filter((entry) => entry.isFile() && anyCode.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
+    .filter((path) => !skip.test(path))
+    .sort();
+  return Promise.all(paths.map(async (path) => ({ path, text: await readFile(join(root, path), 'utf8') })));
+}

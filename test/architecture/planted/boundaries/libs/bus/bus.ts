@@ -1,0 +1,3 @@
+export interface Bus {
+  publish(text: string): void;
+}

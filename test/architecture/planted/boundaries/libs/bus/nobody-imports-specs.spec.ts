@@ -1,0 +1,2 @@
+// planted: nobody-imports-specs
+import './sqlite.spec.js';

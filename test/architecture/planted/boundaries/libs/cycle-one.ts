@@ -1,0 +1,4 @@
+// planted: no-cycles
+import { two } from './cycle-two.js';
+
+export const one = (): unknown => two;

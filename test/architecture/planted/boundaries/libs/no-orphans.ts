@@ -1,0 +1,2 @@
+// planted: no-orphans
+export const lonely = true;

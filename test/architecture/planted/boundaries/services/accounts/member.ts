@@ -1,0 +1,3 @@
+import type { Task } from '#contracts/task';
+
+export const owns = (task: Task): boolean => task.name !== '';

@@ -1,0 +1,4 @@
+// planted: adapters-by-composition
+import { sqliteBus } from '#bus/sqlite';
+
+export const bus = sqliteBus;

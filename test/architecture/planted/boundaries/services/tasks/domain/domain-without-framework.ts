@@ -1,0 +1,4 @@
+// planted: domain-stays-pure
+import { Injectable } from '@nestjs/common';
+
+export const mark = Injectable;

@@ -1,0 +1,4 @@
+// planted: domain-stays-pure
+import { randomUUID } from 'node:crypto';
+
+export const id = randomUUID;

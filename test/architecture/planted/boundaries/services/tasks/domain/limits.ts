@@ -1,0 +1,1 @@
+export const limits = { name: 200 };

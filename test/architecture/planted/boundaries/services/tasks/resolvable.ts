@@ -1,0 +1,4 @@
+// planted: resolvable
+import { nothing } from '#bus/nowhere';
+
+export const used = nothing;

@@ -1,0 +1,4 @@
+// planted: services-apart
+import type { start } from '../main.js';
+
+export type Start = typeof start;

@@ -1,0 +1,4 @@
+// planted: services-apart
+import { owns } from '../accounts/member.js';
+
+export const mine = owns;

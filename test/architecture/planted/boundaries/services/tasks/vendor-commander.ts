@@ -1,0 +1,4 @@
+// planted: vendor-commander
+import * as vendor from 'commander';
+
+export const used = vendor;

@@ -1,0 +1,4 @@
+// planted: vendor-fastify
+import * as vendor from 'fastify';
+
+export const used = vendor;

@@ -1,0 +1,4 @@
+// planted: vendor-ipaddr.js
+import * as vendor from 'ipaddr.js';
+
+export const used = vendor;

@@ -1,0 +1,4 @@
+// planted: vendor-liquidjs
+import * as vendor from 'liquidjs';
+
+export const used = vendor;

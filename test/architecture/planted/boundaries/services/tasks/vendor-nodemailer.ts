@@ -1,0 +1,4 @@
+// planted: vendor-nodemailer
+import * as vendor from 'nodemailer';
+
+export const used = vendor;

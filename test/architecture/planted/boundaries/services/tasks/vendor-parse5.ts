@@ -1,0 +1,4 @@
+// planted: vendor-parse5
+import * as vendor from 'parse5';
+
+export const used = vendor;

@@ -1,0 +1,4 @@
+// planted: vendor-pino
+import * as vendor from 'pino';
+
+export const used = vendor;

@@ -1,0 +1,4 @@
+// planted: vendor-undici
+import * as vendor from 'undici';
+
+export const used = vendor;

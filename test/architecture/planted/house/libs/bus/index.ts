@@ -1,0 +1,2 @@
+// planted: no-index-files
+export const bus = 1;

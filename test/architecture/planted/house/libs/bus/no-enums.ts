@@ -1,0 +1,5 @@
+// planted: no-enums
+export enum Light {
+  on,
+  off,
+}

@@ -1,0 +1,2 @@
+/** A word that only ends like a forbidden one is allowed. */
+export const bus = 1;

@@ -1,0 +1,2 @@
+// planted: no-utils
+export const bus = 1;

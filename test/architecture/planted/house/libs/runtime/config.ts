@@ -1,0 +1,2 @@
+/** The one reader of the environment. */
+export const home = process.env['HOME'];

@@ -1,0 +1,4 @@
+// planted: cqrs-is-a-front-door
+import { AggregateRoot } from '@nestjs/cqrs';
+
+export class Task extends AggregateRoot {}

@@ -1,0 +1,2 @@
+// planted: deciders-are-pure
+export const stamp = (): Date => new Date();

@@ -1,0 +1,2 @@
+// planted: deciders-are-pure
+export const stamp = (): number => Date.now();

@@ -1,0 +1,4 @@
+// planted: environment-in-one-place
+const { env } = process;
+
+export const home = env['HOME'];

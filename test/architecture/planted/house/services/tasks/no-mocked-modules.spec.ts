@@ -1,0 +1,4 @@
+// planted: no-mocked-modules
+import { jest } from '@jest/globals';
+
+jest.unstable_mockModule('#bus/bus', () => ({}));

@@ -1,0 +1,4 @@
+// planted: no-retry-until-green
+import { jest } from '@jest/globals';
+
+jest.retryTimes(3);

@@ -1,0 +1,4 @@
+// planted: no-sleep-in-tests
+import { setTimeout as pause } from 'node:timers/promises';
+
+await pause(500);

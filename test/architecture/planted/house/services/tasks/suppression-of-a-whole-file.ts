@@ -1,0 +1,3 @@
+// planted: suppressions-give-a-reason
+/* oxlint-disable */
+export const one = 1;

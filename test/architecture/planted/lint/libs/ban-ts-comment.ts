@@ -1,0 +1,3 @@
+// planted: typescript/ban-ts-comment
+// @ts-ignore
+export const count: number = 'one';

@@ -1,0 +1,2 @@
+// planted: eqeqeq
+export const same = (a: string, b: string): boolean => a == b;

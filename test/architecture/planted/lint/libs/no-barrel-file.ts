@@ -1,0 +1,2 @@
+// planted: oxc/no-barrel-file
+export * from './clean.js';

@@ -1,0 +1,4 @@
+// planted: import/no-default-export
+export default function nameless(): number {
+  return 1;
+}

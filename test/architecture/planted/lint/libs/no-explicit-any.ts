@@ -1,0 +1,2 @@
+// planted: typescript/no-explicit-any
+export const anything: any[] = [];

@@ -1,0 +1,8 @@
+// planted: typescript/no-floating-promises
+async function save(): Promise<void> {
+  await Promise.resolve();
+}
+
+export function forget(): void {
+  save();
+}

@@ -1,0 +1,4 @@
+// planted: typescript/no-namespace
+export namespace Old {
+  export const count = 1;
+}

@@ -1,0 +1,5 @@
+// planted: no-var
+export function old(): number {
+  var count = 1;
+  return count;
+}

@@ -1,0 +1,4 @@
+// planted: typescript/only-throw-error
+export function fail(): never {
+  throw 'no';
+}

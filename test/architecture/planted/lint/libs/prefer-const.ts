@@ -1,0 +1,5 @@
+// planted: prefer-const
+export function fixed(): number {
+  let count = 1;
+  return count;
+}

@@ -1,0 +1,2 @@
+/** The command line may print. */
+export const greet = (): void => console.log('hello');

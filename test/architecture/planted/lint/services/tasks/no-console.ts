@@ -1,0 +1,2 @@
+// planted: no-console
+export const shout = (): void => console.log('hello');
