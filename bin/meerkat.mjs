@@ -1,0 +1,9 @@
+#!/usr/bin/env node
+// `npx meerkat …`: the command line, on the Node.js that came with the dependencies, built where it is not.
+import { buildIfStale, isOnOwnNode } from '../scripts/launch.mjs';
+
+if (await isOnOwnNode(import.meta.url)) {
+  await buildIfStale();
+  const { main } = await import('../dist/services/cli.js');
+  process.exitCode = await main(process.argv.slice(2));
+}

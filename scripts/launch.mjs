@@ -1,0 +1,93 @@
+// What `npm start`, `npx meerkat` and `npm test` share: the Node.js that came with the dependencies, and a build that is
+// not older than its sources. Itself it must run on any Node.js ≥ 20.
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { constants } from 'node:os';
+import * as nodeModule from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+
+const ownNodeMajor = 24;
+const oldestWithSqlite = [22, 13];
+
+/** The runtime of the npm package `node`, or null where its install script did not run. */
+function ownNode() {
+  const name = process.platform === 'win32' ? 'node.exe' : 'node';
+  const path = join(root, 'node_modules', 'node', 'bin', name);
+  return existsSync(path) ? path : null;
+}
+
+/**
+ * True: this process is fit to run the product. Otherwise the same script was run to its end by the Node.js among the
+ * dependencies, signals were passed on, and `process.exitCode` is its exit code.
+ */
+export async function isOnOwnNode(scriptUrl, args = process.argv.slice(2)) {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major >= ownNodeMajor) {
+    // Compiled code is kept beside the dependencies: it takes a third off a second start.
+    nodeModule.enableCompileCache(join(root, 'node_modules', '.cache', 'compiled'));
+    return true;
+  }
+  const path = ownNode();
+  if (path === null) {
+    const [oldestMajor, oldestMinor] = oldestWithSqlite;
+    if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return true;
+    process.stderr.write(
+      `Meerkat needs Node.js ${ownNodeMajor}; this is ${process.version} and node_modules holds none.\n` +
+        'Run `npm ci` with install scripts allowed (it brings the runtime), or install Node.js 24 yourself.\n',
+    );
+    process.exitCode = 1;
+    return false;
+  }
+  process.exitCode = await runToEnd(path, [fileURLToPath(scriptUrl), ...args]);
+  return false;
+}
+
+/** Runs a program in this terminal and passes signals on. Resolves to its exit code, as a shell would tell it. */
+export function runToEnd(program, args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: 'inherit' });
+    const passOn = (signal) => {
+      // A terminal gives Ctrl-C to the whole group: passed on, the child would get it twice.
+      if (signal !== 'SIGINT' || process.stdin.isTTY !== true) child.kill(signal);
+    };
+    const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'];
+    for (const signal of signals) process.on(signal, passOn);
+    child.on('error', reject);
+    child.on('exit', (code, signal) => {
+      for (const name of signals) process.off(name, passOn);
+      resolve(code ?? 128 + (constants.signals[signal] ?? 0));
+    });
+  });
+}
+
+const modifiedAt = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+/** The file in dist/ that a source becomes, or null for what scripts/build.mjs leaves out. */
+function outputOf(source) {
+  if (/(\.(spec|contract|d)|event-store\/given)\.ts$/.test(source)) return null;
+  if (source.endsWith('.ts')) return source.replace(/\.ts$/, '.js');
+  return /\.(css|html|svg|json)$/.test(source) ? source : null;
+}
+
+/** Whether a source is newer than what was built from it. An installation without sources is as built as it gets. */
+export function isStale() {
+  return ['services', 'libs'].some((folder) => {
+    const path = join(root, folder);
+    if (!existsSync(path)) return false;
+    return readdirSync(path, { recursive: true }).some((name) => {
+      const output = outputOf(name);
+      if (output === null || name.includes('node_modules')) return false;
+      return modifiedAt(join(root, 'dist', folder, output)) < modifiedAt(join(path, name));
+    });
+  });
+}
+
+/** Builds what is not built. Rejects where the build fails. */
+export async function buildIfStale() {
+  if (!isStale()) return;
+  const code = await runToEnd(process.execPath, [join(root, 'scripts', 'build.mjs'), '--if-stale']);
+  if (code !== 0) throw new Error(`The build ended with code ${code}.`);
+}
