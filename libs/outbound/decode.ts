@@ -1,0 +1,316 @@
+/** The body of an answer as it comes in: counted on the wire and after each decompression, and never inflated whole before the caps are asked. */
+import {
+  brotliDecompressSync,
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+  gunzipSync,
+  inflateRawSync,
+  inflateSync,
+  zstdDecompressSync,
+} from 'node:zlib';
+import type { Transform } from 'node:stream';
+import { codeOf, Fault } from './failures.js';
+
+export interface BodyLimits {
+  /** Decoded bytes. */
+  readonly maxBodyBytes: number;
+  readonly onBodyLimit: 'fail' | 'cut';
+  /** Compressed bytes as they come over the wire. */
+  readonly maxWireBytes: number;
+  /** Decoded to wire bytes, asked once more than `ratioFromBytes` came out. */
+  readonly maxRatio: number;
+  readonly ratioFromBytes: number;
+}
+
+/** Hands a body's end over exactly once: the bytes, or the fault. */
+export interface BodySink {
+  /** One piece from the wire; false: pause until `resume` is called. */
+  write(chunk: Uint8Array): boolean;
+  /** The wire is at its end. */
+  end(): void;
+  /** Nobody wants the rest. */
+  drop(): void;
+}
+
+export interface BodyOwner {
+  bodyDone(body: Uint8Array, cut: boolean): void;
+  bodyFailed(fault: Fault): void;
+  resume(): void;
+}
+
+type Coding = 'gzip' | 'deflate' | 'br' | 'zstd';
+
+const maxCodings = 2;
+/** Compressed bodies up to this size are inflated in one call, as long as at most `oneCallOutputBytes` come out: far cheaper than streams. */
+const oneCallWireBytes = 32_768;
+const oneCallOutputBytes = 1_048_576;
+
+const brotliOptions = { chunkSize: 65_536 };
+/** 8 MB, as RFC 8878 advises: a frame may ask for far more memory than it is long. */
+const zstdOptions = { chunkSize: 65_536, params: { [constants.ZSTD_d_windowLogMax]: 23 } };
+const zlibOptions = { chunkSize: 65_536 };
+
+/** The codings of a Content-Encoding header, the outermost first, or a Fault. */
+export function codingsOf(contentEncoding: string | undefined): readonly Coding[] | Fault {
+  if (contentEncoding === undefined || contentEncoding === '') return [];
+  const codings: Coding[] = [];
+  for (const part of contentEncoding.split(',')) {
+    const name = part.trim().toLowerCase();
+    // Some servers name a charset here; browsers read such a body as it is.
+    if (name === '' || name === 'identity' || name === 'none' || name === 'utf-8') continue;
+    if (name === 'gzip' || name === 'x-gzip') codings.push('gzip');
+    else if (name === 'deflate' || name === 'br' || name === 'zstd') codings.push(name);
+    else
+      return new Fault('bad_encoding', `The answer is compressed in a way that is not known here: ${printable(name)}.`);
+  }
+  if (codings.length > maxCodings) return new Fault('bad_encoding', 'The answer is compressed more than twice.');
+  return codings.reverse();
+}
+
+function printable(text: string): string {
+  return text.replace(/[^\x21-\x7e]/g, '?').slice(0, 40);
+}
+
+/** The sink for an answer with these codings. */
+export function bodySink(codings: readonly Coding[], limits: BodyLimits, owner: BodyOwner): BodySink {
+  return codings.length === 0 ? new PlainSink(limits, owner) : new CodedSink(codings, limits, owner);
+}
+
+function tooLarge(limits: BodyLimits): Fault {
+  return new Fault('too_large', `The answer is larger than ${limits.maxBodyBytes} bytes.`);
+}
+
+/** One array of exactly `length` bytes, over an array buffer of its own. */
+function join(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const body = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    const piece = chunk.length > length - at ? chunk.subarray(0, length - at) : chunk;
+    body.set(piece, at);
+    at += piece.length;
+  }
+  return body;
+}
+
+/** Collects decoded bytes up to the limit. */
+class Collector {
+  readonly #limits: BodyLimits;
+  readonly #chunks: Uint8Array[] = [];
+  length = 0;
+
+  constructor(limits: BodyLimits) {
+    this.#limits = limits;
+  }
+
+  /** False once there is more than the limit. */
+  add(chunk: Uint8Array): boolean {
+    this.length += chunk.length;
+    if (this.length - chunk.length <= this.#limits.maxBodyBytes) this.#chunks.push(chunk);
+    return this.length <= this.#limits.maxBodyBytes;
+  }
+
+  take(): Uint8Array {
+    return join(this.#chunks, Math.min(this.length, this.#limits.maxBodyBytes));
+  }
+}
+
+class PlainSink implements BodySink {
+  readonly #collector: Collector;
+  readonly #limits: BodyLimits;
+  readonly #owner: BodyOwner;
+
+  constructor(limits: BodyLimits, owner: BodyOwner) {
+    this.#collector = new Collector(limits);
+    this.#limits = limits;
+    this.#owner = owner;
+  }
+
+  write(chunk: Uint8Array): boolean {
+    if (!this.#collector.add(chunk)) {
+      if (this.#limits.onBodyLimit === 'cut') this.#owner.bodyDone(this.#collector.take(), true);
+      else this.#owner.bodyFailed(tooLarge(this.#limits));
+    }
+    return true;
+  }
+
+  end(): void {
+    this.#owner.bodyDone(this.#collector.take(), false);
+  }
+
+  drop(): void {}
+}
+
+class CodedSink implements BodySink {
+  readonly #codings: readonly Coding[];
+  readonly #limits: BodyLimits;
+  readonly #owner: BodyOwner;
+  readonly #collector: Collector;
+  #held: Uint8Array[] = [];
+  #wireBytes = 0;
+  #first: Transform | null = null;
+  readonly #stages: Transform[] = [];
+  #over = false;
+
+  constructor(codings: readonly Coding[], limits: BodyLimits, owner: BodyOwner) {
+    this.#codings = codings;
+    this.#limits = limits;
+    this.#owner = owner;
+    this.#collector = new Collector(limits);
+  }
+
+  write(chunk: Uint8Array): boolean {
+    if (this.#over) return true;
+    this.#wireBytes += chunk.length;
+    if (this.#wireBytes > this.#limits.maxWireBytes) {
+      this.#fail(
+        new Fault('too_large', `The answer is larger than ${this.#limits.maxWireBytes} bytes even while compressed.`),
+      );
+      return true;
+    }
+    if (this.#first !== null) return this.#first.write(chunk);
+    this.#held.push(chunk);
+    return this.#wireBytes <= oneCallWireBytes || this.#startStreams();
+  }
+
+  end(): void {
+    if (this.#over) return;
+    if (this.#wireBytes === 0) return this.#succeed(false); // HEAD, 204, 304 and empty answers
+    if (this.#first === null) {
+      const body = inOneCall(join(this.#held, this.#wireBytes), this.#codings);
+      if (body instanceof Fault) return this.#fail(body);
+      if (body !== null) {
+        if (this.#collector.add(body)) this.#succeed(false);
+        else this.#overLimit();
+        return;
+      }
+      this.#startStreams();
+    }
+    this.#first?.end();
+  }
+
+  drop(): void {
+    this.#over = true;
+    for (const stage of this.#stages) stage.destroy();
+  }
+
+  /** Returns false where the streams want a pause. */
+  #startStreams(): boolean {
+    const firstByte = this.#held.find((chunk) => chunk.length > 0)?.[0] ?? 0;
+    for (const [index, coding] of this.#codings.entries()) {
+      const stage = streamOf(coding, index === 0 ? firstByte : null);
+      const produced = { bytes: 0 };
+      stage.on('error', (error) => this.#fail(decodeFault(error, coding)));
+      stage.on('data', (chunk: Buffer) => {
+        if (this.#over) return;
+        produced.bytes += chunk.length;
+        const { ratioFromBytes, maxRatio } = this.#limits;
+        if (produced.bytes > ratioFromBytes && produced.bytes > this.#wireBytes * maxRatio) {
+          return this.#fail(
+            new Fault('too_large', `The answer grows to more than ${maxRatio} times its size when decompressed.`),
+          );
+        }
+        const next = this.#stages[index + 1];
+        if (next === undefined) {
+          if (!this.#collector.add(chunk)) this.#overLimit();
+        } else if (!next.write(chunk)) {
+          stage.pause();
+          next.once('drain', () => stage.resume());
+        }
+      });
+      stage.on('end', () => {
+        if (this.#over) return;
+        const next = this.#stages[index + 1];
+        if (next === undefined) this.#succeed(false);
+        else next.end();
+      });
+      this.#stages.push(stage);
+    }
+    const first = this.#stages[0];
+    if (first === undefined) return true;
+    this.#first = first;
+    first.on('drain', () => this.#owner.resume());
+    let more = true;
+    for (const chunk of this.#held) more = first.write(chunk);
+    this.#held = [];
+    return more;
+  }
+
+  #overLimit(): void {
+    if (this.#limits.onBodyLimit === 'cut') this.#succeed(true);
+    else this.#fail(tooLarge(this.#limits));
+  }
+
+  #succeed(cut: boolean): void {
+    if (this.#over) return;
+    this.drop();
+    this.#owner.bodyDone(this.#collector.take(), cut);
+  }
+
+  #fail(fault: Fault): void {
+    if (this.#over) return;
+    this.drop();
+    this.#owner.bodyFailed(fault);
+  }
+}
+
+/** The decoded bytes, a Fault, or null where more comes out than one call may give. */
+function inOneCall(wire: Uint8Array, codings: readonly Coding[]): Uint8Array | Fault | null {
+  let bytes = wire;
+  for (const coding of codings) {
+    try {
+      bytes = decodeInOneCall(bytes, coding);
+    } catch (error) {
+      return codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? null : decodeFault(error, coding);
+    }
+  }
+  return bytes;
+}
+
+function decodeInOneCall(bytes: Uint8Array, coding: Coding): Uint8Array {
+  const maxOutputLength = oneCallOutputBytes;
+  switch (coding) {
+    case 'gzip':
+      return gunzipSync(bytes, { ...zlibOptions, maxOutputLength });
+    case 'br':
+      return brotliDecompressSync(bytes, { ...brotliOptions, maxOutputLength });
+    case 'zstd':
+      return zstdDecompressSync(bytes, { ...zstdOptions, maxOutputLength });
+    case 'deflate':
+      return hasZlibHeader(bytes[0] ?? 0)
+        ? inflateSync(bytes, { ...zlibOptions, maxOutputLength })
+        : inflateRawSync(bytes, { ...zlibOptions, maxOutputLength });
+  }
+}
+
+/** `deflate` should mean zlib, but some servers send the bare stream: no bare stream starts with compression method 8. */
+function hasZlibHeader(firstByte: number): boolean {
+  return (firstByte & 0x0f) === 8;
+}
+
+/** `firstByte` is null for an inner coding, whose bytes have not come out yet: read as zlib, as the standard says. */
+function streamOf(coding: Coding, firstByte: number | null): Transform {
+  switch (coding) {
+    case 'gzip':
+      return createGunzip(zlibOptions);
+    case 'br':
+      return createBrotliDecompress(brotliOptions);
+    case 'zstd':
+      return createZstdDecompress(zstdOptions);
+    case 'deflate':
+      return firstByte === null || hasZlibHeader(firstByte)
+        ? createInflate(zlibOptions)
+        : createInflateRaw(zlibOptions);
+  }
+}
+
+function decodeFault(error: unknown, coding: Coding): Fault {
+  const truncated = codeOf(error) === 'Z_BUF_ERROR';
+  return new Fault(
+    'bad_encoding',
+    truncated ? `The answer's ${coding} data ends too early.` : `The answer says it is ${coding}, but it is not.`,
+  );
+}

@@ -1,0 +1,635 @@
+/** The outbound door over undici's HTTP/1.1 client: one client per checked and pinned socket, kept alive and used again. */
+import type { Socket } from 'node:net';
+import { Client, type Dispatcher } from 'undici';
+import { createAddressPolicy, hostOf, hostOfUrlHostname, type AddressPolicy, type Host } from './addresses.js';
+import { Connections, type Pooled } from './connections.js';
+import { bodySink, codingsOf, type BodyLimits, type BodyOwner, type BodySink } from './decode.js';
+import { dial, endpointKey, endpointKeyOf, literalRefusal, parseProxy, portOf, type Proxy } from './dial.js';
+import { exchangeFault, Fault } from './failures.js';
+import type { ConnectResult, Outbound, OutboundAnswer, OutboundFailure, OutboundRequest } from './outbound.js';
+import { nextHop, type Hop } from './redirects.js';
+import { createResolve, type Resolve } from './resolve.js';
+
+export interface OutboundLimits {
+  /** TCP, each proxy and TLS: each of them. */
+  readonly connectMs: number;
+  /** From the sent request to the answer's headers. */
+  readonly firstByteMs: number;
+  /** A body must bring `trickleBytes` in every such window, or end. */
+  readonly trickleWindowMs: number;
+  readonly trickleBytes: number;
+  /** A compressed body as it comes over the wire. */
+  readonly wireBytes: number;
+  readonly ratio: number;
+  readonly ratioFromBytes: number;
+  readonly connectionsPerOrigin: number;
+  readonly idleConnections: number;
+}
+
+export const defaultOutboundLimits: OutboundLimits = {
+  connectMs: 10_000,
+  firstByteMs: 10_000,
+  trickleWindowMs: 10_000,
+  trickleBytes: 10_240,
+  wireBytes: 5_242_880,
+  ratio: 100,
+  ratioFromBytes: 1_048_576,
+  connectionsPerOrigin: 32,
+  idleConnections: 256,
+};
+
+export interface OutboundOptions {
+  /** CIDRs, addresses, host names and `*.suffix` that may be reached besides public addresses. */
+  readonly egressAllow: readonly string[];
+  /** Forward proxy for all HTTP requests: trusted, so it may stand at any address. */
+  readonly egressProxyUrl: string | null;
+  /** `host:port` of the operator's own servers; `connect` reaches them whatever their address, `request` does not. */
+  readonly trustedHosts?: readonly string[];
+  readonly userAgent: string;
+  readonly resolve?: Resolve;
+  readonly limits?: Partial<OutboundLimits>;
+}
+
+const maxRedirects = 5;
+const maxHeaderBytes = 16_384;
+/** A redirect's own body is read up to here for the sake of its connection; past that the connection is closed. */
+const maxSkippedBytes = 65_536;
+const idleMs = 4_000;
+const maxIdleMs = 60_000;
+const maxTimerMs = 2_147_483_647;
+
+/** Headers that belong to the connection, not to the request: the door sets them itself. */
+const ownHeaders = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'expect',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Methods that may be sent again, unseen, when a kept connection turns out to be closed. */
+const repeatable = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+const closed = new Fault('aborted', 'The service is shutting down.');
+
+/** Throws a TypeError that names a bad entry of `egressAllow`, `egressProxyUrl` or `trustedHosts`. */
+export function createOutbound(options: OutboundOptions): Outbound {
+  return new UndiciOutbound(options);
+}
+
+/** One HTTP connection: a client over a socket that is open already, and never opens another. */
+class Connection implements Pooled {
+  readonly client: Client;
+  reused = false;
+  alive = true;
+  readonly #onClose: (connection: Connection) => void;
+  /** Until the client has taken it over. */
+  #socket: Socket | null;
+
+  constructor(origin: string, socket: Socket, onClose: (connection: Connection) => void) {
+    this.#socket = socket;
+    this.#onClose = onClose;
+    this.client = new Client(origin, {
+      pipelining: 1,
+      allowH2: false,
+      useMilo: false,
+      maxHeaderSize: maxHeaderBytes,
+      headersTimeout: 0, // time is kept by `Run`
+      bodyTimeout: 0,
+      keepAliveTimeout: idleMs,
+      keepAliveMaxTimeout: maxIdleMs,
+      connect: (_options, callback) => {
+        const ready = this.#socket;
+        this.#socket = null;
+        // Later, because the client does not look again while it is still asking for the connection.
+        queueMicrotask(() => {
+          if (ready === null) callback(new Fault('connect_failed', 'The server closed the connection.'), null);
+          else callback(null, ready);
+        });
+      },
+    });
+    this.client.on('disconnect', this.#gone);
+    this.client.on('connectionError', this.#gone);
+  }
+
+  close(): void {
+    this.#socket?.on('error', () => undefined).destroy();
+    void this.client.destroy(new Fault('aborted', 'The connection was closed.'));
+    if (this.#socket !== null) this.#gone();
+  }
+
+  readonly #gone = (): void => {
+    if (!this.alive) return;
+    this.alive = false;
+    void this.client.destroy();
+    this.#onClose(this);
+  };
+}
+
+/** The time and the end of one request, over all its hops: one timer, looked at again whenever it fires. */
+class Run {
+  readonly startedAt = performance.now();
+  readonly #timeoutMs: number;
+  readonly #limits: OutboundLimits;
+  readonly #signal: AbortSignal | undefined;
+  #timer: NodeJS.Timeout;
+  #sentAt: number | null = null;
+  #windowStartedAt: number | null = null;
+  #windowBytes = 0;
+  #fault: Fault | null = null;
+  /** Ends what the request waits for now. */
+  #stop: ((fault: Fault) => void) | null = null;
+  /** Request bytes may have left. */
+  sent = false;
+
+  constructor(timeoutMs: number, limits: OutboundLimits, signal: AbortSignal | undefined) {
+    this.#timeoutMs = Math.min(Math.max(1, timeoutMs), maxTimerMs);
+    this.#limits = limits;
+    this.#signal = signal;
+    this.#timer = setTimeout(this.#tick, Math.min(this.#timeoutMs, limits.firstByteMs));
+    if (signal !== undefined) {
+      signal.addEventListener('abort', this.#onAbort, { once: true });
+      if (signal.aborted) this.#onAbort();
+    }
+  }
+
+  /** From now on `stop` is called when the request must end; at once where it already must. */
+  whileWaiting(stop: (fault: Fault) => void): void {
+    this.#stop = stop;
+    if (this.#fault !== null) stop(this.#fault);
+  }
+
+  requestSent(): void {
+    this.sent = true;
+    this.#sentAt = performance.now();
+    this.#windowStartedAt = null;
+  }
+
+  answerStarted(): void {
+    this.#windowStartedAt = performance.now();
+    this.#windowBytes = 0;
+  }
+
+  bytesCame(count: number): void {
+    this.#windowBytes += count;
+  }
+
+  end(fault: Fault): void {
+    this.#fault ??= fault;
+    this.#stop?.(this.#fault);
+  }
+
+  dispose(): void {
+    clearTimeout(this.#timer);
+    this.#stop = null;
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+  }
+
+  readonly #onAbort = (): void => this.end(new Fault('aborted', 'The request was given up.'));
+
+  readonly #tick = (): void => {
+    const now = performance.now();
+    const { firstByteMs, trickleWindowMs, trickleBytes } = this.#limits;
+    const left = this.startedAt + this.#timeoutMs - now;
+    if (left <= 0) {
+      return this.end(new Fault('timed_out', `The answer was not complete within ${seconds(this.#timeoutMs)}.`));
+    }
+    let next = firstByteMs;
+    if (this.#windowStartedAt !== null) {
+      next = this.#windowStartedAt + trickleWindowMs - now;
+      if (next <= 0) {
+        if (this.#windowBytes < trickleBytes) {
+          return this.end(
+            new Fault(
+              'timed_out',
+              `The answer came too slowly: under ${trickleBytes} bytes in ${seconds(trickleWindowMs)}.`,
+            ),
+          );
+        }
+        this.answerStarted();
+        next = trickleWindowMs;
+      }
+    } else if (this.#sentAt !== null) {
+      next = this.#sentAt + firstByteMs - now;
+      if (next <= 0) {
+        return this.end(new Fault('timed_out', `The server did not begin to answer within ${seconds(firstByteMs)}.`));
+      }
+    }
+    this.#timer = setTimeout(this.#tick, Math.ceil(Math.min(left, next)));
+  };
+}
+
+function seconds(ms: number): string {
+  return `${ms / 1_000} s`;
+}
+
+interface HopAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  readonly cut: boolean;
+  /** What is asked next, or null. */
+  readonly next: Hop | Fault | null;
+}
+
+/** One request on one connection. Settles once; what undici says after that is not heard. */
+class Exchange implements Dispatcher.DispatchHandler, BodyOwner {
+  readonly #connection: Connection;
+  readonly #run: Run;
+  readonly #hop: Hop;
+  readonly #limits: BodyLimits;
+  readonly #follows: boolean;
+  readonly #resolve: (answer: HopAnswer) => void;
+  readonly #reject: (fault: Fault) => void;
+  #controller: Dispatcher.DispatchController | null = null;
+  #settled = false;
+  #sink: BodySink | null = null;
+  #skippedBytes = 0;
+  #status = 0;
+  #headers: Readonly<Record<string, string>> = {};
+  #next: Hop | Fault | null = null;
+  started = false;
+  answered = false;
+  #atEnd = false;
+
+  constructor(
+    connection: Connection,
+    run: Run,
+    hop: Hop,
+    limits: BodyLimits,
+    follows: boolean,
+    resolve: (answer: HopAnswer) => void,
+    reject: (fault: Fault) => void,
+  ) {
+    this.#connection = connection;
+    this.#run = run;
+    this.#hop = hop;
+    this.#limits = limits;
+    this.#follows = follows;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#settled) return controller.abort(closed);
+    this.started = true;
+    this.#run.requestSent();
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (this.#settled || status < 200) return;
+    this.answered = true;
+    this.#run.answerStarted();
+    this.#status = status;
+    this.#headers = joined(headers);
+    this.#next = this.#follows ? nextHop(this.#hop, status, this.#headers['location']) : null;
+    if (this.#next !== null) return;
+    const codings = codingsOf(this.#headers['content-encoding']);
+    if (codings instanceof Fault) return this.bodyFailed(codings);
+    const { maxBodyBytes, onBodyLimit } = this.#limits;
+    if (codings.length === 0 && onBodyLimit === 'fail' && this.#hop.method !== 'HEAD') {
+      const announced = Number(this.#headers['content-length']);
+      if (announced > maxBodyBytes) {
+        return this.bodyFailed(new Fault('too_large', `The answer is larger than ${maxBodyBytes} bytes.`));
+      }
+    }
+    this.#sink = bodySink(codings, this.#limits, this);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#settled) return;
+    this.#run.bytesCame(chunk.length);
+    if (this.#sink !== null) {
+      if (!this.#sink.write(chunk)) controller.pause();
+      return;
+    }
+    this.#skippedBytes += chunk.length;
+    if (this.#skippedBytes > maxSkippedBytes) this.#settle(() => this.#resolve(this.#answer(new Uint8Array(0), true)));
+  }
+
+  onResponseEnd(): void {
+    this.#atEnd = true;
+    if (this.#settled) return;
+    if (this.#sink === null) this.#settle(() => this.#resolve(this.#answer(new Uint8Array(0), false)));
+    else this.#sink.end();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.bodyFailed(exchangeFault(error, this.answered));
+  }
+
+  bodyDone(body: Uint8Array, cut: boolean): void {
+    this.#settle(() => this.#resolve(this.#answer(body, cut)));
+  }
+
+  bodyFailed(fault: Fault): void {
+    this.#settle(() => this.#reject(fault));
+  }
+
+  resume(): void {
+    if (!this.#settled) this.#controller?.resume();
+  }
+
+  #answer(body: Uint8Array, cut: boolean): HopAnswer {
+    return { status: this.#status, headers: this.#headers, body, cut, next: this.#next };
+  }
+
+  #settle(hand: () => void): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#sink?.drop();
+    if (!this.#atEnd) {
+      this.#controller?.abort(closed);
+      this.#connection.close();
+    }
+    hand();
+  }
+}
+
+/** Repeated headers as one value each. */
+function joined(headers: Record<string, string | string[] | undefined>): Readonly<Record<string, string>> {
+  const entries: [string, string][] = [];
+  for (const name in headers) {
+    const value = headers[name];
+    if (value !== undefined) entries.push([name, typeof value === 'string' ? value : value.join(', ')]);
+  }
+  return Object.fromEntries(entries);
+}
+
+class UndiciOutbound implements Outbound {
+  readonly #policy: AddressPolicy;
+  readonly #resolve: Resolve;
+  readonly #egressProxy: Proxy | null;
+  readonly #trustedHosts: ReadonlySet<string>;
+  readonly #userAgent: string;
+  readonly #limits: OutboundLimits;
+  readonly #connections: Connections<Connection>;
+  readonly #open = new Set<Connection>();
+  readonly #runs = new Set<Run>();
+  #closed = false;
+
+  constructor(options: OutboundOptions) {
+    this.#policy = createAddressPolicy(options.egressAllow);
+    this.#resolve = options.resolve ?? createResolve();
+    this.#egressProxy = options.egressProxyUrl === null ? null : parseProxy(options.egressProxyUrl, true);
+    if (options.egressProxyUrl !== null && this.#egressProxy === null) {
+      throw new TypeError('The proxy is not an address such as http://proxy.example.com:3128.');
+    }
+    this.#trustedHosts = new Set(
+      (options.trustedHosts ?? []).map((text) => {
+        const key = endpointKeyOf(text);
+        if (key === null) throw new TypeError(`"${text}" is not host:port.`);
+        return key;
+      }),
+    );
+    this.#userAgent = options.userAgent;
+    this.#limits = { ...defaultOutboundLimits, ...options.limits };
+    this.#connections = new Connections(this.#limits.connectionsPerOrigin, this.#limits.idleConnections);
+  }
+
+  async request(request: OutboundRequest): Promise<OutboundAnswer | OutboundFailure> {
+    const run = new Run(request.timeoutMs, this.#limits, request.signal);
+    this.#runs.add(run);
+    try {
+      if (this.#closed) throw closed;
+      return await this.#follow(request, run);
+    } catch (error) {
+      return failureOf(error, run);
+    } finally {
+      run.dispose();
+      this.#runs.delete(run);
+    }
+  }
+
+  async connect(host: string, port: number, timeoutMs: number): Promise<ConnectResult> {
+    const run = new Run(timeoutMs, { ...this.#limits, firstByteMs: timeoutMs }, undefined);
+    this.#runs.add(run);
+    const ending = new AbortController();
+    run.whileWaiting((fault) => ending.abort(fault));
+    try {
+      if (this.#closed) throw closed;
+      const parsed = hostOf(host);
+      if (parsed === null) throw new Fault('invalid_url', 'The host name is not valid.');
+      if (!Number.isInteger(port) || port < 1 || port > 65_535)
+        throw new Fault('invalid_url', 'The port is not valid.');
+      const trusted = this.#trustedHosts.has(endpointKey(parsed, port));
+      const target = { host: parsed, port, tls: false, trusted, tunnel: true };
+      const socket = await dial(target, [], this.#policy, this.#resolve, this.#limits.connectMs, ending.signal);
+      return { ok: true, socket };
+    } catch (error) {
+      return failureOf(error, run);
+    } finally {
+      run.dispose();
+      this.#runs.delete(run);
+    }
+  }
+
+  refusalOf(url: string): string | null {
+    const parsed = parseTarget(url);
+    return parsed instanceof Fault ? parsed.message : literalRefusal(parsed.host, this.#policy);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const run of this.#runs) run.end(closed);
+    await Promise.all([...this.#open].map((connection) => connection.client.destroy(closed)));
+  }
+
+  async #follow(request: OutboundRequest, run: Run): Promise<OutboundAnswer> {
+    const limit = Math.min(request.maxRedirects, maxRedirects);
+    const userProxy = request.proxyUrl === undefined ? null : parseProxy(request.proxyUrl, false);
+    if (request.proxyUrl !== undefined && userProxy === null) {
+      throw new Fault('invalid_url', 'The proxy is not an address such as http://proxy.example.com:3128.');
+    }
+    const proxies = [this.#egressProxy, userProxy].filter((proxy) => proxy !== null);
+    const first = parseTarget(request.url);
+    if (first instanceof Fault) throw first;
+    const method = normalizedMethod(request.method);
+    let hop: Hop = { method, url: first.url, headers: request.headers, body: request.body };
+    for (let redirects = 0; ; redirects += 1) {
+      const answer = await this.#ask(hop, request, run, proxies, limit > 0);
+      if (answer.next === null) {
+        return {
+          ok: true,
+          status: answer.status,
+          headers: answer.headers,
+          body: answer.body,
+          bodyCut: answer.cut,
+          finalUrl: hop.url.href,
+          redirects,
+          durationMs: Math.round(performance.now() - run.startedAt),
+        };
+      }
+      if (answer.next instanceof Fault) throw answer.next;
+      if (redirects >= limit) {
+        throw new Fault('too_many_redirects', `The server redirects more than ${limit} times.`);
+      }
+      hop = answer.next;
+    }
+  }
+
+  /** One hop. A kept connection that turns out to be closed is replaced once, where nobody can have seen the request twice. */
+  async #ask(
+    hop: Hop,
+    request: OutboundRequest,
+    run: Run,
+    proxies: readonly Proxy[],
+    follows: boolean,
+  ): Promise<HopAnswer> {
+    const host = hostOfUrlHostname(hop.url.hostname);
+    if (host === null) throw new Fault('invalid_url', 'The host name is not valid.');
+    const port = portOf(hop.url);
+    if (port === 0) throw new Fault('invalid_url', 'Port 0 cannot be reached.');
+    const key = proxies.length === 0 ? hop.url.origin : connectionKey(hop.url, proxies);
+    const options = this.#dispatchOptions(hop, proxies);
+    const limits: BodyLimits = {
+      maxBodyBytes: request.maxBodyBytes,
+      onBodyLimit: request.onBodyLimit,
+      maxWireBytes: this.#limits.wireBytes,
+      maxRatio: this.#limits.ratio,
+      ratioFromBytes: this.#limits.ratioFromBytes,
+    };
+    for (;;) {
+      const connection = await this.#obtain(key, hop.url, host, port, proxies, run);
+      const sentBefore = run.sent;
+      let exchange: Exchange | null = null;
+      try {
+        const answer = await new Promise<HopAnswer>((resolve, reject) => {
+          const current = new Exchange(connection, run, hop, limits, follows, resolve, reject);
+          exchange = current;
+          run.whileWaiting((fault) => current.bodyFailed(fault));
+          connection.client.dispatch(options, current);
+        });
+        connection.reused = true;
+        this.#connections.release(key, connection);
+        return answer;
+      } catch (error) {
+        if (!isStale(error, connection, exchange, hop.method)) throw error;
+        run.sent = sentBefore;
+      }
+    }
+  }
+
+  async #obtain(
+    key: string,
+    url: URL,
+    host: Host,
+    port: number,
+    proxies: readonly Proxy[],
+    run: Run,
+  ): Promise<Connection> {
+    const idle = this.#connections.takeIdle(key);
+    if (idle !== null) return idle;
+    if (!this.#connections.mayOpen(key)) {
+      const granted = await new Promise<Connection | null>((resolve, reject) => {
+        const leaveLine = this.#connections.wait(key, resolve);
+        run.whileWaiting((fault) => {
+          leaveLine();
+          reject(fault);
+        });
+      });
+      if (granted !== null) return granted;
+    }
+    const ending = new AbortController();
+    run.whileWaiting((fault) => ending.abort(fault));
+    try {
+      const tls = url.protocol === 'https:';
+      const target = { host, port, tls, trusted: false, tunnel: tls };
+      const { connectMs } = this.#limits;
+      const socket = await dial(target, proxies, this.#policy, this.#resolve, connectMs, ending.signal);
+      const connection = new Connection(url.origin, socket, (gone) => {
+        this.#open.delete(gone);
+        this.#connections.leave(key, gone);
+      });
+      this.#open.add(connection);
+      return connection;
+    } catch (error) {
+      this.#connections.leave(key, null);
+      throw error;
+    }
+  }
+
+  #dispatchOptions(hop: Hop, proxies: readonly Proxy[]): Dispatcher.DispatchOptions {
+    const headers: string[] = [];
+    let hasUserAgent = false;
+    let hasAcceptEncoding = false;
+    for (const name in hop.headers) {
+      const lower = name.toLowerCase();
+      if (ownHeaders.has(lower) || (lower === 'proxy-authorization' && proxies.length > 0)) continue;
+      if (lower === 'user-agent') hasUserAgent = true;
+      else if (lower === 'accept-encoding') hasAcceptEncoding = true;
+      headers.push(lower, hop.headers[name] ?? '');
+    }
+    if (!hasUserAgent) headers.push('user-agent', this.#userAgent);
+    if (!hasAcceptEncoding) headers.push('accept-encoding', 'gzip, deflate, br, zstd');
+    let path = hop.url.pathname + hop.url.search;
+    const last = proxies.at(-1);
+    if (last !== undefined && hop.url.protocol === 'http:') {
+      path = hop.url.origin + path;
+      if (last.authorization !== null) headers.push('proxy-authorization', last.authorization);
+    }
+    return { path, method: hop.method, headers, body: hop.body ?? null };
+  }
+}
+
+function connectionKey(url: URL, proxies: readonly Proxy[]): string {
+  const via = proxies.map((proxy) => [endpointKey(proxy.host, proxy.port), proxy.tls, proxy.authorization]);
+  return `${url.origin} ${JSON.stringify(via)}`;
+}
+
+function parseTarget(text: string): { readonly url: URL; readonly host: Host } | Fault {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    return new Fault('invalid_url', 'The address is not valid.');
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    return new Fault('invalid_url', 'The address must begin with http:// or https://.');
+  }
+  if (url.username !== '' || url.password !== '') {
+    return new Fault('invalid_url', 'The address must not hold credentials: use a header for them.');
+  }
+  if (url.port === '0') return new Fault('invalid_url', 'Port 0 cannot be reached.');
+  const host = hostOfUrlHostname(url.hostname);
+  return host === null ? new Fault('invalid_url', 'The host name is not valid.') : { url, host };
+}
+
+const usualMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
+
+function normalizedMethod(method: string): string {
+  const upper = method.toUpperCase();
+  if (usualMethods.has(upper)) return upper;
+  if (upper === 'CONNECT' || upper === 'TRACE' || upper === 'TRACK') {
+    throw new Fault('protocol_error', `The method ${upper} is not allowed.`);
+  }
+  return method;
+}
+
+/** True where a kept connection was closed by its server before the request could have had an effect. */
+function isStale(error: unknown, connection: Connection, exchange: Exchange | null, method: string): boolean {
+  if (!connection.reused || exchange === null || exchange.answered) return false;
+  if (!(error instanceof Fault) || error.reason !== 'connect_failed') return false;
+  return !exchange.started || repeatable.has(method);
+}
+
+function failureOf(error: unknown, run: Run): OutboundFailure {
+  const fault = error instanceof Fault ? error : new Fault('protocol_error', 'The request could not be made.');
+  return {
+    ok: false,
+    reason: fault.reason,
+    message: fault.message,
+    sent: run.sent,
+    durationMs: Math.round(performance.now() - run.startedAt),
+  };
+}
