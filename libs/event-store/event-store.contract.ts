@@ -1,0 +1,168 @@
+/** What every event store must do, whatever engine it stands on. An adapter's spec calls this with a way to make one. */
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { AppError } from '#runtime/errors';
+import type { EventBatch, EventStore, NewEvent } from './event-store.js';
+
+export interface EventStoreUnderTest {
+  readonly store: EventStore;
+  /** Closes it and opens another on the same data, as after a restart. */
+  reopen(): Promise<EventStore>;
+  destroy(): Promise<void>;
+}
+
+let counter = 0;
+function event(type: string, data: NewEvent['data'] = {}): NewEvent {
+  counter += 1;
+  return {
+    id: `00000000-0000-5000-8000-${String(counter).padStart(12, '0')}`,
+    type,
+    version: 1,
+    data,
+    metadata: {
+      organizationId: 'org_1',
+      actor: 'key:key_1',
+      requestId: 'req_1',
+      causationId: null,
+      at: '2026-11-21T10:00:00.000Z',
+    },
+  };
+}
+
+async function take(batches: AsyncIterable<EventBatch>, count: number): Promise<EventBatch['events'][number][]> {
+  const events: EventBatch['events'][number][] = [];
+  for await (const batch of batches) {
+    events.push(...batch.events);
+    if (events.length >= count) break;
+  }
+  return events;
+}
+
+export function eventStoreContract(name: string, create: () => Promise<EventStoreUnderTest>): void {
+  describe(`event store on ${name}`, () => {
+    let test: EventStoreUnderTest;
+    let store: EventStore;
+    let ending: AbortController;
+    beforeEach(async () => {
+      test = await create();
+      store = test.store;
+      ending = new AbortController();
+    });
+    afterEach(async () => {
+      ending.abort();
+      await test.destroy();
+    });
+
+    it('reads back what was appended, in order, with revisions from 0 and growing positions', async () => {
+      const written = [event('a.one', { text: 'é\u0000"' }), event('a.two', { list: [1, null, true] })];
+      const appended = await store.append('a-1', written, 'none');
+      expect(appended).toMatchObject({ ok: true, revision: 1 });
+      const read = await Array.fromAsync(store.read('a-1'));
+      expect(read.map(({ revision }) => revision)).toEqual([0, 1]);
+      expect(read.map(({ type, data, id, metadata, version }) => ({ type, data, id, metadata, version }))).toEqual(
+        written,
+      );
+      expect(read[1]?.position ?? 0).toBeGreaterThan(read[0]?.position ?? 0);
+      expect(read[1]?.position).toBe(appended.ok && appended.position);
+    });
+
+    it('has no events in a stream that does not exist', async () => {
+      expect(await Array.fromAsync(store.read('a-none'))).toEqual([]);
+      expect(await store.readLast('a-none')).toBeNull();
+    });
+
+    it('refuses an append at another revision and writes nothing of it', async () => {
+      await store.append('a-1', [event('a.one')], 'none');
+      expect(await store.append('a-1', [event('a.two')], 'none')).toEqual({ ok: false, revision: 0 });
+      expect(await store.append('a-1', [event('a.two')], 3)).toEqual({ ok: false, revision: 0 });
+      expect(await store.append('a-2', [event('a.two')], 0)).toEqual({ ok: false, revision: null });
+      expect(await Array.fromAsync(store.read('a-1'))).toHaveLength(1);
+      expect(await Array.fromAsync(store.read('a-2'))).toHaveLength(0);
+    });
+
+    it('answers a repeated append as the first time', async () => {
+      await store.append('a-1', [event('a.zero')], 'none');
+      const events = [event('a.one'), event('a.two')];
+      const first = await store.append('a-1', events, 0);
+      expect(await store.append('a-1', events, 0)).toEqual(first);
+      expect(await Array.fromAsync(store.read('a-1'))).toHaveLength(3);
+    });
+
+    it('lets exactly one of many writers at the same revision win', async () => {
+      await store.append('a-1', [event('a.zero')], 'none');
+      const results = await Promise.all(Array.from({ length: 20 }, () => store.append('a-1', [event('a.one')], 0)));
+      expect(results.filter(({ ok }) => ok)).toHaveLength(1);
+      expect(await Array.fromAsync(store.read('a-1'))).toHaveLength(2);
+    });
+
+    it('reads from a revision on, and the last event alone', async () => {
+      await store.append(
+        'a-1',
+        Array.from({ length: 1_200 }, (_, index) => event('a.n', { index })),
+        'none',
+      );
+      const tail = await Array.fromAsync(store.read('a-1', 1_190));
+      expect(tail.map(({ data }) => data['index'])).toEqual([
+        1190, 1191, 1192, 1193, 1194, 1195, 1196, 1197, 1198, 1199,
+      ]);
+      expect((await store.readLast('a-1'))?.data).toEqual({ index: 1_199 });
+      expect(await Array.fromAsync(store.read('a-1'))).toHaveLength(1_200);
+    });
+
+    it('keeps everything over a restart', async () => {
+      await store.append('a-1', [event('a.one')], 'none');
+      const reopened = await test.reopen();
+      expect(await Array.fromAsync(reopened.read('a-1'))).toHaveLength(1);
+      expect(await reopened.append('a-1', [event('a.two')], 0)).toMatchObject({ ok: true, revision: 1 });
+    });
+
+    it('hands subscribers first what is there, then what comes, of the streams they asked for', async () => {
+      await store.append('a-1', [event('a.one')], 'none');
+      await store.append('b-1', [event('b.one')], 'none');
+      const following = take(store.subscribe({ prefixes: ['a-'], after: null, signal: ending.signal }), 3);
+      await store.append('a-1', [event('a.two')], 0);
+      await store.append('b-1', [event('b.two')], 0);
+      await store.append('a-2', [event('a.three')], 'none');
+      expect((await following).map(({ type }) => type)).toEqual(['a.one', 'a.two', 'a.three']);
+    });
+
+    it('goes on behind the position a subscriber stored, over a restart too', async () => {
+      await store.append('a-1', [event('a.one'), event('a.two'), event('a.three')], 'none');
+      const [first] = await take(store.subscribe({ prefixes: ['a-'], after: null, signal: ending.signal }), 1);
+      const reopened = await test.reopen();
+      const rest = await take(
+        reopened.subscribe({ prefixes: ['a-'], after: first?.position ?? null, signal: ending.signal }),
+        2,
+      );
+      expect(rest.map(({ type }) => type)).toEqual(['a.two', 'a.three']);
+    });
+
+    it('misses nothing while appends and a slow subscriber race', async () => {
+      const total = 3_000;
+      const following = take(store.subscribe({ prefixes: ['a-'], after: null, signal: ending.signal }), total);
+      for (let index = 0; index < total; index += 100) {
+        await Promise.all(
+          Array.from({ length: 100 }, (_, offset) =>
+            store.append(`a-${index + offset}`, [event('a.n', { n: index + offset })], 'none'),
+          ),
+        );
+      }
+      const seen = await following;
+      expect(new Set(seen.map(({ data }) => data['n'])).size).toBe(total);
+      const positions = seen.map(({ position }) => position);
+      expect(positions).toEqual(positions.toSorted((a, b) => a - b));
+    });
+
+    it('ends a subscription when its signal aborts', async () => {
+      const batches = Array.fromAsync(store.subscribe({ prefixes: ['a-'], after: null, signal: ending.signal }));
+      ending.abort();
+      expect(await batches).toEqual([]);
+    });
+
+    it('answers an append after it was closed with a reason', async () => {
+      await store.close();
+      const refused = store.append('a-1', [event('a.one')], 'none');
+      await expect(refused).rejects.toBeInstanceOf(AppError);
+      await expect(refused).rejects.toMatchObject({ reason: 'event_store_unavailable' });
+    });
+  });
+}

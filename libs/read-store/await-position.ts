@@ -1,0 +1,54 @@
+/** Read your own writes: waits until a view has seen a position. One look at the checkpoint serves everybody who waits. */
+import type { ReadStore, ViewDefinition } from './read-store.js';
+
+export interface PositionWaiter {
+  /** True once the view has seen the position; false where that took longer than `timeoutMs`. */
+  reached(position: number, timeoutMs: number): Promise<boolean>;
+}
+
+interface Waiting {
+  readonly position: number;
+  readonly giveUpAt: number;
+  readonly resolve: (reached: boolean) => void;
+}
+
+/** Looks again after these waits: a view in the same process is there at once, one behind a network soon. */
+const slowestLookMs = 25;
+
+export function createPositionWaiter(readStore: ReadStore, view: ViewDefinition): PositionWaiter {
+  let waiting: Waiting[] = [];
+  let looking = false;
+  let seen = -1;
+
+  const look = async (): Promise<void> => {
+    for (let round = 0; waiting.length > 0; round += 1) {
+      seen = Math.max(seen, (await readStore.checkpoint(view).catch(() => null)) ?? -1);
+      const now = Date.now();
+      const still: Waiting[] = [];
+      for (const one of waiting) {
+        if (one.position <= seen) one.resolve(true);
+        else if (one.giveUpAt <= now) one.resolve(false);
+        else still.push(one);
+      }
+      waiting = still;
+      if (waiting.length === 0) break;
+      await new Promise<void>((resolve) => {
+        if (round < 3) setImmediate(resolve);
+        else setTimeout(resolve, Math.min(slowestLookMs, round - 2));
+      });
+    }
+    looking = false;
+  };
+
+  return {
+    async reached(position, timeoutMs) {
+      if (position <= seen) return true;
+      return new Promise((resolve) => {
+        waiting.push({ position, giveUpAt: Date.now() + timeoutMs, resolve });
+        if (looking) return;
+        looking = true;
+        setImmediate(() => void look());
+      });
+    },
+  };
+}

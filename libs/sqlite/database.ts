@@ -1,0 +1,58 @@
+/** Opens the embedded database files: the one importer of `node:sqlite`. */
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+
+export type Database = DatabaseSync;
+export type Statement = StatementSync;
+
+/** Another process holds the file. */
+export class DatabaseInUse extends Error {
+  constructor(readonly file: string) {
+    super(`${file} is in use by another process`);
+    this.name = 'DatabaseInUse';
+  }
+}
+
+export interface DatabaseOptions {
+  /** A path, or `:memory:`. */
+  readonly file: string;
+  /** `full`: a commit is on disk when it returns. `normal`: it survives the process, and a power cut only up to the last checkpoint. */
+  readonly durability: 'full' | 'normal';
+  readonly schema: string;
+}
+
+/** One writer connection that holds the file alone, so that no second process can write beside it. Throws `DatabaseInUse`. */
+export function openDatabase({ file, durability, schema }: DatabaseOptions): Database {
+  const database = new DatabaseSync(file);
+  try {
+    database.exec(`
+      PRAGMA locking_mode = EXCLUSIVE;
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'};
+      PRAGMA temp_store = MEMORY;
+      PRAGMA cache_size = -16000;
+      PRAGMA wal_autocheckpoint = 2000;
+      BEGIN EXCLUSIVE;
+      ${schema}
+      COMMIT;
+    `);
+  } catch (error) {
+    database.close();
+    // By its text: an error of the engine is no instance of this realm's Error under a test runner.
+    if (/database is (locked|busy)/i.test(String(error))) throw new DatabaseInUse(file);
+    throw error;
+  }
+  return database;
+}
+
+/** Runs `work` in one transaction: all of it is written, or nothing. */
+export function inTransaction<T>(database: Database, work: () => T): T {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}

@@ -1,0 +1,60 @@
+/** Group commit: writes that arrive together share one transaction, and so one fsync. */
+import { inTransaction, type Database } from './database.js';
+
+interface Pending<Work, Result> {
+  readonly work: Work;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface GroupCommit<Work, Result> {
+  /** Resolves once the transaction that holds the work is committed; rejects where it could not be, and then nothing of it is kept. */
+  submit(work: Work): Promise<Result>;
+  /** Commits what waits. */
+  flush(): void;
+}
+
+/** At most this many writes in one transaction, so that the first does not wait for a long tail. */
+const groupLimit = 200;
+
+/**
+ * `write` is called inside the transaction for each work in turn; `committed` after it, before the promises resolve.
+ * What arrives within one turn of the event loop is written together: no timer, so a lone write waits for nothing.
+ */
+export function createGroupCommit<Work, Result>(
+  database: Database,
+  write: (work: Work) => Result,
+  committed: (results: readonly Result[]) => void,
+): GroupCommit<Work, Result> {
+  let pending: Pending<Work, Result>[] = [];
+  let scheduled = false;
+
+  const flush = (): void => {
+    scheduled = false;
+    while (pending.length > 0) {
+      const group = pending.slice(0, groupLimit);
+      pending = pending.slice(groupLimit);
+      let results: Result[];
+      try {
+        results = inTransaction(database, () => group.map(({ work }) => write(work)));
+      } catch (error) {
+        for (const { reject } of group) reject(error);
+        continue;
+      }
+      committed(results);
+      for (const [index, result] of results.entries()) group[index]?.resolve(result);
+    }
+  };
+
+  return {
+    submit(work) {
+      return new Promise((resolve, reject) => {
+        pending.push({ work, resolve, reject });
+        if (scheduled) return;
+        scheduled = true;
+        setImmediate(flush);
+      });
+    },
+    flush,
+  };
+}

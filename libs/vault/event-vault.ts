@@ -1,0 +1,163 @@
+/** Envelope encryption: values under a key per owner, that key under the instance's own. AES-256-GCM throughout. */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import type { EventStore } from '#event-store/event-store';
+import { AppError } from '#runtime/errors';
+import type { Json, JsonObject } from '#runtime/json';
+import { isSealed, type Sealed, type Vault } from './vault.js';
+
+const ivBytes = 12;
+const tagBytes = 16;
+/** Keys of owners used last stay in memory. */
+const cachedKeys = 10_000;
+const keyEvent = 'vault.key_made';
+
+function encrypt(key: Uint8Array, plain: Uint8Array | string, associated: string): string {
+  const iv = randomBytes(ivBytes);
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(associated));
+  const body = Buffer.concat([cipher.update(plain), cipher.final()]);
+  return Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url');
+}
+
+function decrypt(key: Uint8Array, sealed: string, associated: string): Buffer {
+  const bytes = Buffer.from(sealed, 'base64url');
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes))
+    .setAAD(Buffer.from(associated))
+    .setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
+  return Buffer.concat([decipher.update(bytes.subarray(ivBytes + tagBytes)), decipher.final()]);
+}
+
+/** `to` names a plain value, `to[]` each entry of a list, `headers.*` each member of an object. */
+type Visit = (value: Json, path: string) => Json;
+
+function mapAt(value: JsonObject, path: string, visit: Visit): JsonObject {
+  const [, name = '', kind] = /^([^.[]+)(\[\]|\.\*)?$/.exec(path) ?? [];
+  const target = value[name];
+  if (target === undefined || target === null) return value;
+  if (kind === '[]') {
+    if (!Array.isArray(target)) return value;
+    return { ...value, [name]: target.map((entry: Json, index) => visit(entry, `${name}[${index}]`)) };
+  }
+  if (kind === '.*') {
+    if (typeof target !== 'object' || Array.isArray(target)) return value;
+    const members = Object.entries(target as JsonObject).map(([key, entry]) => [key, visit(entry, `${name}.${key}`)]);
+    return { ...value, [name]: Object.fromEntries(members) as JsonObject };
+  }
+  return Array.isArray(target) ? value : { ...value, [name]: visit(target, name) };
+}
+
+function openAll(value: Json, path: string, open: (sealed: Sealed, path: string) => Json): Json {
+  if (isSealed(value)) return open(value, path);
+  if (Array.isArray(value)) return value.map((entry: Json, index) => openAll(entry, `${path}[${index}]`, open));
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value as JsonObject).map(([key, entry]) => [
+    key,
+    openAll(entry, path === '' ? key : `${path}.${key}`, open),
+  ]);
+  return Object.fromEntries(members) as JsonObject;
+}
+
+/**
+ * Keys of owners live in streams of their own (`vault-<owner>`), wrapped by `masterKey` (32 bytes): dropping the stream
+ * makes everything sealed for the owner unreadable, in every event and backup.
+ */
+export function createEventVault(eventStore: EventStore, masterKey: Uint8Array): Vault {
+  const keys = new Map<string, Promise<Buffer | null>>();
+
+  const remember = (ownerId: string, key: Promise<Buffer | null>): Promise<Buffer | null> => {
+    if (keys.size >= cachedKeys) {
+      const [oldest] = keys.keys();
+      if (oldest !== undefined) keys.delete(oldest);
+    }
+    keys.set(ownerId, key);
+    key.then(
+      (found) => found ?? keys.delete(ownerId),
+      () => keys.delete(ownerId),
+    );
+    return key;
+  };
+
+  const find = async (ownerId: string): Promise<Buffer | null> => {
+    const last = await eventStore.readLast(`vault-${ownerId}`);
+    const wrapped = last?.data['wrapped'];
+    if (typeof wrapped !== 'string') return null;
+    try {
+      return decrypt(masterKey, wrapped, ownerId);
+    } catch (error) {
+      throw new AppError(
+        'SERVER_ERROR',
+        'secret_unreadable',
+        'A stored secret cannot be opened: SECRET_KEY is not the one it was sealed with.',
+        { cause: error },
+      );
+    }
+  };
+
+  const make = async (ownerId: string): Promise<Buffer | null> => {
+    const known = await find(ownerId);
+    if (known !== null) return known;
+    const key = randomBytes(32);
+    const id = crypto.randomUUID();
+    const appended = await eventStore.append(
+      `vault-${ownerId}`,
+      [
+        {
+          id,
+          type: keyEvent,
+          version: 1,
+          data: { wrapped: encrypt(masterKey, key, ownerId) },
+          metadata: {
+            organizationId: '',
+            actor: 'system:vault',
+            requestId: id,
+            causationId: null,
+            at: new Date().toISOString(),
+          },
+        },
+      ],
+      'none',
+    );
+    return appended.ok ? key : find(ownerId);
+  };
+
+  const unreadable = (cause?: unknown): AppError =>
+    new AppError(
+      'SERVER_ERROR',
+      'secret_unreadable',
+      'A stored secret cannot be opened: its key is gone or it was changed.',
+      {
+        cause,
+      },
+    );
+
+  return {
+    async seal(ownerId, scope, value, paths) {
+      const targets: string[] = [];
+      for (const path of paths) {
+        mapAt(value, path, (entry, at) => {
+          if (!isSealed(entry)) targets.push(at);
+          return entry;
+        });
+      }
+      if (targets.length === 0) return value;
+      const cached = keys.get(ownerId);
+      const key = (cached === undefined ? null : await cached) ?? (await remember(ownerId, make(ownerId)));
+      if (key === null) throw unreadable();
+      const sealOne: Visit = (entry, at) =>
+        isSealed(entry) ? entry : { $sealed: encrypt(key, JSON.stringify(entry), `${ownerId}|${scope}|${at}`) };
+      return paths.reduce((current, path) => mapAt(current, path, sealOne), value);
+    },
+
+    async open(ownerId, scope, value) {
+      if (!JSON.stringify(value).includes('"$sealed"')) return value;
+      const key = await (keys.get(ownerId) ?? remember(ownerId, find(ownerId)));
+      if (key === null) throw unreadable();
+      return openAll(value, '', ({ $sealed }, path) => {
+        try {
+          return JSON.parse(decrypt(key, $sealed, `${ownerId}|${scope}|${path}`).toString('utf8')) as Json;
+        } catch (error) {
+          throw unreadable(error);
+        }
+      }) as JsonObject;
+    },
+  };
+}
