@@ -1,6 +1,6 @@
-/** Organisations, their owner and their API keys. */
+/** Organisations, their members, API keys and sessions. */
 import { z } from 'zod';
-import { idSchema, storedTimestamp } from './common.js';
+import { idSchema, storedTimestamp, timestamp } from './common.js';
 import type { ViewDefinition } from '#read-store/read-store';
 
 export const plan = z.enum(['free', 'pro', 'enterprise']);
@@ -12,17 +12,28 @@ export type Scope = z.infer<typeof scope>;
 export const role = z.enum(['owner', 'admin', 'editor', 'viewer']);
 export type Role = z.infer<typeof role>;
 
+/** A display name: something to see, and nothing that moves a terminal's or a log's cursor. */
+const label = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u, { error: 'must not hold control characters' })
+  .regex(/[^\s]/, { error: 'must not be blank' });
+
 export const accountEmail = z
   .string()
   .max(254)
-  .regex(/^[^\s@<>,;:"()[\]\\]{1,64}@[^\s@<>,;:"()[\]\\]{1,190}$/, { error: 'must be an e-mail address' });
+  .regex(/^[^\s\p{C}@<>,;:"()[\]\\]{1,64}@[^\s\p{C}@<>,;:"()[\]\\]{1,190}$/u, { error: 'must be an e-mail address' });
 
-/** The body of `POST /api/setup`. */
+/** A password that is set. */
+export const newPassword = z.string().min(12, { error: 'must have at least 12 characters' }).max(1_000);
+
+/** The body of `POST /api/setup`, and the payload of `account.setup`. */
 export const setupInput = z.strictObject({
   setupToken: z.string().min(1).max(200),
-  organization: z.string().min(1).max(200),
+  organization: label,
   email: accountEmail,
-  password: z.string().min(12, { error: 'must have at least 12 characters' }).max(1_000),
+  password: newPassword,
 });
 export type SetupInput = z.infer<typeof setupInput>;
 
@@ -43,9 +54,32 @@ export type KeyDocument = z.infer<typeof keyDocument>;
 
 export const keysView: ViewDefinition = {
   name: 'keys',
-  fields: ['organizationId', 'createdAt'],
-  indexes: [['organizationId', 'createdAt']],
+  fields: ['id', 'organizationId', 'createdAt', 'revokedAt'],
+  indexes: [['organizationId', 'revokedAt', 'createdAt'], ['id']],
 };
+
+/** An API key as the API shows it. */
+export const apiKey = keyDocument.omit({ hash: true });
+export type ApiKey = z.infer<typeof apiKey>;
+
+/** The body of `POST /api/keys`, and the payload of `account.create_key`. */
+export const keyInput = z.strictObject({
+  name: label,
+  scopes: z
+    .array(scope)
+    .min(1)
+    .max(scope.options.length)
+    .refine((scopes) => new Set(scopes).size === scopes.length, { error: 'must name each scope once' }),
+  expiresAt: timestamp.nullable().default(null),
+});
+export type KeyInput = z.infer<typeof keyInput>;
+
+/** The answer to `account.create_key`: the only one that holds the key in clear. */
+export const createdKey = apiKey.extend({ key: z.string().describe('The key. It is shown this once.') });
+export type CreatedKey = z.infer<typeof createdKey>;
+
+/** The payload of `account.revoke_key`; the answer is the key as it then stands (`apiKey`). */
+export const revokeKeyInput = z.strictObject({ keyId: idSchema('key') });
 
 export const organizationDocument = z.object({
   id: idSchema('org'),
@@ -61,8 +95,89 @@ export const organizationsView: ViewDefinition = {
   indexes: [['createdAt']],
 };
 
+/** A member as the service keeps it (view `members`): the address sealed, found by its keyed hash. */
+export const memberDocument = z.object({
+  id: idSchema('usr'),
+  organizationId: idSchema('org'),
+  email: z.object({ $sealed: z.string() }),
+  emailHash: z.string(),
+  role,
+  createdAt: storedTimestamp,
+});
+export type MemberDocument = z.infer<typeof memberDocument>;
+
+export const membersView: ViewDefinition = {
+  name: 'members',
+  fields: ['organizationId', 'emailHash', 'createdAt'],
+  indexes: [['emailHash'], ['organizationId', 'createdAt']],
+};
+
+/** Who is signed in, in clear: for that person's own eyes. */
+export const account = z.object({ id: idSchema('usr'), email: z.string(), role });
+export type Account = z.infer<typeof account>;
+
+/** The answer to `account.setup`. */
+export const setupAnswer = z.object({
+  organization: organizationDocument,
+  account,
+  apiKey: z.string().describe('A first key with the scope admin. It is shown this once.'),
+});
+export type SetupAnswer = z.infer<typeof setupAnswer>;
+
+/** The body of `POST /api/sessions`. No rule for the password: what was never set is simply wrong. */
+export const sessionInput = z.strictObject({ email: z.string().max(1_000), password: z.string().max(1_000) });
+
+/** The payload of `account.open_session`. `address`: the client's, by which wrong tries are counted. */
+export const openSessionInput = sessionInput.extend({ address: z.string().max(200) });
+export type OpenSessionInput = z.infer<typeof openSessionInput>;
+
+/** A session as the API shows it. */
+export const session = z.object({
+  account,
+  organization: organizationDocument,
+  role,
+  expiresAt: storedTimestamp,
+});
+export type Session = z.infer<typeof session>;
+
+/** The answer to `account.open_session`: `token` is the cookie's value and stands nowhere else. */
+export const openedSession = session.extend({ token: z.string() });
+export type OpenedSession = z.infer<typeof openedSession>;
+
+/** The payload of `account.show_session` (answers `session`) and `account.close_session` (answers `{ closed: true }`). */
+export const sessionToken = z.strictObject({ token: z.string().max(200) });
+
+/** What the gateway must know of a session to let a request in (view `sessions`, by `hashSessionToken`). A closed one is gone. */
+export const sessionDocument = z.object({
+  id: z.string(),
+  userId: idSchema('usr'),
+  organizationId: idSchema('org'),
+  role,
+  createdAt: storedTimestamp,
+  expiresAt: storedTimestamp,
+});
+export type SessionDocument = z.infer<typeof sessionDocument>;
+
+export const sessionsView: ViewDefinition = {
+  name: 'sessions',
+  fields: ['userId', 'expiresAt'],
+  indexes: [['userId', 'expiresAt']],
+};
+
 export const accountEvents = {
-  'organization.created': z.object({ id: idSchema('org'), name: z.string(), plan }),
+  /** The salt of the one-time setup token: the token is made of it and the pepper, and is stored nowhere. */
+  'installation.opened': z.object({ salt: z.string() }),
+  /** From here on these are the ids of the one organisation and its owner, whoever completes the setup. */
+  'installation.claimed': z.object({ organizationId: idSchema('org'), ownerId: idSchema('usr') }),
+  /** OWNER_API_KEY became this key; the one chosen before is to be revoked. */
+  'installation.owner_key_chosen': z.object({ keyId: idSchema('key'), hash: z.string() }),
+  /** `setupKeyId`: the key that completes the setup; null where none was asked for. */
+  'organization.created': z.object({
+    id: idSchema('org'),
+    name: z.string(),
+    plan,
+    setupKeyId: idSchema('key').nullable(),
+  }),
   /** The address is sealed; `emailHash` is a keyed hash by which a member is found. */
   'member.added': z.object({
     id: idSchema('usr'),
@@ -74,6 +189,9 @@ export const accountEvents = {
   }),
   'key.created': z.object({ key: keyDocument.omit({ createdAt: true, revokedAt: true }), createdBy: z.string() }),
   'key.revoked': z.object({ id: idSchema('key'), publicId: z.string() }),
+  /** `id`: the keyed hash of the token. */
+  'session.opened': sessionDocument.omit({ createdAt: true }),
+  'session.closed': z.object({ id: z.string() }),
 };
 export type AccountEvent = {
   [Type in keyof typeof accountEvents]: { readonly type: Type; readonly data: z.infer<(typeof accountEvents)[Type]> };

@@ -1,4 +1,4 @@
-/** The text of an API key: how one is made, recognised and hashed. Pure; randomness and pepper come from the caller. */
+/** The text of API keys: how one is made, recognised and hashed; and how a session token is hashed. Pure; randomness and pepper come from the caller. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
@@ -55,4 +55,9 @@ export function apiKeyMatches(key: string, hash: string, pepper: string | Uint8A
   const actual = Buffer.from(hashApiKey(key, pepper));
   const expected = Buffer.from(hash);
   return actual.length === expected.length && timingSafeEqual(actual, expected);
+}
+
+/** What is kept of a session's token, and the id of its document. Marked, so that it never equals a key's hash. */
+export function hashSessionToken(token: string, pepper: string | Uint8Array): string {
+  return createHmac('sha256', pepper).update(`session|${token}`).digest('base64url');
 }

@@ -17,6 +17,9 @@ export const requests = {
   accountSetup: 'account.setup',
   keyCreate: 'account.create_key',
   keyRevoke: 'account.revoke_key',
+  sessionOpen: 'account.open_session',
+  sessionShow: 'account.show_session',
+  sessionClose: 'account.close_session',
 } as const;
 
 interface EventSchema {
