@@ -1,0 +1,226 @@
+/** Text templates (LiquidJS): checked when saved, rendered when sent, with values escaped for the place they stand in. */
+import { Liquid, LiquidError, type Template } from 'liquidjs';
+import { reject } from '#runtime/errors';
+import type { Json, JsonObject } from '#runtime/json';
+
+export const templateEscapes = ['text', 'json', 'html', 'header'] as const;
+/** Where the rendered text will stand. `json`: inside the quotes of a JSON string. `header`: one line of a header. */
+export type TemplateEscape = (typeof templateEscapes)[number];
+
+/** What a template can name. */
+export interface TemplateVariables {
+  readonly task: JsonObject;
+  readonly execution: JsonObject;
+  readonly transition: JsonObject | null;
+  /** The reported value named `value`, or null. */
+  readonly value: Json;
+  readonly values: JsonObject;
+  readonly message: string;
+  readonly links: JsonObject;
+  readonly organization: JsonObject;
+}
+
+export type CheckedTemplate =
+  | { readonly ok: true }
+  /** Line and column count from 1. */
+  | { readonly ok: false; readonly message: string; readonly line: number; readonly column: number };
+
+/** Longer than any field that holds a template. */
+const parseLimitCharacters = 131_072;
+/** Characters written, copied or compared and steps taken, together: what bounds memory, and time with it. */
+const workLimit = 1_000_000;
+/** What each pass through a block costs, so that empty loops end by count and not by the speed of the machine. */
+const stepCost = 20;
+/** Behind the count: never reached by what the count bounds. */
+const renderLimitMs = 2_000;
+/** The parser calls itself for each block inside a block; this is far above any real template and far below the stack. */
+const nestingLimit = 50;
+
+/** Tags that read other templates: there are none, and a name from a template never becomes a path. */
+const fileTags = ['include', 'render', 'layout', 'block'];
+/** Different on every call: a message would not be the same on every try. */
+const randomFilters = ['sample'];
+const dateFilters = ['date', 'date_to_xmlschema', 'date_to_rfc822', 'date_to_string', 'date_to_long_string'];
+
+const htmlEntities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Text as it may stand in HTML, in content and between quotes of an attribute alike. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => htmlEntities[character] ?? character);
+}
+
+/** One line: every kind of line break and control character becomes a space, so that no header can follow. */
+export function escapeHeader(text: string): string {
+  // eslint-disable-next-line no-control-regex -- control characters are what must not pass
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
+}
+
+function toText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'string') return value;
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+function escaperOf(escape: TemplateEscape): (text: string) => string {
+  switch (escape) {
+    case 'text':
+    case 'header':
+      return (text) => text;
+    case 'json':
+      return (text) => JSON.stringify(text).slice(1, -1);
+    case 'html':
+      return escapeHtml;
+    default:
+      return escape satisfies never;
+  }
+}
+
+/** Each place has an engine of its own, because the escaping is decided when a template is parsed. */
+function createEngine(escape: TemplateEscape): Liquid {
+  const engine = new Liquid({
+    cache: false,
+    dynamicPartials: false,
+    relativeReference: false,
+    templates: {},
+    strictFilters: true,
+    strictVariables: false,
+    ownPropertyOnly: true,
+    timezoneOffset: 0,
+    locale: 'en-US',
+    parseLimit: parseLimitCharacters,
+    renderLimit: renderLimitMs,
+    memoryLimit: workLimit,
+  });
+  const escaper = escaperOf(escape);
+  engine.options.outputEscape = function (this: unknown, value: unknown): string {
+    return escaper(toText(value));
+  };
+  for (const tag of fileTags) delete engine.tags[tag];
+  for (const filter of randomFilters) engine.unregisterFilter(filter);
+  // Whoever writes `json` wants JSON as it is; without this it would be escaped as if it were a value.
+  if (escape === 'json') {
+    const json = engine.filters['json'];
+    if (typeof json === 'function') {
+      for (const name of ['json', 'jsonify']) engine.registerFilter(name, { handler: json, raw: true });
+    }
+  }
+  // `now` is when the run finished: each try of a message has to say the same.
+  for (const name of dateFilters) {
+    const handler = engine.filters[name];
+    if (typeof handler !== 'function') continue;
+    engine.registerFilter(name, function (value: unknown, ...rest: unknown[]): unknown {
+      const moment = value === 'now' || value === 'today' ? this.context.getSync(['execution', 'finishedAt']) : value;
+      return handler.call(this, moment, ...rest) as unknown;
+    });
+  }
+  // The engine counts what filters make but not what templates write, so that a loop over a long text would be free.
+  const { renderer } = engine;
+  const renderTemplates = renderer.renderTemplates.bind(renderer);
+  renderer.renderTemplates = function* (templates, context, emitter) {
+    context.memoryLimit.use(stepCost + templates.length);
+    let buffer = '';
+    const counting = emitter ?? {
+      get buffer() {
+        return buffer;
+      },
+      write(value: unknown) {
+        const text = toText(value);
+        context.memoryLimit.use(text.length);
+        buffer += text;
+      },
+    };
+    return (yield* renderTemplates(templates, context, counting)) as unknown;
+  };
+  return engine;
+}
+
+const engines = new Map(templateEscapes.map((escape) => [escape, createEngine(escape)]));
+
+function engineOf(escape: TemplateEscape): Liquid {
+  const engine = engines.get(escape);
+  if (engine === undefined) throw new Error(`no template engine for ${escape}`);
+  return engine;
+}
+
+/** The first place where blocks lie deeper inside each other than allowed. The engine's own parser would run out of stack. */
+function tooDeepAt(text: string): number | null {
+  let depth = 0;
+  for (const tag of text.matchAll(/\{%-?\s*(end)?(if|unless|for|case|capture|tablerow|comment|raw)\b/g)) {
+    depth += tag[1] === undefined ? 1 : -1;
+    if (depth > nestingLimit) return tag.index;
+  }
+  return null;
+}
+
+function placeOf(text: string, index: number): { line: number; column: number } {
+  const before = text.slice(0, index).split('\n');
+  return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
+}
+
+/** LiquidJS adds ", line:1, col:2" to what it says; the place is told apart here. */
+function sentenceOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replace(/(, file:[^,]*)?, line:\d+, col:\d+$/, '').slice(0, 500);
+}
+
+function faultOf(error: unknown): { message: string; line: number; column: number } {
+  const [line, column] = LiquidError.is(error) ? (error as LiquidError).token.getPosition() : [1, 1];
+  return {
+    message: error instanceof RangeError ? 'is nested too deeply' : sentenceOf(error),
+    line: line ?? 1,
+    column: column ?? 1,
+  };
+}
+
+function parse(
+  engine: Liquid,
+  text: string,
+): { ok: true; templates: Template[] } | ({ ok: false } & ReturnType<typeof faultOf>) {
+  if (text.length > parseLimitCharacters)
+    return { ok: false, message: `has more than ${parseLimitCharacters} characters`, line: 1, column: 1 };
+  const deep = tooDeepAt(text);
+  if (deep !== null)
+    return { ok: false, message: `has more than ${nestingLimit} blocks inside each other`, ...placeOf(text, deep) };
+  try {
+    return { ok: true, templates: engine.parse(text) };
+  } catch (error) {
+    return { ok: false, ...faultOf(error) };
+  }
+}
+
+/** Reads a template without rendering it: the first fault with its place, unknown tags and filters included. */
+export function checkTemplate(text: string): CheckedTemplate {
+  const parsed = parse(engineOf('text'), text);
+  return parsed.ok ? { ok: true } : parsed;
+}
+
+/**
+ * Renders a template. Unknown variables are empty. Rejects with `template_failed` where it cannot be read, takes too much
+ * work or does what its values do not allow: the same template and variables always end alike.
+ */
+export function renderTemplate(text: string, variables: TemplateVariables, escape: TemplateEscape): string {
+  const engine = engineOf(escape);
+  const parsed = parse(engine, text);
+  if (!parsed.ok) throw failed(parsed);
+  let rendered: string;
+  try {
+    // A copy, because `increment` writes into what it is given.
+    rendered = String(engine.renderSync(parsed.templates, { ...variables }));
+  } catch (error) {
+    throw failed(faultOf(error));
+  }
+  return escape === 'header' ? escapeHeader(rendered) : rendered;
+}
+
+function failed(fault: { message: string; line: number; column: number }): Error {
+  return reject(
+    'template_failed',
+    `The template could not be used: line ${fault.line}, column ${fault.column}: ${fault.message}.`,
+  );
+}
