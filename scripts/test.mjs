@@ -22,7 +22,11 @@ function run(program, args, { capture }) {
       cwd: root,
       detached: true,
       stdio: capture ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
-      env: { ...process.env, PATH: `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH ?? ''}` },
+      env: {
+        ...process.env,
+        ...(capture && process.stdout.isTTY !== true ? { NO_COLOR: '1' } : {}),
+        PATH: `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH ?? ''}`,
+      },
     });
     const output = [];
     let ending = null;
