@@ -48,23 +48,42 @@ export const deliveryState = z.enum([
 ]);
 export type DeliveryState = z.infer<typeof deliveryState>;
 
+/** Where an attempt went: an origin and a path without its tokens and query, or `smtp` and a masked mailbox. */
+export const requestSummary = z.object({ method: z.string(), url: z.string() });
+export type RequestSummary = z.infer<typeof requestSummary>;
+
 /** What is kept of an attempt: never a secret, of an address only what does not tell it. */
 export const attemptResult = z.object({
   durationMs: z.number(),
-  request: z.object({ method: z.string(), url: z.string() }),
+  request: requestSummary,
   response: z.object({ status: z.int(), body: z.string() }).nullable(),
   error: z.object({ reason: z.string(), message: z.string() }).nullable(),
 });
 export type AttemptResult = z.infer<typeof attemptResult>;
 
+/**
+ * A delivery may have several parts that answer one by one: the recipients of a mail, the requests of custom code.
+ * A settled part is never sent again: it arrived (`refused` null) or was refused for good.
+ */
+export const settledPart = z.object({ part: z.int().min(0), refused: z.string().nullable() });
+export type SettledPart = z.infer<typeof settledPart>;
+
 export const deliveryEvents = {
   'delivery.requested': z.object({ request: notificationRequest }),
   /** The fence: its revision is what a second worker would conflict with. `timeoutMs` says how long to wait for its end. */
-  'attempt.started': z.object({ attempt: z.int(), at: storedTimestamp, timeoutMs: z.int(), worker: z.string() }),
+  'attempt.started': z.object({
+    attempt: z.int(),
+    at: storedTimestamp,
+    timeoutMs: z.int(),
+    worker: z.string(),
+    request: requestSummary,
+  }),
   'attempt.ended': z.object({
     attempt: z.int(),
     at: storedTimestamp,
     result: attemptResult,
+    /** Parts settled by this attempt. */
+    settled: z.array(settledPart),
     next: z.discriminatedUnion('state', [
       z.object({ state: z.literal('delivered') }),
       z.object({ state: z.literal('retrying'), nextAttemptAt: storedTimestamp }),
