@@ -1,0 +1,373 @@
+/**
+ * A QuickJS instance that can be put back: its memory is imaged once, with the prelude inside, and restored before every
+ * run. This file drives the engine's C interface directly, because the package's own wrapper keeps handles outside that
+ * memory. No host function is reachable from inside; the interrupt handler is the one call that comes out.
+ */
+import importedVariant from '@jitl/quickjs-ng-wasmfile-release-sync';
+import { newVariant } from 'quickjs-emscripten-core';
+import type {
+  EmscriptenModuleLoader,
+  EvalDetectModule,
+  EvalFlags,
+  JSContextPointer,
+  JSContextPointerPointer,
+  JSRuntimePointer,
+  JSValueConstPointerPointer,
+  JSValuePointer,
+  JSVoidPointer,
+  OwnedHeapCharPointer,
+  QuickJSEmscriptenModule,
+  QuickJSFFI,
+  QuickJSSyncVariant,
+} from 'quickjs-emscripten-core';
+
+// The package's types describe its CommonJS build, the import is the other one.
+const baseVariant = importedVariant as unknown as QuickJSSyncVariant;
+
+const wasmPageBytes = 65_536;
+/** What the engine's build declares as its smallest memory. */
+const initialPages = 256;
+/** The guest's own limit on the C stack; the build reserves 5 MB, so regular expressions have room above it. */
+const guestStackBytes = 262_144;
+/** How much of the C stack is cleared on restore: the guest's limit twice over. */
+const clearedStackBytes = 2 * guestStackBytes;
+const granuleBytes = 4_096;
+const allIntrinsics = 0;
+/** The heap grows in steps, so it stops short of its maximum. */
+const usedUpShare = 0.85;
+
+/** QuickJS's evaluation flags that the package's types leave unnamed. */
+export const evalFlags = { global: 0, compileOnly: 1 << 5, asyncGlobal: 1 << 7 } as const;
+
+export type GuestValue = JSValuePointer;
+
+/** What a call into the guest came to. `thrown` holds the error where it threw. */
+export type GuestOutcome =
+  { readonly ok: true; readonly value: GuestValue } | { readonly ok: false; readonly thrown: GuestValue };
+
+interface ImageRun {
+  readonly at: number;
+  readonly bytes: Uint8Array;
+}
+
+/** The guest's memory at one moment, and where in it the things are that the host must find again. */
+export interface EngineImage {
+  readonly runs: readonly ImageRun[];
+  readonly heapEndWord: number;
+  readonly runtime: JSRuntimePointer;
+  readonly context: JSContextPointer;
+  readonly undefinedValue: GuestValue;
+}
+
+/** One argument of a `decode`: written straight into the guest's memory. */
+export type GuestInput = string | Uint8Array;
+
+const wideCharacter = /[^\x00-\xff]/;
+
+/** The engine's binary form of a value (`JS_WriteObject`); strings and buffers are copied without any conversion. */
+const binaryFormat = { version: 0x17, string: 7, array: 9, arrayBuffer: 15 } as const;
+
+function leb128Bytes(value: number): number[] {
+  const bytes: number[] = [];
+  let rest = value;
+  while (rest >= 0x80) {
+    bytes.push((rest % 0x80) | 0x80);
+    rest = Math.floor(rest / 0x80);
+  }
+  bytes.push(rest);
+  return bytes;
+}
+
+interface EncodedInput {
+  readonly head: readonly number[];
+  readonly byteLength: number;
+  write(target: Buffer, at: number): void;
+}
+
+function encodeInput(input: GuestInput): EncodedInput {
+  if (typeof input !== 'string') {
+    const length = leb128Bytes(input.byteLength);
+    const unlimited = [0xff, 0xff, 0xff, 0xff, 0x0f];
+    return {
+      head: [binaryFormat.arrayBuffer, ...length, ...unlimited],
+      byteLength: input.byteLength,
+      write: (target, at) => target.set(input, at),
+    };
+  }
+  const isWide = wideCharacter.test(input);
+  return {
+    head: [binaryFormat.string, ...leb128Bytes(input.length * 2 + (isWide ? 1 : 0))],
+    byteLength: isWide ? input.length * 2 : input.length,
+    write: (target, at) => void target.write(input, at, isWide ? 'utf16le' : 'latin1'),
+  };
+}
+
+/**
+ * Finds the word in which the C library keeps the end of its heap, by watching which words move when memory is
+ * allocated. The greatest of those that lie beyond the new block is it: all others point into the heap.
+ */
+function findHeapEndWord(module: QuickJSEmscriptenModule): number {
+  const blockBytes = 1 << 20;
+  const staticWords = 1 << 18;
+  const before = new Int32Array(module.HEAPU8.buffer, 0, staticWords).slice();
+  const first = module._malloc(blockBytes) + blockBytes;
+  const between = new Int32Array(module.HEAPU8.buffer, 0, staticWords).slice();
+  const second = module._malloc(blockBytes) + blockBytes;
+  const after = new Int32Array(module.HEAPU8.buffer, 0, staticWords);
+  let found = -1;
+  for (let word = 0; word < staticWords; word++) {
+    const moved = before[word] !== between[word] && between[word] !== after[word];
+    const isBeyond = (between[word] ?? 0) >= first && (after[word] ?? 0) >= second;
+    if (moved && isBeyond && (found < 0 || (after[word] ?? 0) > (after[found] ?? 0))) found = word;
+  }
+  module._free(second - blockBytes);
+  module._free(first - blockBytes);
+  if (found < 0) throw new Error('the engine build keeps its heap end where it is not found');
+  return found;
+}
+
+function usedRuns(memory: Uint8Array, heapEnd: number): ImageRun[] {
+  const words = new BigUint64Array(memory.buffer);
+  const granuleWords = granuleBytes / 8;
+  const runs: ImageRun[] = [];
+  let start = -1;
+  for (let at = 0; at <= heapEnd; at += granuleBytes) {
+    let isUsed = false;
+    for (let word = at / 8; at < heapEnd && word < at / 8 + granuleWords && !isUsed; word++)
+      isUsed = words[word] !== 0n;
+    if (isUsed && start < 0) start = at;
+    if (!isUsed && start >= 0) {
+      runs.push({ at: start, bytes: memory.slice(start, Math.min(at, heapEnd)) });
+      start = -1;
+    }
+  }
+  return runs;
+}
+
+export class Engine {
+  readonly #module: QuickJSEmscriptenModule;
+  readonly #ffi: QuickJSFFI;
+  readonly #runtime: JSRuntimePointer;
+  readonly #context: JSContextPointer;
+  readonly #heapEndWord: number;
+  readonly #maximumBytes: number;
+  readonly #undefined: GuestValue;
+  #image: EngineImage | null;
+  #shouldInterrupt: () => boolean = () => false;
+
+  private constructor(
+    module: QuickJSEmscriptenModule,
+    ffi: QuickJSFFI,
+    maximumBytes: number,
+    image: EngineImage | null,
+  ) {
+    this.#maximumBytes = maximumBytes;
+    this.#module = module;
+    this.#ffi = ffi;
+    this.#image = image;
+    const refuse = (): never => {
+      throw new Error('the sandbox has no host functions');
+    };
+    module.callbacks = {
+      callFunction: refuse,
+      loadModuleSource: refuse,
+      normalizeModule: refuse,
+      freeHostRef: () => undefined,
+      shouldInterrupt: () => (this.#shouldInterrupt() ? 1 : 0),
+    };
+    if (image !== null) {
+      this.#heapEndWord = image.heapEndWord;
+      this.#runtime = image.runtime;
+      this.#context = image.context;
+      this.#undefined = image.undefinedValue;
+      return;
+    }
+    this.#heapEndWord = findHeapEndWord(module);
+    this.#runtime = ffi.QTS_NewRuntime();
+    ffi.QTS_RuntimeSetMaxStackSize(this.#runtime, guestStackBytes);
+    ffi.QTS_RuntimeEnableInterruptHandler(this.#runtime);
+    this.#context = ffi.QTS_NewContext(this.#runtime, allIntrinsics as Parameters<QuickJSFFI['QTS_NewContext']>[1]);
+    this.#undefined = ffi.QTS_DupValuePointer(this.#context, ffi.QTS_GetUndefined());
+  }
+
+  /**
+   * `memoryMb` is a hard cap: the memory of the WebAssembly instance cannot grow past it. With an image the instance is
+   * as good as the one it was taken from, after a `restore`: the build lays out its memory the same way each time.
+   */
+  static async create(wasmModule: WebAssembly.Module, memoryMb: number, image: EngineImage | null): Promise<Engine> {
+    const maximum = Math.max(initialPages, Math.ceil((memoryMb * 1024 * 1024) / wasmPageBytes));
+    const wasmMemory = new WebAssembly.Memory({ initial: initialPages, maximum });
+    const variant = newVariant(baseVariant, { wasmMemory, wasmModule });
+    const [loader, FFI] = await Promise.all([variant.importModuleLoader(), variant.importFFI()]);
+    const module = await (loader as EmscriptenModuleLoader<QuickJSEmscriptenModule>)();
+    module.type = 'sync';
+    return new Engine(module, new FFI(module), maximum * wasmPageBytes, image);
+  }
+
+  get memoryBytes(): number {
+    return this.#module.HEAPU8.byteLength;
+  }
+
+  /** Whether the guest has used all that it may have, as near as its heap tells. */
+  get isMemoryUsedUp(): boolean {
+    return this.#heapEnd() > this.#maximumBytes * usedUpShare;
+  }
+
+  /** Bytes that a restore writes. */
+  get imageBytes(): number {
+    return this.#image?.runs.reduce((sum, run) => sum + run.bytes.byteLength, 0) ?? 0;
+  }
+
+  /** Asked every few microseconds while guest code runs; true ends it, uncatchably. */
+  interruptWhen(shouldInterrupt: () => boolean): void {
+    this.#shouldInterrupt = shouldInterrupt;
+  }
+
+  /** Remembers the memory as it is now; pointers held by the caller stay good across restores. */
+  takeImage(): EngineImage {
+    this.#image = {
+      runs: usedRuns(this.#module.HEAPU8, this.#heapEnd()),
+      heapEndWord: this.#heapEndWord,
+      runtime: this.#runtime,
+      context: this.#context,
+      undefinedValue: this.#undefined,
+    };
+    return this.#image;
+  }
+
+  /** Puts the memory back to the image; nothing that ran since is left. */
+  restore(): void {
+    const image = this.#image;
+    if (image === null) throw new Error('no image was taken');
+    const memory = this.#module.HEAPU8;
+    const usedEnd = this.#heapEnd();
+    let filledTo = 0;
+    for (const run of image.runs) {
+      // The one great gap is the reserve of the C stack, which grows downwards from its end.
+      memory.fill(0, Math.max(filledTo, run.at - clearedStackBytes), run.at);
+      memory.set(run.bytes, run.at);
+      filledTo = run.at + run.bytes.byteLength;
+    }
+    memory.fill(0, filledTo, Math.min(usedEnd, memory.byteLength));
+  }
+
+  /** Runs source text as a script; with `compileOnly` nothing of it runs. */
+  eval(source: string, fileName: string, flags: number): GuestOutcome {
+    const bytes = Buffer.from(source, 'utf8');
+    const at = this.#allocate(bytes.byteLength + 1);
+    this.#module.HEAPU8.set(bytes, at);
+    this.#module.HEAPU8[at + bytes.byteLength] = 0;
+    const value = this.#ffi.QTS_Eval(
+      this.#context,
+      at as OwnedHeapCharPointer,
+      bytes.byteLength,
+      fileName,
+      0 as EvalDetectModule,
+      flags as EvalFlags,
+    );
+    this.#module._free(at);
+    return this.#outcomeOf(value);
+  }
+
+  call(callee: GuestValue, ...args: readonly GuestValue[]): GuestOutcome {
+    const argsAt = this.#allocate(4 * Math.max(1, args.length));
+    new Int32Array(this.#module.HEAPU8.buffer, argsAt, args.length).set(args);
+    const value = this.#ffi.QTS_Call(
+      this.#context,
+      callee,
+      this.#undefined,
+      args.length,
+      argsAt as JSValueConstPointerPointer,
+    );
+    this.#module._free(argsAt);
+    return this.#outcomeOf(value);
+  }
+
+  /** An array of strings and ArrayBuffers inside the guest, each copied as it is. */
+  decode(inputs: readonly GuestInput[]): GuestOutcome {
+    const encoded = inputs.map(encodeInput);
+    const head = [binaryFormat.version, 0, binaryFormat.array, ...leb128Bytes(inputs.length)];
+    const byteLength = encoded.reduce((sum, each) => sum + each.head.length + each.byteLength, head.length);
+    const start = this.#allocate(byteLength);
+    const memory = Buffer.from(this.#module.HEAPU8.buffer);
+    memory.set(head, start);
+    let at = start + head.length;
+    for (const each of encoded) {
+      memory.set(each.head, at);
+      each.write(memory, at + each.head.length);
+      at += each.head.length + each.byteLength;
+    }
+    const buffer = this.#ffi.QTS_NewArrayBuffer(this.#context, start as JSVoidPointer, byteLength);
+    const value = this.#ffi.QTS_bjson_decode(this.#context, buffer);
+    this.free(buffer);
+    return this.#outcomeOf(value);
+  }
+
+  property(object: GuestValue, name: string): GuestValue {
+    const nameAt = this.#allocate(name.length + 1);
+    Buffer.from(this.#module.HEAPU8.buffer).write(`${name}\0`, nameAt, 'latin1');
+    const key = this.#ffi.QTS_NewString(this.#context, nameAt as OwnedHeapCharPointer);
+    const value = this.#ffi.QTS_GetProp(this.#context, object, key);
+    this.free(key);
+    this.#module._free(nameAt);
+    return value;
+  }
+
+  /** The text of a value that is a string already; it must not be anything else, or guest code would run. */
+  text(value: GuestValue): string {
+    const at = this.#ffi.QTS_GetString(this.#context, value);
+    const text = this.#module.UTF8ToString(at);
+    this.#ffi.QTS_FreeCString(this.#context, at);
+    return text;
+  }
+
+  /** An error of code that is trusted, or a syntax error of code that did not run. */
+  describe(thrown: GuestValue): string {
+    const at = this.#ffi.QTS_Dump(this.#context, thrown);
+    const text = this.#module.UTF8ToString(at);
+    this.#ffi.QTS_FreeCString(this.#context, at);
+    return text;
+  }
+
+  isString(value: GuestValue): boolean {
+    const at = this.#ffi.QTS_Typeof(this.#context, value);
+    const name = this.#module.UTF8ToString(at);
+    this.#module._free(at);
+    return name === 'string';
+  }
+
+  /** Runs at most `limit` pending jobs; false when there were none. */
+  runJobs(limit: number): boolean {
+    if (this.#ffi.QTS_IsJobPending(this.#runtime) === 0) return false;
+    const contextAt = this.#allocate(4);
+    this.#ffi.QTS_ExecutePendingJob(this.#runtime, limit, contextAt as JSContextPointerPointer);
+    this.#module._free(contextAt);
+    return true;
+  }
+
+  free(value: GuestValue): void {
+    this.#ffi.QTS_FreeValuePointer(this.#context, value);
+  }
+
+  #heapEnd(): number {
+    return new Int32Array(this.#module.HEAPU8.buffer, this.#heapEndWord * 4, 1)[0] ?? 0;
+  }
+
+  #allocate(byteLength: number): number {
+    const at = this.#module._malloc(byteLength);
+    if (at === 0) throw new GuestMemoryExhausted();
+    return at;
+  }
+
+  #outcomeOf(value: GuestValue): GuestOutcome {
+    const thrown = this.#ffi.QTS_ResolveException(this.#context, value);
+    return thrown === 0 ? { ok: true, value } : { ok: false, thrown };
+  }
+}
+
+/** The guest's memory has no room for what the host wants to put into it. */
+export class GuestMemoryExhausted extends Error {
+  constructor() {
+    super('the sandbox is out of memory');
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * A parsed page as flat tables, the one form in which it enters the sandbox. Rows are nodes in document order; the
+ * contents of `template` elements follow the document as rows of their own. The guest reads them as they are
+ * (`prelude/tree.ts`), so a second parser needs to produce nothing but this.
+ */
+
+export const rowKinds = { element: 1, text: 3, comment: 8, document: 9, doctype: 10, fragment: 11 } as const;
+
+/** Words of the header at the start of `tables`; the tables follow in the order of `tableOrder`. */
+export const headerWords = {
+  rows: 0,
+  attributes: 1,
+  names: 2,
+  classes: 3,
+  ids: 4,
+  tagRows: 5,
+  classRows: 6,
+  idRows: 7,
+  templates: 8,
+  isQuirks: 9,
+} as const;
+export const headerLength = 10;
+
+/** Attribute rows without a name hold what a comment or doctype says. */
+export const namelessAttribute = -1;
+
+export interface FlatPage {
+  /**
+   * Header, then: kind << 24 | name (rows), parent (rows, -1 without), end of subtree (rows), text offset (rows + 1),
+   * first attribute (rows + 1), attribute name (attributes), attribute value offset (attributes + 1), then for tags,
+   * classes and ids each: start (distinct + 1) and rows; then pairs of template row and fragment row.
+   */
+  readonly tables: Int32Array;
+  /** All text nodes, in row order. Offsets count UTF-16 units. */
+  readonly text: string;
+  /** All attribute values, comments and doctypes, in row order. */
+  readonly values: string;
+  /** Separated by NUL, which no name can hold. Names of foreign elements are prefixed with `svg ` or `math `. */
+  readonly names: string;
+  readonly classes: string;
+  readonly ids: string;
+}

@@ -1,0 +1,72 @@
+/** Reads what the sandbox handed out. The user's code may have had its hands on it, so nothing is taken on trust. */
+import type { Json, JsonObject } from '#runtime/json';
+import { codeFileName } from './code-forms.js';
+import { sandboxFailureReasons } from './sandbox.js';
+import type { LogLine, SandboxFailure, SandboxFailureReason } from './sandbox.js';
+
+/** `stack` is what the engine wrote of a failure, for telling what kind it was. */
+export type GuestResult = {
+  readonly values: JsonObject;
+  readonly logs: readonly LogLine[];
+  readonly stack?: string;
+} & (
+  | { readonly ok: true; readonly answer: Readonly<Record<string, unknown>> }
+  | { readonly ok: false; readonly failure: SandboxFailure }
+);
+
+const levels: ReadonlySet<unknown> = new Set(['log', 'info', 'warn', 'error', 'debug']);
+const reasons: ReadonlySet<unknown> = new Set(sandboxFailureReasons);
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isLogLine(value: unknown): value is LogLine {
+  return isObject(value) && levels.has(value['level']) && typeof value['message'] === 'string';
+}
+
+function isReason(value: unknown): value is SandboxFailureReason {
+  return reasons.has(value);
+}
+
+const frame = new RegExp(`${codeFileName.replace('.', '\\.')}:(\\d{1,7}):(\\d{1,7})`);
+/** A syntax error that the engine found before anything ran has a place, and no function around it. */
+const compileTimeFrame = new RegExp(`^\\s*at ${codeFileName.replace('.', '\\.')}:\\d+:\\d+\\s*$`);
+
+/** The first place in the user's own code; the source that runs has one line before it. */
+export function placeIn(stack: string): { line: number; column: number } | null {
+  const match = frame.exec(stack);
+  if (match === null) return null;
+  return { line: Math.max(1, Number(match[1]) - 1), column: Math.max(1, Number(match[2])) };
+}
+
+export function isCompileTimeStack(stack: string): boolean {
+  return compileTimeFrame.test(stack);
+}
+
+/** JSON that came out of the sandbox; what is malformed counts as a failure of the code, which must have tampered. */
+export function readGuestResult(text: string): GuestResult {
+  let read: unknown;
+  try {
+    read = JSON.parse(text);
+  } catch {
+    read = null;
+  }
+  const tampered: GuestResult = {
+    ok: false,
+    values: {},
+    logs: [],
+    failure: { reason: 'threw', message: 'The code broke the built-ins that its result is written with.' },
+  };
+  if (!isObject(read) || !isObject(read['values']) || !Array.isArray(read['logs'])) return tampered;
+  const values = read['values'] as JsonObject;
+  const logs = read['logs'].filter(isLogLine).map(({ level, message }) => ({ level, message }));
+  if (read['ok'] === true) return { ok: true, values, logs, answer: read };
+  const { reason, message, stack } = read;
+  if (!isReason(reason) || typeof message !== 'string' || typeof stack !== 'string') return tampered;
+  return { ok: false, values, logs, stack, failure: { reason, message, ...placeIn(stack) } };
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return isObject(value);
+}

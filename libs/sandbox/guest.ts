@@ -1,0 +1,67 @@
+/** The sandbox's inside as the worker sees it: engines that hold the prelude, and the functions through which it enters. */
+import { Engine, evalFlags } from './engine.js';
+import type { EngineImage, GuestValue } from './engine.js';
+import { readPrelude } from './prelude-source.js';
+
+const entryNames = [
+  'openPage',
+  'openScript',
+  'conclude',
+  'concludeAwaited',
+  'settled',
+  'fail',
+  'neverSettled',
+] as const;
+export type GuestEntry = { readonly [name in (typeof entryNames)[number]]: GuestValue };
+
+export interface Guest {
+  readonly engine: Engine;
+  readonly entry: GuestEntry;
+}
+
+/** An instance that has grown past this is made anew: memory of WebAssembly never shrinks. */
+const renewAboveBytes = 48 * 1024 * 1024;
+
+export class Guests {
+  readonly #wasmModule: WebAssembly.Module;
+  #image: { readonly engine: EngineImage; readonly entry: GuestEntry } | null = null;
+  #kept: { readonly memoryMb: number; readonly guest: Guest } | null = null;
+
+  constructor(wasmModule: WebAssembly.Module) {
+    this.#wasmModule = wasmModule;
+  }
+
+  /** A guest as it was imaged, with a memory that cannot grow past `memoryMb`. One is kept for the next job. */
+  async fresh(memoryMb: number): Promise<Guest> {
+    const kept = this.#kept;
+    if (kept !== null && kept.memoryMb === memoryMb && kept.guest.engine.memoryBytes <= renewAboveBytes) {
+      kept.guest.engine.restore();
+      return kept.guest;
+    }
+    const guest = await this.another(memoryMb);
+    this.#kept = { memoryMb, guest };
+    return guest;
+  }
+
+  /** After running out of memory or stack, or a failure of the engine itself, nothing of the instance is trusted. */
+  discard(): void {
+    this.#kept = null;
+  }
+
+  /** An instance that the caller keeps. */
+  async another(memoryMb: number): Promise<Guest> {
+    const known = this.#image;
+    if (known !== null) {
+      const engine = await Engine.create(this.#wasmModule, memoryMb, known.engine);
+      engine.restore();
+      return { engine, entry: known.entry };
+    }
+    const engine = await Engine.create(this.#wasmModule, memoryMb, null);
+    const prelude = engine.eval(readPrelude(), 'prelude.js', evalFlags.global);
+    if (!prelude.ok) throw new Error(`the prelude does not evaluate: ${engine.describe(prelude.thrown)}`);
+    const entries = entryNames.map((name) => [name, engine.property(prelude.value, name)]);
+    const entry = Object.fromEntries(entries) as GuestEntry;
+    this.#image = { engine: engine.takeImage(), entry };
+    return { engine, entry };
+  }
+}

@@ -1,0 +1,29 @@
+/** What passes between the pool and a worker. */
+import type { CheckedCode, EvaluationJob, EvaluationResult, ScriptJob, ScriptResult } from './sandbox.js';
+
+export interface JobKinds {
+  readonly check: { readonly job: { readonly code: string }; readonly result: CheckedCode };
+  readonly evaluate: { readonly job: EvaluationJob; readonly result: EvaluationResult };
+  readonly script: { readonly job: ScriptJob; readonly result: ScriptResult };
+}
+export type JobKind = keyof JobKinds;
+
+export type WorkerRequest = {
+  readonly [kind in JobKind]: { readonly kind: kind; readonly job: JobKinds[kind]['job'] };
+}[JobKind];
+
+/** `broken` asks for this worker's end: something failed that no job should be able to bring about. */
+export type WorkerReply =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'result'; readonly result: JobKinds[JobKind]['result'] }
+  | { readonly kind: 'broken'; readonly message: string };
+
+export interface WorkerSettings {
+  readonly wasmModule: WebAssembly.Module;
+  /** Two words shared with the pool: what the worker does, and since when (ms after `epochMs`). */
+  readonly progress: SharedArrayBuffer;
+  readonly epochMs: number;
+}
+
+export const progressWords = { phase: 0, sinceMs: 1 } as const;
+export const phases = { idle: 0, parsing: 1, running: 2 } as const;

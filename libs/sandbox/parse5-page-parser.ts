@@ -1,0 +1,435 @@
+/**
+ * The page parser over parse5: an adapter keeps the tree as integers in columns that are used again for every page, and
+ * one walk over them writes the flat tables.
+ */
+import { parse } from 'parse5';
+import type { Token, TreeAdapter, TreeAdapterTypeMap } from 'parse5';
+import { headerLength, headerWords, namelessAttribute, rowKinds } from './flat-page.js';
+import type { FlatPage } from './flat-page.js';
+import { PageTooComplex } from './page-parser.js';
+import type { PageLimits, PageParser } from './page-parser.js';
+
+type Attributes = Token.Attribute[];
+type TreeMap = TreeAdapterTypeMap<number, number, number, number, number, number, number, number, number, number>;
+
+const svgNamespace = 'http://www.w3.org/2000/svg';
+const mathNamespace = 'http://www.w3.org/1998/Math/MathML';
+const noAttributes: Attributes = [];
+
+/** The tree while it grows. Node 0 is nobody, so that 0 can mean "none". */
+class Columns {
+  capacity = 1 << 14;
+  count = 1;
+  kind = new Uint8Array(this.capacity);
+  name = new Int32Array(this.capacity);
+  parent = new Int32Array(this.capacity);
+  first = new Int32Array(this.capacity);
+  last = new Int32Array(this.capacity);
+  previous = new Int32Array(this.capacity);
+  next = new Int32Array(this.capacity);
+  depth = new Int32Array(this.capacity);
+  /** What a text, comment or doctype says. */
+  data: string[] = [''];
+  attributes: Attributes[] = [noAttributes];
+  names = new Map<string, number>();
+  namespaces: string[] = [''];
+  templates = new Map<number, number>();
+  isQuirks = false;
+  elements = 0;
+
+  reset(): void {
+    this.first.fill(0, 0, this.count);
+    this.last.fill(0, 0, this.count);
+    this.parent.fill(0, 0, this.count);
+    this.depth.fill(0, 0, this.count);
+    this.count = 1;
+    this.elements = 0;
+    this.data = [''];
+    this.attributes = [noAttributes];
+    this.names = new Map();
+    this.namespaces = [''];
+    this.templates = new Map();
+    this.isQuirks = false;
+    // A huge page must not keep its columns for the rest of the worker's life.
+    if (this.capacity > 1 << 18) Object.assign(this, new Columns());
+  }
+
+  add(kind: number, name: number, data: string, attributes: Attributes, namespace: string): number {
+    const node = this.count;
+    if (node === this.capacity) this.#grow();
+    this.count = node + 1;
+    this.kind[node] = kind;
+    this.name[node] = name;
+    this.data.push(data);
+    this.attributes.push(attributes);
+    this.namespaces.push(namespace);
+    return node;
+  }
+
+  nameOf(name: string): number {
+    let id = this.names.get(name);
+    if (id === undefined) {
+      id = this.names.size;
+      this.names.set(name, id);
+    }
+    return id;
+  }
+
+  #grow(): void {
+    this.capacity *= 2;
+    const kind = new Uint8Array(this.capacity);
+    kind.set(this.kind);
+    this.kind = kind;
+    for (const column of ['name', 'parent', 'first', 'last', 'previous', 'next', 'depth'] as const) {
+      const grown = new Int32Array(this.capacity);
+      grown.set(this[column]);
+      this[column] = grown;
+    }
+  }
+}
+
+const columns = new Columns();
+
+function refuseDepth(limits: PageLimits): never {
+  throw new PageTooComplex(`The page nests its elements more than ${limits.depth} deep.`);
+}
+
+function setDepth(node: number, parent: number, limits: PageLimits): void {
+  const depth = (columns.depth[parent] ?? 0) + 1;
+  columns.depth[node] = depth;
+  if (depth > limits.depth) refuseDepth(limits);
+}
+
+function appendChild(parent: number, node: number, limits: PageLimits): void {
+  const last = columns.last[parent] ?? 0;
+  columns.parent[node] = parent;
+  columns.previous[node] = last;
+  columns.next[node] = 0;
+  if (last === 0) columns.first[parent] = node;
+  else columns.next[last] = node;
+  columns.last[parent] = node;
+  setDepth(node, parent, limits);
+}
+
+function insertBefore(parent: number, node: number, reference: number, limits: PageLimits): void {
+  const previous = columns.previous[reference] ?? 0;
+  columns.parent[node] = parent;
+  columns.previous[node] = previous;
+  columns.next[node] = reference;
+  columns.previous[reference] = node;
+  if (previous === 0) columns.first[parent] = node;
+  else columns.next[previous] = node;
+  setDepth(node, parent, limits);
+}
+
+function detach(node: number): void {
+  const parent = columns.parent[node] ?? 0;
+  if (parent === 0) return;
+  const previous = columns.previous[node] ?? 0;
+  const next = columns.next[node] ?? 0;
+  if (previous === 0) columns.first[parent] = next;
+  else columns.next[previous] = next;
+  if (next === 0) columns.last[parent] = previous;
+  else columns.previous[next] = previous;
+  columns.parent[node] = 0;
+}
+
+function elementName(tagName: string, namespace: string): string {
+  if (namespace === svgNamespace) return `svg ${tagName}`;
+  if (namespace === mathNamespace) return `math ${tagName}`;
+  return tagName;
+}
+
+function treeAdapter(limits: PageLimits): TreeAdapter<TreeMap> {
+  const deadlineMs = performance.now() + limits.parseMs;
+  const isKind = (node: number, kind: number): boolean => columns.kind[node] === kind;
+  const orNull = (node: number | undefined): number | null => (node === undefined || node === 0 ? null : node);
+  return {
+    createDocument: () => columns.add(rowKinds.document, 0, '', noAttributes, ''),
+    createDocumentFragment: () => columns.add(rowKinds.fragment, 0, '', noAttributes, ''),
+    createElement: (tagName, namespace, attributes) => {
+      columns.elements += 1;
+      if (columns.elements > limits.elements) {
+        throw new PageTooComplex(`The page has more than ${limits.elements} elements.`);
+      }
+      if ((columns.elements & 1023) === 0 && performance.now() > deadlineMs) {
+        throw new PageTooComplex(`Parsing the page took more than ${limits.parseMs} ms.`);
+      }
+      const name = columns.nameOf(elementName(tagName, namespace));
+      return columns.add(rowKinds.element, name, tagName, attributes, namespace);
+    },
+    createCommentNode: (data) => columns.add(rowKinds.comment, 0, data, noAttributes, ''),
+    createTextNode: (data) => columns.add(rowKinds.text, 0, data, noAttributes, ''),
+    appendChild: (parent, node) => appendChild(parent, node, limits),
+    insertBefore: (parent, node, reference) => insertBefore(parent, node, reference, limits),
+    setTemplateContent: (template, content) => void columns.templates.set(template, content),
+    getTemplateContent: (template) => columns.templates.get(template) ?? 0,
+    setDocumentType: (document, name, publicId, systemId) => {
+      const attributes = [name, publicId, systemId].map((value) => ({ name: '', value }));
+      appendChild(document, columns.add(rowKinds.doctype, 0, name, attributes, ''), limits);
+    },
+    setDocumentMode: (_document, mode) => {
+      columns.isQuirks = mode === 'quirks';
+    },
+    getDocumentMode: () => (columns.isQuirks ? 'quirks' : 'no-quirks') as ReturnType<TreeAdapter['getDocumentMode']>,
+    detachNode: detach,
+    insertText: (parent, text) => {
+      const last = columns.last[parent] ?? 0;
+      if (last !== 0 && isKind(last, rowKinds.text)) columns.data[last] += text;
+      else appendChild(parent, columns.add(rowKinds.text, 0, text, noAttributes, ''), limits);
+    },
+    insertTextBefore: (parent, text, reference) => {
+      const previous = columns.previous[reference] ?? 0;
+      if (previous !== 0 && isKind(previous, rowKinds.text)) columns.data[previous] += text;
+      else insertBefore(parent, columns.add(rowKinds.text, 0, text, noAttributes, ''), reference, limits);
+    },
+    adoptAttributes: (recipient, attributes) => {
+      const own = columns.attributes[recipient] ?? [];
+      const names = new Set(own.map((attribute) => attribute.name));
+      own.push(...attributes.filter((attribute) => !names.has(attribute.name)));
+    },
+    getFirstChild: (node) => orNull(columns.first[node]),
+    getChildNodes: (node) => {
+      const children: number[] = [];
+      for (let child = columns.first[node] ?? 0; child !== 0; child = columns.next[child] ?? 0) children.push(child);
+      return children;
+    },
+    getParentNode: (node) => orNull(columns.parent[node]),
+    getAttrList: (node) => columns.attributes[node] ?? [],
+    getTagName: (node) => columns.data[node] ?? '',
+    getNamespaceURI: (node) => (columns.namespaces[node] ?? '') as ReturnType<TreeAdapter['getNamespaceURI']>,
+    getTextNodeContent: (node) => columns.data[node] ?? '',
+    getCommentNodeContent: (node) => columns.data[node] ?? '',
+    getDocumentTypeNodeName: (node) => columns.attributes[node]?.[0]?.value ?? '',
+    getDocumentTypeNodePublicId: (node) => columns.attributes[node]?.[1]?.value ?? '',
+    getDocumentTypeNodeSystemId: (node) => columns.attributes[node]?.[2]?.value ?? '',
+    isTextNode: (node): node is number => isKind(node, rowKinds.text),
+    isCommentNode: (node): node is number => isKind(node, rowKinds.comment),
+    isDocumentTypeNode: (node): node is number => isKind(node, rowKinds.doctype),
+    isElementNode: (node): node is number => isKind(node, rowKinds.element),
+    getNodeSourceCodeLocation: () => null,
+    setNodeSourceCodeLocation: () => undefined,
+    updateNodeSourceCodeLocation: () => undefined,
+  };
+}
+
+/** Rows by key, keys in the order of their first appearance. */
+class RowIndex {
+  readonly keys = new Map<string, number>();
+  readonly #rows: number[][] = [];
+  count = 0;
+
+  add(key: string, row: number): void {
+    let at = this.keys.get(key);
+    if (at === undefined) {
+      at = this.#rows.length;
+      this.keys.set(key, at);
+      this.#rows.push([]);
+    }
+    const rows = this.#rows[at] ?? [];
+    if (rows[rows.length - 1] === row) return;
+    rows.push(row);
+    this.count += 1;
+  }
+
+  /** Writes start (keys + 1) and rows; returns where it ended. */
+  write(tables: Int32Array, at: number): number {
+    let next = at + this.#rows.length + 1;
+    let written = 0;
+    let start = at;
+    for (const rows of this.#rows) {
+      tables[start++] = written;
+      for (const row of rows) tables[next++] = row;
+      written += rows.length;
+    }
+    tables[start] = written;
+    return next;
+  }
+}
+
+const whiteSpace = /[\t\n\f\r ]+/;
+
+/** One walk in document order, template contents after the document. */
+function flatten(document: number, limits: PageLimits): FlatPage {
+  const { kind, name, parent, first, next, data, attributes, templates } = columns;
+  const capacity = columns.count;
+  const kindAt = new Int32Array(capacity);
+  const parentAt = new Int32Array(capacity);
+  const endAt = new Int32Array(capacity);
+  const textAt = new Int32Array(capacity + 1);
+  const attributeAt = new Int32Array(capacity + 1);
+  const attributeNames: number[] = [];
+  const valueOffsets: number[] = [0];
+  const classes = new RowIndex();
+  const ids = new RowIndex();
+  const templatePairs: number[] = [];
+  const waiting: number[] = [];
+  const nameRows: number[][] = [];
+  let text = '';
+  let values = '';
+  let valuesLength = 0;
+  let textLength = 0;
+  let row = 0;
+
+  const walk = (root: number, rootParent: number): void => {
+    let node = root;
+    let up = rootParent;
+    let depth = 0;
+    for (;;) {
+      const at = row++;
+      const what = kind[node] ?? 0;
+      parentAt[at] = up;
+      textAt[at] = textLength;
+      attributeAt[at] = attributeNames.length;
+      if (what === rowKinds.element) {
+        const nameId = name[node] ?? 0;
+        kindAt[at] = (what << 24) | nameId;
+        (nameRows[nameId] ??= []).push(at);
+        const list = attributes[node] ?? noAttributes;
+        for (let each = 0; each < list.length; each++) {
+          const attribute = list[each];
+          if (attribute === undefined) continue;
+          const { value } = attribute;
+          const prefix = attribute.prefix;
+          const attributeName = prefix === undefined || prefix === '' ? attribute.name : `${prefix}:${attribute.name}`;
+          attributeNames.push(columns.nameOf(attributeName));
+          values += value;
+          valuesLength += value.length;
+          valueOffsets.push(valuesLength);
+          if (attributeName === 'class') {
+            if (whiteSpace.test(value)) {
+              for (const token of value.split(whiteSpace)) if (token !== '') classes.add(token, at);
+            } else if (value !== '') classes.add(value, at);
+          } else if (attributeName === 'id' && value !== '') ids.add(value, at);
+        }
+        const content = templates.get(node);
+        if (content !== undefined) {
+          templatePairs.push(at, 0);
+          waiting.push(content);
+        }
+      } else {
+        kindAt[at] = what << 24;
+        if (what === rowKinds.text) {
+          const content = data[node] ?? '';
+          text += content;
+          textLength += content.length;
+        } else if (what === rowKinds.comment || what === rowKinds.doctype) {
+          const parts = what === rowKinds.comment ? [data[node] ?? ''] : (attributes[node] ?? []).map((a) => a.value);
+          for (const part of parts) {
+            attributeNames.push(namelessAttribute);
+            values += part;
+            valuesLength += part.length;
+            valueOffsets.push(valuesLength);
+          }
+        }
+      }
+      const firstChild = first[node] ?? 0;
+      if (firstChild !== 0) {
+        depth += 1;
+        if (depth > limits.depth) refuseDepth(limits);
+        up = at;
+        node = firstChild;
+        continue;
+      }
+      endAt[at] = row;
+      for (;;) {
+        if (node === root) return;
+        const following = next[node] ?? 0;
+        if (following !== 0) {
+          node = following;
+          break;
+        }
+        node = parent[node] ?? 0;
+        depth -= 1;
+        endAt[up] = row;
+        up = parentAt[up] ?? -1;
+      }
+    }
+  };
+
+  walk(document, -1);
+  for (let each = 0; each < waiting.length; each++) {
+    templatePairs[each * 2 + 1] = row;
+    walk(waiting[each] ?? 0, -1);
+  }
+  textAt[row] = textLength;
+  attributeAt[row] = attributeNames.length;
+
+  const nameCount = columns.names.size;
+  let tagRowCount = 0;
+  for (const rows of nameRows) tagRowCount += rows?.length ?? 0;
+  const attributeCount = attributeNames.length;
+  const length =
+    headerLength +
+    row * 3 +
+    (row + 1) * 2 +
+    attributeCount * 2 +
+    1 +
+    (nameCount + 1 + tagRowCount) +
+    (classes.keys.size + 1 + classes.count) +
+    (ids.keys.size + 1 + ids.count) +
+    templatePairs.length;
+  const tables = new Int32Array(length);
+  tables[headerWords.rows] = row;
+  tables[headerWords.attributes] = attributeCount;
+  tables[headerWords.names] = nameCount;
+  tables[headerWords.classes] = classes.keys.size;
+  tables[headerWords.ids] = ids.keys.size;
+  tables[headerWords.tagRows] = tagRowCount;
+  tables[headerWords.classRows] = classes.count;
+  tables[headerWords.idRows] = ids.count;
+  tables[headerWords.templates] = templatePairs.length / 2;
+  tables[headerWords.isQuirks] = columns.isQuirks ? 1 : 0;
+  let at = headerLength;
+  const put = (table: ArrayLike<number>): void => {
+    tables.set(table, at);
+    at += table.length;
+  };
+  put(kindAt.subarray(0, row));
+  put(parentAt.subarray(0, row));
+  put(endAt.subarray(0, row));
+  put(textAt.subarray(0, row + 1));
+  put(attributeAt.subarray(0, row + 1));
+  put(attributeNames);
+  put(valueOffsets);
+  let start = at;
+  let rowsAt = at + nameCount + 1;
+  let written = 0;
+  for (let nameId = 0; nameId < nameCount; nameId++) {
+    tables[start++] = written;
+    for (const each of nameRows[nameId] ?? []) tables[rowsAt++] = each;
+    written += nameRows[nameId]?.length ?? 0;
+  }
+  tables[start] = written;
+  at = classes.write(tables, rowsAt);
+  at = ids.write(tables, at);
+  put(templatePairs);
+  return {
+    tables,
+    text,
+    values,
+    names: [...columns.names.keys()].join('\0'),
+    classes: [...classes.keys.keys()].join('\0'),
+    ids: [...ids.keys.keys()].join('\0'),
+  };
+}
+
+const decoder = new TextDecoder('utf-8');
+const escaped: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;' };
+
+/** What a browser shows for a body that is no markup: the text in a `pre`. */
+function asPreformatted(text: string): string {
+  return `<!doctype html><html><head></head><body><pre>\n${text.replace(/[&<]/g, (mark) => escaped[mark] ?? mark)}</pre></body></html>`;
+}
+
+export const parsePageWithParse5: PageParser = (body, kind, limits) => {
+  const text = decoder.decode(body);
+  const markup = kind === 'html' || kind === 'xml' ? text : asPreformatted(text);
+  columns.reset();
+  try {
+    const document = parse(markup, { treeAdapter: treeAdapter(limits) });
+    return { text, flat: flatten(document, limits) };
+  } finally {
+    columns.reset();
+  }
+};

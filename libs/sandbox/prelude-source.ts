@@ -1,0 +1,33 @@
+/**
+ * The prelude as one script. Its files are ES modules, type-checked and read like any others; inside the engine each
+ * becomes a closure that returns what it exports, because real modules could be imported again by the user's code. So a
+ * file may import only from files before it, and exports only by `export function`, `export const`, `export class`.
+ */
+import { readFileSync } from 'node:fs';
+
+/** In the order in which they are evaluated. */
+const preludeFiles = ['output', 'outcome', 'determinism', 'tree', 'window', 'numbers', 'page', 'main'] as const;
+
+// The compiler puts a comment's end and the declaration after it on one line.
+const importStatement = /(?<=^|\*\/ )import \{([^}]*)\} from '\.\/([\w-]+)\.js';$/gm;
+const exportWord = /(?<=^|\*\/ )export (?=(?:async function|function|const|let|class|abstract class)\b)/gm;
+const exportedName = /(?<=^|\*\/ )export (?:async function|function|const|let|class|abstract class) ([\w$]+)/gm;
+
+function asClosure(name: string, source: string): string {
+  const exported = [...source.matchAll(exportedName)].map((match) => match[1]);
+  const body = source
+    .replace(importStatement, (_statement, names: string, from: string) => {
+      return `const {${names.replaceAll(' as ', ': ')}} = files['${from}'];`;
+    })
+    .replace(exportWord, '')
+    .replace(/^export \{\s*\};?$/gm, '');
+  return `files['${name}'] = (function () {\n${body}\nreturn { ${exported.join(', ')} };\n})();`;
+}
+
+/** Evaluates to an object of the functions through which the host enters (`prelude/main.ts`). */
+export function readPrelude(): string {
+  const closures = preludeFiles.map((name) =>
+    asClosure(name, readFileSync(new URL(`./prelude/${name}.js`, import.meta.url), 'utf8')),
+  );
+  return `(function () {\n'use strict';\nconst files = {};\n${closures.join('\n')}\nreturn files.main.guestEntry;\n})()`;
+}

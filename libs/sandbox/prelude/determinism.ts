@@ -1,0 +1,63 @@
+/** The clock and the dice of a run, both given: the same page, code and seed answer the same. */
+
+const RealDate = Date;
+const construct = Reflect.construct;
+
+let nowMs = 0;
+let randomState: [number, number, number, number] = [1, 2, 3, 4];
+
+function SteadyDate(this: unknown, ...args: unknown[]): unknown {
+  if (new.target === undefined) return new RealDate(nowMs).toString();
+  return construct(RealDate, args.length === 0 ? [nowMs] : args, new.target);
+}
+
+/** FNV-1a over the seed, once for each word of the state. */
+function seedRandom(seed: string): void {
+  const word = (salt: number): number => {
+    let hash = 0x811c9dc5 ^ salt;
+    for (let at = 0; at < seed.length; at++) {
+      hash = Math.imul(hash ^ (seed.charCodeAt(at) & 0xff), 0x01000193);
+      hash = Math.imul(hash ^ (seed.charCodeAt(at) >> 8), 0x01000193);
+    }
+    return hash | 0;
+  };
+  randomState = [word(1), word(2), word(3), word(4) | 1];
+  for (let round = 0; round < 16; round++) nextRandom();
+}
+
+/** xoshiro128** */
+function nextRandom(): number {
+  let [a, b, c, d] = randomState;
+  const scrambled = Math.imul(b, 5);
+  const result = Math.imul((scrambled << 7) | (scrambled >>> 25), 9) >>> 0;
+  const shifted = b << 9;
+  c ^= a;
+  d ^= b;
+  b ^= c;
+  a ^= d;
+  c ^= shifted;
+  d = (d << 11) | (d >>> 21);
+  randomState = [a, b, c, d];
+  return result;
+}
+
+export function startClock(startMs: number, seed: string): void {
+  nowMs = startMs;
+  seedRandom(seed);
+}
+
+export function installDeterminism(): void {
+  const steady = SteadyDate as unknown as DateConstructor;
+  Object.defineProperty(steady, 'prototype', { value: RealDate.prototype, writable: false });
+  Object.defineProperty(steady, 'name', { value: 'Date' });
+  Object.defineProperty(steady, 'length', { value: 7 });
+  const define = (object: object, name: string, value: unknown): void =>
+    void Object.defineProperty(object, name, { value, writable: true, enumerable: false, configurable: true });
+  define(steady, 'now', () => nowMs);
+  define(steady, 'parse', RealDate.parse);
+  define(steady, 'UTC', RealDate.UTC);
+  define(RealDate.prototype, 'constructor', steady);
+  define(globalThis, 'Date', steady);
+  define(Math, 'random', () => (nextRandom() * 0x200000 + (nextRandom() >>> 11)) / 2 ** 53);
+  define(globalThis, 'performance', { now: () => 0, timeOrigin: 0 });
+}

@@ -1,0 +1,108 @@
+/** Where the host enters the sandbox. Evaluated once, when the image is made; nothing here is reachable by user code. */
+import { installDeterminism, startClock } from './determinism.js';
+import { installDom, openDocument } from './window.js';
+import { evaluationJson, scriptJson, thrownJson, unsettledJson } from './outcome.js';
+import { createConsole, startOutput } from './output.js';
+import { createPage } from './page.js';
+import type { PageFacts } from './page.js';
+import { loadTree } from './tree.js';
+
+type Form = 'function' | 'body' | 'script';
+
+interface Settings {
+  readonly form: Form;
+  readonly seed: string;
+  readonly nowMs: number;
+  readonly outputBytes: number;
+  readonly stateBytes: number;
+}
+
+type EvaluationSettings = Settings & PageFacts;
+type ScriptSettings = Settings & { readonly globals: Readonly<Record<string, unknown>> };
+
+const parseJson = JSON.parse;
+const apply = Reflect.apply;
+
+let form: Form = 'script';
+let handedOver: unknown[] = [];
+let finish: (value: unknown) => string = () => '';
+let settled: string | null = null;
+
+function define(name: string, value: unknown): void {
+  Object.defineProperty(globalThis, name, { value, writable: true, enumerable: true, configurable: true });
+}
+
+function start(settings: Settings): void {
+  form = settings.form;
+  startClock(settings.nowMs, settings.seed);
+  startOutput(settings.outputBytes);
+}
+
+function settle(value: unknown): string | null {
+  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function';
+  if (!isObject || typeof (value as { then?: unknown }).then !== 'function') return finish(value);
+  void (async () => {
+    try {
+      settled = finish(await value);
+    } catch (thrown) {
+      settled = thrownJson(thrown);
+    }
+  })();
+  return null;
+}
+
+export const guestEntry = {
+  openPage(parts: readonly [ArrayBuffer, string, string, string, string, string, string, string]): void {
+    const [tables, text, values, names, classes, ids, body, settingsText] = parts;
+    const settings = parseJson(settingsText) as EvaluationSettings;
+    start(settings);
+    loadTree(tables, text, values, names, classes, ids);
+    const document = openDocument(settings.finalUrl, settings.url);
+    const page = createPage(settings, body);
+    define('document', document);
+    define('page', page);
+    handedOver = [document, page];
+    finish = (value) => evaluationJson(value, page.state, settings.stateBytes);
+  },
+
+  openScript(parts: readonly [string]): void {
+    const settings = parseJson(parts[0]) as ScriptSettings;
+    start(settings);
+    for (const name of Object.keys(settings.globals)) define(name, settings.globals[name]);
+    handedOver = Object.values(settings.globals);
+    finish = (value) => scriptJson(value, settings.outputBytes);
+  },
+
+  /** Takes what the source evaluated to: the value of a script, else a function to call. */
+  conclude(value: unknown): string | null {
+    if (form === 'script') return settle(value);
+    if (typeof value !== 'function') throw new TypeError('The code is not a function.');
+    return settle(form === 'function' ? apply(value, undefined, handedOver) : apply(value, globalThis, []));
+  },
+
+  /** As `conclude`, for a script with `await` at its top: the engine wraps its last value. */
+  concludeAwaited(promise: Promise<{ value: unknown }>): string | null {
+    return settle((async () => (await promise).value)());
+  },
+
+  settled(): string | null {
+    return settled;
+  },
+
+  fail(thrown: unknown): string {
+    return thrownJson(thrown);
+  },
+
+  neverSettled(): string {
+    return unsettledJson();
+  },
+};
+
+installDeterminism();
+installDom();
+Object.defineProperty(globalThis, 'console', {
+  value: createConsole(),
+  writable: true,
+  enumerable: false,
+  configurable: true,
+});

@@ -1,0 +1,551 @@
+/**
+ * The page inside the sandbox: nodes are integers over the flat tables the page came in, and become objects only where
+ * code asks for them. The tables never change. The first change of structure copies them into linked columns ("thaw");
+ * nodes made by the code live in those columns from the start. A node below `frozen` is read from the tables.
+ */
+
+export const elementKind = 1;
+export const textKind = 3;
+export const commentKind = 8;
+export const documentKind = 9;
+export const doctypeKind = 10;
+export const fragmentKind = 11;
+
+const empty = new Int32Array(0);
+
+let rows = 0;
+let kindOf: Int32Array = empty;
+let parentAt: Int32Array = empty;
+let endAt: Int32Array = empty;
+let textAt: Int32Array = empty;
+let attributeAt: Int32Array = empty;
+let attributeName: Int32Array = empty;
+let valueAt: Int32Array = empty;
+let tagStart: Int32Array = empty;
+let tagRows: Int32Array = empty;
+let classStart: Int32Array = empty;
+let classRows: Int32Array = empty;
+let idStart: Int32Array = empty;
+let idRows: Int32Array = empty;
+let templatePairs: Int32Array = empty;
+let pageText = '';
+let pageValues = '';
+let classNames = '';
+let idNames = '';
+let isQuirksPage = false;
+
+/** Names of tags and attributes, foreign tags prefixed; ids are stable, names made by the code are added. */
+let names: string[] = [];
+let nameIds: Map<string, number> | null = null;
+let classIds: Map<string, number[]> | null = null;
+let idIds: Map<string, number[]> | null = null;
+
+/** Nodes below are read from the tables; 0 once thawed. */
+let frozen = 0;
+let linkedKind: number[] = [];
+let linkedParent: number[] = [];
+let linkedFirst: number[] = [];
+let linkedLast: number[] = [];
+let linkedPrevious: number[] = [];
+let linkedNext: number[] = [];
+let nodeCount = 0;
+
+/** Text, comment and doctype contents that code changed or made. */
+let dataOverrides: Map<number, string> = new Map();
+/** Attributes of elements that code changed or made. */
+let attributeOverrides: Map<number, Map<string, string>> = new Map();
+let templateContents: Map<number, number> | null = null;
+/** False after a change of any class or id. */
+let areIndexesValid = true;
+/** False after a change of any text that came with the page. */
+let isPageTextValid = true;
+/** Grows with every change; what is cached by it is stale when it differs. */
+let treeVersion = 0;
+
+/** Takes a page's tables; see `flat-page.ts` for their order. */
+export function loadTree(
+  buffer: ArrayBuffer,
+  text: string,
+  values: string,
+  nameList: string,
+  classList: string,
+  idList: string,
+): void {
+  const tables = new Int32Array(buffer);
+  const word = (at: number): number => tables[at] ?? 0;
+  rows = word(0);
+  const attributes = word(1);
+  const nameCount = word(2);
+  const classCount = word(3);
+  const idCount = word(4);
+  isQuirksPage = word(9) === 1;
+  let at = 10;
+  const take = (length: number): Int32Array => {
+    const table = new Int32Array(buffer, at * 4, length);
+    at += length;
+    return table;
+  };
+  kindOf = take(rows);
+  parentAt = take(rows);
+  endAt = take(rows);
+  textAt = take(rows + 1);
+  attributeAt = take(rows + 1);
+  attributeName = take(attributes);
+  valueAt = take(attributes + 1);
+  tagStart = take(nameCount + 1);
+  tagRows = take(word(5));
+  classStart = take(classCount + 1);
+  classRows = take(word(6));
+  idStart = take(idCount + 1);
+  idRows = take(word(7));
+  templatePairs = take(word(8) * 2);
+  pageText = text;
+  pageValues = values;
+  names = nameList.split('\0');
+  classNames = classList;
+  idNames = idList;
+  frozen = rows;
+  nodeCount = rows;
+}
+
+export function isQuirks(): boolean {
+  return isQuirksPage;
+}
+
+export function versionOf(): number {
+  return treeVersion;
+}
+
+// Names ---------------------------------------------------------------------------------------------------------------
+
+function nameMap(): Map<string, number> {
+  if (nameIds === null) {
+    nameIds = new Map();
+    for (let id = 0; id < names.length; id++) nameIds.set(names[id] ?? '', id);
+  }
+  return nameIds;
+}
+
+/** The id of a name, -1 if nothing on the page bears it. */
+export function findName(name: string): number {
+  return nameMap().get(name) ?? -1;
+}
+
+export function internName(name: string): number {
+  const map = nameMap();
+  let id = map.get(name);
+  if (id === undefined) {
+    id = names.length;
+    names.push(name);
+    map.set(name, id);
+  }
+  return id;
+}
+
+export function nameText(id: number): string {
+  return names[id] ?? '';
+}
+
+/** The name id of an element: foreign elements have a name of their own, prefixed `svg ` or `math `. */
+export function tagOf(node: number): number {
+  return (node < frozen ? (kindOf[node] ?? 0) : (linkedKind[node - frozen] ?? 0)) & 0xffffff;
+}
+
+export function kind(node: number): number {
+  return (node < frozen ? (kindOf[node] ?? 0) : (linkedKind[node - frozen] ?? 0)) >> 24;
+}
+
+export function isElement(node: number): boolean {
+  return (node < frozen ? (kindOf[node] ?? 0) : (linkedKind[node - frozen] ?? 0)) >> 24 === 1;
+}
+
+// Structure -----------------------------------------------------------------------------------------------------------
+
+export function parentOf(node: number): number {
+  return node < frozen ? (parentAt[node] ?? -1) : (linkedParent[node - frozen] ?? -1);
+}
+
+export function firstChild(node: number): number {
+  if (node < frozen) return (endAt[node] ?? 0) > node + 1 ? node + 1 : -1;
+  return linkedFirst[node - frozen] ?? -1;
+}
+
+export function nextSibling(node: number): number {
+  if (node < frozen) {
+    const parent = parentAt[node] ?? -1;
+    const end = endAt[node] ?? 0;
+    return parent >= 0 && end < (endAt[parent] ?? 0) ? end : -1;
+  }
+  return linkedNext[node - frozen] ?? -1;
+}
+
+export function lastChild(node: number): number {
+  if (node >= frozen) return linkedLast[node - frozen] ?? -1;
+  const end = endAt[node] ?? 0;
+  if (end <= node + 1) return -1;
+  // Up from the last row of the subtree: its depth is less than the number of children may be.
+  let child = end - 1;
+  for (let up = parentAt[child] ?? -1; up !== node; up = parentAt[child] ?? -1) child = up;
+  return child;
+}
+
+export function previousSibling(node: number): number {
+  if (node >= frozen) return linkedPrevious[node - frozen] ?? -1;
+  const parent = parentAt[node] ?? -1;
+  if (parent < 0 || node === parent + 1) return -1;
+  let sibling = node - 1;
+  for (let up = parentAt[sibling] ?? -1; up !== parent; up = parentAt[sibling] ?? -1) sibling = up;
+  return sibling;
+}
+
+/** The next node in document order within `root`, -1 at its end. */
+export function following(node: number, root: number): number {
+  if (node < frozen) return node + 1 < (endAt[root] ?? 0) ? node + 1 : -1;
+  const child = linkedFirst[node - frozen] ?? -1;
+  return child >= 0 ? child : followingSubtree(node, root);
+}
+
+/** The next node in document order within `root` that is not inside `node`. */
+export function followingSubtree(node: number, root: number): number {
+  if (node < frozen) {
+    const end = endAt[node] ?? 0;
+    return end < (endAt[root] ?? 0) ? end : -1;
+  }
+  for (let up = node; up !== root && up >= 0; up = linkedParent[up - frozen] ?? -1) {
+    const next = linkedNext[up - frozen] ?? -1;
+    if (next >= 0) return next;
+  }
+  return -1;
+}
+
+export function containsNode(ancestor: number, node: number): boolean {
+  if (node < frozen && ancestor < frozen) return ancestor <= node && node < (endAt[ancestor] ?? 0);
+  for (let up = node; up >= 0; up = parentOf(up)) if (up === ancestor) return true;
+  return false;
+}
+
+export function rootOf(node: number): number {
+  let root = node;
+  for (let up = parentOf(node); up >= 0; up = parentOf(up)) root = up;
+  return root;
+}
+
+export function previousElement(node: number): number {
+  let sibling = previousSibling(node);
+  while (sibling >= 0 && !isElement(sibling)) sibling = previousSibling(sibling);
+  return sibling;
+}
+
+export function nextElement(node: number): number {
+  let sibling = nextSibling(node);
+  while (sibling >= 0 && !isElement(sibling)) sibling = nextSibling(sibling);
+  return sibling;
+}
+
+export function parentElementOf(node: number): number {
+  const parent = parentOf(node);
+  return parent >= 0 && isElement(parent) ? parent : -1;
+}
+
+export function childNodesOf(node: number): number[] {
+  const children: number[] = [];
+  for (let child = firstChild(node); child >= 0; child = nextSibling(child)) children.push(child);
+  return children;
+}
+
+export function childElementsOf(node: number): number[] {
+  const children: number[] = [];
+  for (let child = firstChild(node); child >= 0; child = nextSibling(child)) if (isElement(child)) children.push(child);
+  return children;
+}
+
+/** -1, 0 or 1 in document order; nodes of different trees are ordered by number. */
+export function compareOrder(left: number, right: number): number {
+  if (left === right) return 0;
+  if (left < frozen && right < frozen) return left < right ? -1 : 1;
+  const path = (node: number): number[] => {
+    const up: number[] = [];
+    for (let each = node; each >= 0; each = parentOf(each)) up.push(each);
+    return up.reverse();
+  };
+  const leftPath = path(left);
+  const rightPath = path(right);
+  if (leftPath[0] !== rightPath[0]) return (leftPath[0] ?? 0) < (rightPath[0] ?? 0) ? -1 : 1;
+  let at = 0;
+  while (at < leftPath.length && leftPath[at] === rightPath[at]) at++;
+  const leftBranch = leftPath[at];
+  const rightBranch = rightPath[at];
+  if (leftBranch === undefined) return -1;
+  if (rightBranch === undefined) return 1;
+  for (let sibling = nextSibling(leftBranch); sibling >= 0; sibling = nextSibling(sibling)) {
+    if (sibling === rightBranch) return -1;
+  }
+  return 1;
+}
+
+function thaw(): void {
+  if (frozen === 0) return;
+  const kinds: number[] = [];
+  const parents: number[] = [];
+  const firsts: number[] = [];
+  const lasts: number[] = [];
+  const previouses: number[] = [];
+  const nexts: number[] = [];
+  for (let node = 0; node < rows; node++) {
+    kinds.push(kindOf[node] ?? 0);
+    const parent = parentAt[node] ?? -1;
+    parents.push(parent);
+    firsts.push(-1);
+    lasts.push(-1);
+    nexts.push(-1);
+    if (parent < 0) {
+      previouses.push(-1);
+      continue;
+    }
+    const last = lasts[parent] ?? -1;
+    previouses.push(last);
+    if (last < 0) firsts[parent] = node;
+    else nexts[last] = node;
+    lasts[parent] = node;
+  }
+  linkedKind = kinds.concat(linkedKind);
+  linkedParent = parents.concat(linkedParent);
+  linkedFirst = firsts.concat(linkedFirst);
+  linkedLast = lasts.concat(linkedLast);
+  linkedPrevious = previouses.concat(linkedPrevious);
+  linkedNext = nexts.concat(linkedNext);
+  frozen = 0;
+}
+
+/** A node outside any tree. `name` is the name id of an element. */
+export function createNode(nodeKind: number, name: number, data: string): number {
+  const node = nodeCount++;
+  linkedKind.push((nodeKind << 24) | name);
+  linkedParent.push(-1);
+  linkedFirst.push(-1);
+  linkedLast.push(-1);
+  linkedPrevious.push(-1);
+  linkedNext.push(-1);
+  if (nodeKind === elementKind) attributeOverrides.set(node, new Map());
+  else dataOverrides.set(node, data);
+  return node;
+}
+
+export function detachNode(node: number): void {
+  const isFromPage = node < frozen;
+  if (parentOf(node) < 0) return;
+  if (isFromPage) thaw();
+  treeVersion++;
+  const at = node - frozen;
+  const parent = linkedParent[at] ?? -1;
+  const previous = linkedPrevious[at] ?? -1;
+  const next = linkedNext[at] ?? -1;
+  if (previous < 0) linkedFirst[parent - frozen] = next;
+  else linkedNext[previous - frozen] = next;
+  if (next < 0) linkedLast[parent - frozen] = previous;
+  else linkedPrevious[next - frozen] = previous;
+  linkedParent[at] = -1;
+  linkedPrevious[at] = -1;
+  linkedNext[at] = -1;
+}
+
+/** Puts a node before `reference`, at the end where that is -1; it leaves its old place. */
+export function insertNode(parent: number, node: number, reference: number): void {
+  detachNode(node);
+  if (parent < frozen || node < frozen) thaw();
+  treeVersion++;
+  const at = node - frozen;
+  const previous = reference < 0 ? (linkedLast[parent - frozen] ?? -1) : (linkedPrevious[reference - frozen] ?? -1);
+  linkedParent[at] = parent;
+  linkedPrevious[at] = previous;
+  linkedNext[at] = reference;
+  if (previous < 0) linkedFirst[parent - frozen] = node;
+  else linkedNext[previous - frozen] = node;
+  if (reference < 0) linkedLast[parent - frozen] = node;
+  else linkedPrevious[reference - frozen] = node;
+}
+
+/** A fragment holding a template's contents, -1 for other elements. */
+export function templateContent(node: number): number {
+  if (templateContents === null) {
+    templateContents = new Map();
+    for (let at = 0; at < templatePairs.length; at += 2) {
+      templateContents.set(templatePairs[at] ?? 0, templatePairs[at + 1] ?? 0);
+    }
+  }
+  return templateContents.get(node) ?? -1;
+}
+
+export function setTemplateContent(node: number, fragment: number): void {
+  templateContent(node);
+  templateContents?.set(node, fragment);
+}
+
+// Contents ------------------------------------------------------------------------------------------------------------
+
+/** What a text or comment node says. */
+export function dataOf(node: number): string {
+  if (dataOverrides.size > 0 || node >= rows) {
+    const data = dataOverrides.get(node);
+    if (data !== undefined) return data;
+  }
+  if (node >= rows) return '';
+  if ((kindOf[node] ?? 0) >> 24 === textKind) return pageText.substring(textAt[node] ?? 0, textAt[node + 1] ?? 0);
+  const at = attributeAt[node] ?? 0;
+  return pageValues.substring(valueAt[at] ?? 0, valueAt[at + 1] ?? 0);
+}
+
+export function setData(node: number, data: string): void {
+  treeVersion++;
+  if (node < rows) isPageTextValid = false;
+  dataOverrides.set(node, data);
+}
+
+/** Name, public id and system id of a doctype. */
+export function doctypeParts(node: number): [string, string, string] {
+  const data = dataOverrides.get(node);
+  if (data !== undefined) {
+    const [name = '', publicId = '', systemId = ''] = data.split('\0');
+    return [name, publicId, systemId];
+  }
+  const at = attributeAt[node] ?? 0;
+  const part = (index: number): string => pageValues.substring(valueAt[at + index] ?? 0, valueAt[at + index + 1] ?? 0);
+  return [part(0), part(1), part(2)];
+}
+
+/** All text inside a node. */
+export function textOf(node: number): string {
+  if (node < frozen && isPageTextValid) return pageText.substring(textAt[node] ?? 0, textAt[endAt[node] ?? 0] ?? 0);
+  if (kind(node) === textKind) return dataOf(node);
+  const parts: string[] = [];
+  for (let each = following(node, node); each >= 0; each = following(each, node)) {
+    if (kind(each) === textKind) parts.push(dataOf(each));
+  }
+  return parts.join('');
+}
+
+// Attributes ----------------------------------------------------------------------------------------------------------
+
+export function getAttribute(node: number, name: string): string | null {
+  if (attributeOverrides.size > 0) {
+    const overrides = attributeOverrides.get(node);
+    if (overrides !== undefined) return overrides.get(name) ?? null;
+  }
+  const id = findName(name);
+  return id < 0 ? null : attributeByName(node, id);
+}
+
+/** As `getAttribute`, for a name id of the page's own tables. */
+export function attributeByName(node: number, id: number): string | null {
+  if (attributeOverrides.size > 0) {
+    const overrides = attributeOverrides.get(node);
+    if (overrides !== undefined) return overrides.get(names[id] ?? '') ?? null;
+  }
+  const end = attributeAt[node + 1] ?? 0;
+  for (let at = attributeAt[node] ?? 0; at < end; at++) {
+    if (attributeName[at] === id) return pageValues.substring(valueAt[at] ?? 0, valueAt[at + 1] ?? 0);
+  }
+  return null;
+}
+
+/** Names and values in source order; a copy. */
+export function attributesOf(node: number): Map<string, string> {
+  const overrides = attributeOverrides.get(node);
+  if (overrides !== undefined) return new Map(overrides);
+  const list = new Map<string, string>();
+  if (node >= rows) return list;
+  const end = attributeAt[node + 1] ?? 0;
+  for (let at = attributeAt[node] ?? 0; at < end; at++) {
+    list.set(names[attributeName[at] ?? 0] ?? '', pageValues.substring(valueAt[at] ?? 0, valueAt[at + 1] ?? 0));
+  }
+  return list;
+}
+
+function ownAttributes(node: number, name: string): Map<string, string> {
+  treeVersion++;
+  if (node < rows && (name === 'class' || name === 'id')) areIndexesValid = false;
+  let own = attributeOverrides.get(node);
+  if (own === undefined) {
+    own = attributesOf(node);
+    attributeOverrides.set(node, own);
+  }
+  return own;
+}
+
+export function setAttribute(node: number, name: string, value: string): void {
+  ownAttributes(node, name).set(name, value);
+}
+
+export function removeAttribute(node: number, name: string): void {
+  ownAttributes(node, name).delete(name);
+}
+
+// Indexes -------------------------------------------------------------------------------------------------------------
+
+function indexOfNames(list: string): Map<string, number[]> {
+  const map = new Map<string, number[]>();
+  if (list === '') return map;
+  const keys = list.split('\0');
+  for (let at = 0; at < keys.length; at++) {
+    const key = isQuirksPage ? asciiLowerCase(keys[at] ?? '') : (keys[at] ?? '');
+    const same = map.get(key);
+    if (same === undefined) map.set(key, [at]);
+    else same.push(at);
+  }
+  return map;
+}
+
+export function asciiLowerCase(text: string): string {
+  return /[A-Z]/.test(text) ? text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : text;
+}
+
+/** Rows of one key that lie in `root`'s subtree, by bisection. */
+function rowsWithin(start: Int32Array, list: Int32Array, key: number, root: number): Int32Array {
+  const from = start[key] ?? 0;
+  const to = start[key + 1] ?? 0;
+  const bisect = (row: number): number => {
+    let low = from;
+    let high = to;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((list[middle] ?? 0) < row) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  return list.subarray(bisect(root + 1), bisect(endAt[root] ?? 0));
+}
+
+/** Whether the tables' indexes answer for the subtree of `root`. */
+function isIndexed(root: number): boolean {
+  return root < frozen;
+}
+
+function merged(start: Int32Array, list: Int32Array, keys: number[] | undefined, root: number): ArrayLike<number> {
+  if (keys === undefined) return empty;
+  const [first = 0] = keys;
+  if (keys.length === 1) return rowsWithin(start, list, first, root);
+  const all: number[] = [];
+  for (const key of keys) all.push(...rowsWithin(start, list, key, root));
+  return all.sort((left, right) => left - right);
+}
+
+/** Elements of a class inside `root`, in document order; null where the index cannot tell. */
+export function indexedByClass(root: number, name: string): ArrayLike<number> | null {
+  if (!isIndexed(root) || !areIndexesValid) return null;
+  classIds ??= indexOfNames(classNames);
+  return merged(classStart, classRows, classIds.get(isQuirksPage ? asciiLowerCase(name) : name), root);
+}
+
+export function indexedById(root: number, id: string): ArrayLike<number> | null {
+  if (!isIndexed(root) || !areIndexesValid) return null;
+  idIds ??= indexOfNames(idNames);
+  return merged(idStart, idRows, idIds.get(isQuirksPage ? asciiLowerCase(id) : id), root);
+}
+
+/** Elements with this name id inside `root`, in document order; null where the index cannot tell. */
+export function indexedByTag(root: number, name: number): ArrayLike<number> | null {
+  if (!isIndexed(root)) return null;
+  if (name >= tagStart.length - 1) return empty;
+  return rowsWithin(tagStart, tagRows, name, root);
+}

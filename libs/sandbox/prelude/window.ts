@@ -1,0 +1,4 @@
+export function installDom(): void {}
+export function openDocument(_url: string, _task: string): object {
+  return {};
+}

@@ -1,0 +1,256 @@
+/** One thread's sandbox: parses a page, runs code on it in a fresh guest, reads the answer. The worker calls it. */
+import type { Json } from '#runtime/json';
+import { checkCode, codeFileName, faultOf, runnableCode } from './code-forms.js';
+import type { Compiles } from './code-forms.js';
+import { CpuDeadline } from './deadline.js';
+import { evalFlags, GuestMemoryExhausted } from './engine.js';
+import type { Engine, GuestInput, GuestOutcome } from './engine.js';
+import { isCompileTimeStack, isJsonObject, readGuestResult } from './guest-result.js';
+import type { GuestResult } from './guest-result.js';
+import { Guests } from './guest.js';
+import type { Guest, GuestEntry } from './guest.js';
+import { defaultPageLimits, PageTooComplex } from './page-parser.js';
+import type { PageParser, ParsedPage } from './page-parser.js';
+import type {
+  CheckedCode,
+  EvaluationJob,
+  EvaluationResult,
+  SandboxFailure,
+  SandboxFailureReason,
+  ScriptJob,
+  ScriptResult,
+} from './sandbox.js';
+
+/** Which part of a job runs; the pool's watchdog reads it from outside. */
+export type Phase = 'parsing' | 'running';
+
+/** Time for the guest to write down what it has, after its budget is used up. */
+const salvageMs = 100;
+const compileMemoryMb = 64;
+/** Compiling leaves names behind in the engine; its memory is put back now and then. */
+const compilesBetweenRestores = 64;
+const jobsPerRound = 256;
+const memoryFailure: SandboxFailure = {
+  reason: 'memory_limit',
+  message: 'The code used more memory than its limit allows.',
+};
+const mebibyte = 1024 * 1024;
+
+interface Run {
+  readonly code: string;
+  readonly source: string;
+  readonly isAsyncScript: boolean;
+  readonly open: 'openPage' | 'openScript';
+  readonly inputs: readonly GuestInput[];
+  readonly cpuMs: number;
+}
+
+function failed(
+  reason: SandboxFailureReason,
+  message: string,
+  kept?: GuestResult,
+): GuestResult & { readonly ok: false } {
+  const { values = {}, logs = [] } = kept ?? {};
+  return { ok: false, values, logs, failure: { reason, message } };
+}
+
+function overCpuLimit(result: GuestResult): GuestResult {
+  const { line, column } = result.ok ? {} : result.failure;
+  const place = line === undefined || column === undefined ? {} : { line, column };
+  const { values, logs } = result;
+  const message = 'The code used more CPU time than its limit allows.';
+  return { ok: false, values, logs, failure: { reason: 'cpu_limit', message, ...place } };
+}
+
+export class SandboxCore {
+  readonly #guests: Guests;
+  readonly #parse: PageParser;
+  readonly #enter: (phase: Phase) => void;
+  readonly #deadline = new CpuDeadline();
+  #compiler: Engine | null = null;
+  #compileCount = 0;
+
+  constructor(wasmModule: WebAssembly.Module, parse: PageParser, enter: (phase: Phase) => void) {
+    this.#guests = new Guests(wasmModule);
+    this.#parse = parse;
+    this.#enter = enter;
+  }
+
+  async check(code: string): Promise<CheckedCode> {
+    this.#enter('running');
+    const compiles = await this.#compiling();
+    try {
+      return checkCode(code, compiles);
+    } catch {
+      // Out of memory, or an engine that broke: either way the code asked too much of the parser.
+      this.#compiler = null;
+      return { ok: false, message: 'The code is too large or too deeply nested to be read.', line: 1, column: 1 };
+    }
+  }
+
+  async evaluate(job: EvaluationJob): Promise<EvaluationResult> {
+    const startedMs = performance.now();
+    this.#enter('parsing');
+    let parsed: ParsedPage;
+    try {
+      parsed = this.#parse(job.page.body, job.page.contentKind, defaultPageLimits);
+    } catch (thrown) {
+      const timings = { parseMs: performance.now() - startedMs, evaluateMs: 0 };
+      if (!(thrown instanceof PageTooComplex)) throw thrown;
+      return { ...failed('page_too_complex', thrown.message), timings };
+    }
+    const parsedMs = performance.now();
+    this.#enter('running');
+    const { page, limits } = job;
+    const settings = {
+      url: page.url,
+      finalUrl: page.finalUrl,
+      status: page.status,
+      headers: page.headers,
+      contentKind: page.contentKind,
+      previous: job.previous,
+      state: job.state,
+      form: job.form,
+      seed: job.seed,
+      nowMs: job.nowMs,
+      outputBytes: limits.outputBytes,
+      stateBytes: limits.stateBytes,
+    };
+    const { flat } = parsed;
+    const tables = new Uint8Array(flat.tables.buffer, flat.tables.byteOffset, flat.tables.byteLength);
+    const inputs = [
+      tables,
+      flat.text,
+      flat.values,
+      flat.names,
+      flat.classes,
+      flat.ids,
+      parsed.text,
+      JSON.stringify(settings),
+    ];
+    const result = await this.#run(job, 'openPage', inputs);
+    const timings = { parseMs: parsedMs - startedMs, evaluateMs: performance.now() - parsedMs };
+    const { values, logs } = result;
+    if (!result.ok) return { ok: false, values, logs, timings, failure: result.failure };
+    const { outcome, state } = result.answer;
+    if (typeof outcome !== 'boolean' || !isJsonObject(state)) {
+      return { ...failed('threw', 'The code broke the built-ins that its result is written with.', result), timings };
+    }
+    return { ok: true, values, logs, timings, outcome, state };
+  }
+
+  async runScript(job: ScriptJob): Promise<ScriptResult> {
+    this.#enter('running');
+    const settings = {
+      globals: job.globals,
+      form: job.form,
+      seed: job.seed,
+      nowMs: job.nowMs,
+      outputBytes: job.limits.outputBytes,
+      stateBytes: job.limits.stateBytes,
+    };
+    const result = await this.#run(job, 'openScript', [JSON.stringify(settings)]);
+    if (!result.ok) return { ok: false, logs: result.logs, failure: result.failure };
+    return { ok: true, logs: result.logs, value: result.answer['value'] as Json };
+  }
+
+  async #run(
+    job: EvaluationJob | ScriptJob,
+    open: 'openPage' | 'openScript',
+    inputs: readonly GuestInput[],
+  ): Promise<GuestResult> {
+    const inputBytes = inputs.reduce(
+      (sum, input) => sum + (typeof input === 'string' ? input.length * 2 : input.byteLength),
+      0,
+    );
+    // A large page must not use up what the code may: it comes on top.
+    const extraMb = inputBytes * 2 < (job.limits.memoryMb * mebibyte) / 4 ? 0 : Math.ceil((inputBytes * 2) / mebibyte);
+    const runnable = runnableCode(job.code, job.form, await this.#compiling());
+    const guest = await this.#guests.fresh(job.limits.memoryMb + extraMb);
+    try {
+      return this.#runIn(guest, { ...runnable, code: job.code, open, inputs, cpuMs: job.limits.cpuMs });
+    } catch (thrown) {
+      this.#guests.discard();
+      if (thrown instanceof GuestMemoryExhausted) {
+        return failed('memory_limit', 'The page and the code need more memory than the limit allows.');
+      }
+      if (thrown instanceof RangeError) return failed('stack_limit', 'The code called itself too deeply.');
+      if (thrown instanceof WebAssembly.RuntimeError) {
+        return failed('memory_limit', 'The code brought its sandbox to an end; the likely cause is its use of memory.');
+      }
+      throw thrown;
+    }
+  }
+
+  /** An engine of its own, in which code is compiled and never run. */
+  async #compiling(): Promise<Compiles> {
+    const engine = this.#compiler ?? (await this.#guests.another(compileMemoryMb)).engine;
+    this.#compiler = engine;
+    return (source, isAsync) => {
+      this.#compileCount += 1;
+      if (this.#compileCount % compilesBetweenRestores === 0) engine.restore();
+      const flags = evalFlags.compileOnly | (isAsync ? evalFlags.asyncGlobal : evalFlags.global);
+      const compiled = engine.eval(source, codeFileName, flags);
+      engine.free(compiled.ok ? compiled.value : compiled.thrown);
+      return compiled.ok;
+    };
+  }
+
+  #runIn({ engine, entry }: Guest, run: Run): GuestResult {
+    const deadline = this.#deadline;
+    deadline.start(run.cpuMs);
+    engine.interruptWhen(() => deadline.check());
+    const parts = engine.decode(run.inputs);
+    const opened = parts.ok ? engine.call(entry[run.open], parts.value) : parts;
+    if (!opened.ok) {
+      this.#guests.discard();
+      const reason = deadline.isOver ? 'cpu_limit' : 'memory_limit';
+      return failed(reason, 'The page needs more than the limits of the sandbox allow.');
+    }
+    const flags = run.isAsyncScript ? evalFlags.asyncGlobal : evalFlags.global;
+    const evaluated = engine.eval(run.source, codeFileName, flags);
+    const concluded = evaluated.ok
+      ? engine.call(run.isAsyncScript ? entry.concludeAwaited : entry.conclude, evaluated.value)
+      : evaluated;
+    const outcome = this.#settle({ engine, entry }, concluded);
+    return this.#read({ engine, entry }, outcome, evaluated.ok, run.code);
+  }
+
+  /** Runs what promises left to do, until the answer is there or nothing can bring it. */
+  #settle({ engine, entry }: Guest, concluded: GuestOutcome): GuestOutcome {
+    let outcome = concluded;
+    while (outcome.ok && !engine.isString(outcome.value)) {
+      if (this.#deadline.check()) return outcome;
+      if (!engine.runJobs(jobsPerRound)) return engine.call(entry.neverSettled);
+      outcome = engine.call(entry.settled);
+    }
+    return outcome;
+  }
+
+  #read({ engine, entry }: Guest, outcome: GuestOutcome, didEvaluate: boolean, code: string): GuestResult {
+    const isOver = this.#deadline.isOver;
+    if (isOver) this.#deadline.start(salvageMs);
+    const answer = outcome.ok ? this.#orNeverSettled(engine, entry, outcome) : engine.call(entry.fail, outcome.thrown);
+    const text = this.#textOf(engine, answer);
+    const result =
+      text === null ? failed('threw', 'The code threw something that cannot be described.') : readGuestResult(text);
+    if (isOver) return overCpuLimit(result);
+    if (result.ok) return result;
+    const { values, logs } = result;
+    // Out of memory, the engine throws null where it has no room left for an error.
+    const isMemory = result.failure.reason === 'threw' && engine.isMemoryUsedUp;
+    const failure: SandboxFailure = isMemory ? memoryFailure : result.failure;
+    if (text === null || failure.reason === 'memory_limit' || failure.reason === 'stack_limit') this.#guests.discard();
+    const isSyntaxError = !didEvaluate && failure.reason === 'threw' && isCompileTimeStack(result.stack ?? '');
+    return { ok: false, values, logs, failure: isSyntaxError ? { reason: 'syntax_error', ...faultOf(code) } : failure };
+  }
+
+  /** Where time ran out between two jobs there is no answer yet: what was logged is asked for. */
+  #orNeverSettled(engine: Engine, entry: GuestEntry, outcome: GuestOutcome & { ok: true }): GuestOutcome {
+    return engine.isString(outcome.value) ? outcome : engine.call(entry.neverSettled);
+  }
+
+  #textOf(engine: Engine, answer: GuestOutcome): string | null {
+    return answer.ok && engine.isString(answer.value) ? engine.text(answer.value) : null;
+  }
+}

@@ -1,0 +1,12 @@
+/** The part of WebAssembly's JavaScript interface that is used here; it is typed only in the browser's library. */
+declare namespace WebAssembly {
+  class Module {
+    private readonly brand;
+  }
+  class Memory {
+    constructor(limits: { readonly initial: number; readonly maximum: number });
+    readonly buffer: ArrayBuffer;
+  }
+  class RuntimeError extends Error {}
+  function compile(bytes: Uint8Array): Promise<Module>;
+}

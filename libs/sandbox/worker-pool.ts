@@ -1,0 +1,293 @@
+/**
+ * The threads that run jobs, seen from the process that asks: made when first needed, one job each at a time, watched
+ * from outside, ended and replaced when a job does not end by itself, and let go after a while without work.
+ */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { Worker } from 'node:worker_threads';
+import { phases, progressWords } from './messages.js';
+import type { JobKind, JobKinds, WorkerReply, WorkerRequest, WorkerSettings } from './messages.js';
+
+export interface PoolSettings {
+  readonly workerUrl: URL;
+  readonly workers: number;
+  /** Threads kept ready, or used where all others are busy with long jobs. */
+  readonly spareWorkers: number;
+  readonly idleMs: number;
+  /** Time over its budget after which a job is ended from outside. */
+  readonly graceMs: number;
+  readonly parseMs: number;
+}
+
+/** Why a job was ended from outside, or could not run. */
+export type Ended = 'parse_time' | 'cpu_time' | 'parse_memory' | 'memory' | 'unavailable';
+export type JobOutcome<Kind extends JobKind> =
+  | { readonly ok: true; readonly result: JobKinds[Kind]['result'] }
+  | { readonly ok: false; readonly ended: Ended; readonly message?: string };
+
+/** A job that has run this long no longer holds up those behind it: a spare thread takes over. */
+const longJobMs = 100;
+/** Wall time that a job may take at most, as a multiple of its CPU budget, on a machine that is busy elsewhere. */
+const wallFactor = 10;
+const heapLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32, stackSizeMb: 16 };
+
+interface WaitingJob {
+  readonly request: WorkerRequest;
+  readonly transfer: readonly ArrayBuffer[];
+  readonly cpuMs: number;
+  settle(outcome: JobOutcome<JobKind>): void;
+}
+
+interface RunningJob extends WaitingJob {
+  readonly startedMs: number;
+  readonly cpuAtStart: Promise<number | null>;
+}
+
+class PoolWorker {
+  readonly thread: Worker;
+  readonly progress: Int32Array;
+  job: RunningJob | null = null;
+  watchdog: NodeJS.Timeout | null = null;
+  isEnding = false;
+  idleSinceMs = performance.now();
+
+  constructor(workerUrl: URL, wasmModule: WebAssembly.Module, epochMs: number) {
+    const shared = new SharedArrayBuffer(8);
+    this.progress = new Int32Array(shared);
+    const settings: WorkerSettings = { wasmModule, progress: shared, epochMs };
+    // No environment, no arguments, no flags of this process: the thread gets nothing that it does not need.
+    this.thread = new Worker(workerUrl, {
+      workerData: settings,
+      env: {},
+      argv: [],
+      execArgv: [],
+      resourceLimits: heapLimits,
+    });
+    this.thread.unref();
+  }
+
+  get phase(): number {
+    return Atomics.load(this.progress, progressWords.phase);
+  }
+
+  get sinceMs(): number {
+    return Atomics.load(this.progress, progressWords.sinceMs);
+  }
+}
+
+async function compileEngine(): Promise<WebAssembly.Module> {
+  const require = createRequire(import.meta.url);
+  return WebAssembly.compile(await readFile(require.resolve('@jitl/quickjs-ng-wasmfile-release-sync/wasm')));
+}
+
+export class WorkerPool {
+  readonly #settings: PoolSettings;
+  readonly #epochMs = performance.timeOrigin;
+  readonly #workers = new Set<PoolWorker>();
+  readonly #waiting: WaitingJob[] = [];
+  #engine: Promise<WebAssembly.Module> | null = null;
+  #wasmModule: WebAssembly.Module | null = null;
+  #idleTimer: NodeJS.Timeout | null = null;
+  #longJobTimer: NodeJS.Timeout | null = null;
+  #isClosed = false;
+
+  constructor(settings: PoolSettings) {
+    this.#settings = settings;
+  }
+
+  get size(): number {
+    return this.#workers.size;
+  }
+
+  /** Runs a job; `isUrgent` puts it before all that wait. Never rejects for what the job does. */
+  run<Kind extends JobKind>(
+    kind: Kind,
+    job: JobKinds[Kind]['job'],
+    options: { readonly cpuMs: number; readonly isUrgent: boolean; readonly transfer: readonly ArrayBuffer[] },
+  ): Promise<JobOutcome<Kind>> {
+    return new Promise((resolve) => {
+      if (this.#isClosed) return resolve({ ok: false, ended: 'unavailable' });
+      const waiting: WaitingJob = {
+        request: { kind, job } as WorkerRequest,
+        transfer: options.transfer,
+        cpuMs: options.cpuMs,
+        settle: resolve as (outcome: JobOutcome<JobKind>) => void,
+      };
+      if (options.isUrgent) this.#waiting.unshift(waiting);
+      else this.#waiting.push(waiting);
+      this.#dispatch();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
+    if (this.#longJobTimer !== null) clearTimeout(this.#longJobTimer);
+    for (const job of this.#waiting.splice(0)) job.settle({ ok: false, ended: 'unavailable' });
+    await Promise.all([...this.#workers].map((worker) => this.#end(worker, 'unavailable')));
+  }
+
+  #dispatch(): void {
+    if (this.#isClosed || this.#waiting.length === 0) return;
+    if (this.#wasmModule === null) {
+      this.#engine ??= compileEngine();
+      this.#engine.then(
+        (wasmModule) => {
+          this.#wasmModule = wasmModule;
+          this.#dispatch();
+        },
+        () => {
+          this.#engine = null;
+          for (const job of this.#waiting.splice(0)) job.settle({ ok: false, ended: 'unavailable' });
+        },
+      );
+      return;
+    }
+    while (this.#waiting.length > 0) {
+      const worker = this.#freeWorker(this.#wasmModule);
+      const job = worker === null ? undefined : this.#waiting.shift();
+      if (worker === null || job === undefined) break;
+      this.#start(worker, job);
+    }
+    if (this.#waiting.length > 0) this.#takeOverWhenLong();
+  }
+
+  /** An idle thread, or a new one where there may be one more: threads with long jobs are made up for by spares. */
+  #freeWorker(wasmModule: WebAssembly.Module): PoolWorker | null {
+    const now = performance.now();
+    let busy = 0;
+    let long = 0;
+    let idle: PoolWorker | null = null;
+    for (const worker of this.#workers) {
+      if (worker.isEnding) continue;
+      if (worker.job === null) idle ??= worker;
+      else {
+        busy += 1;
+        if (now - worker.job.startedMs >= longJobMs) long += 1;
+      }
+    }
+    const allowed = this.#settings.workers + Math.min(long, this.#settings.spareWorkers);
+    if (busy >= allowed) return null;
+    return idle ?? this.#spawn(wasmModule);
+  }
+
+  #spawn(wasmModule: WebAssembly.Module): PoolWorker {
+    const worker = new PoolWorker(this.#settings.workerUrl, wasmModule, this.#epochMs);
+    this.#workers.add(worker);
+    worker.thread.on('message', (reply: WorkerReply) => this.#onReply(worker, reply));
+    worker.thread.on('error', (error: Error & { code?: string }) => {
+      const isMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+      const inMemory = worker.phase === phases.parsing ? 'parse_memory' : 'memory';
+      void this.#end(worker, isMemory ? inMemory : 'unavailable', error.message);
+    });
+    worker.thread.on('exit', () => void this.#end(worker, 'unavailable'));
+    this.#shrinkWhenIdle();
+    return worker;
+  }
+
+  #start(worker: PoolWorker, job: WaitingJob): void {
+    const cpuAtStart = worker.thread.cpuUsage().then(
+      ({ user, system }) => (user + system) / 1_000,
+      () => null,
+    );
+    worker.job = { ...job, startedMs: performance.now(), cpuAtStart };
+    worker.thread.ref();
+    this.#watch(worker, Math.min(job.cpuMs, this.#settings.parseMs) + this.#settings.graceMs);
+    worker.thread.postMessage(job.request, job.transfer);
+  }
+
+  #onReply(worker: PoolWorker, reply: WorkerReply): void {
+    if (worker.isEnding || reply.kind === 'ready') return;
+    if (reply.kind === 'broken') return void this.#end(worker, 'unavailable', reply.message);
+    const { job } = worker;
+    if (job === null) return;
+    this.#release(worker);
+    job.settle({ ok: true, result: reply.result });
+    this.#dispatch();
+  }
+
+  #release(worker: PoolWorker): void {
+    if (worker.watchdog !== null) clearTimeout(worker.watchdog);
+    worker.watchdog = null;
+    worker.job = null;
+    worker.idleSinceMs = performance.now();
+    worker.thread.unref();
+  }
+
+  #watch(worker: PoolWorker, delayMs: number): void {
+    const { job } = worker;
+    if (worker.watchdog !== null) clearTimeout(worker.watchdog);
+    // The answer may be waiting behind a late timer: messages are handled before the verdict.
+    worker.watchdog = setTimeout(() => setImmediate(() => void this.#inspect(worker, job)), delayMs);
+  }
+
+  /** Ends a worker whose job is over its time; else looks again when it may be. */
+  async #inspect(worker: PoolWorker, job: RunningJob | null): Promise<void> {
+    if (job === null || worker.job !== job || worker.isEnding) return;
+    const { graceMs, parseMs } = this.#settings;
+    const { phase } = worker;
+    const nowMs = performance.timeOrigin + performance.now() - this.#epochMs;
+    // A thread that has not begun yet is being started; that has no budget of its own but the parser's.
+    const sinceMs = phase === phases.idle ? job.startedMs : worker.sinceMs;
+    const budgetMs = phase === phases.running ? job.cpuMs : parseMs;
+    const leftMs = sinceMs + budgetMs + graceMs - nowMs;
+    if (leftMs > 0) return this.#watch(worker, leftMs + 1);
+    const isBeyondWall = nowMs - sinceMs > budgetMs * wallFactor + graceMs;
+    if (!isBeyondWall) {
+      const usedMs = await this.#cpuMs(worker, job);
+      if (worker.job !== job || worker.isEnding) return;
+      // The machine is busy elsewhere: the thread has not had its time yet.
+      if (usedMs !== null && usedMs < budgetMs) return this.#watch(worker, Math.max(budgetMs - usedMs, graceMs));
+    }
+    await this.#end(worker, phase === phases.running ? 'cpu_time' : 'parse_time');
+  }
+
+  async #cpuMs(worker: PoolWorker, job: RunningJob): Promise<number | null> {
+    const unanswered = new Promise<null>((resolve) => setTimeout(resolve, this.#settings.graceMs, null));
+    const used = Promise.all([job.cpuAtStart, worker.thread.cpuUsage()]).then(
+      ([start, { user, system }]) => (start === null ? null : (user + system) / 1_000 - start),
+      () => null,
+    );
+    return Promise.race([used, unanswered]);
+  }
+
+  async #end(worker: PoolWorker, ended: Ended, message?: string): Promise<void> {
+    if (worker.isEnding) return;
+    worker.isEnding = true;
+    const { job } = worker;
+    this.#release(worker);
+    this.#workers.delete(worker);
+    job?.settle({ ok: false, ended, ...(message === undefined ? {} : { message }) });
+    const gone = worker.thread.terminate();
+    if (!this.#isClosed && ended !== 'unavailable') this.#keepSpare();
+    this.#dispatch();
+    await gone;
+  }
+
+  /** The next job shall not wait for a thread to start. */
+  #keepSpare(): void {
+    if (this.#wasmModule !== null && this.#workers.size < this.#settings.workers) this.#spawn(this.#wasmModule);
+  }
+
+  #takeOverWhenLong(): void {
+    if (this.#longJobTimer !== null) return;
+    this.#longJobTimer = setTimeout(() => {
+      this.#longJobTimer = null;
+      this.#dispatch();
+    }, longJobMs);
+    this.#longJobTimer.unref();
+  }
+
+  #shrinkWhenIdle(): void {
+    if (this.#idleTimer !== null) return;
+    this.#idleTimer = setTimeout(() => {
+      this.#idleTimer = null;
+      const before = performance.now() - this.#settings.idleMs;
+      for (const worker of this.#workers) {
+        if (worker.job === null && worker.idleSinceMs <= before) void this.#end(worker, 'unavailable');
+      }
+      if (this.#workers.size > 0) this.#shrinkWhenIdle();
+    }, this.#settings.idleMs);
+    this.#idleTimer.unref();
+  }
+}

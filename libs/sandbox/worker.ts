@@ -1,0 +1,55 @@
+/** The worker thread: one job at a time, each told apart by nothing but its order. Started by `worker-pool.ts`. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { phases, progressWords } from './messages.js';
+import type { WorkerReply, WorkerRequest, WorkerSettings } from './messages.js';
+import { parsePageWithParse5 } from './parse5-page-parser.js';
+import { SandboxCore } from './sandbox-core.js';
+
+/**
+ * Local time inside the sandbox is the engine asking this thread's `Date`: it answers in UTC, so that a result does not
+ * depend on where the process runs. Nothing else in this thread uses local time.
+ */
+function answerLocalTimeInUtc(): void {
+  const { prototype } = Date;
+  prototype.getTimezoneOffset = () => 0;
+  for (const part of ['Seconds', 'Minutes', 'Hours', 'Date', 'Day', 'Month', 'FullYear'] as const) {
+    prototype[`get${part}`] = prototype[`getUTC${part}`];
+  }
+}
+
+async function answer(core: SandboxCore, request: WorkerRequest): Promise<WorkerReply> {
+  switch (request.kind) {
+    case 'check':
+      return { kind: 'result', result: await core.check(request.job.code) };
+    case 'evaluate':
+      return { kind: 'result', result: await core.evaluate(request.job) };
+    case 'script':
+      return { kind: 'result', result: await core.runScript(request.job) };
+  }
+}
+
+function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): void {
+  const progress = new Int32Array(settings.progress);
+  const enter = (phase: keyof typeof phases): void => {
+    Atomics.store(
+      progress,
+      progressWords.sinceMs,
+      Math.round(performance.timeOrigin + performance.now() - settings.epochMs),
+    );
+    Atomics.store(progress, progressWords.phase, phases[phase]);
+  };
+  const core = new SandboxCore(settings.wasmModule, parsePageWithParse5, enter);
+  const reply = (message: WorkerReply): void => port.postMessage(message);
+  port.on('message', (request: WorkerRequest) => {
+    void answer(core, request)
+      .catch((error: unknown): WorkerReply => ({ kind: 'broken', message: String(error) }))
+      .then((message) => {
+        enter('idle');
+        reply(message);
+      });
+  });
+  reply({ kind: 'ready' });
+}
+
+answerLocalTimeInUtc();
+if (parentPort !== null) serve(parentPort, workerData as WorkerSettings);
