@@ -1,0 +1,83 @@
+/** What the documents and the manifest promise, held against the code. */
+import { describe, expect, it } from '@jest/globals';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { repository } from './planted-tree.js';
+
+const text = (path: string): Promise<string> => readFile(join(repository, path), 'utf8');
+
+const manifest = z.object({
+  allowScripts: z.record(z.string(), z.boolean()),
+  scripts: z.record(z.string(), z.string()),
+});
+const lock = z.object({
+  packages: z.record(z.string(), z.object({ hasInstallScript: z.boolean().optional() })),
+});
+
+/** `node_modules/a/node_modules/@scope/b` is `@scope/b`. */
+const packageName = (path: string): string => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+
+const names = (source: string, pattern: RegExp): readonly string[] =>
+  [...source.matchAll(pattern)].map((match) => match[1] ?? '').sort();
+
+describe('the operator’s table', () => {
+  it('names each setting that is read, and no other', async () => {
+    const read = names(await text('libs/runtime/config.ts'), /^ {2}([A-Z][A-Z0-9_]+):/gm);
+    const told = names(await text('docs/operators.md'), /^\| `([A-Z][A-Z0-9_]+)` +\|/gm);
+    expect(read).not.toEqual([]);
+    expect(told).toEqual(read);
+  });
+});
+
+describe('the decisions', () => {
+  it('are numbered without gaps', async () => {
+    const files = (await readdir(join(repository, 'docs/decisions'))).sort();
+    const expected = files.map((_file, index) => String(index + 1).padStart(4, '0'));
+    expect(files.map((file) => /^(\d{4})-[a-z0-9-]+\.md$/.exec(file)?.[1])).toEqual(expected);
+  });
+
+  it('have their five parts, in order', async () => {
+    const files = await readdir(join(repository, 'docs/decisions'));
+    const parts = await Promise.all(
+      files.map(async (file) =>
+        [...(await text(`docs/decisions/${file}`)).matchAll(/^## (.*)$/gm)].map(([, part]) => part),
+      ),
+    );
+    const expected = ['Context', 'Options', 'Decision', 'Consequences', 'What keeps it'];
+    expect(parts).toEqual(files.map(() => expected));
+  });
+});
+
+describe('the documents', () => {
+  it('point to files that exist and to scripts that npm knows', async () => {
+    const { scripts } = manifest.parse(JSON.parse(await text('package.json')));
+    for (const document of ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'docs/operators.md']) {
+      const source = await text(document);
+      for (const target of names(source, /\]\((?!https?:)([^)#]+)\)/g)) {
+        const entries = await readdir(join(repository, document, '..', target, '..'));
+        expect(entries).toContain(target.split('/').at(-1));
+      }
+      for (const script of names(source, /npm run ([a-z:]+)/g)) expect(Object.keys(scripts)).toContain(script);
+    }
+  });
+});
+
+describe('the installation', () => {
+  it('runs no install script that nobody looked at', async () => {
+    const { allowScripts } = manifest.parse(JSON.parse(await text('package.json')));
+    const { packages } = lock.parse(JSON.parse(await text('package-lock.json')));
+    const scripted = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript === true);
+    expect(Object.keys(allowScripts).sort()).toEqual(scripted.map(([path]) => packageName(path)).sort());
+  });
+
+  it('brings nothing that reports home', async () => {
+    const { packages } = lock.parse(JSON.parse(await text('package-lock.json')));
+    const unwanted = /^(@scarf\/|swagger-ui|@nestjs\/swagger$)/;
+    expect(
+      Object.keys(packages)
+        .map(packageName)
+        .filter((name) => unwanted.test(name)),
+    ).toEqual([]);
+  });
+});
