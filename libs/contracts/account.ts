@@ -78,7 +78,7 @@ export type KeyInput = z.infer<typeof keyInput>;
 export const createdKey = apiKey.extend({ key: z.string().describe('The key. It is shown this once.') });
 export type CreatedKey = z.infer<typeof createdKey>;
 
-/** The payload of `account.revoke_key`; the answer is the key as it then stands (`apiKey`). */
+/** The payload of `account.revoke_key`, which answers `{ id, deleted: true }` once no request gets in with the key. */
 export const revokeKeyInput = z.strictObject({ keyId: idSchema('key') });
 
 export const organizationDocument = z.object({

@@ -1,5 +1,5 @@
 /** The text of API keys: how one is made, recognised and hashed; and how a session token is hashed. Pure; randomness and pepper come from the caller. */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -60,4 +60,9 @@ export function apiKeyMatches(key: string, hash: string, pepper: string | Uint8A
 /** What is kept of a session's token, and the id of its document. Marked, so that it never equals a key's hash. */
 export function hashSessionToken(token: string, pepper: string | Uint8Array): string {
   return createHmac('sha256', pepper).update(`session|${token}`).digest('base64url');
+}
+
+/** The instance's pepper: made from its secret key, yet of no use for opening what that key seals. */
+export function pepperOf(secretKey: Uint8Array): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', secretKey, '', 'meerkat.pepper', 32));
 }

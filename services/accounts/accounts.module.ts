@@ -1,0 +1,65 @@
+/** The accounts service: the setup of the instance, its organisation, members, API keys and sessions. */
+import { Module } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import { EVENT_STORE, type EventStore } from '#event-store/event-store';
+import { KEY_PEPPER } from '#http/api-key';
+import { READ_STORE, type ReadStore } from '#read-store/read-store';
+import { CLOCK, type Clock } from '#runtime/clock';
+import { CONFIG, type Config } from '#runtime/config';
+import { IDS, type Ids } from '#runtime/ids';
+import { VAULT, type Vault } from '#vault/vault';
+import { createAttempts } from './attempts.js';
+import {
+  ACCOUNT_PORTS,
+  CloseSessionHandler,
+  createAccountViews,
+  CreateKeyHandler,
+  OpenSessionHandler,
+  RevokeKeyHandler,
+  SetUpHandler,
+  ShowSessionHandler,
+  type HandlerPorts,
+} from './handlers.js';
+import { AccountsInbox } from './inbox.js';
+import { createPasswords } from './passwords.js';
+import type { KeyPorts } from './ports.js';
+
+const KEY_PORTS = Symbol('KeyPorts');
+
+@Module({
+  imports: [CqrsModule],
+  providers: [
+    {
+      provide: KEY_PORTS,
+      inject: [EVENT_STORE, CLOCK, IDS, KEY_PEPPER],
+      useFactory: (eventStore: EventStore, clock: Clock, ids: Ids, pepper: Uint8Array): KeyPorts => ({
+        eventStore,
+        clock,
+        ids,
+        pepper,
+      }),
+    },
+    {
+      provide: ACCOUNT_PORTS,
+      inject: [KEY_PORTS, READ_STORE, VAULT, CONFIG],
+      useFactory: (ports: KeyPorts, readStore: ReadStore, vault: Vault, { defaultPlan }: Config): HandlerPorts => ({
+        ...ports,
+        readStore,
+        vault,
+        plan: defaultPlan,
+        passwords: createPasswords(),
+        attempts: createAttempts(ports.clock),
+        views: createAccountViews(readStore),
+      }),
+    },
+    SetUpHandler,
+    CreateKeyHandler,
+    RevokeKeyHandler,
+    OpenSessionHandler,
+    CloseSessionHandler,
+    ShowSessionHandler,
+    AccountsInbox,
+  ],
+  exports: [AccountsInbox],
+})
+export class AccountsModule {}

@@ -1,0 +1,85 @@
+/** Makes API keys: for the gateway, for the setup, and for the command line where no server runs. */
+import { randomBytes } from 'node:crypto';
+import type { ApiKey, CreatedKey, KeyInput, Scope } from '#contracts/account';
+import { createApiKey, hashApiKey, parseApiKey } from '#contracts/api-key';
+import { runCommand } from '#event-store/run-command';
+import { toTimestamp } from '#runtime/clock';
+import { reject } from '#runtime/errors';
+import { keyDecider, keyStream } from './domain/api-key.js';
+import { readInstallation } from './read-installation.js';
+import { metadataOf, type Asking, type KeyPorts } from './ports.js';
+
+export interface NewKey {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** RFC 3339, any offset. */
+  readonly expiresAt: string | null;
+  /** The key itself, well-formed. */
+  readonly text: string;
+}
+
+/** Records a key of which only the keyed hash is kept. Making the same one again changes nothing. Rejects with `key_exists`. */
+export async function recordKey(
+  ports: KeyPorts,
+  { text, ...fields }: NewKey,
+  asking: Asking,
+): Promise<{ readonly key: ApiKey; readonly revoked: boolean; readonly position: number | null }> {
+  const publicId = parseApiKey(text)?.publicId;
+  if (publicId === undefined) throw new Error('a key of our own making is not well-formed');
+  const metadata = metadataOf(ports, fields.organizationId, asking);
+  const key = {
+    ...fields,
+    scopes: [...fields.scopes],
+    expiresAt: fields.expiresAt === null ? null : toTimestamp(Date.parse(fields.expiresAt)),
+    publicId,
+  };
+  const { state, position } = await runCommand(ports.eventStore, keyDecider, {
+    stream: keyStream(fields.id),
+    command: {
+      type: 'createKey',
+      key: { ...key, hash: hashApiKey(text, ports.pepper) },
+      createdBy: asking.actor,
+      at: metadata.at,
+    },
+    commandId: ports.ids.next('evt'),
+    metadata,
+    from: 'all',
+  });
+  return { key: { ...key, createdAt: metadata.at, revokedAt: null }, revoked: state.status === 'revoked', position };
+}
+
+/** A new key of an organisation; the answer is the only place where its text stands. Rejects with `expires_in_past`. */
+export async function createKey(
+  ports: KeyPorts,
+  organizationId: string,
+  { name, scopes, expiresAt }: KeyInput,
+  asking: Asking,
+): Promise<{ readonly created: CreatedKey; readonly position: number | null }> {
+  const text = createApiKey(randomBytes);
+  const id = ports.ids.next('key');
+  const { key, position } = await recordKey(ports, { id, organizationId, name, scopes, expiresAt, text }, asking);
+  return { created: { ...key, key: text }, position };
+}
+
+/**
+ * A key made by who may open the stores, for `meerkat keys create` while no server runs; a server that starts later
+ * knows it. Rejects with `not_set_up` where there is no organisation yet.
+ */
+export async function createKeyOffline(
+  ports: KeyPorts,
+  { name, scopes }: { readonly name: string; readonly scopes: readonly Scope[] },
+): Promise<CreatedKey> {
+  const { installation, organization } = await readInstallation(ports.eventStore);
+  if (installation.claim === null || organization.status === 'none') {
+    throw reject('not_set_up', 'This instance has no organisation yet: set it up first.');
+  }
+  const { created } = await createKey(
+    ports,
+    organization.id,
+    { name, scopes: [...scopes], expiresAt: null },
+    { actor: 'system:cli', requestId: ports.ids.next('req') },
+  );
+  return created;
+}

@@ -1,0 +1,53 @@
+/** Passwords: hashed by argon2id, a few at a time. Each hash takes 19 MiB and a core for some 30 ms, so the queue is short. */
+import { hash, verify } from '@node-rs/argon2';
+import { AppError } from '#runtime/errors';
+
+export interface Passwords {
+  /** Rejects with `too_many_sign_ins` where the queue is full. */
+  hash(password: string): Promise<string>;
+  /** Takes as long for an unknown account (`kept` null) as for a wrong password. Rejects as `hash` does. */
+  matches(password: string, kept: string | null): Promise<boolean>;
+}
+
+const atOnce = 2;
+const queueLimit = 20;
+
+/** Hash of a password that nobody knows, with the parameters of `hash`: what an unknown account is compared with. */
+const nobody = '$argon2id$v=19$m=19456,t=2,p=1$gL9Dlk763FZtJzLoxYUe0g$N5uShGeMUoiuBvH4G+rorJLHnOYOSWbmDMKW6rWjfVU';
+
+/** The same password typed on another keyboard or system arrives in other code points. */
+const toBytes = (password: string): Buffer => Buffer.from(password.normalize('NFKC'));
+
+export function createPasswords(): Passwords {
+  let running = 0;
+  const queue: (() => void)[] = [];
+
+  const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (running >= atOnce) {
+      if (queue.length >= queueLimit) {
+        throw new AppError('RATE_LIMITED', 'too_many_sign_ins', 'Too many sign-ins at once; try again in a moment.', {
+          retryAfterSeconds: 2,
+        });
+      }
+      await new Promise<void>((resolve) => queue.push(resolve));
+    } else running += 1;
+    try {
+      return await work();
+    } finally {
+      const next = queue.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+
+  return {
+    async hash(password) {
+      return inTurn(() => hash(toBytes(password)));
+    },
+
+    async matches(password, kept) {
+      const matching = await inTurn(() => verify(kept ?? nobody, toBytes(password)));
+      return matching && kept !== null;
+    },
+  };
+}
