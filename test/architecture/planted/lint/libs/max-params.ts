@@ -1,3 +1,4 @@
 // planted: max-params
-export const sum = (a: number, b: number, c: number, d: number, e: number, f: number, g: number): number =>
-  a + b + c + d + e + f + g;
+type Count = number;
+export const sum = (a: Count, b: Count, c: Count, d: Count, e: Count, f: Count, g: Count, h: Count, i: Count): Count =>
+  a + b + c + d + e + f + g + h + i;

@@ -1,11 +1,13 @@
 // planted: typescript/switch-exhaustiveness-check
-export function wordFor(state: 'on' | 'off' | 'unknown'): string {
+export function tell(state: 'on' | 'off' | 'unknown'): string {
+  let word = '';
   switch (state) {
     case 'on':
-      return 'lit';
+      word = 'lit';
+      break;
     case 'off':
-      return 'dark';
-    default:
-      return '';
+      word = 'dark';
+      break;
   }
+  return word;
 }
