@@ -21,6 +21,7 @@ export const decisionReason = z.enum([
   'forced',
   'still_true',
   'not_true',
+  'not_changed',
   'error_below_threshold',
   'dry_run',
   'no_actions',

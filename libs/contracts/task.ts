@@ -120,6 +120,8 @@ export const taskDocument = taskState.extend({
   externalKey: z.string().nullable(),
   condition,
   health,
+  /** The last revision that edited the code or unpaused: what was found before says nothing about the present. */
+  codeRevision: z.int(),
   nextRunAt: storedTimestamp.nullable(),
   lastExecution: lastExecution.nullable(),
 });

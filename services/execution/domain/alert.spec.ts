@@ -1,0 +1,203 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { AlertState } from '#contracts/run';
+import { decideAlert, initialAlert, type Finding, type Judgement, type Listening } from './alert.js';
+
+const everybody: Listening = {
+  policy: { notifyOn: 'became_true', errorThreshold: 3 },
+  paused: false,
+  codeRevision: 0,
+  actions: [{ enabled: true, on: ['triggered', 'recovered', 'error'] }],
+};
+const triggersOnly: Listening = { ...everybody, actions: [{ enabled: true, on: ['triggered'] }] };
+
+let slot = 0;
+function finding(outcome: boolean | null, more: Partial<Finding> = {}): Finding {
+  slot += 1;
+  const at = new Date(1_800_000_000_000 + slot * 10_000).toISOString();
+  return {
+    runId: `exe_${slot}`,
+    trigger: 'schedule',
+    force: false,
+    dryRun: false,
+    scheduledFor: at,
+    finishedAt: at,
+    outcome,
+    values: {},
+    state: null,
+    ...more,
+  };
+}
+
+/** Outcomes in a row (null: an error), from the beginning; what each decision was. */
+function play(outcomes: readonly (boolean | null)[], task: Listening, from: AlertState = initialAlert): Judgement[] {
+  let alert = from;
+  return outcomes.map((outcome) => {
+    const judgement = decideAlert(alert, finding(outcome), task);
+    alert = judgement.alert;
+    return judgement;
+  });
+}
+const reasons = (judgements: readonly Judgement[]): string[] => judgements.map(({ decision }) => decision.reason);
+const after = (judgements: readonly Judgement[]): AlertState => judgements.at(-1)?.alert ?? initialAlert;
+
+describe('became_true', () => {
+  it('notifies on a first run that is true', () => {
+    const [first] = play([true], everybody);
+    expect(first?.decision).toEqual({
+      notify: true,
+      reason: 'became_true',
+      transition: { kind: 'condition', from: 'unknown', to: 'true' },
+    });
+  });
+
+  it('does not notify again while the condition stays true', () => {
+    expect(reasons(play([true, true, true], everybody))).toEqual(['became_true', 'still_true', 'still_true']);
+  });
+
+  it('notifies each time the condition becomes true anew, and tells that it ended', () => {
+    const played = play([false, true, false, false, true], everybody);
+    expect(reasons(played)).toEqual(['not_true', 'became_true', 'recovered', 'not_true', 'became_true']);
+    expect(played.map(({ tellings }) => tellings[0]?.occasion)).toEqual([
+      undefined,
+      'condition:1',
+      'condition:1',
+      undefined,
+      'condition:2',
+    ]);
+  });
+
+  it('says no_actions where nobody listens to the end', () => {
+    expect(reasons(play([true, false, true], triggersOnly))).toEqual(['became_true', 'no_actions', 'became_true']);
+  });
+
+  it('ignores actions that are switched off', () => {
+    const off: Listening = { ...everybody, actions: [{ enabled: false, on: ['triggered'] }] };
+    expect(reasons(play([true], off))).toEqual(['no_actions']);
+  });
+});
+
+describe('errors', () => {
+  it('never change the condition', () => {
+    const played = play([true, null, null, null, null, true], everybody);
+    expect(played.map(({ alert }) => alert.condition)).toEqual(['true', 'true', 'true', 'true', 'true', 'true']);
+    expect(reasons(played)).toEqual([
+      'became_true',
+      'error_below_threshold',
+      'error_below_threshold',
+      'error_threshold',
+      'not_changed',
+      'recovered',
+    ]);
+  });
+
+  it('are told once at the threshold, and their end once', () => {
+    const played = play([null, null, null, null, false, null], everybody);
+    expect(played.flatMap(({ tellings }) => tellings)).toEqual([
+      { kind: 'error', occasion: 'health:1', transition: { kind: 'health', from: 'ok', to: 'error' } },
+      { kind: 'recovered', occasion: 'health:1', transition: { kind: 'health', from: 'error', to: 'ok' } },
+    ]);
+  });
+
+  it('have an end that is told only where they were', () => {
+    const played = play([null, null, null, false], triggersOnly);
+    expect(reasons(played)).toEqual(['error_below_threshold', 'error_below_threshold', 'no_actions', 'not_true']);
+    expect(after(played).health).toBe('ok');
+  });
+
+  it('tell both when the first good run is also the first true one', () => {
+    const [last] = play([null, null, null, true], everybody).slice(-1);
+    expect(last?.tellings.map(({ kind }) => kind)).toEqual(['triggered', 'recovered']);
+    expect(last?.decision.reason).toBe('became_true');
+  });
+});
+
+describe('a change of the task', () => {
+  it('forgets the condition but not what was told', () => {
+    const told = after(play([true], everybody));
+    const edited: Listening = { ...everybody, codeRevision: 4 };
+    const [still] = play([true], edited, told);
+    expect(still?.decision).toMatchObject({ notify: false, reason: 'still_true' });
+    const [ended] = play([false], edited, told);
+    expect(ended?.decision).toMatchObject({ notify: true, reason: 'recovered' });
+  });
+
+  it('tells nothing while paused, and afterwards what is news', () => {
+    const paused = play([true], { ...everybody, paused: true });
+    expect(reasons(paused)).toEqual(['paused']);
+    expect(reasons(play([true], { ...everybody, codeRevision: 2 }, after(paused)))).toEqual(['became_true']);
+  });
+});
+
+describe('manual runs', () => {
+  it('obey the policy', () => {
+    const told = after(play([true], everybody));
+    const again = decideAlert(told, finding(true, { trigger: 'manual' }), everybody);
+    expect(again.decision.reason).toBe('still_true');
+  });
+
+  it('notify with force if the outcome is true, and only then', () => {
+    const told = after(play([true], everybody));
+    const run = finding(true, { trigger: 'manual', force: true });
+    const judged = decideAlert(told, run, everybody);
+    expect(judged.decision).toMatchObject({ notify: true, reason: 'forced' });
+    expect(judged.tellings[0]?.occasion).toBe(`forced:${run.runId}`);
+    const no = decideAlert(told, finding(false, { trigger: 'manual', force: true }), triggersOnly);
+    expect(no.decision.notify).toBe(false);
+  });
+
+  it('change nothing and send nothing on a dry run', () => {
+    const run = finding(true, { trigger: 'manual', dryRun: true });
+    const judged = decideAlert(initialAlert, run, everybody);
+    expect(judged.decision).toEqual({ notify: false, reason: 'dry_run', transition: null });
+    expect(judged.alert).toEqual({ ...initialAlert, recentManualRuns: [run.runId] });
+  });
+});
+
+describe('order', () => {
+  it('keeps a result of a slot that was decided already as late, without a transition', () => {
+    const early = finding(true);
+    const told = after(play([false], everybody));
+    const judged = decideAlert(told, early, everybody);
+    expect(judged).toMatchObject({ late: true, tellings: [], alert: told });
+    expect(judged.decision.notify).toBe(false);
+  });
+});
+
+describe('whatever happens', () => {
+  const anyOutcomes = fc.array(fc.constantFrom(true, false, null), { maxLength: 40 });
+
+  it('tells of true exactly once per rise, counting only runs without error', () => {
+    fc.assert(
+      fc.property(anyOutcomes, (outcomes) => {
+        const triggered = play(outcomes, everybody).flatMap(({ tellings }) =>
+          tellings.filter(({ kind }) => kind === 'triggered'),
+        );
+        const good = outcomes.filter((outcome) => outcome !== null);
+        const rises = good.filter((outcome, index) => outcome && good[index - 1] !== true).length;
+        expect(triggered).toHaveLength(rises);
+      }),
+    );
+  });
+
+  it('never tells two things under one occasion and kind', () => {
+    fc.assert(
+      fc.property(anyOutcomes, (outcomes) => {
+        const keys = play(outcomes, everybody).flatMap(({ tellings }) =>
+          tellings.map(({ kind, occasion }) => `${kind}|${occasion}`),
+        );
+        expect(new Set(keys).size).toBe(keys.length);
+      }),
+    );
+  });
+
+  it('gives the same decision for the same state, result and task', () => {
+    fc.assert(
+      fc.property(anyOutcomes, fc.constantFrom(true, false, null), (outcomes, outcome) => {
+        const alert = after(play(outcomes, everybody));
+        const run = finding(outcome);
+        expect(decideAlert(alert, run, everybody)).toEqual(decideAlert(structuredClone(alert), run, everybody));
+      }),
+    );
+  });
+});

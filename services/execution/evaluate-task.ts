@@ -1,0 +1,108 @@
+/** Loads a task's page and runs its code: settings in, a finding out. What goes wrong is a value with a reason. */
+import { fetchSettings, type FetchSettings } from '#contracts/fetch';
+import type { AlertState, RunError, RunResult, RunStatus } from '#contracts/run';
+import type { TaskSpec } from '#contracts/task';
+import type { LoadedPage, LoadFailure, PageLoader, PageRequest } from '#page-loader/page-loader';
+import type { JsonObject } from '#runtime/json';
+import type { EvaluationResult, Sandbox, SandboxLimits } from '#sandbox/sandbox';
+import type { Vault } from '#vault/vault';
+
+export interface Evaluators {
+  readonly pageLoader: PageLoader;
+  readonly sandbox: Sandbox;
+  readonly vault: Vault;
+  readonly limits: SandboxLimits;
+}
+
+export interface EvaluationInput {
+  /** Whose key the secrets are sealed with. */
+  readonly taskId: string;
+  readonly spec: Pick<TaskSpec, 'url' | 'evaluationFunction' | 'codeForm' | 'fetch'>;
+  readonly previous: AlertState['previous'];
+  readonly state: JsonObject;
+  readonly seed: string;
+  readonly nowMs: number;
+}
+
+export type Evaluated = Pick<RunResult, 'status' | 'outcome' | 'values' | 'logs' | 'error' | 'page'> & {
+  readonly timings: Pick<RunResult['timings'], 'fetchMs' | 'parseMs' | 'evaluateMs'>;
+  /** `page.state` after the run; null: the old one stays. */
+  readonly state: JsonObject | null;
+};
+
+function toPageRequest(url: string, settings: FetchSettings): PageRequest {
+  const { mode, method, headers, body, timeoutSeconds, maxBytes, followRedirects, acceptStatus, userAgent } = settings;
+  return {
+    url,
+    mode,
+    method,
+    headers,
+    body,
+    timeoutMs: timeoutSeconds * 1_000,
+    maxBytes,
+    followRedirects,
+    acceptStatus,
+    userAgent,
+    proxyUrl: settings.proxy,
+    retry: {
+      attempts: settings.retry.attempts,
+      strategy: settings.retry.strategy,
+      baseMs: settings.retry.baseSeconds * 1_000,
+    },
+  };
+}
+
+function failedLoad(failure: LoadFailure): Evaluated {
+  const status: RunStatus = failure.reason === 'timed_out' ? 'timed_out' : 'failed';
+  return {
+    status,
+    outcome: null,
+    values: {},
+    logs: [],
+    error: { reason: failure.reason, message: failure.message },
+    page: { finalUrl: failure.finalUrl, status: failure.status, bytes: 0, contentHash: null, fromCache: false },
+    timings: { fetchMs: failure.fetchMs, parseMs: 0, evaluateMs: 0 },
+    state: null,
+  };
+}
+
+function evaluated(page: LoadedPage, result: EvaluationResult): Evaluated {
+  const error: RunError | null = result.ok ? null : result.failure;
+  return {
+    status: result.ok ? 'succeeded' : 'failed',
+    outcome: result.ok ? result.outcome : null,
+    values: result.values,
+    logs: [...result.logs],
+    error,
+    page: {
+      finalUrl: page.finalUrl,
+      status: page.status,
+      bytes: page.body.byteLength,
+      contentHash: page.contentHash,
+      fromCache: false,
+    },
+    timings: { fetchMs: page.fetchMs, ...result.timings },
+    state: result.ok ? result.state : null,
+  };
+}
+
+/** Rejects only where a part of this installation is broken (a secret that cannot be opened): then the run is tried again. */
+export async function evaluateTask(
+  { pageLoader, sandbox, vault, limits }: Evaluators,
+  { taskId, spec, previous, state, seed, nowMs }: EvaluationInput,
+): Promise<Evaluated> {
+  const settings = fetchSettings.parse(await vault.open(taskId, 'fetch', spec.fetch));
+  const page = await pageLoader.load(toPageRequest(spec.url, settings));
+  if (!page.ok) return failedLoad(page);
+  const result = await sandbox.evaluate({
+    code: spec.evaluationFunction,
+    form: spec.codeForm,
+    page,
+    previous: previous === null ? null : { ...previous, text: null },
+    state,
+    seed,
+    nowMs,
+    limits,
+  });
+  return evaluated(page, result);
+}

@@ -1,0 +1,84 @@
+/** The view `executions`: one document per run, from due to recorded. */
+import type { ExecutionDocument, RunEvent } from '#contracts/run';
+import type { DueRun, ScheduleEvent } from '#contracts/schedule';
+import { decodeEvent } from '#event-store/codec';
+import type { RecordedEvent } from '#event-store/event-store';
+import type { JsonObject } from '#runtime/json';
+
+export const executionViewPrefixes = ['schedule-', 'claim-', 'run-'] as const;
+
+type Known = RunEvent | ScheduleEvent;
+
+function runOf(event: Known): DueRun | null {
+  switch (event.type) {
+    case 'slot.fired':
+    case 'run.requested':
+    case 'run.started':
+      return event.data.run;
+    case 'run.recorded':
+      return event.data.result;
+    default:
+      return null;
+  }
+}
+
+export function idOf(recorded: RecordedEvent): string | null {
+  return runOf(decodeEvent<Known>(recorded))?.runId ?? null;
+}
+
+function queued(run: DueRun, organizationId: string): ExecutionDocument {
+  return {
+    id: run.runId,
+    organizationId,
+    notificationId: run.taskId,
+    revision: null,
+    trigger: run.trigger,
+    status: 'queued',
+    outcome: null,
+    values: {},
+    logs: [],
+    error: null,
+    decision: null,
+    snapshotId: null,
+    page: null,
+    scheduledFor: run.scheduledFor,
+    queuedAt: run.queuedAt,
+    startedAt: null,
+    finishedAt: null,
+    timings: null,
+    seed: null,
+  };
+}
+
+function after(document: ExecutionDocument | null, event: Known, organizationId: string): ExecutionDocument | null {
+  switch (event.type) {
+    case 'slot.fired':
+    case 'run.requested':
+      return document ?? queued(event.data.run, organizationId);
+    case 'run.started': {
+      const base = document ?? queued(event.data.run, organizationId);
+      // A run that is recorded stays so, whatever a second worker began.
+      return base.finishedAt === null ? { ...base, status: 'running', startedAt: event.data.startedAt } : base;
+    }
+    case 'run.recorded': {
+      const { result, decision } = event.data;
+      const base = document ?? queued(result, organizationId);
+      const { status, outcome, values, logs, error, snapshotId, page, startedAt, finishedAt, timings, seed } = result;
+      const revision = result.taskRevision < 0 ? null : result.taskRevision;
+      return {
+        ...base,
+        ...{ revision, status, outcome, values, logs, error, decision, snapshotId, page },
+        ...{ startedAt, finishedAt, timings, seed },
+      };
+    }
+    default:
+      return document;
+  }
+}
+
+/** Pure: the same events give the same bytes. */
+export function reduce(document: JsonObject | null, recorded: RecordedEvent): JsonObject | null {
+  const before = document as unknown as ExecutionDocument | null;
+  const next = after(before, decodeEvent<Known>(recorded), recorded.metadata.organizationId);
+  return next === before ? document : (next as unknown as JsonObject | null);
+}

@@ -1,0 +1,57 @@
+/** From what is to be told to one request per listening action: frozen here, so that every try says the same. */
+import type { NotificationRequest } from '#contracts/delivery';
+import type { RunResult } from '#contracts/run';
+import type { TaskDocument } from '#contracts/task';
+import { unreachable } from '#runtime/errors';
+import { derivedId } from '#runtime/ids';
+import type { Telling } from './domain/alert.js';
+
+/** One plain sentence; the user's own values and words come with the templates. */
+function sentence({ kind, transition }: Telling, task: TaskDocument, result: RunResult): string {
+  switch (kind) {
+    case 'triggered':
+      return transition === null
+        ? `"${task.spec.name}" was run by hand and its condition is true.`
+        : `"${task.spec.name}": the condition became true.`;
+    case 'recovered':
+      return transition?.kind === 'health'
+        ? `"${task.spec.name}" can be checked again.`
+        : `"${task.spec.name}": the condition is not true any more.`;
+    case 'error':
+      return `"${task.spec.name}" cannot be checked: ${result.error?.message ?? 'the run failed.'}`;
+    default:
+      return unreachable(kind);
+  }
+}
+
+/** Ids are derived from task, occasion, kind and action: a run that is repeated after a crash asks for the same deliveries. */
+export function notificationsFor(
+  tellings: readonly Telling[],
+  task: TaskDocument,
+  result: RunResult,
+): NotificationRequest[] {
+  return tellings.flatMap((telling) =>
+    task.spec.actions
+      .filter(({ enabled, on }) => enabled && on.includes(telling.kind))
+      .map((action): NotificationRequest => {
+        const { runId, outcome, values, finishedAt, scheduledFor, page } = result;
+        const dueMs = Date.parse(scheduledFor);
+        return {
+          deliveryId: derivedId('dlv', dueMs, task.id, telling.occasion, telling.kind, action.id),
+          organizationId: task.organizationId,
+          taskId: task.id,
+          executionId: runId,
+          action,
+          kind: telling.kind,
+          context: {
+            task: { id: task.id, name: task.spec.name, url: task.spec.url, tags: task.spec.tags },
+            execution: { id: runId, outcome, values, finishedAt, finalUrl: page?.finalUrl ?? null },
+            transition: telling.transition,
+            message: sentence(telling, task, result),
+          },
+          createdAt: finishedAt,
+          expiresAt: new Date(Date.parse(finishedAt) + action.expireAfterSeconds * 1_000).toISOString(),
+        };
+      }),
+  );
+}

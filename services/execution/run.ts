@@ -1,0 +1,172 @@
+/** One due run: claim, load, evaluate, decide, and record result, decision and notification requests in one append. */
+import type { AlertState, RunEvent, RunResult } from '#contracts/run';
+import type { DueRun } from '#contracts/schedule';
+import { tasksView, type TaskDocument } from '#contracts/task';
+import { decodeEvent, encodeEvents } from '#event-store/codec';
+import type { EventMetadata, EventStore } from '#event-store/event-store';
+import type { ReadStore } from '#read-store/read-store';
+import { toTimestamp, type Clock } from '#runtime/clock';
+import { unavailable } from '#runtime/errors';
+import type { Logger } from '#runtime/logger';
+import { decideAlert, initialAlert, isRecorded, type Finding } from './domain/alert.js';
+import { evaluateTask, type Evaluated, type Evaluators } from './evaluate-task.js';
+import { notificationsFor } from './notifications.js';
+
+export interface RunParts extends Evaluators {
+  readonly eventStore: EventStore;
+  readonly readStore: ReadStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Names this process in claims. */
+  readonly worker: string;
+}
+
+const runStream = (taskId: string): string => `run-${taskId}`;
+const claimStream = (runId: string): string => `claim-${runId}`;
+/** Writers of one task's results at once are two at most (a slot and a manual run); more rounds mean a loop. */
+const appendRounds = 10;
+
+interface Recorded {
+  readonly alert: AlertState;
+  readonly revision: number | null;
+}
+
+async function lastRecorded(eventStore: EventStore, taskId: string): Promise<Recorded> {
+  const last = await eventStore.readLast(runStream(taskId));
+  if (last === null) return { alert: initialAlert, revision: null };
+  const event = decodeEvent<RunEvent>(last);
+  return { alert: event.type === 'run.recorded' ? event.data.alert : initialAlert, revision: last.revision };
+}
+
+/** A slot at or under the last decided one has its result; a manual run is known by its id. */
+function hasResult(alert: AlertState, run: DueRun): boolean {
+  if (run.trigger === 'manual') return isRecorded(alert, run.runId);
+  return alert.lastSlot !== null && run.scheduledFor <= alert.lastSlot;
+}
+
+/** Writes down that this process has the run in hand. A claim of a process that died is taken over under the next revision. */
+async function claim({ eventStore, clock, worker }: RunParts, run: DueRun, metadata: EventMetadata): Promise<string> {
+  const startedAt = toTimestamp(clock.now());
+  const stream = claimStream(run.runId);
+  const last = await eventStore.readLast(stream);
+  const events = encodeEvents([{ type: 'run.started', data: { run, startedAt, worker } }], {
+    commandId: `${run.runId}|started|${last?.revision ?? -1}|${worker}`,
+    metadata: { ...metadata, at: startedAt },
+  });
+  const appended = await eventStore.append(stream, events, last?.revision ?? 'none');
+  if (!appended.ok) throw unavailable('run_claimed', `${run.runId} was just claimed by another worker.`);
+  return startedAt;
+}
+
+/** The settings of the task; null: it is archived. Waits for nothing: a view that lags is looked at again by a later try. */
+async function findTask({ readStore, eventStore }: RunParts, taskId: string): Promise<TaskDocument | null> {
+  const document = (await readStore.get(tasksView, taskId)) as unknown as TaskDocument | null;
+  if (document !== null) return document;
+  const last = await eventStore.readLast(`task-${taskId}`);
+  if (last === null || last.type === 'task.archived') return null;
+  throw unavailable('view_behind', `The view of ${taskId} is not there yet.`);
+}
+
+const cancelled: Evaluated = {
+  status: 'cancelled',
+  outcome: null,
+  values: {},
+  logs: [],
+  error: { reason: 'archived', message: 'The notification was deleted before the run began.' },
+  page: null,
+  timings: { fetchMs: 0, parseMs: 0, evaluateMs: 0 },
+  state: null,
+};
+
+function toResult(
+  run: DueRun,
+  task: TaskDocument | null,
+  found: Evaluated,
+  startedAt: string,
+  finishedAt: string,
+): RunResult {
+  const { status, outcome, values, logs, error, page, timings } = found;
+  return {
+    ...run,
+    taskRevision: task?.revision ?? -1,
+    status,
+    outcome,
+    values,
+    logs,
+    error,
+    page,
+    snapshotId: null,
+    startedAt,
+    finishedAt,
+    timings: { queueMs: Math.max(0, Date.parse(startedAt) - Date.parse(run.queuedAt)), ...timings },
+    seed: run.runId,
+  };
+}
+
+/** What is written for a result on top of what is known: pure, decided anew where somebody else appended first. */
+function toEvent(before: AlertState, result: RunResult, found: Evaluated, task: TaskDocument | null): RunEvent {
+  const finding: Finding = { ...result, state: found.state };
+  if (task === null) {
+    const alert = { ...before, lastSlot: result.trigger === 'schedule' ? result.scheduledFor : before.lastSlot };
+    const decision = { notify: false, reason: 'not_changed' as const, transition: null };
+    return { type: 'run.recorded', data: { result, decision, late: false, notifications: [], alert } };
+  }
+  const { decision, tellings, alert, late } = decideAlert(before, finding, {
+    policy: task.spec.policy,
+    paused: task.status === 'paused',
+    codeRevision: task.codeRevision,
+    actions: task.spec.actions,
+  });
+  const notifications = notificationsFor(tellings, task, result);
+  return { type: 'run.recorded', data: { result, decision, late, notifications, alert } };
+}
+
+/** Rejects where a part is out of reach: the message is then tried again, and the claim taken over. */
+export async function executeRun(parts: RunParts, run: DueRun, metadata: EventMetadata): Promise<void> {
+  const { eventStore, clock, logger } = parts;
+  const known = await lastRecorded(eventStore, run.taskId);
+  if (hasResult(known.alert, run)) return;
+  const startedAt = await claim(parts, run, metadata);
+  const task = await findTask(parts, run.taskId);
+  const found =
+    task === null
+      ? cancelled
+      : await evaluateTask(parts, {
+          taskId: run.taskId,
+          spec: task.spec,
+          previous: known.alert.previous,
+          state: known.alert.state,
+          seed: run.runId,
+          nowMs: Date.parse(startedAt),
+        });
+  const finishedAt = toTimestamp(clock.now());
+  const result = toResult(run, task, found, startedAt, finishedAt);
+  let { alert, revision } = known;
+  for (let round = 0; round < appendRounds; round += 1) {
+    const event = toEvent(alert, result, found, task);
+    const events = encodeEvents([event], { commandId: run.runId, metadata: { ...metadata, at: finishedAt } });
+    const appended = await eventStore.append(runStream(run.taskId), events, revision ?? 'none');
+    if (appended.ok) {
+      if (event.type === 'run.recorded') {
+        const { decision, notifications } = event.data;
+        logger.info(
+          {
+            taskId: run.taskId,
+            runId: run.runId,
+            requestId: metadata.requestId,
+            status: result.status,
+            outcome: result.outcome,
+            reason: result.error?.reason,
+            decision: decision.reason,
+            notifications: notifications.length,
+          },
+          'run recorded',
+        );
+      }
+      return;
+    }
+    ({ alert, revision } = await lastRecorded(eventStore, run.taskId));
+    if (run.trigger === 'manual' && isRecorded(alert, run.runId)) return;
+  }
+  throw unavailable('too_many_writers', `The result of ${run.runId} could not be written.`);
+}

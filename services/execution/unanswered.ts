@@ -1,0 +1,93 @@
+/** Notifications that no delivery was begun for: kept until one is, emitted again where that takes too long. */
+import type { Bus } from '#bus/bus';
+import type { DeliveryEvent, NotificationRequest } from '#contracts/delivery';
+import type { RunEvent } from '#contracts/run';
+import { decodeEvent } from '#event-store/codec';
+import type { EventMetadata, RecordedEvent } from '#event-store/event-store';
+import type { ReadStore, ViewDefinition } from '#read-store/read-store';
+import { toTimestamp, type Clock } from '#runtime/clock';
+import type { Json, JsonObject } from '#runtime/json';
+import type { Logger } from '#runtime/logger';
+import { notificationRequested } from './publish.js';
+
+/** One document per run that has such notifications. */
+export const unansweredView: ViewDefinition = {
+  name: 'unanswered_notifications',
+  fields: ['since'],
+  indexes: [['since']],
+};
+
+export const unansweredPrefixes = ['run-', 'dlv-'] as const;
+
+const sweepEveryMs = 30_000;
+const overdueMs = 30_000;
+const sweptAtOnce = 500;
+
+export function idOf(recorded: RecordedEvent): string | null {
+  const event = decodeEvent<RunEvent | DeliveryEvent>(recorded);
+  if (event.type === 'run.recorded') {
+    return event.data.notifications.length > 0 ? event.data.result.runId : null;
+  }
+  return event.type === 'delivery.requested' ? event.data.request.executionId : null;
+}
+
+/** Pure: the same events give the same bytes. */
+export function reduce(document: JsonObject | null, recorded: RecordedEvent): JsonObject | null {
+  const event = decodeEvent<RunEvent | DeliveryEvent>(recorded);
+  if (event.type === 'run.recorded') {
+    const { result, notifications } = event.data;
+    return {
+      since: result.finishedAt,
+      notifications: notifications as unknown as Json,
+      metadata: recorded.metadata as unknown as Json,
+    };
+  }
+  if (event.type !== 'delivery.requested' || document === null) return document;
+  const rest = (document['notifications'] as unknown as NotificationRequest[]).filter(
+    ({ deliveryId }) => deliveryId !== event.data.request.deliveryId,
+  );
+  return rest.length === 0 ? null : { ...document, notifications: rest as unknown as Json };
+}
+
+/** Returns how many notifications were emitted again. */
+export async function sweepUnanswered(readStore: ReadStore, bus: Bus, clock: Clock): Promise<number> {
+  const { documents } = await readStore.page(unansweredView, {
+    where: [{ field: 'since', from: '', to: toTimestamp(clock.now() - overdueMs) }],
+    sort: [{ field: 'since', descending: false }],
+    limit: sweptAtOnce,
+    offset: 0,
+    count: false,
+  });
+  const messages = documents.flatMap((document) =>
+    (document['notifications'] as unknown as NotificationRequest[]).map((request) =>
+      notificationRequested(request, document['metadata'] as unknown as EventMetadata, null),
+    ),
+  );
+  await bus.publish('run', messages);
+  return messages.length;
+}
+
+export interface Sweeper {
+  stop(): Promise<void>;
+}
+
+export function startSweeper(readStore: ReadStore, bus: Bus, clock: Clock, logger: Logger): Sweeper {
+  let running: Promise<void> = Promise.resolve();
+  const sweep = async (): Promise<void> => {
+    try {
+      const again = await sweepUnanswered(readStore, bus, clock);
+      if (again > 0) logger.warn({ notifications: again }, 'notifications without a delivery were emitted again');
+    } catch (error) {
+      logger.error({ error: String(error) }, 'the sweep for notifications failed; trying again');
+    }
+  };
+  const timer = setInterval(() => {
+    running = running.then(sweep);
+  }, sweepEveryMs).unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,138 @@
+/** The schedule aggregate: when a task is due, and that no slot fires twice. */
+import type { DueRun, Plan, Schedule, ScheduleEvent } from '#contracts/schedule';
+import type { Decider } from '#event-store/decider';
+import { unreachable } from '#runtime/errors';
+import { derivedId } from '#runtime/ids';
+import { dueSlots } from './calendar.js';
+
+export type ScheduleState = { readonly status: 'none' } | { readonly status: 'planned'; readonly plan: Plan };
+
+export type ScheduleCommand =
+  /** The task was created, changed, paused or resumed. What is absent stays as it is. */
+  | {
+      readonly type: 'planRuns';
+      readonly taskId: string;
+      readonly taskRevision: number;
+      readonly schedule?: Schedule;
+      readonly active?: boolean;
+      readonly nowMs: number;
+    }
+  | { readonly type: 'stopRuns'; readonly taskId: string; readonly taskRevision: number }
+  /** The timer found it due. `busy`: a run of the schedule has no result yet. */
+  | { readonly type: 'fireSlot'; readonly busy: boolean; readonly nowMs: number }
+  | {
+      readonly type: 'requestRun';
+      readonly taskId: string;
+      readonly runId: string;
+      readonly force: boolean;
+      readonly dryRun: boolean;
+      readonly nowMs: number;
+    };
+
+const initial: ScheduleState = { status: 'none' };
+
+/** Every event carries the plan whole. */
+function evolve(_: ScheduleState, event: ScheduleEvent): ScheduleState {
+  return { status: 'planned', plan: event.data.plan };
+}
+
+const at = (epochMs: number): string => new Date(epochMs).toISOString();
+
+function unplanned(taskId: string): Plan {
+  return {
+    taskId,
+    taskRevision: -1,
+    schedule: { type: 'manual' },
+    active: false,
+    nextDueAt: null,
+    highWaterMark: null,
+  };
+}
+
+/** The first run comes at once, later ones an interval apart; never at or under the high-water mark. */
+function firstDueAt(before: Plan, schedule: Schedule, active: boolean, nowMs: number): string | null {
+  if (!active || schedule.type === 'manual') return null;
+  const markMs = before.highWaterMark === null ? null : Date.parse(before.highWaterMark);
+  if (!before.active || markMs === null) return at(Math.max(nowMs, (markMs ?? nowMs - 1) + 1));
+  return at(Math.max(nowMs, markMs + schedule.intervalSeconds * 1_000));
+}
+
+function planRuns(
+  { taskId, taskRevision, schedule, active, nowMs }: Extract<ScheduleCommand, { type: 'planRuns' }>,
+  state: ScheduleState,
+): readonly ScheduleEvent[] {
+  const before = state.status === 'none' ? unplanned(taskId) : state.plan;
+  if (taskRevision <= before.taskRevision) return [];
+  const after = { schedule: schedule ?? before.schedule, active: active ?? before.active };
+  const same = JSON.stringify(after.schedule) === JSON.stringify(before.schedule) && after.active === before.active;
+  if (same && before.taskRevision >= 0) return [];
+  const nextDueAt = firstDueAt(before, after.schedule, after.active, nowMs);
+  return [{ type: 'schedule.planned', data: { plan: { ...before, ...after, taskRevision, nextDueAt } } }];
+}
+
+export function slotRunId(taskId: string, dueMs: number): string {
+  return derivedId('exe', dueMs, taskId, 'slot', String(dueMs));
+}
+
+function fireSlot(plan: Plan, busy: boolean, nowMs: number): readonly ScheduleEvent[] {
+  if (!plan.active || plan.nextDueAt === null || plan.schedule.type !== 'interval') return [];
+  const nextDueMs = Date.parse(plan.nextDueAt);
+  if (nextDueMs > nowMs) return [];
+  const { latestMs, missed, nextMs } = dueSlots(nextDueMs, plan.schedule.intervalSeconds, nowMs);
+  const after: Plan = { ...plan, nextDueAt: at(nextMs), highWaterMark: at(latestMs) };
+  const skipped = missed === null ? null : { from: at(missed.fromMs), to: at(missed.toMs), count: missed.count };
+  const passOver = (reason: 'overlap' | 'catch_up_none'): ScheduleEvent => ({
+    type: 'slots.skipped',
+    data: {
+      plan: after,
+      slots: { from: plan.nextDueAt ?? at(latestMs), to: at(latestMs), count: (missed?.count ?? 0) + 1 },
+      reason,
+    },
+  });
+  if (busy) return [passOver('overlap')];
+  if (skipped !== null && plan.schedule.catchUp === 'none') return [passOver('catch_up_none')];
+  const run: DueRun = {
+    runId: slotRunId(plan.taskId, latestMs),
+    taskId: plan.taskId,
+    trigger: 'schedule',
+    scheduledFor: at(latestMs),
+    queuedAt: at(nowMs),
+    force: false,
+    dryRun: false,
+  };
+  return [{ type: 'slot.fired', data: { plan: after, run, skipped } }];
+}
+
+function decide(command: ScheduleCommand, state: ScheduleState): readonly ScheduleEvent[] {
+  switch (command.type) {
+    case 'planRuns':
+      return planRuns(command, state);
+    case 'stopRuns': {
+      if (state.status === 'none' || command.taskRevision <= state.plan.taskRevision) return [];
+      const { taskRevision } = command;
+      return [
+        { type: 'schedule.stopped', data: { plan: { ...state.plan, taskRevision, active: false, nextDueAt: null } } },
+      ];
+    }
+    case 'fireSlot':
+      return state.status === 'none' ? [] : fireSlot(state.plan, command.busy, command.nowMs);
+    case 'requestRun': {
+      const { taskId, runId, force, dryRun, nowMs } = command;
+      const plan = state.status === 'none' ? unplanned(taskId) : state.plan;
+      const run: DueRun = {
+        runId,
+        taskId,
+        trigger: 'manual',
+        scheduledFor: at(nowMs),
+        queuedAt: at(nowMs),
+        force,
+        dryRun,
+      };
+      return [{ type: 'run.requested', data: { plan, run } }];
+    }
+    default:
+      return unreachable(command);
+  }
+}
+
+export const scheduleDecider: Decider<ScheduleState, ScheduleCommand, ScheduleEvent> = { initial, evolve, decide };

@@ -1,0 +1,107 @@
+/** What comes in for schedules: news of tasks, and requests to run one now. Runs the timer, the view and the publication beside. */
+import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { BUS, type Bus, type BusMessage, type Consumer, type RequestContext } from '#bus/bus';
+import { startPublisher, type Publisher } from '#bus/publisher';
+import { requests } from '#contracts/catalogue';
+import { schedule, schedulesView, triggerRun, type ScheduleEvent } from '#contracts/schedule';
+import { EVENT_STORE, type EventMetadata, type EventStore } from '#event-store/event-store';
+import { runCommand } from '#event-store/run-command';
+import { startProjection, type Projection } from '#read-store/projection';
+import { READ_STORE, type ReadStore } from '#read-store/read-store';
+import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
+import type { Json, JsonObject } from '#runtime/json';
+import { LOGGER, type Logger } from '#runtime/logger';
+import { scheduleDecider, type ScheduleCommand, type ScheduleState } from './domain/schedule.js';
+import { toMessages } from './publish.js';
+import { idOf, reduce, scheduleViewPrefixes } from './schedule-view.js';
+import { scheduleStream, startTimer, type Timer } from './timer.js';
+
+/** The command that a task's event means for its schedule; null: none. */
+export function commandFor({ type, data, key, metadata }: BusMessage): ScheduleCommand | null {
+  const about = { taskId: key, taskRevision: Number(data['revision']) };
+  const nowMs = Date.parse(metadata.at);
+  const planned = data['schedule'] === undefined ? {} : { schedule: schedule.parse(data['schedule']) };
+  switch (type) {
+    case 'task.created':
+      return { type: 'planRuns', ...about, ...planned, active: data['active'] === true, nowMs };
+    case 'task.changed':
+      return { type: 'planRuns', ...about, ...planned, nowMs };
+    case 'task.paused':
+      return { type: 'planRuns', ...about, active: false, nowMs };
+    case 'task.resumed':
+      return { type: 'planRuns', ...about, active: true, nowMs };
+    case 'task.archived':
+      return { type: 'stopRuns', ...about };
+    default:
+      return null;
+  }
+}
+
+export class SchedulingInbox implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private intake: readonly (Consumer | Timer)[] = [];
+  private followers: readonly (Projection | Publisher)[] = [];
+
+  constructor(
+    @Inject(BUS) private readonly bus: Bus,
+    @Inject(EVENT_STORE) private readonly eventStore: EventStore,
+    @Inject(READ_STORE) private readonly readStore: ReadStore,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { bus, eventStore, readStore, clock, logger } = this;
+    const stores = { eventStore, readStore, logger };
+    this.followers = [
+      startProjection({ ...stores, view: schedulesView, prefixes: scheduleViewPrefixes, idOf, reduce }),
+      startPublisher({ ...stores, bus, name: 'scheduling', prefixes: ['schedule-'], topic: 'schedule', toMessages }),
+    ];
+    this.intake = [
+      await bus.consume({ topic: 'task', group: 'scheduling', concurrency: 64, handlerTimeoutMs: 35_000 }, (message) =>
+        this.onTask(message),
+      ),
+      await bus.respond(requests.scheduleTrigger, (payload, context) => this.onTrigger(payload, context)),
+      startTimer({ eventStore, readStore, bus, clock, logger }),
+    ];
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all(this.intake.map((part) => part.stop()));
+    await Promise.all(this.followers.map((part) => part.stop()));
+  }
+
+  private async onTask(message: BusMessage): Promise<void> {
+    const command = commandFor(message);
+    if (command === null) return;
+    await this.run(message.key, command, `${message.id}|schedule`, {
+      ...message.metadata,
+      actor: 'system:scheduling',
+      causationId: message.id,
+      at: toTimestamp(this.clock.now()),
+    });
+  }
+
+  private async onTrigger(payload: JsonObject, context: RequestContext): Promise<Json> {
+    const { taskId, runId, force, dryRun } = triggerRun.parse(payload);
+    const nowMs = this.clock.now();
+    const metadata: EventMetadata = { ...context, causationId: null, at: toTimestamp(nowMs) };
+    const { events, position } = await this.run(
+      taskId,
+      { type: 'requestRun', taskId, runId, force, dryRun, nowMs },
+      runId,
+      metadata,
+    );
+    const requested = events.find((event) => event.type === 'run.requested');
+    return { run: requested?.data.run ?? null, position };
+  }
+
+  private run(taskId: string, command: ScheduleCommand, commandId: string, metadata: EventMetadata) {
+    return runCommand<ScheduleState, ScheduleCommand, ScheduleEvent>(this.eventStore, scheduleDecider, {
+      stream: scheduleStream(taskId),
+      command,
+      commandId,
+      metadata,
+      from: 'last',
+    });
+  }
+}

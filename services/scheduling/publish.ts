@@ -1,0 +1,32 @@
+/** What other services are told of a schedule's events: runs that are due. */
+import type { BusMessage } from '#bus/bus';
+import type { DueRun, ScheduleEvent } from '#contracts/schedule';
+import { decodeEvent } from '#event-store/codec';
+import type { EventMetadata, RecordedEvent } from '#event-store/event-store';
+import { unreachable } from '#runtime/errors';
+
+/** The same run gives the same message, whoever emits it. */
+export function runDue(run: DueRun, metadata: EventMetadata, causationId: string | null): BusMessage {
+  return {
+    id: `run.due:${run.runId}`,
+    type: 'run.due',
+    key: run.taskId,
+    data: { run },
+    metadata: { ...metadata, causationId },
+  };
+}
+
+export function toMessages(recorded: RecordedEvent): readonly BusMessage[] {
+  const event = decodeEvent<ScheduleEvent>(recorded);
+  switch (event.type) {
+    case 'slot.fired':
+    case 'run.requested':
+      return [runDue(event.data.run, recorded.metadata, recorded.id)];
+    case 'schedule.planned':
+    case 'schedule.stopped':
+    case 'slots.skipped':
+      return [];
+    default:
+      return unreachable(event);
+  }
+}

@@ -1,0 +1,128 @@
+/** Carries out a task command: external keys are claimed first, then the aggregate decides. */
+import { createHash } from 'node:crypto';
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type { TaskCommand, TaskEvent, TaskState } from '#contracts/task';
+import { decodeEvent } from '#event-store/codec';
+import { EVENT_STORE, type EventMetadata, type EventStore } from '#event-store/event-store';
+import { runCommand, type CommandOutcome } from '#event-store/run-command';
+import type { RequestContext } from '#bus/bus';
+import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
+import { AppError, notFound } from '#runtime/errors';
+import { derivedEventId } from '#runtime/ids';
+import { taskDecider, type Task } from './domain/task.js';
+
+export class ChangeTask {
+  constructor(
+    readonly command: TaskCommand,
+    readonly context: RequestContext,
+  ) {}
+}
+
+export interface ChangedTask {
+  readonly state: TaskState;
+  /** null: nothing changed. */
+  readonly position: number | null;
+}
+
+export const taskStream = (taskId: string): string => `task-${taskId}`;
+
+/** Longer than any request takes. */
+const claimGraceMs = 30_000;
+
+/** A stream per key: its last event says which task holds it. Appending to it is what makes keys unique. */
+function keyStream(organizationId: string, externalKey: string): string {
+  return `externalkey-${createHash('sha256').update(`${organizationId}|${externalKey}`).digest('base64url')}`;
+}
+
+@CommandHandler(ChangeTask)
+export class ChangeTaskHandler implements ICommandHandler<ChangeTask, ChangedTask> {
+  constructor(
+    @Inject(EVENT_STORE) private readonly eventStore: EventStore,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ command, context }: ChangeTask): Promise<ChangedTask> {
+    const stream = taskStream(command.taskId);
+    const metadata: EventMetadata = { ...context, causationId: null, at: toTimestamp(this.clock.now()) };
+    if (command.type !== 'createTask') await this.checkOwner(context, stream);
+    const externalKey = 'spec' in command ? command.spec.externalKey : null;
+    if (externalKey !== null) await this.claim(context, externalKey, command.taskId, metadata);
+    const outcome = await runCommand(this.eventStore, taskDecider, {
+      stream,
+      command: { ...command, actor: context.actor },
+      commandId: `${context.requestId}|${command.type}|${command.taskId}`,
+      metadata,
+      from: 'all',
+      expectedRevision: 'expectedRevision' in command ? command.expectedRevision : null,
+    });
+    const created = outcome.revision === outcome.events.length - 1 ? metadata : await this.firstOf(stream);
+    const last = outcome.events.length > 0 ? metadata : (await this.eventStore.readLast(stream))?.metadata;
+    return {
+      state: toState(command.taskId, context.organizationId, outcome, created ?? metadata, last ?? metadata),
+      position: outcome.position,
+    };
+  }
+
+  private async firstOf(stream: string): Promise<EventMetadata | null> {
+    for await (const first of this.eventStore.read(stream)) return first.metadata;
+    return null;
+  }
+
+  /** Another organisation's task is as unknown as none. */
+  private async checkOwner(context: RequestContext, stream: string): Promise<void> {
+    const first = await this.firstOf(stream);
+    if (first?.organizationId !== context.organizationId) throw notFound('notification');
+  }
+
+  private async claim(context: RequestContext, key: string, taskId: string, metadata: EventMetadata): Promise<void> {
+    const stream = keyStream(context.organizationId, key);
+    const last = await this.eventStore.readLast(stream);
+    const holder = last?.data['taskId'];
+    if (holder === taskId) return;
+    if (last !== null && typeof holder === 'string' && (await this.holds(holder, key, Date.parse(last.metadata.at)))) {
+      throw new AppError('VALIDATION_ERROR', 'already_exists', 'Another notification has this externalKey.', {
+        details: [{ field: 'externalKey', rule: 'unique', message: `is the key of ${holder}` }],
+      });
+    }
+    const appended = await this.eventStore.append(
+      stream,
+      [this.keyEvent(stream, last?.revision ?? -1, taskId, metadata)],
+      last?.revision ?? 'none',
+    );
+    if (!appended.ok) await this.claim(context, key, taskId, metadata);
+  }
+
+  /** A claim is made before its task is written: for a while it holds without one; after that the writer has died. */
+  private async holds(taskId: string, key: string, claimedAtMs: number): Promise<boolean> {
+    let task: Task = taskDecider.initial;
+    for await (const event of this.eventStore.read(taskStream(taskId))) {
+      task = taskDecider.evolve(task, decodeEvent<TaskEvent>(event));
+    }
+    if (task.status === 'archived') return false;
+    if (task.status !== 'none' && task.spec.externalKey === key) return true;
+    return this.clock.now() - claimedAtMs < claimGraceMs;
+  }
+
+  private keyEvent(stream: string, revision: number, taskId: string, metadata: EventMetadata) {
+    return {
+      id: derivedEventId(stream, String(revision), taskId),
+      type: 'externalkey.claimed',
+      version: 1,
+      data: { taskId },
+      metadata,
+    };
+  }
+}
+
+function toState(
+  id: string,
+  organizationId: string,
+  { state, revision }: CommandOutcome<Task, TaskEvent>,
+  created: EventMetadata,
+  last: EventMetadata,
+): TaskState {
+  if (state.status === 'none') throw notFound('notification');
+  const { spec, status, createdBy } = state;
+  return { id, organizationId, revision, spec, status, createdAt: created.at, updatedAt: last.at, createdBy };
+}

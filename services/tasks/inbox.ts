@@ -1,0 +1,53 @@
+/** What comes in for tasks: requests to change one and to tell its history. Runs the view and the publication beside. */
+import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import { BUS, type Bus, type Consumer } from '#bus/bus';
+import { startPublisher, type Publisher } from '#bus/publisher';
+import { requests } from '#contracts/catalogue';
+import { historyQuery, taskCommand, tasksView } from '#contracts/task';
+import { EVENT_STORE, type EventStore } from '#event-store/event-store';
+import { startProjection, type Projection } from '#read-store/projection';
+import { READ_STORE, type ReadStore } from '#read-store/read-store';
+import type { Json } from '#runtime/json';
+import { LOGGER, type Logger } from '#runtime/logger';
+import { ChangeTask, type ChangedTask } from './change-task.js';
+import { toMessages } from './publish.js';
+import { TaskHistory } from './task-history.js';
+import { idOf, reduce, taskViewPrefixes } from './task-view.js';
+
+export class TasksInbox implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private running: readonly (Consumer | Projection | Publisher)[] = [];
+
+  constructor(
+    @Inject(CommandBus) private readonly commands: CommandBus,
+    @Inject(QueryBus) private readonly queries: QueryBus,
+    @Inject(BUS) private readonly bus: Bus,
+    @Inject(EVENT_STORE) private readonly eventStore: EventStore,
+    @Inject(READ_STORE) private readonly readStore: ReadStore,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { bus, eventStore, readStore, logger } = this;
+    const stores = { eventStore, readStore, logger };
+    this.running = [
+      await bus.respond(requests.taskChange, async (payload, context) => {
+        const command = taskCommand.parse(payload);
+        return (await this.commands.execute<ChangeTask, ChangedTask>(
+          new ChangeTask(command, context),
+        )) as unknown as Json;
+      }),
+      await bus.respond(requests.taskHistory, async (payload, context) => {
+        const { taskId } = historyQuery.parse(payload);
+        const entries = await this.queries.execute(new TaskHistory(taskId, context));
+        return { entries } as unknown as Json;
+      }),
+      startProjection({ ...stores, view: tasksView, prefixes: taskViewPrefixes, idOf, reduce }),
+      startPublisher({ ...stores, bus, name: 'tasks', prefixes: ['task-'], topic: 'task', toMessages }),
+    ];
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all(this.running.map((part) => part.stop()));
+  }
+}

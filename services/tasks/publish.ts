@@ -1,0 +1,39 @@
+/** What other services are told of a task's events. */
+import type { BusMessage } from '#bus/bus';
+import type { TaskEvent } from '#contracts/task';
+import { decodeEvent } from '#event-store/codec';
+import type { RecordedEvent } from '#event-store/event-store';
+import { unreachable } from '#runtime/errors';
+import type { JsonObject } from '#runtime/json';
+
+/** What scheduling has to know; the settings themselves are read from the view. */
+function contentOf(event: TaskEvent): JsonObject | null {
+  switch (event.type) {
+    case 'task.created':
+      return { active: event.data.status === 'active', schedule: event.data.spec.schedule };
+    case 'task.changed':
+      return event.data.changes.schedule === undefined ? {} : { schedule: event.data.changes.schedule };
+    case 'task.paused':
+    case 'task.resumed':
+    case 'task.archived':
+    case 'task.action_disabled':
+      return {};
+    default:
+      return unreachable(event);
+  }
+}
+
+export function toMessages(recorded: RecordedEvent): readonly BusMessage[] {
+  const content = contentOf(decodeEvent<TaskEvent>(recorded));
+  if (content === null) return [];
+  const taskId = recorded.stream.slice('task-'.length);
+  return [
+    {
+      id: recorded.id,
+      type: recorded.type,
+      key: taskId,
+      data: { ...content, taskId, revision: recorded.revision },
+      metadata: { ...recorded.metadata, causationId: recorded.id },
+    },
+  ];
+}

@@ -1,0 +1,98 @@
+/** The view `tasks`: settings from the task's own events, condition and times from the runs and the schedule. */
+import type { RunEvent } from '#contracts/run';
+import type { ScheduleEvent } from '#contracts/schedule';
+import type { TaskDocument, TaskEvent, TaskSpec } from '#contracts/task';
+import { decodeEvent } from '#event-store/codec';
+import type { RecordedEvent } from '#event-store/event-store';
+import { unreachable } from '#runtime/errors';
+import type { JsonObject } from '#runtime/json';
+import { taskDecider, type Task } from './domain/task.js';
+
+export const taskViewPrefixes = ['task-', 'run-', 'schedule-'] as const;
+
+export function idOf({ stream }: RecordedEvent): string | null {
+  return stream.slice(stream.indexOf('-') + 1);
+}
+
+/** Fields that lists filter and sort by stand beside the settings. */
+function searchable({ name, url, tags, externalKey }: TaskSpec) {
+  return { name, url, tags, externalKey };
+}
+
+function afterTaskEvent(document: TaskDocument | null, recorded: RecordedEvent): TaskDocument | null {
+  const event = decodeEvent<TaskEvent>(recorded);
+  const before: Task = document ?? taskDecider.initial;
+  const task = taskDecider.evolve(before, event);
+  if (task.status === 'none' || task.status === 'archived') return null;
+  const { at, organizationId } = recorded.metadata;
+  // Editing the code or unpausing forgets the condition; the next run finds it anew.
+  const forgets =
+    event.type === 'task.resumed' ||
+    (event.type === 'task.changed' && event.data.changes.evaluationFunction !== undefined);
+  const base = document ?? {
+    id: recorded.stream.slice('task-'.length),
+    organizationId,
+    createdAt: at,
+    health: 'ok' as const,
+    nextRunAt: null,
+    lastExecution: null,
+  };
+  return {
+    ...base,
+    ...searchable(task.spec),
+    spec: task.spec,
+    status: task.status,
+    createdBy: task.createdBy,
+    revision: recorded.revision,
+    updatedAt: at,
+    condition: document === null || forgets ? 'unknown' : document.condition,
+    codeRevision: document === null || forgets ? recorded.revision : document.codeRevision,
+  };
+}
+
+function afterRunEvent(document: TaskDocument, recorded: RecordedEvent): TaskDocument {
+  const event = decodeEvent<RunEvent>(recorded);
+  if (event.type !== 'run.recorded') return document;
+  const { result, alert } = event.data;
+  const { runId, startedAt, finishedAt, status, outcome } = result;
+  // A result of older code says nothing about the condition of the present one.
+  const condition = alert.codeRevision < document.codeRevision ? document.condition : alert.condition;
+  return {
+    ...document,
+    condition,
+    health: alert.health,
+    lastExecution: {
+      id: runId,
+      finishedAt,
+      status,
+      outcome,
+      durationMs: Date.parse(finishedAt) - Date.parse(startedAt),
+    },
+  };
+}
+
+function afterScheduleEvent(document: TaskDocument, recorded: RecordedEvent): TaskDocument {
+  const event = decodeEvent<ScheduleEvent>(recorded);
+  switch (event.type) {
+    case 'schedule.planned':
+    case 'schedule.stopped':
+    case 'slot.fired':
+    case 'slots.skipped':
+    case 'run.requested':
+      return { ...document, nextRunAt: event.data.plan.nextDueAt };
+    default:
+      return unreachable(event);
+  }
+}
+
+/** Pure: the same events give the same bytes. */
+export function reduce(document: JsonObject | null, recorded: RecordedEvent): JsonObject | null {
+  const task = document as unknown as TaskDocument | null;
+  const next = (): TaskDocument | null => {
+    if (recorded.stream.startsWith('task-')) return afterTaskEvent(task, recorded);
+    // Runs and slots of a task that is archived: their own views tell of them.
+    if (task === null) return null;
+    return recorded.stream.startsWith('run-') ? afterRunEvent(task, recorded) : afterScheduleEvent(task, recorded);
+  };
+  return next() as unknown as JsonObject | null;
+}
