@@ -1,0 +1,78 @@
+/** Around every handler: parses the request by its declaration, runs it once per idempotency key, sends the answer. */
+import { Inject, Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { from, lastValueFrom, type Observable } from 'rxjs';
+import { errorAnswer, type Answer } from './envelope.js';
+import { toAppError } from './failures.js';
+import { FrontDoor } from './front-door.js';
+import { idempotencyKey, type IdempotencyRecords, type StoredAnswer } from './idempotency.js';
+import { declarationOf, parseCall, signalOf, type RouteCall, type RouteDeclaration } from './route.js';
+
+export const IDEMPOTENCY_RECORDS = Symbol('IdempotencyRecords');
+
+const jsonType = 'application/json; charset=utf-8';
+
+@Injectable()
+export class AnswerInterceptor implements NestInterceptor {
+  constructor(
+    @Inject(IDEMPOTENCY_RECORDS) private readonly records: IdempotencyRecords,
+    @Inject(FrontDoor) private readonly frontDoor: FrontDoor,
+  ) {}
+
+  intercept(host: ExecutionContext, next: CallHandler<Answer>): Observable<string> {
+    const http = host.switchToHttp();
+    return from(this.answer(http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>(), next));
+  }
+
+  private async answer(request: FastifyRequest, reply: FastifyReply, next: CallHandler<Answer>): Promise<string> {
+    const declaration = declarationOf(request);
+    if (declaration === undefined) throw new Error('a route without a declaration');
+    const key = request.method === 'POST' ? idempotencyKey(request.headers['idempotency-key']) : null;
+    const signal = AbortSignal.any([signalOf(reply), this.frontDoor.stopSignal]);
+    const call = parseCall(declaration, request, signal);
+    const answer =
+      key === null || request.principal === null
+        ? await run(request, call, next)
+        : await this.once(request, reply, call, key, next);
+    reply.code(answer.status).headers(answer.headers);
+    return answer.body;
+  }
+
+  private async once(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    call: RouteCall<RouteDeclaration>,
+    key: string,
+    next: CallHandler<Answer>,
+  ): Promise<StoredAnswer> {
+    const content = JSON.stringify([request.method, request.url, request.body ?? null]);
+    const { organizationId } = call.context;
+    const { answer, replayed } = await this.records.once({ organizationId, key, content }, async (attempt) => {
+      try {
+        return { answer: await run(request, { ...call, attempt }, next), keep: true };
+      } catch (thrown) {
+        const error = toAppError(thrown);
+        // An outage is no answer: the repeat is meant to try again.
+        if (error.code === 'SERVER_ERROR') throw thrown;
+        const { status, headers, body } = errorAnswer(error, request.id);
+        return {
+          answer: { status, headers: { 'content-type': jsonType, ...headers }, body: JSON.stringify(body) },
+          keep: true,
+        };
+      }
+    });
+    if (replayed) reply.header('idempotent-replayed', 'true');
+    return answer;
+  }
+}
+
+async function run(
+  request: FastifyRequest,
+  call: RouteCall<RouteDeclaration>,
+  next: CallHandler<Answer>,
+): Promise<StoredAnswer> {
+  request.call = call;
+  const { status, headers, body } = await lastValueFrom(next.handle());
+  if (typeof body === 'string') return { status, headers, body };
+  return { status, headers: { 'content-type': jsonType, ...headers }, body: JSON.stringify(body) };
+}

@@ -1,0 +1,128 @@
+/** Makes the Nest application on Fastify with the house's rules at the door. */
+import { randomBytes } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
+import { encodeUlid } from '#runtime/ids';
+import { errorAnswer } from './envelope.js';
+import { clientFailure, unsupportedMediaType } from './failures.js';
+import { acceptedRequestId, FrontDoor, standingHeaders } from './front-door.js';
+import { parseJsonBody } from './json-body.js';
+import { RouteTable } from './route-table.js';
+import { declarationOf, type RouteDeclaration } from './route.js';
+
+const bodyLimitBytes = 1_048_576;
+/** A request must have arrived by then; long answers are not meant. */
+const requestTimeoutMs = 60_000;
+/** Every id fits; anything longer is an unknown path, not an error of its own. */
+const longestParameter = 8_192;
+
+function newRequestId(): string {
+  return `req_${encodeUlid(Date.now(), randomBytes(10))}`;
+}
+
+/** Bytes that are no HTTP request get the envelope too, as far as the socket still takes it. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || socket.destroyed) return;
+  const requestId = newRequestId();
+  const { status, body } = errorAnswer(clientFailure(error.code), requestId);
+  const text = JSON.stringify(body);
+  const headers = Object.entries({
+    ...standingHeaders,
+    'x-request-id': requestId,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(text)),
+    connection: 'close',
+  });
+  socket.end(
+    `HTTP/1.1 ${status} Bad Request\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${text}`,
+  );
+}
+
+/** The body as JSON, where the route takes its media type. */
+function readBody(request: FastifyRequest, bytes: Buffer): unknown {
+  const { 'content-type': contentType = '', 'content-encoding': encoding = 'identity' } = request.headers;
+  const [mediaType = '', ...parameters] = contentType.toLowerCase().split(';');
+  const charset = parameters.map((part) => /^\s*charset\s*=\s*"?([^"\s]+)"?\s*$/.exec(part)?.[1]).find(Boolean);
+  if (encoding.toLowerCase() !== 'identity') throw unsupportedMediaType;
+  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') throw unsupportedMediaType;
+  if (mediaType.trim() === 'application/merge-patch+json' && declarationOf(request)?.mergePatch !== true) {
+    throw unsupportedMediaType;
+  }
+  return parseJsonBody(bytes);
+}
+
+function declarationIn(config: object | undefined): RouteDeclaration | undefined {
+  return config !== undefined && 'declaration' in config ? (config.declaration as RouteDeclaration) : undefined;
+}
+
+function createServer(found: { door: FrontDoor | null; declarations: RouteDeclaration[] }): FastifyInstance {
+  const server = fastify({
+    bodyLimit: bodyLimitBytes,
+    requestTimeout: requestTimeoutMs,
+    // Our own handling of Expect, hosts and proxies is in the front door; nothing of it is left to defaults.
+    trustProxy: false,
+    disableRequestLogging: true,
+    genReqId: (request) => acceptedRequestId(request.headers['x-request-id']) ?? newRequestId(),
+    clientErrorHandler: answerBrokenRequest,
+    routerOptions: { maxParamLength: longestParameter },
+    frameworkErrors: ({ code }, { id }, reply) => {
+      const { status, body } = errorAnswer(clientFailure(code), id);
+      reply.hijack();
+      reply.raw
+        .writeHead(status, {
+          ...standingHeaders,
+          'x-request-id': id,
+          'content-type': 'application/json; charset=utf-8',
+        })
+        .end(JSON.stringify(body));
+    },
+  });
+  server.decorateRequest('principal', null);
+  server.decorateRequest('call', null);
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser(
+    ['application/json', 'application/merge-patch+json'],
+    { parseAs: 'buffer' },
+    (request, bytes: Buffer, done) => {
+      try {
+        done(null, readBody(request, bytes));
+      } catch (error) {
+        done(error instanceof Error ? error : new Error(String(error)));
+      }
+    },
+  );
+  server.addHook('onRoute', ({ config, method }) => {
+    const declaration = declarationIn(config);
+    // Fastify adds a HEAD route beside each GET, with the same declaration.
+    if (declaration !== undefined && declaration.method === method) found.declarations.push(declaration);
+  });
+  server.addHook('onRequest', (request, reply, done) => {
+    reply.headers(standingHeaders);
+    reply.header('x-request-id', request.id);
+    done();
+  });
+  server.addHook('onRequest', async (request, reply) => found.door?.enter(request, reply));
+  server.addHook('onResponse', (request, reply, done) => {
+    found.door?.leave(request, reply);
+    done();
+  });
+  return server;
+}
+
+/** The application, with its routes known but not listening yet. `HttpModule` must be among the module's imports. */
+export async function createHttpApplication(module: object): Promise<NestFastifyApplication> {
+  const found: { door: FrontDoor | null; declarations: RouteDeclaration[] } = { door: null, declarations: [] };
+  const server = createServer(found);
+  const application = await NestFactory.create<NestFastifyApplication>(module, new FastifyAdapter(server), {
+    logger: false,
+    bodyParser: false,
+    abortOnError: false,
+  });
+  found.door = application.get(FrontDoor, { strict: false });
+  const table = application.get(RouteTable, { strict: false });
+  await application.init();
+  for (const declaration of found.declarations) table.add(declaration);
+  return application;
+}

@@ -1,0 +1,36 @@
+/** The last stop of everything that is thrown while a request is handled: answers with the envelope, logs defects. */
+import { Catch, Inject, NotFoundException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LOGGER, type Logger } from '#runtime/logger';
+import { errorAnswer } from './envelope.js';
+import { toAppError, unknownPath } from './failures.js';
+import { RouteTable } from './route-table.js';
+import { statusOf } from './status.js';
+
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  constructor(
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(RouteTable) private readonly routes: RouteTable,
+  ) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    if (reply.sent) return;
+    const allowed = thrown instanceof NotFoundException ? this.routes.methodsAt(request.url) : null;
+    const error = allowed === null ? toAppError(thrown) : unknownPath(allowed);
+    if (allowed !== null && allowed.length > 0) reply.header('allow', allowed.join(', '));
+    if (statusOf(error) >= 500) {
+      const fields = {
+        requestId: request.id,
+        method: request.method,
+        route: request.routeOptions.url,
+        err: error.cause,
+      };
+      this.logger.error({ ...fields, reason: error.reason }, 'request failed');
+    }
+    const { status, headers, body } = errorAnswer(error, request.id);
+    void reply.code(status).headers(headers).type('application/json; charset=utf-8').send(body);
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * What happens to every request before a handler sees it, as Fastify hooks: request id, standing headers, who asks, whose
+ * budget pays. Fastify has matched the route before these hooks run, so there is no second matching that could differ.
+ */
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { organizationDocument, organizationsView, type Plan } from '#contracts/account';
+import { READ_STORE, type ReadStore } from '#read-store/read-store';
+import { CLOCK, type Clock } from '#runtime/clock';
+import { CONFIG, type Config } from '#runtime/config';
+import { AppError, unavailable } from '#runtime/errors';
+import { countRequest } from '#runtime/metrics';
+import { createKeyVerifier, KEY_PEPPER, type KeyVerifier } from './api-key.js';
+import { addressGroup, createClientAddress } from './client-address.js';
+import { QUOTA, quotaHeaders, type Budget, type Quota } from './quota.js';
+import { declarationOf } from './route.js';
+
+export const apiVersion = '2026-11-01';
+
+/** On every response, whatever it is. */
+export const standingHeaders: Readonly<Record<string, string>> = {
+  'x-api-version': apiVersion,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'x-frame-options': 'DENY',
+  'cache-control': 'no-store',
+};
+
+const hourMs = 3_600_000;
+const minuteMs = 60_000;
+const budgetOfPlan: Readonly<Record<Plan, number>> = { free: 100, pro: 1_000, enterprise: 100_000 };
+
+/** A change of plan is felt after this long at most. */
+const planCachedMs = 3_000;
+const plansCached = 10_000;
+
+/** The request id a client sends is taken where it is short and plain. */
+export function acceptedRequestId(header: string | readonly string[] | undefined): string | null {
+  return typeof header === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(header) ? header : null;
+}
+
+@Injectable()
+export class FrontDoor {
+  private readonly verifier: KeyVerifier;
+  private readonly clientAddress: (
+    peer: string | undefined,
+    forwardedFor: string | readonly string[] | undefined,
+  ) => string;
+  private readonly plans = new Map<string, { readonly plan: Plan; readonly untilMs: number }>();
+  private readonly stopping = new AbortController();
+
+  constructor(
+    @Inject(READ_STORE) private readonly readStore: ReadStore,
+    @Inject(KEY_PEPPER) pepper: Buffer,
+    @Inject(QUOTA) private readonly quota: Quota,
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
+    this.verifier = createKeyVerifier(readStore, pepper, clock);
+    this.clientAddress = createClientAddress(config.trustedProxies);
+  }
+
+  /** From the first shutdown hook on: nothing new is taken in, and waits end early. */
+  onModuleDestroy(): void {
+    this.stopping.abort();
+  }
+
+  /** Aborted when the process begins to stop. */
+  get stopSignal(): AbortSignal {
+    return this.stopping.signal;
+  }
+
+  /** Identifies the caller, takes from a budget, or throws what is to be answered. */
+  async enter(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const access = declarationOf(request)?.access;
+    if (access === 'probe') return;
+    if (this.stopping.signal.aborted) {
+      reply.header('connection', 'close');
+      throw unavailable('shutting_down', 'This process is stopping; try again.');
+    }
+    if (access === 'public') return this.takeAnonymous(request);
+    const verdict = await this.verifier.verify(request.headers.authorization);
+    if (!verdict.ok) {
+      await this.takeAnonymous(request);
+      // An unknown path is 404 for everybody: it is no secret which paths exist.
+      if (request.is404) return;
+      throw verdict.error;
+    }
+    request.principal = verdict.principal;
+    await this.takeOfOrganization(verdict.principal.organizationId, reply);
+  }
+
+  /** Counts the answer in the metrics. */
+  leave(request: FastifyRequest, reply: FastifyReply): void {
+    const template = request.routeOptions.url ?? 'unknown';
+    countRequest(request.method, request.is404 ? 'unknown' : template, reply.statusCode, reply.elapsedTime / 1_000);
+  }
+
+  /** Where the request comes from, past the proxies that are trusted. */
+  addressOf(request: FastifyRequest): string {
+    return this.clientAddress(request.raw.socket.remoteAddress, request.headers['x-forwarded-for']);
+  }
+
+  private async takeAnonymous(request: FastifyRequest): Promise<void> {
+    const subject = `address:${addressGroup(this.addressOf(request))}`;
+    const state = await this.quota.take(subject, { limit: this.config.anonymousPerMinute, windowMs: minuteMs });
+    if (!state.allowed)
+      throw this.refused('Too many requests without a valid API key from this address.', state.resetAtMs);
+  }
+
+  private async takeOfOrganization(organizationId: string, reply: FastifyReply): Promise<void> {
+    const budget = await this.budgetOf(organizationId);
+    const state = await this.quota.take(`organization:${organizationId}`, budget);
+    reply.headers(quotaHeaders(state, budget.windowMs, this.clock.now()));
+    if (!state.allowed) {
+      throw this.refused(`The budget of ${budget.limit} requests per hour is used up.`, state.resetAtMs);
+    }
+  }
+
+  private async budgetOf(organizationId: string): Promise<Budget> {
+    const nowMs = this.clock.now();
+    const known = this.plans.get(organizationId);
+    if (known !== undefined && known.untilMs > nowMs) return { limit: budgetOfPlan[known.plan], windowMs: hourMs };
+    const found = organizationDocument
+      .pick({ plan: true })
+      .safeParse(await this.readStore.get(organizationsView, organizationId));
+    const plan = found.success ? found.data.plan : this.config.defaultPlan;
+    if (this.plans.size >= plansCached) this.plans.clear();
+    this.plans.set(organizationId, { plan, untilMs: nowMs + planCachedMs });
+    return { limit: budgetOfPlan[plan], windowMs: hourMs };
+  }
+
+  private refused(message: string, resetAtMs: number): AppError {
+    const retryAfterSeconds = Math.max(1, Math.ceil((resetAtMs - this.clock.now()) / 1_000));
+    return new AppError('RATE_LIMITED', 'rate_limited', message, { retryAfterSeconds });
+  }
+}

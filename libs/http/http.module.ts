@@ -1,0 +1,32 @@
+/** What every process that listens has in common; the noun's own controllers come from its service. */
+import { Module } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
+import { READ_STORE, type ReadStore } from '#read-store/read-store';
+import { CLOCK, type Clock } from '#runtime/clock';
+import { VAULT, type Vault } from '#vault/vault';
+import { AnswerInterceptor, IDEMPOTENCY_RECORDS } from './answer.interceptor.js';
+import { ErrorFilter } from './error-filter.js';
+import { FrontDoor } from './front-door.js';
+import { createIdempotencyRecords } from './idempotency.js';
+import { createProcessQuota, QUOTA } from './quota.js';
+import { RouteGuard } from './route-guard.js';
+import { RouteTable } from './route-table.js';
+
+@Module({
+  providers: [
+    RouteTable,
+    FrontDoor,
+    { provide: QUOTA, useFactory: (clock: Clock) => createProcessQuota(clock), inject: [CLOCK] },
+    {
+      provide: IDEMPOTENCY_RECORDS,
+      useFactory: (readStore: ReadStore, vault: Vault, clock: Clock) =>
+        createIdempotencyRecords(readStore, vault, clock),
+      inject: [READ_STORE, VAULT, CLOCK],
+    },
+    { provide: APP_GUARD, useClass: RouteGuard },
+    { provide: APP_INTERCEPTOR, useClass: AnswerInterceptor },
+    { provide: APP_FILTER, useClass: ErrorFilter },
+  ],
+  exports: [RouteTable, FrontDoor, IDEMPOTENCY_RECORDS],
+})
+export class HttpModule {}

@@ -1,0 +1,152 @@
+/**
+ * Idempotency keys: the same request sent again gets the first one's answer. Before anything is done a record says when
+ * the key was first seen; ids of what is made under it are derived from that, so a repeat after a crash finds what is
+ * already there instead of making it twice.
+ */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { ReadStore, ViewDefinition } from '#read-store/read-store';
+import type { Clock } from '#runtime/clock';
+import { reject } from '#runtime/errors';
+import type { JsonObject } from '#runtime/json';
+import type { Vault } from '#vault/vault';
+import type { IdempotentAttempt } from './route.js';
+
+const keptMs = 24 * 3_600_000;
+const pruneBatch = 500;
+
+/** Not derived from events: a rebuild of the views leaves it alone. */
+export const idempotencyView: ViewDefinition = {
+  name: 'idempotency',
+  fields: ['expiresAtMs'],
+  indexes: [['expiresAtMs']],
+};
+
+const record = z.object({
+  id: z.string(),
+  requestHash: z.string(),
+  startedAtMs: z.number(),
+  expiresAtMs: z.number(),
+  /** Grows by two with each request that takes the key over: the revision of the record's writes. */
+  sequence: z.number(),
+  answer: z.object({ status: z.number(), headers: z.record(z.string(), z.string()), body: z.json() }).nullable(),
+});
+type IdempotencyRecord = z.infer<typeof record>;
+
+/** An answer as it went out, to be sent again as it was. */
+export interface StoredAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface IdempotentRequest {
+  readonly organizationId: string;
+  readonly key: string;
+  /** Method, path and body as text: what must be the same for a repeat to be one. */
+  readonly content: string;
+}
+
+export interface IdempotencyRecords {
+  /** Runs `execute`, or answers what it answered before. Rejects with `idempotency_conflict` where the request differs. */
+  once(
+    request: IdempotentRequest,
+    execute: (attempt: IdempotentAttempt) => Promise<{ readonly answer: StoredAnswer; readonly keep: boolean }>,
+  ): Promise<{ readonly answer: StoredAnswer; readonly replayed: boolean }>;
+  /** Drops what is past its day. */
+  prune(): Promise<void>;
+}
+
+/** The header's value, or null where there is none. Throws `idempotency_key_invalid`. */
+export function idempotencyKey(header: string | readonly string[] | undefined): string | null {
+  if (header === undefined) return null;
+  if (typeof header === 'string' && /^[\x20-\x7e]{1,255}$/.test(header)) return header;
+  throw reject('idempotency_key_invalid', 'Idempotency-Key must be 1 to 255 printable ASCII characters.', [
+    { field: 'Idempotency-Key', rule: 'invalid', message: 'must be 1 to 255 printable ASCII characters' },
+  ]);
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url');
+
+/** Answers hold addresses and new secrets: they are sealed before they are stored. */
+const sealedPaths = ['body'];
+const sealScope = 'idempotency';
+
+export function createIdempotencyRecords(readStore: ReadStore, vault: Vault, clock: Clock): IdempotencyRecords {
+  /** What this process is doing right now; a repeat that comes meanwhile waits for it. */
+  const running = new Map<string, Promise<void>>();
+
+  const find = async (id: string): Promise<IdempotencyRecord | null> => {
+    const parsed = record.safeParse(await readStore.get(idempotencyView, id));
+    return parsed.success && parsed.data.expiresAtMs > clock.now() ? parsed.data : null;
+  };
+
+  const reserve = async (id: string, requestHash: string): Promise<IdempotencyRecord> => {
+    const old = record.safeParse(await readStore.get(idempotencyView, id));
+    const startedAtMs = clock.now();
+    const sequence = old.success ? old.data.sequence + 2 : 1;
+    const fresh = { id, requestHash, startedAtMs, expiresAtMs: startedAtMs + keptMs, sequence, answer: null };
+    await readStore.save(idempotencyView, [{ id, revision: sequence, document: fresh }], null);
+    // Of two processes at once the first write stays: both go on with its start time, so both derive the same ids.
+    return (await find(id)) ?? fresh;
+  };
+
+  const sameRequest = (known: IdempotencyRecord, requestHash: string): IdempotencyRecord => {
+    if (known.requestHash === requestHash) return known;
+    throw reject('idempotency_conflict', 'This Idempotency-Key was used for another request in the last 24 hours.');
+  };
+
+  const replay = async (organizationId: string, known: IdempotencyRecord): Promise<StoredAnswer | null> => {
+    if (known.answer === null) return null;
+    const { status, headers, body } = known.answer;
+    const opened = await vault.open(organizationId, sealScope, { body });
+    return { status, headers, body: String(opened['body']) };
+  };
+
+  return {
+    async once({ organizationId, key, content }, execute) {
+      const id = sha256(`${organizationId}|${key}`);
+      const requestHash = sha256(content);
+      for (let busy = running.get(id); busy !== undefined; busy = running.get(id)) await busy;
+      let done = (): void => {};
+      running.set(id, new Promise((resolve) => (done = resolve)));
+      try {
+        const known = sameRequest((await find(id)) ?? (await reserve(id, requestHash)), requestHash);
+        const earlier = await replay(organizationId, known);
+        if (earlier !== null) return { answer: earlier, replayed: true };
+        const { answer, keep } = await execute({ key, startedAtMs: known.startedAtMs });
+        if (keep) {
+          const { body } = await vault.seal(organizationId, sealScope, { body: answer.body }, sealedPaths);
+          const finished: JsonObject = {
+            ...known,
+            answer: { status: answer.status, headers: answer.headers, body: body ?? '' },
+          };
+          await readStore.save(idempotencyView, [{ id, revision: known.sequence + 1, document: finished }], null);
+        }
+        return { answer, replayed: false };
+      } finally {
+        running.delete(id);
+        done();
+      }
+    },
+
+    async prune() {
+      for (;;) {
+        const { documents } = await readStore.page(idempotencyView, {
+          where: [{ field: 'expiresAtMs', to: clock.now() }],
+          sort: [{ field: 'expiresAtMs', descending: false }],
+          limit: pruneBatch,
+          offset: 0,
+          count: false,
+        });
+        const writes = documents.flatMap((document) => {
+          const { id, sequence } = document;
+          if (typeof id !== 'string' || typeof sequence !== 'number') return [];
+          return [{ id, revision: sequence + 2, document: null }];
+        });
+        if (writes.length > 0) await readStore.save(idempotencyView, writes, null);
+        if (documents.length < pruneBatch) return;
+      }
+    },
+  };
+}

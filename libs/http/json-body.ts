@@ -1,0 +1,118 @@
+/** Reads a request body as JSON, strictly: what two readers could understand differently is refused by name. */
+import { reject, type AppError } from '#runtime/errors';
+import type { Json } from '#runtime/json';
+import { fieldPath } from './field-path.js';
+
+/** Deeper than any document of ours; deeper input only serves to exhaust a stack. */
+const maxDepth = 32;
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+function malformed(message: string): AppError {
+  return reject('malformed_json', message);
+}
+
+function fault(path: readonly PropertyKey[], rule: string, reason: string, message: string): AppError {
+  const field = fieldPath(path);
+  return reject(reason, `${field} ${message}.`, [{ field, rule, message }]);
+}
+
+/** The end of a string literal that begins at `start`; the text is known to be well-formed JSON. */
+function endOfString(text: string, start: number): number {
+  let i = start + 1;
+  while (text[i] !== '"') i += text[i] === '\\' ? 2 : 1;
+  return i + 1;
+}
+
+/** The first name that one object holds twice, or null. JSON.parse keeps the last one and says nothing. */
+function repeatedName(text: string): string | null {
+  const objects: (Set<string> | null)[] = [];
+  let atName = false;
+  for (let i = 0; i < text.length; i += 1) {
+    switch (text[i]) {
+      case '{':
+        objects.push(new Set());
+        atName = true;
+        break;
+      case '[':
+        objects.push(null);
+        atName = false;
+        break;
+      case '}':
+      case ']':
+        objects.pop();
+        atName = false;
+        break;
+      case ',':
+        atName = objects.at(-1) != null;
+        break;
+      case '"': {
+        const end = endOfString(text, i);
+        const names = objects.at(-1);
+        if (atName && names != null) {
+          const name = String(JSON.parse(text.slice(i, end)));
+          if (names.has(name)) return name;
+          names.add(name);
+          atName = false;
+        }
+        i = end - 1;
+        break;
+      }
+      default:
+    }
+  }
+  return null;
+}
+
+function checkValue(value: Json, path: PropertyKey[]): void {
+  if (typeof value === 'string') {
+    if (!value.isWellFormed())
+      throw fault(path, 'malformed_text', 'malformed_text', 'holds half of a surrogate pair, which is no text');
+    return;
+  }
+  if (typeof value !== 'object' || value === null) return;
+  if (path.length >= maxDepth)
+    throw reject('too_deep', `The body is nested deeper than ${maxDepth} levels.`, [
+      { field: fieldPath(path.slice(0, 3)), rule: 'too_deep', message: `is nested deeper than ${maxDepth} levels` },
+    ]);
+  for (const [name, inner] of Object.entries(value)) {
+    path.push(Array.isArray(value) ? Number(name) : name);
+    if (name === '__proto__') throw fault(path, 'unknown', 'unknown_field', 'is not a field');
+    checkValue(inner, path);
+    path.pop();
+  }
+}
+
+/** The JSON inside; undefined where the body is empty. Throws `malformed_json`, `duplicate_field`, `too_deep`, `malformed_text`, `unknown_field`. */
+export function parseJsonBody(bytes: Uint8Array): Json | undefined {
+  let text: string;
+  try {
+    text = decoder.decode(bytes);
+  } catch {
+    throw malformed('The body is not UTF-8.');
+  }
+  if (text.trim() === '') return undefined;
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch (error) {
+    throw malformed(`The body is not JSON: ${positionIn(text, error)}.`);
+  }
+  const repeated = repeatedName(text);
+  if (repeated !== null) {
+    const field = fieldPath([repeated]);
+    throw reject('duplicate_field', `${field} is given twice in one object.`, [
+      { field, rule: 'duplicate', message: 'is given twice in one object' },
+    ]);
+  }
+  checkValue(value, []);
+  return value;
+}
+
+/** Where the fault is, in words of ours: the engine's message repeats parts of the body. */
+function positionIn(text: string, error: unknown): string {
+  const position = /position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
+  if (position === undefined) return 'it ends too early or holds a character that does not belong there';
+  const before = text.slice(0, Number(position)).split('\n');
+  return `unexpected character at line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
+}

@@ -1,0 +1,24 @@
+/** Deny by default: a handler runs only where a declaration says who may, and the request's key reaches that far. */
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { AppError } from '#runtime/errors';
+import { allows } from './api-key.js';
+import { declarationOf } from './route.js';
+
+@Injectable()
+export class RouteGuard implements CanActivate {
+  canActivate(host: ExecutionContext): boolean {
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
+    const declaration = declarationOf(request);
+    if (declaration === undefined) throw new Error(`${request.method} ${request.url}: a route without a declaration`);
+    const { access } = declaration;
+    if (access === 'public' || access === 'probe') return true;
+    if (request.principal === null) {
+      throw new AppError('UNAUTHORIZED', 'missing_api_key', 'Send your API key as Authorization: Bearer <API_KEY>.');
+    }
+    if (!allows(request.principal.scopes, access)) {
+      throw new AppError('FORBIDDEN', 'missing_scope', `This API key lacks the scope ${access}.`);
+    }
+    return true;
+  }
+}

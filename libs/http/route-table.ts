@@ -1,0 +1,31 @@
+/** Every declared route of the process: what methods a path takes, and what the OpenAPI document tells. */
+import { Injectable } from '@nestjs/common';
+import type { RouteDeclaration } from './route.js';
+
+@Injectable()
+export class RouteTable {
+  private readonly entries: { readonly declaration: RouteDeclaration; readonly pattern: RegExp }[] = [];
+
+  add(declaration: RouteDeclaration): void {
+    const pattern = new RegExp(
+      `^${declaration.path.replace(/[.*+?^$()|[\]\\]/g, String.raw`\$&`).replace(/\{\w+\}/g, '[^/]+')}$`,
+    );
+    this.entries.push({ declaration, pattern });
+  }
+
+  get declarations(): readonly RouteDeclaration[] {
+    return this.entries.map(({ declaration }) => declaration);
+  }
+
+  /** Methods that a path takes, HEAD beside GET; none where nothing is there. */
+  methodsAt(url: string): readonly string[] {
+    const path = url.split(/[?#]/, 1)[0] ?? '';
+    const methods = new Set<string>();
+    for (const { declaration, pattern } of this.entries) {
+      if (!pattern.test(path)) continue;
+      methods.add(declaration.method);
+      if (declaration.method === 'GET') methods.add('HEAD');
+    }
+    return [...methods].sort();
+  }
+}

@@ -1,0 +1,29 @@
+/** From error codes to HTTP: the only place with these numbers (API contract, section 1). */
+import type { AppError } from '#runtime/errors';
+
+/** Reasons that have a status of their own; every other one has that of its code. */
+const statusOfReason: Readonly<Record<string, number>> = {
+  idempotency_conflict: 409,
+  already_exists: 409,
+  stale_revision: 412,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  method_not_allowed: 405,
+  internal_error: 500,
+};
+
+const statusOfCode = {
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  VALIDATION_ERROR: 400,
+  RATE_LIMITED: 429,
+  SERVER_ERROR: 503,
+} as const;
+
+/** Every status that an error may answer with, per code; the OpenAPI document lists them. */
+export const errorStatuses = [400, 401, 403, 404, 405, 409, 412, 413, 415, 429, 500, 503] as const;
+
+export function statusOf(error: Pick<AppError, 'code' | 'reason'>): number {
+  return statusOfReason[error.reason] ?? statusOfCode[error.code];
+}

@@ -1,0 +1,118 @@
+/** What a task's schema cannot know: this installation's limits, addresses that are never reached, code and templates that do not parse. */
+import { createHash } from 'node:crypto';
+import type { TaskInput } from '#contracts/task';
+import { refuse } from '#http/validation';
+import type { Outbound } from '#outbound/outbound';
+import type { Config } from '#runtime/config';
+import { AppError, reject } from '#runtime/errors';
+import type { CheckedCode, CodeForm, Sandbox } from '#sandbox/sandbox';
+import { checkTemplate } from '#templates/templates';
+import { fieldPath } from '#http/field-path';
+
+type Action = TaskInput['actions'][number];
+type Field = readonly PropertyKey[];
+
+/** Code that was checked lately need not be read again: many tasks share one function. */
+const rememberedChecks = 1_000;
+
+export interface CodeChecker {
+  check(code: string, scope: 'evaluation' | 'action'): Promise<CheckedCode>;
+}
+
+export function createCodeChecker(sandbox: Pick<Sandbox, 'check'>): CodeChecker {
+  const known = new Map<string, CheckedCode>();
+  return {
+    async check(code, scope) {
+      const key = createHash('sha256').update(scope).update('|').update(code).digest('base64');
+      const remembered = known.get(key);
+      if (remembered !== undefined) return remembered;
+      const checked = await sandbox.check(code, scope);
+      if (known.size >= rememberedChecks) known.delete(known.keys().next().value ?? '');
+      known.set(key, checked);
+      return checked;
+    },
+  };
+}
+
+export interface SettingsChecks {
+  readonly config: Pick<Config, 'minIntervalSeconds' | 'smtpUrl'>;
+  readonly outbound: Pick<Outbound, 'refusalOf'>;
+  readonly code: CodeChecker;
+}
+
+/** A fault in text of the user's own, with its place. */
+function misread(
+  field: Field,
+  reason: string,
+  { message, line, column }: { readonly message: string; readonly line: number; readonly column: number },
+): AppError {
+  const name = fieldPath(field);
+  return reject(reason, `${name} cannot be read: ${message} (line ${line}, column ${column}).`, [
+    { field: name, rule: reason, message, line, column },
+  ]);
+}
+
+function checkAddress({ outbound }: SettingsChecks, field: Field, url: string | null | undefined): void {
+  const refusal = url === null || url === undefined ? null : outbound.refusalOf(url);
+  if (refusal !== null)
+    throw reject('address_denied', refusal, [{ field: fieldPath(field), rule: 'address_denied', message: refusal }]);
+}
+
+function checkText(field: Field, template: string | undefined): void {
+  const checked = template === undefined ? { ok: true as const } : checkTemplate(template);
+  if (!checked.ok) throw misread(field, 'template_error', checked);
+}
+
+async function checkCode(
+  checks: SettingsChecks,
+  field: Field,
+  code: string,
+  scope: 'evaluation' | 'action',
+): Promise<CodeForm> {
+  const checked = await checks.code.check(code, scope);
+  if (!checked.ok) throw misread(field, 'syntax_error', checked);
+  return checked.form;
+}
+
+async function checkAction(checks: SettingsChecks, action: Action, field: Field): Promise<void> {
+  switch (action.type) {
+    case 'email':
+      if (checks.config.smtpUrl === null) {
+        throw refuse(
+          field,
+          'smtp_not_configured',
+          'needs a mail server: set SMTP_URL on this instance',
+          'smtp_not_configured',
+        );
+      }
+      checkText([...field, 'config', 'subject'], action.config.subject);
+      return checkText([...field, 'config', 'body'], action.config.body);
+    case 'webhook':
+      checkAddress(checks, [...field, 'config', 'url'], action.config.url);
+      return checkText([...field, 'config', 'body'], action.config.body);
+    case 'custom':
+      await checkCode(checks, [...field, 'config', 'code'], action.config.code, 'action');
+  }
+}
+
+/** The form of the evaluation code. Throws the first fault, naming its field. */
+export async function checkSettings(checks: SettingsChecks, input: TaskInput): Promise<CodeForm> {
+  const { schedule, fetch } = input;
+  const { minIntervalSeconds } = checks.config;
+  if (schedule.type === 'interval' && schedule.intervalSeconds < minIntervalSeconds) {
+    throw refuse(['schedule', 'intervalSeconds'], 'too_small', `must be at least ${minIntervalSeconds} here`);
+  }
+  if (fetch.mode === 'browser') {
+    throw refuse(
+      ['fetch', 'mode'],
+      'browser_unavailable',
+      'needs a browser, and this instance has none',
+      'browser_unavailable',
+    );
+  }
+  checkAddress(checks, ['url'], input.url);
+  checkAddress(checks, ['fetch', 'proxy'], fetch.proxy);
+  const form = await checkCode(checks, ['evaluationFunction'], input.evaluationFunction, 'evaluation');
+  for (const [index, action] of input.actions.entries()) await checkAction(checks, action, ['actions', index]);
+  return form;
+}

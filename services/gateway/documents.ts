@@ -1,0 +1,53 @@
+/** Between the gateway and what it reads and asks: views give JSON, the bus takes JSON. The only place here that casts. */
+import { z } from 'zod';
+import type { OrganizationDocument } from '#contracts/account';
+import { deliveriesView, type DeliveryDocument } from '#contracts/delivery';
+import { executionsView, type ExecutionDocument } from '#contracts/run';
+import { taskState, tasksView, type TaskDocument } from '#contracts/task';
+import type { ReadStore } from '#read-store/read-store';
+import { notFound } from '#runtime/errors';
+import type { JsonObject } from '#runtime/json';
+
+/** A value that JSON can hold, as the ports name it. */
+export function toJsonObject(value: object): JsonObject {
+  return value as JsonObject;
+}
+
+/** Documents were checked when they were written: views are ours alone. */
+export const asTask = (document: JsonObject): TaskDocument => document as unknown as TaskDocument;
+export const asExecution = (document: JsonObject): ExecutionDocument => document as unknown as ExecutionDocument;
+export const asDelivery = (document: JsonObject): DeliveryDocument => document as unknown as DeliveryDocument;
+
+/** The answer to `task.change`. */
+export const changedTask = z.object({ state: taskState, position: z.number().nullable() });
+
+type Owned = { readonly organizationId: OrganizationDocument['id'] };
+
+function owned<Document extends Owned>(document: Document | null, organizationId: string, what: string): Document {
+  if (document === null || document.organizationId !== organizationId) throw notFound(what);
+  return document;
+}
+
+/** Throws the same 404 for an unknown task and another organisation's. */
+export async function findTask(readStore: ReadStore, organizationId: string, id: string): Promise<TaskDocument> {
+  const document = await readStore.get(tasksView, id);
+  return owned(document === null ? null : asTask(document), organizationId, 'notification');
+}
+
+export async function findExecution(
+  readStore: ReadStore,
+  organizationId: string,
+  id: string,
+): Promise<ExecutionDocument> {
+  const document = await readStore.get(executionsView, id);
+  return owned(document === null ? null : asExecution(document), organizationId, 'execution');
+}
+
+export async function findDelivery(
+  readStore: ReadStore,
+  organizationId: string,
+  id: string,
+): Promise<DeliveryDocument> {
+  const document = await readStore.get(deliveriesView, id);
+  return owned(document === null ? null : asDelivery(document), organizationId, 'delivery');
+}

@@ -1,0 +1,141 @@
+/** HTTP for notification tasks: reads the view, sends commands. */
+import { Controller, Inject } from '@nestjs/common';
+import { BUS, type Bus } from '#bus/bus';
+import { requests } from '#contracts/catalogue';
+import { historyEntry, taskInput, tasksView, type TaskDocument, type TaskInput } from '#contracts/task';
+import { z } from 'zod';
+import { data, list, type Answer } from '#http/envelope';
+import { entityTag, expectedRevision } from '#http/entity-tag';
+import { offsetOf } from '#http/parameters';
+import { Call, Handles, type RouteCall } from '#http/route';
+import { validated } from '#http/validation';
+import { READ_STORE, type FieldFilter, type ReadStore } from '#read-store/read-store';
+import { AppError } from '#runtime/errors';
+import type { JsonObject } from '#runtime/json';
+import { VAULT, type Vault } from '#vault/vault';
+import { asTask, findTask, toJsonObject } from './documents.js';
+import { listInMemory } from './lists.js';
+import { mergePatch } from './merge-patch.js';
+import * as routes from './notifications.routes.js';
+import { TaskSaver, type SavedTask } from './save-task.js';
+import { withoutSealed } from './secrets.js';
+import { noProgress, openSettings, readOnlyFields, toTaskAnswer, type TaskProgress } from './task-answer.js';
+
+/** Writers without If-Match who met another writer try again on what is there then. */
+const writeAttempts = 8;
+
+const historyReply = z.object({ entries: z.array(historyEntry) });
+
+/** The settings of an answer, without what cannot be set. */
+function settable(answer: JsonObject): JsonObject {
+  const readOnly: readonly string[] = readOnlyFields;
+  return toJsonObject(Object.fromEntries(Object.entries(answer).filter(([name]) => !readOnly.includes(name))));
+}
+
+function saved({ state, opened, shownSecrets }: SavedTask, progress: TaskProgress, status: number): Answer {
+  const headers = { etag: entityTag(state.revision) };
+  return data(toTaskAnswer(state, opened, progress, shownSecrets), {
+    status,
+    headers: status === 201 ? { ...headers, location: `/api/notifications/${state.id}` } : headers,
+  });
+}
+
+@Controller()
+export class NotificationsController {
+  constructor(
+    @Inject(READ_STORE) private readonly readStore: ReadStore,
+    @Inject(VAULT) private readonly vault: Vault,
+    @Inject(BUS) private readonly bus: Bus,
+    @Inject(TaskSaver) private readonly saver: TaskSaver,
+  ) {}
+
+  @Handles(routes.createNotification)
+  async create(@Call() call: RouteCall<typeof routes.createNotification>): Promise<Answer> {
+    return saved(await this.saver.create(call.body, call.context, call.attempt), noProgress, 201);
+  }
+
+  @Handles(routes.listNotifications)
+  async list(@Call() { query, context }: RouteCall<typeof routes.listNotifications>): Promise<Answer> {
+    const { status, condition, health, tag, q, sort } = query;
+    const where: FieldFilter[] = [{ field: 'organizationId', equals: context.organizationId }];
+    if (status !== undefined) where.push({ field: 'status', equals: status });
+    if (condition !== undefined) where.push({ field: 'condition', equals: condition });
+    if (health !== undefined) where.push({ field: 'health', equals: health });
+    if (tag !== undefined) where.push({ field: 'tags', has: tag });
+    if (q !== undefined) where.push({ fields: ['name', 'url'], contains: q });
+    const { documents, total } = await this.readStore.page(tasksView, {
+      where,
+      sort: [{ field: sort.replace('-', ''), descending: sort.startsWith('-') }],
+      limit: query.limit,
+      offset: offsetOf(query),
+      count: true,
+    });
+    return list(await Promise.all(documents.map((document) => this.answer(asTask(document)))), query, total ?? 0);
+  }
+
+  @Handles(routes.getNotification)
+  async get(@Call() { ids, context }: RouteCall<typeof routes.getNotification>): Promise<Answer> {
+    const task = await findTask(this.readStore, context.organizationId, ids.id);
+    return data(await this.answer(task), { headers: { etag: entityTag(task.revision) } });
+  }
+
+  @Handles(routes.replaceNotification)
+  async replace(@Call() call: RouteCall<typeof routes.replaceNotification>): Promise<Answer> {
+    return this.write(call, async () => call.body);
+  }
+
+  @Handles(routes.patchNotification)
+  async patch(@Call() call: RouteCall<typeof routes.patchNotification>): Promise<Answer> {
+    return this.write(call, async (task) => {
+      const patched = mergePatch(settable(await this.answer(task)), toJsonObject(call.body));
+      return validated(taskInput, patched, 'body');
+    });
+  }
+
+  @Handles(routes.deleteNotification)
+  async archive(@Call() { ids, context, ifMatch }: RouteCall<typeof routes.deleteNotification>): Promise<Answer> {
+    const revision = expectedRevision(ifMatch);
+    const { id } = await findTask(this.readStore, context.organizationId, ids.id);
+    await this.saver.archive(id, revision, context);
+    return data({ id, deleted: true });
+  }
+
+  @Handles(routes.listHistory)
+  async history(@Call() { ids, query, context }: RouteCall<typeof routes.listHistory>): Promise<Answer> {
+    const { id } = await findTask(this.readStore, context.organizationId, ids.id);
+    const { entries } = historyReply.parse(await this.bus.request(requests.taskHistory, { taskId: id }, context));
+    const newestFirst = entries
+      .toReversed()
+      .map((entry) => ({ id: String(entry.revision), sort: entry.revision, entry }));
+    return listInMemory(newestFirst, query, ({ entry }) => withoutSealed(toJsonObject(entry)));
+  }
+
+  private async answer(task: TaskDocument): Promise<JsonObject> {
+    return toTaskAnswer(task, await openSettings(this.vault, task), task);
+  }
+
+  /** Computes the new settings from the task as it is and writes them; meets other writers by doing so again. */
+  private async write(
+    { ids, context, ifMatch }: Pick<RouteCall<typeof routes.patchNotification>, 'ids' | 'context' | 'ifMatch'>,
+    change: (task: TaskDocument) => Promise<TaskInput>,
+  ): Promise<Answer> {
+    const wanted = expectedRevision(ifMatch);
+    for (let attempt = 1; ; attempt += 1) {
+      const task = await findTask(this.readStore, context.organizationId, ids.id);
+      try {
+        const result = await this.saver.replace(await change(task), task, wanted ?? task.revision, context);
+        return saved(result, await this.progressOf(task), 200);
+      } catch (error) {
+        const stale = error instanceof AppError && error.reason === 'stale_revision';
+        if (!stale || wanted !== null || attempt >= writeAttempts) throw error;
+        await this.saver.seenBeyond(task.id, task.revision);
+      }
+    }
+  }
+
+  /** Condition and times after the write; as they were before it where the view has not come that far. */
+  private async progressOf(task: TaskDocument): Promise<TaskProgress> {
+    const document = await this.readStore.get(tasksView, task.id);
+    return document === null ? task : asTask(document);
+  }
+}

@@ -1,0 +1,143 @@
+/** The operations on notification tasks, as the contract has them. */
+import { z } from 'zod';
+import { idSchema } from '#contracts/common';
+import { condition, health } from '#contracts/policy';
+import { historyEntry, taskInput, taskStatus } from '#contracts/task';
+import { afterParameter, pageParameters } from '#http/parameters';
+import { route } from '#http/route';
+import { readOnlyFields, taskAnswer } from './task-answer.js';
+
+const tag = 'Notifications';
+const ids = { id: { prefix: 'ntf', of: 'notification' } } as const;
+const etag = { ETag: 'The revision, for If-Match.' };
+
+const example = {
+  name: 'Price of the red kettle',
+  url: 'https://shop.example.com/kettle',
+  evaluationFunction: "return page.number(document.querySelector('.price')) < 40;",
+  actions: [{ type: 'email', config: { to: 'me@example.com', subject: 'The kettle costs {{ value }}' } }],
+};
+
+export const createNotification = route({
+  method: 'POST',
+  path: '/api/notifications',
+  operationId: 'createNotification',
+  summary: 'Create a notification task',
+  description:
+    'The code is parsed before anything is saved: a syntax error is answered with its line and column. A webhook secret that the service makes is in clear in this answer only.',
+  tag,
+  access: 'write',
+  body: taskInput,
+  bodyExample: example,
+  answers: [
+    {
+      status: 201,
+      description: 'The task as it was stored.',
+      envelope: 'data',
+      schema: taskAnswer,
+      headers: { ...etag, Location: 'Where the task is.' },
+    },
+  ],
+});
+
+const sorts = ['-createdAt', 'createdAt', 'name', '-name', 'nextRunAt'] as const;
+
+export const listNotifications = route({
+  method: 'GET',
+  path: '/api/notifications',
+  operationId: 'listNotifications',
+  summary: 'List notification tasks',
+  tag,
+  access: 'read',
+  query: z.strictObject({
+    ...pageParameters,
+    status: taskStatus.optional(),
+    condition: condition.optional(),
+    health: health.optional(),
+    tag: z.string().min(1).max(50).optional(),
+    q: z.string().min(1).max(200).optional().meta({ description: 'Text that name or url hold, whatever its case.' }),
+    sort: z.enum(sorts).default('-createdAt'),
+  }),
+  answers: [{ status: 200, description: 'One page of tasks.', envelope: 'list', schema: taskAnswer }],
+});
+
+export const getNotification = route({
+  method: 'GET',
+  path: '/api/notifications/{id}',
+  operationId: 'getNotification',
+  summary: 'Get a notification task',
+  tag,
+  access: 'read',
+  ids,
+  answers: [{ status: 200, description: 'The task.', envelope: 'data', schema: taskAnswer, headers: etag }],
+});
+
+export const replaceNotification = route({
+  method: 'PUT',
+  path: '/api/notifications/{id}',
+  operationId: 'replaceNotification',
+  summary: 'Replace all settable fields of a notification task',
+  description:
+    'Fields left out get their defaults. Read-only fields are passed over, so that what GET gave can be edited and sent back; a secret that comes back as ******** is kept.',
+  tag,
+  access: 'write',
+  ids,
+  body: taskInput,
+  ignoredFields: readOnlyFields,
+  bodyExample: example,
+  conditional: true,
+  answers: [
+    { status: 200, description: 'The task as it is now.', envelope: 'data', schema: taskAnswer, headers: etag },
+  ],
+});
+
+export const patchNotification = route({
+  method: 'PATCH',
+  path: '/api/notifications/{id}',
+  operationId: 'patchNotification',
+  summary: 'Change some fields of a notification task',
+  description: 'A JSON merge patch (RFC 7396): null takes a field back to its default, a list is replaced as a whole.',
+  tag,
+  access: 'write',
+  ids,
+  body: z.record(z.string(), z.json()).meta({ patchOf: taskInput }),
+  ignoredFields: readOnlyFields,
+  bodyExample: { status: 'paused' },
+  mergePatch: true,
+  conditional: true,
+  answers: [
+    { status: 200, description: 'The task as it is now.', envelope: 'data', schema: taskAnswer, headers: etag },
+  ],
+});
+
+export const deleteNotification = route({
+  method: 'DELETE',
+  path: '/api/notifications/{id}',
+  operationId: 'deleteNotification',
+  summary: 'Archive a notification task',
+  description: 'From then on it is 404 everywhere; its history stays in the audit.',
+  tag,
+  access: 'write',
+  ids,
+  conditional: true,
+  answers: [
+    {
+      status: 200,
+      description: 'It is archived.',
+      envelope: 'data',
+      schema: z.object({ id: idSchema('ntf'), deleted: z.literal(true) }),
+    },
+  ],
+});
+
+export const listHistory = route({
+  method: 'GET',
+  path: '/api/notifications/{id}/history',
+  operationId: 'listNotificationHistory',
+  summary: 'Every change of a notification task, newest first',
+  tag,
+  access: 'read',
+  ids,
+  query: z.strictObject({ ...pageParameters, after: afterParameter }),
+  answers: [{ status: 200, description: 'Changes.', envelope: 'list', schema: historyEntry, cursor: true }],
+});

@@ -1,0 +1,211 @@
+/** From what a user wrote to the command that the tasks service decides on: checked, masks resolved, ids given, sealed. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import { BUS, type Bus, type RequestContext } from '#bus/bus';
+import { actionTypes, type StoredAction } from '#contracts/action';
+import { requests } from '#contracts/catalogue';
+import { sealedFetchPaths } from '#contracts/fetch';
+import {
+  tasksView,
+  type TaskCommand,
+  type TaskDocument,
+  type TaskInput,
+  type TaskSpec,
+  type TaskState,
+} from '#contracts/task';
+import type { IdempotentAttempt } from '#http/route';
+import { refuse } from '#http/validation';
+import { OUTBOUND, type Outbound } from '#outbound/outbound';
+import { createPositionWaiter, type PositionWaiter } from '#read-store/await-position';
+import { READ_STORE, type ReadStore } from '#read-store/read-store';
+import { CONFIG, type Config } from '#runtime/config';
+import { derivedId, IDS, type Ids } from '#runtime/ids';
+import type { JsonObject } from '#runtime/json';
+import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
+import { VAULT, type Vault } from '#vault/vault';
+import { checkSettings, createCodeChecker, type SettingsChecks } from './check-settings.js';
+import { asTask, changedTask, toJsonObject } from './documents.js';
+import { keepSealed, secretsOfAction, secretsOfFetch, unmasked } from './secrets.js';
+import { actionScope, fetchScope, openSettings, type OpenedSettings } from './task-answer.js';
+
+/** A view that is further behind than this is not waited for: the write stands, the answer comes from it. */
+const viewWaitMs = 5_000;
+
+/** How long and how often to look for the write that came in between. */
+const staleWaitMs = 2_000;
+const staleLookMs = 10;
+
+export interface SavedTask {
+  readonly state: TaskState;
+  readonly opened: OpenedSettings;
+  /** Actions whose webhook secret was made now. */
+  readonly shownSecrets: ReadonlySet<string>;
+}
+
+interface Prepared {
+  readonly spec: TaskSpec;
+  readonly madeSecrets: ReadonlySet<string>;
+}
+
+/** The task as it is: its settings as stored and in clear. */
+interface Base {
+  readonly document: TaskDocument;
+  readonly opened: OpenedSettings;
+}
+
+@Injectable()
+export class TaskSaver {
+  private readonly checks: SettingsChecks;
+  private readonly waiter: PositionWaiter;
+
+  constructor(
+    @Inject(BUS) private readonly bus: Bus,
+    @Inject(VAULT) private readonly vault: Vault,
+    @Inject(IDS) private readonly ids: Ids,
+    @Inject(READ_STORE) private readonly readStore: ReadStore,
+    @Inject(SANDBOX) sandbox: Sandbox,
+    @Inject(OUTBOUND) outbound: Outbound,
+    @Inject(CONFIG) config: Config,
+  ) {
+    this.checks = { config, outbound, code: createCodeChecker(sandbox) };
+    this.waiter = createPositionWaiter(readStore, tasksView);
+  }
+
+  async create(input: TaskInput, context: RequestContext, attempt: IdempotentAttempt | null): Promise<SavedTask> {
+    for (const [index, action] of input.actions.entries()) {
+      if (action.id !== undefined) throw refuse(['actions', index, 'id'], 'unknown', 'is given by the service');
+    }
+    const taskId =
+      attempt === null
+        ? this.ids.next('ntf')
+        : derivedId('ntf', attempt.startedAtMs, context.organizationId, attempt.key, String(attempt.startedAtMs));
+    const { spec, madeSecrets } = await this.prepare(input, taskId, null, attempt);
+    const state = await this.send({ type: 'createTask', taskId, spec, status: input.status }, context);
+    return { state, opened: await openSettings(this.vault, state), shownSecrets: madeSecrets };
+  }
+
+  /** Rejects with `stale_revision` where the task is no longer at `expectedRevision`. */
+  async replace(
+    input: TaskInput,
+    document: TaskDocument,
+    expectedRevision: number,
+    context: RequestContext,
+  ): Promise<SavedTask> {
+    const opened = await openSettings(this.vault, document);
+    const { spec, madeSecrets } = await this.prepare(input, document.id, { document, opened }, null);
+    const command: TaskCommand = {
+      type: 'replaceTask',
+      taskId: document.id,
+      spec,
+      status: input.status,
+      expectedRevision,
+    };
+    const state = await this.send(command, context);
+    return { state, opened: await openSettings(this.vault, state), shownSecrets: madeSecrets };
+  }
+
+  async archive(taskId: string, expectedRevision: number | null, context: RequestContext): Promise<void> {
+    await this.send({ type: 'archiveTask', taskId, expectedRevision }, context);
+  }
+
+  /** Waits a little until the view shows a later revision than the one that was stale. */
+  async seenBeyond(taskId: string, revision: number): Promise<void> {
+    for (let waitedMs = 0; waitedMs < staleWaitMs; waitedMs += staleLookMs) {
+      const document = await this.readStore.get(tasksView, taskId);
+      if (document === null || asTask(document).revision > revision) return;
+      await setTimeout(staleLookMs);
+    }
+  }
+
+  /** Sends a command and waits until the view has seen what it did. */
+  private async send(command: TaskCommand, context: RequestContext): Promise<TaskState> {
+    const reply = await this.bus.request(requests.taskChange, toJsonObject(command), context);
+    const { state, position } = changedTask.parse(reply);
+    if (position !== null) await this.waiter.reached(position, viewWaitMs);
+    return state;
+  }
+
+  private async prepare(
+    input: TaskInput,
+    taskId: string,
+    base: Base | null,
+    attempt: IdempotentAttempt | null,
+  ): Promise<Prepared> {
+    const codeForm = await checkSettings(this.checks, input);
+    const madeSecrets = new Set<string>();
+    const actions: StoredAction[] = [];
+    for (const [index, action] of input.actions.entries()) {
+      const known = base?.document.spec.actions.find(({ id }) => id === action.id) ?? null;
+      if (action.id !== undefined && known === null) {
+        throw refuse(['actions', index, 'id'], 'unknown', 'is not an action of this notification', 'action_unknown');
+      }
+      if (actions.some(({ id }) => id === action.id)) {
+        throw refuse(['actions', index, 'id'], 'duplicate', 'stands twice in the list');
+      }
+      const id = action.id ?? this.actionId(taskId, index, attempt);
+      const config = await this.sealedConfig(
+        taskId,
+        { ...action, id },
+        base,
+        known,
+        ['actions', index, 'config'],
+        madeSecrets,
+      );
+      const { type, enabled, expireAfterSeconds, on } = action;
+      actions.push({ id, type, config, enabled, expireAfterSeconds, on });
+    }
+    const { name, description, url, evaluationFunction, schedule, policy, tags, externalKey } = input;
+    const fetch = await this.sealedFetch(taskId, toJsonObject(input.fetch), base);
+    return {
+      spec: {
+        name,
+        description,
+        url,
+        evaluationFunction,
+        codeForm,
+        actions,
+        schedule,
+        policy,
+        fetch,
+        tags,
+        externalKey,
+      },
+      madeSecrets,
+    };
+  }
+
+  private actionId(taskId: string, index: number, attempt: IdempotentAttempt | null): string {
+    return attempt === null
+      ? this.ids.next('act')
+      : derivedId('act', attempt.startedAtMs, taskId, 'action', String(index));
+  }
+
+  private async sealedConfig(
+    taskId: string,
+    action: TaskInput['actions'][number] & { readonly id: string },
+    base: Base | null,
+    known: StoredAction | null,
+    field: readonly PropertyKey[],
+    madeSecrets: Set<string>,
+  ): Promise<JsonObject> {
+    const { type, id } = action;
+    // An action that changes its type is another one: nothing of the old settings is carried over.
+    const stored = known?.type === type ? known.config : null;
+    const clear = stored === null ? null : (base?.opened.configs.get(id) ?? null);
+    let config = unmasked(toJsonObject(action.config), clear, secretsOfAction(type), field);
+    if (type === 'webhook' && config['secret'] === undefined) {
+      const kept = clear?.['secret'];
+      if (kept === undefined) madeSecrets.add(id);
+      config = { ...config, secret: kept ?? `whsec_${randomBytes(24).toString('base64')}` };
+    }
+    const kept = stored === null || clear === null ? config : keepSealed(config, clear, stored);
+    return this.vault.seal(taskId, actionScope(id), kept, actionTypes[type].sealed);
+  }
+
+  private async sealedFetch(taskId: string, fetch: JsonObject, base: Base | null): Promise<JsonObject> {
+    const clear = unmasked(fetch, base?.opened.fetch ?? null, secretsOfFetch, ['fetch']);
+    const kept = base === null ? clear : keepSealed(clear, base.opened.fetch, base.document.spec.fetch);
+    return this.vault.seal(taskId, fetchScope, kept, sealedFetchPaths);
+  }
+}
