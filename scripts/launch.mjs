@@ -26,7 +26,7 @@ function ownNode() {
 export async function isOnOwnNode(scriptUrl, args = process.argv.slice(2)) {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major >= ownNodeMajor) {
-    // Compiled code is kept beside the dependencies: it takes a third off a second start.
+    // Compiled code is kept beside the dependencies, so that a second start need not compile it again.
     nodeModule.enableCompileCache(join(root, 'node_modules', '.cache', 'compiled'));
     return true;
   }
