@@ -70,7 +70,9 @@ export function exchangeFault(error: unknown, answered: boolean): Fault {
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
     return new Fault('protocol_error', 'The answer is shorter or longer than the server announced (Content-Length).');
   }
-  if (code.startsWith('HPE_')) return new Fault('protocol_error', 'The answer does not follow the HTTP protocol.');
+  if (error instanceof Error && error.name === 'HTTPParserError') {
+    return new Fault('protocol_error', 'The answer does not follow the HTTP protocol.');
+  }
   if (answered) return new Fault('protocol_error', 'The server closed the connection in the middle of its answer.');
   if (error instanceof Error && error.message.startsWith('bad ')) {
     return new Fault('protocol_error', 'The server answered with something that does not belong to the request.');
