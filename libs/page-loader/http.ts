@@ -1,0 +1,290 @@
+/** The page loader for `mode: http`: one page through the outbound door, decoded, with retries and good manners. */
+import { hash } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Outbound, OutboundAnswer, OutboundFailure, OutboundFailureReason } from '#outbound/outbound';
+import { contentOf } from './content.js';
+import { toUtf8 } from './encoding.js';
+import type { LoadedPage, LoadFailure, LoadFailureReason, PageLoader, PageRequest } from './page-loader.js';
+import { Politeness, type PolitenessOptions } from './politeness.js';
+
+export interface HttpPageLoaderOptions {
+  /** A number in [0, 1): spreads the waits between attempts. */
+  readonly random?: () => number;
+  /** Resolves after the wait; rejects when `signal` ends it. */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
+  readonly politeness?: Partial<PolitenessOptions>;
+}
+
+const maxRedirects = 5;
+const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,application/json;q=0.9,*/*;q=0.8';
+const maxTimerMs = 2_147_483_647;
+
+/** Answers that a later attempt may better. */
+const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504]);
+/** Answers that say the request was not worked on, so that any method may be sent again. */
+const unworkedStatuses = new Set([425, 429, 503]);
+const passingReasons: ReadonlySet<LoadFailureReason> = new Set([
+  'dns_failed',
+  'connect_failed',
+  'tls_failed',
+  'timed_out',
+  'protocol_error',
+]);
+/** What says that a site is down, as against answering badly. */
+const downReasons: ReadonlySet<LoadFailureReason> = new Set([
+  'dns_failed',
+  'connect_failed',
+  'tls_failed',
+  'timed_out',
+]);
+/** Methods whose repetition may do its work twice. */
+const unrepeatable = new Set(['POST', 'PATCH']);
+
+const reasonOf: Readonly<Record<OutboundFailureReason, LoadFailureReason>> = {
+  invalid_url: 'address_denied',
+  address_denied: 'address_denied',
+  dns_failed: 'dns_failed',
+  connect_failed: 'connect_failed',
+  tls_failed: 'tls_failed',
+  timed_out: 'timed_out',
+  too_large: 'too_large',
+  too_many_redirects: 'too_many_redirects',
+  redirect_refused: 'protocol_error',
+  protocol_error: 'protocol_error',
+  bad_encoding: 'bad_encoding',
+  aborted: 'timed_out',
+};
+
+/** Loads pages through `outbound`, which it does not close. */
+export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoaderOptions = {}): PageLoader {
+  const random = options.random ?? Math.random;
+  const sleep = options.sleep ?? ((ms, signal) => wait(ms, undefined, { signal }));
+  const politeness = new Politeness({
+    loadsAtOnce: 4,
+    breakerFailures: 5,
+    breakerMs: 30_000,
+    now: () => performance.now(),
+    ...options.politeness,
+  });
+  const closing = new AbortController();
+  const loads = new Set<Promise<unknown>>();
+
+  async function load(request: PageRequest): Promise<LoadedPage | LoadFailure> {
+    const startedAt = performance.now();
+    const finish = (failure: Failure, attempts: number): LoadFailure => ({
+      ok: false,
+      reason: failure.reason,
+      message: failure.message,
+      status: failure.status,
+      finalUrl: failure.finalUrl,
+      attempts,
+      fetchMs: Math.round(performance.now() - startedAt),
+    });
+    if (request.mode === 'browser') {
+      return finish(failureOf(request, 'browser_unavailable', 'This page needs a browser, and there is none here.'), 0);
+    }
+    const timeoutMs = Math.min(Math.max(1, request.timeoutMs), maxTimerMs);
+    const ending = request.signal === undefined ? closing.signal : AbortSignal.any([closing.signal, request.signal]);
+    const origin = originOf(request.url);
+    let deadline: number | null = null;
+    let last: Failure | null = null;
+    for (let attempts = 1; ; attempts += 1) {
+      const refusal = politeness.refusalOf(origin);
+      if (refusal !== null) {
+        const message = `${refusal.message} The site failed several times in a row, so it is asked less often for now.`;
+        return finish(last ?? failureOf(request, refusal.reason, message), attempts - 1);
+      }
+      // The time in line is not the site's, so it counts apart.
+      if (!politeness.enter(origin) && !(await politeness.enterInLine(origin, inTime(ending, timeoutMs)))) {
+        const message = 'Other loads of the same site took too long, so this one could not begin in time.';
+        return finish(last ?? failureOf(request, 'timed_out', message), attempts - 1);
+      }
+      deadline ??= performance.now() + timeoutMs;
+      const attempt = await attemptOnce(
+        outbound,
+        request,
+        Math.max(1, Math.ceil(deadline - performance.now())),
+        ending,
+      );
+      politeness.leave(origin, attempt.ok || !attempt.isDown ? null : attempt);
+      if (attempt.ok) return { ...attempt.page, attempts, fetchMs: Math.round(performance.now() - startedAt) };
+      last = attempt;
+      if (attempts >= request.retry.attempts || !attempt.mayRepeat || ending.aborted) return finish(attempt, attempts);
+      const waitMs = Math.max(delayMs(request.retry, attempts, random()), attempt.retryAfterMs);
+      if (performance.now() + waitMs >= deadline) return finish(attempt, attempts);
+      try {
+        await sleep(waitMs, ending);
+      } catch {
+        return finish(attempt, attempts); // given up in the meantime
+      }
+    }
+  }
+
+  return {
+    load(request) {
+      const loading = load(request);
+      loads.add(loading);
+      void loading.finally(() => loads.delete(loading));
+      return loading;
+    },
+    async close() {
+      closing.abort();
+      await Promise.allSettled(loads);
+    },
+  };
+}
+
+interface Failure {
+  readonly ok: false;
+  readonly reason: LoadFailureReason;
+  readonly message: string;
+  readonly status: number | null;
+  readonly finalUrl: string;
+  readonly mayRepeat: boolean;
+  /** The site could not be reached, as against answering badly. */
+  readonly isDown: boolean;
+  /** What the server asks to wait. */
+  readonly retryAfterMs: number;
+}
+
+type Attempt = { readonly ok: true; readonly page: Omit<LoadedPage, 'attempts' | 'fetchMs'> } | Failure;
+
+async function attemptOnce(
+  outbound: Outbound,
+  request: PageRequest,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  const answer = await outbound.request({
+    method: request.method,
+    url: request.url,
+    headers: headersOf(request),
+    ...(request.body === null ? {} : { body: request.body }),
+    timeoutMs,
+    maxBodyBytes: request.maxBytes,
+    onBodyLimit: 'fail',
+    maxRedirects: request.followRedirects ? maxRedirects : 0,
+    ...(request.proxyUrl === null ? {} : { proxyUrl: request.proxyUrl }),
+    signal,
+  });
+  return answer.ok ? pageOf(request, answer) : outboundFailure(request, answer);
+}
+
+function outboundFailure(request: PageRequest, failure: OutboundFailure): Failure {
+  const reason = reasonOf[failure.reason];
+  const givenUp = failure.reason === 'aborted';
+  const mayRepeat = passingReasons.has(reason) && failure.reason !== 'redirect_refused' && !givenUp;
+  return {
+    ...failureOf(request, reason, failure.message),
+    isDown: downReasons.has(reason) && !givenUp,
+    mayRepeat: mayRepeat && !(failure.sent && unrepeatable.has(request.method.toUpperCase())),
+  };
+}
+
+function pageOf(request: PageRequest, answer: OutboundAnswer): Attempt {
+  const { status, headers } = answer;
+  const finalUrl = withFragmentOf(request.url, answer.finalUrl);
+  if (!isAccepted(status, request.acceptStatus)) {
+    const repeatable = unworkedStatuses.has(status) || !unrepeatable.has(request.method.toUpperCase());
+    return {
+      ...failureOf(request, 'http_status', statusMessage(status, request.followRedirects)),
+      status,
+      finalUrl,
+      mayRepeat: passingStatuses.has(status) && repeatable,
+      retryAfterMs: retryAfterMs(headers['retry-after']),
+    };
+  }
+  const content = contentOf(headers['content-type'], answer.body);
+  if (!content.ok) return { ...failureOf(request, 'bad_encoding', content.message), status, finalUrl };
+  const text = toUtf8(answer.body, content.kind, content.charset);
+  if (!text.ok) {
+    const label = text.label.replace(/[^\x21-\x7e]/g, '?').slice(0, 40);
+    const message = `The page is in an encoding that browsers refuse to read: ${label}`;
+    return { ...failureOf(request, 'bad_encoding', message), status, finalUrl };
+  }
+  return {
+    ok: true,
+    page: {
+      ok: true,
+      url: request.url,
+      finalUrl,
+      status,
+      headers,
+      contentKind: content.kind,
+      encoding: text.encoding,
+      body: text.body,
+      contentHash: `sha256:${hash('sha256', text.body, 'hex')}`,
+    },
+  };
+}
+
+function failureOf(request: PageRequest, reason: LoadFailureReason, message: string): Failure {
+  return {
+    ok: false,
+    reason,
+    message,
+    status: null,
+    finalUrl: request.url,
+    mayRepeat: false,
+    isDown: false,
+    retryAfterMs: 0,
+  };
+}
+
+function headersOf(request: PageRequest): Readonly<Record<string, string>> {
+  const headers: [string, string][] = [['accept', accept]];
+  for (const [name, value] of Object.entries(request.headers)) {
+    const lower = name.toLowerCase();
+    if (lower === 'accept') headers[0] = ['accept', value];
+    else if (lower !== 'user-agent' || request.userAgent === null) headers.push([lower, value]);
+  }
+  if (request.userAgent !== null) headers.push(['user-agent', request.userAgent]);
+  return Object.fromEntries(headers);
+}
+
+/** The site a page belongs to; an address that is none is a site of its own, and the door says what is wrong with it. */
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url;
+}
+
+function isAccepted(status: number, accepted: readonly string[]): boolean {
+  const exact = String(status);
+  const family = `${exact.slice(0, 1)}xx`;
+  return accepted.some((entry) => entry === exact || entry.toLowerCase() === family);
+}
+
+function statusMessage(status: number, followsRedirects: boolean): string {
+  const name = STATUS_CODES[status];
+  const said = name === undefined ? String(status) : `${status} ${name}`;
+  return status >= 300 && status < 400 && !followsRedirects
+    ? `The server redirects (${said}), and redirects are not followed for this page.`
+    : `The server answered ${said}, which is not among the accepted statuses.`;
+}
+
+/** A wait before the next attempt: between half and all of it, so that tasks that failed together do not come back together. */
+function delayMs(retry: PageRequest['retry'], attempts: number, random: number): number {
+  const full = retry.strategy === 'fixed' ? retry.baseMs : retry.baseMs * 2 ** (attempts - 1);
+  return Math.min(full * (0.5 + random / 2), maxTimerMs);
+}
+
+/** Retry-After: seconds or a date; 0 where there is none. */
+function retryAfterMs(value: string | undefined): number {
+  if (value === undefined) return 0;
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? 0 : Math.max(0, at - Date.now());
+}
+
+function inTime(ending: AbortSignal, timeoutMs: number): AbortSignal {
+  return AbortSignal.any([ending, AbortSignal.timeout(timeoutMs)]);
+}
+
+/** The fragment of the task's address belongs to the page as the user sees it, wherever redirects went. */
+function withFragmentOf(asked: string, final: string): string {
+  const at = asked.indexOf('#');
+  if (at === -1) return final;
+  const url = new URL(final);
+  url.hash = asked.slice(at);
+  return url.href;
+}
