@@ -50,8 +50,8 @@ export const alertState = z.object({
   codeRevision: z.int(),
   /** The last slot that was decided; an older result is kept as `late`. */
   lastSlot: storedTimestamp.nullable(),
-  /** Manual runs recorded last: a repeat is known by its id. */
-  recentManualRuns: z.array(z.string()),
+  /** Runs recorded last: a repeat is known by its id. */
+  recentRuns: z.array(z.string()),
   previous: z.object({ outcome: z.boolean().nullable(), values: jsonObject, at: storedTimestamp }).nullable(),
   /** `page.state` of the code. */
   state: jsonObject,

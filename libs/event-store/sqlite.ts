@@ -75,8 +75,11 @@ function toRecorded(row: EventRow): RecordedEvent {
 }
 
 /** `file`: a path or `:memory:`. Throws `DatabaseInUse` where another process holds the file. */
-export function createSqliteEventStore(file: string): EventStore {
-  const database = openDatabase({ file, durability: 'full', schema });
+export function createSqliteEventStore(
+  file: string,
+  { checked = false }: { readonly checked?: boolean } = {},
+): EventStore {
+  const database = openDatabase({ file, durability: 'full', schema, checked });
   const findStream = database.prepare('SELECT id, revision FROM streams WHERE name = ?');
   const addStream = database.prepare('INSERT INTO streams (name, revision) VALUES (?, ?)');
   const setRevision = database.prepare('UPDATE streams SET revision = ? WHERE id = ?');

@@ -14,10 +14,13 @@ interface OpenView {
 }
 
 /** Names come from view definitions in the code, never from users; checked all the same. */
-function identifier(name: string): string {
+function nameOf(prefix: 'view' | 'field', name: string): string {
   if (!/^[A-Za-z][A-Za-z0-9_.]{0,60}$/.test(name)) throw new Error(`not a name of a view or field: ${name}`);
-  return `"${name.replaceAll('.', '__')}"`;
+  return `${prefix}_${name.replaceAll('.', '__')}`;
 }
+
+/** Prefixed: a field may be called `id` or `document` too. */
+const columnOf = (field: string): string => `"${nameOf('field', field)}"`;
 
 function fieldOf(document: JsonObject, field: string): Json | undefined {
   let value: Json | undefined = document;
@@ -38,10 +41,10 @@ const escapeLike = (text: string): string => text.replace(/[\\%_]/g, (character)
 
 function toCondition(filter: FieldFilter): { readonly sql: string; readonly values: readonly Value[] } {
   if ('contains' in filter) {
-    const sql = filter.fields.map((field) => `${identifier(field)} LIKE ? ESCAPE '\\'`).join(' OR ');
+    const sql = filter.fields.map((field) => `${columnOf(field)} LIKE ? ESCAPE '\\'`).join(' OR ');
     return { sql: `(${sql})`, values: filter.fields.map(() => `%${escapeLike(filter.contains)}%`) };
   }
-  const column = identifier(filter.field);
+  const column = columnOf(filter.field);
   if ('equals' in filter) {
     return filter.equals === null
       ? { sql: `${column} IS NULL`, values: [] }
@@ -67,7 +70,7 @@ function toBehind({ sort, behind }: PageQuery): { readonly sql: string; readonly
   if (behind === undefined) return null;
   const fields = [...sort, { field: '', descending: sort.at(-1)?.descending ?? false }];
   const values: Value[] = [...behind.values, behind.id];
-  const column = (field: string): string => (field === '' ? 'id' : identifier(field));
+  const column = (field: string): string => (field === '' ? 'id' : columnOf(field));
   const alternatives = fields.map(({ field, descending }, index) => {
     const equal = fields.slice(0, index).map((earlier) => `${column(earlier.field)} = ?`);
     return {
@@ -100,22 +103,22 @@ export function createSqliteReadStore(file: string): ReadStore {
   const openView = (view: ViewDefinition): OpenView => {
     const known = open.get(view.name);
     if (known !== undefined) return known;
-    const table = identifier(`view_${view.name}`);
-    const columns = view.fields.map(identifier);
+    const table = `"${nameOf('view', view.name)}"`;
+    const columns = view.fields.map(columnOf);
     database.exec(
       `CREATE TABLE IF NOT EXISTS ${table} (id TEXT PRIMARY KEY, revision INTEGER NOT NULL, document TEXT, ${columns.join(', ')}) WITHOUT ROWID`,
     );
     // A view that has gained a field since its table was made is made anew from the events.
-    const present = database.prepare(`SELECT name FROM pragma_table_info('view_${view.name}')`).all();
-    const wanted = ['id', 'revision', 'document', ...view.fields.map((field) => field.replaceAll('.', '__'))];
+    const present = database.prepare(`SELECT name FROM pragma_table_info('${nameOf('view', view.name)}')`).all();
+    const wanted = ['id', 'revision', 'document', ...view.fields.map((field) => nameOf('field', field))];
     if (wanted.some((name) => !present.some((column) => column['name'] === name))) {
       database.exec(`DROP TABLE ${table}`);
       dropCheckpoint.run(view.name);
       return openView(view);
     }
     for (const [index, fields] of view.indexes.entries()) {
-      const name = identifier(`view_${view.name}_by_${index}`);
-      database.exec(`CREATE INDEX IF NOT EXISTS ${name} ON ${table} (${fields.map(identifier).join(', ')}, id)`);
+      const name = `"${nameOf('view', view.name)}_by_${index}"`;
+      database.exec(`CREATE INDEX IF NOT EXISTS ${name} ON ${table} (${fields.map(columnOf).join(', ')}, id)`);
     }
     const names = ['id', 'revision', 'document', ...columns];
     const opened: OpenView = {
@@ -177,7 +180,7 @@ export function createSqliteReadStore(file: string): ReadStore {
         parts.length === 0 ? '' : `WHERE ${parts.map(({ sql }) => sql).join(' AND ')}`;
       const direction = (descending: boolean): string => (descending ? 'DESC' : 'ASC');
       const order = [
-        ...query.sort.map(({ field, descending }) => `${identifier(field)} ${direction(descending)}`),
+        ...query.sort.map(({ field, descending }) => `${columnOf(field)} ${direction(descending)}`),
         `id ${direction(query.sort.at(-1)?.descending ?? false)}`,
       ].join(', ');
       // Deferred join: the index alone is walked up to the offset, documents are read for one page only.

@@ -12,16 +12,26 @@ export class DatabaseInUse extends Error {
   }
 }
 
+/** The engine found the file damaged. */
+export class DatabaseDamaged extends Error {
+  constructor(readonly file: string) {
+    super(`${file} is damaged; restore the folder from a backup`);
+    this.name = 'DatabaseDamaged';
+  }
+}
+
 export interface DatabaseOptions {
   /** A path, or `:memory:`. */
   readonly file: string;
   /** `full`: a commit is on disk when it returns. `normal`: it survives the process, and a power cut only up to the last checkpoint. */
   readonly durability: 'full' | 'normal';
   readonly schema: string;
+  /** Check the file first, as after a process that did not end in order. Throws `DatabaseDamaged`. */
+  readonly checked?: boolean;
 }
 
 /** One writer connection that holds the file alone, so that no second process can write beside it. Throws `DatabaseInUse`. */
-export function openDatabase({ file, durability, schema }: DatabaseOptions): Database {
+export function openDatabase({ file, durability, schema, checked = false }: DatabaseOptions): Database {
   const database = new DatabaseSync(file);
   try {
     database.exec(`
@@ -40,6 +50,10 @@ export function openDatabase({ file, durability, schema }: DatabaseOptions): Dat
     // By its text: an error of the engine is no instance of this realm's Error under a test runner.
     if (/database is (locked|busy)/i.test(String(error))) throw new DatabaseInUse(file);
     throw error;
+  }
+  if (checked && database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] !== 'ok') {
+    database.close();
+    throw new DatabaseDamaged(file);
   }
   return database;
 }

@@ -1,5 +1,5 @@
 /** One due run: claim, load, evaluate, decide, and record result, decision and notification requests in one append. */
-import type { AlertState, RunEvent, RunResult } from '#contracts/run';
+import { executionsView, type AlertState, type ExecutionDocument, type RunEvent, type RunResult } from '#contracts/run';
 import type { DueRun } from '#contracts/schedule';
 import { tasksView, type TaskDocument } from '#contracts/task';
 import { decodeEvent, encodeEvents } from '#event-store/codec';
@@ -38,10 +38,12 @@ async function lastRecorded(eventStore: EventStore, taskId: string): Promise<Rec
   return { alert: event.type === 'run.recorded' ? event.data.alert : initialAlert, revision: last.revision };
 }
 
-/** A slot at or under the last decided one has its result; a manual run is known by its id. */
-function hasResult(alert: AlertState, run: DueRun): boolean {
-  if (run.trigger === 'manual') return isRecorded(alert, run.runId);
-  return alert.lastSlot !== null && run.scheduledFor <= alert.lastSlot;
+/** Recorded a moment ago: known by its id. A slot that lies behind and is not: the view, long caught up, tells whether it was. */
+async function hasResult({ readStore }: RunParts, alert: AlertState, run: DueRun): Promise<boolean> {
+  if (isRecorded(alert, run.runId)) return true;
+  if (run.trigger === 'schedule' && (alert.lastSlot === null || run.scheduledFor > alert.lastSlot)) return false;
+  const document = (await readStore.get(executionsView, run.runId)) as unknown as ExecutionDocument | null;
+  return document !== null && document.finishedAt !== null;
 }
 
 /** Writes down that this process has the run in hand. A claim of a process that died is taken over under the next revision. */
@@ -107,7 +109,7 @@ function toResult(
 function toEvent(before: AlertState, result: RunResult, found: Evaluated, task: TaskDocument | null): RunEvent {
   const finding: Finding = { ...result, state: found.state };
   if (task === null) {
-    const alert = { ...before, lastSlot: result.trigger === 'schedule' ? result.scheduledFor : before.lastSlot };
+    const alert = { ...before, recentRuns: [...before.recentRuns, result.runId] };
     const decision = { notify: false, reason: 'not_changed' as const, transition: null };
     return { type: 'run.recorded', data: { result, decision, late: false, notifications: [], alert } };
   }
@@ -125,7 +127,7 @@ function toEvent(before: AlertState, result: RunResult, found: Evaluated, task: 
 export async function executeRun(parts: RunParts, run: DueRun, metadata: EventMetadata): Promise<void> {
   const { eventStore, clock, logger } = parts;
   const known = await lastRecorded(eventStore, run.taskId);
-  if (hasResult(known.alert, run)) return;
+  if (await hasResult(parts, known.alert, run)) return;
   const startedAt = await claim(parts, run, metadata);
   const task = await findTask(parts, run.taskId);
   const found =
@@ -166,7 +168,7 @@ export async function executeRun(parts: RunParts, run: DueRun, metadata: EventMe
       return;
     }
     ({ alert, revision } = await lastRecorded(eventStore, run.taskId));
-    if (run.trigger === 'manual' && isRecorded(alert, run.runId)) return;
+    if (isRecorded(alert, run.runId)) return;
   }
   throw unavailable('too_many_writers', `The result of ${run.runId} could not be written.`);
 }

@@ -1,5 +1,5 @@
 /** Carries out a task command: external keys are claimed first, then the aggregate decides. */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { TaskCommand, TaskEvent, TaskState } from '#contracts/task';
@@ -51,7 +51,8 @@ export class ChangeTaskHandler implements ICommandHandler<ChangeTask, ChangedTas
     const outcome = await runCommand(this.eventStore, taskDecider, {
       stream,
       command: { ...command, actor: context.actor },
-      commandId: `${context.requestId}|${command.type}|${command.taskId}`,
+      // Never made of the request's id: two clients may send the same one, and the store would take their appends for one.
+      commandId: command.type === 'createTask' ? `createTask|${command.taskId}` : randomUUID(),
       metadata,
       from: 'all',
       expectedRevision: 'expectedRevision' in command ? command.expectedRevision : null,

@@ -150,7 +150,7 @@ describe('manual runs', () => {
     const run = finding(true, { trigger: 'manual', dryRun: true });
     const judged = decideAlert(initialAlert, run, everybody);
     expect(judged.decision).toEqual({ notify: false, reason: 'dry_run', transition: null });
-    expect(judged.alert).toEqual({ ...initialAlert, recentManualRuns: [run.runId] });
+    expect(judged.alert).toEqual({ ...initialAlert, recentRuns: [run.runId] });
   });
 });
 
@@ -159,7 +159,11 @@ describe('order', () => {
     const early = finding(true);
     const told = after(play([false], everybody));
     const judged = decideAlert(told, early, everybody);
-    expect(judged).toMatchObject({ late: true, tellings: [], alert: told });
+    expect(judged).toMatchObject({
+      late: true,
+      tellings: [],
+      alert: { ...told, recentRuns: [...told.recentRuns, early.runId] },
+    });
     expect(judged.decision.notify).toBe(false);
   });
 });

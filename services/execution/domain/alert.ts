@@ -14,7 +14,7 @@ export const initialAlert: AlertState = {
   healthTold: false,
   codeRevision: 0,
   lastSlot: null,
-  recentManualRuns: [],
+  recentRuns: [],
   previous: null,
   state: {},
 };
@@ -57,11 +57,11 @@ export interface Judgement {
   readonly late: boolean;
 }
 
-const manualRunsRemembered = 16;
+const runsRemembered = 16;
 
 /** The run has been recorded already, so it is not decided again. */
 export function isRecorded(alert: AlertState, runId: string): boolean {
-  return alert.recentManualRuns.includes(runId);
+  return alert.recentRuns.includes(runId);
 }
 
 interface Step {
@@ -138,11 +138,11 @@ function judge(alert: AlertState, finding: Finding, task: Listening): readonly S
   return healthy === null ? [step] : [step, healthy];
 }
 
-function remember(alert: AlertState, finding: Finding): AlertState {
-  if (finding.trigger === 'schedule') return { ...alert, lastSlot: finding.scheduledFor };
+function remember(alert: AlertState, { runId, trigger, scheduledFor }: Finding, late: boolean): AlertState {
   return {
     ...alert,
-    recentManualRuns: [...alert.recentManualRuns, finding.runId].slice(-manualRunsRemembered),
+    lastSlot: trigger === 'schedule' && !late ? scheduledFor : alert.lastSlot,
+    recentRuns: [...alert.recentRuns, runId].slice(-runsRemembered),
   };
 }
 
@@ -160,15 +160,15 @@ export function decideAlert(before: AlertState, finding: Finding, task: Listenin
   const known = forget(before, task.codeRevision);
   const late = finding.trigger === 'schedule' && before.lastSlot !== null && finding.scheduledFor <= before.lastSlot;
   const quiet = (reason: DecisionReason): Decision => ({ notify: false, reason, transition: null });
-  if (late) return { decision: quiet('not_changed'), tellings: [], alert: before, late };
+  if (late) return { decision: quiet('not_changed'), tellings: [], alert: remember(before, finding, late), late };
   if (finding.dryRun) {
-    return { decision: quiet('dry_run'), tellings: [], alert: remember(before, finding), late };
+    return { decision: quiet('dry_run'), tellings: [], alert: remember(before, finding, late), late };
   }
   const steps = judge(known, finding, task);
   const [first] = steps;
   const last = steps.find(({ telling }) => telling !== null) ?? first;
   const alert: AlertState = {
-    ...remember(first?.alert ?? known, finding),
+    ...remember(first?.alert ?? known, finding, late),
     previous: { outcome: finding.outcome, values: finding.values, at: finding.finishedAt },
     state: finding.state ?? before.state,
   };

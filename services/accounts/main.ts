@@ -1,0 +1,4 @@
+/** This service alone in a process of its own. */
+import { start } from '../main.js';
+
+await start(['accounts']);

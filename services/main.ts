@@ -1,0 +1,157 @@
+/** The one entry: settings, parts, the services of this process, and an orderly end. */
+import 'reflect-metadata';
+import type { DynamicModule, INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { unreachable } from '#runtime/errors';
+import { ConfigError, readConfig, type Config, type ServiceRole } from '#runtime/config';
+import { createLogger, type Logger } from '#runtime/logger';
+import { openPorts, portsModule, version } from './composition.js';
+
+const exitCodes = { done: 0, defect: 1, unusableSettings: 78 } as const;
+/** Work in hand gets this long after a signal. */
+const drainMs = 25_000;
+
+async function moduleOf(role: ServiceRole): Promise<DynamicModule['module']> {
+  switch (role) {
+    case 'accounts':
+      return (await import('./accounts/accounts.module.js')).AccountsModule;
+    case 'tasks':
+      return (await import('./tasks/tasks.module.js')).TasksModule;
+    case 'scheduling':
+      return (await import('./scheduling/scheduling.module.js')).SchedulingModule;
+    case 'execution':
+      return (await import('./execution/execution.module.js')).ExecutionModule;
+    case 'delivery':
+      return (await import('./delivery/delivery.module.js')).DeliveryModule;
+    case 'gateway':
+      return (await import('./gateway/gateway.module.js')).GatewayModule;
+    default:
+      return unreachable(role);
+  }
+}
+
+export interface Running {
+  /** Where the gateway listens; null where this process has none. */
+  readonly url: string | null;
+  /** Where to set this instance up; null once that is done. */
+  readonly setupLink: string | null;
+  /** Drains and closes; twice is once. */
+  stop(): Promise<void>;
+}
+
+function baseUrl({ publicUrl, host }: Config, port: number): string {
+  if (publicUrl !== null) return publicUrl.replace(/\/+$/, '');
+  const shown = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
+  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;
+}
+
+/** Runs the services that `config.roles` names. Rejects with `ConfigError` where a setting or a part cannot be used. */
+export async function run(config: Config, logger: Logger): Promise<Running> {
+  const ports = await openPorts(config, logger);
+  let application: INestApplicationContext | NestFastifyApplication | null = null;
+  try {
+    const services = await Promise.all(config.roles.map(moduleOf));
+    class Root {}
+    const root: DynamicModule = { module: Root, imports: [portsModule(config, logger, ports), ...services] };
+    const listens = config.roles.includes('gateway');
+    let url: string | null = null;
+    if (listens) {
+      const { createHttpApplication } = await import('#http/application');
+      const http = await createHttpApplication(root);
+      application = http;
+      await http.listen(config.port, config.host);
+      const address = http.getHttpServer().address() as { readonly port: number };
+      url = baseUrl(config, address.port);
+    } else {
+      application = await NestFactory.createApplicationContext(root, { logger: false, abortOnError: false });
+    }
+    const started = application;
+    const stop = async (): Promise<void> => {
+      await started.close();
+      await ports.close();
+    };
+    let stopping: Promise<void> | null = null;
+    return { url, setupLink: await findSetupLink(started, config, url), stop: () => (stopping ??= stop()) };
+  } catch (error) {
+    await application?.close();
+    await ports.close();
+    if (isAddressFault(error)) {
+      throw new ConfigError([
+        `PORT: cannot listen on ${config.host}:${config.port} (${error.code}); set HOST and PORT.`,
+      ]);
+    }
+    throw error;
+  }
+}
+
+function isAddressFault(error: unknown): error is NodeJS.ErrnoException {
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  return code === 'EADDRINUSE' || code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND';
+}
+
+async function findSetupLink(
+  application: INestApplicationContext,
+  config: Config,
+  url: string | null,
+): Promise<string | null> {
+  if (url === null || !config.roles.includes('accounts')) return null;
+  const { AccountsInbox } = await import('./accounts/inbox.js');
+  return application.get(AccountsInbox, { strict: false }).setupLink(url);
+}
+
+function banner(config: Config, { url, setupLink }: Running): string {
+  const part = (name: string, address: string): string =>
+    `  ${name.padEnd(12)} ${address === 'sqlite' ? `SQLite in ${config.dataDir}` : address.replace(/\/\/[^@/]*@/, '//')}`;
+  return [
+    `Meerkat ${version}${url === null ? '' : ` is ready at ${url}`}`,
+    part('events', config.eventStoreUrl),
+    part('bus', config.busUrl),
+    part('views', config.readStoreUrl),
+    `  ${'mail'.padEnd(12)} ${config.smtpUrl === null ? 'off (set SMTP_URL to send e-mail)' : new URL(config.smtpUrl).host}`,
+    ...(url === null ? [] : [`  ${'API'.padEnd(12)} ${url}/docs`]),
+    ...(setupLink === null ? [] : ['', `  Set it up once, here: ${setupLink}`]),
+    '',
+  ].join('\n');
+}
+
+function refuse(error: unknown, logger: Logger | null): never {
+  if (error instanceof ConfigError) {
+    process.stderr.write(`${error.message}\n`);
+    process.exit(exitCodes.unusableSettings);
+  }
+  if (logger === null) process.stderr.write(`${String(error)}\n`);
+  else logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, 'cannot start');
+  process.exit(exitCodes.defect);
+}
+
+/** Runs the product until a signal: what `npm start` and each service's own entry call. Ends the process. */
+export async function start(only?: readonly ServiceRole[]): Promise<void> {
+  let logger: Logger | null = null;
+  try {
+    const settings = readConfig();
+    const config = only === undefined ? settings : { ...settings, roles: only };
+    logger = createLogger(config);
+    const log = logger;
+    const running = await run(config, log);
+    const stop = (signal: string): void => {
+      log.info({ signal }, 'stopping: no new work, finishing what is in hand');
+      const late = setTimeout(() => {
+        log.error({}, `work in hand was not finished within ${drainMs / 1_000} s`);
+        process.exit(exitCodes.defect);
+      }, drainMs);
+      running.stop().then(
+        () => {
+          clearTimeout(late);
+          process.exit(exitCodes.done);
+        },
+        (error: unknown) => refuse(error, log),
+      );
+    };
+    process.once('SIGTERM', stop);
+    process.once('SIGINT', stop);
+    process.stdout.write(banner(config, running));
+  } catch (error) {
+    refuse(error, logger);
+  }
+}
