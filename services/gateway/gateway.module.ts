@@ -1,12 +1,25 @@
 /** The gateway: the HTTP API, its document, and the few pages that people see before the console. */
 import { Module } from '@nestjs/common';
 import { HttpModule } from '#http/http.module';
+import { DeliveriesController } from './deliveries.controller.js';
+import { TaskRunner } from './execute-task.js';
+import { ExecutionsController } from './executions.controller.js';
 import { NotificationsController } from './notifications.controller.js';
+import { PagesController } from './pages.controller.js';
+import { ProbesController } from './probes.controller.js';
 import { TaskSaver } from './save-task.js';
+import { SetupController } from './setup.controller.js';
 
 @Module({
   imports: [HttpModule],
-  controllers: [NotificationsController],
-  providers: [TaskSaver],
+  controllers: [
+    NotificationsController,
+    ExecutionsController,
+    DeliveriesController,
+    SetupController,
+    ProbesController,
+    PagesController,
+  ],
+  providers: [TaskSaver, TaskRunner],
 })
 export class GatewayModule {}

@@ -1,0 +1,372 @@
+/** The OpenAPI 3.1 document, made from the declarations of the routes and the schemas that validate them. */
+import { z } from 'zod';
+import { errorCodes } from '#runtime/errors';
+import { apiVersion } from './front-door.js';
+import type { Access, RouteAnswer, RouteDeclaration } from './route.js';
+
+type Schema = { [name: string]: unknown };
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Every `$ref` with `change` applied, everywhere inside. */
+function mapRefs(value: unknown, change: (ref: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((entry: unknown) => mapRefs(entry, change));
+  if (!isSchema(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      name === '$ref' && typeof inner === 'string' ? change(inner) : mapRefs(inner, change),
+    ]),
+  );
+}
+
+/** What a schema's own words for OpenAPI say in place of what zod makes of it. */
+function override({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: Schema }): void {
+  const meta = z.globalRegistry.get(zodSchema);
+  const { parameter, patchOf } = meta ?? {};
+  if (isSchema(parameter)) {
+    for (const name of ['pattern', 'parameter', 'type', 'format']) delete jsonSchema[name];
+    Object.assign(jsonSchema, parameter);
+  }
+  if (patchOf instanceof z.ZodObject) {
+    for (const name of Object.keys(jsonSchema)) delete jsonSchema[name];
+    const { properties } = plainSchema(patchOf, 'input');
+    Object.assign(jsonSchema, { type: 'object', properties: nullable(properties), additionalProperties: false });
+  }
+}
+
+/** In a merge patch any member may be null: back to its default. */
+function nullable(properties: unknown): Schema {
+  if (!isSchema(properties)) return {};
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name, { anyOf: [schema, { type: 'null' }] }]),
+  );
+}
+
+function plainSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
+  const made = z.toJSONSchema(schema, { io, unrepresentable: 'any', override });
+  return Object.fromEntries(Object.entries(made).filter(([name]) => name !== '$schema' && name !== '~standard'));
+}
+
+/** Schemas under names; shared parts of each move to names of their own. */
+class Components {
+  readonly schemas: Record<string, unknown> = {};
+
+  add(name: string, schema: z.ZodType, io: 'input' | 'output'): { readonly $ref: string } {
+    const here = `#/components/schemas/${name}`;
+    if (this.schemas[name] !== undefined) return { $ref: here };
+    const { $defs, ...own } = plainSchema(schema, io);
+    const moved = (ref: string): string => {
+      if (ref === '#') return here;
+      return ref.startsWith('#/$defs/') ? `${here}_${ref.slice('#/$defs/'.length)}` : ref;
+    };
+    this.schemas[name] = mapRefs(own, moved);
+    for (const [inner, definition] of Object.entries(isSchema($defs) ? $defs : {})) {
+      this.schemas[`${name}_${inner}`] = mapRefs(definition, moved);
+    }
+    return { $ref: here };
+  }
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const headerRef = (name: string) => ({ $ref: `#/components/headers/${name}` });
+
+/** On every answer; those of the budget only where a key is needed. */
+function commonHeaders(access: Access): Record<string, unknown> {
+  const standing = { 'X-Request-Id': headerRef('X-Request-Id'), 'X-API-Version': headerRef('X-API-Version') };
+  if (access === 'public' || access === 'probe') return standing;
+  const budget = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'RateLimit-Policy', 'RateLimit'];
+  return { ...standing, ...Object.fromEntries(budget.map((name) => [name, headerRef(name)])) };
+}
+
+const pagination = { $ref: '#/components/schemas/Pagination' };
+
+function enveloped({ envelope, cursor }: RouteAnswer, inner: unknown): Schema {
+  if (envelope === 'data') {
+    return {
+      type: 'object',
+      properties: { success: { const: true }, data: inner },
+      required: ['success', 'data'],
+      additionalProperties: false,
+    };
+  }
+  const data = { type: 'array', items: inner };
+  const pages = {
+    type: 'object',
+    properties: { data, pagination },
+    required: ['data', 'pagination'],
+    additionalProperties: false,
+  };
+  if (cursor !== true) return pages;
+  const byCursor = {
+    type: 'object',
+    properties: { data, cursor: { $ref: '#/components/schemas/Cursor' } },
+    required: ['data', 'cursor'],
+    additionalProperties: false,
+  };
+  return { oneOf: [pages, byCursor] };
+}
+
+function answerOf(components: Components, declaration: RouteDeclaration, answer: RouteAnswer): Schema {
+  const own = Object.entries(answer.headers ?? {}).map(([name, description]) => [
+    name,
+    { description, schema: { type: 'string' } },
+  ]);
+  const headers = { ...commonHeaders(declaration.access), ...Object.fromEntries(own) };
+  if (answer.envelope === 'none') {
+    const schema = answer.contentType === 'application/json' ? { type: 'object' } : { type: 'string' };
+    return { description: answer.description, headers, content: { [answer.contentType ?? 'text/plain']: { schema } } };
+  }
+  const name = `${capital(declaration.operationId)}Answer`;
+  const inner = answer.schema === undefined ? {} : components.add(name, answer.schema, 'output');
+  const content = {
+    schema: enveloped(answer, inner),
+    ...(answer.example === undefined ? {} : { example: answer.example }),
+  };
+  return { description: answer.description, headers, content: { 'application/json': content } };
+}
+
+const errorOf = (status: string) => ({ $ref: `#/components/responses/Error${status}` });
+
+/** Which errors an operation can answer with. */
+function errorsOf({ access, ids, body, query, conditional, method }: RouteDeclaration): Record<string, unknown> {
+  const statuses = new Set(['500', '503']);
+  if (access !== 'probe') statuses.add('429');
+  if (access !== 'probe' && access !== 'public') ['401', '403'].forEach((status) => statuses.add(status));
+  if (body !== undefined || query !== undefined || conditional) statuses.add('400');
+  if (body !== undefined) ['413', '415'].forEach((status) => statuses.add(status));
+  if (ids !== undefined) statuses.add('404');
+  if (conditional) statuses.add('412');
+  if (method === 'POST' || method === 'PUT' || method === 'PATCH') statuses.add('409');
+  return Object.fromEntries([...statuses].sort().map((status) => [status, errorOf(status)]));
+}
+
+function queryParameters(query: z.ZodType | undefined): Schema[] {
+  if (query === undefined) return [];
+  const { properties, required } = plainSchema(query, 'input');
+  const needed: readonly unknown[] = Array.isArray(required) ? required : [];
+  return Object.entries(isSchema(properties) ? properties : {}).map(([name, schema]) => {
+    const { description, ...rest } = isSchema(schema) ? schema : {};
+    return {
+      name,
+      in: 'query',
+      required: needed.includes(name),
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+    };
+  });
+}
+
+function parametersOf({ ids, query, method, conditional, access }: RouteDeclaration): unknown[] {
+  const inPath = Object.entries(ids ?? {}).map(([name, { prefix, of }]) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: `Id of the ${of}.`,
+    schema: { type: 'string', pattern: `^${prefix}_[0-9a-z]{26}$` },
+  }));
+  const key = method === 'POST' && access !== 'public';
+  return [
+    ...inPath,
+    ...queryParameters(query),
+    ...(key ? [{ $ref: '#/components/parameters/Idempotency-Key' }] : []),
+    ...(conditional ? [{ $ref: '#/components/parameters/If-Match' }] : []),
+    { $ref: '#/components/parameters/X-Request-Id' },
+  ];
+}
+
+function bodyOf(components: Components, declaration: RouteDeclaration): Schema | undefined {
+  const { body, emptyBody, bodyExample, mergePatch, operationId } = declaration;
+  if (body === undefined) return undefined;
+  const schema = components.add(`${capital(operationId)}Body`, body, 'input');
+  const content = { schema, ...(bodyExample === undefined ? {} : { example: bodyExample }) };
+  return {
+    required: emptyBody === undefined,
+    content: {
+      'application/json': content,
+      ...(mergePatch === true ? { 'application/merge-patch+json': content } : {}),
+    },
+  };
+}
+
+function operationOf(components: Components, declaration: RouteDeclaration): Schema {
+  const { operationId, summary, description, tag, access, answers } = declaration;
+  const requestBody = bodyOf(components, declaration);
+  const open = access === 'public' || access === 'probe';
+  return {
+    operationId,
+    summary,
+    ...(description === undefined ? {} : { description }),
+    tags: [tag],
+    security: open ? [] : [{ apiKey: [access] }],
+    parameters: parametersOf(declaration),
+    ...(requestBody === undefined ? {} : { requestBody }),
+    responses: {
+      ...Object.fromEntries(
+        answers.map((answer) => [String(answer.status), answerOf(components, declaration, answer)]),
+      ),
+      ...errorsOf(declaration),
+    },
+  };
+}
+
+const errorTexts: Readonly<Record<string, string>> = {
+  400: 'VALIDATION_ERROR: the request cannot be understood or breaks a rule; details name the fields.',
+  401: 'UNAUTHORIZED: no API key, or one that is not valid.',
+  403: 'FORBIDDEN: the key is known and lacks the scope.',
+  404: 'NOT_FOUND: unknown, malformed or another organisation’s id.',
+  409: 'VALIDATION_ERROR: it exists already, or the Idempotency-Key was used for another request.',
+  412: 'VALIDATION_ERROR, stale_revision: it was changed since the revision in If-Match.',
+  413: 'VALIDATION_ERROR, body_too_large: more than 1 MiB.',
+  415: 'VALIDATION_ERROR, unsupported_media_type: not JSON in UTF-8.',
+  429: 'RATE_LIMITED: the budget is used up.',
+  500: 'SERVER_ERROR: a defect of ours.',
+  503: 'SERVER_ERROR: a part is unreachable or stopping; try again.',
+};
+
+const headerTexts: Readonly<Record<string, string>> = {
+  'X-Request-Id': 'Id of this request; on everything that follows from it.',
+  'X-API-Version': 'Version of this contract.',
+  'X-RateLimit-Limit': 'Requests in a window of one hour.',
+  'X-RateLimit-Remaining': 'Requests left in it.',
+  'X-RateLimit-Reset': 'When it ends, seconds since 1970.',
+  'RateLimit-Policy': 'The same in the IETF form.',
+  RateLimit: 'The same in the IETF form.',
+  'Retry-After': 'Seconds to wait.',
+  'WWW-Authenticate': 'Bearer',
+};
+
+function errorResponse(status: string, description: string): Schema {
+  const extra: string[] = [];
+  if (status === '401') extra.push('WWW-Authenticate');
+  if (status === '429' || status === '503') extra.push('Retry-After');
+  const names = ['X-Request-Id', 'X-API-Version', ...extra];
+  return {
+    description,
+    headers: Object.fromEntries(names.map((name) => [name, headerRef(name)])),
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+  };
+}
+
+const integer = { type: 'integer', minimum: 0 };
+
+const sharedSchemas = {
+  Error: {
+    type: 'object',
+    properties: {
+      success: { const: false },
+      error: {
+        type: 'object',
+        properties: {
+          code: { enum: [...errorCodes] },
+          message: { type: 'string', description: 'For people.' },
+          reason: { type: 'string', description: 'For programs: a stable snake_case word.' },
+          requestId: { type: 'string' },
+          details: {
+            type: 'array',
+            items: {
+              type: 'object',
+              properties: {
+                field: { type: 'string', description: 'Path such as actions[0].config.to.' },
+                rule: { type: 'string' },
+                message: { type: 'string' },
+                line: { type: 'integer' },
+                column: { type: 'integer' },
+              },
+              required: ['field', 'rule', 'message'],
+            },
+          },
+        },
+        required: ['code', 'message', 'reason', 'requestId'],
+      },
+    },
+    required: ['success', 'error'],
+    example: {
+      success: false,
+      error: {
+        code: 'VALIDATION_ERROR',
+        message: 'name is required.',
+        reason: 'name_required',
+        requestId: 'req_01jcpgn4m8v2x3z5b7d9f1h3k5',
+        details: [{ field: 'name', rule: 'required', message: 'is required' }],
+      },
+    },
+  },
+  Pagination: {
+    type: 'object',
+    properties: { page: integer, limit: integer, total: integer, pages: integer },
+    required: ['page', 'limit', 'total', 'pages'],
+  },
+  Cursor: {
+    type: 'object',
+    properties: { next: { type: ['string', 'null'], description: 'Give it as `after`; null: this was the end.' } },
+    required: ['next'],
+  },
+};
+
+const sharedParameters = {
+  'Idempotency-Key': {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description: 'Kept for 24 hours: the same key and body get the first answer again, with Idempotent-Replayed: true.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  'If-Match': {
+    name: 'If-Match',
+    in: 'header',
+    description: 'The ETag the change is based on, or *.',
+    schema: { type: 'string' },
+  },
+  'X-Request-Id': {
+    name: 'X-Request-Id',
+    in: 'header',
+    description: 'An id of yours for this request; made where absent or not of this form.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
+  },
+};
+
+/** The whole document. */
+export function openApiDocument(declarations: readonly RouteDeclaration[]): Schema {
+  const components = new Components();
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const declaration of declarations) {
+    if (declaration.hidden === true) continue;
+    const operations = (paths[declaration.path] ??= {});
+    operations[declaration.method.toLowerCase()] = operationOf(components, declaration);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Meerkat',
+      version: apiVersion,
+      description: 'Watches web pages with your own code and tells you when it matters.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'Authorization: Bearer <API_KEY>. The scopes: read, write, execute (both imply read), admin (all).',
+        },
+      },
+      schemas: { ...sharedSchemas, ...components.schemas },
+      parameters: sharedParameters,
+      headers: Object.fromEntries(
+        Object.entries(headerTexts).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+      ),
+      responses: Object.fromEntries(
+        Object.entries(errorTexts).map(([status, description]) => [
+          `Error${status}`,
+          errorResponse(status, description),
+        ]),
+      ),
+    },
+  };
+}

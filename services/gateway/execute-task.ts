@@ -1,0 +1,118 @@
+/** Asks for a run now and, where wanted, waits for its end. */
+import { setTimeout } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import { z } from 'zod';
+import { BUS, type Bus, type RequestContext } from '#bus/bus';
+import { requests } from '#contracts/catalogue';
+import { executionsView, type ExecutionDocument } from '#contracts/run';
+import { dueRun, type DueRun } from '#contracts/schedule';
+import type { TaskDocument } from '#contracts/task';
+import type { IdempotentAttempt } from '#http/route';
+import { createPositionWaiter, type PositionWaiter } from '#read-store/await-position';
+import { READ_STORE, type ReadStore } from '#read-store/read-store';
+import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
+import { AppError } from '#runtime/errors';
+import { derivedId, timeOfId } from '#runtime/ids';
+import { asExecution } from './documents.js';
+
+/** `run` is null where a run of that id was asked for before: a repeat after a crash. */
+const triggered = z.object({ run: dueRun.nullable(), position: z.number().nullable() });
+
+/** A task that was created a moment ago may not have reached the scheduling service yet. */
+const unknownYetMs = 3_000;
+const lookAgainMs = 20;
+const slowestLookMs = 200;
+const viewWaitMs = 2_000;
+
+export interface RunRequest {
+  readonly task: TaskDocument;
+  readonly force: boolean;
+  readonly dryRun: boolean;
+  /** 0: do not wait. */
+  readonly waitSeconds: number;
+  readonly context: RequestContext;
+  readonly attempt: IdempotentAttempt | null;
+  readonly signal: AbortSignal;
+}
+
+function isFinished({ status }: ExecutionDocument): boolean {
+  return status !== 'queued' && status !== 'running';
+}
+
+/** The execution as it stands before anything is known of it. */
+function queued(run: DueRun, task: TaskDocument): ExecutionDocument {
+  return {
+    id: run.runId,
+    organizationId: task.organizationId,
+    notificationId: task.id,
+    revision: null,
+    trigger: run.trigger,
+    status: 'queued',
+    outcome: null,
+    values: {},
+    logs: [],
+    error: null,
+    decision: null,
+    snapshotId: null,
+    page: null,
+    scheduledFor: run.scheduledFor,
+    queuedAt: run.queuedAt,
+    startedAt: null,
+    finishedAt: null,
+    timings: null,
+    seed: null,
+  };
+}
+
+@Injectable()
+export class TaskRunner {
+  private readonly waiter: PositionWaiter;
+
+  constructor(
+    @Inject(BUS) private readonly bus: Bus,
+    @Inject(READ_STORE) private readonly readStore: ReadStore,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
+    this.waiter = createPositionWaiter(readStore, executionsView);
+  }
+
+  /** The finished execution, or the queued one where it was not to be waited for or took longer. */
+  async run(request: RunRequest): Promise<{ readonly execution: ExecutionDocument; readonly finished: boolean }> {
+    const { runId, run: triggeredRun, position } = await this.trigger(request);
+    const run = triggeredRun ?? this.askedBefore(runId, request);
+    if (position !== null) await this.waiter.reached(position, viewWaitMs);
+    const giveUpAtMs = this.clock.now() + request.waitSeconds * 1_000;
+    let lookMs = lookAgainMs;
+    for (;;) {
+      const document = await this.readStore.get(executionsView, run.runId);
+      const execution = document === null ? queued(run, request.task) : asExecution(document);
+      const finished = isFinished(execution);
+      const leftMs = giveUpAtMs - this.clock.now();
+      if (finished || leftMs <= 0 || request.signal.aborted) return { execution, finished };
+      await setTimeout(Math.min(lookMs, leftMs), undefined, { signal: request.signal }).catch(() => {});
+      lookMs = Math.min(slowestLookMs, lookMs * 1.5);
+    }
+  }
+
+  private askedBefore(runId: string, { task, force, dryRun }: RunRequest): DueRun {
+    const at = toTimestamp(timeOfId(runId));
+    return { runId, taskId: task.id, trigger: 'manual', scheduledFor: at, queuedAt: at, force, dryRun };
+  }
+
+  private async trigger({ task, force, dryRun, context, attempt, signal }: RunRequest) {
+    const epochMs = attempt?.startedAtMs ?? this.clock.now();
+    const runId = derivedId('exe', epochMs, task.id, 'manual', attempt?.key ?? context.requestId);
+    const giveUpAtMs = this.clock.now() + unknownYetMs;
+    for (;;) {
+      try {
+        const payload = { taskId: task.id, runId, force, dryRun };
+        return { runId, ...triggered.parse(await this.bus.request(requests.scheduleTrigger, payload, context)) };
+      } catch (error) {
+        // The view has the task, so scheduling is about to have it.
+        const unknownYet = error instanceof AppError && error.code === 'NOT_FOUND';
+        if (!unknownYet || signal.aborted || this.clock.now() >= giveUpAtMs) throw error;
+        await setTimeout(lookAgainMs);
+      }
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/** HTTP for executions and manual runs. */
+import { Controller, Inject } from '@nestjs/common';
+import { executionsView, type ExecutionDocument } from '#contracts/run';
+import { data, type Answer } from '#http/envelope';
+import { Call, Handles, type RouteCall } from '#http/route';
+import { READ_STORE, type FieldFilter, type ReadStore } from '#read-store/read-store';
+import { asExecution, findExecution, findTask } from './documents.js';
+import { TaskRunner } from './execute-task.js';
+import * as routes from './executions.routes.js';
+import { listOfView } from './lists.js';
+
+function toAnswer({ organizationId: _, ...execution }: ExecutionDocument): object {
+  return execution;
+}
+
+const outcomes = { true: true, false: false, null: null } as const;
+
+function filtersOf({ status, outcome, trigger, from, to }: routes.ExecutionFilters): FieldFilter[] {
+  const where: FieldFilter[] = [];
+  if (status !== undefined) where.push({ field: 'status', equals: status });
+  if (outcome !== undefined) where.push({ field: 'outcome', equals: outcomes[outcome] });
+  if (trigger !== undefined) where.push({ field: 'trigger', equals: trigger });
+  if (from !== undefined) where.push({ field: 'queuedAt', from });
+  if (to !== undefined) where.push({ field: 'queuedAt', to });
+  return where;
+}
+
+@Controller()
+export class ExecutionsController {
+  constructor(
+    @Inject(READ_STORE) private readonly readStore: ReadStore,
+    @Inject(TaskRunner) private readonly runner: TaskRunner,
+  ) {}
+
+  @Handles(routes.executeNotification)
+  async execute(@Call() call: RouteCall<typeof routes.executeNotification>): Promise<Answer> {
+    const { ids, body, query, context, attempt, signal } = call;
+    const task = await findTask(this.readStore, context.organizationId, ids.id);
+    const waitSeconds = query.wait ?? 0;
+    const { execution, finished } = await this.runner.run({ ...body, task, waitSeconds, context, attempt, signal });
+    const status = finished && waitSeconds > 0 ? 200 : 202;
+    return data(toAnswer(execution), { status, headers: { location: `/api/executions/${execution.id}` } });
+  }
+
+  @Handles(routes.listTaskExecutions)
+  async listOfTask(@Call() { ids, query, context }: RouteCall<typeof routes.listTaskExecutions>): Promise<Answer> {
+    const { id } = await findTask(this.readStore, context.organizationId, ids.id);
+    return this.list([{ field: 'notificationId', equals: id }], query);
+  }
+
+  @Handles(routes.listExecutions)
+  async listAll(@Call() { query, context }: RouteCall<typeof routes.listExecutions>): Promise<Answer> {
+    return this.list([{ field: 'organizationId', equals: context.organizationId }], query);
+  }
+
+  @Handles(routes.getExecution)
+  async get(@Call() { ids, context }: RouteCall<typeof routes.getExecution>): Promise<Answer> {
+    return data(toAnswer(await findExecution(this.readStore, context.organizationId, ids.id)));
+  }
+
+  private list(owner: readonly FieldFilter[], query: routes.ExecutionFilters): Promise<Answer> {
+    const where = [...owner, ...filtersOf(query)];
+    return listOfView(this.readStore, executionsView, 'queuedAt', where, query, (document) =>
+      toAnswer(asExecution(document)),
+    );
+  }
+}

@@ -1,0 +1,139 @@
+/** The operations on executions, deliveries and manual runs. */
+import { z } from 'zod';
+import { actionType } from '#contracts/action';
+import { deliveryDocument, deliveryState } from '#contracts/delivery';
+import { executionDocument, runStatus } from '#contracts/run';
+import { runTrigger } from '#contracts/schedule';
+import { afterParameter, pageParameters, timeParameter, wholeNumber } from '#http/parameters';
+import { route } from '#http/route';
+
+const task = { id: { prefix: 'ntf', of: 'notification' } } as const;
+
+export const executionAnswer = executionDocument.omit({ organizationId: true });
+export const deliveryAnswer = deliveryDocument.omit({ organizationId: true, dueAt: true });
+
+const between = {
+  from: timeParameter.optional(),
+  to: timeParameter.optional(),
+};
+
+const executionFilters = z.strictObject({
+  ...pageParameters,
+  after: afterParameter,
+  status: runStatus.optional(),
+  outcome: z.enum(['true', 'false', 'null']).optional(),
+  trigger: runTrigger.optional(),
+  ...between,
+});
+export type ExecutionFilters = z.output<typeof executionFilters>;
+
+const deliveryFilters = z.strictObject({
+  ...pageParameters,
+  after: afterParameter,
+  state: deliveryState.optional(),
+  actionType: actionType.optional(),
+  ...between,
+});
+export type DeliveryFilters = z.output<typeof deliveryFilters>;
+
+const executions = [
+  { status: 200, description: 'Executions, newest first.', envelope: 'list', schema: executionAnswer, cursor: true },
+] as const;
+const deliveries = [
+  { status: 200, description: 'Deliveries, newest first.', envelope: 'list', schema: deliveryAnswer, cursor: true },
+] as const;
+
+export const executeNotification = route({
+  method: 'POST',
+  path: '/api/notifications/{id}/execute',
+  operationId: 'executeNotification',
+  summary: 'Run a notification task now',
+  description:
+    'It obeys the policy; `force` notifies if the outcome is true; `dryRun` sends nothing and changes no state. With `wait` the answer is the finished execution where it finishes in time.',
+  tag: 'Execute',
+  access: 'execute',
+  ids: task,
+  query: z.strictObject({
+    wait: wholeNumber(1, 60).optional().meta({ description: 'Seconds to wait for the execution to finish.' }),
+  }),
+  body: z.strictObject({ force: z.boolean().default(false), dryRun: z.boolean().default(false) }),
+  emptyBody: {},
+  bodyExample: { dryRun: true },
+  answers: [
+    {
+      status: 202,
+      description: 'It is queued, or was not finished in time.',
+      envelope: 'data',
+      schema: executionAnswer,
+    },
+    { status: 200, description: 'It is finished.', envelope: 'data', schema: executionAnswer },
+  ],
+});
+
+export const listTaskExecutions = route({
+  method: 'GET',
+  path: '/api/notifications/{id}/executions',
+  operationId: 'listNotificationExecutions',
+  summary: 'List executions of a notification task',
+  tag: 'Execute',
+  access: 'read',
+  ids: task,
+  query: executionFilters,
+  answers: executions,
+});
+
+export const listExecutions = route({
+  method: 'GET',
+  path: '/api/executions',
+  operationId: 'listExecutions',
+  summary: 'List executions of all notification tasks',
+  tag: 'Execute',
+  access: 'read',
+  query: executionFilters,
+  answers: executions,
+});
+
+export const getExecution = route({
+  method: 'GET',
+  path: '/api/executions/{id}',
+  operationId: 'getExecution',
+  summary: 'Get an execution',
+  tag: 'Execute',
+  access: 'read',
+  ids: { id: { prefix: 'exe', of: 'execution' } },
+  answers: [{ status: 200, description: 'The execution.', envelope: 'data', schema: executionAnswer }],
+});
+
+export const listTaskDeliveries = route({
+  method: 'GET',
+  path: '/api/notifications/{id}/deliveries',
+  operationId: 'listNotificationDeliveries',
+  summary: 'List deliveries of a notification task',
+  tag: 'Deliveries',
+  access: 'read',
+  ids: task,
+  query: deliveryFilters,
+  answers: deliveries,
+});
+
+export const listDeliveries = route({
+  method: 'GET',
+  path: '/api/deliveries',
+  operationId: 'listDeliveries',
+  summary: 'List deliveries of all notification tasks',
+  tag: 'Deliveries',
+  access: 'read',
+  query: deliveryFilters,
+  answers: deliveries,
+});
+
+export const getDelivery = route({
+  method: 'GET',
+  path: '/api/deliveries/{id}',
+  operationId: 'getDelivery',
+  summary: 'Get a delivery with every attempt',
+  tag: 'Deliveries',
+  access: 'read',
+  ids: { id: { prefix: 'dlv', of: 'delivery' } },
+  answers: [{ status: 200, description: 'The delivery.', envelope: 'data', schema: deliveryAnswer }],
+});

@@ -1,0 +1,68 @@
+/** The text of the pages that need no file of their own. */
+
+interface Line {
+  readonly path: string;
+  readonly says: string;
+}
+
+function linesOf(isSetUp: boolean): readonly Line[] {
+  return [
+    ...(isSetUp ? [] : [{ path: '/setup', says: 'set this instance up (with the token printed at start)' }]),
+    { path: '/docs', says: 'read and try the API' },
+    { path: '/api/openapi.json', says: 'the same as a document for machines' },
+    { path: '/readyz', says: 'whether every part answers' },
+  ];
+}
+
+const what = 'Meerkat watches web pages with your own code and tells you when it matters.';
+
+/** For a terminal. */
+export function frontText(isSetUp: boolean): string {
+  const lines = linesOf(isSetUp).map(({ path, says }) => `  ${path.padEnd(18)} ${says}`);
+  return `${what}\nIt runs. From here:\n${lines.join('\n')}\n`;
+}
+
+/** For a browser. */
+export function frontPage(isSetUp: boolean): string {
+  const items = linesOf(isSetUp).map(({ path, says }) => `      <li><a href="${path}">${path}</a>: ${says}</li>`);
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>Meerkat</title>
+    <link rel="stylesheet" href="/style.css" />
+  </head>
+  <body>
+    <h1>Meerkat</h1>
+    <p>${what}</p>
+    <p>It runs. From here:</p>
+    <ul>
+${items.join('\n')}
+    </ul>
+  </body>
+</html>
+`;
+}
+
+export const docsPage = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>Meerkat API</title>
+    <script type="module" src="/docs/reader.js"></script>
+    <script type="module" src="/docs/start.js"></script>
+  </head>
+  <body>
+    <noscript>The reader needs JavaScript; the document is at <a href="/api/openapi.json">/api/openapi.json</a>.</noscript>
+    <openapi-explorer spec-url="/api/openapi.json" collapse="true" hide-server-selection="true"></openapi-explorer>
+  </body>
+</html>
+`;
+
+/** Tells the reader where this instance is, so that requests tried out go here. */
+export const docsScript = `const reader = document.querySelector('openapi-explorer');
+reader.setAttribute('server-url', location.origin);
+document.body.style.margin = '0';
+`;

@@ -1,0 +1,127 @@
+/** For load balancers and Prometheus: alive, ready by part, metrics. */
+import { setTimeout } from 'node:timers/promises';
+import { Controller, Inject } from '@nestjs/common';
+import { z } from 'zod';
+import { BUS, type Bus } from '#bus/bus';
+import { tasksView } from '#contracts/task';
+import { EVENT_STORE, type EventStore } from '#event-store/event-store';
+import { data, text, type Answer } from '#http/envelope';
+import { FrontDoor } from '#http/front-door';
+import { Handles, route } from '#http/route';
+import { READ_STORE, type ReadStore } from '#read-store/read-store';
+import { AppError } from '#runtime/errors';
+import { metricsText } from '#runtime/metrics';
+
+const tag = 'Operations';
+
+const health = route({
+  method: 'GET',
+  path: '/healthz',
+  operationId: 'isAlive',
+  summary: 'The process is alive',
+  tag,
+  access: 'probe',
+  answers: [{ status: 200, description: 'Alive.', envelope: 'data', schema: z.object({ status: z.literal('alive') }) }],
+});
+
+const partState = z.enum(['ok', 'unreachable']);
+const parts = z.object({ eventStore: partState, bus: partState, readStore: partState });
+type Parts = z.infer<typeof parts>;
+
+const readiness = route({
+  method: 'GET',
+  path: '/readyz',
+  operationId: 'isReady',
+  summary: 'The process can do its work, by part',
+  tag,
+  access: 'probe',
+  answers: [
+    {
+      status: 200,
+      description: 'Ready.',
+      envelope: 'data',
+      schema: z.object({ status: z.literal('ready'), parts }),
+    },
+  ],
+});
+
+const metrics = route({
+  method: 'GET',
+  path: '/metrics',
+  operationId: 'getMetrics',
+  summary: 'Metrics for Prometheus',
+  tag,
+  access: 'probe',
+  answers: [{ status: 200, description: 'Exposition text.', envelope: 'none', contentType: 'text/plain' }],
+});
+
+/** A part that takes longer than this does not count as reachable. */
+const partTimeoutMs = 2_000;
+/** Probes come from several sides; the parts are asked once for all of them. */
+const rememberedMs = 250;
+
+async function stateOf(question: Promise<unknown>): Promise<'ok' | 'unreachable'> {
+  const ending = new AbortController();
+  const late = setTimeout(partTimeoutMs, 'unreachable' as const, { signal: ending.signal }).catch(() => 'ok' as const);
+  const answered = question.then(
+    () => 'ok' as const,
+    () => 'unreachable' as const,
+  );
+  return Promise.race([answered, late]).finally(() => ending.abort());
+}
+
+@Controller()
+export class ProbesController {
+  private asked: { readonly parts: Promise<Parts>; readonly atMs: number } | null = null;
+
+  constructor(
+    @Inject(EVENT_STORE) private readonly eventStore: EventStore,
+    @Inject(BUS) private readonly bus: Bus,
+    @Inject(READ_STORE) private readonly readStore: ReadStore,
+    @Inject(FrontDoor) private readonly frontDoor: FrontDoor,
+  ) {}
+
+  @Handles(health)
+  isAlive(): Answer {
+    return data({ status: 'alive' });
+  }
+
+  @Handles(readiness)
+  async isReady(): Promise<Answer> {
+    if (this.frontDoor.stopSignal.aborted) throw notReady('This process is stopping.', []);
+    const states = await this.parts();
+    const unreachable = Object.entries(states).flatMap(([part, state]) => (state === 'ok' ? [] : [part]));
+    if (unreachable.length > 0) throw notReady(`Not reachable: ${unreachable.join(', ')}.`, unreachable);
+    return data({ status: 'ready', parts: states });
+  }
+
+  @Handles(metrics)
+  async metrics(): Promise<Answer> {
+    const { contentType, text: exposition } = await metricsText();
+    return text(exposition, contentType);
+  }
+
+  private parts(): Promise<Parts> {
+    const nowMs = performance.now();
+    if (this.asked === null || nowMs - this.asked.atMs > rememberedMs) {
+      this.asked = { parts: this.askParts(), atMs: nowMs };
+    }
+    return this.asked.parts;
+  }
+
+  private async askParts(): Promise<Parts> {
+    const [eventStore, bus, readStore] = await Promise.all([
+      stateOf(this.eventStore.readLast('readiness')),
+      stateOf(this.bus.parked('task', 1)),
+      stateOf(this.readStore.checkpoint(tasksView)),
+    ]);
+    return { eventStore, bus, readStore };
+  }
+}
+
+function notReady(message: string, unreachable: readonly string[]): AppError {
+  return new AppError('SERVER_ERROR', 'not_ready', message, {
+    retryAfterSeconds: 1,
+    details: unreachable.map((field) => ({ field, rule: 'reachable', message: 'does not answer' })),
+  });
+}
