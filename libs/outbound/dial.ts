@@ -134,7 +134,7 @@ export async function dial(
   connectMs: number,
   signal: AbortSignal,
 ): Promise<Socket> {
-  const [first = target, ...rest] = [...proxies, target];
+  const [first, ...rest] = proxies.length === 0 ? [target] : [...proxies, target];
   const [addresses, ...later] = await abortable(
     Promise.all([first, ...rest].map((endpoint) => checkedAddresses(endpoint, policy, resolve))),
     signal,

@@ -6,37 +6,11 @@ import { Connections, type Pooled } from './connections.js';
 import { bodySink, codingsOf, type BodyLimits, type BodyOwner, type BodySink } from './decode.js';
 import { dial, endpointKey, endpointKeyOf, literalRefusal, parseProxy, portOf, type Proxy } from './dial.js';
 import { exchangeFault, Fault } from './failures.js';
+import { defaultOutboundLimits, type OutboundLimits } from './limits.js';
 import type { ConnectResult, Outbound, OutboundAnswer, OutboundFailure, OutboundRequest } from './outbound.js';
 import { nextHop, type Hop } from './redirects.js';
 import { createResolve, type Resolve } from './resolve.js';
-
-export interface OutboundLimits {
-  /** TCP, each proxy and TLS: each of them. */
-  readonly connectMs: number;
-  /** From the sent request to the answer's headers. */
-  readonly firstByteMs: number;
-  /** A body must bring `trickleBytes` in every such window, or end. */
-  readonly trickleWindowMs: number;
-  readonly trickleBytes: number;
-  /** A compressed body as it comes over the wire. */
-  readonly wireBytes: number;
-  readonly ratio: number;
-  readonly ratioFromBytes: number;
-  readonly connectionsPerOrigin: number;
-  readonly idleConnections: number;
-}
-
-export const defaultOutboundLimits: OutboundLimits = {
-  connectMs: 10_000,
-  firstByteMs: 10_000,
-  trickleWindowMs: 10_000,
-  trickleBytes: 10_240,
-  wireBytes: 5_242_880,
-  ratio: 100,
-  ratioFromBytes: 1_048_576,
-  connectionsPerOrigin: 32,
-  idleConnections: 256,
-};
+import { Run } from './run.js';
 
 export interface OutboundOptions {
   /** CIDRs, addresses, host names and `*.suffix` that may be reached besides public addresses. */
@@ -56,7 +30,6 @@ const maxHeaderBytes = 16_384;
 const maxSkippedBytes = 65_536;
 const idleMs = 4_000;
 const maxIdleMs = 60_000;
-const maxTimerMs = 2_147_483_647;
 
 /** Headers that belong to the connection, not to the request: the door sets them itself. */
 const ownHeaders = new Set([
@@ -129,103 +102,6 @@ class Connection implements Pooled {
     void this.client.destroy();
     this.#onClose(this);
   };
-}
-
-/** The time and the end of one request, over all its hops: one timer, looked at again whenever it fires. */
-class Run {
-  readonly startedAt = performance.now();
-  readonly #timeoutMs: number;
-  readonly #limits: OutboundLimits;
-  readonly #signal: AbortSignal | undefined;
-  #timer: NodeJS.Timeout;
-  #sentAt: number | null = null;
-  #windowStartedAt: number | null = null;
-  #windowBytes = 0;
-  #fault: Fault | null = null;
-  /** Ends what the request waits for now. */
-  #stop: ((fault: Fault) => void) | null = null;
-  /** Request bytes may have left. */
-  sent = false;
-
-  constructor(timeoutMs: number, limits: OutboundLimits, signal: AbortSignal | undefined) {
-    this.#timeoutMs = Math.min(Math.max(1, timeoutMs), maxTimerMs);
-    this.#limits = limits;
-    this.#signal = signal;
-    this.#timer = setTimeout(this.#tick, Math.min(this.#timeoutMs, limits.firstByteMs));
-    if (signal !== undefined) {
-      signal.addEventListener('abort', this.#onAbort, { once: true });
-      if (signal.aborted) this.#onAbort();
-    }
-  }
-
-  /** From now on `stop` is called when the request must end; at once where it already must. */
-  whileWaiting(stop: (fault: Fault) => void): void {
-    this.#stop = stop;
-    if (this.#fault !== null) stop(this.#fault);
-  }
-
-  requestSent(): void {
-    this.sent = true;
-    this.#sentAt = performance.now();
-    this.#windowStartedAt = null;
-  }
-
-  answerStarted(): void {
-    this.#windowStartedAt = performance.now();
-    this.#windowBytes = 0;
-  }
-
-  bytesCame(count: number): void {
-    this.#windowBytes += count;
-  }
-
-  end(fault: Fault): void {
-    this.#fault ??= fault;
-    this.#stop?.(this.#fault);
-  }
-
-  dispose(): void {
-    clearTimeout(this.#timer);
-    this.#stop = null;
-    this.#signal?.removeEventListener('abort', this.#onAbort);
-  }
-
-  readonly #onAbort = (): void => this.end(new Fault('aborted', 'The request was given up.'));
-
-  readonly #tick = (): void => {
-    const now = performance.now();
-    const { firstByteMs, trickleWindowMs, trickleBytes } = this.#limits;
-    const left = this.startedAt + this.#timeoutMs - now;
-    if (left <= 0) {
-      return this.end(new Fault('timed_out', `The answer was not complete within ${seconds(this.#timeoutMs)}.`));
-    }
-    let next = firstByteMs;
-    if (this.#windowStartedAt !== null) {
-      next = this.#windowStartedAt + trickleWindowMs - now;
-      if (next <= 0) {
-        if (this.#windowBytes < trickleBytes) {
-          return this.end(
-            new Fault(
-              'timed_out',
-              `The answer came too slowly: under ${trickleBytes} bytes in ${seconds(trickleWindowMs)}.`,
-            ),
-          );
-        }
-        this.answerStarted();
-        next = trickleWindowMs;
-      }
-    } else if (this.#sentAt !== null) {
-      next = this.#sentAt + firstByteMs - now;
-      if (next <= 0) {
-        return this.end(new Fault('timed_out', `The server did not begin to answer within ${seconds(firstByteMs)}.`));
-      }
-    }
-    this.#timer = setTimeout(this.#tick, Math.ceil(Math.min(left, next)));
-  };
-}
-
-function seconds(ms: number): string {
-  return `${ms / 1_000} s`;
 }
 
 interface HopAnswer {

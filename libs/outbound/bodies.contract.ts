@@ -1,0 +1,133 @@
+/** What a door promises about bodies: decompressed, counted, ended. */
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { describe, expect, it } from '@jest/globals';
+import { serveHttp } from './loopback.contract.js';
+import { createKit, type CreateOutbound } from './kit.contract.js';
+
+export function describeBodies(create: CreateOutbound): void {
+  const { up, door, ask, answerOf, failureOf } = createKit(create);
+
+  describe('bodies', () => {
+    const page = Buffer.from('a page with a price: 12,50 € '.repeat(200));
+
+    it.each([
+      ['gzip', gzipSync(page)],
+      ['x-gzip', gzipSync(page)],
+      ['GZIP', gzipSync(page)],
+      ['deflate', deflateSync(page)],
+      ['deflate', deflateRawSync(page)],
+      ['br', brotliCompressSync(page)],
+      ['zstd', zstdCompressSync(page)],
+      ['identity', page],
+      ['gzip, br', brotliCompressSync(gzipSync(page))],
+      ['deflate, gzip', gzipSync(deflateSync(page))],
+      ['gzip, identity', gzipSync(page)],
+    ])('reads %s', async (encoding, body) => {
+      const server = await up(
+        serveHttp((_request, response) => response.setHeader('content-encoding', encoding).end(body)),
+      );
+      expect(Buffer.from((await answerOf(door(), server.origin)).body).equals(page)).toBe(true);
+    });
+
+    it.each([
+      ['gzip', gzipSync],
+      ['deflate', deflateSync],
+      ['br', brotliCompressSync],
+      ['zstd', zstdCompressSync],
+    ] as const)('reads a long %s body that comes in pieces', async (encoding, compress) => {
+      const long = Buffer.from(Array.from({ length: 300_000 }, (_, i) => (i * i * 31 + (i >> 3)) & 0xff));
+      const body = compress(long);
+      const server = await up(
+        serveHttp((_request, response) => {
+          response.setHeader('content-encoding', encoding);
+          for (let at = 0; at < body.length; at += 10_000) response.write(body.subarray(at, at + 10_000));
+          response.end();
+        }),
+      );
+      expect(Buffer.from((await answerOf(door(), server.origin)).body).equals(long)).toBe(true);
+    });
+
+    it.each([
+      ['snappy', page],
+      ['gzip, br, gzip', page],
+      ['gzip', page],
+      ['br', Buffer.alloc(100, 0xff)],
+      ['zstd', page],
+      ['deflate', Buffer.from([0x78, 0x9c, 1, 2, 3])],
+      ['gzip', gzipSync(page).subarray(0, 60)],
+      ['br', brotliCompressSync(page).subarray(0, 30)],
+      ['zstd', zstdCompressSync(page).subarray(0, 30)],
+      ['gzip, br', brotliCompressSync(page)],
+    ])('names a body that is not what it says: %s', async (encoding, body) => {
+      const server = await up(
+        serveHttp((_request, response) => response.setHeader('content-encoding', encoding).end(body)),
+      );
+      expect(await failureOf(door(), server.origin)).toMatchObject({ reason: 'bad_encoding', sent: true });
+    });
+
+    const zeros = Buffer.alloc(50_000_000);
+    const bombs: readonly (readonly [string, Buffer])[] = [
+      ['gzip', gzipSync(zeros)],
+      ['deflate', deflateSync(zeros)],
+      ['br', brotliCompressSync(zeros)],
+      ['zstd', zstdCompressSync(zeros)],
+      ['gzip, gzip', gzipSync(gzipSync(zeros))],
+      ['br, gzip', gzipSync(brotliCompressSync(zeros))],
+      ['gzip, br', brotliCompressSync(gzipSync(zeros))],
+    ];
+    it.each(bombs)('ends a decompression bomb: %s', async (encoding, body) => {
+      const server = await up(
+        serveHttp((_request, response) => response.setHeader('content-encoding', encoding).end(body)),
+      );
+      const outbound = door();
+      expect((await failureOf(outbound, server.origin, { maxBodyBytes: 100_000_000 })).reason).toBe('too_large');
+      expect((await failureOf(outbound, server.origin)).reason).toBe('too_large');
+      const cut = await answerOf(outbound, server.origin, { maxBodyBytes: 1_000, onBodyLimit: 'cut' });
+      expect([cut.body.length, cut.bodyCut]).toEqual([1_000, true]);
+    });
+
+    it('lets a page through that compresses well but is not large', async () => {
+      const body = gzipSync(Buffer.alloc(900_000));
+      const server = await up(
+        serveHttp((_request, response) => response.setHeader('content-encoding', 'gzip').end(body)),
+      );
+      expect((await answerOf(door(), server.origin)).body.length).toBe(900_000);
+    });
+
+    it('takes a body of exactly the limit, and fails one byte past it', async () => {
+      const server = await up(
+        serveHttp((request, response) => {
+          if (request.url === '/chunked') response.write('');
+          else response.setHeader('content-length', 1_000);
+          response.end(Buffer.alloc(1_000));
+        }),
+      );
+      const outbound = door();
+      for (const path of ['/', '/chunked']) {
+        expect((await answerOf(outbound, server.origin + path, { maxBodyBytes: 1_000 })).body.length).toBe(1_000);
+        expect((await failureOf(outbound, server.origin + path, { maxBodyBytes: 999 })).reason).toBe('too_large');
+        const cut = await answerOf(outbound, server.origin + path, { maxBodyBytes: 999, onBodyLimit: 'cut' });
+        expect([cut.body.length, cut.bodyCut, cut.status]).toEqual([999, true, 200]);
+        const whole = await answerOf(outbound, server.origin + path, { maxBodyBytes: 1_000, onBodyLimit: 'cut' });
+        expect([whole.body.length, whole.bodyCut]).toEqual([1_000, false]);
+      }
+    });
+
+    it.each(['fail', 'cut'] as const)('stops reading an endless body (%s)', async (onBodyLimit) => {
+      const server = await up(
+        serveHttp((_request, response) => {
+          const more = (): void => {
+            while (!response.destroyed && response.write(Buffer.alloc(65_536, 'x')));
+          };
+          response.on('drain', more);
+          more();
+        }),
+      );
+      const answer = await ask(door(), server.origin, { onBodyLimit });
+      if (answer.ok) expect([answer.body.length, answer.bodyCut]).toEqual([1_000_000, true]);
+      else expect(answer.reason).toBe('too_large');
+      expect(answer.ok).toBe(onBodyLimit === 'cut');
+      await server.whenOpen(0);
+    });
+  });
+}
