@@ -129,6 +129,14 @@ export function readStoreContract(name: string, create: () => Promise<ReadStoreU
       expect(await names({ sort, behind: { values: ['x'], id: '1' } })).toEqual([]);
     });
 
+    it('keeps a view that nobody searches, and a checkpoint without documents', async () => {
+      const plain: ViewDefinition = { name: 'plain', fields: [], indexes: [] };
+      await store.save(plain, [], 7);
+      expect(await store.checkpoint(plain)).toBe(7);
+      await store.save(plain, [{ id: 'a', revision: 1, document: { id: 'a', revision: 9 } }], null);
+      expect(await store.get(plain, 'a')).toEqual({ id: 'a', revision: 9 });
+    });
+
     it('drops documents and checkpoint on reset', async () => {
       await fill();
       await store.reset(view);

@@ -106,7 +106,7 @@ export function createSqliteReadStore(file: string): ReadStore {
     const table = `"${nameOf('view', view.name)}"`;
     const columns = view.fields.map(columnOf);
     database.exec(
-      `CREATE TABLE IF NOT EXISTS ${table} (id TEXT PRIMARY KEY, revision INTEGER NOT NULL, document TEXT, ${columns.join(', ')}) WITHOUT ROWID`,
+      `CREATE TABLE IF NOT EXISTS ${table} (${['id TEXT PRIMARY KEY', 'revision INTEGER NOT NULL', 'document TEXT', ...columns].join(', ')}) WITHOUT ROWID`,
     );
     // A view that has gained a field since its table was made is made anew from the events.
     const present = database.prepare(`SELECT name FROM pragma_table_info('${nameOf('view', view.name)}')`).all();
