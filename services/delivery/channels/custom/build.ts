@@ -1,0 +1,104 @@
+/** Custom: the user's code turns an event into one or several HTTP requests. It has no network itself. */
+import { z } from 'zod';
+import { customConfig, type CustomConfig } from '#contracts/action';
+import { httpHeaders, json } from '#contracts/common';
+import type { CheckedCode, ScriptJob, ScriptResult, SandboxLimits } from '#sandbox/sandbox';
+import { refusal, type BuildContext, type HttpOutgoing, type OpenNotification, type Outgoing } from '../channel.js';
+import { eventOf } from '../message.js';
+
+const timeoutMs = 10_000;
+const mostRequests = 10;
+const longestBody = 262_144;
+
+const request = z.strictObject({
+  url: z
+    .string()
+    .max(2_048)
+    .refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), {
+      error: 'must be an absolute http(s) address',
+    }),
+  method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']).default('POST'),
+  headers: httpHeaders.default({}),
+  body: json.optional(),
+});
+
+const requests = z.union([request.transform((one) => [one]), z.array(request).min(1).max(mostRequests)]);
+
+const summary = { method: 'custom', url: '' };
+
+export function readCustomConfig(config: OpenNotification['config']): CustomConfig | null {
+  const parsed = customConfig.safeParse(config);
+  return parsed.success ? parsed.data : null;
+}
+
+/** The same notification runs the same way on every try: seed and clock come from it. */
+export function customJob(
+  { code, secrets = {} }: CustomConfig,
+  { form }: Extract<CheckedCode, { ok: true }>,
+  { request: notification }: OpenNotification,
+  { linkBase }: BuildContext,
+  limits: SandboxLimits,
+): ScriptJob {
+  return {
+    code,
+    form,
+    globals: { event: eventOf(notification, linkBase), secrets },
+    seed: notification.deliveryId,
+    nowMs: Date.parse(notification.createdAt),
+    limits,
+  };
+}
+
+function outgoing(parsed: z.infer<typeof request>, id: string): HttpOutgoing {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(parsed.headers)) headers[name.toLowerCase()] = value;
+  headers['idempotency-key'] ??= id;
+  const { method, body } = parsed;
+  const url = new URL(parsed.url);
+  if (url.username !== '' || url.password !== '') {
+    const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    headers['authorization'] ??= `Basic ${Buffer.from(pair).toString('base64')}`;
+    url.username = '';
+    url.password = '';
+  }
+  if (body === undefined || method === 'GET' || method === 'HEAD')
+    return { method, url: url.href, headers, body: null, timeoutMs };
+  headers['content-type'] ??= typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json';
+  return { method, url: url.href, headers, body: typeof body === 'string' ? body : JSON.stringify(body), timeoutMs };
+}
+
+/** What the code made; each request carries an id of its own that is the same on every try. */
+export function buildCustom({ request: notification }: OpenNotification, result: ScriptResult): Outgoing {
+  if (!result.ok) {
+    const { reason, message, line } = result.failure;
+    const place = line === undefined ? '' : `Line ${line}: `;
+    return reason === 'sandbox_unavailable'
+      ? { kind: 'none', request: summary, verdict: { state: 'retry', reason, message, retryAfterMs: null } }
+      : refusal(summary, reason, `${place}${message}`);
+  }
+  const parsed = requests.safeParse(result.value);
+  if (!parsed.success) {
+    return refusal(
+      summary,
+      'custom_result_invalid',
+      `The code has to return { url, method, headers, body }, or a list of 1 to ${mostRequests}: ${faultOf(result.value)}.`,
+    );
+  }
+  const { deliveryId } = notification;
+  const made = parsed.data.map((one, index) => outgoing(one, index === 0 ? deliveryId : `${deliveryId}-${index}`));
+  if (made.some(({ body }) => body !== null && Buffer.byteLength(body) > longestBody)) {
+    return refusal(summary, 'custom_result_invalid', `A body the code returned is longer than ${longestBody} bytes.`);
+  }
+  return { kind: 'http', requests: made };
+}
+
+/** The first fault with its place; never a value, which may be a secret. */
+function faultOf(value: unknown): string {
+  const parsed = Array.isArray(value)
+    ? z.array(request).min(1).max(mostRequests).safeParse(value)
+    : request.safeParse(value);
+  const issue = parsed.success ? undefined : parsed.error.issues[0];
+  if (issue === undefined) return 'it returned something else';
+  const path = issue.path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('');
+  return `${path.replace(/^\./, '') || 'it'} ${issue.message.replace(/^Invalid input: /, 'is not valid: ')}`;
+}

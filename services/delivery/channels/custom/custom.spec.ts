@@ -1,0 +1,111 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Json } from '#runtime/json';
+import { defaultSandboxLimits, type SandboxFailureReason } from '#sandbox/sandbox';
+import { notificationOf } from '../../delivery.kit.js';
+import { eventOf } from '../message.js';
+import { buildCustom, customJob, readCustomConfig } from './build.js';
+import { classifyCustom } from './classify.js';
+
+const notification = { request: notificationOf({ type: 'custom' }), config: { code: 'x', secrets: { token: 't' } } };
+const context = { nowMs: 0, linkBase: 'https://meerkat.example', mailFrom: '' };
+const { deliveryId } = notification.request;
+
+function build(value: Json) {
+  return buildCustom(notification, { ok: true, value, logs: [] });
+}
+
+describe('custom code', () => {
+  it('runs with the event and the secrets, and the same way on every try', () => {
+    const config = readCustomConfig(notification.config);
+    if (config === null) throw new Error('unusable');
+    const job = (nowMs: number) =>
+      customJob(config, { ok: true, form: 'body' }, notification, { ...context, nowMs }, defaultSandboxLimits);
+    expect(job(1)).toEqual({
+      code: 'x',
+      form: 'body',
+      globals: { event: eventOf(notification.request, context.linkBase), secrets: { token: 't' } },
+      seed: deliveryId,
+      nowMs: Date.parse(notification.request.createdAt),
+      limits: defaultSandboxLimits,
+    });
+    expect(job(2)).toEqual(job(1));
+  });
+
+  it('makes one request', () => {
+    expect(build({ url: 'https://a.example/x', body: { a: 1 } })).toEqual({
+      kind: 'http',
+      requests: [
+        {
+          method: 'POST',
+          url: 'https://a.example/x',
+          headers: { 'idempotency-key': deliveryId, 'content-type': 'application/json' },
+          body: '{"a":1}',
+          timeoutMs: 10_000,
+        },
+      ],
+    });
+  });
+
+  it('makes several, each with an id of its own', () => {
+    expect(
+      build([
+        { url: 'https://a.example/', method: 'PUT', headers: { 'Content-Type': 'text/csv' }, body: 'a,b' },
+        { url: 'https://user:pass@b.example/', method: 'GET', body: 'dropped', headers: { 'Idempotency-Key': 'mine' } },
+      ]),
+    ).toMatchObject({
+      requests: [
+        { method: 'PUT', body: 'a,b', headers: { 'content-type': 'text/csv', 'idempotency-key': deliveryId } },
+        {
+          method: 'GET',
+          url: 'https://b.example/',
+          body: null,
+          headers: { 'idempotency-key': 'mine', authorization: `Basic ${Buffer.from('user:pass').toString('base64')}` },
+        },
+      ],
+    });
+  });
+
+  it.each<[string, Json]>([
+    ['nothing', null],
+    ['a text', 'https://a.example/'],
+    ['an empty list', []],
+    ['too many', Array.from({ length: 11 }, () => ({ url: 'https://a.example/' }))],
+    ['no address', { body: 'x' }],
+    ['another scheme', { url: 'file:///etc/passwd' }],
+    ['another method', { url: 'https://a.example/', method: 'CONNECT' }],
+    ['a header with a line break', { url: 'https://a.example/', headers: { a: 'b\r\nc: d' } }],
+    ['a header name with a colon', { url: 'https://a.example/', headers: { 'a:': 'b' } }],
+    ['an unknown member', { url: 'https://a.example/', proxy: 'http://evil.example' }],
+    ['a huge body', { url: 'https://a.example/', body: 'x'.repeat(300_000) }],
+  ])('that returns %s fails for good and says why', (_what, value) => {
+    const outgoing = build(value);
+    expect(outgoing).toMatchObject({ kind: 'none', verdict: { state: 'refused', reason: 'custom_result_invalid' } });
+  });
+
+  it('says the place of a fault, not the value', () => {
+    expect(build([{ url: 'https://a.example/' }, { url: 'secret-value' }])).toMatchObject({
+      verdict: { message: expect.stringContaining('[1].url must be an absolute http(s) address') },
+    });
+  });
+
+  it.each<[SandboxFailureReason, string]>([
+    ['threw', 'refused'],
+    ['cpu_limit', 'refused'],
+    ['memory_limit', 'refused'],
+    ['never_settled', 'refused'],
+    ['sandbox_unavailable', 'retry'],
+  ])('that ends with %s is %s', (reason, state) => {
+    const failure = { reason, message: 'Boom.', line: 3 };
+    const outgoing = buildCustom(notification, { ok: false, failure, logs: [] });
+    expect(outgoing).toMatchObject({ kind: 'none', verdict: { state, reason } });
+    if (state === 'refused') expect(outgoing).toMatchObject({ verdict: { message: 'Line 3: Boom.' } });
+  });
+
+  it('keeps its action where one receiver is gone', () => {
+    const answer = { ok: true, status: 410, headers: {}, body: Buffer.from(''), bodyCut: false } as const;
+    expect(classifyCustom({ ...answer, finalUrl: '', redirects: 0, durationMs: 1 }, 0)).toMatchObject({
+      state: 'refused',
+      reason: 'http_status',
+    });
+  });
+});

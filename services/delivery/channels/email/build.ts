@@ -1,0 +1,64 @@
+/** E-mail: a notification as one mail to all recipients of the action. */
+import { emailConfig, mailAddress } from '#contracts/action';
+import { escapeHeader, renderTemplate } from '#templates/templates';
+import { refusal, type BuildContext, type OpenNotification, type Outgoing } from '../channel.js';
+import { plainTextOf, variablesOf } from '../message.js';
+
+const longestSubject = 500;
+const fallbackFrom = { name: 'Meerkat', address: 'meerkat@localhost' };
+
+/** `Name <name@example.com>` or a plain address, set by the operator; anything else is not used. */
+export function parseMailFrom(text: string): { name: string; address: string } {
+  const [, name = '', bracketed] = /^\s*"?([^"<>]*?)"?\s*<([^<>\s]+)>\s*$/.exec(text) ?? [];
+  const address = bracketed ?? text.trim();
+  return mailAddress.safeParse(address).success ? { name: escapeHeader(name), address } : fallbackFrom;
+}
+
+function listOf(value: string | readonly string[] | undefined): readonly string[] {
+  if (value === undefined) return [];
+  return typeof value === 'string' ? [value] : value;
+}
+
+/** Each mailbox once, whatever the case of its domain; places stay the same from try to try. */
+function unique(addresses: readonly string[]): string[] {
+  const seen = new Map<string, string>();
+  for (const address of addresses) {
+    const at = address.lastIndexOf('@');
+    const key = address.slice(0, at) + address.slice(at).toLowerCase();
+    if (!seen.has(key)) seen.set(key, address);
+  }
+  return [...seen.values()];
+}
+
+export function buildMail({ request, config }: OpenNotification, { linkBase, mailFrom }: BuildContext): Outgoing {
+  const parsed = emailConfig.safeParse(config);
+  if (!parsed.success) {
+    return refusal(
+      { method: 'smtp', url: '' },
+      'config_invalid',
+      'The settings of the action cannot be used; save it again.',
+    );
+  }
+  const { subject, body, format = 'text', replyTo } = parsed.data;
+  const [to, cc, bcc] = [listOf(parsed.data.to), listOf(parsed.data.cc), listOf(parsed.data.bcc)];
+  const variables = variablesOf(request, linkBase);
+  const from = parseMailFrom(mailFrom);
+  const marked = request.kind === 'test' ? `[Test] ${subject}` : subject;
+  const plain = plainTextOf(request, linkBase);
+  const isHtml = format === 'html' && body !== undefined;
+  return {
+    kind: 'mail',
+    mail: {
+      messageId: `${request.deliveryId}@${from.address.slice(from.address.lastIndexOf('@') + 1)}`,
+      from,
+      replyTo: replyTo ?? null,
+      to,
+      cc,
+      recipients: unique([...to, ...cc, ...bcc]),
+      subject: renderTemplate(marked, variables, 'header').slice(0, longestSubject),
+      text: body === undefined || isHtml ? plain : renderTemplate(body, variables, 'text'),
+      html: isHtml ? renderTemplate(body, variables, 'html') : null,
+      sentAt: request.createdAt,
+    },
+  };
+}

@@ -1,0 +1,61 @@
+/** Webhook: a notification as one signed HTTP request in the form of Standard Webhooks 1.0. */
+import { webhookConfig } from '#contracts/action';
+import { renderTemplate, type TemplateEscape } from '#templates/templates';
+import { refusal, type BuildContext, type OpenNotification, type Outgoing } from '../channel.js';
+import { eventOf, variablesOf } from '../message.js';
+
+import { signWebhook } from './sign.js';
+
+const defaultTimeoutSeconds = 10;
+
+/** Set by us alone: a user's header of that name would break the signature or the framing. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'host',
+]);
+
+function escapeOf(contentType: string): TemplateEscape {
+  if (/\bjson\b/i.test(contentType)) return 'json';
+  return /\bhtml\b/i.test(contentType) ? 'html' : 'text';
+}
+
+/** The same notification gives the same id and body on every try; only the timestamp and so the signature differ. */
+export function buildWebhook({ request, config }: OpenNotification, { nowMs, linkBase }: BuildContext): Outgoing {
+  const parsed = webhookConfig.safeParse(config);
+  if (!parsed.success) {
+    return refusal(
+      { method: 'POST', url: '' },
+      'config_invalid',
+      'The settings of the action cannot be used; save it again.',
+    );
+  }
+  const { url: address, method = 'POST', secret, body: template, timeoutSeconds = defaultTimeoutSeconds } = parsed.data;
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(parsed.data.headers ?? {})) {
+    const lower = name.toLowerCase();
+    if (!ownHeaders.has(lower)) headers[lower] = value;
+  }
+  headers['content-type'] ??= 'application/json';
+  const url = new URL(address);
+  if (url.username !== '' || url.password !== '') {
+    const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    headers['authorization'] ??= `Basic ${Buffer.from(pair).toString('base64')}`;
+    url.username = '';
+    url.password = '';
+  }
+  const body =
+    template === undefined
+      ? JSON.stringify(eventOf(request, linkBase))
+      : renderTemplate(template, variablesOf(request, linkBase), escapeOf(headers['content-type']));
+  const timestampSeconds = Math.floor(nowMs / 1_000);
+  headers['webhook-id'] = request.deliveryId;
+  headers['webhook-timestamp'] = String(timestampSeconds);
+  if (secret !== undefined)
+    headers['webhook-signature'] = signWebhook(secret, request.deliveryId, timestampSeconds, body);
+  return { kind: 'http', requests: [{ method, url: url.href, headers, body, timeoutMs: timeoutSeconds * 1_000 }] };
+}

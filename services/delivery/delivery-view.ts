@@ -1,0 +1,109 @@
+/** The view `deliveries`: each delivery as the API answers it, and when a worker has to look at it again. */
+import { deliveriesView, type DeliveryDocument, type DeliveryEvent } from '#contracts/delivery';
+import { decodeEvent } from '#event-store/codec';
+import type { RecordedEvent } from '#event-store/event-store';
+import { unreachable } from '#runtime/errors';
+import type { JsonObject } from '#runtime/json';
+import { messageTypeOf } from './channels/message.js';
+import { lostAtMs } from './domain/delivery.js';
+
+export { deliveriesView };
+
+type Attempt = DeliveryDocument['attempts'][number];
+
+/** The open attempt stands last; its end is written into it. */
+function ended(attempts: readonly Attempt[], end: Partial<Attempt>): Attempt[] {
+  const last = attempts.at(-1);
+  return last === undefined ? [] : [...attempts.slice(0, -1), { ...last, ...end }];
+}
+
+const lostMessage =
+  'The service stopped between sending and writing down the answer: nobody knows whether this try arrived.';
+
+export function reduceDelivery(document: DeliveryDocument | null, event: DeliveryEvent): DeliveryDocument | null {
+  if (event.type === 'delivery.requested') {
+    const { request } = event.data;
+    return {
+      id: request.deliveryId,
+      organizationId: request.organizationId,
+      notificationId: request.taskId,
+      executionId: request.executionId,
+      actionId: request.action.id,
+      actionType: request.action.type,
+      type: messageTypeOf(request),
+      state: 'pending',
+      reason: null,
+      attempts: [],
+      createdAt: request.createdAt,
+      nextAttemptAt: request.createdAt,
+      expiresAt: request.expiresAt,
+      finishedAt: null,
+      dueAt: request.createdAt,
+    };
+  }
+  if (document === null) return null;
+  switch (event.type) {
+    case 'attempt.started': {
+      const { at, timeoutMs, request } = event.data;
+      return {
+        ...document,
+        state: 'sending',
+        attempts: [...document.attempts, { at, durationMs: 0, request, response: null, error: null }],
+        nextAttemptAt: null,
+        dueAt: new Date(lostAtMs(at, timeoutMs)).toISOString(),
+      };
+    }
+    case 'attempt.ended': {
+      const { at, result, next } = event.data;
+      const after = { ...document, state: next.state, attempts: ended(document.attempts, result) };
+      switch (next.state) {
+        case 'retrying': {
+          const { nextAttemptAt } = next;
+          return { ...after, reason: result.error?.reason ?? null, nextAttemptAt, dueAt: nextAttemptAt };
+        }
+        case 'delivered':
+          return { ...after, reason: null, nextAttemptAt: null, dueAt: null, finishedAt: at };
+        case 'failed':
+        case 'expired':
+          return { ...after, reason: next.reason, nextAttemptAt: null, dueAt: null, finishedAt: at };
+        default:
+          return unreachable(next);
+      }
+    }
+    case 'attempt.lost': {
+      const { next } = event.data;
+      const reason = 'attempt_lost';
+      const attempts = ended(document.attempts, { error: { reason, message: lostMessage } });
+      return next.policy === 'hold'
+        ? { ...document, state: 'unknown', reason, attempts, nextAttemptAt: null, dueAt: null }
+        : {
+            ...document,
+            state: 'retrying',
+            reason,
+            attempts,
+            nextAttemptAt: next.nextAttemptAt,
+            dueAt: next.nextAttemptAt,
+          };
+    }
+    case 'delivery.expired':
+      return {
+        ...document,
+        state: 'expired',
+        reason: 'expired',
+        nextAttemptAt: null,
+        dueAt: null,
+        finishedAt: event.data.at,
+      };
+    default:
+      return unreachable(event);
+  }
+}
+
+/** For the projection: documents of the view are written by this function alone. */
+export function projectDelivery(document: JsonObject | null, event: RecordedEvent): JsonObject | null {
+  return reduceDelivery(document as DeliveryDocument | null, decodeEvent<DeliveryEvent>(event));
+}
+
+export function deliveryIdOf({ stream }: Pick<RecordedEvent, 'stream'>): string {
+  return stream.slice('dlv-'.length);
+}

@@ -1,0 +1,112 @@
+/** The delivery service: its inbox, view, publication and worker, started and drained with the process. */
+import {
+  Inject,
+  Injectable,
+  Module,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { BUS, type Bus, type Consumer } from '#bus/bus';
+import { startPublisher, type Publisher } from '#bus/publisher';
+import { EVENT_STORE, type EventStore } from '#event-store/event-store';
+import { OUTBOUND, type Outbound } from '#outbound/outbound';
+import { startProjection, type Projection } from '#read-store/projection';
+import { READ_STORE, type DocumentWrite, type ReadStore } from '#read-store/read-store';
+import { CLOCK, type Clock } from '#runtime/clock';
+import { CONFIG, type Config } from '#runtime/config';
+import { IDS, type Ids } from '#runtime/ids';
+import { LOGGER, type Logger } from '#runtime/logger';
+import { defaultSandboxLimits, SANDBOX, type Sandbox } from '#sandbox/sandbox';
+import { VAULT, type Vault } from '#vault/vault';
+import { createMailer, type Mailer } from './channels/email/smtp.js';
+import { deliveriesView, deliveryIdOf, projectDelivery } from './delivery-view.js';
+import { startInbox } from './inbox.js';
+import { toDeliveryMessages } from './publish.js';
+import { createSender } from './send.js';
+import { DeliveryWorker } from './worker.js';
+
+const prefixes = ['dlv-'];
+
+@Injectable()
+export class DeliveryService implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  readonly #worker: DeliveryWorker;
+  readonly #mailer: Mailer | null;
+  #inbox: Consumer | null = null;
+  #projection: Projection | null = null;
+  #publisher: Publisher | null = null;
+
+  constructor(
+    @Inject(CONFIG) config: Config,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(IDS) ids: Ids,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(EVENT_STORE) private readonly eventStore: EventStore,
+    @Inject(BUS) private readonly bus: Bus,
+    @Inject(READ_STORE) private readonly readStore: ReadStore,
+    @Inject(SANDBOX) sandbox: Sandbox,
+    @Inject(OUTBOUND) outbound: Outbound,
+    @Inject(VAULT) vault: Vault,
+  ) {
+    this.#mailer = config.smtpUrl === null ? null : createMailer(config.smtpUrl, outbound);
+    const sender = createSender({
+      vault,
+      sandbox,
+      outbound,
+      mailer: this.#mailer,
+      clock,
+      linkBase:
+        config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}`,
+      mailFrom: config.mailFrom,
+      sandboxLimits: {
+        ...defaultSandboxLimits,
+        cpuMs: config.evaluationCpuMs,
+        memoryMb: config.evaluationMemoryMb,
+      },
+    });
+    // A name of its own for each start: events of an earlier process are never taken for ours.
+    this.#worker = new DeliveryWorker({ eventStore, readStore, sender, clock, logger, name: ids.next('req') });
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { eventStore, readStore, bus, logger, clock } = this;
+    this.#projection = startProjection({
+      view: deliveriesView,
+      prefixes,
+      eventStore,
+      readStore,
+      logger,
+      idOf: deliveryIdOf,
+      reduce: projectDelivery,
+      saved: (writes) => this.#look(writes),
+    });
+    this.#publisher = startPublisher({
+      name: 'delivery',
+      prefixes,
+      topic: 'delivery',
+      eventStore,
+      readStore,
+      bus,
+      logger,
+      toMessages: toDeliveryMessages,
+    });
+    this.#worker.start();
+    this.#inbox = await startInbox({ bus, eventStore, clock, offer: (id, dueMs) => this.#worker.offer(id, dueMs) });
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all([this.#inbox?.stop(), this.#worker.stop()]);
+    await Promise.all([this.#projection?.stop(), this.#publisher?.stop()]);
+    this.#mailer?.close();
+  }
+
+  /** What another process asked for or left is due here too, as soon as the view knows of it. */
+  #look(writes: readonly DocumentWrite[]): void {
+    for (const { id, document } of writes) {
+      const dueAt = document?.['dueAt'];
+      if (typeof dueAt === 'string') this.#worker.offer(id, Date.parse(dueAt));
+    }
+  }
+}
+
+@Module({ providers: [DeliveryService] })
+export class DeliveryModule {}

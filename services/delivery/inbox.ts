@@ -1,0 +1,86 @@
+/** What the delivery service listens to: requests for a notification, and its own word that a receiver is gone. */
+import { deliveryEvents, notificationRequest, type DeliveryEvent } from '#contracts/delivery';
+import { requests } from '#contracts/catalogue';
+import type { TaskCommand } from '#contracts/task';
+import type { Bus, BusMessage, Consumer } from '#bus/bus';
+import { decodeEvent } from '#event-store/codec';
+import type { EventStore } from '#event-store/event-store';
+import { runCommand } from '#event-store/run-command';
+import { toTimestamp, type Clock } from '#runtime/clock';
+import { AppError } from '#runtime/errors';
+import { goneReason } from './channels/webhook/classify.js';
+import { delivery } from './domain/delivery.js';
+import { streamOf } from './worker.js';
+
+const handlerTimeoutMs = 30_000;
+const concurrency = 64;
+
+export interface InboxOptions {
+  readonly bus: Bus;
+  readonly eventStore: EventStore;
+  readonly clock: Clock;
+  /** Told of each delivery that is due now. */
+  readonly offer: (deliveryId: string, dueMs: number) => void;
+}
+
+/** Makes the stream of a delivery. The same request again, however often, finds it there. */
+export async function acceptRequest({ eventStore, clock, offer }: Omit<InboxOptions, 'bus'>, message: BusMessage) {
+  const request = notificationRequest.parse(message.data);
+  const { deliveryId } = request;
+  const now = clock.now();
+  await runCommand(eventStore, delivery, {
+    stream: streamOf(deliveryId),
+    command: { type: 'requestDelivery', request },
+    commandId: `${deliveryId}|request`,
+    metadata: {
+      organizationId: request.organizationId,
+      actor: 'system:delivery',
+      requestId: message.metadata.requestId,
+      causationId: message.id,
+      at: toTimestamp(now),
+    },
+    from: 'all',
+  });
+  offer(deliveryId, now);
+}
+
+/** An answer 410 disables the action. The task may be gone or changed by now: then there is nothing to disable. */
+export async function disableGone(
+  { bus, eventStore }: Pick<InboxOptions, 'bus' | 'eventStore'>,
+  message: BusMessage,
+): Promise<void> {
+  const { next } = deliveryEvents['attempt.ended'].parse(message.data);
+  if (next.state !== 'failed' || next.reason !== goneReason) return;
+  for await (const recorded of eventStore.read(streamOf(message.key))) {
+    const event = decodeEvent<DeliveryEvent>(recorded);
+    if (event.type !== 'delivery.requested') return;
+    const { taskId, action, organizationId } = event.data.request;
+    const command: TaskCommand = { type: 'disableAction', taskId, actionId: action.id, reason: goneReason };
+    const { requestId } = message.metadata;
+    try {
+      await bus.request(requests.taskChange, command, { organizationId, actor: 'system:delivery', requestId });
+    } catch (error) {
+      // A part that cannot be reached is tried again; a task that does not take it never will.
+      if (!(error instanceof AppError) || error.code === 'SERVER_ERROR') throw error;
+    }
+    return;
+  }
+}
+
+export async function startInbox(options: InboxOptions): Promise<Consumer> {
+  const { bus } = options;
+  const common = { concurrency, handlerTimeoutMs };
+  const consumers = [
+    await bus.consume({ ...common, topic: 'run', group: 'delivery' }, async (message) => {
+      if (message.type === 'notification.requested') await acceptRequest(options, message);
+    }),
+    await bus.consume({ ...common, topic: 'delivery', group: 'delivery' }, async (message) => {
+      if (message.type === 'attempt.ended') await disableGone(options, message);
+    }),
+  ];
+  return {
+    async stop() {
+      await Promise.all(consumers.map((consumer) => consumer.stop()));
+    },
+  };
+}

@@ -1,0 +1,24 @@
+/** What other services are told of deliveries: each event under its own name on the topic `delivery`. */
+import type { DeliveryEvent } from '#contracts/delivery';
+import type { BusMessage } from '#bus/bus';
+import { decodeEvent } from '#event-store/codec';
+import type { RecordedEvent } from '#event-store/event-store';
+import { unreachable } from '#runtime/errors';
+import { deliveryIdOf } from './delivery-view.js';
+
+export function toDeliveryMessages(recorded: RecordedEvent): readonly BusMessage[] {
+  const event = decodeEvent<DeliveryEvent>(recorded);
+  switch (event.type) {
+    case 'delivery.requested':
+    case 'attempt.started':
+    case 'attempt.ended':
+    case 'attempt.lost':
+    case 'delivery.expired': {
+      const deliveryId = deliveryIdOf(recorded);
+      const { id, data, metadata, revision } = recorded;
+      return [{ id, type: event.type, key: deliveryId, data: { ...data, deliveryId, revision }, metadata }];
+    }
+    default:
+      return unreachable(event);
+  }
+}

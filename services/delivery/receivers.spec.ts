@@ -1,0 +1,103 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { Receivers } from './receivers.js';
+
+let released: string[];
+let wakes: [string, number][];
+let receivers: Receivers;
+
+beforeEach(() => {
+  released = [];
+  wakes = [];
+  receivers = new Receivers(
+    { concurrency: 2, failures: 3, probeMs: 30_000 },
+    (ids) => released.push(...ids),
+    (key, atMs) => wakes.push([key, atMs]),
+  );
+});
+
+/** Three failures in a row, which open the breaker at `nowMs`. */
+function open(key: string, nowMs: number): void {
+  for (const id of ['f1', 'f2', 'f3']) {
+    expect(receivers.enter(key, id, nowMs)).toBe(true);
+    receivers.leave(key, false, nowMs);
+  }
+}
+
+describe('a receiver', () => {
+  it('gets no more than its share at once, and those that wait keep their order', () => {
+    expect(receivers.enter('a', '1', 0)).toBe(true);
+    expect(receivers.enter('a', '2', 0)).toBe(true);
+    expect(receivers.enter('a', '3', 0)).toBe(false);
+    expect(receivers.enter('a', '4', 0)).toBe(false);
+    expect(receivers.enter('b', '5', 0)).toBe(true);
+    receivers.leave('a', true, 1);
+    expect(released).toEqual(['3']);
+    expect(receivers.enter('a', '6', 1)).toBe(false); // the place is kept for 3
+    expect(receivers.enter('a', '3', 1)).toBe(true);
+    receivers.leave('a', true, 2);
+    expect(released).toEqual(['3', '4']);
+  });
+
+  it('gives the place of one that did not come to the next', () => {
+    for (const id of ['1', '2']) receivers.enter('a', id, 0);
+    for (const id of ['3', '4']) receivers.enter('a', id, 0);
+    receivers.leave('a', true, 1);
+    receivers.withdraw('a', '3');
+    expect(released).toEqual(['3', '4']);
+  });
+
+  it('that does not answer is left alone, but for one probe each 30 s', () => {
+    open('a', 0);
+    expect(receivers.enter('a', '1', 1)).toBe(false);
+    expect(receivers.enter('a', '2', 2)).toBe(false);
+    expect(wakes).toContainEqual(['a', 30_000]);
+    receivers.probe('a');
+    expect(released).toEqual(['1']);
+    expect(receivers.enter('a', '1', 30_000)).toBe(true);
+    expect(receivers.enter('a', '3', 30_000)).toBe(false);
+    receivers.leave('a', false, 30_001);
+    expect(wakes).toContainEqual(['a', 60_001]);
+    receivers.probe('a');
+    expect(released).toEqual(['1', '2']);
+  });
+
+  it('is back as soon as a probe is answered', () => {
+    open('a', 0);
+    for (const id of ['1', '2', '3', '4']) receivers.enter('a', id, 1);
+    receivers.probe('a');
+    receivers.enter('a', '1', 30_000);
+    receivers.leave('a', true, 30_010);
+    expect(released).toEqual(['1', '2', '3']);
+    expect(receivers.enter('a', '2', 30_011)).toBe(true);
+    expect(receivers.enter('a', '3', 30_011)).toBe(true);
+    receivers.leave('a', true, 30_012);
+    expect(released).toEqual(['1', '2', '3', '4']);
+  });
+
+  it('is asked by another where the probe came to nothing', () => {
+    open('a', 0);
+    for (const id of ['1', '2', '3']) receivers.enter('a', id, 1);
+    receivers.probe('a');
+    receivers.withdraw('a', '1');
+    expect(released).toEqual(['1', '2']);
+    receivers.enter('a', '2', 30_000);
+    receivers.leave('a', null, 30_000);
+    expect(released).toEqual(['1', '2', '3']);
+  });
+
+  it('forgets failures that are not in a row', () => {
+    for (const reached of [false, false, true, false, false]) {
+      receivers.enter('a', 'x', 0);
+      receivers.leave('a', reached, 0);
+    }
+    expect(receivers.enter('a', 'y', 0)).toBe(true);
+  });
+
+  it('loses one that expired while it waited', () => {
+    open('a', 0);
+    for (const id of ['1', '2']) receivers.enter('a', id, 1);
+    receivers.remove('a', '1');
+    receivers.probe('a');
+    expect(released).toEqual(['2']);
+  });
+});

@@ -1,0 +1,142 @@
+/** Receivers: a fair share of the workers for each, and a breaker for those that do not answer. Values and a clock, no I/O. */
+
+export interface ReceiverLimits {
+  /** Attempts at one receiver at once. */
+  readonly concurrency: number;
+  /** Failures in a row that open the breaker. */
+  readonly failures: number;
+  /** While it is open, one attempt each such time. */
+  readonly probeMs: number;
+}
+
+export const defaultReceiverLimits: ReceiverLimits = { concurrency: 8, failures: 5, probeMs: 30_000 };
+
+interface Receiver {
+  running: number;
+  failures: number;
+  /** null: closed. */
+  openUntilMs: number | null;
+  probing: boolean;
+  /** Deliveries that keep their place, first come first served. */
+  waiting: string[];
+  /** Told to try and not here yet: each holds the place that came free. */
+  readonly released: Set<string>;
+}
+
+/** Receivers that have nothing running or waiting are forgotten beyond this many. */
+const remembered = 10_000;
+
+export class Receivers {
+  readonly #receivers = new Map<string, Receiver>();
+  readonly #limits: ReceiverLimits;
+  /** Asked to look again at these deliveries. */
+  readonly #release: (ids: readonly string[]) => void;
+  /** Asked to call `probe(key)` then. */
+  readonly #wakeAt: (key: string, atMs: number) => void;
+
+  constructor(
+    limits: ReceiverLimits,
+    release: (ids: readonly string[]) => void,
+    wakeAt: (key: string, atMs: number) => void,
+  ) {
+    this.#limits = limits;
+    this.#release = release;
+    this.#wakeAt = wakeAt;
+  }
+
+  /** True: go on, and call `leave` afterwards. False: the delivery waits here and is released later; it uses up no attempt. */
+  enter(key: string, id: string, nowMs: number): boolean {
+    const receiver = this.#of(key);
+    receiver.released.delete(id);
+    if (receiver.openUntilMs !== null) {
+      if (receiver.probing || nowMs < receiver.openUntilMs) {
+        receiver.waiting.push(id);
+        if (!receiver.probing) this.#wakeAt(key, receiver.openUntilMs);
+        return false;
+      }
+      receiver.probing = true;
+    } else if (receiver.running + receiver.released.size >= this.#limits.concurrency) {
+      receiver.waiting.push(id);
+      return false;
+    }
+    receiver.running += 1;
+    return true;
+  }
+
+  /** `reached` null: nothing was sent, so nothing was learnt. */
+  leave(key: string, reached: boolean | null, nowMs: number): void {
+    const receiver = this.#of(key);
+    receiver.running -= 1;
+    if (reached === true) {
+      receiver.failures = 0;
+      receiver.openUntilMs = null;
+      receiver.probing = false;
+    } else if (reached === false) {
+      receiver.failures += 1;
+      if (receiver.probing || receiver.failures >= this.#limits.failures) {
+        receiver.openUntilMs = nowMs + this.#limits.probeMs;
+        receiver.probing = false;
+        if (receiver.waiting.length > 0) this.#wakeAt(key, receiver.openUntilMs);
+      }
+    } else if (receiver.probing) {
+      receiver.probing = false;
+      this.probe(key);
+    }
+    this.#next(key, receiver);
+  }
+
+  /** Lets one of those that wait behind an open breaker try. */
+  probe(key: string): void {
+    const receiver = this.#receivers.get(key);
+    if (receiver !== undefined && receiver.openUntilMs !== null && !receiver.probing) this.#let(receiver, 1);
+  }
+
+  /** Called for each delivery that was released and did not come after all, so that its place goes to the next. */
+  withdraw(key: string, id: string): void {
+    const receiver = this.#receivers.get(key);
+    if (receiver === undefined || !receiver.released.delete(id)) return;
+    this.probe(key);
+    this.#next(key, receiver);
+  }
+
+  /** Takes a delivery out of its place, because it expired there. */
+  remove(key: string, id: string): void {
+    const waiting = this.#receivers.get(key)?.waiting;
+    const place = waiting?.indexOf(id) ?? -1;
+    if (place >= 0) waiting?.splice(place, 1);
+  }
+
+  #next(key: string, receiver: Receiver): void {
+    const { running, released, waiting, failures } = receiver;
+    if (receiver.openUntilMs === null) this.#let(receiver, this.#limits.concurrency - running - released.size);
+    if (running + released.size + waiting.length + failures === 0) this.#receivers.delete(key);
+  }
+
+  #let(receiver: Receiver, count: number): void {
+    const ids = receiver.waiting.splice(0, Math.max(0, count));
+    for (const id of ids) receiver.released.add(id);
+    if (ids.length > 0) this.#release(ids);
+  }
+
+  #of(key: string): Receiver {
+    const known = this.#receivers.get(key);
+    if (known !== undefined) return known;
+    if (this.#receivers.size >= remembered) this.#forget();
+    const receiver: Receiver = {
+      running: 0,
+      failures: 0,
+      openUntilMs: null,
+      probing: false,
+      waiting: [],
+      released: new Set(),
+    };
+    this.#receivers.set(key, receiver);
+    return receiver;
+  }
+
+  #forget(): void {
+    for (const [key, { running, waiting, released }] of this.#receivers) {
+      if (running + waiting.length + released.size === 0) this.#receivers.delete(key);
+    }
+  }
+}
