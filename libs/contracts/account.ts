@@ -54,8 +54,8 @@ export type KeyDocument = z.infer<typeof keyDocument>;
 
 export const keysView: ViewDefinition = {
   name: 'keys',
-  fields: ['id', 'organizationId', 'createdAt', 'revokedAt'],
-  indexes: [['organizationId', 'revokedAt', 'createdAt'], ['id']],
+  fields: ['organizationId', 'createdAt', 'revokedAt'],
+  indexes: [['organizationId', 'revokedAt', 'createdAt']],
 };
 
 /** An API key as the API shows it. */
@@ -77,6 +77,9 @@ export type KeyInput = z.infer<typeof keyInput>;
 /** The answer to `account.create_key`: the only one that holds the key in clear. */
 export const createdKey = apiKey.extend({ key: z.string().describe('The key. It is shown this once.') });
 export type CreatedKey = z.infer<typeof createdKey>;
+
+/** The payload of `account.show_key`, which answers `apiKey` (not_found for a revoked one). */
+export const showKeyInput = z.strictObject({ keyId: idSchema('key') });
 
 /** The payload of `account.revoke_key`, which answers `{ id, deleted: true }` once no request gets in with the key. */
 export const revokeKeyInput = z.strictObject({ keyId: idSchema('key') });

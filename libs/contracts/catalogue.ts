@@ -16,6 +16,7 @@ export const requests = {
   scheduleTrigger: 'schedule.trigger',
   accountSetup: 'account.setup',
   keyCreate: 'account.create_key',
+  keyShow: 'account.show_key',
   keyRevoke: 'account.revoke_key',
   sessionOpen: 'account.open_session',
   sessionShow: 'account.show_session',

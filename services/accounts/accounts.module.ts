@@ -17,6 +17,7 @@ import {
   OpenSessionHandler,
   RevokeKeyHandler,
   SetUpHandler,
+  ShowKeyHandler,
   ShowSessionHandler,
   type HandlerPorts,
 } from './handlers.js';
@@ -57,6 +58,7 @@ const KEY_PORTS = Symbol('KeyPorts');
     RevokeKeyHandler,
     OpenSessionHandler,
     CloseSessionHandler,
+    ShowKeyHandler,
     ShowSessionHandler,
     AccountsInbox,
   ],

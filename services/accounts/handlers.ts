@@ -7,6 +7,7 @@ import {
   membersView,
   organizationsView,
   sessionsView,
+  type ApiKey,
   type CreatedKey,
   type KeyInput,
   type OpenedSession,
@@ -19,6 +20,7 @@ import { createPositionWaiter, type PositionWaiter } from '#read-store/await-pos
 import type { ReadStore, ViewDefinition } from '#read-store/read-store';
 import { unavailable } from '#runtime/errors';
 import { createKey } from './create-key.js';
+import { showKey } from './show-key.js';
 import { revokeKey } from './revoke-key.js';
 import { closeSession, openSession, showSession, type SessionPorts } from './sessions.js';
 import { setUpByToken, type SetupPositions } from './setup.js';
@@ -111,6 +113,22 @@ export class RevokeKeyHandler implements ICommandHandler<RevokeKey, void> {
     const position = await revokeKey(this.ports, context.organizationId, keyId, context);
     if (await this.ports.views.knowKey(position)) return;
     throw unavailable('view_behind', 'The key is revoked, but may let requests in for another moment; try again.', 2);
+  }
+}
+
+export class ShowKey {
+  constructor(
+    readonly keyId: string,
+    readonly organizationId: string,
+  ) {}
+}
+
+@QueryHandler(ShowKey)
+export class ShowKeyHandler implements IQueryHandler<ShowKey, ApiKey> {
+  constructor(@Inject(ACCOUNT_PORTS) private readonly ports: HandlerPorts) {}
+
+  async execute({ keyId, organizationId }: ShowKey): Promise<ApiKey> {
+    return showKey(this.ports, organizationId, keyId);
   }
 }
 

@@ -2,7 +2,7 @@
 import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { BUS, type Bus, type Consumer } from '#bus/bus';
-import { keyInput, openSessionInput, revokeKeyInput, sessionToken, setupInput } from '#contracts/account';
+import { keyInput, openSessionInput, revokeKeyInput, sessionToken, setupInput, showKeyInput } from '#contracts/account';
 import { requests } from '#contracts/catalogue';
 import { startProjection, type Projection } from '#read-store/projection';
 import { CONFIG, ConfigError, type Config } from '#runtime/config';
@@ -14,6 +14,7 @@ import {
   OpenSession,
   RevokeKey,
   SetUp,
+  ShowKey,
   ShowSession,
   type HandlerPorts,
 } from './handlers.js';
@@ -46,6 +47,9 @@ export class AccountsInbox implements OnApplicationBootstrap, BeforeApplicationS
       ),
       await bus.respond(requests.keyCreate, async (payload, context) =>
         this.commands.execute(new CreateKey(keyInput.parse(payload), context)),
+      ),
+      await bus.respond(requests.keyShow, async (payload, { organizationId }) =>
+        this.queries.execute(new ShowKey(showKeyInput.parse(payload).keyId, organizationId)),
       ),
       await bus.respond(requests.keyRevoke, async (payload, context) => {
         const { keyId } = revokeKeyInput.parse(payload);

@@ -17,7 +17,7 @@ import { organizationDecider, organizationStream, type Member } from './domain/o
 import { sessionDecider, sessionStream } from './domain/session.js';
 import { hashEmail, openEmail } from './member-email.js';
 import { metadataOf, type AccountPorts } from './ports.js';
-import { fold } from './read-installation.js';
+import { fold } from './fold.js';
 
 export interface SessionPorts extends AccountPorts {
   readonly readStore: ReadStore;

@@ -1,0 +1,81 @@
+/** For specs: this service's ports over given stores, with a clock that is set by hand. */
+import type { AppendResult, EventStore, ExpectedRevision, NewEvent, RecordedEvent } from '#event-store/event-store';
+import { startProjection } from '#read-store/projection';
+import type { ReadStore } from '#read-store/read-store';
+import { createIds } from '#runtime/ids';
+import { silentLogger } from '#runtime/logger';
+import { createEventVault } from '#vault/event-vault';
+import { createAttempts } from './attempts.js';
+import { createAccountViews, type HandlerPorts } from './handlers.js';
+import { createPasswords } from './passwords.js';
+import { accountProjections } from './views.js';
+
+export interface AccountsKit {
+  readonly ports: HandlerPorts;
+  readonly time: { ms: number };
+  /** Every event there is, of whatever stream. */
+  allEvents(): Promise<readonly RecordedEvent[]>;
+  stop(): Promise<void>;
+}
+
+export const kitStartMs = Date.parse('2026-11-01T00:00:00.000Z');
+export const kitMasterKey = Buffer.alloc(32, 9);
+export const kitPepper = new Uint8Array(32).fill(5);
+
+export function createAccountsKit(eventStore: EventStore, readStore: ReadStore): AccountsKit {
+  const time = { ms: kitStartMs };
+  const clock = { now: () => time.ms };
+  const projections = accountProjections.map((projection) =>
+    startProjection({ ...projection, eventStore, readStore, logger: silentLogger }),
+  );
+  return {
+    time,
+    ports: {
+      eventStore,
+      readStore,
+      clock,
+      ids: createIds(clock.now),
+      pepper: kitPepper,
+      plan: 'enterprise',
+      vault: createEventVault(eventStore, kitMasterKey),
+      passwords: createPasswords(),
+      attempts: createAttempts(clock),
+      views: createAccountViews(readStore),
+    },
+    allEvents: () => allEvents(eventStore),
+    async stop() {
+      await Promise.all(projections.map((projection) => projection.stop()));
+    },
+  };
+}
+
+/** Appends a mark, and reads everything up to it. */
+async function allEvents(eventStore: EventStore): Promise<readonly RecordedEvent[]> {
+  const id = crypto.randomUUID();
+  const metadata = { organizationId: '', actor: 'system:kit', requestId: id, causationId: null, at: '' };
+  await eventStore.append(`mark-${id}`, [{ id, type: 'mark', version: 1, data: {}, metadata }], 'none');
+  const events: RecordedEvent[] = [];
+  const ending = new AbortController();
+  for await (const batch of eventStore.subscribe({ prefixes: [''], after: null, signal: ending.signal })) {
+    events.push(...batch.events);
+    if (events.some((event) => event.id === id)) ending.abort();
+  }
+  return events.filter((event) => event.type !== 'mark');
+}
+
+export class Crash extends Error {}
+
+/** A store whose process dies around its appends to some streams: `before`, nothing was written; `after`, it was, and nobody heard. */
+export function crashing(store: EventStore, prefix: string, when: 'before' | 'after'): EventStore {
+  return {
+    append: async (stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<AppendResult> => {
+      if (!stream.startsWith(prefix)) return store.append(stream, events, expected);
+      if (when === 'after') await store.append(stream, events, expected);
+      throw new Crash(`${when} ${stream}`);
+    },
+    read: (stream, from) => store.read(stream, from),
+    readLast: (stream) => store.readLast(stream),
+    subscribe: (subscription) => store.subscribe(subscription),
+    close: () => store.close(),
+  };
+}

@@ -1,0 +1,53 @@
+import { describe, it } from '@jest/globals';
+import { given } from '#event-store/given';
+import { keyDecider, type KeyCommand, type KeyEvent } from './api-key.js';
+
+const at = '2026-11-01T00:00:00.000Z';
+const key = {
+  id: 'key_1',
+  publicId: 'Ab3dEf9h',
+  organizationId: 'org_1',
+  name: 'CI',
+  scopes: ['write' as const],
+  hash: 'h1',
+  expiresAt: null,
+};
+const create: KeyCommand = { type: 'createKey', key, createdBy: 'user:usr_1', at };
+const revoke: KeyCommand = { type: 'revokeKey', organizationId: 'org_1' };
+const created: KeyEvent = { type: 'key.created', data: { key, createdBy: 'user:usr_1' } };
+const revoked: KeyEvent = { type: 'key.revoked', data: { id: 'key_1', publicId: 'Ab3dEf9h' } };
+
+describe('an API key', () => {
+  it('is made once', () => {
+    given(keyDecider).when(create).then(created).andAgainNothing();
+  });
+
+  it('never takes the place of another', () => {
+    given(keyDecider, created)
+      .when({ ...create, key: { ...key, hash: 'h2' } })
+      .thenRejected('key_exists');
+    given(keyDecider, created, revoked)
+      .when({ ...create, key: { ...key, hash: 'h2' } })
+      .thenRejected('key_exists');
+  });
+
+  it('is not made expired', () => {
+    given(keyDecider)
+      .when({ ...create, key: { ...key, expiresAt: at } })
+      .thenRejected('expires_in_past');
+    const later = { ...key, expiresAt: '2026-11-01T00:00:00.001Z' };
+    given(keyDecider)
+      .when({ ...create, key: later })
+      .then({ type: 'key.created', data: { key: later, createdBy: 'user:usr_1' } });
+  });
+
+  it('is revoked for good', () => {
+    given(keyDecider, created).when(revoke).then(revoked).andAgainNothing();
+    given(keyDecider, created, revoked).when(create).thenNothing();
+  });
+
+  it('is unknown to other organisations', () => {
+    given(keyDecider).when(revoke).thenRejected('not_found');
+    given(keyDecider, created).when({ type: 'revokeKey', organizationId: 'org_2' }).thenRejected('not_found');
+  });
+});

@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Global, Module, type DynamicModule, type INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { BUS, type Bus } from '#bus/bus';
+import { createSqliteBus } from '#bus/sqlite';
+import { keyDocument, keysView } from '#contracts/account';
+import { createApiKey, parseApiKey } from '#contracts/api-key';
+import { requests } from '#contracts/catalogue';
+import { EVENT_STORE, type EventStore } from '#event-store/event-store';
+import { createSqliteEventStore } from '#event-store/sqlite';
+import { KEY_PEPPER } from '#http/api-key';
+import { READ_STORE, type ReadStore } from '#read-store/read-store';
+import { createSqliteReadStore } from '#read-store/sqlite';
+import { CLOCK, systemClock } from '#runtime/clock';
+import { CONFIG, ConfigError, readConfig } from '#runtime/config';
+import { createIds, IDS } from '#runtime/ids';
+import type { JsonObject } from '#runtime/json';
+import { LOGGER, silentLogger } from '#runtime/logger';
+import { createEventVault } from '#vault/event-vault';
+import { VAULT } from '#vault/vault';
+import { AccountsModule } from './accounts.module.js';
+import { kitMasterKey, kitPepper } from './accounts.kit.js';
+import { AccountsInbox } from './inbox.js';
+
+class Surroundings {}
+Global()(Surroundings);
+
+let eventStore: EventStore;
+let readStore: ReadStore;
+let bus: Bus;
+let app: INestApplicationContext | null = null;
+
+beforeEach(() => {
+  eventStore = createSqliteEventStore(':memory:');
+  readStore = createSqliteReadStore(':memory:');
+  bus = createSqliteBus(':memory:', silentLogger);
+});
+afterEach(async () => {
+  await app?.close();
+  app = null;
+  await bus.close();
+  await readStore.close();
+  await eventStore.close();
+});
+
+async function start(environment: Record<string, string> = {}): Promise<INestApplicationContext> {
+  const ports = new Map<symbol, unknown>([
+    [EVENT_STORE, eventStore],
+    [READ_STORE, readStore],
+    [BUS, bus],
+    [VAULT, createEventVault(eventStore, kitMasterKey)],
+    [CLOCK, systemClock],
+    [IDS, createIds()],
+    [LOGGER, silentLogger],
+    [KEY_PEPPER, kitPepper],
+    [CONFIG, readConfig(environment, '/nowhere')],
+  ]);
+  const surroundings: DynamicModule = {
+    module: Surroundings,
+    providers: [...ports].map(([provide, useValue]) => ({ provide, useValue })),
+    exports: [...ports.keys()],
+  };
+  class Root {}
+  Module({ imports: [surroundings, AccountsModule] })(Root);
+  app = await NestFactory.createApplicationContext(Root, { logger: false, abortOnError: false });
+  return app;
+}
+
+const ask = async (name: string, payload: JsonObject, organizationId = '') =>
+  (await bus.request(name, payload, { organizationId, actor: 'anonymous', requestId: 'req_1' })) as JsonObject;
+
+const credentials = { email: 'owner@example.com', password: 'correct horse battery' };
+
+describe('the accounts service', () => {
+  it('goes from the printed link to a key that is revoked', async () => {
+    const link = await (await start()).get(AccountsInbox).setupLink('http://localhost:3000/');
+    expect(link).toMatch(/^http:\/\/localhost:3000\/setup\?token=[A-Za-z0-9_-]{32}$/);
+    const setupToken = new URL(link ?? '').searchParams.get('token') ?? '';
+    const answer = await ask(requests.accountSetup, { setupToken, organization: 'Acme', ...credentials });
+    const { id: organizationId } = answer['organization'] as { id: string };
+    expect(await app?.get(AccountsInbox).setupLink('http://localhost:3000')).toBeNull();
+
+    const created = await ask(requests.keyCreate, { name: 'CI', scopes: ['read'], expiresAt: null }, organizationId);
+    const publicId = String(created['publicId']);
+    expect(keyDocument.parse(await readStore.get(keysView, publicId)).revokedAt).toBeNull();
+    const keyId = String(created['id']);
+    expect(await ask(requests.keyShow, { keyId }, organizationId)).toMatchObject({ id: keyId, name: 'CI' });
+    expect(await ask(requests.keyRevoke, { keyId }, organizationId)).toEqual({ id: keyId, deleted: true });
+    expect(keyDocument.parse(await readStore.get(keysView, publicId)).revokedAt).not.toBeNull();
+  });
+
+  it('opens, shows and closes sessions', async () => {
+    await start({ OWNER_EMAIL: credentials.email, OWNER_PASSWORD: credentials.password });
+    const opened = await ask(requests.sessionOpen, { ...credentials, address: '203.0.113.7' });
+    const token = String(opened['token']);
+    expect(await ask(requests.sessionShow, { token })).toMatchObject({ account: { email: credentials.email } });
+    expect(await ask(requests.sessionClose, { token })).toEqual({ closed: true });
+    await expect(ask(requests.sessionShow, { token })).rejects.toMatchObject({ reason: 'session_ended' });
+  });
+
+  it('is not started before the key of the environment lets requests in', async () => {
+    const key = createApiKey((size) => new Uint8Array(size).fill(1));
+    const environment = {
+      OWNER_EMAIL: credentials.email,
+      OWNER_PASSWORD: credentials.password,
+      OWNER_API_KEY: key,
+    };
+    await start(environment);
+    expect(keyDocument.parse(await readStore.get(keysView, parseApiKey(key)?.publicId ?? '')).scopes).toEqual([
+      'admin',
+    ]);
+    expect(await app?.get(AccountsInbox).setupLink('http://localhost:3000')).toBeNull();
+  });
+
+  it('does not start with a key that is not one', async () => {
+    const environment = { OWNER_EMAIL: credentials.email, OWNER_PASSWORD: credentials.password, OWNER_API_KEY: 'mk_x' };
+    await expect(start(environment)).rejects.toBeInstanceOf(ConfigError);
+  });
+});

@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { openedSession, sessionDocument, sessionsView } from '#contracts/account';
+import { hashSessionToken } from '#contracts/api-key';
+import type { EventStore } from '#event-store/event-store';
+import { createSqliteEventStore } from '#event-store/sqlite';
+import type { ReadStore } from '#read-store/read-store';
+import { createSqliteReadStore } from '#read-store/sqlite';
+import { silentLogger } from '#runtime/logger';
+import { createAccountsKit, kitPepper, type AccountsKit } from './accounts.kit.js';
+import { closeSession, openSession, showSession } from './sessions.js';
+import { setUpByEnvironment } from './setup-by-environment.js';
+
+const email = 'Owner.Canary@example.com';
+const password = 'canary horse battery';
+const address = '203.0.113.7';
+const wrong = { code: 'UNAUTHORIZED', reason: 'wrong_credentials', message: 'E-mail or password is wrong.' };
+const ended = { code: 'UNAUTHORIZED', reason: 'session_ended' };
+
+let eventStore: EventStore;
+let readStore: ReadStore;
+let kit: AccountsKit;
+
+beforeEach(async () => {
+  eventStore = createSqliteEventStore(':memory:');
+  readStore = createSqliteReadStore(':memory:');
+  kit = createAccountsKit(eventStore, readStore);
+  const owner = { email, password, apiKey: null, organization: 'Acme' };
+  await kit.ports.views.knowSetup(await setUpByEnvironment(kit.ports, owner, silentLogger));
+});
+afterEach(async () => {
+  await kit.stop();
+  await eventStore.close();
+  await readStore.close();
+});
+
+const open = (more: { email?: string; password?: string; address?: string } = {}) =>
+  openSession(kit.ports, { email, password, address, ...more }, 'req_1');
+
+describe('sessions', () => {
+  it('open for the right pair, however the address is capitalised', async () => {
+    const { opened } = await open({ email: 'owner.canary@EXAMPLE.com' });
+    expect(openedSession.parse(opened)).toEqual(opened);
+    expect(opened).toMatchObject({
+      account: { email, role: 'owner' },
+      organization: { name: 'Acme' },
+      role: 'owner',
+      expiresAt: '2026-11-08T00:00:00.000Z',
+    });
+  });
+
+  it('are known by their token until they are closed', async () => {
+    const { opened, position } = await open();
+    const { token, ...shown } = opened;
+    const id = hashSessionToken(token, kitPepper);
+    await kit.ports.views.knowSession(position);
+    expect(sessionDocument.parse(await readStore.get(sessionsView, id))).toMatchObject({ userId: shown.account.id });
+    expect(await showSession(kit.ports, token)).toEqual(shown);
+    await kit.ports.views.knowSession(await closeSession(kit.ports, token, 'req_2'));
+    expect(await readStore.get(sessionsView, id)).toBeNull();
+    await expect(showSession(kit.ports, token)).rejects.toMatchObject(ended);
+    expect(await closeSession(kit.ports, token, 'req_3')).toBeNull();
+  });
+
+  it('end after a week', async () => {
+    const { opened } = await open();
+    kit.time.ms = Date.parse(opened.expiresAt) - 1;
+    await showSession(kit.ports, opened.token);
+    kit.time.ms += 1;
+    await expect(showSession(kit.ports, opened.token)).rejects.toMatchObject(ended);
+  });
+
+  it.each(['', 'x', 'x'.repeat(200), '\u0000', '../key-1'])('are not opened by the token %j', async (token) => {
+    await expect(showSession(kit.ports, token)).rejects.toMatchObject(ended);
+    expect(await closeSession(kit.ports, token, 'req_1')).toBeNull();
+  });
+
+  it.each([
+    ['a wrong password', { password: 'wrong horse battery' }],
+    ['an unknown address', { email: 'nobody@example.com' }],
+    ['nothing', { email: '', password: '' }],
+    ['a NUL behind the address', { email: `${email}\u0000` }],
+    ['a NUL behind the password', { password: `${password}\u0000` }],
+    ['markup', { email: "' OR 1=1 --", password: '${7*7}' }],
+    ['a lone surrogate', { email: '\ud800', password: '\udfff' }],
+    ['long ones', { email: 'x'.repeat(1_000), password: 'x'.repeat(1_000) }],
+  ])('are refused in the same words for %s', async (_, pair) => {
+    const error = await open(pair).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject(wrong);
+    expect(error).toHaveProperty('details', undefined);
+  });
+
+  it('ask for one hash whether the address is known or not', async () => {
+    const compared: (string | null)[] = [];
+    const { passwords } = kit.ports;
+    const watched = {
+      ...kit.ports,
+      passwords: {
+        ...passwords,
+        matches: (given: string, kept: string | null) => {
+          compared.push(kept);
+          return passwords.matches(given, kept);
+        },
+      },
+    };
+    for (const one of [email, 'nobody@example.com']) {
+      await openSession(watched, { email: one, password: 'wrong horse battery', address }, 'req_1').catch(() => null);
+    }
+    expect(compared).toEqual([expect.stringMatching(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/), null]);
+  });
+
+  it('are refused after ten wrong passwords for the account, the right one included, side by side too', async () => {
+    const tries = await Promise.allSettled(
+      Array.from({ length: 15 }, (_, i) => open({ password: 'wrong', address: `10.0.0.${i}` })),
+    );
+    const reasons = tries.map((one) =>
+      one.status === 'rejected' ? (one.reason as { reason: string }).reason : 'open',
+    );
+    expect(reasons.filter((reason) => reason === 'wrong_credentials')).toHaveLength(10);
+    expect(reasons.filter((reason) => reason === 'too_many_attempts')).toHaveLength(5);
+    await expect(open({ address: '10.0.1.1' })).rejects.toMatchObject({
+      code: 'RATE_LIMITED',
+      reason: 'too_many_attempts',
+      retryAfterSeconds: 900,
+    });
+    kit.time.ms += 900_000;
+    await open();
+  });
+
+  it('are refused after ten wrong ones from an address, whoever they were for', async () => {
+    for (let i = 0; i < 10; i += 1) {
+      await expect(open({ email: `nobody${i}@example.com` })).rejects.toMatchObject(wrong);
+    }
+    await expect(open()).rejects.toMatchObject({ reason: 'too_many_attempts' });
+    await open({ address: '203.0.113.8' });
+  });
+
+  it('keep password, address and token out of events and views', async () => {
+    const { opened, position } = await open();
+    await open({ password: 'wrong-canary' }).catch(() => null);
+    await kit.ports.views.knowSession(position);
+    const views = await readStore.page(sessionsView, { where: [], sort: [], limit: 9, offset: 0, count: false });
+    const stored = JSON.stringify([await kit.allEvents(), views]).toLowerCase();
+    for (const secret of [password, 'wrong-canary', email, opened.token]) {
+      expect(stored).not.toContain(secret.toLowerCase());
+    }
+  });
+});
