@@ -161,6 +161,7 @@ function readMeta(head: string, from: number): { readonly encoding: string | nul
       }
     }
   }
+  if (at >= head.length) return { encoding: null, end: at }; // the tag has no end here, so it does not count
   const counts = needsPragma === false || (needsPragma === true && hasPragma);
   return { encoding: counts ? encoding : null, end: at + 1 };
 }
