@@ -144,7 +144,7 @@ export function createSqliteBus(file: string, logger: Logger): Bus {
     const tails = new Map<string, Promise<void>>();
     let running = 0;
     let waiting = 0;
-    let idle: (() => void)[] = [];
+    const idle: (() => void)[] = [];
     const slots: (() => void)[] = [];
 
     const handleOnce = (message: BusMessage): Promise<void> =>

@@ -52,7 +52,7 @@ export const keyDocument = z.object({
 });
 export type KeyDocument = z.infer<typeof keyDocument>;
 
-export const keysView: ViewDefinition = {
+export const keysView: ViewDefinition<KeyDocument> = {
   name: 'keys',
   fields: ['organizationId', 'createdAt', 'revokedAt'],
   indexes: [['organizationId', 'revokedAt', 'createdAt']],
@@ -92,7 +92,7 @@ export const organizationDocument = z.object({
 });
 export type OrganizationDocument = z.infer<typeof organizationDocument>;
 
-export const organizationsView: ViewDefinition = {
+export const organizationsView: ViewDefinition<OrganizationDocument> = {
   name: 'organizations',
   fields: ['createdAt'],
   indexes: [['createdAt']],

@@ -18,7 +18,7 @@ const mailAddresses = z.union([mailAddress, z.array(mailAddress).min(1).max(50)]
 
 export const emailConfig = z.strictObject({
   to: mailAddresses,
-  // eslint-disable-next-line no-control-regex -- a line break in a subject would be another header
+  // a line break in a subject would be another header
   subject: z
     .string()
     .min(1)

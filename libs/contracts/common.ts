@@ -47,10 +47,19 @@ export function isSecretHeader(name: string): boolean {
 export const httpHeaders = z
   .record(
     z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, { error: 'must be a header name' }),
-    // eslint-disable-next-line no-control-regex -- a line break here would be a second header
+    // a line break here would be a second header
     z
       .string()
       .max(4_096)
       .regex(/^[^\u0000-\u0008\u000a-\u001f\u007f]*$/, { error: 'must not hold control characters' }),
   )
   .refine((headers) => Object.keys(headers).length <= 50, { error: 'must have at most 50 entries' });
+
+/** Metadata of a stored event, where a document keeps it to emit again what came of it. */
+export const eventMetadata = z.object({
+  organizationId: z.string(),
+  actor: z.string(),
+  requestId: z.string(),
+  causationId: z.string().nullable(),
+  at: storedTimestamp,
+});

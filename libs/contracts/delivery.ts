@@ -130,7 +130,7 @@ export const deliveryDocument = z.object({
 });
 export type DeliveryDocument = z.infer<typeof deliveryDocument>;
 
-export const deliveriesView: ViewDefinition = {
+export const deliveriesView: ViewDefinition<DeliveryDocument> = {
   name: 'deliveries',
   fields: ['organizationId', 'notificationId', 'state', 'actionType', 'createdAt', 'dueAt'],
   indexes: [['organizationId', 'createdAt'], ['notificationId', 'createdAt'], ['dueAt']],

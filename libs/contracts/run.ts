@@ -121,7 +121,7 @@ export const executionDocument = z.object({
 });
 export type ExecutionDocument = z.infer<typeof executionDocument>;
 
-export const executionsView: ViewDefinition = {
+export const executionsView: ViewDefinition<ExecutionDocument> = {
   name: 'executions',
   fields: ['organizationId', 'notificationId', 'status', 'outcome', 'trigger', 'queuedAt'],
   indexes: [

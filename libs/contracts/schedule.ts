@@ -1,6 +1,6 @@
 /** When a task runs: what a user sets, what the scheduling service records, what its view holds. */
 import { z } from 'zod';
-import { idSchema, jsonObject, storedTimestamp } from './common.js';
+import { eventMetadata, idSchema, storedTimestamp } from './common.js';
 import type { ViewDefinition } from '#read-store/read-store';
 
 /** The smallest interval of any installation; MIN_INTERVAL_SECONDS raises it. */
@@ -84,11 +84,11 @@ export const scheduleDocument = z.object({
   pending: z.array(dueRun),
   /** When the oldest pending run was queued: what the sweeper looks at. */
   pendingSince: storedTimestamp.nullable(),
-  metadata: jsonObject,
+  metadata: eventMetadata,
 });
 export type ScheduleDocument = z.infer<typeof scheduleDocument>;
 
-export const schedulesView: ViewDefinition = {
+export const schedulesView: ViewDefinition<ScheduleDocument> = {
   name: 'schedules',
   fields: ['organizationId', 'nextDueAt', 'pendingSince'],
   indexes: [['nextDueAt'], ['pendingSince'], ['organizationId', 'nextDueAt']],

@@ -127,7 +127,7 @@ export const taskDocument = taskState.extend({
 });
 export type TaskDocument = z.infer<typeof taskDocument>;
 
-export const tasksView: ViewDefinition = {
+export const tasksView: ViewDefinition<TaskDocument> = {
   name: 'tasks',
   fields: [
     'organizationId',

@@ -1,5 +1,5 @@
 /** Read your own writes: waits until a view has seen a position. One look at the checkpoint serves everybody who waits. */
-import type { ReadStore, ViewDefinition } from './read-store.js';
+import type { AnyView, ReadStore } from './read-store.js';
 
 export interface PositionWaiter {
   /** True once the view has seen the position; false where that took longer than `timeoutMs`. */
@@ -15,7 +15,7 @@ interface Waiting {
 /** Looks again after these waits: a view in the same process is there at once, one behind a network soon. */
 const slowestLookMs = 25;
 
-export function createPositionWaiter(readStore: ReadStore, view: ViewDefinition): PositionWaiter {
+export function createPositionWaiter(readStore: ReadStore, view: AnyView): PositionWaiter {
   let waiting: Waiting[] = [];
   let looking = false;
   let seen = -1;

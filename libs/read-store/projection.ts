@@ -4,8 +4,8 @@ import type { JsonObject } from '#runtime/json';
 import type { Logger } from '#runtime/logger';
 import type { DocumentWrite, ReadStore, ViewDefinition } from './read-store.js';
 
-export interface ProjectionOptions {
-  readonly view: ViewDefinition;
+export interface ProjectionOptions<Document extends object = JsonObject> {
+  readonly view: ViewDefinition<Document>;
   /** Streams that feed it. */
   readonly prefixes: readonly string[];
   readonly eventStore: EventStore;
@@ -14,9 +14,9 @@ export interface ProjectionOptions {
   /** Which document an event is about; null: none. */
   idOf(event: RecordedEvent): string | null;
   /** The document after the event; null removes it. Pure: no clock, no randomness, so that a rebuild gives the same bytes. */
-  reduce(document: JsonObject | null, event: RecordedEvent): JsonObject | null;
+  reduce(document: Document | null, event: RecordedEvent): Document | null;
   /** Called after each write, with what was written. */
-  saved?(writes: readonly DocumentWrite[]): void;
+  saved?(writes: readonly DocumentWrite<Document>[]): void;
 }
 
 export interface Projection {
@@ -28,11 +28,11 @@ export interface Projection {
 const retryMs = 500;
 
 /** What a batch of events makes of the documents it touches. */
-export async function projectBatch(
-  { view, readStore, idOf, reduce }: Pick<ProjectionOptions, 'view' | 'readStore' | 'idOf' | 'reduce'>,
+export async function projectBatch<Document extends object>(
+  { view, readStore, idOf, reduce }: Pick<ProjectionOptions<Document>, 'view' | 'readStore' | 'idOf' | 'reduce'>,
   events: readonly RecordedEvent[],
-): Promise<DocumentWrite[]> {
-  const writes = new Map<string, DocumentWrite>();
+): Promise<DocumentWrite<Document>[]> {
+  const writes = new Map<string, DocumentWrite<Document>>();
   for (const event of events) {
     const id = idOf(event);
     if (id === null) continue;
@@ -45,7 +45,7 @@ export async function projectBatch(
   return [...writes.values()];
 }
 
-export function startProjection(options: ProjectionOptions): Projection {
+export function startProjection<Document extends object>(options: ProjectionOptions<Document>): Projection {
   const { view, prefixes, eventStore, readStore, logger, saved } = options;
   const ending = new AbortController();
   const { signal } = ending;

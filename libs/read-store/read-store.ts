@@ -2,20 +2,22 @@
 import type { JsonObject } from '#runtime/json';
 
 /** What a view keeps and which of its documents' top-level fields are searched or sorted by. */
-export interface ViewDefinition {
+export interface ViewDefinition<Document extends object = JsonObject> {
   readonly name: string;
   /** Fields that filters and sorts name. Dots reach inside: `lastExecution.id`. */
   readonly fields: readonly string[];
   /** Sets of fields that are looked up together, in order. Every list has one, so that none scans. */
   readonly indexes: readonly (readonly string[])[];
+  /** Never there: carries the type of the documents, so that who reads a view need not assert it. */
+  readonly document?: Document;
 }
 
-export interface DocumentWrite {
+export interface DocumentWrite<Document extends object = JsonObject> {
   readonly id: string;
   /** The position of the event that made it. A write at or below the stored revision changes nothing. */
   readonly revision: number;
   /** null removes the document. */
-  readonly document: JsonObject | null;
+  readonly document: Document | null;
 }
 
 export type FieldFilter =
@@ -40,21 +42,28 @@ export interface PageQuery {
   readonly count: boolean;
 }
 
-export interface DocumentPage {
-  readonly documents: readonly JsonObject[];
+export interface DocumentPage<Document extends object = JsonObject> {
+  readonly documents: readonly Document[];
   /** How many match without limit and offset; null where it was not asked for. */
   readonly total: number | null;
 }
 
+/** Where the documents themselves do not matter. */
+export type AnyView = Omit<ViewDefinition, 'document'>;
+
 export interface ReadStore {
   /** Writes documents and checkpoint in one step: all or nothing. `checkpoint` null leaves it as it is. */
-  save(view: ViewDefinition, writes: readonly DocumentWrite[], checkpoint: number | null): Promise<void>;
-  get(view: ViewDefinition, id: string): Promise<JsonObject | null>;
-  page(view: ViewDefinition, query: PageQuery): Promise<DocumentPage>;
+  save<D extends object>(
+    view: ViewDefinition<D>,
+    writes: readonly DocumentWrite<D>[],
+    checkpoint: number | null,
+  ): Promise<void>;
+  get<D extends object>(view: ViewDefinition<D>, id: string): Promise<D | null>;
+  page<D extends object>(view: ViewDefinition<D>, query: PageQuery): Promise<DocumentPage<D>>;
   /** Up to which position the view has seen the events; null where it has seen none. */
-  checkpoint(view: ViewDefinition): Promise<number | null>;
+  checkpoint(view: AnyView): Promise<number | null>;
   /** Drops documents and checkpoint. */
-  reset(view: ViewDefinition): Promise<void>;
+  reset(view: AnyView): Promise<void>;
   close(): Promise<void>;
 }
 

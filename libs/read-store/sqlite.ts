@@ -2,7 +2,7 @@
 import { unavailable } from '#runtime/errors';
 import type { Json, JsonObject } from '#runtime/json';
 import { inTransaction, openDatabase, type Statement } from '#sqlite/database';
-import type { FieldFilter, PageQuery, ReadStore, ViewDefinition } from './read-store.js';
+import type { AnyView, FieldFilter, PageQuery, ReadStore } from './read-store.js';
 
 type Value = string | number | null;
 
@@ -22,8 +22,8 @@ function nameOf(prefix: 'view' | 'field', name: string): string {
 /** Prefixed: a field may be called `id` or `document` too. */
 const columnOf = (field: string): string => `"${nameOf('field', field)}"`;
 
-function fieldOf(document: JsonObject, field: string): Json | undefined {
-  let value: Json | undefined = document;
+function fieldOf(document: object, field: string): Json | undefined {
+  let value: Json | undefined = document as JsonObject;
   for (const part of field.split('.')) {
     if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined;
     value = (value as JsonObject)[part];
@@ -100,7 +100,7 @@ export function createSqliteReadStore(file: string): ReadStore {
   const open = new Map<string, OpenView>();
   const pageStatements = new Map<string, Statement>();
 
-  const openView = (view: ViewDefinition): OpenView => {
+  const openView = (view: AnyView): OpenView => {
     const known = open.get(view.name);
     if (known !== undefined) return known;
     const table = `"${nameOf('view', view.name)}"`;
@@ -166,12 +166,12 @@ export function createSqliteReadStore(file: string): ReadStore {
       }
     },
 
-    async get(view, id) {
+    async get<D extends object>(view: AnyView, id: string) {
       const row = openView(view).get.get(id);
-      return row === undefined ? null : (JSON.parse(row['document'] as string) as JsonObject);
+      return row === undefined ? null : (JSON.parse(row['document'] as string) as D);
     },
 
-    async page(view, query) {
+    async page<D extends object>(view: AnyView, query: PageQuery) {
       const { table } = openView(view);
       const conditions = query.where.map(toCondition);
       const behind = toBehind(query);
@@ -192,7 +192,7 @@ export function createSqliteReadStore(file: string): ReadStore {
             ...conditions.flatMap(({ values }) => values),
           )?.['total'] as number)
         : null;
-      return { documents: rows.map((row) => JSON.parse(row['document'] as string) as JsonObject), total };
+      return { documents: rows.map((row) => JSON.parse(row['document'] as string) as D), total };
     },
 
     async checkpoint(view) {

@@ -3,7 +3,6 @@ import type { ExecutionDocument, RunEvent } from '#contracts/run';
 import type { DueRun, ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent } from '#event-store/codec';
 import type { RecordedEvent } from '#event-store/event-store';
-import type { JsonObject } from '#runtime/json';
 
 export const executionViewPrefixes = ['schedule-', 'claim-', 'run-'] as const;
 
@@ -67,8 +66,19 @@ function after(document: ExecutionDocument | null, event: Known, organizationId:
       const revision = result.taskRevision < 0 ? null : result.taskRevision;
       return {
         ...base,
-        ...{ revision, status, outcome, values, logs, error, decision, snapshotId, page },
-        ...{ startedAt, finishedAt, timings, seed },
+        revision,
+        status,
+        outcome,
+        values,
+        logs,
+        error,
+        decision,
+        snapshotId,
+        page,
+        startedAt,
+        finishedAt,
+        timings,
+        seed,
       };
     }
     default:
@@ -77,8 +87,6 @@ function after(document: ExecutionDocument | null, event: Known, organizationId:
 }
 
 /** Pure: the same events give the same bytes. */
-export function reduce(document: JsonObject | null, recorded: RecordedEvent): JsonObject | null {
-  const before = document as unknown as ExecutionDocument | null;
-  const next = after(before, decodeEvent<Known>(recorded), recorded.metadata.organizationId);
-  return next === before ? document : (next as unknown as JsonObject | null);
+export function reduce(document: ExecutionDocument | null, recorded: RecordedEvent): ExecutionDocument | null {
+  return after(document, decodeEvent<Known>(recorded), recorded.metadata.organizationId);
 }

@@ -1,5 +1,5 @@
 /** One due run: claim, load, evaluate, decide, and record result, decision and notification requests in one append. */
-import { executionsView, type AlertState, type ExecutionDocument, type RunEvent, type RunResult } from '#contracts/run';
+import { executionsView, type AlertState, type RunEvent, type RunResult } from '#contracts/run';
 import type { DueRun } from '#contracts/schedule';
 import { tasksView, type TaskDocument } from '#contracts/task';
 import { decodeEvent, encodeEvents } from '#event-store/codec';
@@ -42,7 +42,7 @@ async function lastRecorded(eventStore: EventStore, taskId: string): Promise<Rec
 async function hasResult({ readStore }: RunParts, alert: AlertState, run: DueRun): Promise<boolean> {
   if (isRecorded(alert, run.runId)) return true;
   if (run.trigger === 'schedule' && (alert.lastSlot === null || run.scheduledFor > alert.lastSlot)) return false;
-  const document = (await readStore.get(executionsView, run.runId)) as unknown as ExecutionDocument | null;
+  const document = await readStore.get(executionsView, run.runId);
   return document !== null && document.finishedAt !== null;
 }
 
@@ -62,7 +62,7 @@ async function claim({ eventStore, clock, worker }: RunParts, run: DueRun, metad
 
 /** The settings of the task; null: it is archived. Waits for nothing: a view that lags is looked at again by a later try. */
 async function findTask({ readStore, eventStore }: RunParts, taskId: string): Promise<TaskDocument | null> {
-  const document = (await readStore.get(tasksView, taskId)) as unknown as TaskDocument | null;
+  const document = await readStore.get(tasksView, taskId);
   if (document !== null) return document;
   const last = await eventStore.readLast(`task-${taskId}`);
   if (last === null || last.type === 'task.archived') return null;

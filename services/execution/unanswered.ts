@@ -6,12 +6,17 @@ import { decodeEvent } from '#event-store/codec';
 import type { EventMetadata, RecordedEvent } from '#event-store/event-store';
 import type { ReadStore, ViewDefinition } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
-import type { Json, JsonObject } from '#runtime/json';
 import type { Logger } from '#runtime/logger';
 import { notificationRequested } from './publish.js';
 
+interface Unanswered {
+  readonly since: string;
+  readonly notifications: readonly NotificationRequest[];
+  readonly metadata: EventMetadata;
+}
+
 /** One document per run that has such notifications. */
-export const unansweredView: ViewDefinition = {
+export const unansweredView: ViewDefinition<Unanswered> = {
   name: 'unanswered_notifications',
   fields: ['since'],
   indexes: [['since']],
@@ -32,21 +37,16 @@ export function idOf(recorded: RecordedEvent): string | null {
 }
 
 /** Pure: the same events give the same bytes. */
-export function reduce(document: JsonObject | null, recorded: RecordedEvent): JsonObject | null {
+export function reduce(document: Unanswered | null, recorded: RecordedEvent): Unanswered | null {
   const event = decodeEvent<RunEvent | DeliveryEvent>(recorded);
   if (event.type === 'run.recorded') {
     const { result, notifications } = event.data;
-    return {
-      since: result.finishedAt,
-      notifications: notifications as unknown as Json,
-      metadata: recorded.metadata as unknown as Json,
-    };
+    return { since: result.finishedAt, notifications, metadata: recorded.metadata };
   }
   if (event.type !== 'delivery.requested' || document === null) return document;
-  const rest = (document['notifications'] as unknown as NotificationRequest[]).filter(
-    ({ deliveryId }) => deliveryId !== event.data.request.deliveryId,
-  );
-  return rest.length === 0 ? null : { ...document, notifications: rest as unknown as Json };
+  const { deliveryId } = event.data.request;
+  const notifications = document.notifications.filter((request) => request.deliveryId !== deliveryId);
+  return notifications.length === 0 ? null : { ...document, notifications };
 }
 
 /** Returns how many notifications were emitted again. */
@@ -58,10 +58,8 @@ export async function sweepUnanswered(readStore: ReadStore, bus: Bus, clock: Clo
     offset: 0,
     count: false,
   });
-  const messages = documents.flatMap((document) =>
-    (document['notifications'] as unknown as NotificationRequest[]).map((request) =>
-      notificationRequested(request, document['metadata'] as unknown as EventMetadata, null),
-    ),
+  const messages = documents.flatMap(({ notifications, metadata }) =>
+    notifications.map((request) => notificationRequested(request, metadata, null)),
   );
   await bus.publish('run', messages);
   return messages.length;

@@ -4,7 +4,7 @@ import { deliveriesView, type DeliveryDocument } from '#contracts/delivery';
 import { data, type Answer } from '#http/envelope';
 import { Call, Handles, type RouteCall } from '#http/route';
 import { READ_STORE, type FieldFilter, type ReadStore } from '#read-store/read-store';
-import { asDelivery, findDelivery, findTask } from './documents.js';
+import { findDelivery, findTask } from './documents.js';
 import * as routes from './executions.routes.js';
 import { listOfView } from './lists.js';
 
@@ -43,8 +43,6 @@ export class DeliveriesController {
 
   private list(owner: readonly FieldFilter[], query: routes.DeliveryFilters): Promise<Answer> {
     const where = [...owner, ...filtersOf(query)];
-    return listOfView(this.readStore, deliveriesView, 'createdAt', where, query, (document) =>
-      toAnswer(asDelivery(document)),
-    );
+    return listOfView(this.readStore, deliveriesView, 'createdAt', where, query, (document) => toAnswer(document));
   }
 }

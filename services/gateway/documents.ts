@@ -13,11 +13,6 @@ export function toJsonObject(value: object): JsonObject {
   return value as JsonObject;
 }
 
-/** Documents were checked when they were written: views are ours alone. */
-export const asTask = (document: JsonObject): TaskDocument => document as unknown as TaskDocument;
-export const asExecution = (document: JsonObject): ExecutionDocument => document as unknown as ExecutionDocument;
-export const asDelivery = (document: JsonObject): DeliveryDocument => document as unknown as DeliveryDocument;
-
 /** The answer to `task.change`. */
 export const changedTask = z.object({ state: taskState, position: z.number().nullable() });
 
@@ -30,8 +25,7 @@ function owned<Document extends Owned>(document: Document | null, organizationId
 
 /** Throws the same 404 for an unknown task and another organisation's. */
 export async function findTask(readStore: ReadStore, organizationId: string, id: string): Promise<TaskDocument> {
-  const document = await readStore.get(tasksView, id);
-  return owned(document === null ? null : asTask(document), organizationId, 'notification');
+  return owned(await readStore.get(tasksView, id), organizationId, 'notification');
 }
 
 export async function findExecution(
@@ -39,8 +33,7 @@ export async function findExecution(
   organizationId: string,
   id: string,
 ): Promise<ExecutionDocument> {
-  const document = await readStore.get(executionsView, id);
-  return owned(document === null ? null : asExecution(document), organizationId, 'execution');
+  return owned(await readStore.get(executionsView, id), organizationId, 'execution');
 }
 
 export async function findDelivery(
@@ -48,6 +41,5 @@ export async function findDelivery(
   organizationId: string,
   id: string,
 ): Promise<DeliveryDocument> {
-  const document = await readStore.get(deliveriesView, id);
-  return owned(document === null ? null : asDelivery(document), organizationId, 'delivery');
+  return owned(await readStore.get(deliveriesView, id), organizationId, 'delivery');
 }

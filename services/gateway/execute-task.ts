@@ -13,7 +13,6 @@ import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import { AppError } from '#runtime/errors';
 import { derivedId, timeOfId } from '#runtime/ids';
-import { asExecution } from './documents.js';
 
 /** `run` is null where a run of that id was asked for before: a repeat after a crash. */
 const triggered = z.object({ run: dueRun.nullable(), position: z.number().nullable() });
@@ -85,7 +84,7 @@ export class TaskRunner {
     let lookMs = lookAgainMs;
     for (;;) {
       const document = await this.readStore.get(executionsView, run.runId);
-      const execution = document === null ? queued(run, request.task) : asExecution(document);
+      const execution = document === null ? queued(run, request.task) : document;
       const finished = isFinished(execution);
       const leftMs = giveUpAtMs - this.clock.now();
       if (finished || leftMs <= 0 || request.signal.aborted) return { execution, finished };

@@ -4,7 +4,7 @@ import { executionsView, type ExecutionDocument } from '#contracts/run';
 import { data, type Answer } from '#http/envelope';
 import { Call, Handles, type RouteCall } from '#http/route';
 import { READ_STORE, type FieldFilter, type ReadStore } from '#read-store/read-store';
-import { asExecution, findExecution, findTask } from './documents.js';
+import { findExecution, findTask } from './documents.js';
 import { TaskRunner } from './execute-task.js';
 import * as routes from './executions.routes.js';
 import { listOfView } from './lists.js';
@@ -34,10 +34,17 @@ export class ExecutionsController {
 
   @Handles(routes.executeNotification)
   async execute(@Call() call: RouteCall<typeof routes.executeNotification>): Promise<Answer> {
-    const { ids, body, query, context, attempt, signal } = call;
+    const { ids, body, query, context, attempt, ending } = call;
     const task = await findTask(this.readStore, context.organizationId, ids.id);
     const waitSeconds = query.wait ?? 0;
-    const { execution, finished } = await this.runner.run({ ...body, task, waitSeconds, context, attempt, signal });
+    const { execution, finished } = await this.runner.run({
+      ...body,
+      task,
+      waitSeconds,
+      context,
+      attempt,
+      signal: ending(),
+    });
     const status = finished && waitSeconds > 0 ? 200 : 202;
     return data(toAnswer(execution), { status, headers: { location: `/api/executions/${execution.id}` } });
   }
@@ -60,8 +67,6 @@ export class ExecutionsController {
 
   private list(owner: readonly FieldFilter[], query: routes.ExecutionFilters): Promise<Answer> {
     const where = [...owner, ...filtersOf(query)];
-    return listOfView(this.readStore, executionsView, 'queuedAt', where, query, (document) =>
-      toAnswer(asExecution(document)),
-    );
+    return listOfView(this.readStore, executionsView, 'queuedAt', where, query, (document) => toAnswer(document));
   }
 }

@@ -4,7 +4,6 @@ import { decodeCursor, encodeCursor } from '#http/cursor';
 import { offsetOf } from '#http/parameters';
 import { refuse } from '#http/validation';
 import type { FieldFilter, ReadStore, ViewDefinition } from '#read-store/read-store';
-import type { JsonObject } from '#runtime/json';
 
 interface ListQuery {
   readonly page: number;
@@ -20,13 +19,13 @@ function checkOneWay({ page, after }: ListQuery): void {
 }
 
 /** One page of a view, newest first by `field`. */
-export async function listOfView(
+export async function listOfView<Document extends { readonly id: string }>(
   readStore: ReadStore,
-  view: ViewDefinition,
+  view: ViewDefinition<Document>,
   field: string,
   where: readonly FieldFilter[],
   query: ListQuery,
-  show: (document: JsonObject) => unknown,
+  show: (document: Document) => unknown,
 ): Promise<Answer> {
   checkOneWay(query);
   const sort = [{ field, descending: true }];
@@ -49,9 +48,9 @@ export async function listOfView(
   return cursorList(shown.map(show), last === undefined ? null : cursorOf(last, field));
 }
 
-function cursorOf(document: JsonObject, field: string): string {
-  const { [field]: value, id } = document;
-  return encodeCursor({ value: typeof value === 'number' ? value : String(value), id: String(id) });
+function cursorOf(document: { readonly id: string }, field: string): string {
+  const value: unknown = Object.entries(document).find(([name]) => name === field)?.[1];
+  return encodeCursor({ value: typeof value === 'number' ? value : String(value), id: document.id });
 }
 
 /** One page of items that are all there, newest first already. */

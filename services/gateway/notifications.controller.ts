@@ -13,7 +13,7 @@ import { READ_STORE, type FieldFilter, type ReadStore } from '#read-store/read-s
 import { AppError } from '#runtime/errors';
 import type { JsonObject } from '#runtime/json';
 import { VAULT, type Vault } from '#vault/vault';
-import { asTask, findTask, toJsonObject } from './documents.js';
+import { findTask, toJsonObject } from './documents.js';
 import { listInMemory } from './lists.js';
 import { mergePatch } from './merge-patch.js';
 import * as routes from './notifications.routes.js';
@@ -70,7 +70,7 @@ export class NotificationsController {
       offset: offsetOf(query),
       count: true,
     });
-    return list(await Promise.all(documents.map((document) => this.answer(asTask(document)))), query, total ?? 0);
+    return list(await Promise.all(documents.map((document) => this.answer(document))), query, total ?? 0);
   }
 
   @Handles(routes.getNotification)
@@ -136,6 +136,6 @@ export class NotificationsController {
   /** Condition and times after the write; as they were before it where the view has not come that far. */
   private async progressOf(task: TaskDocument): Promise<TaskProgress> {
     const document = await this.readStore.get(tasksView, task.id);
-    return document === null ? task : asTask(document);
+    return document === null ? task : document;
   }
 }

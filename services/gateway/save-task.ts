@@ -25,7 +25,7 @@ import type { JsonObject } from '#runtime/json';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { VAULT, type Vault } from '#vault/vault';
 import { checkSettings, createCodeChecker, type SettingsChecks } from './check-settings.js';
-import { asTask, changedTask, toJsonObject } from './documents.js';
+import { changedTask, toJsonObject } from './documents.js';
 import { keepSealed, secretsOfAction, secretsOfFetch, unmasked } from './secrets.js';
 import { actionScope, fetchScope, openSettings, type OpenedSettings } from './task-answer.js';
 
@@ -113,7 +113,7 @@ export class TaskSaver {
   async seenBeyond(taskId: string, revision: number): Promise<void> {
     for (let waitedMs = 0; waitedMs < staleWaitMs; waitedMs += staleLookMs) {
       const document = await this.readStore.get(tasksView, taskId);
-      if (document === null || asTask(document).revision > revision) return;
+      if (document === null || document.revision > revision) return;
       await setTimeout(staleLookMs);
     }
   }

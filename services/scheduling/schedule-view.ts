@@ -3,7 +3,6 @@ import type { RunEvent } from '#contracts/run';
 import type { DueRun, ScheduleDocument, ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent } from '#event-store/codec';
 import type { RecordedEvent } from '#event-store/event-store';
-import type { JsonObject } from '#runtime/json';
 
 export const scheduleViewPrefixes = ['schedule-', 'run-'] as const;
 
@@ -30,21 +29,18 @@ function afterScheduleEvent(document: ScheduleDocument | null, recorded: Recorde
     nextDueAt: data.plan.nextDueAt,
     pending,
     pendingSince: null,
-    metadata: recorded.metadata as unknown as JsonObject,
+    metadata: recorded.metadata,
   };
   return withPending(next, 'run' in data ? [...pending, data.run] : pending);
 }
 
 /** Pure: the same events give the same bytes. */
-export function reduce(document: JsonObject | null, recorded: RecordedEvent): JsonObject | null {
-  const schedule = document as unknown as ScheduleDocument | null;
-  if (recorded.stream.startsWith('schedule-')) {
-    return afterScheduleEvent(schedule, recorded) as unknown as JsonObject | null;
-  }
+export function reduce(document: ScheduleDocument | null, recorded: RecordedEvent): ScheduleDocument | null {
+  if (recorded.stream.startsWith('schedule-')) return afterScheduleEvent(document, recorded);
   const event = decodeEvent<RunEvent>(recorded);
-  if (schedule === null || event.type !== 'run.recorded') return document;
+  if (document === null || event.type !== 'run.recorded') return document;
   const { runId } = event.data.result;
-  if (!schedule.pending.some((run) => run.runId === runId)) return document;
-  const pending = schedule.pending.filter((run) => run.runId !== runId);
-  return withPending(schedule, pending) as unknown as JsonObject | null;
+  if (!document.pending.some((run) => run.runId === runId)) return document;
+  const pending = document.pending.filter((run) => run.runId !== runId);
+  return withPending(document, pending);
 }

@@ -46,9 +46,9 @@ export async function fireDue({ eventStore, readStore, clock, logger }: TimerPar
     count: false,
   });
   await Promise.all(
-    (documents as unknown as ScheduleDocument[]).map(async (document) => {
+    documents.map(async (document) => {
       const { taskId, nextDueAt, pending } = document;
-      const commandId = `${taskId}|slot|${nextDueAt}`;
+      const commandId = `slot.${taskId}.${Date.parse(nextDueAt ?? '')}`;
       const busy = pending.some(({ trigger }) => trigger === 'schedule');
       try {
         await runCommand<ScheduleState, ScheduleCommand, ScheduleEvent>(eventStore, scheduleDecider, {
@@ -77,10 +77,8 @@ export async function sweepPending({ readStore, bus, clock }: TimerParts): Promi
     offset: 0,
     count: false,
   });
-  const messages = (documents as unknown as ScheduleDocument[]).flatMap((document) =>
-    document.pending
-      .filter(({ queuedAt }) => queuedAt <= before)
-      .map((run) => runDue(run, document.metadata as unknown as EventMetadata, null)),
+  const messages = documents.flatMap((document) =>
+    document.pending.filter(({ queuedAt }) => queuedAt <= before).map((run) => runDue(run, document.metadata, null)),
   );
   await bus.publish('schedule', messages);
   return messages.length;

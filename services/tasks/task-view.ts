@@ -5,7 +5,6 @@ import type { TaskDocument, TaskEvent, TaskSpec } from '#contracts/task';
 import { decodeEvent } from '#event-store/codec';
 import type { RecordedEvent } from '#event-store/event-store';
 import { unreachable } from '#runtime/errors';
-import type { JsonObject } from '#runtime/json';
 import { taskDecider, type Task } from './domain/task.js';
 
 export const taskViewPrefixes = ['task-', 'run-', 'schedule-'] as const;
@@ -86,13 +85,11 @@ function afterScheduleEvent(document: TaskDocument, recorded: RecordedEvent): Ta
 }
 
 /** Pure: the same events give the same bytes. */
-export function reduce(document: JsonObject | null, recorded: RecordedEvent): JsonObject | null {
-  const task = document as unknown as TaskDocument | null;
-  const next = (): TaskDocument | null => {
-    if (recorded.stream.startsWith('task-')) return afterTaskEvent(task, recorded);
-    // Runs and slots of a task that is archived: their own views tell of them.
-    if (task === null) return null;
-    return recorded.stream.startsWith('run-') ? afterRunEvent(task, recorded) : afterScheduleEvent(task, recorded);
-  };
-  return next() as unknown as JsonObject | null;
+export function reduce(document: TaskDocument | null, recorded: RecordedEvent): TaskDocument | null {
+  if (recorded.stream.startsWith('task-')) return afterTaskEvent(document, recorded);
+  // Runs and slots of a task that is archived: their own views tell of them.
+  if (document === null) return null;
+  return recorded.stream.startsWith('run-')
+    ? afterRunEvent(document, recorded)
+    : afterScheduleEvent(document, recorded);
 }

@@ -23,7 +23,7 @@ function evolve(task: Task, event: TaskEvent): Task {
   if (task.status === 'none') return task;
   switch (event.type) {
     case 'task.changed':
-      return { ...task, spec: { ...task.spec, ...present(event.data.changes) } };
+      return { ...task, spec: withChanges(task.spec, event.data.changes) };
     case 'task.paused':
       return { ...task, status: 'paused' };
     case 'task.resumed':
@@ -37,20 +37,29 @@ function evolve(task: Task, event: TaskEvent): Task {
   }
 }
 
-type Changes = Partial<TaskSpec>;
+type Changes = Extract<TaskEvent, { type: 'task.changed' }>['data']['changes'];
 
-/** Only members that have a value: an absent one means "as it was", never "removed". */
-function present(changes: { readonly [Field in keyof TaskSpec]?: TaskSpec[Field] | undefined }): Changes {
-  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Changes;
+/** An absent field means "as it was", never "removed". */
+function withChanges(spec: TaskSpec, changes: Changes): TaskSpec {
+  return {
+    name: changes.name ?? spec.name,
+    description: changes.description ?? spec.description,
+    url: changes.url ?? spec.url,
+    evaluationFunction: changes.evaluationFunction ?? spec.evaluationFunction,
+    codeForm: changes.codeForm ?? spec.codeForm,
+    actions: changes.actions ?? spec.actions,
+    schedule: changes.schedule ?? spec.schedule,
+    policy: changes.policy ?? spec.policy,
+    fetch: changes.fetch ?? spec.fetch,
+    tags: changes.tags ?? spec.tags,
+    externalKey: changes.externalKey === undefined ? spec.externalKey : changes.externalKey,
+  };
 }
 
 function changesBetween(before: TaskSpec, after: TaskSpec): Changes {
-  const fields = Object.keys(after) as (keyof TaskSpec)[];
-  return Object.fromEntries(
-    fields
-      .filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))
-      .map((field) => [field, after[field]]),
-  ) as Changes;
+  const differs = ([field, value]: readonly [string, unknown]): boolean =>
+    JSON.stringify(value) !== JSON.stringify(Object.entries(before).find(([name]) => name === field)?.[1]);
+  return Object.fromEntries(Object.entries(after).filter(differs));
 }
 
 function statusEvents(before: TaskStatus, after: TaskStatus): readonly TaskEvent[] {
