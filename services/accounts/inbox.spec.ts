@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Global, Module, type DynamicModule, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { z } from 'zod';
 import { BUS, type Bus } from '#bus/bus';
 import { createSqliteBus } from '#bus/sqlite';
 import { keyDocument, keysView } from '#contracts/account';
@@ -14,7 +15,7 @@ import { createSqliteReadStore } from '#read-store/sqlite';
 import { CLOCK, systemClock } from '#runtime/clock';
 import { CONFIG, ConfigError, readConfig } from '#runtime/config';
 import { createIds, IDS } from '#runtime/ids';
-import type { JsonObject } from '#runtime/json';
+import type { Json, JsonObject } from '#runtime/json';
 import { LOGGER, silentLogger } from '#runtime/logger';
 import { createEventVault } from '#vault/event-vault';
 import { VAULT } from '#vault/vault';
@@ -69,6 +70,8 @@ async function start(environment: Record<string, string> = {}): Promise<INestApp
 const ask = async (name: string, payload: JsonObject, organizationId = '') =>
   (await bus.request(name, payload, { organizationId, actor: 'anonymous', requestId: 'req_1' })) as JsonObject;
 
+const text = (value: Json | undefined): string => z.string().parse(value);
+
 const credentials = { email: 'owner@example.com', password: 'correct horse battery' };
 
 describe('the accounts service', () => {
@@ -81,9 +84,9 @@ describe('the accounts service', () => {
     expect(await app?.get(AccountsInbox).setupLink('http://localhost:3000')).toBeNull();
 
     const created = await ask(requests.keyCreate, { name: 'CI', scopes: ['read'], expiresAt: null }, organizationId);
-    const publicId = String(created['publicId']);
+    const publicId = text(created['publicId']);
     expect(keyDocument.parse(await readStore.get(keysView, publicId)).revokedAt).toBeNull();
-    const keyId = String(created['id']);
+    const keyId = text(created['id']);
     expect(await ask(requests.keyShow, { keyId }, organizationId)).toMatchObject({ id: keyId, name: 'CI' });
     expect(await ask(requests.keyRevoke, { keyId }, organizationId)).toEqual({ id: keyId, deleted: true });
     expect(keyDocument.parse(await readStore.get(keysView, publicId)).revokedAt).not.toBeNull();
@@ -92,7 +95,7 @@ describe('the accounts service', () => {
   it('opens, shows and closes sessions', async () => {
     await start({ OWNER_EMAIL: credentials.email, OWNER_PASSWORD: credentials.password });
     const opened = await ask(requests.sessionOpen, { ...credentials, address: '203.0.113.7' });
-    const token = String(opened['token']);
+    const token = text(opened['token']);
     expect(await ask(requests.sessionShow, { token })).toMatchObject({ account: { email: credentials.email } });
     expect(await ask(requests.sessionClose, { token })).toEqual({ closed: true });
     await expect(ask(requests.sessionShow, { token })).rejects.toMatchObject({ reason: 'session_ended' });
