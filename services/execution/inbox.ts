@@ -1,19 +1,12 @@
 /** What comes in for execution: runs that are due. Runs the views, the publication and the sweeper beside. */
-import { randomUUID } from 'node:crypto';
 import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { BUS, type Bus, type BusMessage, type Consumer } from '#bus/bus';
 import { startPublisher, type Publisher } from '#bus/publisher';
 import { executionsView } from '#contracts/run';
 import { dueRun } from '#contracts/schedule';
-import { EVENT_STORE, type EventStore } from '#event-store/event-store';
-import { PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
 import { startProjection, type Projection } from '#read-store/projection';
-import { READ_STORE, type ReadStore } from '#read-store/read-store';
-import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
+import { toTimestamp } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
-import { LOGGER, type Logger } from '#runtime/logger';
-import { SANDBOX, defaultSandboxLimits, type Sandbox } from '#sandbox/sandbox';
-import { VAULT, type Vault } from '#vault/vault';
 import * as executionView from './execution-view.js';
 import { toMessages } from './publish.js';
 import { executeRun, type RunParts } from './run.js';
@@ -22,26 +15,23 @@ import * as unanswered from './unanswered.js';
 /** The longest a run can take: two minutes per try at most five times, and the waits between. */
 const runTimeoutMs = 15 * 60_000;
 
+/** What a run needs, put together once by the module. */
+export const RUN_PARTS = Symbol('RunParts');
+
 export class ExecutionInbox implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private intake: readonly Consumer[] = [];
   private followers: readonly (Projection | Publisher | unanswered.Sweeper)[] = [];
   private readonly inHand = new Set<string>();
-  private readonly worker = randomUUID();
 
   constructor(
+    @Inject(RUN_PARTS) private readonly parts: RunParts,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(BUS) private readonly bus: Bus,
-    @Inject(EVENT_STORE) private readonly eventStore: EventStore,
-    @Inject(READ_STORE) private readonly readStore: ReadStore,
-    @Inject(PAGE_LOADER) private readonly pageLoader: PageLoader,
-    @Inject(SANDBOX) private readonly sandbox: Sandbox,
-    @Inject(VAULT) private readonly vault: Vault,
-    @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    const { bus, eventStore, readStore, clock, logger } = this;
+    const { bus } = this;
+    const { eventStore, readStore, clock, logger } = this.parts;
     const stores = { eventStore, readStore, logger };
     const { executionViewPrefixes } = executionView;
     this.followers = [
@@ -80,23 +70,13 @@ export class ExecutionInbox implements OnApplicationBootstrap, BeforeApplication
     if (this.inHand.has(run.runId)) return;
     this.inHand.add(run.runId);
     try {
-      await executeRun(this.parts(), run, {
+      await executeRun(this.parts, run, {
         ...metadata,
         actor: 'system:execution',
-        at: toTimestamp(this.clock.now()),
+        at: toTimestamp(this.parts.clock.now()),
       });
     } finally {
       this.inHand.delete(run.runId);
     }
-  }
-
-  private parts(): RunParts {
-    const { eventStore, readStore, pageLoader, sandbox, vault, clock, logger, worker, config } = this;
-    const limits = {
-      ...defaultSandboxLimits,
-      cpuMs: config.evaluationCpuMs,
-      memoryMb: config.evaluationMemoryMb,
-    };
-    return { eventStore, readStore, pageLoader, sandbox, vault, clock, logger, worker, limits };
   }
 }

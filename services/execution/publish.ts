@@ -5,7 +5,6 @@ import type { RunEvent } from '#contracts/run';
 import { decodeEvent } from '#event-store/codec';
 import type { EventMetadata, RecordedEvent } from '#event-store/event-store';
 import { unreachable } from '#runtime/errors';
-import type { JsonObject } from '#runtime/json';
 
 /** The same notification gives the same message, whoever emits it. */
 export function notificationRequested(
@@ -17,7 +16,7 @@ export function notificationRequested(
     id: `notification.requested:${request.deliveryId}`,
     type: 'notification.requested',
     key: request.deliveryId,
-    data: request as unknown as JsonObject,
+    data: request,
     metadata: { ...metadata, causationId },
   };
 }

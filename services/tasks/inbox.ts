@@ -4,11 +4,10 @@ import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { BUS, type Bus, type Consumer } from '#bus/bus';
 import { startPublisher, type Publisher } from '#bus/publisher';
 import { requests } from '#contracts/catalogue';
-import { historyQuery, taskCommand, tasksView } from '#contracts/task';
+import { historyQuery, taskCommand, tasksView, type HistoryEntry } from '#contracts/task';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { startProjection, type Projection } from '#read-store/projection';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
-import type { Json } from '#runtime/json';
 import { LOGGER, type Logger } from '#runtime/logger';
 import { ChangeTask, type ChangedTask } from './change-task.js';
 import { toMessages } from './publish.js';
@@ -33,14 +32,13 @@ export class TasksInbox implements OnApplicationBootstrap, BeforeApplicationShut
     this.running = [
       await bus.respond(requests.taskChange, async (payload, context) => {
         const command = taskCommand.parse(payload);
-        return (await this.commands.execute<ChangeTask, ChangedTask>(
-          new ChangeTask(command, context),
-        )) as unknown as Json;
+        const changed: ChangedTask = await this.commands.execute(new ChangeTask(command, context));
+        return { ...changed };
       }),
       await bus.respond(requests.taskHistory, async (payload, context) => {
         const { taskId } = historyQuery.parse(payload);
-        const entries = await this.queries.execute(new TaskHistory(taskId, context));
-        return { entries } as unknown as Json;
+        const entries: readonly HistoryEntry[] = await this.queries.execute(new TaskHistory(taskId, context));
+        return { entries };
       }),
       startProjection({ ...stores, view: tasksView, prefixes: taskViewPrefixes, idOf, reduce }),
       startPublisher({ ...stores, bus, name: 'tasks', prefixes: ['task-'], topic: 'task', toMessages }),

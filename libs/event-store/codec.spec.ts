@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { eventCatalogue } from '#contracts/catalogue';
+import { createCodec, decodeEvent, encodeEvents } from './codec.js';
+import type { EventMetadata, NewEvent } from './event-store.js';
+
+const metadata: EventMetadata = {
+  organizationId: 'org_1',
+  actor: 'key:key_1',
+  requestId: 'req_1',
+  causationId: null,
+  at: '2026-11-21T10:00:00.000Z',
+};
+const source = { commandId: 'c1', metadata };
+const recorded = (event: NewEvent) => ({ ...event, stream: 's-1', revision: 0, position: 1 });
+
+describe('the codec', () => {
+  it('derives the same event ids from the same command, and others from another', () => {
+    const events = [
+      { type: 'task.paused', data: {} },
+      { type: 'task.resumed', data: {} },
+    ];
+    const ids = encodeEvents(events, source).map(({ id }) => id);
+    expect(encodeEvents(events, source).map(({ id }) => id)).toEqual(ids);
+    expect(new Set([...ids, ...encodeEvents(events, { ...source, commandId: 'c2' }).map(({ id }) => id)]).size).toBe(4);
+  });
+
+  it('refuses an event that is not in the catalogue or does not fit its schema', () => {
+    expect(() => encodeEvents([{ type: 'task.exploded', data: {} }], source)).toThrow(/catalogue/);
+    expect(() => encodeEvents([{ type: 'task.archived', data: { externalKey: 7 } }], source)).toThrow();
+  });
+
+  it('brings an event back as it went in', () => {
+    const event = { type: 'task.archived', data: { externalKey: 'k' } };
+    const [stored] = encodeEvents([event], source);
+    if (stored === undefined) throw new Error('nothing was encoded');
+    expect(decodeEvent(recorded(stored))).toEqual(event);
+  });
+
+  it('takes older versions to the newest shape step by step', () => {
+    const codec = createCodec(
+      { 'thing.named': { version: 3, schema: z.object({ names: z.array(z.string()), by: z.string() }) } },
+      {
+        'thing.named': [({ name }) => ({ names: [String(name)] }), (data) => ({ ...data, by: 'unknown' })],
+      },
+    );
+    const stored = (version: number, data: NewEvent['data']) =>
+      recorded({ id: '1', type: 'thing.named', version, data, metadata });
+    const newest = { type: 'thing.named', data: { names: ['a'], by: 'unknown' } };
+    expect(codec.decodeEvent(stored(1, { name: 'a' }))).toEqual(newest);
+    expect(codec.decodeEvent(stored(2, { names: ['a'] }))).toEqual(newest);
+    expect(codec.decodeEvent(stored(3, { names: ['a'], by: 'unknown' }))).toEqual(newest);
+  });
+
+  it('says clearly which event it cannot read', () => {
+    const event = { id: '1', type: 'task.paused', version: 99, data: {}, metadata };
+    expect(() => decodeEvent(recorded(event))).toThrow(/s-1@0: cannot read task.paused v99/);
+    expect(() => decodeEvent(recorded({ ...event, type: 'no.such' }))).toThrow(/the type is unknown/);
+  });
+
+  it('knows every event that the services record', () => {
+    for (const { version, schema } of Object.values(eventCatalogue)) {
+      expect(version).toBeGreaterThanOrEqual(1);
+      expect(schema.safeParse('not an event').success).toBe(false);
+    }
+  });
+});
