@@ -6,7 +6,28 @@
 import { readFileSync } from 'node:fs';
 
 /** In the order in which they are evaluated. */
-const preludeFiles = ['output', 'outcome', 'determinism', 'tree', 'window', 'numbers', 'page', 'main'] as const;
+const preludeFiles = [
+  'output',
+  'outcome',
+  'determinism',
+  'tree',
+  'wrappers',
+  'dom-exception',
+  'url',
+  'encoding',
+  'markup',
+  'inner-text',
+  'selectors',
+  'lists',
+  'parse-markup',
+  'nodes',
+  'elements',
+  'traversal',
+  'window',
+  'numbers',
+  'page',
+  'main',
+] as const;
 
 // The compiler puts a comment's end and the declaration after it on one line.
 const importStatement = /(?<=^|\*\/ )import \{([^}]*)\} from '\.\/([\w-]+)\.js';$/gm;

@@ -4,6 +4,7 @@ import { isOutputOverLimit, jsonText, logsJson, utf8Length, valuesJson } from '.
 const stringify = JSON.stringify;
 const ownDescriptor = Object.getOwnPropertyDescriptor;
 const isArray = Array.isArray;
+const apply = Reflect.apply;
 
 /** What a failure may say at most; a message is for people. */
 const messageLimit = 2_000;
@@ -75,6 +76,21 @@ export function scriptJson(value: unknown, outputBytes: number): string {
   return `{"ok":true,"value":${text},"values":{},"logs":${logsJson()}}`;
 }
 
+type Getter = ((this: object) => unknown) | undefined;
+const exceptionPrototype = (globalThis as { DOMException?: { prototype: object } }).DOMException?.prototype ?? {};
+const exceptionName: Getter = ownDescriptor(exceptionPrototype, 'name')?.get;
+const exceptionMessage: Getter = ownDescriptor(exceptionPrototype, 'message')?.get;
+
+/** The engine's own getters of a `DOMException`; they refuse any other object. */
+function exceptionText(object: object, getter: Getter): string | null {
+  try {
+    const text = getter === undefined ? null : apply(getter, object, []);
+    return typeof text === 'string' ? text : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Own data properties only: an error's getters are not run for a message. */
 function ownText(object: object, name: string): string | null {
   let holder: object | null = object;
@@ -92,8 +108,8 @@ export function thrownJson(thrown: unknown): string {
     const text = typeof thrown === 'string' ? quoted(thrown) : String(thrown);
     return failureJson('threw', `The code threw ${text}, which is not an Error.`, '');
   }
-  const name = ownText(thrown, 'name') ?? 'Error';
-  const message = ownText(thrown, 'message') ?? '';
+  const name = ownText(thrown, 'name') ?? exceptionText(thrown, exceptionName) ?? 'Error';
+  const message = ownText(thrown, 'message') ?? exceptionText(thrown, exceptionMessage) ?? '';
   const stack = (ownText(thrown, 'stack') ?? '').slice(0, 4_000);
   if (isOutputOverLimit()) return failureJson('output_limit', outputMessage, stack);
   if (message === 'out of memory' && name === 'InternalError') {

@@ -101,7 +101,8 @@ export function loadTree(
   templatePairs = take(word(8) * 2);
   pageText = text;
   pageValues = values;
-  names = nameList.split('\0');
+  names = nameList === '' ? [] : nameList.split('\0');
+  nameIds = null;
   classNames = classList;
   idNames = idList;
   frozen = rows;

@@ -1,4 +1,202 @@
-export function installDom(): void {}
-export function openDocument(_url: string, _task: string): object {
-  return {};
+/** The global object: what a script finds beside the language itself. */
+import { domError, noLayout } from './dom-exception.js';
+import { elementClasses, FormData } from './elements.js';
+import { atob, btoa, structuredClone, TextDecoder, TextEncoder } from './encoding.js';
+import { Attr, DOMTokenList, HTMLCollection, NamedNodeMap, NodeList } from './lists.js';
+import { outerMarkup } from './markup.js';
+import {
+  CharacterData,
+  Comment,
+  Document,
+  DocumentFragment,
+  DocumentType,
+  Element,
+  escapeIdentifier,
+  EventTarget,
+  HTMLDocument,
+  MathMLElement,
+  Node,
+  numberOf,
+  setDocumentUrl,
+  SVGElement,
+  Text,
+  XMLDocument,
+} from './nodes.js';
+import { markupParser } from './parse-markup.js';
+import { setTarget } from './selectors.js';
+import { addTraversal, NodeFilter, NodeIterator, TreeWalker } from './traversal.js';
+import { URL, URLSearchParams } from './url.js';
+import { wrap } from './wrappers.js';
+
+class DOMParser {
+  parseFromString(markup: unknown): object | null {
+    return wrap(markupParser().parseDocument(String(markup)));
+  }
+}
+
+class XMLSerializer {
+  serializeToString(node: unknown): string {
+    return outerMarkup(numberOf(node));
+  }
+}
+
+class Event {
+  readonly type: string;
+  readonly bubbles: boolean;
+  constructor(type: unknown, options: { bubbles?: boolean } = {}) {
+    this.type = String(type);
+    this.bubbles = options.bubbles === true;
+  }
+  preventDefault(): void {
+    // An event has no effect on a page at rest.
+  }
+  stopPropagation(): void {
+    // See above.
+  }
+}
+
+class Location {
+  #url: URL;
+  constructor(url: URL) {
+    this.#url = url;
+  }
+  get href(): string {
+    return this.#url.href;
+  }
+  set href(_value: unknown) {
+    refuseToLeave();
+  }
+  get origin(): string {
+    return this.#url.origin;
+  }
+  get protocol(): string {
+    return this.#url.protocol;
+  }
+  get host(): string {
+    return this.#url.host;
+  }
+  get hostname(): string {
+    return this.#url.hostname;
+  }
+  get port(): string {
+    return this.#url.port;
+  }
+  get pathname(): string {
+    return this.#url.pathname;
+  }
+  get search(): string {
+    return this.#url.search;
+  }
+  get hash(): string {
+    return this.#url.hash;
+  }
+  assign(): never {
+    return refuseToLeave();
+  }
+  replace(): never {
+    return refuseToLeave();
+  }
+  reload(): never {
+    return refuseToLeave();
+  }
+  toString(): string {
+    return this.#url.href;
+  }
+  toJSON(): string {
+    return this.#url.href;
+  }
+}
+
+function refuseToLeave(): never {
+  throw domError('NotSupportedError', 'The page cannot be left: nothing else is loaded here.');
+}
+
+function missing(name: string, why: string): () => never {
+  return function refuse() {
+    throw domError('NotSupportedError', `${name} is not available here: ${why}.`);
+  };
+}
+
+function define(name: string, value: unknown): void {
+  Object.defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
+}
+
+/** Everything that does not depend on a page; done once, when the image is made. */
+export function installDom(): void {
+  const classes = {
+    Attr,
+    CharacterData,
+    Comment,
+    Document,
+    DocumentFragment,
+    DocumentType,
+    DOMParser,
+    DOMTokenList,
+    Element,
+    Event,
+    EventTarget,
+    FormData,
+    HTMLCollection,
+    HTMLDocument,
+    MathMLElement,
+    NamedNodeMap,
+    Node,
+    NodeFilter,
+    NodeIterator,
+    NodeList,
+    SVGElement,
+    Text,
+    TextDecoder,
+    TextEncoder,
+    TreeWalker,
+    URL,
+    URLSearchParams,
+    XMLDocument,
+    XMLSerializer,
+    ...elementClasses,
+  };
+  for (const [name, value] of Object.entries(classes)) define(name, value);
+  addTraversal(Document.prototype);
+  for (const name of ['window', 'self', 'top', 'parent', 'frames']) define(name, globalThis);
+  define('structuredClone', structuredClone);
+  define('atob', atob);
+  define('btoa', btoa);
+  define('CSS', {
+    escape: (text: unknown) => escapeIdentifier(String(text)),
+    supports: () => noLayout('CSS.supports()'),
+  });
+  define('getComputedStyle', () => noLayout('getComputedStyle()'));
+  define('matchMedia', () => noLayout('matchMedia()'));
+  define('getSelection', () => null);
+  const noTimers = 'there are no timers, the page is at rest';
+  for (const name of ['setTimeout', 'setInterval', 'setImmediate', 'requestAnimationFrame', 'requestIdleCallback']) {
+    define(name, missing(`${name}()`, noTimers));
+  }
+  for (const name of ['clearTimeout', 'clearInterval', 'clearImmediate', 'cancelAnimationFrame'])
+    define(name, () => undefined);
+  const noNetwork = 'code has no network';
+  for (const name of ['fetch', 'XMLHttpRequest', 'WebSocket', 'EventSource', 'Worker'])
+    define(name, missing(name, noNetwork));
+  const target = EventTarget.prototype;
+  define('addEventListener', target.addEventListener);
+  define('removeEventListener', target.removeEventListener);
+  define('dispatchEvent', target.dispatchEvent);
+}
+
+/** The document of the page whose tables were loaded. The address has the fragment of the task's. */
+export function openDocument(finalUrl: string, taskUrl: string): object | null {
+  const url = URL.parse(finalUrl) ?? new URL('about:blank');
+  const asked = URL.parse(taskUrl);
+  if (url.hash === '' && asked !== null) url.hash = asked.hash;
+  setDocumentUrl(url.href);
+  let targetId = url.hash.slice(1);
+  try {
+    targetId = decodeURIComponent(targetId);
+  } catch {
+    // A fragment that does not decode is matched as it is.
+  }
+  setTarget(targetId);
+  define('location', new Location(url));
+  define('origin', url.origin);
+  return wrap(0);
 }

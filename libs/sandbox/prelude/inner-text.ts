@@ -1,0 +1,111 @@
+/** `innerText`: the text as it would be read on the page, with lines where blocks and breaks make them. No style sheets. */
+import {
+  dataOf,
+  elementKind,
+  firstChild,
+  getAttribute,
+  kind,
+  nameText,
+  nextElement,
+  nextSibling,
+  rootOf,
+  tagOf,
+  textKind,
+  textOf,
+} from './tree.js';
+
+const hiddenTags =
+  ' head script style template noscript title meta link base area datalist param rp source track noembed noframes colgroup col ';
+const replacedTags = ' img video audio canvas iframe object embed input textarea select progress meter ';
+const blockTags =
+  ' html body address article aside blockquote center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu nav ol optgroup option p plaintext pre search section summary table ul xmp caption listing tr ';
+const keptTags = ' pre textarea xmp listing plaintext ';
+
+function isHidden(node: number, tag: string): boolean {
+  if (hiddenTags.includes(` ${tag} `)) return true;
+  if (getAttribute(node, 'hidden') !== null) return true;
+  const style = getAttribute(node, 'style');
+  return style !== null && /(?:^|;)\s*display\s*:\s*none/i.test(style);
+}
+
+/** Text so far, with blanks collapsed and line breaks counted until something follows them. */
+class Writer {
+  text = '';
+  #breaks = 0;
+  #hasBlank = false;
+
+  requireBreaks(count: number): void {
+    this.#hasBlank = false;
+    if (this.text !== '') this.#breaks = Math.max(this.#breaks, count);
+  }
+
+  #flush(isVisible: boolean): void {
+    if (this.#breaks > 0) {
+      this.text += '\n'.repeat(this.#breaks);
+      this.#breaks = 0;
+      this.#hasBlank = false;
+    } else if (this.#hasBlank && isVisible && this.text !== '' && !/[\n\t]$/.test(this.text)) this.text += ' ';
+    this.#hasBlank = false;
+  }
+
+  collapse(data: string): void {
+    const collapsed = data.replace(/[\t\n\f\r ]+/g, ' ');
+    if (collapsed === '') return;
+    if (collapsed === ' ') {
+      this.#hasBlank = true;
+      return;
+    }
+    if (collapsed.startsWith(' ')) this.#hasBlank = true;
+    this.#flush(true);
+    this.text += collapsed.startsWith(' ') ? trimEndBlank(collapsed.slice(1)) : trimEndBlank(collapsed);
+    this.#hasBlank = collapsed.endsWith(' ');
+  }
+
+  keep(data: string): void {
+    this.#flush(true);
+    this.text += data;
+  }
+
+  lineBreak(): void {
+    this.#flush(false);
+    this.text += '\n';
+  }
+
+  tab(): void {
+    this.#flush(false);
+    this.text += '\t';
+  }
+}
+
+function trimEndBlank(text: string): string {
+  return text.endsWith(' ') ? text.slice(0, -1) : text;
+}
+
+function collect(node: number, writer: Writer, isKept: boolean): void {
+  const nodeKind = kind(node);
+  if (nodeKind === textKind) {
+    if (isKept) writer.keep(dataOf(node));
+    else writer.collapse(dataOf(node));
+    return;
+  }
+  if (nodeKind !== elementKind) return;
+  const tag = nameText(tagOf(node));
+  if (isHidden(node, tag)) return;
+  if (tag === 'br') return writer.lineBreak();
+  if (replacedTags.includes(` ${tag} `)) return;
+  const breaks = tag === 'p' ? 2 : blockTags.includes(` ${tag} `) ? 1 : 0;
+  if (breaks > 0) writer.requireBreaks(breaks);
+  const isKeptInside = isKept || keptTags.includes(` ${tag} `);
+  for (let child = firstChild(node); child >= 0; child = nextSibling(child)) collect(child, writer, isKeptInside);
+  if ((tag === 'td' || tag === 'th') && nextElement(node) >= 0) writer.tab();
+  if (breaks > 0) writer.requireBreaks(breaks);
+}
+
+export function innerText(node: number): string {
+  const tag = nameText(tagOf(node));
+  if (kind(rootOf(node)) !== 9 || isHidden(node, tag) || replacedTags.includes(` ${tag} `)) return textOf(node);
+  const writer = new Writer();
+  const isKept = keptTags.includes(` ${tag} `);
+  for (let child = firstChild(node); child >= 0; child = nextSibling(child)) collect(child, writer, isKept);
+  return writer.text;
+}

@@ -1,0 +1,398 @@
+/** Lists of nodes and tokens. A live list brings its items up to date when it is asked for its length or walked. */
+import { domError } from './dom-exception.js';
+import { attributesOf, getAttribute, removeAttribute, setAttribute, versionOf } from './tree.js';
+import { wrap } from './wrappers.js';
+
+type Source = () => ArrayLike<number>;
+
+const blanks = /[\t\n\f\r ]+/;
+
+class NodeCollection {
+  #source: Source;
+  #version = -1;
+  #length = 0;
+  [index: number]: object;
+
+  constructor(source: Source) {
+    this.#source = source;
+    this.#refresh();
+  }
+
+  #refresh(): void {
+    const version = versionOf();
+    if (this.#version === version) return;
+    this.#version = version;
+    const nodes = this.#source();
+    for (let at = 0; at < nodes.length; at++) this[at] = wrap(nodes[at] ?? -1) as object;
+    for (let at = nodes.length; at < this.#length; at++) delete this[at];
+    this.#length = nodes.length;
+  }
+
+  get length(): number {
+    this.#refresh();
+    return this.#length;
+  }
+
+  item(index: unknown): object | null {
+    this.#refresh();
+    return this[Number(index) >>> 0] ?? null;
+  }
+
+  *[Symbol.iterator](): Generator<object> {
+    for (let at = 0; at < this.length; at++) yield this[at] as object;
+  }
+}
+
+export class NodeList extends NodeCollection {
+  forEach(visit: (node: object, index: number, list: NodeList) => void, self?: unknown): void {
+    for (let at = 0; at < this.length; at++) visit.call(self, this[at] as object, at, this);
+  }
+  *entries(): Generator<[number, object]> {
+    for (let at = 0; at < this.length; at++) yield [at, this[at] as object];
+  }
+  *keys(): Generator<number> {
+    for (let at = 0; at < this.length; at++) yield at;
+  }
+  values(): Generator<object> {
+    return this[Symbol.iterator]();
+  }
+  get [Symbol.toStringTag](): string {
+    return 'NodeList';
+  }
+}
+
+export class HTMLCollection extends NodeCollection {
+  namedItem(name: unknown): object | null {
+    const wanted = String(name);
+    for (const element of this) {
+      const { id } = element as { id: string };
+      const named = (element as { getAttribute(name: string): string | null }).getAttribute('name');
+      if (wanted !== '' && (id === wanted || named === wanted)) return element;
+    }
+    return null;
+  }
+  get [Symbol.toStringTag](): string {
+    return 'HTMLCollection';
+  }
+}
+
+const namedReader: ProxyHandler<HTMLCollection> = {
+  get(target, name) {
+    if (typeof name === 'symbol' || name in target) {
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    }
+    return target.namedItem(name) ?? undefined;
+  },
+};
+
+/** `document.forms.login`: items by their name or id, too. */
+export function namedCollection(source: Source): HTMLCollection {
+  return new Proxy(new HTMLCollection(source), namedReader);
+}
+
+/** Items that stay as they are, whatever happens to the tree. */
+export function staticList(nodes: ArrayLike<number>): NodeList {
+  return new NodeList(() => nodes);
+}
+
+export class DOMTokenList {
+  #node: number;
+  #attribute: string;
+
+  constructor(node: number, attribute: string) {
+    this.#node = node;
+    this.#attribute = attribute;
+  }
+
+  #tokens(): string[] {
+    const value = getAttribute(this.#node, this.#attribute);
+    return value === null ? [] : [...new Set(value.split(blanks).filter((token) => token !== ''))];
+  }
+  #write(tokens: string[]): void {
+    if (tokens.length === 0 && getAttribute(this.#node, this.#attribute) === null) return;
+    setAttribute(this.#node, this.#attribute, tokens.join(' '));
+  }
+  #checked(token: unknown): string {
+    const text = String(token);
+    if (text === '') throw domError('SyntaxError', 'The token provided must not be empty.');
+    if (/[\t\n\f\r ]/.test(text)) {
+      throw domError('InvalidCharacterError', `The token provided ('${text}') contains HTML space characters.`);
+    }
+    return text;
+  }
+
+  get length(): number {
+    return this.#tokens().length;
+  }
+  get value(): string {
+    return getAttribute(this.#node, this.#attribute) ?? '';
+  }
+  set value(value: string) {
+    setAttribute(this.#node, this.#attribute, String(value));
+  }
+  item(index: number): string | null {
+    return this.#tokens()[index] ?? null;
+  }
+  contains(token: unknown): boolean {
+    return this.#tokens().includes(String(token));
+  }
+  add(...tokens: unknown[]): void {
+    const added = tokens.map((token) => this.#checked(token));
+    this.#write([...new Set([...this.#tokens(), ...added])]);
+  }
+  remove(...tokens: unknown[]): void {
+    const removed = tokens.map((token) => this.#checked(token));
+    this.#write(this.#tokens().filter((token) => !removed.includes(token)));
+  }
+  toggle(token: unknown, force?: boolean): boolean {
+    const isWanted = force ?? !this.contains(this.#checked(token));
+    if (isWanted) this.add(token);
+    else this.remove(token);
+    return isWanted;
+  }
+  replace(token: unknown, by: unknown): boolean {
+    const tokens = this.#tokens();
+    const at = tokens.indexOf(this.#checked(token));
+    if (at < 0) return false;
+    tokens[at] = this.#checked(by);
+    this.#write([...new Set(tokens)]);
+    return true;
+  }
+  supports(): boolean {
+    return true;
+  }
+  forEach(visit: (token: string, index: number, list: DOMTokenList) => void, self?: unknown): void {
+    this.#tokens().forEach((token, at) => visit.call(self, token, at, this));
+  }
+  entries(): IterableIterator<[number, string]> {
+    return this.#tokens().entries();
+  }
+  keys(): IterableIterator<number> {
+    return this.#tokens().keys();
+  }
+  values(): IterableIterator<string> {
+    return this.#tokens().values();
+  }
+  [Symbol.iterator](): IterableIterator<string> {
+    return this.values();
+  }
+  toString(): string {
+    return this.value;
+  }
+  get [Symbol.toStringTag](): string {
+    return 'DOMTokenList';
+  }
+}
+
+const indexedTokens: ProxyHandler<DOMTokenList> = {
+  get(target, name) {
+    if (typeof name === 'string' && /^\d+$/.test(name)) return target.item(Number(name)) ?? undefined;
+    const value: unknown = Reflect.get(target, name, target);
+    return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+  },
+  set: (target, name, value) => Reflect.set(target, name, value, target),
+};
+
+export function tokenList(node: number, attribute: string): DOMTokenList {
+  return new Proxy(new DOMTokenList(node, attribute), indexedTokens);
+}
+
+function dataAttribute(name: string): string {
+  return `data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+function dataName(attribute: string): string {
+  return attribute.slice(5).replace(/-([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+}
+
+/** `element.dataset` */
+export function dataset(node: number): object {
+  return new Proxy(
+    {},
+    {
+      get: (target, name) =>
+        typeof name === 'symbol'
+          ? Reflect.get(target, name)
+          : (getAttribute(node, dataAttribute(name)) ?? Reflect.get(target, name) ?? undefined),
+      set: (_target, name, value) => {
+        setAttribute(node, dataAttribute(String(name)), String(value));
+        return true;
+      },
+      has: (target, name) =>
+        typeof name === 'string' && (getAttribute(node, dataAttribute(name)) !== null || name in target),
+      deleteProperty: (_target, name) => {
+        removeAttribute(node, dataAttribute(String(name)));
+        return true;
+      },
+      ownKeys: () => [...attributesOf(node).keys()].filter((name) => name.startsWith('data-')).map(dataName),
+      getOwnPropertyDescriptor: (_target, name) => {
+        const value = typeof name === 'string' ? getAttribute(node, dataAttribute(name)) : null;
+        return value === null ? undefined : { value, writable: true, enumerable: true, configurable: true };
+      },
+    },
+  );
+}
+
+function styleName(property: string): string {
+  if (property === 'cssFloat') return 'float';
+  return property.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`).replace(/^(webkit|moz|ms)-/, '-$1-');
+}
+
+function readStyle(node: number): Map<string, string> {
+  const declarations = new Map<string, string>();
+  const text = (getAttribute(node, 'style') ?? '').replace(/\/\*[\s\S]*?\*\//g, '');
+  for (const declaration of text.match(/(?:[^;"'(]|"[^"]*"|'[^']*'|\((?:[^()"']|"[^"]*"|'[^']*')*\))+/g) ?? []) {
+    const colon = declaration.indexOf(':');
+    if (colon < 0) continue;
+    const name = declaration.slice(0, colon).trim();
+    const value = declaration.slice(colon + 1).trim();
+    if (value !== '') declarations.set(name.startsWith('--') ? name : name.toLowerCase(), value);
+  }
+  return declarations;
+}
+
+/** `element.style`: the declarations of the element's own attribute. */
+export function inlineStyle(node: number): object {
+  const write = (declarations: Map<string, string>): void =>
+    setAttribute(node, 'style', [...declarations].map(([name, value]) => `${name}: ${value};`).join(' '));
+  const valueOf = (name: string): string => (readStyle(node).get(name) ?? '').replace(/\s*!important$/i, '');
+  const setProperty = (name: string, value: unknown): void => {
+    const declarations = readStyle(node);
+    if (value === '' || value === null) declarations.delete(name);
+    else declarations.set(name, String(value));
+    write(declarations);
+  };
+  const methods: Record<string, unknown> = {
+    getPropertyValue: (name: unknown) => valueOf(String(name).toLowerCase()),
+    getPropertyPriority: (name: unknown) =>
+      /!important$/i.test(readStyle(node).get(String(name).toLowerCase()) ?? '') ? 'important' : '',
+    setProperty: (name: unknown, value: unknown) => setProperty(String(name).toLowerCase(), value),
+    removeProperty: (name: unknown) => {
+      const before = valueOf(String(name).toLowerCase());
+      setProperty(String(name).toLowerCase(), '');
+      return before;
+    },
+    item: (index: number) => [...readStyle(node).keys()][index] ?? '',
+  };
+  return new Proxy(methods, {
+    get: (target, name) => {
+      if (typeof name === 'symbol') return Reflect.get(target, name);
+      if (name === 'cssText') return getAttribute(node, 'style') ?? '';
+      if (name === 'length') return readStyle(node).size;
+      if (Object.hasOwn(target, name)) return target[name];
+      if (/^\d+$/.test(name)) return [...readStyle(node).keys()][Number(name)];
+      return name in Object.prototype ? Reflect.get(target, name) : valueOf(styleName(name));
+    },
+    set: (_target, name, value) => {
+      if (name === 'cssText') setAttribute(node, 'style', String(value));
+      else setProperty(styleName(String(name)), value);
+      return true;
+    },
+  });
+}
+
+export class Attr {
+  readonly #node: number;
+  readonly name: string;
+  #detached: string | null;
+
+  constructor(node: number, name: string, detachedValue: string | null = null) {
+    this.#node = node;
+    this.name = name;
+    this.#detached = detachedValue;
+  }
+
+  get value(): string {
+    return this.#detached ?? getAttribute(this.#node, this.name) ?? '';
+  }
+  set value(value: string) {
+    if (this.#detached !== null) this.#detached = String(value);
+    else setAttribute(this.#node, this.name, String(value));
+  }
+  get localName(): string {
+    return this.name.slice(this.name.indexOf(':') + 1);
+  }
+  get prefix(): string | null {
+    return this.name.includes(':') ? this.name.slice(0, this.name.indexOf(':')) : null;
+  }
+  get namespaceURI(): null {
+    return null;
+  }
+  get nodeName(): string {
+    return this.name;
+  }
+  get nodeType(): number {
+    return 2;
+  }
+  get nodeValue(): string {
+    return this.value;
+  }
+  get textContent(): string {
+    return this.value;
+  }
+  get specified(): boolean {
+    return true;
+  }
+  get ownerElement(): object | null {
+    return this.#detached === null ? wrap(this.#node) : null;
+  }
+  get [Symbol.toStringTag](): string {
+    return 'Attr';
+  }
+}
+
+export class NamedNodeMap {
+  #node: number;
+
+  constructor(node: number) {
+    this.#node = node;
+  }
+
+  #names(): string[] {
+    return [...attributesOf(this.#node).keys()];
+  }
+
+  get length(): number {
+    return this.#names().length;
+  }
+  item(index: number): Attr | null {
+    const name = this.#names()[index];
+    return name === undefined ? null : new Attr(this.#node, name);
+  }
+  getNamedItem(name: unknown): Attr | null {
+    const key = String(name).toLowerCase();
+    return getAttribute(this.#node, key) === null ? null : new Attr(this.#node, key);
+  }
+  setNamedItem(attribute: Attr): null {
+    setAttribute(this.#node, attribute.name, attribute.value);
+    return null;
+  }
+  removeNamedItem(name: unknown): Attr {
+    const key = String(name).toLowerCase();
+    const value = getAttribute(this.#node, key);
+    if (value === null) throw domError('NotFoundError', `No item with name '${key}' was found.`);
+    removeAttribute(this.#node, key);
+    return new Attr(this.#node, key, value);
+  }
+  *[Symbol.iterator](): Generator<Attr> {
+    for (const name of this.#names()) yield new Attr(this.#node, name);
+  }
+  get [Symbol.toStringTag](): string {
+    return 'NamedNodeMap';
+  }
+}
+
+const indexedAttributes: ProxyHandler<NamedNodeMap> = {
+  get(target, name) {
+    if (typeof name === 'symbol' || name in target) {
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    }
+    return (/^\d+$/.test(name) ? target.item(Number(name)) : target.getNamedItem(name)) ?? undefined;
+  },
+};
+
+export function attributeMap(node: number): NamedNodeMap {
+  return new Proxy(new NamedNodeMap(node), indexedAttributes);
+}

@@ -1,0 +1,24 @@
+/** The objects that stand for nodes: one per node, made when first asked for. */
+
+let create: (node: number) => object = () => ({});
+const made = new Map<number, object>();
+
+export function createWrappersBy(factory: (node: number) => object): void {
+  create = factory;
+}
+
+/** The object of a node; null for none. */
+export function wrap(node: number): object | null {
+  if (node < 0) return null;
+  let object = made.get(node);
+  if (object === undefined) {
+    object = create(node);
+    made.set(node, object);
+  }
+  return object;
+}
+
+/** For a node that was made by constructing its object. */
+export function adopt(node: number, object: object): void {
+  made.set(node, object);
+}
