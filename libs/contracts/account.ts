@@ -18,7 +18,7 @@ const label = z
   .min(1)
   .max(200)
   .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u, { error: 'must not hold control characters' })
-  .regex(/[^\s]/, { error: 'must not be blank' });
+  .regex(/^$|\S/, { error: 'must not be blank' });
 
 export const accountEmail = z
   .string()

@@ -27,7 +27,7 @@ export function checkOwnerSettings({ owner }: Pick<Config, 'owner'>): string[] {
   }
   if (owner.apiKey !== null && parseApiKey(owner.apiKey) === null) {
     faults.push(
-      'OWNER_API_KEY: is not a well-formed key: `mk_`, 8 characters, `_`, 40 characters, a checksum of 6 (make one with: npx meerkat keys create).',
+      'OWNER_API_KEY: is not a well-formed key: `mk_`, 8 characters, `_`, 40 characters, a checksum of 6.',
     );
   }
   return faults;
