@@ -28,8 +28,8 @@ export class AnswerInterceptor implements NestInterceptor {
     const declaration = declarationOf(request);
     if (declaration === undefined) throw new Error('a route without a declaration');
     const key = request.method === 'POST' ? idempotencyKey(request.headers['idempotency-key']) : null;
-    const signal = AbortSignal.any([signalOf(reply), this.frontDoor.stopSignal]);
-    const call = parseCall(declaration, request, signal);
+    const ending = (): AbortSignal => AbortSignal.any([signalOf(reply), this.frontDoor.stopSignal]);
+    const call = parseCall(declaration, request, ending);
     const answer =
       key === null || request.principal === null
         ? await run(request, call, next)

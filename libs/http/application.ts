@@ -1,10 +1,9 @@
 /** Makes the Nest application on Fastify with the house's rules at the door. */
-import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
-import { encodeUlid } from '#runtime/ids';
+import { createIds } from '#runtime/ids';
 import { errorAnswer } from './envelope.js';
 import { clientFailure, unsupportedMediaType } from './failures.js';
 import { acceptedRequestId, FrontDoor, standingHeaders } from './front-door.js';
@@ -18,14 +17,12 @@ const requestTimeoutMs = 60_000;
 /** Every id fits; anything longer is an unknown path, not an error of its own. */
 const longestParameter = 8_192;
 
-function newRequestId(): string {
-  return `req_${encodeUlid(Date.now(), randomBytes(10))}`;
-}
+const ids = createIds();
 
 /** Bytes that are no HTTP request get the envelope too, as far as the socket still takes it. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable || socket.destroyed) return;
-  const requestId = newRequestId();
+  const requestId = ids.next('req');
   const { status, body } = errorAnswer(clientFailure(error.code), requestId);
   const text = JSON.stringify(body);
   const headers = Object.entries({
@@ -63,8 +60,7 @@ function createServer(found: { door: FrontDoor | null; declarations: RouteDeclar
     requestTimeout: requestTimeoutMs,
     // Our own handling of Expect, hosts and proxies is in the front door; nothing of it is left to defaults.
     trustProxy: false,
-    disableRequestLogging: true,
-    genReqId: (request) => acceptedRequestId(request.headers['x-request-id']) ?? newRequestId(),
+    genReqId: (request) => acceptedRequestId(request.headers['x-request-id']) ?? ids.next('req'),
     clientErrorHandler: answerBrokenRequest,
     routerOptions: { maxParamLength: longestParameter },
     frameworkErrors: ({ code }, { id }, reply) => {

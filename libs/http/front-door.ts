@@ -4,7 +4,7 @@
  */
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { organizationDocument, organizationsView, type Plan } from '#contracts/account';
+import { organizationsView, type Plan } from '#contracts/account';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
@@ -121,10 +121,8 @@ export class FrontDoor {
     const nowMs = this.clock.now();
     const known = this.plans.get(organizationId);
     if (known !== undefined && known.untilMs > nowMs) return { limit: budgetOfPlan[known.plan], windowMs: hourMs };
-    const found = organizationDocument
-      .pick({ plan: true })
-      .safeParse(await this.readStore.get(organizationsView, organizationId));
-    const plan = found.success ? found.data.plan : this.config.defaultPlan;
+    const found = await this.readStore.get(organizationsView, organizationId);
+    const plan = found?.plan ?? this.config.defaultPlan;
     if (this.plans.size >= plansCached) this.plans.clear();
     this.plans.set(organizationId, { plan, untilMs: nowMs + planCachedMs });
     return { limit: budgetOfPlan[plan], windowMs: hourMs };

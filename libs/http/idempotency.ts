@@ -4,34 +4,37 @@
  * already there instead of making it twice.
  */
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
 import type { ReadStore, ViewDefinition } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
 import { reject } from '#runtime/errors';
-import type { JsonObject } from '#runtime/json';
+import type { Json } from '#runtime/json';
 import type { Vault } from '#vault/vault';
 import type { IdempotentAttempt } from './route.js';
 
 const keptMs = 24 * 3_600_000;
 const pruneBatch = 500;
 
+interface IdempotencyRecord {
+  readonly id: string;
+  readonly requestHash: string;
+  readonly startedAtMs: number;
+  readonly expiresAtMs: number;
+  /** Grows by two with each request that takes the key over: the revision of the record's writes. */
+  readonly sequence: number;
+  /** null: being worked on, or cut off by a crash. The body is sealed. */
+  readonly answer: {
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: Json;
+  } | null;
+}
+
 /** Not derived from events: a rebuild of the views leaves it alone. */
-export const idempotencyView: ViewDefinition = {
+export const idempotencyView: ViewDefinition<IdempotencyRecord> = {
   name: 'idempotency',
   fields: ['expiresAtMs'],
   indexes: [['expiresAtMs']],
 };
-
-const record = z.object({
-  id: z.string(),
-  requestHash: z.string(),
-  startedAtMs: z.number(),
-  expiresAtMs: z.number(),
-  /** Grows by two with each request that takes the key over: the revision of the record's writes. */
-  sequence: z.number(),
-  answer: z.object({ status: z.number(), headers: z.record(z.string(), z.string()), body: z.json() }).nullable(),
-});
-type IdempotencyRecord = z.infer<typeof record>;
 
 /** An answer as it went out, to be sent again as it was. */
 export interface StoredAnswer {
@@ -77,14 +80,14 @@ export function createIdempotencyRecords(readStore: ReadStore, vault: Vault, clo
   const running = new Map<string, Promise<void>>();
 
   const find = async (id: string): Promise<IdempotencyRecord | null> => {
-    const parsed = record.safeParse(await readStore.get(idempotencyView, id));
-    return parsed.success && parsed.data.expiresAtMs > clock.now() ? parsed.data : null;
+    const known = await readStore.get(idempotencyView, id);
+    return known !== null && known.expiresAtMs > clock.now() ? known : null;
   };
 
   const reserve = async (id: string, requestHash: string): Promise<IdempotencyRecord> => {
-    const old = record.safeParse(await readStore.get(idempotencyView, id));
+    const old = await readStore.get(idempotencyView, id);
     const startedAtMs = clock.now();
-    const sequence = old.success ? old.data.sequence + 2 : 1;
+    const sequence = old === null ? 1 : old.sequence + 2;
     const fresh = { id, requestHash, startedAtMs, expiresAtMs: startedAtMs + keptMs, sequence, answer: null };
     await readStore.save(idempotencyView, [{ id, revision: sequence, document: fresh }], null);
     // Of two processes at once the first write stays: both go on with its start time, so both derive the same ids.
@@ -100,7 +103,7 @@ export function createIdempotencyRecords(readStore: ReadStore, vault: Vault, clo
     if (known.answer === null) return null;
     const { status, headers, body } = known.answer;
     const opened = await vault.open(organizationId, sealScope, { body });
-    return { status, headers, body: String(opened['body']) };
+    return typeof opened['body'] === 'string' ? { status, headers, body: opened['body'] } : null;
   };
 
   return {
@@ -117,10 +120,7 @@ export function createIdempotencyRecords(readStore: ReadStore, vault: Vault, clo
         const { answer, keep } = await execute({ key, startedAtMs: known.startedAtMs });
         if (keep) {
           const { body } = await vault.seal(organizationId, sealScope, { body: answer.body }, sealedPaths);
-          const finished: JsonObject = {
-            ...known,
-            answer: { status: answer.status, headers: answer.headers, body: body ?? '' },
-          };
+          const finished = { ...known, answer: { status: answer.status, headers: answer.headers, body: body ?? '' } };
           await readStore.save(idempotencyView, [{ id, revision: known.sequence + 1, document: finished }], null);
         }
         return { answer, replayed: false };
@@ -139,11 +139,7 @@ export function createIdempotencyRecords(readStore: ReadStore, vault: Vault, clo
           offset: 0,
           count: false,
         });
-        const writes = documents.flatMap((document) => {
-          const { id, sequence } = document;
-          if (typeof id !== 'string' || typeof sequence !== 'number') return [];
-          return [{ id, revision: sequence + 2, document: null }];
-        });
+        const writes = documents.map(({ id, sequence }) => ({ id, revision: sequence + 2, document: null }));
         if (writes.length > 0) await readStore.save(idempotencyView, writes, null);
         if (documents.length < pruneBatch) return;
       }

@@ -111,11 +111,10 @@ function enveloped({ envelope, cursor }: RouteAnswer, inner: unknown): Schema {
 }
 
 function answerOf(components: Components, declaration: RouteDeclaration, answer: RouteAnswer): Schema {
-  const own = Object.entries(answer.headers ?? {}).map(([name, description]) => [
-    name,
-    { description, schema: { type: 'string' } },
-  ]);
-  const headers = { ...commonHeaders(declaration.access), ...Object.fromEntries(own) };
+  const headers = commonHeaders(declaration.access);
+  for (const [name, description] of Object.entries(answer.headers ?? {})) {
+    headers[name] = { description, schema: { type: 'string' } };
+  }
   if (answer.envelope === 'none') {
     const schema = answer.contentType === 'application/json' ? { type: 'object' } : { type: 'string' };
     return { description: answer.description, headers, content: { [answer.contentType ?? 'text/plain']: { schema } } };

@@ -87,8 +87,8 @@ export interface RouteCall<Declaration extends RouteDeclaration> {
   readonly ifMatch: string | undefined;
   readonly accept: string;
   readonly attempt: IdempotentAttempt | null;
-  /** Aborted when the client has gone or the process is stopping. */
-  readonly signal: AbortSignal;
+  /** A signal that is aborted when the client has gone or the process is stopping; made when it is asked for. */
+  readonly ending: () => AbortSignal;
 }
 
 /** Keeps the types of a declaration's schemas. */
@@ -167,7 +167,7 @@ function withoutIgnored(ignored: readonly string[] | undefined, given: unknown):
 export function parseCall(
   declaration: RouteDeclaration,
   request: FastifyRequest,
-  signal: AbortSignal,
+  ending: () => AbortSignal,
 ): RouteCall<RouteDeclaration> {
   const { accept, 'if-match': ifMatch } = request.headers;
   return {
@@ -182,7 +182,7 @@ export function parseCall(
     ifMatch,
     accept: accept ?? '*/*',
     attempt: null,
-    signal,
+    ending,
   };
 }
 

@@ -4,7 +4,7 @@ import type { TaskInput } from '#contracts/task';
 import { refuse } from '#http/validation';
 import type { Outbound } from '#outbound/outbound';
 import type { Config } from '#runtime/config';
-import { AppError, reject } from '#runtime/errors';
+import { reject, type AppError } from '#runtime/errors';
 import type { CheckedCode, CodeForm, Sandbox } from '#sandbox/sandbox';
 import { checkTemplate } from '#templates/templates';
 import { fieldPath } from '#http/field-path';
@@ -52,10 +52,18 @@ function misread(
   ]);
 }
 
-function checkAddress({ outbound }: SettingsChecks, field: Field, url: string | null | undefined): void {
-  const refusal = url === null || url === undefined ? null : outbound.refusalOf(url);
+function checkAddress({ outbound }: SettingsChecks, field: Field, url: string): void {
+  const refusal = outbound.refusalOf(url);
   if (refusal !== null)
     throw reject('address_denied', refusal, [{ field: fieldPath(field), rule: 'address_denied', message: refusal }]);
+}
+
+/** A webhook's user name and password are sent as a header; where they go is what counts. */
+function withoutCredentials(address: string): string {
+  const url = new URL(address);
+  url.username = '';
+  url.password = '';
+  return url.href;
 }
 
 function checkText(field: Field, template: string | undefined): void {
@@ -88,7 +96,7 @@ async function checkAction(checks: SettingsChecks, action: Action, field: Field)
       checkText([...field, 'config', 'subject'], action.config.subject);
       return checkText([...field, 'config', 'body'], action.config.body);
     case 'webhook':
-      checkAddress(checks, [...field, 'config', 'url'], action.config.url);
+      checkAddress(checks, [...field, 'config', 'url'], withoutCredentials(action.config.url));
       return checkText([...field, 'config', 'body'], action.config.body);
     case 'custom':
       await checkCode(checks, [...field, 'config', 'code'], action.config.code, 'action');
@@ -111,7 +119,7 @@ export async function checkSettings(checks: SettingsChecks, input: TaskInput): P
     );
   }
   checkAddress(checks, ['url'], input.url);
-  checkAddress(checks, ['fetch', 'proxy'], fetch.proxy);
+  if (fetch.proxy !== null) checkAddress(checks, ['fetch', 'proxy'], withoutCredentials(fetch.proxy));
   const form = await checkCode(checks, ['evaluationFunction'], input.evaluationFunction, 'evaluation');
   for (const [index, action] of input.actions.entries()) await checkAction(checks, action, ['actions', index]);
   return form;

@@ -4,12 +4,12 @@ import { deliveriesView, type DeliveryDocument } from '#contracts/delivery';
 import { data, type Answer } from '#http/envelope';
 import { Call, Handles, type RouteCall } from '#http/route';
 import { READ_STORE, type FieldFilter, type ReadStore } from '#read-store/read-store';
-import { findDelivery, findTask } from './documents.js';
+import { findDelivery, findTask, without } from './documents.js';
 import * as routes from './executions.routes.js';
 import { listOfView } from './lists.js';
 
-function toAnswer({ organizationId: _, dueAt: __, ...delivery }: DeliveryDocument): object {
-  return delivery;
+function toAnswer(delivery: DeliveryDocument): object {
+  return without(delivery, 'organizationId', 'dueAt');
 }
 
 function filtersOf({ state, actionType, from, to }: routes.DeliveryFilters): FieldFilter[] {
@@ -43,6 +43,6 @@ export class DeliveriesController {
 
   private list(owner: readonly FieldFilter[], query: routes.DeliveryFilters): Promise<Answer> {
     const where = [...owner, ...filtersOf(query)];
-    return listOfView(this.readStore, deliveriesView, 'createdAt', where, query, (document) => toAnswer(document));
+    return listOfView(this.readStore, deliveriesView, 'createdAt', where, query, toAnswer);
   }
 }

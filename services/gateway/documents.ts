@@ -43,3 +43,12 @@ export async function findDelivery(
 ): Promise<DeliveryDocument> {
   return owned(await readStore.get(deliveriesView, id), organizationId, 'delivery');
 }
+
+/** A document as it is answered: without what is ours alone. */
+export function without<Document extends object>(
+  document: Document,
+  ...names: readonly (keyof Document & string)[]
+): object {
+  const hidden: readonly string[] = names;
+  return Object.fromEntries(Object.entries(document).filter(([name]) => !hidden.includes(name)));
+}

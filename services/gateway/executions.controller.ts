@@ -4,13 +4,13 @@ import { executionsView, type ExecutionDocument } from '#contracts/run';
 import { data, type Answer } from '#http/envelope';
 import { Call, Handles, type RouteCall } from '#http/route';
 import { READ_STORE, type FieldFilter, type ReadStore } from '#read-store/read-store';
-import { findExecution, findTask } from './documents.js';
+import { findExecution, findTask, without } from './documents.js';
 import { TaskRunner } from './execute-task.js';
 import * as routes from './executions.routes.js';
 import { listOfView } from './lists.js';
 
-function toAnswer({ organizationId: _, ...execution }: ExecutionDocument): object {
-  return execution;
+function toAnswer(execution: ExecutionDocument): object {
+  return without(execution, 'organizationId');
 }
 
 const outcomes = { true: true, false: false, null: null } as const;
@@ -67,6 +67,6 @@ export class ExecutionsController {
 
   private list(owner: readonly FieldFilter[], query: routes.ExecutionFilters): Promise<Answer> {
     const where = [...owner, ...filtersOf(query)];
-    return listOfView(this.readStore, executionsView, 'queuedAt', where, query, (document) => toAnswer(document));
+    return listOfView(this.readStore, executionsView, 'queuedAt', where, query, toAnswer);
   }
 }

@@ -22,7 +22,7 @@ function checkOneWay({ page, after }: ListQuery): void {
 export async function listOfView<Document extends { readonly id: string }>(
   readStore: ReadStore,
   view: ViewDefinition<Document>,
-  field: string,
+  field: keyof Document & string,
   where: readonly FieldFilter[],
   query: ListQuery,
   show: (document: Document) => unknown,
@@ -48,8 +48,8 @@ export async function listOfView<Document extends { readonly id: string }>(
   return cursorList(shown.map(show), last === undefined ? null : cursorOf(last, field));
 }
 
-function cursorOf(document: { readonly id: string }, field: string): string {
-  const value: unknown = Object.entries(document).find(([name]) => name === field)?.[1];
+function cursorOf<Document extends { readonly id: string }>(document: Document, field: keyof Document): string {
+  const value: unknown = document[field];
   return encodeCursor({ value: typeof value === 'number' ? value : String(value), id: document.id });
 }
 

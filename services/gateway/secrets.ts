@@ -64,7 +64,7 @@ function isAddress(path: Path): boolean {
 }
 
 function mapLeaves(value: Json, path: Path, visit: (leaf: Json, path: Path) => Json): Json {
-  if (Array.isArray(value)) return value.map((entry: Json, index) => mapLeaves(entry, [...path, index], visit));
+  if (isList(value)) return value.map((entry, index) => mapLeaves(entry, [...path, index], visit));
   if (typeof value !== 'object' || value === null || isSealed(value)) return visit(value, path);
   return toObject(Object.entries(value).map(([name, entry]) => [name, mapLeaves(entry, [...path, name], visit)]));
 }
@@ -75,6 +75,10 @@ function toObject(entries: readonly (readonly [string, Json])[]): JsonObject {
 
 function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
 }
 
 function withPassword(address: string, password: string): string {
@@ -109,7 +113,7 @@ export function withoutSealed(value: Json): Json {
 function at(value: JsonObject | null, path: Path): Json | undefined {
   let inner: Json | undefined = value ?? undefined;
   for (const part of path) {
-    if (Array.isArray(inner)) inner = inner[Number(part)] as Json | undefined;
+    if (isList(inner)) inner = inner[Number(part)];
     else if (isObject(inner) && Object.hasOwn(inner, String(part))) inner = inner[String(part)];
     else return undefined;
   }
@@ -159,11 +163,9 @@ function keepLeaf(next: Json, clear: Json | undefined, stored: Json | undefined)
   if (isSealed(stored)) {
     return JSON.stringify(next) === JSON.stringify(clear) ? { $sealed: stored.$sealed } : next;
   }
-  if (Array.isArray(next)) {
-    if (!Array.isArray(stored) || !Array.isArray(clear)) return next;
-    return next.map((entry: Json, index) =>
-      keepLeaf(entry, clear[index] as Json | undefined, stored[index] as Json | undefined),
-    );
+  if (isList(next)) {
+    if (!isList(stored) || !isList(clear)) return next;
+    return next.map((entry, index) => keepLeaf(entry, clear[index], stored[index]));
   }
   if (!isObject(next) || !isObject(stored) || !isObject(clear)) return next;
   return keepSealed(next, clear, stored);

@@ -1,6 +1,6 @@
 /** A notification task as the API answers it: flat, opened, secrets masked. */
 import { z } from 'zod';
-import { actionInput, actionTypes, notificationKind, type ActionType } from '#contracts/action';
+import { actionTypes, notificationKind, type ActionType } from '#contracts/action';
 import { idSchema, secretMask, storedTimestamp } from '#contracts/common';
 import { fetchSettings } from '#contracts/fetch';
 import { condition, health } from '#contracts/policy';
@@ -52,8 +52,6 @@ export const taskAnswer = z.object({
   updatedAt: storedTimestamp,
   createdBy: z.string(),
 });
-
-export type TaskInputAction = z.infer<typeof actionInput>;
 
 /** What the gateway knows of a task's runs; a new task has had none. */
 export type TaskProgress = Pick<TaskDocument, 'condition' | 'health' | 'nextRunAt' | 'lastExecution'>;
