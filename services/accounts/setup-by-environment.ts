@@ -26,9 +26,7 @@ export function checkOwnerSettings({ owner }: Pick<Config, 'owner'>): string[] {
     faults.push('OWNER_ORGANIZATION: must be a name of 1 to 200 characters, without control characters.');
   }
   if (owner.apiKey !== null && parseApiKey(owner.apiKey) === null) {
-    faults.push(
-      'OWNER_API_KEY: is not a well-formed key: `mk_`, 8 characters, `_`, 40 characters, a checksum of 6.',
-    );
+    faults.push('OWNER_API_KEY: is not a well-formed key: `mk_`, 8 characters, `_`, 40 characters, a checksum of 6.');
   }
   return faults;
 }
