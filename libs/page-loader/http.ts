@@ -96,7 +96,7 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
         return finish(last ?? failureOf(request, refusal.reason, message), attempts - 1);
       }
       // The time in line is not the site's, so it counts apart.
-      if (!politeness.enter(origin) && !(await politeness.enterInLine(origin, inTime(ending, timeoutMs)))) {
+      if (!politeness.enter(origin) && !(await politeness.enterInLine(origin, timeoutMs, ending))) {
         const message = 'Other loads of the same site took too long, so this one could not begin in time.';
         return finish(last ?? failureOf(request, 'timed_out', message), attempts - 1);
       }
@@ -245,7 +245,7 @@ function headersOf(request: PageRequest): Readonly<Record<string, string>> {
 
 /** The site a page belongs to; an address that is none is a site of its own, and the door says what is wrong with it. */
 function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : url;
+  return URL.parse(url)?.origin ?? url;
 }
 
 function isAccepted(status: number, accepted: readonly string[]): boolean {
@@ -274,10 +274,6 @@ function retryAfterMs(value: string | undefined): number {
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
   const at = Date.parse(value);
   return Number.isNaN(at) ? 0 : Math.max(0, at - Date.now());
-}
-
-function inTime(ending: AbortSignal, timeoutMs: number): AbortSignal {
-  return AbortSignal.any([ending, AbortSignal.timeout(timeoutMs)]);
 }
 
 /** The fragment of the task's address belongs to the page as the user sees it, wherever redirects went. */

@@ -16,7 +16,7 @@ describe('places at a site', () => {
     expect([politeness.enter('a'), politeness.enter('a'), politeness.enter('a')]).toEqual([true, true, false]);
     expect(politeness.enter('b')).toBe(true);
     const order: number[] = [];
-    const waits = [1, 2, 3].map((turn) => politeness.enterInLine('a', never).then(() => order.push(turn)));
+    const waits = [1, 2, 3].map((turn) => politeness.enterInLine('a', 60_000, never).then(() => order.push(turn)));
     politeness.leave('a', null);
     await waits[0];
     expect(order).toEqual([1]);
@@ -31,11 +31,12 @@ describe('places at a site', () => {
     politeness.enter('a');
     politeness.enter('a');
     const impatient = new AbortController();
-    const first = politeness.enterInLine('a', impatient.signal);
-    const second = politeness.enterInLine('a', never);
+    const first = politeness.enterInLine('a', 60_000, impatient.signal);
+    const second = politeness.enterInLine('a', 60_000, never);
     impatient.abort();
     expect(await first).toBe(false);
-    expect(await politeness.enterInLine('a', AbortSignal.abort())).toBe(false);
+    expect(await politeness.enterInLine('a', 60_000, AbortSignal.abort())).toBe(false);
+    expect(await politeness.enterInLine('a', 1, never)).toBe(false);
     politeness.leave('a', null);
     expect(await second).toBe(true);
     politeness.leave('a', null);

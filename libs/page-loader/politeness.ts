@@ -54,19 +54,25 @@ export class Politeness {
     return true;
   }
 
-  /** Stands in line for a place. False: `signal` ended the wait. */
-  enterInLine(origin: string, signal: AbortSignal): Promise<boolean> {
+  /** Stands in line for a place. False: the time or `signal` ended the wait. */
+  enterInLine(origin: string, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
     const { waiting } = this.#siteOf(origin);
     return new Promise((resolve) => {
       if (signal.aborted) return resolve(false);
       const granted = (): void => {
-        signal.removeEventListener('abort', ended);
+        settle();
         resolve(true);
       };
       const ended = (): void => {
+        settle();
         const at = waiting.indexOf(granted);
         if (at !== -1) waiting.splice(at, 1);
         resolve(false);
+      };
+      const timer = setTimeout(ended, timeoutMs);
+      const settle = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', ended);
       };
       signal.addEventListener('abort', ended, { once: true });
       waiting.push(granted);
