@@ -1,7 +1,7 @@
 /** What a door promises about bodies: decompressed, counted, ended. */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
-import { serveHttp } from './loopback.contract.js';
+import { onHead, serveBytes, serveHttp, serveRaw } from './loopback.contract.js';
 import { createKit, type CreateOutbound } from './kit.contract.js';
 
 export function describeBodies(create: CreateOutbound): void {
@@ -111,6 +111,35 @@ export function describeBodies(create: CreateOutbound): void {
         const whole = await answerOf(outbound, server.origin + path, { maxBodyBytes: 1_000, onBodyLimit: 'cut' });
         expect([whole.body.length, whole.bodyCut]).toEqual([1_000, false]);
       }
+    });
+
+    it('puts together a body that comes in small and large pieces', async () => {
+      const pieces = Array.from({ length: 3_000 }, (_, i) =>
+        Buffer.alloc(i % 500 === 0 ? 5_000 : (i % 7) + 1, String.fromCharCode(97 + (i % 26))),
+      );
+      const chunks = pieces.map((piece) => `${piece.length.toString(16)}\r\n${piece.toString()}\r\n`).join('');
+      const server = await up(serveBytes(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`));
+      const whole = Buffer.concat(pieces);
+      expect(Buffer.from((await answerOf(door(), server.origin)).body).equals(whole)).toBe(true);
+      const cut = await answerOf(door(), server.origin, { maxBodyBytes: 12_345, onBodyLimit: 'cut' });
+      expect(Buffer.from(cut.body).equals(whole.subarray(0, 12_345))).toBe(true);
+    });
+
+    it('ends a body of very many pieces', async () => {
+      const server = await up(
+        serveRaw((socket) =>
+          onHead(socket, () => {
+            socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+            const more = (): void => {
+              while (!socket.destroyed && socket.write('1\r\nx\r\n'.repeat(10_000)));
+            };
+            socket.on('drain', more);
+            more();
+          }),
+        ),
+      );
+      expect((await failureOf(door(), server.origin)).reason).toBe('too_large');
+      await server.whenOpen(0);
     });
 
     it.each(['fail', 'cut'] as const)('stops reading an endless body (%s)', async (onBodyLimit) => {

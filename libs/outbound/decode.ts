@@ -96,10 +96,17 @@ function join(chunks: readonly Uint8Array[], length: number): Uint8Array {
   return body;
 }
 
+/** Pieces below this are copied together: a page in pieces of one byte would otherwise cost a hundred times its size. */
+const smallPieceBytes = 4_096;
+const blockBytes = 65_536;
+
 /** Collects decoded bytes up to the limit. */
 class Collector {
   readonly #limits: BodyLimits;
   readonly #chunks: Uint8Array[] = [];
+  /** What small pieces are copied into; it follows the chunks. */
+  #block: Uint8Array | null = null;
+  #blockUsed = 0;
   length = 0;
 
   constructor(limits: BodyLimits) {
@@ -108,13 +115,35 @@ class Collector {
 
   /** False once there is more than the limit. */
   add(chunk: Uint8Array): boolean {
+    const before = this.length;
     this.length += chunk.length;
-    if (this.length - chunk.length <= this.#limits.maxBodyBytes) this.#chunks.push(chunk);
+    if (before <= this.#limits.maxBodyBytes) {
+      if (chunk.length >= smallPieceBytes || this.#chunks.length === 0) {
+        this.#closeBlock();
+        this.#chunks.push(chunk);
+      } else this.#addSmall(chunk);
+    }
     return this.length <= this.#limits.maxBodyBytes;
   }
 
   take(): Uint8Array {
+    this.#closeBlock();
     return join(this.#chunks, Math.min(this.length, this.#limits.maxBodyBytes));
+  }
+
+  #addSmall(chunk: Uint8Array): void {
+    if (this.#block !== null && this.#blockUsed + chunk.length > this.#block.length) this.#closeBlock();
+    if (this.#block === null) {
+      this.#block = new Uint8Array(blockBytes);
+      this.#blockUsed = 0;
+    }
+    this.#block.set(chunk, this.#blockUsed);
+    this.#blockUsed += chunk.length;
+  }
+
+  #closeBlock(): void {
+    if (this.#block !== null) this.#chunks.push(this.#block.subarray(0, this.#blockUsed));
+    this.#block = null;
   }
 }
 

@@ -28,6 +28,8 @@ const maxRedirects = 5;
 const maxHeaderBytes = 16_384;
 /** A redirect's own body is read up to here for the sake of its connection; past that the connection is closed. */
 const maxSkippedBytes = 65_536;
+/** Each piece of a body costs time, however small it is; servers that flush every line stay far below this. */
+const maxPieces = 250_000;
 const idleMs = 4_000;
 const maxIdleMs = 60_000;
 
@@ -126,6 +128,7 @@ class Exchange implements Dispatcher.DispatchHandler, BodyOwner {
   #settled = false;
   #sink: BodySink | null = null;
   #skippedBytes = 0;
+  #pieces = 0;
   #status = 0;
   #headers: Readonly<Record<string, string>> = {};
   #next: Hop | Fault | null = null;
@@ -185,6 +188,10 @@ class Exchange implements Dispatcher.DispatchHandler, BodyOwner {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#settled) return;
     this.#run.bytesCame(chunk.length);
+    this.#pieces += 1;
+    if (this.#pieces > maxPieces) {
+      return this.bodyFailed(new Fault('too_large', 'The answer comes in too many small pieces.'));
+    }
     if (this.#sink !== null) {
       if (!this.#sink.write(chunk)) controller.pause();
       return;
