@@ -1,7 +1,23 @@
-/** For specs: notifications as the execution service asks for them. */
-import type { NotificationRequest } from '#contracts/delivery';
+/** For specs: notifications as the execution service asks for them, a house to deliver them, and receivers on loopback. */
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
+import { actionTypes } from '#contracts/action';
+import { deliveryDocument, type DeliveryDocument, type NotificationRequest } from '#contracts/delivery';
+import type { Bus, BusMessage } from '#bus/bus';
+import type { EventStore } from '#event-store/event-store';
+import type { Outbound } from '#outbound/outbound';
+import { startProjection, type Projection } from '#read-store/projection';
+import type { ReadStore } from '#read-store/read-store';
 import { derivedId } from '#runtime/ids';
 import type { JsonObject } from '#runtime/json';
+import { silentLogger } from '#runtime/logger';
+import type { Sandbox } from '#sandbox/sandbox';
+import type { Vault } from '#vault/vault';
+import type { Mailer } from './channels/email/smtp.js';
+import { deliveriesView, deliveryIdOf, projectDelivery } from './delivery-view.js';
+import { acceptRequest } from './inbox.js';
+import { defaultReceiverLimits, type ReceiverLimits } from './receivers.js';
+import { createSender, type Sender } from './send.js';
+import { defaultWorkerLimits, DeliveryWorker, type WorkerLimits, type WorkerOptions } from './worker.js';
 
 export const kitTimeMs = Date.parse('2026-01-02T03:04:05.678Z');
 
@@ -51,3 +67,200 @@ export function notificationOf(options: KitRequest = {}): NotificationRequest {
     expiresAt: new Date(createdMs + expireAfterSeconds * 1_000).toISOString(),
   };
 }
+
+export interface Parts {
+  readonly eventStore: EventStore;
+  readonly readStore: ReadStore;
+  readonly bus: Bus;
+  readonly outbound: Outbound;
+  readonly sandbox: Sandbox;
+  readonly vault: Vault;
+}
+
+export interface WorkerChoice extends Partial<Pick<WorkerOptions, 'lostPolicy' | 'sender' | 'eventStore' | 'name'>> {
+  readonly limits?: Partial<Omit<WorkerLimits, 'receivers'>> & { readonly receivers?: Partial<ReceiverLimits> };
+}
+
+/** The delivery service's parts on one clock that only the spec moves. */
+export class House {
+  readonly clock = {
+    nowMs: Date.now(),
+    now(): number {
+      return this.nowMs;
+    },
+  };
+  readonly logged: object[] = [];
+  readonly #parts: Parts;
+  readonly #projection: Projection;
+  readonly #workers: DeliveryWorker[] = [];
+  readonly #waiting = new Set<() => void>();
+  readonly #documents = new Map<string, DeliveryDocument>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#projection = startProjection({
+      view: deliveriesView,
+      prefixes: ['dlv-'],
+      eventStore: parts.eventStore,
+      readStore: parts.readStore,
+      logger: silentLogger,
+      idOf: deliveryIdOf,
+      reduce: projectDelivery,
+      saved: (writes) => {
+        for (const { id, document } of writes) this.#documents.set(id, deliveryDocument.parse(document));
+        for (const look of this.#waiting) look();
+      },
+    });
+  }
+
+  sender(mailer: Mailer | null = null): Sender {
+    const { vault, sandbox, outbound } = this.#parts;
+    const linkBase = 'https://meerkat.example';
+    return createSender({
+      vault,
+      sandbox,
+      outbound,
+      mailer,
+      clock: this.clock,
+      linkBase,
+      mailFrom: 'watch@example.com',
+    });
+  }
+
+  worker(choice: WorkerChoice = {}): DeliveryWorker {
+    const { eventStore, readStore } = this.#parts;
+    const note = (fields: object): void => void this.logged.push(fields);
+    const worker = new DeliveryWorker({
+      eventStore,
+      readStore,
+      sender: this.sender(),
+      clock: this.clock,
+      logger: { debug: note, info: note, warn: note, error: note },
+      name: `worker${this.#workers.length}`,
+      random: () => 0,
+      ...choice,
+      limits: {
+        ...defaultWorkerLimits,
+        ...choice.limits,
+        receivers: { ...defaultReceiverLimits, ...choice.limits?.receivers },
+      },
+    });
+    this.#workers.push(worker);
+    return worker;
+  }
+
+  /** A notification of now with sealed settings; `offer` is told of it as the inbox tells the worker. */
+  async ask(options: KitRequest, offer: (id: string, dueMs: number) => void): Promise<string> {
+    const plain = notificationOf({ createdMs: this.clock.nowMs, ...options });
+    const { action, taskId } = plain;
+    const { sealed } = actionTypes[action.type];
+    const config = await this.#parts.vault.seal(taskId, `actions/${action.id}`, action.config, sealed);
+    const request = { ...plain, action: { ...action, config } };
+    const message: BusMessage = {
+      id: `evt ${request.deliveryId}`,
+      type: 'notification.requested',
+      key: request.deliveryId,
+      data: request,
+      metadata: {
+        organizationId: request.organizationId,
+        actor: 'system:execution',
+        requestId: 'req of the run',
+        causationId: null,
+        at: request.createdAt,
+      },
+    };
+    await acceptRequest({ eventStore: this.#parts.eventStore, clock: this.clock, offer }, message);
+    return request.deliveryId;
+  }
+
+  /** The delivery's document once it is as asked for. */
+  async until(id: string, isSo: (document: DeliveryDocument) => boolean): Promise<DeliveryDocument> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        const document = this.#documents.get(id);
+        if (document === undefined || !isSo(document)) return;
+        this.#waiting.delete(look);
+        resolve(document);
+      };
+      this.#waiting.add(look);
+      look();
+    });
+  }
+
+  async untilState(id: string, ...states: readonly DeliveryDocument['state'][]): Promise<DeliveryDocument> {
+    return this.until(id, ({ state }) => states.includes(state));
+  }
+
+  document(id: string): DeliveryDocument | undefined {
+    return this.#documents.get(id);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.stop()));
+    await this.#projection.stop();
+    const { eventStore, readStore, bus, outbound, sandbox } = this.#parts;
+    await Promise.all([sandbox.close(), outbound.close(), bus.close()]);
+    await Promise.all([eventStore.close(), readStore.close()]);
+  }
+}
+
+export interface Received {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export type Answer = (response: ServerResponse, request: Received) => void;
+
+/** A receiver on loopback: answers each request by the next of `answers`, the last one for ever. */
+export class HttpReceiver {
+  readonly received: Received[] = [];
+  readonly #server: Server;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(...answers: Answer[]) {
+    this.#server = createServer((message, response) => {
+      const chunks: Buffer[] = [];
+      message.on('data', (chunk: Buffer) => chunks.push(chunk));
+      message.on('end', () => {
+        const { method = '', url: path = '', headers } = message;
+        const request = { method, path, headers, body: Buffer.concat(chunks).toString() };
+        const answer = answers[Math.min(this.received.length, answers.length - 1)];
+        this.received.push(request);
+        answer?.(response, request);
+        for (const look of this.#waiting) look();
+      });
+    });
+  }
+
+  async listen(port = 0): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve));
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new Error('not listening');
+    return `http://127.0.0.1:${address.port}`;
+  }
+
+  async untilReceived(count: number): Promise<void> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (this.received.length < count) return;
+        this.#waiting.delete(look);
+        resolve();
+      };
+      this.#waiting.add(look);
+      look();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
+export const answerWith =
+  (status: number, body = '', headers: Record<string, string> = {}): Answer =>
+  (response) => {
+    response.writeHead(status, headers).end(body);
+  };

@@ -118,7 +118,8 @@ export class DeliveryWorker {
     const waitMs = dueMs - this.#options.clock.now();
     const later = this.#later.get(id);
     if (later !== undefined) {
-      if (later.dueMs <= dueMs) return;
+      // Timers run by another clock: what is due by ours does not wait for them.
+      if (waitMs > 0 && later.dueMs <= dueMs) return;
       clearTimeout(later.timer);
       this.#later.delete(id);
     }

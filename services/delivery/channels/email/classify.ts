@@ -54,10 +54,15 @@ export function classifyMail(
     const verdict: Verdict = {
       state: 'retry',
       reason,
-      message: about === 'login' ? 'The mail server refused the login; the operator has to check SMTP_URL.' : text,
+      message:
+        about === 'login'
+          ? 'The mail server refused the login; the operator has to check SMTP_URL.'
+          : code === null
+            ? text
+            : `The mail server answered ${code}.`,
       retryAfterMs: null,
       response: code === null ? null : { status: code, body: text },
-      unreachable: about === 'connection' && reason !== 'aborted',
+      unreachable: about === 'connection' && code === null && reason !== 'aborted',
     };
     return recipients.map(({ part }) => ({ part, verdict }));
   }

@@ -100,8 +100,17 @@ function failureOf(thrown: unknown, signal: AbortSignal): MailAnswer {
   const known =
     typeof error.reason === 'string' ? ([error.reason, textOf(error)] as const) : sentences[String(error.code)];
   const [reason, text] = known ?? ['smtp_failed', 'The mail could not be handed to the mail server.'];
-  const said = code === null ? text : textOf(error);
-  return { kind: 'not_taken', about: 'connection', reason, code, text: said, refused: none };
+  // A reply to the greeting or to a hello: the server is there and wants nothing now.
+  if (code !== null)
+    return {
+      kind: 'not_taken',
+      about: 'connection',
+      reason: 'smtp_deferred',
+      code,
+      text: textOf(error),
+      refused: none,
+    };
+  return { kind: 'not_taken', about: 'connection', reason, code, text, refused: none };
 }
 
 /** `smtpUrl`: `smtp(s)://user:password@host:port`, and `?ignoreTLS`, `?requireTLS` or `?rejectUnauthorized=false`. */

@@ -1,0 +1,164 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Bus, BusMessage } from '#bus/bus';
+import { createSqliteBus } from '#bus/sqlite';
+import { actionTypes } from '#contracts/action';
+import { requests } from '#contracts/catalogue';
+import { deliveryDocument } from '#contracts/delivery';
+import type { EventStore } from '#event-store/event-store';
+import { createSqliteEventStore } from '#event-store/sqlite';
+import { createOutbound } from '#outbound/undici';
+import type { ReadStore } from '#read-store/read-store';
+import { createSqliteReadStore } from '#read-store/sqlite';
+import { systemClock } from '#runtime/clock';
+import { readConfig } from '#runtime/config';
+import { notFound } from '#runtime/errors';
+import { createIds } from '#runtime/ids';
+import type { JsonObject } from '#runtime/json';
+import { silentLogger } from '#runtime/logger';
+import { createQuickJsSandbox } from '#sandbox/quickjs';
+import { createEventVault } from '#vault/event-vault';
+import type { Vault } from '#vault/vault';
+import { deliveriesView } from './delivery-view.js';
+import { answerWith, HttpReceiver, notificationOf } from './delivery.kit.js';
+import { DeliveryService } from './delivery.module.js';
+
+let eventStore: EventStore;
+let readStore: ReadStore;
+let bus: Bus;
+let vault: Vault;
+let service: DeliveryService;
+let receiver: HttpReceiver;
+let told: BusMessage[];
+const closers: (() => Promise<void>)[] = [];
+
+beforeEach(async () => {
+  eventStore = createSqliteEventStore(':memory:');
+  readStore = createSqliteReadStore(':memory:');
+  bus = createSqliteBus(':memory:', silentLogger);
+  vault = createEventVault(eventStore, Buffer.alloc(32, 1));
+  const outbound = createOutbound({ egressAllow: ['127.0.0.1'], egressProxyUrl: null, userAgent: 'Meerkat' });
+  const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
+  const config = readConfig({}, '/nonexistent');
+  service = new DeliveryService(
+    config,
+    systemClock,
+    createIds(),
+    silentLogger,
+    eventStore,
+    bus,
+    readStore,
+    sandbox,
+    outbound,
+    vault,
+  );
+  told = [];
+  closers.push(
+    () => service.beforeApplicationShutdown(),
+    () => sandbox.close(),
+    () => outbound.close(),
+    () => bus.close(),
+    () => readStore.close(),
+    () => eventStore.close(),
+  );
+  await service.onApplicationBootstrap();
+});
+
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+  await receiver.close();
+});
+
+/** The decision to notify, as the execution service publishes it. */
+async function publish(url: string, times = 1): Promise<string> {
+  const request = notificationOf({ createdMs: Date.now() });
+  const { action, taskId } = request;
+  const plain: JsonObject = { url };
+  const config = await vault.seal(taskId, `actions/${action.id}`, plain, actionTypes.webhook.sealed);
+  const message: BusMessage = {
+    id: 'of the decision',
+    type: 'notification.requested',
+    key: request.deliveryId,
+    data: { ...request, action: { ...action, config } },
+    metadata: {
+      organizationId: request.organizationId,
+      actor: 'system:execution',
+      requestId: 'req of the run',
+      causationId: null,
+      at: request.createdAt,
+    },
+  };
+  await bus.publish(
+    'run',
+    Array.from({ length: times }, () => message),
+  );
+  return request.deliveryId;
+}
+
+/** Resolves with all that was told on the topic once a message of that type is among it. */
+async function untilTold(type: string): Promise<BusMessage> {
+  return new Promise((resolve, reject) => {
+    bus
+      .consume({ topic: 'delivery', group: 'spec', concurrency: 1, handlerTimeoutMs: 1_000 }, async (message) => {
+        told.push(message);
+        if (message.type === type) resolve(message);
+      })
+      .catch(reject);
+  });
+}
+
+describe('the delivery service', () => {
+  it('delivers what was decided, once, and tells of each step', async () => {
+    receiver = new HttpReceiver(answerWith(200));
+    const id = await publish(await receiver.listen(), 3);
+    const ended = await untilTold('attempt.ended');
+    expect(ended).toMatchObject({
+      key: id,
+      data: { deliveryId: id, next: { state: 'delivered' } },
+      metadata: { requestId: 'req of the run', actor: 'system:delivery' },
+    });
+    expect(told.map(({ type }) => type)).toEqual(['delivery.requested', 'attempt.started', 'attempt.ended']);
+    expect(JSON.stringify(told)).not.toContain(receiver.received[0]?.headers['host'] ?? 'nothing received');
+    expect(receiver.received).toHaveLength(1);
+    await service.beforeApplicationShutdown();
+    expect(deliveryDocument.parse(await readStore.get(deliveriesView, id)).state).toBe('delivered');
+  });
+
+  it('has the action disabled whose receiver is gone', async () => {
+    receiver = new HttpReceiver(answerWith(410));
+    const asked = new Promise<JsonObject>((resolve, reject) => {
+      bus
+        .respond(requests.taskChange, async (payload) => {
+          resolve(payload);
+          throw notFound('task');
+        })
+        .catch(reject);
+    });
+    await publish(await receiver.listen());
+    const { taskId, action } = notificationOf();
+    expect(await asked).toEqual({ type: 'disableAction', taskId, actionId: action.id, reason: 'gone' });
+    await service.beforeApplicationShutdown();
+    expect(await bus.parked('delivery', 10)).toEqual([]);
+  });
+
+  it('parks what is no request and goes on', async () => {
+    receiver = new HttpReceiver(answerWith(200));
+    const url = await receiver.listen();
+    const { deliveryId } = notificationOf();
+    await bus.publish('run', [
+      { id: 'x', type: 'run.recorded', key: 'k', data: {}, metadata: metadataOf() },
+      {
+        id: 'y',
+        type: 'notification.requested',
+        key: 'other',
+        data: { deliveryId: '../../x' },
+        metadata: metadataOf(),
+      },
+    ]);
+    await publish(url);
+    expect((await untilTold('attempt.ended')).key).toBe(deliveryId);
+  });
+});
+
+function metadataOf(): BusMessage['metadata'] {
+  return { organizationId: '', actor: 'system:execution', requestId: 'r', causationId: null, at: '' };
+}

@@ -1,0 +1,443 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { createSqliteBus } from '#bus/sqlite';
+import { deliveriesView, type DeliveryDocument } from '#contracts/delivery';
+import type { EventStore } from '#event-store/event-store';
+import { createSqliteEventStore } from '#event-store/sqlite';
+import { createOutbound } from '#outbound/undici';
+import { createSqliteReadStore } from '#read-store/sqlite';
+import { unavailable } from '#runtime/errors';
+import { silentLogger } from '#runtime/logger';
+import { createQuickJsSandbox } from '#sandbox/quickjs';
+import { createEventVault } from '#vault/event-vault';
+import { answerWith, House, HttpReceiver, type Answer, type KitRequest, type WorkerChoice } from './delivery.kit.js';
+import type { DeliveryWorker } from './worker.js';
+
+const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+
+let house: House;
+let eventStore: EventStore;
+let receivers: HttpReceiver[];
+
+function build(egressAllow: readonly string[] = ['127.0.0.1']): House {
+  eventStore = createSqliteEventStore(':memory:');
+  return new House({
+    eventStore,
+    readStore: createSqliteReadStore(':memory:'),
+    bus: createSqliteBus(':memory:', silentLogger),
+    outbound: createOutbound({ egressAllow, egressProxyUrl: null, userAgent: 'Meerkat' }),
+    sandbox: createQuickJsSandbox({ workers: 1, spareWorkers: 0 }),
+    vault: createEventVault(eventStore, Buffer.alloc(32, 1)),
+  });
+}
+
+beforeEach(() => {
+  receivers = [];
+  house = build();
+});
+
+afterEach(async () => {
+  for (const receiver of receivers) await receiver.close();
+  await house.close();
+});
+
+async function receiver(...answers: Answer[]): Promise<[HttpReceiver, string]> {
+  const made = new HttpReceiver(...answers);
+  receivers.push(made);
+  return [made, await made.listen()];
+}
+
+function start(choice: WorkerChoice = {}): DeliveryWorker {
+  const worker = house.worker(choice);
+  worker.start();
+  return worker;
+}
+
+async function ask(worker: DeliveryWorker, options: KitRequest): Promise<string> {
+  return house.ask(options, (id, dueMs) => worker.offer(id, dueMs));
+}
+
+/** Moves the clock to when the delivery is due next, and tells the worker as its timer would. */
+async function whenDue(worker: DeliveryWorker, { id, dueAt }: DeliveryDocument): Promise<void> {
+  house.clock.nowMs = Date.parse(dueAt ?? '');
+  worker.offer(id, house.clock.nowMs);
+}
+
+async function typesOf(id: string): Promise<string[]> {
+  return (await Array.fromAsync(eventStore.read(`dlv-${id}`))).map(({ type }) => type);
+}
+
+const hang = (): void => {};
+
+describe('a delivery by webhook', () => {
+  it('arrives once, signed, however often it was asked for', async () => {
+    const [hooks, url] = await receiver(answerWith(204));
+    const worker = start();
+    const id = await ask(worker, { config: { url: `${url}/in?token=querysecret`, secret } });
+    await ask(worker, { config: { url: `${url}/in?token=querysecret`, secret } });
+    const document = await house.untilState(id, 'delivered');
+    expect(document).toMatchObject({
+      id,
+      type: 'notification.triggered',
+      actionType: 'webhook',
+      reason: null,
+      attempts: [{ request: { method: 'POST', url: `${url}/in` }, response: { status: 204, body: '' }, error: null }],
+      nextAttemptAt: null,
+      dueAt: null,
+    });
+    expect(document.finishedAt).not.toBeNull();
+    expect(hooks.received).toHaveLength(1);
+    const [received] = hooks.received;
+    expect(received?.headers['webhook-id']).toBe(id);
+    const headers = received?.headers as Record<string, string>;
+    expect(new Webhook(secret).verify(received?.body ?? '', headers)).toMatchObject({ type: 'notification.triggered' });
+    expect(await typesOf(id)).toEqual(['delivery.requested', 'attempt.started', 'attempt.ended']);
+  });
+
+  it('is repeated with the same id and bytes until it arrives', async () => {
+    const [hooks, url] = await receiver(answerWith(500, 'oops'), answerWith(503), answerWith(200, 'ok'));
+    const worker = start();
+    const id = await ask(worker, { config: { url, secret } });
+    const first = await house.untilState(id, 'retrying');
+    expect(first).toMatchObject({ reason: 'http_status', attempts: [{ response: { status: 500, body: 'oops' } }] });
+    expect(Date.parse(first.nextAttemptAt ?? '') - house.clock.nowMs).toBe(5_000);
+    await whenDue(worker, first);
+    const second = await house.until(id, ({ state, attempts }) => state === 'retrying' && attempts.length === 2);
+    expect(Date.parse(second.nextAttemptAt ?? '') - house.clock.nowMs).toBe(30_000);
+    await whenDue(worker, second);
+    const document = await house.untilState(id, 'delivered');
+    expect(document.attempts.map(({ response }) => response?.status)).toEqual([500, 503, 200]);
+    expect(new Set(hooks.received.map(({ body }) => body)).size).toBe(1);
+    expect(new Set(hooks.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([id]));
+  });
+
+  it('waits as long as the receiver asks', async () => {
+    const [, url] = await receiver(answerWith(429, '', { 'retry-after': '120' }));
+    const id = await ask(start(), { config: { url } });
+    const document = await house.untilState(id, 'retrying');
+    expect(Date.parse(document.nextAttemptAt ?? '') - house.clock.nowMs).toBe(120_000);
+  });
+
+  it.each([400, 404, 410])('that is answered %i fails for good', async (status) => {
+    const [hooks, url] = await receiver(answerWith(status));
+    const id = await ask(start(), { config: { url } });
+    expect(await house.untilState(id, 'failed')).toMatchObject({ reason: status === 410 ? 'gone' : 'http_status' });
+    expect(hooks.received).toHaveLength(1);
+  });
+
+  it('does not follow a redirect', async () => {
+    const [other, otherUrl] = await receiver(answerWith(200));
+    const [, url] = await receiver(answerWith(307, '', { location: otherUrl }));
+    const id = await ask(start(), { config: { url } });
+    expect(await house.untilState(id, 'retrying')).toMatchObject({ reason: 'redirected' });
+    expect(other.received).toHaveLength(0);
+  });
+
+  it('keeps little of a huge answer', async () => {
+    const [, url] = await receiver(answerWith(200, 'é'.repeat(3_000_000)));
+    const id = await ask(start(), { config: { url } });
+    const { attempts } = await house.untilState(id, 'delivered');
+    expect(Buffer.byteLength(attempts[0]?.response?.body ?? '')).toBe(2_048);
+  });
+
+  it('that is never answered ends in time and is repeated', async () => {
+    const [, url] = await receiver(hang);
+    const id = await ask(start(), { config: { url, timeoutSeconds: 1 } });
+    expect(await house.untilState(id, 'retrying')).toMatchObject({ reason: 'timed_out' });
+  });
+
+  it('that is cut off in the middle of its answer is repeated', async () => {
+    const [, url] = await receiver((response) => response.socket?.destroy(), answerWith(200));
+    const worker = start();
+    const id = await ask(worker, { config: { url } });
+    const document = await house.untilState(id, 'retrying');
+    expect(document.attempts[0]).toMatchObject({ response: null, error: { reason: expect.any(String) } });
+    await whenDue(worker, document);
+    await house.untilState(id, 'delivered');
+  });
+
+  it('to an address that is not allowed fails for good, and nothing is sent', async () => {
+    await house.close();
+    house = build([]);
+    const [hooks, url] = await receiver(answerWith(200));
+    const id = await ask(start(), { config: { url } });
+    expect(await house.untilState(id, 'failed')).toMatchObject({ reason: 'address_denied' });
+    expect(hooks.received).toHaveLength(0);
+  });
+
+  it('leaves no secret in events, views and logs, even if the receiver writes them back', async () => {
+    const [, url] = await receiver((response, { path, headers, body }) => {
+      response.writeHead(400).end(JSON.stringify({ path, headers, body }));
+    });
+    const id = await ask(start(), {
+      config: {
+        url: `${url.replace('http://', 'http://someone:canary-password@')}/in?key=canary-query`,
+        secret,
+        headers: { Authorization: 'Bearer canary-token', 'X-Api': 'canary"quoted' },
+      },
+    });
+    const document = await house.untilState(id, 'failed');
+    const events = await Array.fromAsync(eventStore.read(`dlv-${id}`));
+    const everything = JSON.stringify([document, events, house.logged]);
+    expect(everything).toContain('********');
+    for (const word of ['canary', secret.slice(6), Buffer.from('someone:canary-password').toString('base64')]) {
+      expect(everything).not.toContain(word);
+    }
+  });
+
+  it('whose template cannot be rendered fails for good, with a beginning and an end', async () => {
+    const id = await ask(start(), {
+      config: { url: 'http://127.0.0.1:9/', body: '{% for i in (1..9999999) %}x{% endfor %}' },
+    });
+    expect(await house.untilState(id, 'failed')).toMatchObject({ reason: 'template_failed' });
+    expect(await typesOf(id)).toEqual(['delivery.requested', 'attempt.started', 'attempt.ended']);
+  });
+
+  it('expires where it comes too late, and nothing is sent', async () => {
+    const [hooks, url] = await receiver(answerWith(200));
+    const worker = house.worker();
+    const id = await house.ask({ config: { url }, expireAfterSeconds: 60 }, () => {});
+    house.clock.nowMs += 60_000;
+    worker.offer(id, house.clock.nowMs);
+    expect(await house.untilState(id, 'expired')).toMatchObject({ reason: 'expired', attempts: [], dueAt: null });
+    expect(hooks.received).toHaveLength(0);
+  });
+});
+
+describe('a crash in the middle of a send', () => {
+  /** A worker whose process ends after the receiver answered and before that is written down. */
+  async function crash(id: string): Promise<void> {
+    const sender = house.sender();
+    let sent = (): void => {};
+    const done = new Promise<void>((resolve) => (sent = resolve));
+    const worker = house.worker({
+      name: 'dead',
+      limits: { finishMs: 1, recordMs: 1 },
+      sender: {
+        prepare: async (request) => sender.prepare(request),
+        async send(...args) {
+          await sender.send(...args);
+          sent();
+          return new Promise(() => {});
+        },
+      },
+    });
+    worker.offer(id, house.clock.nowMs);
+    await done;
+  }
+
+  it('is found by the next process and sent again under the same id, with the same bytes', async () => {
+    const [hooks, url] = await receiver(answerWith(200));
+    const id = await house.ask({ config: { url, secret } }, () => {});
+    await crash(id);
+    const open = await house.untilState(id, 'sending');
+    expect(Date.parse(open.dueAt ?? '') - house.clock.nowMs).toBe(20_000);
+
+    house.clock.nowMs = Date.parse(open.dueAt ?? '');
+    const next = start();
+    const lost = await house.untilState(id, 'retrying');
+    expect(lost).toMatchObject({ reason: 'attempt_lost', attempts: [{ error: { reason: 'attempt_lost' } }] });
+    await whenDue(next, lost);
+    const document = await house.untilState(id, 'delivered');
+    expect(document.attempts).toHaveLength(2);
+    expect(hooks.received).toHaveLength(2);
+    expect(hooks.received[1]?.body).toBe(hooks.received[0]?.body);
+    expect(hooks.received[1]?.headers['webhook-id']).toBe(id);
+    expect(await typesOf(id)).toEqual([
+      'delivery.requested',
+      'attempt.started',
+      'attempt.lost',
+      'attempt.started',
+      'attempt.ended',
+    ]);
+  });
+
+  it('is held for a person where the policy says so, and is seen as unknown', async () => {
+    const [hooks, url] = await receiver(answerWith(200));
+    const id = await house.ask({ config: { url } }, () => {});
+    await crash(id);
+    const open = await house.untilState(id, 'sending');
+    house.clock.nowMs = Date.parse(open.dueAt ?? '');
+    start({ lostPolicy: 'hold' });
+    expect(await house.untilState(id, 'unknown')).toMatchObject({
+      reason: 'attempt_lost',
+      dueAt: null,
+      finishedAt: null,
+    });
+    expect(hooks.received).toHaveLength(1);
+  });
+
+  it('before the first byte leaves a delivery that the next process sends', async () => {
+    const [hooks, url] = await receiver(answerWith(200));
+    const id = await house.ask({ config: { url } }, () => {});
+    await house.untilState(id, 'pending');
+    start();
+    await house.untilState(id, 'delivered');
+    expect(hooks.received).toHaveLength(1);
+  });
+});
+
+describe('workers', () => {
+  it('on the same delivery send it once', async () => {
+    const [hooks, url] = await receiver(answerWith(200));
+    const workers = [start(), start(), start()];
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        house.ask({ name: String(index), config: { url } }, (id, dueMs) => {
+          for (const worker of workers) worker.offer(id, dueMs);
+        }),
+      ),
+    );
+    for (const id of ids) await house.untilState(id, 'delivered');
+    expect(hooks.received).toHaveLength(20);
+  });
+
+  it('serve others while one receiver hangs', async () => {
+    const [slow, slowUrl] = await receiver(hang);
+    const [, url] = await receiver(answerWith(200));
+    const worker = start({ limits: { finishMs: 1 } });
+    const config = { url: slowUrl, timeoutSeconds: 60 };
+    const hanging = await Promise.all(
+      Array.from({ length: 80 }, (_, index) => ask(worker, { name: `slow ${index}`, config })),
+    );
+    await slow.untilReceived(8);
+    const id = await ask(worker, { name: 'good', config: { url } });
+    await house.untilState(id, 'delivered');
+    expect(slow.received).toHaveLength(8);
+    expect(hanging.filter((one) => house.document(one)?.state === 'sending').length).toBeLessThanOrEqual(8);
+  });
+
+  it('leave a receiver alone that does not answer, without using up attempts, and go on when it is back', async () => {
+    const [gone, url] = await receiver(answerWith(200));
+    const { port } = new URL(url);
+    await gone.close();
+    const worker = start({ limits: { receivers: { concurrency: 1, probeMs: 1_000 } } });
+    const ids: string[] = [];
+    for (let index = 0; index < 12; index += 1) ids.push(await ask(worker, { name: String(index), config: { url } }));
+    for (const id of ids.slice(0, 5)) await house.untilState(id, 'retrying');
+    expect(ids.slice(5).map((id) => house.document(id)?.attempts.length)).toEqual([0, 0, 0, 0, 0, 0, 0]);
+
+    const back = new HttpReceiver(answerWith(200));
+    receivers.push(back);
+    await back.listen(Number(port));
+    house.clock.nowMs += 1_000;
+    for (const id of ids.slice(5)) expect((await house.untilState(id, 'delivered')).attempts).toHaveLength(1);
+  });
+
+  it('let a delivery expire that waits for its receiver', async () => {
+    const [gone, url] = await receiver(answerWith(200));
+    await gone.close();
+    const worker = start({ limits: { sweepMs: 50, receivers: { failures: 1, concurrency: 1, probeMs: 3_600_000 } } });
+    const first = await ask(worker, { name: 'first', config: { url } });
+    await house.untilState(first, 'retrying');
+    const id = await ask(worker, { name: 'second', config: { url }, expireAfterSeconds: 60 });
+    house.clock.nowMs += 61_000;
+    expect(await house.untilState(id, 'expired')).toMatchObject({ attempts: [] });
+  });
+
+  it('keep an answer until it can be written down', async () => {
+    const [hooks, url] = await receiver(answerWith(200));
+    let failures = 2;
+    const worker = start({
+      eventStore: {
+        ...eventStore,
+        read: (stream, from) => eventStore.read(stream, from),
+        async append(stream, events, expected) {
+          if (events[0]?.type === 'attempt.ended' && failures > 0) {
+            failures -= 1;
+            throw unavailable('event_store_unavailable', 'The disk is full.');
+          }
+          return eventStore.append(stream, events, expected);
+        },
+      },
+    });
+    const id = await ask(worker, { config: { url } });
+    await house.untilState(id, 'delivered');
+    expect(failures).toBe(0);
+    expect(hooks.received).toHaveLength(1);
+  });
+
+  it('let what is in flight end before they stop, and take nothing new', async () => {
+    let finish = (): void => {};
+    const [hooks, url] = await receiver((response) => {
+      finish = () => response.end();
+    });
+    const worker = start();
+    const id = await ask(worker, { name: 'in flight', config: { url } });
+    await hooks.untilReceived(1);
+    const stopped = worker.stop();
+    const late = await ask(worker, { name: 'late', config: { url } });
+    finish();
+    await stopped;
+    await house.untilState(id, 'delivered');
+    expect(await typesOf(late)).toEqual(['delivery.requested']);
+  });
+
+  it('break off what takes too long when they stop, and write that down', async () => {
+    const [hooks, url] = await receiver(hang);
+    const worker = start({ limits: { finishMs: 20 } });
+    const id = await ask(worker, { config: { url, timeoutSeconds: 60 } });
+    await hooks.untilReceived(1);
+    await worker.stop();
+    expect(await house.untilState(id, 'retrying')).toMatchObject({ reason: 'aborted' });
+  });
+
+  it('find all that is due in the view, page by page', async () => {
+    const [hooks, url] = await receiver(answerWith(200));
+    const ids = await Promise.all(
+      Array.from({ length: 1_100 }, (_, index) => house.ask({ name: `d${index}`, config: { url } }, () => {})),
+    );
+    for (const id of ids) await house.untilState(id, 'pending');
+    start();
+    for (const id of ids) await house.untilState(id, 'delivered');
+    expect(hooks.received).toHaveLength(1_100);
+  });
+});
+
+describe('a delivery by custom code', () => {
+  it('sends what the code returns, and repeats only what did not arrive', async () => {
+    const [first, firstUrl] = await receiver(answerWith(200));
+    const [second, secondUrl] = await receiver(answerWith(500), answerWith(200));
+    const worker = start();
+    const id = await ask(worker, {
+      type: 'custom',
+      config: {
+        code: `return [
+          { url: '${firstUrl}/a', headers: { Authorization: 'Bearer ' + secrets.token }, body: { text: event.data.message } },
+          { url: '${secondUrl}/b', method: 'PUT', body: String(Math.random()) },
+        ];`,
+        secrets: { token: 'canary-token' },
+      },
+    });
+    const document = await house.untilState(id, 'retrying');
+    expect(document.attempts[0]).toMatchObject({
+      request: { method: 'PUT', url: `${secondUrl}/b` },
+      error: { reason: 'http_status', message: expect.stringContaining('1 of 2 requests have it') },
+    });
+    await whenDue(worker, document);
+    await house.untilState(id, 'delivered');
+    expect(first.received).toHaveLength(1);
+    expect(first.received[0]?.headers).toMatchObject({ authorization: 'Bearer canary-token', 'idempotency-key': id });
+    expect(second.received).toHaveLength(2);
+    expect(second.received[1]?.body).toBe(second.received[0]?.body);
+    expect(second.received[1]?.headers['idempotency-key']).toBe(`${id}-1`);
+  });
+
+  it.each([
+    ['throws', 'throw new Error("no " + secrets.token)', 'threw'],
+    ['never ends', 'for (;;) {}', 'cpu_limit'],
+    ['does not parse', 'return (', 'syntax_error'],
+    ['returns nothing', 'return null', 'custom_result_invalid'],
+  ])('that %s fails for good, with a reason and without secrets', async (_what, code, reason) => {
+    const id = await ask(start(), { type: 'custom', config: { code, secrets: { token: 'canary-token' } } });
+    const document = await house.untilState(id, 'failed');
+    expect(document).toMatchObject({ reason, attempts: [{ error: { reason } }] });
+    expect(JSON.stringify(document)).not.toContain('canary');
+  });
+});
+
+describe('the view of deliveries', () => {
+  it('answers what is due by an index', () => {
+    expect(deliveriesView.indexes).toContainEqual(['dueAt']);
+  });
+});
