@@ -1,6 +1,7 @@
 /** The gateway: the HTTP API, its document, and the few pages that people see before the console. */
 import { Module } from '@nestjs/common';
 import { HttpModule } from '#http/http.module';
+import { KeysController, SessionsController } from './accounts.controller.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { TaskRunner } from './execute-task.js';
 import { ExecutionsController } from './executions.controller.js';
@@ -17,6 +18,8 @@ import { SetupController } from './setup.controller.js';
     ExecutionsController,
     DeliveriesController,
     SetupController,
+    KeysController,
+    SessionsController,
     ProbesController,
     PagesController,
   ],

@@ -1,0 +1,107 @@
+/** The operations on API keys and sessions. */
+import { z } from 'zod';
+import { apiKey, createdKey, keyInput, session, sessionInput } from '#contracts/account';
+import { pageParameters } from '#http/parameters';
+import { route } from '#http/route';
+
+const key = { id: { prefix: 'key', of: 'API key' } } as const;
+
+export const keyAnswer = apiKey.omit({ organizationId: true });
+export const createdKeyAnswer = createdKey.omit({ organizationId: true });
+
+export const listKeys = route({
+  method: 'GET',
+  path: '/api/keys',
+  operationId: 'listKeys',
+  summary: 'List API keys',
+  description: 'Those that are not revoked, newest first. No answer but that of their making holds a key itself.',
+  tag: 'Keys',
+  access: 'admin',
+  query: z.strictObject(pageParameters),
+  answers: [{ status: 200, description: 'API keys.', envelope: 'list', schema: keyAnswer }],
+});
+
+export const createKey = route({
+  method: 'POST',
+  path: '/api/keys',
+  operationId: 'createKey',
+  summary: 'Make an API key',
+  tag: 'Keys',
+  access: 'admin',
+  body: keyInput,
+  bodyExample: { name: 'Dashboard', scopes: ['read'] },
+  answers: [
+    { status: 201, description: 'The key; `key` is shown this once.', envelope: 'data', schema: createdKeyAnswer },
+  ],
+});
+
+export const getKey = route({
+  method: 'GET',
+  path: '/api/keys/{id}',
+  operationId: 'getKey',
+  summary: 'Get an API key',
+  tag: 'Keys',
+  access: 'admin',
+  ids: key,
+  answers: [{ status: 200, description: 'The key, without itself.', envelope: 'data', schema: keyAnswer }],
+});
+
+export const revokeKey = route({
+  method: 'DELETE',
+  path: '/api/keys/{id}',
+  operationId: 'revokeKey',
+  summary: 'Revoke an API key at once',
+  tag: 'Keys',
+  access: 'admin',
+  ids: key,
+  answers: [
+    {
+      status: 200,
+      description: 'No request gets in with it any more.',
+      envelope: 'data',
+      schema: z.object({ id: z.string(), deleted: z.literal(true) }),
+    },
+  ],
+});
+
+export const openSession = route({
+  method: 'POST',
+  path: '/api/sessions',
+  operationId: 'openSession',
+  summary: 'Sign in',
+  description:
+    'Sets the session cookie. A wrong pair is always the same 401; after ten wrong ones per account or address in 15 minutes 429.',
+  tag: 'Sessions',
+  access: 'public',
+  body: sessionInput,
+  bodyExample: { email: 'owner@example.com', password: 'correct horse battery staple' },
+  answers: [{ status: 201, description: 'Who is signed in, until when.', envelope: 'data', schema: session }],
+});
+
+export const showSession = route({
+  method: 'GET',
+  path: '/api/sessions/current',
+  operationId: 'getSession',
+  summary: 'Who is signed in',
+  tag: 'Sessions',
+  access: 'public',
+  answers: [{ status: 200, description: 'Who is signed in, until when.', envelope: 'data', schema: session }],
+});
+
+export const closeSession = route({
+  method: 'DELETE',
+  path: '/api/sessions/current',
+  operationId: 'closeSession',
+  summary: 'Sign out',
+  description: 'Ends the session for good and clears the cookie. Without one there is nothing to do.',
+  tag: 'Sessions',
+  access: 'public',
+  answers: [
+    {
+      status: 200,
+      description: 'Signed out.',
+      envelope: 'data',
+      schema: z.object({ id: z.literal('current'), deleted: z.literal(true) }),
+    },
+  ],
+});

@@ -1,0 +1,33 @@
+/** The cookie of a signed-in browser: read, set, cleared. Pure. */
+
+const name = 'meerkat_session';
+
+/** The token in a Cookie header; null where there is none. Of several the first counts, as browsers send the closest path first. */
+export function tokenOfCookie(header: string | undefined): string | null {
+  for (const pair of (header ?? '').split(';')) {
+    const [key = '', ...value] = pair.split('=');
+    if (key.trim() === name) return value.join('=').trim().slice(0, 200);
+  }
+  return null;
+}
+
+const attributes = (secure: boolean): string => `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+
+export function sessionCookie(token: string, maxAgeSeconds: number, secure: boolean): string {
+  return `${name}=${token}; Max-Age=${maxAgeSeconds}; ${attributes(secure)}`;
+}
+
+export function clearedCookie(secure: boolean): string {
+  return `${name}=; Max-Age=0; ${attributes(secure)}`;
+}
+
+/**
+ * Whether a write comes from a page of ours. Browsers send Origin with every write; what sends none is no browser, and
+ * a `null` one is a page that hides where it is from.
+ */
+export function isOwnOrigin(origin: string | undefined, host: string | undefined, publicUrl: string | null): boolean {
+  if (origin === undefined) return true;
+  if (!URL.canParse(origin)) return false;
+  if (publicUrl !== null && origin === new URL(publicUrl).origin) return true;
+  return host !== undefined && new URL(origin).host === host.toLowerCase();
+}
