@@ -61,7 +61,7 @@ function failedLoad(failure: LoadFailure): Evaluated {
     logs: [],
     error: { reason: failure.reason, message: failure.message },
     page: { finalUrl: failure.finalUrl, status: failure.status, bytes: 0, contentHash: null, fromCache: false },
-    timings: { fetchMs: failure.fetchMs, parseMs: 0, evaluateMs: 0 },
+    timings: { fetchMs: Math.round(failure.fetchMs), parseMs: 0, evaluateMs: 0 },
     state: null,
   };
 }
@@ -81,7 +81,11 @@ function evaluated(page: LoadedPage, result: EvaluationResult): Evaluated {
       contentHash: page.contentHash,
       fromCache: false,
     },
-    timings: { fetchMs: page.fetchMs, ...result.timings },
+    timings: {
+      fetchMs: Math.round(page.fetchMs),
+      parseMs: Math.round(result.timings.parseMs),
+      evaluateMs: Math.round(result.timings.evaluateMs),
+    },
     state: result.ok ? result.state : null,
   };
 }

@@ -1,0 +1,233 @@
+import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { RunEvent } from '#contracts/run';
+import type { DueRun } from '#contracts/schedule';
+import { tasksView, type TaskDocument } from '#contracts/task';
+import { decodeEvent } from '#event-store/codec';
+import type { EventMetadata } from '#event-store/event-store';
+import { createSqliteEventStore } from '#event-store/sqlite';
+import type { Outbound, OutboundAnswer, OutboundFailure } from '#outbound/outbound';
+import { createHttpPageLoader } from '#page-loader/http';
+import { createSqliteReadStore } from '#read-store/sqlite';
+import { silentLogger } from '#runtime/logger';
+import { createQuickJsSandbox } from '#sandbox/quickjs';
+import { defaultSandboxLimits } from '#sandbox/sandbox';
+import { createEventVault } from '#vault/event-vault';
+import { executeRun, type RunParts } from './run.js';
+
+const taskId = 'ntf_00000000000000000000000001';
+const start = Date.parse('2026-11-21T10:00:00.000Z');
+const metadata: EventMetadata = {
+  organizationId: 'org_00000000000000000000000001',
+  actor: 'system:execution',
+  requestId: 'req_1',
+  causationId: null,
+  at: '2026-11-21T10:00:00.000Z',
+};
+
+/** A network of one page, told what to answer. */
+function scriptedOutbound(answer: () => OutboundAnswer | OutboundFailure): Outbound {
+  return {
+    request: async () => answer(),
+    connect: async () => ({ ok: false, reason: 'connect_failed', message: 'no network', sent: false, durationMs: 0 }),
+    refusalOf: () => null,
+    close: async () => undefined,
+  };
+}
+
+function page(html: string): OutboundAnswer {
+  return {
+    ok: true,
+    status: 200,
+    headers: { 'content-type': 'text/html' },
+    body: Buffer.from(html),
+    bodyCut: false,
+    finalUrl: 'https://example.com/',
+    redirects: 0,
+    durationMs: 3,
+  };
+}
+
+const down: OutboundFailure = {
+  ok: false,
+  reason: 'connect_failed',
+  message: 'It is down.',
+  sent: false,
+  durationMs: 1,
+};
+
+function document(more: Partial<TaskDocument['spec']> = {}): TaskDocument {
+  const spec: TaskDocument['spec'] = {
+    name: 'Price',
+    description: '',
+    url: 'https://example.com/',
+    evaluationFunction: `page.report('value', 7); return document.querySelector('#p').textContent === 'yes'`,
+    codeForm: 'body',
+    actions: [
+      {
+        id: 'act_00000000000000000000000001',
+        type: 'webhook',
+        config: {},
+        enabled: true,
+        expireAfterSeconds: 60,
+        on: ['triggered', 'error'],
+      },
+    ],
+    schedule: { type: 'manual' },
+    policy: { notifyOn: 'became_true', errorThreshold: 1 },
+    fetch: { retry: { attempts: 1 } },
+    tags: ['a'],
+    externalKey: null,
+    ...more,
+  };
+  return {
+    id: taskId,
+    organizationId: metadata.organizationId,
+    revision: 0,
+    codeRevision: 0,
+    spec,
+    status: 'active',
+    createdAt: metadata.at,
+    updatedAt: metadata.at,
+    createdBy: 'key:key_1',
+    name: spec.name,
+    url: spec.url,
+    tags: spec.tags,
+    externalKey: null,
+    condition: 'unknown',
+    health: 'ok',
+    nextRunAt: null,
+    lastExecution: null,
+  };
+}
+
+function due(slotSeconds: number): DueRun {
+  const at = new Date(start + slotSeconds * 1_000).toISOString();
+  return {
+    runId: `exe_${String(slotSeconds).padStart(26, '0')}`,
+    taskId,
+    trigger: 'schedule',
+    scheduledFor: at,
+    queuedAt: at,
+    force: false,
+    dryRun: false,
+  };
+}
+
+describe('a due run', () => {
+  const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
+  let answer: () => OutboundAnswer | OutboundFailure;
+  let parts: RunParts;
+
+  beforeEach(async () => {
+    const eventStore = createSqliteEventStore(':memory:');
+    answer = () => page('<p id="p">yes</p>');
+    parts = {
+      eventStore,
+      readStore: createSqliteReadStore(':memory:'),
+      sandbox,
+      pageLoader: createHttpPageLoader(scriptedOutbound(() => answer())),
+      vault: createEventVault(eventStore, Buffer.alloc(32, 1)),
+      clock: { now: () => start },
+      logger: silentLogger,
+      limits: defaultSandboxLimits,
+      worker: 'w1',
+    };
+    await parts.readStore.save(tasksView, [{ id: taskId, revision: 1, document: document() }], 1);
+  });
+  afterEach(async () => {
+    await parts.pageLoader.close();
+    await parts.readStore.close();
+    await parts.eventStore.close();
+  });
+  // The workers outlive the specs that share them.
+  afterAll(() => sandbox.close());
+
+  const recorded = async (): Promise<Extract<RunEvent, { type: 'run.recorded' }>['data'][]> => {
+    const events = await Array.fromAsync(parts.eventStore.read(`run-${taskId}`));
+    return events.flatMap((stored) => {
+      const event = decodeEvent<RunEvent>(stored);
+      return event.type === 'run.recorded' ? [event.data] : [];
+    });
+  };
+
+  it('is recorded with result, decision and notification requests in one event', async () => {
+    await executeRun(parts, due(0), metadata);
+    const [only, ...more] = await recorded();
+    expect(more).toEqual([]);
+    expect(only).toMatchObject({
+      result: { runId: due(0).runId, status: 'succeeded', outcome: true, values: { value: 7 }, seed: due(0).runId },
+      decision: { notify: true, reason: 'became_true' },
+      late: false,
+      notifications: [{ taskId, executionId: due(0).runId, kind: 'triggered', expiresAt: '2026-11-21T10:01:00.000Z' }],
+      alert: { condition: 'true', told: 'true', episode: 1 },
+    });
+  });
+
+  it('is recorded once, however often it is handed over', async () => {
+    await executeRun(parts, due(0), metadata);
+    await executeRun(parts, due(0), metadata);
+    await Promise.allSettled([executeRun(parts, due(10), metadata), executeRun(parts, due(10), metadata)]);
+    expect((await recorded()).map(({ result }) => result.runId)).toEqual([due(0).runId, due(10).runId]);
+  });
+
+  it('asks for the same deliveries when it is repeated after a crash between claim and result', async () => {
+    const lost = { ...parts, eventStore: { ...parts.eventStore, append: refuseRunStream(parts.eventStore) } };
+    await expect(executeRun(lost, due(0), metadata)).rejects.toThrow('the process dies here');
+    expect(await recorded()).toEqual([]);
+    await executeRun({ ...parts, worker: 'w2' }, due(0), metadata);
+    const [first] = await recorded();
+    const claims = await Array.fromAsync(parts.eventStore.read(`claim-${due(0).runId}`));
+    expect(claims.map(({ data }) => data['worker'])).toEqual(['w1', 'w2']);
+    expect(first?.notifications).toHaveLength(1);
+  });
+
+  it('is recorded as failed with the reason of a page that cannot be loaded, and tells at the threshold', async () => {
+    answer = () => down;
+    await executeRun(parts, due(0), metadata);
+    const [only] = await recorded();
+    expect(only).toMatchObject({
+      result: { status: 'failed', outcome: null, error: { reason: 'connect_failed' } },
+      decision: { notify: true, reason: 'error_threshold' },
+      notifications: [{ kind: 'error' }],
+      alert: { condition: 'unknown', health: 'error' },
+    });
+  });
+
+  it('is recorded with the code’s own place where it throws', async () => {
+    const broken = document({
+      evaluationFunction: `\nreturn document.querySelector('#none').textContent`,
+      codeForm: 'body',
+    });
+    await parts.readStore.save(tasksView, [{ id: taskId, revision: 2, document: broken }], 2);
+    await executeRun(parts, due(0), metadata);
+    const [only] = await recorded();
+    expect(only?.result).toMatchObject({ status: 'failed', outcome: null, error: { reason: 'threw', line: 2 } });
+  });
+
+  it('is recorded as late where a later slot was decided before', async () => {
+    await executeRun(parts, due(10), metadata);
+    await executeRun(parts, due(0), metadata);
+    const [, late] = await recorded();
+    expect(late).toMatchObject({ late: true, notifications: [], decision: { notify: false } });
+    await executeRun(parts, due(0), metadata);
+    expect(await recorded()).toHaveLength(2);
+  });
+
+  it('is cancelled where its task was archived, and tried again where the view only lags', async () => {
+    await parts.readStore.save(tasksView, [{ id: taskId, revision: 9, document: null }], 9);
+    const event = { id: 'e1', type: 'task.created', version: 1, data: {}, metadata };
+    await parts.eventStore.append(`task-${taskId}`, [event], 'none');
+    await expect(executeRun(parts, due(0), metadata)).rejects.toMatchObject({ reason: 'view_behind' });
+    await parts.eventStore.append(`task-${taskId}`, [{ ...event, id: 'e2', type: 'task.archived' }], 0);
+    await executeRun(parts, due(0), metadata);
+    const [only] = await recorded();
+    expect(only).toMatchObject({ result: { status: 'cancelled' }, decision: { notify: false }, notifications: [] });
+  });
+});
+
+function refuseRunStream(eventStore: RunParts['eventStore']): RunParts['eventStore']['append'] {
+  return async (stream, events, expected) => {
+    if (stream.startsWith('run-')) throw new Error('the process dies here');
+    return eventStore.append(stream, events, expected);
+  };
+}
