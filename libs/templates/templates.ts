@@ -57,14 +57,16 @@ export function escapeHtml(text: string): string {
 
 /** One line: every kind of line break and control character becomes a space, so that no header can follow. */
 export function escapeHeader(text: string): string {
-  // eslint-disable-next-line no-control-regex -- control characters are what must not pass
+  // Control characters are what must not pass
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
 }
 
 function toText(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'string') return value;
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  // Nothing else comes from JSON but lists and objects.
+  return JSON.stringify(value) ?? '';
 }
 
 function escaperOf(escape: TemplateEscape): (text: string) => string {
@@ -170,7 +172,7 @@ function sentenceOf(error: unknown): string {
 }
 
 function faultOf(error: unknown): { message: string; line: number; column: number } {
-  const [line, column] = LiquidError.is(error) ? (error as LiquidError).token.getPosition() : [1, 1];
+  const [line, column] = LiquidError.is(error) ? error.token.getPosition() : [1, 1];
   return {
     message: error instanceof RangeError ? 'is nested too deeply' : sentenceOf(error),
     line: line ?? 1,

@@ -1,32 +1,37 @@
+import 'reflect-metadata';
+import type { INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Bus, BusMessage } from '#bus/bus';
+import { BUS, type Bus, type BusMessage } from '#bus/bus';
 import { createSqliteBus } from '#bus/sqlite';
 import { actionTypes } from '#contracts/action';
 import { requests } from '#contracts/catalogue';
 import { deliveryDocument } from '#contracts/delivery';
-import type { EventStore } from '#event-store/event-store';
+import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
+import { OUTBOUND } from '#outbound/outbound';
 import { createOutbound } from '#outbound/undici';
-import type { ReadStore } from '#read-store/read-store';
+import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
-import { systemClock } from '#runtime/clock';
-import { readConfig } from '#runtime/config';
+import { CLOCK, systemClock } from '#runtime/clock';
+import { CONFIG, readConfig } from '#runtime/config';
 import { notFound } from '#runtime/errors';
-import { createIds } from '#runtime/ids';
+import { createIds, IDS } from '#runtime/ids';
 import type { JsonObject } from '#runtime/json';
-import { silentLogger } from '#runtime/logger';
+import { LOGGER, silentLogger } from '#runtime/logger';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
+import { SANDBOX } from '#sandbox/sandbox';
 import { createEventVault } from '#vault/event-vault';
-import type { Vault } from '#vault/vault';
+import { VAULT, type Vault } from '#vault/vault';
 import { deliveriesView } from './delivery-view.js';
 import { answerWith, HttpReceiver, notificationOf } from './delivery.kit.js';
-import { DeliveryService } from './delivery.module.js';
+import { DeliveryModule } from './delivery.module.js';
 
 let eventStore: EventStore;
 let readStore: ReadStore;
 let bus: Bus;
 let vault: Vault;
-let service: DeliveryService;
+let app: INestApplicationContext;
 let receiver: HttpReceiver;
 let told: BusMessage[];
 const closers: (() => Promise<void>)[] = [];
@@ -38,29 +43,33 @@ beforeEach(async () => {
   vault = createEventVault(eventStore, Buffer.alloc(32, 1));
   const outbound = createOutbound({ egressAllow: ['127.0.0.1'], egressProxyUrl: null, userAgent: 'Meerkat' });
   const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
-  const config = readConfig({}, '/nonexistent');
-  service = new DeliveryService(
-    config,
-    systemClock,
-    createIds(),
-    silentLogger,
-    eventStore,
-    bus,
-    readStore,
-    sandbox,
-    outbound,
-    vault,
+  const provided = [
+    [CONFIG, readConfig({}, '/nonexistent')],
+    [CLOCK, systemClock],
+    [IDS, createIds()],
+    [LOGGER, silentLogger],
+    [EVENT_STORE, eventStore],
+    [BUS, bus],
+    [READ_STORE, readStore],
+    [SANDBOX, sandbox],
+    [OUTBOUND, outbound],
+    [VAULT, vault],
+  ] as const;
+  const providers = provided.map(([provide, useValue]) => ({ provide, useValue }));
+  const shared = { module: class Shared {}, global: true, providers, exports: provided.map(([token]) => token) };
+  app = await NestFactory.createApplicationContext(
+    { module: class App {}, imports: [shared, DeliveryModule] },
+    { logger: false },
   );
   told = [];
   closers.push(
-    () => service.beforeApplicationShutdown(),
+    () => app.close(),
     () => sandbox.close(),
     () => outbound.close(),
     () => bus.close(),
     () => readStore.close(),
     () => eventStore.close(),
   );
-  await service.onApplicationBootstrap();
 });
 
 afterEach(async () => {
@@ -119,7 +128,7 @@ describe('the delivery service', () => {
     expect(told.map(({ type }) => type)).toEqual(['delivery.requested', 'attempt.started', 'attempt.ended']);
     expect(JSON.stringify(told)).not.toContain(receiver.received[0]?.headers['host'] ?? 'nothing received');
     expect(receiver.received).toHaveLength(1);
-    await service.beforeApplicationShutdown();
+    await app.close();
     expect(deliveryDocument.parse(await readStore.get(deliveriesView, id)).state).toBe('delivered');
   });
 
@@ -136,7 +145,7 @@ describe('the delivery service', () => {
     await publish(await receiver.listen());
     const { taskId, action } = notificationOf();
     expect(await asked).toEqual({ type: 'disableAction', taskId, actionId: action.id, reason: 'gone' });
-    await service.beforeApplicationShutdown();
+    await app.close();
     expect(await bus.parked('delivery', 10)).toEqual([]);
   });
 

@@ -22,49 +22,50 @@ import { createMailer, type Mailer } from './channels/email/smtp.js';
 import { deliveriesView, deliveryIdOf, projectDelivery } from './delivery-view.js';
 import { startInbox } from './inbox.js';
 import { toDeliveryMessages } from './publish.js';
-import { createSender } from './send.js';
+import { createSender, type Sender } from './send.js';
 import { DeliveryWorker } from './worker.js';
 
 const prefixes = ['dlv-'];
 
+/** The executor and the mail server behind it. */
+class Sending {
+  constructor(
+    readonly sender: Sender,
+    readonly mailer: Mailer | null,
+  ) {}
+}
+
+function createSending(config: Config, clock: Clock, sandbox: Sandbox, outbound: Outbound, vault: Vault): Sending {
+  const { smtpUrl, mailFrom, evaluationCpuMs: cpuMs, evaluationMemoryMb: memoryMb } = config;
+  const mailer = smtpUrl === null ? null : createMailer(smtpUrl, outbound);
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  const linkBase = config.publicUrl ?? `http://${host}:${config.port}`;
+  const sandboxLimits = { ...defaultSandboxLimits, cpuMs, memoryMb };
+  return new Sending(
+    createSender({ vault, sandbox, outbound, mailer, clock, linkBase, mailFrom, sandboxLimits }),
+    mailer,
+  );
+}
+
 @Injectable()
 export class DeliveryService implements OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly #worker: DeliveryWorker;
-  readonly #mailer: Mailer | null;
   #inbox: Consumer | null = null;
   #projection: Projection | null = null;
   #publisher: Publisher | null = null;
 
   constructor(
-    @Inject(CONFIG) config: Config,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) ids: Ids,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(EVENT_STORE) private readonly eventStore: EventStore,
     @Inject(BUS) private readonly bus: Bus,
     @Inject(READ_STORE) private readonly readStore: ReadStore,
-    @Inject(SANDBOX) sandbox: Sandbox,
-    @Inject(OUTBOUND) outbound: Outbound,
-    @Inject(VAULT) vault: Vault,
+    @Inject(Sending) private readonly sending: Sending,
   ) {
-    this.#mailer = config.smtpUrl === null ? null : createMailer(config.smtpUrl, outbound);
-    const sender = createSender({
-      vault,
-      sandbox,
-      outbound,
-      mailer: this.#mailer,
-      clock,
-      linkBase:
-        config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}`,
-      mailFrom: config.mailFrom,
-      sandboxLimits: {
-        ...defaultSandboxLimits,
-        cpuMs: config.evaluationCpuMs,
-        memoryMb: config.evaluationMemoryMb,
-      },
-    });
+    const { sender } = sending;
     // A name of its own for each start: events of an earlier process are never taken for ours.
-    this.#worker = new DeliveryWorker({ eventStore, readStore, sender, clock, logger, name: ids.next('req') });
+    this.#worker = new DeliveryWorker({ eventStore, readStore, sender, clock, logger, name: ids.next('evt') });
   }
 
   async onApplicationBootstrap(): Promise<void> {
@@ -96,7 +97,7 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.all([this.#inbox?.stop(), this.#worker.stop()]);
     await Promise.all([this.#projection?.stop(), this.#publisher?.stop()]);
-    this.#mailer?.close();
+    this.sending.mailer?.close();
   }
 
   /** What another process asked for or left is due here too, as soon as the view knows of it. */
@@ -108,5 +109,10 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
   }
 }
 
-@Module({ providers: [DeliveryService] })
+@Module({
+  providers: [
+    DeliveryService,
+    { provide: Sending, useFactory: createSending, inject: [CONFIG, CLOCK, SANDBOX, OUTBOUND, VAULT] },
+  ],
+})
 export class DeliveryModule {}

@@ -78,7 +78,7 @@ describe('what is kept of an answer', () => {
         const kept = keep(text);
         expect(Buffer.byteLength(kept)).toBeLessThanOrEqual(2_048);
         expect(kept.isWellFormed()).toBe(true);
-        // eslint-disable-next-line no-control-regex -- control characters are what must not pass
+        // Control characters are what must not pass
         expect(kept).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f]/);
       }),
     );

@@ -120,7 +120,7 @@ function replaceAll(text: string, word: string, replacement: string): string {
 
 /** At most 2 KiB, whole characters, no control characters but line break and tab. */
 export function keep(text: string): string {
-  // eslint-disable-next-line no-control-regex -- control characters are what must not pass
+  // Control characters are what must not pass
   const plain = text
     .toWellFormed()
     .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, (character) => (character === '\r' ? '' : '\ufffd'));

@@ -29,6 +29,8 @@ export const defaultSmtpTimeouts: SmtpTimeouts = {
   totalMs: 30_000,
 };
 
+type SocketDone = (error: Error | null, socket?: { connection: Socket }) => void;
+
 const connections = 8;
 const idleMs = 30_000;
 
@@ -140,11 +142,13 @@ export function createMailer(smtpUrl: string, outbound: Outbound, timeouts = def
     socketTimeout: timeouts.silenceMs,
     disableFileAccess: true,
     disableUrlAccess: true,
-    getSocket: (_options: unknown, callback: (error: Error | null, socket?: { connection: Socket }) => void) => {
-      void outbound.connect(host, port, timeouts.connectMs).then((connected) => {
-        if (connected.ok) callback(null, { connection: connected.socket });
-        else callback(Object.assign(new Error(connected.message), { reason: connected.reason }));
-      });
+    getSocket: (_options: unknown, done: SocketDone) => {
+      const open = async (): Promise<void> => {
+        const connected = await outbound.connect(host, port, timeouts.connectMs);
+        if (connected.ok) done(null, { connection: connected.socket });
+        else done(Object.assign(new Error(connected.message), { reason: connected.reason }));
+      };
+      void open();
     },
   });
   // A pool reports what happens to idle connections here; unheard, it would end the process.
