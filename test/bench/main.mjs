@@ -1,0 +1,63 @@
+// `npm run bench -- [name…] [--json] [--seed N] [--profile]`: measures on the machine it runs on, beside its baselines.
+import { loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { isOnOwnNode } from '../../scripts/launch.mjs';
+import { removeFolders } from './processes.mjs';
+import { tellProfiles } from './profile.mjs';
+import { toLine, toRecord } from './report.mjs';
+
+/** A benchmark yields figures as they are measured. Loaded when it is its turn. */
+const benches = {
+  start: async () => (await import('./start.mjs')).start,
+  create: async () => (await import('./create.mjs')).create,
+};
+const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')}…] [--json] [--seed N] [--profile]\n`;
+
+function readArguments() {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: {
+        json: { type: 'boolean', default: false },
+        seed: { type: 'string', default: '1' },
+        profile: { type: 'boolean', default: false },
+      },
+    });
+    const unknown = positionals.find((name) => !Object.hasOwn(benches, name));
+    if (unknown !== undefined) throw new Error(`There is no benchmark named ${unknown}.`);
+    if (!/^\d{1,9}$/.test(values.seed)) throw new Error('--seed takes a whole number.');
+    return { json: values.json, seed: Number(values.seed), names: positionals };
+  } catch (error) {
+    process.stderr.write(`${error.message}\n${usage}`);
+    return null;
+  }
+}
+
+async function main() {
+  const settings = readArguments();
+  if (settings === null) return 2;
+  const names = settings.names.length === 0 ? Object.keys(benches) : settings.names;
+  let failed = false;
+  try {
+    for (const name of names) {
+      process.stderr.write(`${name}: measuring (load of this machine: ${loadavg()[0].toFixed(1)})\n`);
+      try {
+        const bench = await benches[name]();
+        for await (const figure of bench(settings)) {
+          const record = toRecord(figure);
+          process.stdout.write(`${settings.json ? JSON.stringify(record) : toLine(record)}\n`);
+        }
+      } catch (error) {
+        failed = true;
+        process.stderr.write(`${name}: could not be measured: ${error.stack ?? error}\n`);
+      }
+    }
+  } finally {
+    await removeFolders();
+    tellProfiles();
+  }
+  return failed ? 1 : 0;
+}
+
+// A missed target is a figure, not a failure: only what could not be measured is.
+if (await isOnOwnNode(import.meta.url)) process.exitCode = await main();

@@ -1,0 +1,177 @@
+// The built product and its baselines as real processes: started, asked, measured from outside, ended.
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { profileFolder } from './profile.mjs';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const startTimeoutMs = 60_000;
+
+/** Known to everybody, from the documentation: the product under measurement listens on loopback for seconds. */
+export const apiKey = 'mk_Ab3dEf9h_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcd3qYUag';
+export const authorized = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+
+const children = new Set();
+const folders = new Set();
+// Whatever ends this process ends what it started; a benchmark leaves nothing behind.
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => void removeFolders().then(() => process.exit(1)));
+
+export async function makeFolder() {
+  const folder = await mkdtemp(join(tmpdir(), 'meerkat-bench-'));
+  folders.add(folder);
+  return folder;
+}
+
+export async function removeFolders() {
+  for (const child of children) child.kill('SIGKILL');
+  await Promise.all([...folders].map((folder) => rm(folder, { recursive: true, force: true, maxRetries: 5 })));
+  folders.clear();
+}
+
+/**
+ * Runs a script of this repository and waits until a line of its output names where it listens.
+ * `startedMs` is from the start of the process to the first 200 from `probe`.
+ */
+export async function startProcess(script, { env = {}, probe, profileAs = null } = {}) {
+  const flags = profileAs === null ? [] : profileFlags(profileAs);
+  const beganAt = performance.now();
+  const child = spawn(process.execPath, [...flags, join(root, script)], {
+    cwd: await makeFolder(),
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.add(child);
+  const ended = new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));
+  void ended.then(() => children.delete(child));
+  let output = '';
+  const url = await new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`${script} did not start:\n${output}`)), startTimeoutMs);
+    const read = (chunk) => {
+      output += chunk;
+      const found = /ready at (http:\/\/\S+)/.exec(output)?.[1];
+      if (found === undefined) return;
+      clearTimeout(late);
+      resolve(found);
+    };
+    child.stdout.setEncoding('utf8').on('data', read);
+    child.stderr.setEncoding('utf8').on('data', (chunk) => (output += chunk));
+    void ended.then(({ code, signal }) => {
+      clearTimeout(late);
+      reject(new Error(`${script} ended (${code ?? signal}):\n${output}`));
+    });
+  });
+  const answer = await fetch(new URL(probe, url));
+  if (answer.status !== 200) throw new Error(`${script} answered ${answer.status} to ${probe}`);
+  await answer.arrayBuffer();
+  const startedMs = performance.now() - beganAt;
+  const end = async (signal) => {
+    child.kill(signal);
+    const result = await ended;
+    return result;
+  };
+  return {
+    url,
+    pid: child.pid,
+    startedMs,
+    output: () => output,
+    memoryMb: () => treeMemoryMb(child.pid),
+    cpuMs: () => processorMs(child.pid),
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+  };
+}
+
+function profileFlags(name) {
+  return profileFolder === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`, `--cpu-prof-name=${name}`];
+}
+
+/** The built product on a data folder, set up unattended. */
+export function startProduct(dataDir, { env = {}, profileAs = null } = {}) {
+  return startProcess('scripts/start.mjs', {
+    probe: '/readyz',
+    profileAs,
+    env: {
+      DATA_DIR: dataDir,
+      PORT: '0',
+      LOG_FORMAT: 'json',
+      LOG_LEVEL: 'warn',
+      OWNER_EMAIL: 'bench@example.com',
+      OWNER_PASSWORD: 'correct horse battery staple',
+      OWNER_API_KEY: apiKey,
+      EGRESS_ALLOW: '127.0.0.1/32',
+      ...env,
+    },
+  });
+}
+
+/** JSON over the API; throws with the answer where it is refused. */
+export async function ask(url, method, path, body) {
+  const answer = await fetch(new URL(path, url), {
+    method,
+    headers: authorized,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const json = await answer.json();
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(json.error ?? json)}`);
+  return json;
+}
+
+/** Runs a script of this folder to its end, its settings and its result as JSON. */
+export async function runScript(script, settings) {
+  const child = spawn(process.execPath, [fileURLToPath(new URL(script, import.meta.url)), JSON.stringify(settings)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.add(child);
+  const chunks = [];
+  child.stdout.on('data', (chunk) => chunks.push(chunk));
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  children.delete(child);
+  if (code !== 0) throw new Error(`${script} ended with code ${code}`);
+  return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+}
+
+const hasProc = existsSync('/proc/self/stat');
+
+function statOf(pid) {
+  try {
+    // The name of a program may hold blanks and brackets: fields are counted from behind it.
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return null;
+  }
+}
+
+/** Resident memory of a process and of all that it started, or NaN where this system does not tell. */
+function treeMemoryMb(pid) {
+  if (!hasProc) return Number.NaN;
+  const parents = new Map();
+  for (const name of readdirSync('/proc')) {
+    const stat = /^\d+$/.test(name) ? statOf(name) : null;
+    if (stat !== null) parents.set(Number(name), Number(stat[1]));
+  }
+  const isInTree = (id) => id === pid || (parents.has(id) && parents.get(id) > 0 && isInTree(parents.get(id)));
+  let kib = 0;
+  for (const id of parents.keys()) {
+    if (!isInTree(id)) continue;
+    try {
+      kib += Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${id}/status`, 'utf8'))?.[1] ?? 0);
+    } catch {
+      // It ended while we counted.
+    }
+  }
+  return kib / 1024;
+}
+
+/** Processor time of all threads so far, or NaN where this system does not tell. A tick is 10 ms on every Linux. */
+function processorMs(pid) {
+  const stat = hasProc ? statOf(pid) : null;
+  return stat === null ? Number.NaN : (Number(stat[11]) + Number(stat[12])) * 10;
+}
