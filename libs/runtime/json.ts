@@ -1,3 +1,8 @@
 /** What JSON can hold: the type of everything that crosses a process border. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
+
+/** A value of ours that is JSON but for members that may be `undefined`, which JSON leaves out. */
+export function asJson(value: object): Json {
+  return value as Json;
+}

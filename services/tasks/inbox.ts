@@ -8,6 +8,7 @@ import { historyQuery, taskCommand, tasksView, type HistoryEntry } from '#contra
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { startProjection, type Projection } from '#read-store/projection';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
+import { asJson } from '#runtime/json';
 import { LOGGER, type Logger } from '#runtime/logger';
 import { ChangeTask, type ChangedTask } from './change-task.js';
 import { toMessages } from './publish.js';
@@ -38,7 +39,7 @@ export class TasksInbox implements OnApplicationBootstrap, BeforeApplicationShut
       await bus.respond(requests.taskHistory, async (payload, context) => {
         const { taskId } = historyQuery.parse(payload);
         const entries: readonly HistoryEntry[] = await this.queries.execute(new TaskHistory(taskId, context));
-        return { entries };
+        return asJson({ entries });
       }),
       startProjection({ ...stores, view: tasksView, prefixes: taskViewPrefixes, idOf, reduce }),
       startPublisher({ ...stores, bus, name: 'tasks', prefixes: ['task-'], topic: 'task', toMessages }),

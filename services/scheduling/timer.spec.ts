@@ -1,0 +1,170 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createSqliteBus } from '#bus/sqlite';
+import { schedulesView, type DueRun, type ScheduleEvent } from '#contracts/schedule';
+import { decodeEvent, encodeEvents } from '#event-store/codec';
+import type { EventMetadata } from '#event-store/event-store';
+import { createSqliteEventStore } from '#event-store/sqlite';
+import { runCommand } from '#event-store/run-command';
+import { projectBatch } from '#read-store/projection';
+import { createSqliteReadStore } from '#read-store/sqlite';
+import { silentLogger } from '#runtime/logger';
+import { scheduleDecider } from './domain/schedule.js';
+import { idOf, reduce } from './schedule-view.js';
+import { fireDue, scheduleStream, sweepPending, type TimerParts } from './timer.js';
+
+const taskId = 'ntf_00000000000000000000000001';
+const start = Date.parse('2026-11-21T10:00:00.000Z');
+const metadata: EventMetadata = {
+  organizationId: 'org_00000000000000000000000001',
+  actor: 'system:scheduling',
+  requestId: 'req_1',
+  causationId: null,
+  at: '2026-11-21T10:00:00.000Z',
+};
+
+describe('the timer', () => {
+  let nowMs: number;
+  let parts: TimerParts;
+
+  beforeEach(async () => {
+    nowMs = start;
+    parts = {
+      eventStore: createSqliteEventStore(':memory:'),
+      readStore: createSqliteReadStore(':memory:'),
+      bus: createSqliteBus(':memory:', silentLogger),
+      clock: { now: () => nowMs },
+      logger: silentLogger,
+    };
+    await runCommand(parts.eventStore, scheduleDecider, {
+      stream: scheduleStream(taskId),
+      command: {
+        type: 'planRuns',
+        taskId,
+        taskRevision: 0,
+        schedule: { type: 'interval', intervalSeconds: 10, catchUp: 'latest' },
+        active: true,
+        nowMs: start,
+      },
+      commandId: 'c1',
+      metadata,
+      from: 'last',
+    });
+    await project();
+  });
+  afterEach(async () => {
+    await parts.bus.close();
+    await parts.readStore.close();
+    await parts.eventStore.close();
+  });
+
+  /** Brings the view up to date, as the projection of the running service does. */
+  const project = async (): Promise<void> => {
+    const events = [
+      ...(await Array.fromAsync(parts.eventStore.read(scheduleStream(taskId)))),
+      ...(await Array.fromAsync(parts.eventStore.read(`run-${taskId}`))),
+    ].toSorted((a, b) => a.position - b.position);
+    await parts.readStore.reset(schedulesView);
+    const options = { view: schedulesView, readStore: parts.readStore, idOf, reduce };
+    await parts.readStore.save(schedulesView, await projectBatch(options, events), events.at(-1)?.position ?? 0);
+  };
+
+  const fired = async (): Promise<DueRun[]> => {
+    const events = await Array.fromAsync(parts.eventStore.read(scheduleStream(taskId)));
+    return events.flatMap((stored) => {
+      const event = decodeEvent<ScheduleEvent>(stored);
+      return event.type === 'slot.fired' ? [event.data.run] : [];
+    });
+  };
+
+  const finish = async (run: DueRun): Promise<void> => {
+    const known = await parts.eventStore.readLast(`run-${taskId}`);
+    const result = { ...run, taskRevision: 0, status: 'succeeded', outcome: true, values: {}, logs: [], error: null };
+    const [event] = encodeEvents(
+      [
+        {
+          type: 'run.recorded',
+          data: {
+            result: {
+              ...result,
+              page: null,
+              snapshotId: null,
+              startedAt: run.queuedAt,
+              finishedAt: run.queuedAt,
+              timings: { queueMs: 0, fetchMs: 0, parseMs: 0, evaluateMs: 0 },
+              seed: run.runId,
+            },
+            decision: { notify: false, reason: 'still_true', transition: null },
+            late: false,
+            notifications: [],
+            alert: {
+              condition: 'true',
+              told: 'true',
+              health: 'ok',
+              consecutiveErrors: 0,
+              episode: 1,
+              healthEpisode: 0,
+              healthTold: false,
+              codeRevision: 0,
+              lastSlot: run.scheduledFor,
+              recentRuns: [run.runId],
+              previous: null,
+              state: {},
+            },
+          },
+        },
+      ],
+      { commandId: run.runId, metadata },
+    );
+    if (event === undefined) throw new Error('no event');
+    await parts.eventStore.append(`run-${taskId}`, [event], known?.revision ?? 'none');
+  };
+
+  it('fires what is due once, however often it looks before the view knows', async () => {
+    await Promise.all([fireDue(parts), fireDue(parts)]);
+    await fireDue(parts);
+    expect(await fired()).toHaveLength(1);
+  });
+
+  it('fires the next slot when its time has come and the run before it has its result', async () => {
+    await fireDue(parts);
+    await project();
+    const [first] = await fired();
+    if (first === undefined) throw new Error('nothing fired');
+    await finish(first);
+    await project();
+    nowMs = start + 9_999;
+    expect(await fireDue(parts)).toBe(0);
+    nowMs = start + 10_000;
+    await fireDue(parts);
+    expect((await fired()).map(({ scheduledFor }) => scheduledFor)).toEqual([
+      '2026-11-21T10:00:00.000Z',
+      '2026-11-21T10:00:10.000Z',
+    ]);
+  });
+
+  it('passes a slot over while the run before it is still going', async () => {
+    await fireDue(parts);
+    await project();
+    nowMs = start + 10_000;
+    await fireDue(parts);
+    const last = await parts.eventStore.readLast(scheduleStream(taskId));
+    expect(last).toMatchObject({ type: 'slots.skipped', data: { reason: 'overlap', slots: { count: 1 } } });
+  });
+
+  it('emits a run again that has no result for half a minute, under the same id', async () => {
+    await fireDue(parts);
+    await project();
+    nowMs = start + 29_000;
+    expect(await sweepPending(parts)).toBe(0);
+    nowMs = start + 31_000;
+    expect(await sweepPending(parts)).toBe(1);
+    const [run] = await fired();
+    const again = Promise.withResolvers<unknown>();
+    const options = { topic: 'schedule', group: 'g', concurrency: 1, handlerTimeoutMs: 1_000 };
+    await parts.bus.consume(options, async ({ type, data }) => again.resolve({ type, run: data['run'] }));
+    expect(await again.promise).toEqual({ type: 'run.due', run });
+    if (run !== undefined) await finish(run);
+    await project();
+    expect(await sweepPending(parts)).toBe(0);
+  });
+});

@@ -1,0 +1,173 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { RequestContext } from '#bus/bus';
+import { tasksView, type TaskCommand, type TaskDocument, type TaskSpec } from '#contracts/task';
+import type { EventStore } from '#event-store/event-store';
+import { createSqliteEventStore } from '#event-store/sqlite';
+import { projectBatch } from '#read-store/projection';
+import { createSqliteReadStore } from '#read-store/sqlite';
+import { ChangeTask, ChangeTaskHandler, type ChangedTask } from './change-task.js';
+import { toMessages } from './publish.js';
+import { TaskHistory, TaskHistoryHandler } from './task-history.js';
+import { idOf, reduce, taskViewPrefixes } from './task-view.js';
+
+const start = Date.parse('2026-11-21T10:00:00.000Z');
+const context: RequestContext = {
+  organizationId: 'org_00000000000000000000000001',
+  actor: 'key:key_1',
+  requestId: 'req_1',
+};
+const stranger: RequestContext = { ...context, organizationId: 'org_00000000000000000000000002' };
+const taskId = (n: number): string => `ntf_${String(n).padStart(26, '0')}`;
+const spec: TaskSpec = {
+  name: 'Price',
+  description: '',
+  url: 'https://example.com/',
+  evaluationFunction: 'true',
+  codeForm: 'script',
+  actions: [],
+  schedule: { type: 'manual' },
+  policy: { notifyOn: 'became_true', errorThreshold: 3 },
+  fetch: {},
+  tags: [],
+  externalKey: null,
+};
+
+describe('the tasks service', () => {
+  let eventStore: EventStore;
+  let nowMs: number;
+  let handler: ChangeTaskHandler;
+  let history: TaskHistoryHandler;
+
+  beforeEach(() => {
+    eventStore = createSqliteEventStore(':memory:');
+    nowMs = start;
+    handler = new ChangeTaskHandler(eventStore, { now: () => nowMs });
+    history = new TaskHistoryHandler(eventStore);
+  });
+  afterEach(() => eventStore.close());
+
+  const change = (command: TaskCommand, by: RequestContext = context): Promise<ChangedTask> =>
+    handler.execute(new ChangeTask(command, by));
+  const create = (n: number, more: Partial<TaskSpec> = {}): Promise<ChangedTask> =>
+    change({ type: 'createTask', taskId: taskId(n), spec: { ...spec, ...more }, status: 'active' });
+  const replace = (n: number, more: Partial<TaskSpec>, expectedRevision: number | null = null, by = context) =>
+    change(
+      { type: 'replaceTask', taskId: taskId(n), spec: { ...spec, ...more }, status: 'active', expectedRevision },
+      by,
+    );
+  const archive = (n: number, by = context) =>
+    change({ type: 'archiveTask', taskId: taskId(n), expectedRevision: null }, by);
+
+  const view = async (): Promise<readonly TaskDocument[]> => {
+    const readStore = createSqliteReadStore(':memory:');
+    const ending = new AbortController();
+    for await (const { events } of eventStore.subscribe({
+      prefixes: taskViewPrefixes,
+      after: null,
+      signal: ending.signal,
+    })) {
+      await readStore.save(tasksView, await projectBatch({ view: tasksView, readStore, idOf, reduce }, events), null);
+      break;
+    }
+    const query = { where: [], sort: [{ field: 'createdAt', descending: true }], limit: 100, offset: 0, count: false };
+    const { documents } = await readStore.page(tasksView, query);
+    await readStore.close();
+    return documents;
+  };
+
+  it('answers with the state that a command produced', async () => {
+    expect((await create(1)).state).toMatchObject({
+      id: taskId(1),
+      revision: 0,
+      status: 'active',
+      createdBy: 'key:key_1',
+    });
+    nowMs += 1_000;
+    expect((await replace(1, { name: 'Cost' })).state).toMatchObject({
+      revision: 1,
+      spec: { name: 'Cost' },
+      createdAt: '2026-11-21T10:00:00.000Z',
+      updatedAt: '2026-11-21T10:00:01.000Z',
+    });
+  });
+
+  it('answers a repeated create with the task that is there', async () => {
+    await create(1);
+    nowMs += 5_000;
+    const again = await create(1);
+    expect(again).toMatchObject({ position: null, state: { revision: 0, updatedAt: '2026-11-21T10:00:00.000Z' } });
+  });
+
+  it('does not take two different changes under one request id for one', async () => {
+    await create(1);
+    await replace(1, { name: 'One' });
+    expect((await replace(1, { name: 'Two' })).state).toMatchObject({ revision: 2, spec: { name: 'Two' } });
+    const [left, right] = await Promise.all([replace(1, { name: 'Left' }), replace(1, { name: 'Right' })]);
+    expect(new Set([left.state.revision, right.state.revision])).toEqual(new Set([3, 4]));
+  });
+
+  it('refuses a change of a revision that is not the last', async () => {
+    await create(1);
+    await replace(1, { name: 'Cost' }, 0);
+    await expect(replace(1, { name: 'Late' }, 0)).rejects.toMatchObject({ reason: 'stale_revision' });
+  });
+
+  it('knows nothing of another organisation’s task', async () => {
+    await create(1);
+    await expect(replace(1, { name: 'Mine' }, null, stranger)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(archive(1, stranger)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(history.execute(new TaskHistory(taskId(1), stranger))).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('keeps an external key to one task, also where two are made at once', async () => {
+    const made = await Promise.allSettled([create(1, { externalKey: 'k' }), create(2, { externalKey: 'k' })]);
+    expect(made.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    await expect(create(3, { externalKey: 'k' })).rejects.toMatchObject({
+      reason: 'already_exists',
+      details: [{ field: 'externalKey', rule: 'unique' }],
+    });
+  });
+
+  it('frees an external key with its task, with another key, and when its writer died', async () => {
+    await create(1, { externalKey: 'k' });
+    await archive(1);
+    await create(2, { externalKey: 'k' });
+    await replace(2, { externalKey: 'other' });
+    await expect(create(3, { externalKey: 'k' })).rejects.toMatchObject({ reason: 'already_exists' });
+    nowMs += 31_000;
+    await create(3, { externalKey: 'k' });
+  });
+
+  it('tells the history with what each event changed', async () => {
+    await create(1);
+    await replace(1, { name: 'Cost', policy: { notifyOn: 'became_true', errorThreshold: 5 } });
+    const entries = await history.execute(new TaskHistory(taskId(1), context));
+    expect(entries.map(({ revision, type }) => ({ revision, type }))).toEqual([
+      { revision: 0, type: 'task.created' },
+      { revision: 1, type: 'task.changed' },
+    ]);
+    expect(entries[1]?.changes).toEqual([
+      { path: 'name', from: 'Price', to: 'Cost' },
+      { path: 'policy.errorThreshold', from: 3, to: 5 },
+    ]);
+  });
+
+  it('shows in the view what is not archived, and forgets the condition when the code is edited', async () => {
+    await create(1);
+    await create(2);
+    await archive(2);
+    await replace(1, { name: 'Cost' });
+    expect(await view()).toMatchObject([{ id: taskId(1), name: 'Cost', revision: 1, codeRevision: 0 }]);
+    await replace(1, { evaluationFunction: 'false' });
+    expect(await view()).toMatchObject([{ revision: 2, codeRevision: 2, condition: 'unknown' }]);
+  });
+
+  it('tells others of each event once, without settings they do not need', async () => {
+    await create(1, { evaluationFunction: 'secretWord' });
+    const [stored] = await Array.fromAsync(eventStore.read(`task-${taskId(1)}`));
+    if (stored === undefined) throw new Error('no event');
+    const [message] = toMessages(stored);
+    expect(message).toMatchObject({ id: stored.id, key: taskId(1), data: { active: true, revision: 0 } });
+    expect(JSON.stringify(message)).not.toContain('secretWord');
+  });
+});
