@@ -2,7 +2,6 @@
 import 'reflect-metadata';
 import type { DynamicModule, INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { unreachable } from '#runtime/errors';
 import { ConfigError, readConfig, type Config, type ServiceRole } from '#runtime/config';
 import { createLogger, type Logger } from '#runtime/logger';
@@ -49,7 +48,7 @@ function baseUrl({ publicUrl, host }: Config, port: number): string {
 /** Runs the services that `config.roles` names. Rejects with `ConfigError` where a setting or a part cannot be used. */
 export async function run(config: Config, logger: Logger): Promise<Running> {
   const ports = await openPorts(config, logger);
-  let application: INestApplicationContext | NestFastifyApplication | null = null;
+  let application: INestApplicationContext | null = null;
   try {
     const services = await Promise.all(config.roles.map(moduleOf));
     class Root {}
