@@ -49,6 +49,9 @@ const maxCodings = 2;
 const oneCallWireBytes = 32_768;
 const oneCallOutputBytes = 1_048_576;
 
+/** A brotli decoder fills its whole window before it gives anything: 16 MB (24 bits) took 36 ms, 4 MB (22 bits) 9 ms. */
+const oneCallWindowBits = 22;
+
 const brotliOptions = { chunkSize: 65_536 };
 /** 8 MB, as RFC 8878 advises: a frame may ask for far more memory than it is long. */
 const zstdOptions = { chunkSize: 65_536, params: { [constants.ZSTD_d_windowLogMax]: 23 } };
@@ -211,11 +214,13 @@ class CodedSink implements BodySink {
     if (this.#first === null) {
       const body = inOneCall(join(this.#held, this.#wireBytes), this.#codings);
       if (body instanceof Fault) return this.#fail(body);
-      if (body !== null) {
+      if (body instanceof Uint8Array) {
         if (this.#collector.add(body)) this.#succeed(false);
         else this.#overLimit();
         return;
       }
+      const known = body === 'over' ? oneCallOutputBytes + 1 : 0; // at least so much comes out
+      if (this.#limits.onBodyLimit === 'fail' && this.#isBomb(known)) return this.#fail(this.#bomb());
       this.#startStreams();
     }
     this.#first?.end();
@@ -236,12 +241,7 @@ class CodedSink implements BodySink {
       stage.on('data', (chunk: Buffer) => {
         if (this.#over) return;
         produced.bytes += chunk.length;
-        const { ratioFromBytes, maxRatio } = this.#limits;
-        if (produced.bytes > ratioFromBytes && produced.bytes > this.#wireBytes * maxRatio) {
-          return this.#fail(
-            new Fault('too_large', `The answer grows to more than ${maxRatio} times its size when decompressed.`),
-          );
-        }
+        if (this.#isBomb(produced.bytes)) return this.#fail(this.#bomb());
         const next = this.#stages[index + 1];
         if (next === undefined) {
           if (!this.#collector.add(chunk)) this.#overLimit();
@@ -268,6 +268,16 @@ class CodedSink implements BodySink {
     return more;
   }
 
+  #isBomb(producedBytes: number): boolean {
+    const { ratioFromBytes, maxRatio } = this.#limits;
+    return producedBytes > ratioFromBytes && producedBytes > this.#wireBytes * maxRatio;
+  }
+
+  #bomb(): Fault {
+    const { maxRatio } = this.#limits;
+    return new Fault('too_large', `The answer grows to more than ${maxRatio} times its size when decompressed.`);
+  }
+
   #overLimit(): void {
     if (this.#limits.onBodyLimit === 'cut') this.#succeed(true);
     else this.#fail(tooLarge(this.#limits));
@@ -286,14 +296,15 @@ class CodedSink implements BodySink {
   }
 }
 
-/** The decoded bytes, a Fault, or null where more comes out than one call may give. */
-function inOneCall(wire: Uint8Array, codings: readonly Coding[]): Uint8Array | Fault | null {
+/** The decoded bytes, a Fault, `over` where more comes out than one call may give, or `elsewhere` where it may take too long. */
+function inOneCall(wire: Uint8Array, codings: readonly Coding[]): Uint8Array | Fault | 'over' | 'elsewhere' {
   let bytes = wire;
   for (const coding of codings) {
+    if (coding === 'br' && brotliWindowBits(bytes[0] ?? 0) > oneCallWindowBits) return 'elsewhere';
     try {
       bytes = decodeInOneCall(bytes, coding);
     } catch (error) {
-      return codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? null : decodeFault(error, coding);
+      return codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? 'over' : decodeFault(error, coding);
     }
   }
   return bytes;
@@ -313,6 +324,15 @@ function decodeInOneCall(bytes: Uint8Array, coding: Coding): Uint8Array {
         ? inflateSync(bytes, { ...zlibOptions, maxOutputLength })
         : inflateRawSync(bytes, { ...zlibOptions, maxOutputLength });
   }
+}
+
+/** The window that a brotli stream asks for in its first byte (RFC 7932, section 9.1). */
+function brotliWindowBits(firstByte: number): number {
+  if ((firstByte & 1) === 0) return 16;
+  const high = (firstByte >> 1) & 7;
+  if (high !== 0) return 17 + high;
+  const low = (firstByte >> 4) & 7;
+  return low === 0 ? 17 : 8 + low;
 }
 
 /** `deflate` should mean zlib, but some servers send the bare stream: no bare stream starts with compression method 8. */
