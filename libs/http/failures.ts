@@ -37,6 +37,9 @@ export function toAppError(thrown: unknown): AppError {
   const known = failureOfCode[String(property(thrown, 'code'))];
   if (known !== undefined) return known;
   const status = thrown instanceof HttpException ? thrown.getStatus() : property(thrown, 'statusCode');
+  // Nest keeps of Fastify's errors the status alone.
+  if (status === 413) return bodyTooLarge;
+  if (status === 415) return unsupportedMediaType;
   if (typeof status === 'number' && status >= 400 && status < 500) return malformedRequest;
   return internalError(thrown);
 }

@@ -12,7 +12,7 @@ type Place = readonly string[];
 const jsonSchema = z.looseObject({
   writeOnly: z.boolean().optional(),
   properties: z.record(z.string(), z.unknown()).optional(),
-  additionalProperties: z.unknown(),
+  additionalProperties: z.unknown().optional(),
 });
 
 /** The places that a schema marks `writeOnly`. */
@@ -143,6 +143,8 @@ export function unmasked(
     }
     if (isAddress(path) && typeof leaf === 'string' && decodeURIComponent(passwordIn(leaf)) === secretMask) {
       const password = passwordIn(kept);
+      // As it was shown: as it was written, not as a URL parser would write it.
+      if (password !== '' && typeof kept === 'string' && withPassword(kept, secretMask) === leaf) return kept;
       if (password !== '' && sameOrigin(leaf, kept)) return withPassword(leaf, password);
       throw secretRequired([...field, ...path]);
     }

@@ -1,0 +1,258 @@
+/** For specs: the gateway on a real socket over given stores. Other services are played here, by the contracts alone. */
+import 'reflect-metadata';
+import { createHmac } from 'node:crypto';
+import type { DynamicModule } from '@nestjs/common';
+import { BUS, type Bus } from '#bus/bus';
+import { keysView, organizationsView, type KeyDocument, type Plan, type Scope } from '#contracts/account';
+import { createApiKey, hashApiKey, parseApiKey } from '#contracts/api-key';
+import { requests } from '#contracts/catalogue';
+import { executionsView } from '#contracts/run';
+import { triggerRun, type DueRun } from '#contracts/schedule';
+import { historyQuery, taskCommand, tasksView, type TaskDocument, type TaskState } from '#contracts/task';
+import { EVENT_STORE, type EventStore } from '#event-store/event-store';
+import { KEY_PEPPER } from '#http/api-key';
+import { createHttpApplication } from '#http/application';
+import { OUTBOUND } from '#outbound/outbound';
+import { READ_STORE, type ReadStore } from '#read-store/read-store';
+import { CLOCK, toTimestamp } from '#runtime/clock';
+import { CONFIG, readConfig } from '#runtime/config';
+import { notFound, reject } from '#runtime/errors';
+import { createIds, IDS } from '#runtime/ids';
+import type { Json } from '#runtime/json';
+import { LOGGER } from '#runtime/logger';
+import { SANDBOX } from '#sandbox/sandbox';
+import { createEventVault } from '#vault/event-vault';
+import { VAULT } from '#vault/vault';
+import { GatewayModule } from './gateway.module.js';
+
+export interface KitStores {
+  readonly eventStore: EventStore;
+  readonly bus: Bus;
+  readonly readStore: ReadStore;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON; undefined where it is not. */
+  readonly body: unknown;
+}
+
+export interface GatewayKit {
+  readonly url: string;
+  /** Runs ahead of the real clock by this much. */
+  readonly time: { aheadMs: number };
+  readonly logged: { readonly fields: object; readonly message: string }[];
+  /** Called before a command is carried out: throws or waits as a spec wants. */
+  readonly hooks: { beforeCommand: () => Promise<void>; afterCommand: () => Promise<void> };
+  /** Commands that were carried out. */
+  readonly commands: Json[];
+  addOrganization(plan: Plan): Promise<string>;
+  addKey(organizationId: string, scopes: readonly Scope[], more?: Partial<KeyDocument>): Promise<string>;
+  send(method: string, path: string, options?: SendOptions): Promise<Reply>;
+  stop(): Promise<void>;
+}
+
+export interface SendOptions {
+  readonly key?: string | null;
+  /** An object goes as JSON, text and bytes as they are. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const pepper = createHmac('sha256', 'spec').update('pepper').digest();
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Plays the tasks service: the same replies and the same view, without events. */
+async function playTasks(
+  { bus, readStore }: KitStores,
+  kit: Pick<GatewayKit, 'hooks' | 'commands'>,
+  now: () => number,
+) {
+  const tasks = new Map<string, TaskState>();
+  let position = 0;
+  await bus.respond(requests.taskChange, async (payload, context) => {
+    await kit.hooks.beforeCommand();
+    const command = taskCommand.parse(payload);
+    const at = toTimestamp(now());
+    const old = tasks.get(command.taskId);
+    if (command.type === 'createTask' && old !== undefined) return asJson({ state: old, position: null });
+    if (command.type !== 'createTask' && (old === undefined || old.organizationId !== context.organizationId)) {
+      throw notFound('notification');
+    }
+    if ('expectedRevision' in command && command.expectedRevision !== null) {
+      if (command.expectedRevision !== old?.revision) throw reject('stale_revision', 'It was changed meanwhile.');
+    }
+    if (command.type === 'disableAction') throw new Error('nobody here asks for it');
+    kit.commands.push(asJson(command));
+    position += 1;
+    const { id, createdAt, createdBy } = old ?? { id: command.taskId, createdAt: at, createdBy: context.actor };
+    const spec = command.type === 'archiveTask' ? old?.spec : command.spec;
+    if (spec === undefined) throw notFound('notification');
+    const changed =
+      JSON.stringify(spec) !== JSON.stringify(old?.spec) || ('status' in command && command.status !== old?.status);
+    const revision = old === undefined ? 0 : old.revision + (changed ? 1 : 0);
+    const status = command.type === 'archiveTask' ? 'archived' : command.status;
+    const { organizationId } = context;
+    const state: TaskState = { id, organizationId, revision, spec, status, createdAt, updatedAt: at, createdBy };
+    tasks.set(id, state);
+    const document: TaskDocument | null =
+      status === 'archived'
+        ? null
+        : {
+            ...state,
+            status,
+            name: spec.name,
+            url: spec.url,
+            tags: spec.tags,
+            externalKey: spec.externalKey,
+            condition: 'unknown',
+            health: 'ok',
+            codeRevision: 0,
+            nextRunAt: null,
+            lastExecution: null,
+          };
+    await readStore.save(tasksView, [{ id, revision: position, document }], position);
+    await kit.hooks.afterCommand();
+    return asJson({ state, position });
+  });
+  await bus.respond(requests.taskHistory, async (payload) => {
+    const { taskId } = historyQuery.parse(payload);
+    const revisions = Array.from({ length: (tasks.get(taskId)?.revision ?? 0) + 1 }, (_, revision) => revision);
+    const entry = { type: 'task.changed', at: toTimestamp(now()), actor: 'key:x', requestId: 'req' };
+    const changes = [{ path: 'actions[0].config.secret', to: { $sealed: 'abc' } }];
+    return { entries: revisions.map((revision) => ({ revision, ...entry, data: { a: { $sealed: 'x' } }, changes })) };
+  });
+}
+
+/** Plays scheduling and execution: a run that is asked for is recorded at once, true. */
+async function playRuns({ bus, readStore }: KitStores, now: () => number) {
+  let position = 0;
+  await bus.respond(requests.scheduleTrigger, async (payload, { organizationId }) => {
+    const { taskId, runId, force, dryRun } = triggerRun.parse(payload);
+    const at = toTimestamp(now());
+    const run: DueRun = { runId, taskId, trigger: 'manual', scheduledFor: at, queuedAt: at, force, dryRun };
+    position += 1;
+    const times = { scheduledFor: at, queuedAt: at, startedAt: at, finishedAt: at };
+    const document = {
+      ...{ id: runId, organizationId, notificationId: taskId, revision: 0, trigger: 'manual' as const },
+      ...{
+        status: 'succeeded' as const,
+        outcome: true,
+        values: {},
+        logs: [],
+        error: null,
+        snapshotId: null,
+        page: null,
+      },
+      decision: { notify: false, reason: 'no_actions' as const, transition: null },
+      ...times,
+      timings: null,
+      seed: null,
+    };
+    await readStore.save(executionsView, [{ id: runId, revision: position, document }], position);
+    return asJson({ run, position });
+  });
+}
+
+function asJson(value: object): Json {
+  return JSON.parse(JSON.stringify(value)) as Json;
+}
+
+/** `settings`: environment of the instance. */
+export async function startGateway(
+  stores: KitStores,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<GatewayKit> {
+  const time = { aheadMs: 0 };
+  const now = (): number => Date.now() + time.aheadMs;
+  const logged: { fields: object; message: string }[] = [];
+  const log = (fields: object, message: string): void => void logged.push({ fields, message });
+  const hooks = { beforeCommand: async () => {}, afterCommand: async () => {} };
+  const commands: Json[] = [];
+  await playTasks(stores, { hooks, commands }, now);
+  await playRuns(stores, now);
+  const ids = createIds(now);
+  const providers = [
+    { provide: CONFIG, useValue: readConfig({ MAIL_FROM: 'm@example.com', ...settings }, '/nonexistent') },
+    { provide: CLOCK, useValue: { now } },
+    { provide: IDS, useValue: ids },
+    { provide: LOGGER, useValue: { debug: log, info: log, warn: log, error: log } },
+    { provide: EVENT_STORE, useValue: stores.eventStore },
+    { provide: BUS, useValue: stores.bus },
+    { provide: READ_STORE, useValue: stores.readStore },
+    { provide: VAULT, useValue: createEventVault(stores.eventStore, Buffer.alloc(32, 7)) },
+    { provide: KEY_PEPPER, useValue: pepper },
+    {
+      provide: SANDBOX,
+      useValue: {
+        check: async (code: string) =>
+          code.includes('syntax(')
+            ? { ok: false, message: 'unexpected end', line: 2, column: 5 }
+            : { ok: true, form: 'body' },
+      },
+    },
+    {
+      provide: OUTBOUND,
+      useValue: { refusalOf: (url: string) => (url.includes('//169.254.') ? 'This address is not public.' : null) },
+    },
+  ];
+  class Ports {}
+  class Root {}
+  const ports: DynamicModule = { module: Ports, global: true, providers, exports: providers.map((one) => one.provide) };
+  const root: DynamicModule = { module: Root, imports: [ports, GatewayModule] };
+  const application = await createHttpApplication(root);
+  await application.listen(0, '127.0.0.1');
+  const url = await application.getUrl();
+  let defaultKey: string | null = null;
+  const kit: GatewayKit = {
+    url,
+    time,
+    logged,
+    hooks,
+    commands,
+    async addOrganization(plan) {
+      const id = ids.next('org');
+      const document = { id, name: 'Example', plan, createdAt: toTimestamp(now()) };
+      await stores.readStore.save(organizationsView, [{ id, revision: 1, document }], null);
+      return id;
+    },
+    async addKey(organizationId, scopes, more = {}) {
+      const key = createApiKey((size) => crypto.getRandomValues(new Uint8Array(size)));
+      const publicId = parseApiKey(key)?.publicId ?? '';
+      const id = ids.next('key');
+      const document: KeyDocument = {
+        ...{ id, publicId, organizationId, name: 'spec', scopes: [...scopes], hash: hashApiKey(key, pepper) },
+        ...{ createdAt: toTimestamp(now()), expiresAt: null, revokedAt: null, ...more },
+      };
+      await stores.readStore.save(keysView, [{ id: publicId, revision: 1, document }], null);
+      defaultKey ??= key;
+      return key;
+    },
+    async send(method, path, { key = defaultKey, body, headers = {} } = {}) {
+      const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+      const response = await fetch(`${url}${path}`, {
+        method,
+        headers: {
+          ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: isRaw ? body : JSON.stringify(body) }),
+        redirect: 'manual',
+      });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, text, body: parsed(text) };
+    },
+    stop: () => application.close(),
+  };
+  return kit;
+}
