@@ -69,6 +69,16 @@ describe('the undici door', () => {
     expect(server.connections()).toBe(3);
   });
 
+  it('uses a connection again whose answer came whole but could not be read', async () => {
+    const server = await up(
+      serveHttp((_request, response) => response.setHeader('content-encoding', 'gzip').end('no gzip')),
+    );
+    const outbound = door({ limits: { connectionsPerOrigin: 1 } });
+    const answers = await Promise.all([1, 2, 3].map(() => outbound.request(get(server.origin))));
+    expect(answers.map((answer) => (answer.ok ? 'ok' : answer.reason))).toEqual(Array(3).fill('bad_encoding'));
+    expect(server.connections()).toBe(1);
+  });
+
   /** Answers the first request of each connection, and closes it at the second without a word. */
   function closesAtSecond(): Promise<Loopback> {
     return serveRaw((socket) => {

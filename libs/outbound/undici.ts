@@ -134,7 +134,8 @@ class Exchange implements Dispatcher.DispatchHandler, BodyOwner {
   #next: Hop | Fault | null = null;
   started = false;
   answered = false;
-  #atEnd = false;
+  /** The whole answer has come, and nothing of it is left on the connection. */
+  atEnd = false;
 
   constructor(
     connection: Connection,
@@ -201,7 +202,7 @@ class Exchange implements Dispatcher.DispatchHandler, BodyOwner {
   }
 
   onResponseEnd(): void {
-    this.#atEnd = true;
+    this.atEnd = true;
     if (this.#settled) return;
     if (this.#sink === null) this.#settle(() => this.#resolve(this.#answer(new Uint8Array(0), false)));
     else this.#sink.end();
@@ -231,7 +232,7 @@ class Exchange implements Dispatcher.DispatchHandler, BodyOwner {
     if (this.#settled) return;
     this.#settled = true;
     this.#sink?.drop();
-    if (!this.#atEnd) {
+    if (!this.atEnd) {
       this.#controller?.abort(closed);
       this.#connection.close();
     }
@@ -385,20 +386,21 @@ class UndiciOutbound implements Outbound {
     for (;;) {
       const connection = await this.#obtain(key, hop.url, host, port, proxies, run);
       const sentBefore = run.sent;
-      let exchange: Exchange | null = null;
+      const { promise, resolve, reject } = Promise.withResolvers<HopAnswer>();
+      const exchange = new Exchange(connection, run, hop, limits, follows, resolve, reject);
+      run.whileWaiting((fault) => exchange.bodyFailed(fault));
+      connection.client.dispatch(options, exchange);
       try {
-        const answer = await new Promise<HopAnswer>((resolve, reject) => {
-          const current = new Exchange(connection, run, hop, limits, follows, resolve, reject);
-          exchange = current;
-          run.whileWaiting((fault) => current.bodyFailed(fault));
-          connection.client.dispatch(options, current);
-        });
-        connection.reused = true;
-        this.#connections.release(key, connection);
-        return answer;
+        return await promise;
       } catch (error) {
         if (!isStale(error, connection, exchange, hop.method)) throw error;
         run.sent = sentBefore;
+      } finally {
+        // Whatever became of the body: a connection that is through with it is ready for the next.
+        if (exchange.atEnd) {
+          connection.reused = true;
+          this.#connections.release(key, connection);
+        }
       }
     }
   }
@@ -500,8 +502,8 @@ function normalizedMethod(method: string): string {
 }
 
 /** True where a kept connection was closed by its server before the request could have had an effect. */
-function isStale(error: unknown, connection: Connection, exchange: Exchange | null, method: string): boolean {
-  if (!connection.reused || exchange === null || exchange.answered) return false;
+function isStale(error: unknown, connection: Connection, exchange: Exchange, method: string): boolean {
+  if (!connection.reused || exchange.answered) return false;
   if (!(error instanceof Fault) || error.reason !== 'connect_failed') return false;
   return !exchange.started || repeatable.has(method);
 }
