@@ -43,8 +43,8 @@ export interface WorkerLimits {
 export const defaultWorkerLimits: WorkerLimits = {
   concurrency: 64,
   sweepMs: 30_000,
-  finishMs: 20_000,
-  recordMs: 4_000,
+  finishMs: 18_000,
+  recordMs: 3_000,
   faultMs: 5_000,
   receivers: defaultReceiverLimits,
 };

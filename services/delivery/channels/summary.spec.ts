@@ -56,6 +56,16 @@ describe('what is kept of an answer', () => {
     expect(kept).toMatch(/^before .*\*{8}.* after$/);
   });
 
+  it('shows of the address of a webhook what its summary shows', () => {
+    const hide = createRedactor({ url: { $sealed: '1' } }, { url: 'https://hooks.example/in' });
+    expect(hide('POST https://hooks.example/in')).toBe('POST https://hooks.example/in');
+    const whole = createRedactor(
+      { secrets: { hook: { $sealed: '1' } } },
+      { secrets: { hook: 'https://hooks.example/in' } },
+    );
+    expect(whole('POST https://hooks.example/in')).toBe('POST ********');
+  });
+
   it('masks mailboxes and leaves the rest as it is', () => {
     expect(redact('550 <Anna@Example.com>: no such user; text/plain')).toBe(
       '550 <a…@example.com>: no such user; text/plain',

@@ -2,6 +2,7 @@
 import type { RequestSummary } from '#contracts/delivery';
 import type { Json, JsonObject } from '#runtime/json';
 import { isSealed } from '#vault/vault';
+import { decode } from './http-request.js';
 
 const keptBytes = 2_048;
 const mask = '********';
@@ -34,14 +35,15 @@ export function mailSummary(recipients: readonly string[]): RequestSummary {
   return { method: 'smtp', url: more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ') };
 }
 
-function collect(stored: Json | undefined, opened: Json | undefined, secrets: Set<string>): void {
+/** Every sealed text, with the name it stands by. */
+function collect(name: string, stored: Json | undefined, opened: Json | undefined, secrets: Map<string, string>): void {
   if (isSealed(stored)) {
-    if (typeof opened === 'string') secrets.add(opened);
+    if (typeof opened === 'string') secrets.set(opened, name);
   } else if (Array.isArray(stored) && Array.isArray(opened)) {
-    stored.forEach((entry: Json, index) => collect(entry, opened[index] as Json, secrets));
+    stored.forEach((entry: Json, index) => collect(name, entry, opened[index] as Json, secrets));
   } else if (typeof stored === 'object' && stored !== null && typeof opened === 'object' && opened !== null) {
-    for (const [name, entry] of Object.entries(stored as JsonObject)) {
-      collect(entry, (opened as JsonObject)[name], secrets);
+    for (const [member, entry] of Object.entries(stored as JsonObject)) {
+      collect(name === '' ? member : name, entry, (opened as JsonObject)[member], secrets);
     }
   }
 }
@@ -51,16 +53,15 @@ function secretsOfUrl(text: string): string[] {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return [];
   const url = new URL(text);
   const { username, password, pathname, search } = url;
-  const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
   return [
-    decodeURIComponent(password),
-    password,
-    ...(username === '' && password === '' ? [] : [basic]),
-    url.href,
+    decode(username),
+    decode(password),
+    `${decode(username)}:${decode(password)}`,
+    `${username}:${password}`,
     ...(search === '' ? [] : [`${pathname}${search}`, search.slice(1)]),
     ...url.searchParams.values(),
     ...pathname.split('/').filter(isToken),
-  ];
+  ].filter((piece) => piece !== ':');
 }
 
 /** Ways in which a receiver may write a text back to us. */
@@ -81,12 +82,14 @@ const shortestSecret = 4;
 
 /** Takes what was sealed out of a text, however the other side wrote it; mailboxes stay recognisable. */
 export function createRedactor(stored: JsonObject, opened: JsonObject): (text: string) => string {
-  const sealed = new Set<string>();
-  collect(stored, opened, sealed);
+  const sealed = new Map<string, string>();
+  collect('', stored, opened, sealed);
   const replacements = new Map<string, string>();
-  for (const secret of sealed) {
+  for (const [secret, name] of sealed) {
     const isMailbox = /^[^\s@]+@[^\s@]+$/.test(secret) && !secret.includes('/');
-    const words = isMailbox ? [secret] : [secret, ...secretsOfUrl(secret), ...secret.split(/\s+/)];
+    // Of a webhook's own address, origin and path are shown; of everything else that is sealed, nothing is.
+    const whole = name === 'url' ? [] : [secret, ...secret.split(/\s+/)];
+    const words = isMailbox ? [secret] : [...whole, ...secretsOfUrl(secret)];
     // Of a webhook's signing secret, the key inside is the secret.
     if (secret.startsWith('whsec_')) words.push(secret.slice('whsec_'.length));
     for (const word of words) {

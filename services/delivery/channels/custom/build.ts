@@ -4,6 +4,7 @@ import { customConfig, type CustomConfig } from '#contracts/action';
 import { httpHeaders, json } from '#contracts/common';
 import type { CheckedCode, ScriptJob, ScriptResult, SandboxLimits } from '#sandbox/sandbox';
 import { refusal, type BuildContext, type HttpOutgoing, type OpenNotification, type Outgoing } from '../channel.js';
+import { lowerHeaders, splitCredentials, unsendableHeader } from '../http-request.js';
 import { eventOf } from '../message.js';
 
 const timeoutMs = 10_000;
@@ -50,21 +51,15 @@ export function customJob(
 }
 
 function outgoing(parsed: z.infer<typeof request>, id: string): HttpOutgoing {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(parsed.headers)) headers[name.toLowerCase()] = value;
+  const headers = lowerHeaders(parsed.headers);
   headers['idempotency-key'] ??= id;
   const { method, body } = parsed;
-  const url = new URL(parsed.url);
-  if (url.username !== '' || url.password !== '') {
-    const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-    headers['authorization'] ??= `Basic ${Buffer.from(pair).toString('base64')}`;
-    url.username = '';
-    url.password = '';
-  }
+  const { url, authorization } = splitCredentials(parsed.url);
+  if (authorization !== null) headers['authorization'] ??= authorization;
   if (body === undefined || method === 'GET' || method === 'HEAD')
-    return { method, url: url.href, headers, body: null, timeoutMs };
+    return { method, url, headers, body: null, timeoutMs };
   headers['content-type'] ??= typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json';
-  return { method, url: url.href, headers, body: typeof body === 'string' ? body : JSON.stringify(body), timeoutMs };
+  return { method, url, headers, body: typeof body === 'string' ? body : JSON.stringify(body), timeoutMs };
 }
 
 /** What the code made; each request carries an id of its own that is the same on every try. */
@@ -88,6 +83,11 @@ export function buildCustom({ request: notification }: OpenNotification, result:
   const made = parsed.data.map((one, index) => outgoing(one, index === 0 ? deliveryId : `${deliveryId}-${index}`));
   if (made.some(({ body }) => body !== null && Buffer.byteLength(body) > longestBody)) {
     return refusal(summary, 'custom_result_invalid', `A body the code returned is longer than ${longestBody} bytes.`);
+  }
+  const unsendable = made.map(({ headers }) => unsendableHeader(headers)).find((name) => name !== null);
+  if (unsendable !== undefined) {
+    const message = `The header ${unsendable} the code returned holds characters that HTTP does not allow; use ASCII.`;
+    return refusal(summary, 'header_invalid', message);
   }
   return { kind: 'http', requests: made };
 }

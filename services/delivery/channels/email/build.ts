@@ -30,6 +30,11 @@ function unique(addresses: readonly string[]): string[] {
   return [...seen.values()];
 }
 
+/** Mail is lines of text: other control characters would be refused or cut by servers on the way. */
+function lines(text: string): string {
+  return text.toWellFormed().replace(/[\u0000-\u0008\u000b-\u000c\u000e-\u001f\u007f]/g, '');
+}
+
 export function buildMail({ request, config }: OpenNotification, { linkBase, mailFrom }: BuildContext): Outgoing {
   const parsed = emailConfig.safeParse(config);
   if (!parsed.success) {
@@ -56,8 +61,8 @@ export function buildMail({ request, config }: OpenNotification, { linkBase, mai
       cc,
       recipients: unique([...to, ...cc, ...bcc]),
       subject: renderTemplate(marked, variables, 'header').slice(0, longestSubject),
-      text: body === undefined || isHtml ? plain : renderTemplate(body, variables, 'text'),
-      html: isHtml ? renderTemplate(body, variables, 'html') : null,
+      text: lines(body === undefined || isHtml ? plain : renderTemplate(body, variables, 'text')),
+      html: isHtml ? lines(renderTemplate(body, variables, 'html')) : null,
       sentAt: request.createdAt,
     },
   };

@@ -2,7 +2,9 @@
 import { webhookConfig } from '#contracts/action';
 import { renderTemplate, type TemplateEscape } from '#templates/templates';
 import { refusal, type BuildContext, type OpenNotification, type Outgoing } from '../channel.js';
+import { lowerHeaders, splitCredentials, unsendableHeader } from '../http-request.js';
 import { eventOf, variablesOf } from '../message.js';
+import { httpSummary } from '../summary.js';
 
 import { signWebhook } from './sign.js';
 
@@ -35,18 +37,18 @@ export function buildWebhook({ request, config }: OpenNotification, { nowMs, lin
     );
   }
   const { url: address, method = 'POST', secret, body: template, timeoutSeconds = defaultTimeoutSeconds } = parsed.data;
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(parsed.data.headers ?? {})) {
-    const lower = name.toLowerCase();
-    if (!ownHeaders.has(lower)) headers[lower] = value;
-  }
+  const headers = lowerHeaders(parsed.data.headers ?? {});
+  for (const name of ownHeaders) delete headers[name];
   headers['content-type'] ??= 'application/json';
-  const url = new URL(address);
-  if (url.username !== '' || url.password !== '') {
-    const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-    headers['authorization'] ??= `Basic ${Buffer.from(pair).toString('base64')}`;
-    url.username = '';
-    url.password = '';
+  const { url, authorization } = splitCredentials(address);
+  if (authorization !== null) headers['authorization'] ??= authorization;
+  const unsendable = unsendableHeader(headers);
+  if (unsendable !== null) {
+    return refusal(
+      httpSummary(method, url),
+      'header_invalid',
+      `The header ${unsendable} holds characters that HTTP does not allow; use ASCII.`,
+    );
   }
   const body =
     template === undefined
@@ -57,5 +59,5 @@ export function buildWebhook({ request, config }: OpenNotification, { nowMs, lin
   headers['webhook-timestamp'] = String(timestampSeconds);
   if (secret !== undefined)
     headers['webhook-signature'] = signWebhook(secret, request.deliveryId, timestampSeconds, body);
-  return { kind: 'http', requests: [{ method, url: url.href, headers, body, timeoutMs: timeoutSeconds * 1_000 }] };
+  return { kind: 'http', requests: [{ method, url, headers, body, timeoutMs: timeoutSeconds * 1_000 }] };
 }
