@@ -225,6 +225,7 @@ export class Engine {
 
   /** Remembers the memory as it is now; pointers held by the caller stay good across restores. */
   takeImage(): EngineImage {
+    this.#scrubFreeMemory();
     this.#image = {
       runs: usedRuns(this.#module.HEAPU8, this.#heapEnd()),
       heapEndWord: this.#heapEndWord,
@@ -233,6 +234,20 @@ export class Engine {
       undefinedValue: this.#undefined,
     };
     return this.#image;
+  }
+
+  /** What the prelude's compilation left in memory that is free again is no part of the image. */
+  #scrubFreeMemory(): void {
+    const taken: number[] = [];
+    for (let size = 1 << 16; size >= 1 << 6; size >>= 1) {
+      const end = this.#heapEnd();
+      for (let at = this.#module._malloc(size); at !== 0; at = this.#module._malloc(size)) {
+        this.#module.HEAPU8.fill(0, at, at + size);
+        taken.push(at);
+        if (this.#heapEnd() !== end) break;
+      }
+    }
+    for (const at of taken) this.#module._free(at);
   }
 
   /** Puts the memory back to the image; nothing that ran since is left. */

@@ -20,10 +20,10 @@ export type WorkerReply =
 
 export interface WorkerSettings {
   readonly wasmModule: WebAssembly.Module;
-  /** Two words shared with the pool: what the worker does, and since when (ms after `epochMs`). */
+  /** Words shared with the pool: what the worker does, since when (ms after `epochMs`), and the thread's CPU time then. */
   readonly progress: SharedArrayBuffer;
   readonly epochMs: number;
 }
 
-export const progressWords = { phase: 0, sinceMs: 1 } as const;
+export const progressWords = { phase: 0, sinceMs: 1, cpuMs: 2 } as const;
 export const phases = { idle: 0, parsing: 1, running: 2 } as const;

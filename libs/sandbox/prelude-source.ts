@@ -29,14 +29,21 @@ const preludeFiles = [
   'main',
 ] as const;
 
-// The compiler puts a comment's end and the declaration after it on one line.
-const importStatement = /(?<=^|\*\/ )import \{([^}]*)\} from '\.\/([\w-]+)\.js';$/gm;
-const exportWord = /(?<=^|\*\/ )export (?=(?:async function|function|const|let|class|abstract class)\b)/gm;
-const exportedName = /(?<=^|\*\/ )export (?:async function|function|const|let|class|abstract class) ([\w$]+)/gm;
+const importStatement = /^import \{([^}]*)\} from '\.\/([\w-]+)\.js';$/gm;
+const exportWord = /^export (?=(?:async function|function|const|let|class|abstract class)\b)/gm;
+const exportedName = /^export (?:async function|function|const|let|class|abstract class) ([\w$]+)/gm;
+
+/** The engine keeps the source of each function, nested ones again: what only people read would be copied at each restore. */
+function withoutComments(source: string): string {
+  return source
+    .replace(/\/\*\*[\s\S]*?\*\//g, '')
+    .replace(/^\s*\/\/.*$/gm, '')
+    .replace(/^\s+/gm, '');
+}
 
 function asClosure(name: string, source: string): string {
-  const exported = [...source.matchAll(exportedName)].map((match) => match[1]);
-  const body = source
+  const exported = [...withoutComments(source).matchAll(exportedName)].map((match) => match[1]);
+  const body = withoutComments(source)
     .replace(importStatement, (_statement, names: string, from: string) => {
       return `const {${names.replaceAll(' as ', ': ')}} = files['${from}'];`;
     })

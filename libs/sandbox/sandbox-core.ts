@@ -234,7 +234,7 @@ export class SandboxCore {
     const text = this.#textOf(engine, answer);
     const result =
       text === null ? failed('threw', 'The code threw something that cannot be described.') : readGuestResult(text);
-    if (isOver) return overCpuLimit(result);
+    if (isOver || (text === null && this.#deadline.isOver)) return overCpuLimit(result);
     if (result.ok) return result;
     const { values, logs } = result;
     // Out of memory, the engine throws null where it has no room left for an error.

@@ -29,6 +29,7 @@ export type JobOutcome<Kind extends JobKind> =
 const longJobMs = 100;
 /** Wall time that a job may take at most, as a multiple of its CPU budget, on a machine that is busy elsewhere. */
 const wallFactor = 10;
+const shortestWatchMs = 10;
 const heapLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32, stackSizeMb: 16 };
 
 interface WaitingJob {
@@ -40,7 +41,6 @@ interface WaitingJob {
 
 interface RunningJob extends WaitingJob {
   readonly startedMs: number;
-  readonly cpuAtStart: Promise<number | null>;
 }
 
 class PoolWorker {
@@ -52,7 +52,7 @@ class PoolWorker {
   idleSinceMs = performance.now();
 
   constructor(workerUrl: URL, wasmModule: WebAssembly.Module, epochMs: number) {
-    const shared = new SharedArrayBuffer(8);
+    const shared = new SharedArrayBuffer(12);
     this.progress = new Int32Array(shared);
     const settings: WorkerSettings = { wasmModule, progress: shared, epochMs };
     // No environment, no arguments, no flags of this process: the thread gets nothing that it does not need.
@@ -186,11 +186,7 @@ export class WorkerPool {
   }
 
   #start(worker: PoolWorker, job: WaitingJob): void {
-    const cpuAtStart = worker.thread.cpuUsage().then(
-      ({ user, system }) => (user + system) / 1_000,
-      () => null,
-    );
-    worker.job = { ...job, startedMs: performance.now(), cpuAtStart };
+    worker.job = { ...job, startedMs: performance.now() };
     worker.thread.ref();
     this.#watch(worker, Math.min(job.cpuMs, this.#settings.parseMs) + this.#settings.graceMs);
     worker.thread.postMessage(job.request, job.transfer);
@@ -234,18 +230,21 @@ export class WorkerPool {
     if (leftMs > 0) return this.#watch(worker, leftMs + 1);
     const isBeyondWall = nowMs - sinceMs > budgetMs * wallFactor + graceMs;
     if (!isBeyondWall) {
-      const usedMs = await this.#cpuMs(worker, job);
+      const usedMs = await this.#cpuMs(worker);
       if (worker.job !== job || worker.isEnding) return;
       // The machine is busy elsewhere: the thread has not had its time yet.
-      if (usedMs !== null && usedMs < budgetMs) return this.#watch(worker, Math.max(budgetMs - usedMs, graceMs));
+      const unusedMs = usedMs === null ? 0 : budgetMs + graceMs - usedMs;
+      if (worker.phase !== phase || unusedMs > 0) return this.#watch(worker, Math.max(unusedMs, shortestWatchMs));
     }
     await this.#end(worker, phase === phases.running ? 'cpu_time' : 'parse_time');
   }
 
-  async #cpuMs(worker: PoolWorker, job: RunningJob): Promise<number | null> {
+  /** CPU time of the phase so far; null where the thread does not say, which is no excuse for it. */
+  async #cpuMs(worker: PoolWorker): Promise<number | null> {
+    const atStartMs = Atomics.load(worker.progress, progressWords.cpuMs);
     const unanswered = new Promise<null>((resolve) => setTimeout(resolve, this.#settings.graceMs, null));
-    const used = Promise.all([job.cpuAtStart, worker.thread.cpuUsage()]).then(
-      ([start, { user, system }]) => (start === null ? null : (user + system) / 1_000 - start),
+    const used = worker.thread.cpuUsage().then(
+      ({ user, system }) => (user + system) / 1_000 - atStartMs,
       () => null,
     );
     return Promise.race([used, unanswered]);

@@ -31,11 +31,10 @@ async function answer(core: SandboxCore, request: WorkerRequest): Promise<Worker
 function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): void {
   const progress = new Int32Array(settings.progress);
   const enter = (phase: keyof typeof phases): void => {
-    Atomics.store(
-      progress,
-      progressWords.sinceMs,
-      Math.round(performance.timeOrigin + performance.now() - settings.epochMs),
-    );
+    const nowMs = performance.timeOrigin + performance.now();
+    const { user, system } = process.threadCpuUsage();
+    Atomics.store(progress, progressWords.sinceMs, Math.round(nowMs - settings.epochMs));
+    Atomics.store(progress, progressWords.cpuMs, Math.round((user + system) / 1_000));
     Atomics.store(progress, progressWords.phase, phases[phase]);
   };
   const core = new SandboxCore(settings.wasmModule, parsePageWithParse5, enter);

@@ -30,21 +30,26 @@ function isHidden(node: number, tag: string): boolean {
 
 /** Text so far, with blanks collapsed and line breaks counted until something follows them. */
 class Writer {
-  text = '';
+  readonly #parts: string[] = [];
   #breaks = 0;
   #hasBlank = false;
+  /** At the start of a line or cell a blank is left out. */
+  #isAtStart = true;
+
+  get text(): string {
+    return this.#parts.join('');
+  }
 
   requireBreaks(count: number): void {
     this.#hasBlank = false;
-    if (this.text !== '') this.#breaks = Math.max(this.#breaks, count);
+    if (this.#parts.length > 0 && count > this.#breaks) this.#breaks = count;
   }
 
   #flush(isVisible: boolean): void {
     if (this.#breaks > 0) {
-      this.text += '\n'.repeat(this.#breaks);
+      this.#parts.push('\n'.repeat(this.#breaks));
       this.#breaks = 0;
-      this.#hasBlank = false;
-    } else if (this.#hasBlank && isVisible && this.text !== '' && !/[\n\t]$/.test(this.text)) this.text += ' ';
+    } else if (this.#hasBlank && isVisible && !this.#isAtStart) this.#parts.push(' ');
     this.#hasBlank = false;
   }
 
@@ -55,25 +60,32 @@ class Writer {
       this.#hasBlank = true;
       return;
     }
-    if (collapsed.startsWith(' ')) this.#hasBlank = true;
+    const isAfterBlank = collapsed.startsWith(' ');
+    if (isAfterBlank) this.#hasBlank = true;
     this.#flush(true);
-    this.text += collapsed.startsWith(' ') ? trimEndBlank(collapsed.slice(1)) : trimEndBlank(collapsed);
+    this.#parts.push(trimEndBlank(isAfterBlank ? collapsed.slice(1) : collapsed));
+    this.#isAtStart = false;
     this.#hasBlank = collapsed.endsWith(' ');
   }
 
   keep(data: string): void {
     this.#flush(true);
-    this.text += data;
+    this.#parts.push(data);
+    this.#isAtStart = data.endsWith('\n');
+  }
+
+  #mark(mark: string): void {
+    this.#flush(false);
+    this.#parts.push(mark);
+    this.#isAtStart = true;
   }
 
   lineBreak(): void {
-    this.#flush(false);
-    this.text += '\n';
+    this.#mark('\n');
   }
 
   tab(): void {
-    this.#flush(false);
-    this.text += '\t';
+    this.#mark('\t');
   }
 }
 

@@ -845,12 +845,17 @@ mixIn(MathMLElement.prototype, styledMembers);
 
 // The document --------------------------------------------------------------------------------------------------------
 
-let documentUrl = 'about:blank';
+let readDocumentUrl: () => string = () => 'about:blank';
+let knownDocumentUrl: string | null = null;
 let baseVersion = -1;
 let knownBase = '';
 
-export function setDocumentUrl(url: string): void {
-  documentUrl = url;
+export function setDocumentUrl(read: () => string): void {
+  readDocumentUrl = read;
+}
+
+function documentUrl(): string {
+  return (knownDocumentUrl ??= readDocumentUrl());
 }
 
 /** What relative addresses on the page are relative to. */
@@ -859,8 +864,8 @@ export function baseUrl(): string {
   baseVersion = versionOf();
   const base = selectFirst(0, 'base[href]');
   const href = base < 0 ? null : getAttribute(base, 'href');
-  const resolved = href === null ? null : URL.parse(href, documentUrl);
-  knownBase = resolved === null ? documentUrl : resolved.href;
+  const resolved = href === null ? null : URL.parse(href, documentUrl());
+  knownBase = resolved === null ? documentUrl() : resolved.href;
   return knownBase;
 }
 
@@ -886,13 +891,13 @@ function elementWithTag(document: number, tag: string): number {
 
 export class Document extends Node {
   get URL(): string {
-    return documentUrl;
+    return documentUrl();
   }
   get documentURI(): string {
-    return documentUrl;
+    return documentUrl();
   }
   get domain(): string {
-    return URL.parse(documentUrl)?.hostname ?? '';
+    return URL.parse(documentUrl())?.hostname ?? '';
   }
   get compatMode(): string {
     return isQuirks() ? 'BackCompat' : 'CSS1Compat';

@@ -17,6 +17,7 @@ import {
   indexedByTag,
   internName,
   isElement,
+  isOfIndexedClass,
   isQuirks,
   kind,
   nameText,
@@ -259,6 +260,8 @@ export function hasToken(list: string, token: string): boolean {
 }
 
 function hasClass(node: number, name: string): boolean {
+  const indexed = isOfIndexedClass(node, name);
+  if (indexed !== null) return indexed;
   const list = getAttribute(node, 'class');
   if (list === null) return false;
   return isQuirks() ? hasToken(list.toLowerCase(), name.toLowerCase()) : hasToken(list, name);
@@ -446,11 +449,11 @@ function directionOf(node: number): string {
   return 'ltr';
 }
 
-let targetId = '';
+let readTarget: () => string = () => '';
 
 /** The fragment of the page's address, for `:target`. */
-export function setTarget(id: string): void {
-  targetId = id;
+export function setTarget(read: () => string): void {
+  readTarget = read;
 }
 
 const plainTests: Readonly<Record<string, Test>> = {
@@ -478,7 +481,10 @@ const plainTests: Readonly<Record<string, Test>> = {
     (isTag(node, ' input ') && getAttribute(node, 'checked') !== null) ||
     (isTag(node, ' option ') && getAttribute(node, 'selected') !== null),
   indeterminate: (node) => isTag(node, ' progress ') && getAttribute(node, 'value') === null,
-  target: (node) => targetId !== '' && getAttribute(node, 'id') === targetId,
+  target: (node) => {
+    const id = getAttribute(node, 'id');
+    return id !== null && id !== '' && id === readTarget();
+  },
   defined: (node) => !nameText(tagOf(node)).includes('-') || isForeign(node),
   open: (node) => isTag(node, ' details dialog ') && getAttribute(node, 'open') !== null,
   valid: (node) => isTag(node, ' input select textarea form fieldset '),

@@ -538,6 +538,24 @@ export function indexedByClass(root: number, name: string): ArrayLike<number> | 
   return merged(classStart, classRows, classIds.get(isQuirksPage ? asciiLowerCase(name) : name), root);
 }
 
+const classMarks: Map<string, Uint8Array> = new Map();
+
+/** Whether an element of the page is of a class; null where the index cannot tell. */
+export function isOfIndexedClass(node: number, name: string): boolean | null {
+  if (node >= frozen || !areIndexesValid) return null;
+  let marks = classMarks.get(name);
+  if (marks === undefined) {
+    marks = new Uint8Array(rows);
+    classIds ??= indexOfNames(classNames);
+    for (const key of classIds.get(isQuirksPage ? asciiLowerCase(name) : name) ?? []) {
+      const end = classStart[key + 1] ?? 0;
+      for (let at = classStart[key] ?? 0; at < end; at++) marks[classRows[at] ?? 0] = 1;
+    }
+    classMarks.set(name, marks);
+  }
+  return marks[node] === 1;
+}
+
 export function indexedById(root: number, id: string): ArrayLike<number> | null {
   if (!isIndexed(root) || !areIndexesValid) return null;
   idIds ??= indexOfNames(idNames);

@@ -177,26 +177,42 @@ export function installDom(): void {
   const noNetwork = 'code has no network';
   for (const name of ['fetch', 'XMLHttpRequest', 'WebSocket', 'EventSource', 'Worker'])
     define(name, missing(name, noNetwork));
+  setDocumentUrl(() => currentUrl().href);
+  setTarget(() => targetOf(currentUrl()));
+  Object.defineProperty(globalThis, 'location', {
+    get: () => (knownLocation ??= new Location(currentUrl())),
+    set: refuseToLeave,
+    enumerable: true,
+    configurable: true,
+  });
+  Object.defineProperty(globalThis, 'origin', { get: () => currentUrl().origin, configurable: true });
   const target = EventTarget.prototype;
   define('addEventListener', target.addEventListener);
   define('removeEventListener', target.removeEventListener);
   define('dispatchEvent', target.dispatchEvent);
 }
 
-/** The document of the page whose tables were loaded. The address has the fragment of the task's. */
-export function openDocument(finalUrl: string, taskUrl: string): object | null {
-  const url = URL.parse(finalUrl) ?? new URL('about:blank');
-  const asked = URL.parse(taskUrl);
+let addresses = { final: 'about:blank', asked: '' };
+let knownLocation: Location | null = null;
+
+/** The final address with the fragment of the task's. Made when asked for: reading an address takes its time. */
+function currentUrl(): URL {
+  const url = URL.parse(addresses.final) ?? new URL('about:blank');
+  const asked = URL.parse(addresses.asked);
   if (url.hash === '' && asked !== null) url.hash = asked.hash;
-  setDocumentUrl(url.href);
-  let targetId = url.hash.slice(1);
+  return url;
+}
+
+function targetOf(url: URL): string {
   try {
-    targetId = decodeURIComponent(targetId);
+    return decodeURIComponent(url.hash.slice(1));
   } catch {
-    // A fragment that does not decode is matched as it is.
+    return url.hash.slice(1);
   }
-  setTarget(targetId);
-  define('location', new Location(url));
-  define('origin', url.origin);
+}
+
+/** The document of the page whose tables were loaded. */
+export function openDocument(finalUrl: string, taskUrl: string): object | null {
+  addresses = { final: finalUrl, asked: taskUrl };
   return wrap(0);
 }

@@ -1,0 +1,535 @@
+/** What every sandbox promises: an adapter's spec calls this with a way to make one. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { JsonObject } from '#runtime/json';
+import { defaultSandboxLimits } from './sandbox.js';
+import type { CodeForm, EvaluationJob, EvaluationResult, Sandbox, SandboxPage } from './sandbox.js';
+
+const quick = { ...defaultSandboxLimits, cpuMs: 200 };
+
+const shop = `<!doctype html><html lang="en"><head><title> The  shop </title><base href="/shop/"></head>
+<body class="page dark"><h1>Hello <b>world</b></h1>
+<ul id="list"><li class="item first">one</li><li class="item" data-sku-id="A1">two</li><li>three</li></ul>
+<table><tr><th>name<th>price<tr><td>tea<td>1.234,50 €</table>
+<form name="login" action="go"><input name="q" value="hi"><input type="checkbox" name="c" checked>
+<select name="s"><option>a<option value="B" selected>b</select><textarea name="t">txt</textarea></form>
+<a href="../x?y=1#z" rel="nofollow next">link</a><p>para one</p><p>two<br>lines</p>
+<svg viewBox="0 0 1 1"><path d="M0"/></svg><template><i>in</i></template><!-- note -->
+<script>var x = 1 < 2;</script><div hidden>no</div></body></html>`;
+
+export function pageOf(markup: string, more: Partial<SandboxPage> = {}): SandboxPage {
+  return {
+    url: 'https://shop.example/start#part',
+    finalUrl: 'https://shop.example/d/index.html',
+    status: 200,
+    headers: { 'content-type': 'text/html' },
+    contentKind: 'html',
+    body: new TextEncoder().encode(markup),
+    ...more,
+  };
+}
+
+export function jobOf(code: string, more: Partial<EvaluationJob> = {}): EvaluationJob {
+  return {
+    code,
+    form: 'script',
+    page: pageOf(shop),
+    previous: null,
+    state: {},
+    seed: 'exe_1',
+    nowMs: Date.UTC(2025, 0, 2, 3, 4, 5),
+    limits: quick,
+    ...more,
+  };
+}
+
+function reasonOf(result: EvaluationResult): string {
+  return result.ok ? `outcome ${result.outcome}` : result.failure.reason;
+}
+
+export function describeSandbox(name: string, create: () => Sandbox): void {
+  describe(`${name} as a sandbox`, () => {
+    let sandbox: Sandbox;
+    beforeAll(() => {
+      sandbox = create();
+    });
+    afterAll(() => sandbox.close());
+
+    const evaluate = (code: string, more?: Partial<EvaluationJob>): Promise<EvaluationResult> =>
+      sandbox.evaluate(jobOf(code, more));
+    const valueOf = async (expression: string, more?: Partial<EvaluationJob>): Promise<unknown> => {
+      const result = await evaluate(`page.report('value', ${expression}); true`, more);
+      if (!result.ok) throw new Error(`${expression}: ${result.failure.reason}: ${result.failure.message}`);
+      return result.values['value'];
+    };
+
+    describe('reading code', () => {
+      const forms: readonly (readonly [string, CodeForm])[] = [
+        ['(document) => document.title === "x"', 'function'],
+        ['document => true;', 'function'],
+        ['async (document, page) => { return true }', 'function'],
+        ['function (document) { return true }', 'function'],
+        ['// why\nasync function check(document) { return true }', 'function'],
+        ['({ body }, { status } = page) => status === 200', 'function'],
+        ['const a = 1;\nreturn a === 1', 'body'],
+        ['return await Promise.resolve(true)', 'body'],
+        ['if (page.status === 200) { return true } return false', 'body'],
+        ['document.title === "x"', 'script'],
+        ['const f = () => true;\nf()', 'script'],
+        ['(function () { return true })()', 'script'],
+        ['function f() { return true }\nf()', 'script'],
+        ['a => a, true', 'script'],
+        ['await Promise.resolve(true)', 'script'],
+        ['"a" // comment', 'script'],
+      ];
+      it.each(forms)('%j is a %s', async (code, form) => {
+        expect(await sandbox.check(code, 'evaluation')).toEqual({ ok: true, form });
+      });
+
+      const faults: readonly (readonly [string, number, number])[] = [
+        ['foo bar', 1, 5],
+        ['const a = 1;\nconst b = = 2;', 2, 11],
+        ['return document.title(', 1, 23],
+        ['(document) => {\n  retrun 1 2;\n}', 2, 10],
+        ['}); evil(); (function () {', 1, 1],
+        ['}, function () {', 1, 1],
+        ['}(evil()), function () {', 1, 1],
+      ];
+      it.each(faults)('%j is refused at line %d, column %d', async (code, line, column) => {
+        expect(await sandbox.check(code, 'evaluation')).toMatchObject({ ok: false, line, column });
+      });
+
+      it.each(['1 : 2); evil(); (0 ? 3', '} } ); evil(); ({ m() { {', '1 : 0 ? 2', '/*', '`', '', '} function g() {'])(
+        'code that closes a wrapper early is no form but its own: %j',
+        async (code) => {
+          const checked = await sandbox.check(code, 'evaluation');
+          expect(checked).toEqual(code === '' ? { ok: true, form: 'script' } : expect.objectContaining({ ok: false }));
+        },
+      );
+
+      it('never runs what it reads', async () => {
+        expect(await sandbox.check('for (;;);', 'evaluation')).toEqual({ ok: true, form: 'script' });
+        expect(await sandbox.check('(() => { for (;;); })() || 1', 'action')).toEqual({ ok: true, form: 'script' });
+      });
+
+      it('refuses what is too deep to read, and goes on reading', async () => {
+        expect((await sandbox.check('('.repeat(30_000), 'evaluation')).ok).toBe(false);
+        expect((await sandbox.check(`${'['.repeat(30_000)}${']'.repeat(30_000)}`, 'evaluation')).ok).toBe(false);
+        expect((await sandbox.check('true', 'evaluation')).ok).toBe(true);
+      });
+    });
+
+    describe('running code', () => {
+      it.each([
+        ['(document, page) => document.title === "The shop" && page.status === 200;', 'function'],
+        ['const title = document.title;\nreturn title === "The shop"', 'body'],
+        ['const wanted = await Promise.resolve("The shop"); return document.title === wanted', 'body'],
+        ['let n = 0;\nfor (const li of document.querySelectorAll("li")) n++;\nn === 3', 'script'],
+        ['await Promise.resolve(document.title === "The shop")', 'script'],
+        ['Promise.resolve(1).then((n) => n === 1)', 'script'],
+      ] as const)('%j answers as a %s', async (code, form) => {
+        expect(await evaluate(code, { form })).toMatchObject({ ok: true, outcome: true });
+      });
+
+      it.each([
+        ['"true"', 'the string "true"; compare it: === \'true\''],
+        ['0', 'the number 0'],
+        ['undefined', 'nothing'],
+        ['null', 'null'],
+        ['document.querySelector("li")', 'a node'],
+        ['document.querySelectorAll("li")', 'a list'],
+        ['() => true', 'a function'],
+        ['({ then: null })', 'an object'],
+        ['[true]', 'an array'],
+        ['new Proxy({}, {})', 'an object'],
+        ['new Boolean(true)', 'an object'],
+      ])('what is no boolean is named: %s', async (code, said) => {
+        const result = await evaluate(code);
+        expect(reasonOf(result)).toBe('not_boolean');
+        expect(!result.ok && result.failure.message).toContain(said);
+      });
+
+      it('an error has its message and its place in the user’s own text', async () => {
+        const inScript = await evaluate('const a = 1;\nconst b = null;\n  b.price');
+        expect(inScript).toMatchObject({ ok: false, failure: { reason: 'threw', line: 3 } });
+        const inFunction = await evaluate('(document) => {\n  return document.querySelector("#no").textContent;\n}', {
+          form: 'function',
+        });
+        expect(inFunction).toMatchObject({ ok: false, failure: { reason: 'threw', line: 2 } });
+        const inBody = await evaluate('\n\nthrow new Error("sold out")', { form: 'body' });
+        expect(inBody).toMatchObject({
+          ok: false,
+          failure: { reason: 'threw', message: 'Error: sold out', line: 3, column: expect.any(Number) },
+        });
+        expect(await evaluate('throw "text"')).toMatchObject({ ok: false, failure: { reason: 'threw' } });
+        expect(await evaluate('foo bar')).toMatchObject({ failure: { reason: 'syntax_error', line: 1, column: 5 } });
+        expect(await evaluate('Promise.reject(new TypeError("no"))')).toMatchObject({
+          failure: { reason: 'threw', message: 'TypeError: no' },
+        });
+      });
+
+      it('keeps logs and values, also of a run that fails', async () => {
+        const code = `console.log('a', 1, { b: [2] }, null); console.warn(new Error('w')); console.error(document.querySelector('b'));
+          page.report('value', 12.5); page.report('list', [1, 'é', null, undefined]); page.report('value', 13); null.x`;
+        const result = await evaluate(code);
+        expect(reasonOf(result)).toBe('threw');
+        expect(result.values).toEqual({ value: 13, list: [1, 'é', null, null] });
+        expect(result.logs).toEqual([
+          { level: 'log', message: 'a 1 {"b":[2]} null' },
+          { level: 'warn', message: 'Error: w' },
+          { level: 'error', message: '<b>world</b>' },
+        ]);
+      });
+
+      it('hands over what the last run left, and keeps what this one leaves', async () => {
+        const previous = { outcome: false, values: { value: 3 }, text: 'old', at: '2025-01-01T00:00:00.000Z' };
+        const code = 'page.state.runs = (page.state.runs ?? 0) + 1; page.previous.values.value === 3';
+        const first = await evaluate(code, { previous, state: { runs: 4 } });
+        expect(first).toMatchObject({ ok: true, outcome: true, state: { runs: 5 } });
+        const replaced = await evaluate('page.state = { fresh: [1] }; true');
+        expect(replaced).toMatchObject({ ok: true, state: { fresh: [1] } });
+      });
+
+      it('the same page, code and seed answer the same', async () => {
+        const code =
+          'page.report("value", [Math.random(), Math.random(), Date.now(), new Date().toString(), new Date(2020, 1, 1).getTime()]); true';
+        const [first, second, other] = await Promise.all([
+          evaluate(code),
+          evaluate(code),
+          evaluate(code, { seed: 'exe_2' }),
+        ]);
+        expect(first.values).toEqual(second.values);
+        expect(first.values).not.toEqual(other.values);
+        expect((first.values['value'] as readonly unknown[])[2]).toBe(Date.UTC(2025, 0, 2, 3, 4, 5));
+      });
+
+      it('runs are isolated: globals, prototypes and the heap are new each time', async () => {
+        const spoil = `globalThis.left = 1; Array.prototype.map = null; Object.prototype.left = 2; JSON.stringify = () => 'x';
+          document.title = 'changed'; String.prototype.trim = () => 'x'; page.__proto__.left = 3; console.log = null; true`;
+        const look = `typeof left === 'undefined' && [].left === undefined && [1].map((n) => n)[0] === 1 &&
+          document.title === 'The shop' && ' a '.trim() === 'a' && JSON.stringify(1) === '1'`;
+        for (let round = 0; round < 20; round++) {
+          expect(reasonOf(await evaluate(spoil))).toBe('outcome true');
+          expect(reasonOf(await evaluate(look))).toBe('outcome true');
+        }
+      });
+    });
+
+    describe('the page', () => {
+      it('is known by its load', async () => {
+        expect(
+          await valueOf('[page.url, page.finalUrl, page.status, page.headers["content-type"], page.text.length]'),
+        ).toEqual([
+          'https://shop.example/start#part',
+          'https://shop.example/d/index.html',
+          200,
+          'text/html',
+          shop.length,
+        ]);
+        expect(await valueOf('[location.href, document.URL, location.hash, document.baseURI]')).toEqual([
+          'https://shop.example/d/index.html#part',
+          'https://shop.example/d/index.html#part',
+          '#part',
+          'https://shop.example/shop/',
+        ]);
+      });
+
+      it('is JSON or text where it is no markup', async () => {
+        const json = pageOf('{"price": 12, "name": "a<b>é\\u0000"}', { contentKind: 'json' });
+        expect(await valueOf('page.json().price', { page: json })).toBe(12);
+        expect(await valueOf('document.body.firstChild.tagName + document.body.textContent', { page: json })).toBe(
+          'PRE{"price": 12, "name": "a<b>é\\u0000"}',
+        );
+        const text = pageOf('a < b\nc', { contentKind: 'text' });
+        expect(await valueOf('document.querySelector("pre").textContent', { page: text })).toBe('a < b\nc');
+        expect(reasonOf(await evaluate('page.json()', { page: text }))).toBe('threw');
+      });
+
+      const numbers: readonly (readonly [string, number])[] = [
+        ['€ 1.234,56', 1234.56],
+        ['$1,234.56', 1234.56],
+        ['1,234', 1234],
+        ['1.234.567', 1234567],
+        ['12,5', 12.5],
+        ['0.999', 0.999],
+        ['0,125 kg', 0.125],
+        ['1 234 567,8', 1234567.8],
+        ["CHF 1'234.50", 1234.5],
+        ['1,23,456.7', 123456.7],
+        ['-12 %', -12],
+        ['−3.5', -3.5],
+        ['sold 1 of 20', 1],
+        ['A-12', 12],
+        ['.5', 0.5],
+        ['٣٫٥', 3.5],
+        ['1e3', 1000],
+      ];
+      it.each(numbers)('the number in %j is %d', async (text, number) => {
+        expect(await valueOf(`page.number(${JSON.stringify(text)})`)).toBe(number);
+      });
+
+      it('a locale decides between a decimal point and a thousands point', async () => {
+        expect(
+          await valueOf('[page.number("1.234", "de"), page.number("1.234", "en-US"), page.number("1,234", "fr")]'),
+        ).toEqual([1234, 1.234, 1.234]);
+        expect(
+          await valueOf('[Number.isNaN(page.number("none")), page.number(document.querySelector("td + td"))]'),
+        ).toEqual([true, 1234.5]);
+      });
+
+      const reads: readonly (readonly [string, unknown])[] = [
+        ['document.title', 'The shop'],
+        ['document.querySelector("h1").textContent', 'Hello world'],
+        ['[...document.querySelectorAll("#list > li")].map((li) => li.textContent).join()', 'one,two,three'],
+        ['document.querySelector("[data-sku-id]").dataset.skuId', 'A1'],
+        ['document.querySelector("a").href', 'https://shop.example/x?y=1#z'],
+        ['document.links[0].pathname', '/x'],
+        ['document.querySelector("table").rows[1].cells[1].textContent.trim()', '1.234,50 €'],
+        ['document.forms.login.elements.q.value', 'hi'],
+        ['document.forms[0].action', 'https://shop.example/shop/go'],
+        ['document.querySelector("select").value', 'B'],
+        ['[...new FormData(document.forms[0])].join("|")', 'q,hi|c,on|s,B|t,txt'],
+        ['document.querySelector("svg").getAttribute("viewBox")', '0 0 1 1'],
+        ['document.querySelector("path").outerHTML', '<path d="M0"></path>'],
+        ['document.querySelector("template").content.firstChild.outerHTML', '<i>in</i>'],
+        ['document.querySelector("script").innerHTML', 'var x = 1 < 2;'],
+        ['document.querySelectorAll("ul:has(> .first) li:not(.item)").length', 1],
+        ['document.querySelectorAll("li:nth-child(2 of .item)")[0].textContent', 'two'],
+        ['document.querySelectorAll("li:nth-last-child(-n + 2)").length', 2],
+        ['document.querySelectorAll(":is(h1, p):where(:not(.x))").length', 3],
+        ['document.body.querySelectorAll(":scope > ul > li").length', 3],
+        ['document.querySelector("a[href$=Z i][rel~=next]").text', 'link'],
+        ['document.querySelectorAll("li:first-of-type, li:last-of-type").length', 2],
+        ['document.querySelector("input:checked").name', 'c'],
+        ['document.querySelector("li").closest("body").className', 'page dark'],
+        ['document.querySelector("li").matches("ul > :first-child")', true],
+        ['document.body.classList.contains("dark")', true],
+        ['document.querySelector("tbody").children.length', 2],
+        ['document.querySelector("h1").nextElementSibling.tagName', 'UL'],
+        ['document.documentElement.lang', 'en'],
+        ['document.body instanceof HTMLBodyElement', true],
+        ['window === self && window.document === document', true],
+        ['new URL("//EXAMPLE.com:443/a/../b?c d#e", "https://x.y/").href', 'https://example.com/b?c%20d#e'],
+        ['new URLSearchParams("a=1&b=2&a=3").getAll("a").join()', '1,3'],
+        ['new TextDecoder().decode(new TextEncoder().encode("é€😀"))', 'é€😀'],
+        ['structuredClone({ a: [1, { b: 2 }] }).a[1].b', 2],
+        [
+          '(() => { const walker = document.createTreeWalker(document.querySelector("ul"), NodeFilter.SHOW_TEXT); let text = ""; while (walker.nextNode()) text += walker.currentNode.data; return text; })()',
+          'onetwothree',
+        ],
+      ];
+      it.each(reads)('%s', async (expression, value) => {
+        expect(await valueOf(expression)).toEqual(value);
+      });
+
+      it('innerText reads as the page would: blocks, breaks, cells, nothing hidden', async () => {
+        expect(await valueOf('document.querySelector("table").innerText')).toBe('name\tprice\ntea\t1.234,50 €');
+        const body = pageOf(
+          '<body> a  <b>b</b>\n c<p>d</p><div>e<br>f</div><script>g</script><span hidden>h</span></body>',
+        );
+        expect(await valueOf('document.body.innerText', { page: body })).toBe('a b c\n\nd\n\ne\nf');
+      });
+
+      it('changes reach nothing but the copy', async () => {
+        const code = `const p = document.createElement('p'); p.textContent = 'n<w'; p.className = 'new'; document.body.append(p);
+          document.querySelector('li').remove(); document.querySelector('ul').firstElementChild.setAttribute('id', 'now');
+          page.report('value', [document.body.lastElementChild.outerHTML, document.querySelectorAll('li').length,
+            document.getElementById('now').textContent, document.querySelectorAll('p.new').length, document.querySelectorAll('p').length]); true`;
+        const result = await evaluate(code);
+        expect(result.values['value']).toEqual(['<p class="new">n&lt;w</p>', 2, 'two', 1, 3]);
+      });
+
+      it('what needs layout, timers or the network is refused with a sentence', async () => {
+        for (const code of [
+          'getComputedStyle(document.body)',
+          'document.body.offsetWidth',
+          'setTimeout(() => 1)',
+          'fetch("/x")',
+        ]) {
+          const result = await evaluate(code);
+          expect(result).toMatchObject({ ok: false, failure: { reason: 'threw', line: 1 } });
+          expect(!result.ok && result.failure.message).toMatch(/^NotSupportedError: .* .* .*\.$/);
+        }
+      });
+
+      it('a selector that cannot be read is a SyntaxError', async () => {
+        for (const selector of ['li!!', 'li >', '[x', ':nope', 'a,,b', ':nth-child(x)', '#1a b:has(']) {
+          const result = await evaluate(`document.querySelector(${JSON.stringify(selector)})`);
+          expect(!result.ok && result.failure.message).toMatch(/^SyntaxError: /);
+        }
+      });
+
+      it('keeps NUL, lone surrogates and every other character as they are', async () => {
+        const page = pageOf('<p title="a&#0;b">x\u0000y \ud83d\ude00 é &#xD800;</p>');
+        expect(await valueOf('[...document.querySelector("p").textContent].length', { page })).toBeGreaterThan(5);
+        expect(await valueOf('"a\\u0000b\\ud800"')).toBe('a\u0000b\ud800');
+      });
+    });
+
+    describe('scripts of actions', () => {
+      const globals: JsonObject = { event: { id: 'x' }, secrets: { token: 't' } };
+      const script = (code: string, form: CodeForm) =>
+        sandbox.runScript({ code, form, globals, seed: 's', nowMs: 0, limits: quick });
+
+      it('answer any JSON value, with what they are given in scope', async () => {
+        const expected = { ok: true, value: { url: 'https://a/x', auth: 't' }, logs: [{ level: 'log', message: 'x' }] };
+        const body = 'console.log(event.id); return { url: "https://a/" + event.id, auth: secrets.token }';
+        expect(await script(body, 'body')).toEqual(expected);
+        expect(await script(`(event, secrets) => { ${body} }`, 'function')).toEqual(expected);
+        expect(await script('[event.id, null, undefined, NaN]', 'script')).toMatchObject({
+          value: ['x', null, null, null],
+        });
+      });
+
+      it('have no page', async () => {
+        expect(await script('typeof document + typeof page', 'script')).toMatchObject({ value: 'undefinedundefined' });
+      });
+
+      it('end by the same limits', async () => {
+        expect(await script('for (;;);', 'script')).toMatchObject({ ok: false, failure: { reason: 'cpu_limit' } });
+        expect(await script('"x".repeat(1e6)', 'script')).toMatchObject({ failure: { reason: 'output_limit' } });
+        expect(await script('const a = {}; a.a = a; a', 'script')).toMatchObject({ failure: { reason: 'threw' } });
+      });
+    });
+
+    describe('limits', () => {
+      const limited: readonly (readonly [string, string])[] = [
+        ['for (;;);', 'cpu_limit'],
+        ['try { for (;;); } finally { for (;;); }', 'cpu_limit'],
+        ['const f = () => Promise.resolve().then(f); f(); new Promise(() => {})', 'cpu_limit'],
+        ['(async () => { for (;;) await null; })()', 'cpu_limit'],
+        ['/^(a+)+$/.test("a".repeat(40) + "b")', 'cpu_limit'],
+        ['new Proxy({}, { get: () => { for (;;); } }).then', 'cpu_limit'],
+        ['({ get then() { for (;;); } })', 'cpu_limit'],
+        ['({ then() { for (;;); } })', 'cpu_limit'],
+        ['page.report("value", { toJSON() { for (;;); } })', 'cpu_limit'],
+        ['page.state = { toJSON() { for (;;); } }; true', 'cpu_limit'],
+        ['throw { get message() { for (;;); }, get stack() { for (;;); } }', 'threw'],
+        ['let s = "x"; for (;;) s += s', 'threw'],
+        ['throw new Proxy({}, { getOwnPropertyDescriptor() { for (;;); } })', 'cpu_limit'],
+        ['new Array(1e9) + ""', 'cpu_limit'],
+        ['Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)', 'cpu_limit'],
+        ['const a = []; a[4e9] = 1; a.length = 4e9; a.sort(); true', 'cpu_limit'],
+        ['const a = []; for (;;) a.push(new Array(1000).fill(1.5))', 'memory_limit'],
+        ['const a = []; for (;;) a.push("x".repeat(1e6) + a.length)', 'memory_limit'],
+        ['new Uint8Array(1e9)', 'threw or memory'],
+        ['(function f() { f(); })()', 'stack_limit'],
+        ['const f = () => [1].map(f); f()', 'stack_limit'],
+        ['let a = []; for (let i = 0; i < 1e5; i++) a = [a]; JSON.stringify(a)', 'stack_limit'],
+        ['new Promise(() => {})', 'never_settled'],
+        ['({ then() {} })', 'never_settled'],
+        ['console.log("x".repeat(1e6)); true', 'output_limit'],
+        ['try { for (;;) console.log("x".repeat(1000)) } catch {} true', 'output_limit'],
+        ['page.report("value", "x".repeat(1e6)); true', 'output_limit'],
+        ['page.state.x = "x".repeat(20000); true', 'state_limit'],
+        ['page.state = 1; true', 'state_limit'],
+        ['page.state.self = page.state; true', 'threw'],
+      ];
+      it.each(limited)('%s ends as %s', async (code, reason) => {
+        const patient = { ...defaultSandboxLimits, cpuMs: 10_000 };
+        const result = await evaluate(code, { limits: reason === 'cpu_limit' ? quick : patient });
+        if (reason === 'threw or memory') expect(['threw', 'memory_limit']).toContain(reasonOf(result));
+        else expect(reasonOf(result)).toBe(reason);
+        expect(reasonOf(await evaluate('document.title === "The shop"'))).toBe('outcome true');
+      });
+
+      it('a JSON value of many paths through few objects ends by a limit', async () => {
+        const result = await evaluate(
+          'let a = []; for (let i = 0; i < 40; i++) a = [a, a]; page.report("value", a); true',
+        );
+        expect(['cpu_limit', 'memory_limit']).toContain(reasonOf(result));
+      });
+
+      it('a runaway names the line it ran on and keeps what was logged', async () => {
+        const result = await evaluate('console.log("before");\nlet n = 0;\nwhile (true) {\n  n++;\n}');
+        expect(result).toMatchObject({ ok: false, failure: { reason: 'cpu_limit' }, logs: [{ message: 'before' }] });
+        expect(!result.ok && result.failure.line).toBeGreaterThanOrEqual(3);
+      });
+
+      it('a long job does not hold up the others', async () => {
+        const order: string[] = [];
+        const limits = { ...defaultSandboxLimits, cpuMs: 5_000 };
+        const long = evaluate('for (;;);', { limits }).then(() => order.push('long'));
+        const uninterruptible = evaluate('new Array(1e9) + ""', { limits }).then(() => order.push('long'));
+        const shorts = Array.from({ length: 20 }, () => evaluate('true').then(() => order.push('short')));
+        await Promise.all(shorts);
+        expect(order).toEqual(Array.from({ length: 20 }, () => 'short'));
+        await Promise.all([long, uninterruptible]);
+      });
+    });
+
+    describe('a sandbox is closed on all sides', () => {
+      it.each([
+        ['typeof process + typeof require + typeof global + typeof Deno', 'undefinedundefinedundefinedundefined'],
+        ['[].constructor.constructor("return typeof process")()', 'undefined'],
+        ['(0, eval)("typeof process")', 'undefined'],
+        ['document.constructor.constructor("return this === globalThis")()', true],
+        ['Object.getOwnPropertyNames(globalThis).includes("guestEntry")', false],
+      ])('%s', async (expression, value) => {
+        expect(await valueOf(expression)).toBe(value);
+      });
+
+      it.each(['import("fs")', 'import("./prelude.js")', 'import("node:process").then(() => true)'])(
+        '%s',
+        async (code) => {
+          expect(reasonOf(await evaluate(code))).toBe('threw');
+        },
+      );
+
+      it('patched built-ins do not change how a result is handed out', async () => {
+        const code = `JSON.stringify = () => '{"ok":true}'; Array.prototype.push = null; Array.prototype.join = () => '';
+          Object.prototype.toJSON = () => 'x'; String.prototype.charCodeAt = null; Promise.prototype.then = null; true`;
+        expect(await evaluate(code)).toMatchObject({ logs: [], values: {} });
+      });
+    });
+
+    describe('hostile pages', () => {
+      const bombs: readonly (readonly [string, () => string, readonly string[]])[] = [
+        ['a million nested elements', () => '<div>'.repeat(1_000_000), ['page_too_complex']],
+        ['300,000 elements', () => '<p>'.repeat(300_000), ['page_too_complex']],
+        [
+          '2,000 mis-nested formatting tags',
+          () => `${'<b><i>'.repeat(1_000)}${'</b>'.repeat(1_000)}<p>`.repeat(2),
+          ['page_too_complex'],
+        ],
+        [
+          'mis-nested formatting in paragraphs',
+          () => '<a><b><i><u><p>'.repeat(500),
+          ['outcome true', 'page_too_complex'],
+        ],
+        [
+          '50,000 attributes',
+          () => `<p ${Array.from({ length: 50_000 }, (_, at) => `a${at}=1`).join(' ')}>`,
+          ['outcome true', 'page_too_complex'],
+        ],
+        ['a megabyte of <', () => '<'.repeat(1_000_000), ['outcome true', 'page_too_complex']],
+        [
+          'a megabyte of text in a table',
+          () => `<table>${'x<tr>'.repeat(100_000)}`,
+          ['outcome true', 'page_too_complex'],
+        ],
+        ['nothing', () => '', ['outcome true']],
+        ['NULs', () => '\0'.repeat(1_000), ['outcome true']],
+      ];
+      it.each(bombs)('%s', async (_name, markup, reasons) => {
+        const result = await evaluate('document.querySelectorAll("nope").length === 0', { page: pageOf(markup()) });
+        expect(reasons).toContain(reasonOf(result));
+        expect(reasonOf(await evaluate('true'))).toBe('outcome true');
+      });
+
+      it('bytes that are no UTF-8 are read with replacement characters', async () => {
+        const page = { ...pageOf(''), body: new Uint8Array([0xff, 0x3c, 0x70, 0x3e, 0xc3, 0x28, 0xed, 0xa0, 0x80]) };
+        expect(await valueOf('document.querySelector("p").textContent.includes("\\ufffd")', { page })).toBe(true);
+      });
+    });
+
+    it('after closing, jobs answer that there is no sandbox', async () => {
+      const other = create();
+      const running = other.evaluate(jobOf('for (;;);', { limits: { ...quick, cpuMs: 5_000 } }));
+      const waiting = Array.from({ length: 10 }, () => other.evaluate(jobOf('for (;;);')));
+      await other.close();
+      for (const result of await Promise.all([running, ...waiting]))
+        expect(reasonOf(result)).toBe('sandbox_unavailable');
+      expect(reasonOf(await other.evaluate(jobOf('true')))).toBe('sandbox_unavailable');
+    });
+  });
+}
