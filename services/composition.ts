@@ -1,7 +1,7 @@
 /** Settings become parts: the only importer of adapters, each loaded when it is chosen and not before. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { DynamicModule } from '@nestjs/common';
 import { BUS, type Bus } from '#bus/bus';
 import { pepperOf } from '#contracts/api-key';
@@ -41,10 +41,22 @@ interface DataFolder {
   leave(): void;
 }
 
+/** Makes a folder and those above it. Not by `recursive`: that never returns where a file system answers ENOENT, as /proc does. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have made it at the same time.
+    if (!existsSync(path)) throw error;
+  }
+}
+
 function enterDataFolder({ dataDir }: Config): DataFolder {
   const marker = join(dataDir, 'unclean');
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeFolder(dataDir);
     const wasUnclean = existsSync(marker);
     writeFileSync(marker, `${process.pid}\n`);
     return { path: dataDir, wasUnclean, leave: () => rmSync(marker, { force: true }) };

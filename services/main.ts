@@ -76,8 +76,9 @@ export async function run(config: Config, logger: Logger): Promise<Running> {
     await application?.close();
     await ports.close();
     if (isAddressFault(error)) {
+      const variable = error.code === 'EADDRINUSE' || error.code === 'EACCES' ? 'PORT' : 'HOST';
       throw new ConfigError([
-        `PORT: cannot listen on ${config.host}:${config.port} (${error.code}); set HOST and PORT.`,
+        `${variable}: cannot listen on ${config.host}:${config.port} (${error.code}); set another.`,
       ]);
     }
     throw error;
