@@ -1,0 +1,85 @@
+/** A webhook receiver on loopback: keeps every request to the byte, checks signatures, and answers, stalls or breaks off as told. */
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import { z } from 'zod';
+
+export interface ReceivedHook {
+  readonly id: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** The status it was answered with; null: hung or dropped. */
+  readonly answer: number | null;
+}
+
+/** `hang`: never answers. `drop`: breaks the connection in the middle of an answer. */
+export type HookReply = number | 'hang' | 'drop';
+
+export interface HookSink {
+  address(path: string): string;
+  /** Every request to a path that came in whole, answered or not, oldest first. */
+  received(path: string): readonly ReceivedHook[];
+  /** What the next requests to a path are answered, one each; afterwards 200. */
+  reply(path: string, ...replies: readonly HookReply[]): void;
+  /** Answers the requests to a path that hang. */
+  release(path: string, status: number): void;
+  close(): Promise<void>;
+}
+
+const eventBody = z.object({ type: z.string(), timestamp: z.string(), data: z.record(z.string(), z.json()) });
+export type HookEvent = z.infer<typeof eventBody>;
+
+/** The event inside, once its signature was found good by the reference implementation. Throws where it is not. */
+export function verified({ body, headers }: ReceivedHook, secret: string): HookEvent {
+  return eventBody.parse(new Webhook(secret).verify(body, { ...headers }));
+}
+
+export async function startHookSink(): Promise<HookSink> {
+  const received: ReceivedHook[] = [];
+  const replies = new Map<string, HookReply[]>();
+  const hanging = new Map<string, ServerResponse[]>();
+  const server = createServer((request, response) => {
+    const path = request.url ?? '/';
+    const chunks: Buffer[] = [];
+    request.on('error', () => undefined);
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const reply = replies.get(path)?.shift() ?? 200;
+      const headers = Object.fromEntries(
+        Object.entries(request.headers).map(([name, value]) => [name, String(value)] as const),
+      );
+      received.push({
+        id: headers['webhook-id'] ?? '',
+        path,
+        headers,
+        body: Buffer.concat(chunks).toString('utf8'),
+        answer: typeof reply === 'number' ? reply : null,
+      });
+      if (typeof reply === 'number') {
+        response.writeHead(reply, { 'content-type': 'text/plain' }).end('as told');
+      } else if (reply === 'hang') {
+        hanging.set(path, [...(hanging.get(path) ?? []), response]);
+      } else {
+        response.writeHead(200, { 'content-length': '1000' });
+        response.write('half of it', () => response.destroy());
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    address: (path) => `http://127.0.0.1:${port}${path}`,
+    received: (path) => received.filter((hook) => hook.path === path),
+    reply: (path, ...next) => void replies.set(path, [...(replies.get(path) ?? []), ...next]),
+    release(path, status) {
+      for (const response of hanging.get(path) ?? []) if (!response.destroyed) response.writeHead(status).end('late');
+      hanging.delete(path);
+    },
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

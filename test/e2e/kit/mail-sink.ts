@@ -1,0 +1,82 @@
+/** A mail server on loopback that keeps what it takes, and answers, stalls or breaks off as the spec says. */
+import type { AddressInfo, Socket } from 'node:net';
+import { SMTPServer } from 'smtp-server';
+
+export interface ReceivedMail {
+  readonly recipients: readonly string[];
+  readonly messageId: string;
+  readonly subject: string;
+  /** The whole message as it came. */
+  readonly raw: string;
+  /** What the client was told: 250 is taken. null: the connection ended before an answer. */
+  readonly answer: number | null;
+}
+
+/** `hold`: the message is read and never answered. `drop`: the connection is broken instead of an answer. */
+export type MailReply = number | 'hold' | 'drop';
+
+export interface MailSink {
+  readonly url: string;
+  /** Every message that came in whole, answered or not, oldest first. */
+  readonly received: readonly ReceivedMail[];
+  /** Those that were taken (250). */
+  taken(): readonly ReceivedMail[];
+  /** What the next messages to an address are answered, one each; afterwards 250. */
+  reply(to: string, ...replies: readonly MailReply[]): void;
+  close(): Promise<void>;
+}
+
+function header(raw: string, name: string): string {
+  const head = raw.slice(0, raw.indexOf('\r\n\r\n')).replace(/\r\n[ \t]+/g, ' ');
+  return new RegExp(`^${name}:[ \\t]*(.*)$`, 'im').exec(head)?.[1]?.trim() ?? '';
+}
+
+export async function startMailSink(): Promise<MailSink> {
+  const received: ReceivedMail[] = [];
+  const replies = new Map<string, MailReply[]>();
+  const sockets = new Map<number, Socket>();
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    logger: false,
+    closeTimeout: 100,
+    onData(stream, session, answer) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const raw = Buffer.concat(chunks).toString('utf8');
+        const recipients = session.envelope.rcptTo.map(({ address }) => address);
+        const reply = replies.get(recipients[0] ?? '')?.shift() ?? 250;
+        received.push({
+          recipients,
+          messageId: header(raw, 'Message-ID'),
+          subject: header(raw, 'Subject'),
+          raw,
+          answer: typeof reply === 'number' ? reply : null,
+        });
+        if (reply === 'drop') sockets.get(session.remotePort)?.destroy();
+        else if (reply === 250) answer(null, 'taken');
+        else if (typeof reply === 'number') answer(Object.assign(new Error('as told'), { responseCode: reply }));
+      });
+    },
+  });
+  // A client that is killed breaks its connections; that is what the specs are about.
+  server.on('error', () => undefined);
+  server.server.on('connection', (socket) => {
+    const { remotePort = 0 } = socket;
+    sockets.set(remotePort, socket);
+    socket.on('close', () => sockets.delete(remotePort));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.server.address() as AddressInfo;
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    received,
+    taken: () => received.filter(({ answer }) => answer === 250),
+    reply: (to, ...next) => void replies.set(to, [...(replies.get(to) ?? []), ...next]),
+    async close() {
+      for (const socket of sockets.values()) socket.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}

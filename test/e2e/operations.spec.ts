@@ -1,0 +1,252 @@
+/** Running the product: refused settings, the one data folder, an orderly end, probes and pages, the first setup. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { createApi, errorOf } from './kit/api.js';
+import { startHookSink, type HookSink } from './kit/hook-sink.js';
+import { embeddedInstallation, ownerApiKey, ownerEmail, ownerPassword, type Installation } from './kit/installation.js';
+import { html, startPageSite, type PageSite } from './kit/page-site.js';
+import { startProduct, type Ending } from './kit/product.js';
+import { until } from './kit/until.js';
+import { whenInStock } from './kit/settings.js';
+
+const owner = { OWNER_EMAIL: ownerEmail, OWNER_PASSWORD: ownerPassword };
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'meerkat-e2e-operations-'));
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A start that is meant to fail: how it ended, and what it said. */
+async function refusedStart(settings: Readonly<Record<string, string>>): Promise<Ending & { readonly said: string }> {
+  const product = startProduct(
+    { DATA_DIR: join(folder, 'refused'), PORT: '0', LOG_FORMAT: 'json', ...settings },
+    folder,
+  );
+  try {
+    const ending = await until<Ending>('the process gives up', () =>
+      Promise.race([product.ended, Promise.resolve(null)]),
+    );
+    return { ...ending, said: product.lines.join('\n') };
+  } finally {
+    product.signal('SIGKILL');
+  }
+}
+
+describe('wrong settings', () => {
+  it('ends with 78 and names every one of them at once, without a stack', async () => {
+    const wrong = {
+      PORT: '65536',
+      MIN_INTERVAL_SECONDS: '0',
+      ROLES: 'gateway,cook',
+      EVENT_STORE_URL: 'mysql://localhost',
+      SMTP_URL: 'mail.example.com',
+      EGRESS_ALLOW: '10.0.0.0/8;192.168.0.0/16',
+      SECRET_KEY: 'short',
+      LOG_LEVEL: 'loud',
+      OWNER_PASSWORD: 'short',
+    };
+    const { code, said } = await refusedStart(wrong);
+    for (const variable of Object.keys(wrong)) expect(said).toContain(`${variable}: `);
+    expect(said).not.toMatch(/\n\s+at /);
+    expect(code).toBe(78);
+  });
+
+  it.each<[string, string, Readonly<Record<string, string>>]>([
+    ['ROLES', 'gateway', {}],
+    ['OWNER_API_KEY', `${ownerApiKey.slice(0, -1)}A`, owner],
+    ['OWNER_EMAIL', 'nobody', { OWNER_PASSWORD: ownerPassword }],
+    ['DATA_DIR', '/proc/meerkat', {}],
+    ['DATA_DIR', fileURLToPath(import.meta.url), {}],
+    ['HOST', '192.0.2.1', {}],
+  ])('ends with 78 and names %s (%s)', async (variable, value, others) => {
+    const { code, said } = await refusedStart({ ...others, [variable]: value });
+    expect(said).toContain(`${variable}: `);
+    expect(said).not.toMatch(/\n\s+at /);
+    expect(code).toBe(78);
+  });
+
+  it('never repeats a secret that it refuses', async () => {
+    const { said } = await refusedStart({ ...owner, OWNER_PASSWORD: 'hunter2-xyz', SECRET_KEY: 'hunter3-xyz' });
+    expect(said).not.toMatch(/hunter[23]/);
+  });
+});
+
+describe('an installation with its owner set by the environment', () => {
+  let installation: Installation;
+  let site: PageSite;
+  let hooks: HookSink;
+
+  beforeAll(async () => {
+    [site, hooks, installation] = await Promise.all([startPageSite(), startHookSink(), embeddedInstallation()]);
+    await installation.start();
+  });
+
+  afterAll(async () => {
+    await installation.remove();
+    await Promise.all([site.close(), hooks.close()]);
+  });
+
+  it('tells probes that it is alive and ready, by part', async () => {
+    const alive = await installation.api.send('/healthz', { key: null });
+    expect([alive.status, alive.body]).toEqual([200, { success: true, data: { status: 'alive' } }]);
+    const ready = await installation.api.send('/readyz', { key: null });
+    expect([ready.status, ready.body]).toEqual([
+      200,
+      { success: true, data: { status: 'ready', parts: { eventStore: 'ok', bus: 'ok', readStore: 'ok' } } },
+    ]);
+  });
+
+  it('answers Prometheus in its own format', async () => {
+    const { status, headers, text } = await installation.api.send('/metrics', { key: null });
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toMatch(/^text\/plain/);
+    expect(text).toMatch(/^# TYPE \S+ (counter|gauge|histogram|summary)$/m);
+    for (const line of text.split('\n').filter((one) => one !== '' && !one.startsWith('#'))) {
+      expect(line).toMatch(/^[a-zA-Z_:][\w:]*(\{.*\})? (-?[\d.]+(e[+-]?\d+)?|NaN|[+-]Inf)$/);
+    }
+  });
+
+  it('says at / what it is and where to go, to people and to terminals', async () => {
+    for (const accept of ['text/html', '*/*']) {
+      const { status, headers, text } = await installation.api.send('/', { key: null, headers: { accept } });
+      expect(status).toBe(200);
+      expect(headers.get('content-type')).toMatch(accept === 'text/html' ? /^text\/html/ : /^text\/plain/);
+      expect(text).toContain('Meerkat');
+      expect(text).toContain('/docs');
+      expect(text).not.toContain('/setup');
+    }
+  });
+
+  it('serves the API document and its reader from here alone', async () => {
+    const document = await installation.api.send('/api/openapi.json', { key: null });
+    expect(document.status).toBe(200);
+    const { openapi, paths } = z
+      .looseObject({ openapi: z.string(), paths: z.record(z.string(), z.unknown()) })
+      .parse(document.body);
+    expect(openapi).toMatch(/^3\.1/);
+    expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/api/notifications', '/api/setup']));
+    const reader = await installation.api.send('/docs', { key: null });
+    expect(reader.status).toBe(200);
+    expect(reader.headers.get('content-security-policy')).toContain("default-src 'none'");
+    const sources = [...reader.text.matchAll(/(?:src|href)="([^"]+)"/g)].flatMap(([, source]) => source ?? []);
+    expect(sources.length).toBeGreaterThan(0);
+    for (const source of sources) {
+      expect(source).toMatch(/^\/(?!\/)/);
+      expect((await installation.api.send(source, { key: null })).status).toBe(200);
+    }
+  });
+
+  it('has nothing at /api/setup any more', async () => {
+    const json = { setupToken: 'guess', organization: 'Mine', email: ownerEmail, password: ownerPassword };
+    const answer = await installation.api.send('/api/setup', { key: null, json });
+    expect([answer.status, errorOf(answer).code]).toEqual([404, 'NOT_FOUND']);
+  });
+
+  it('refuses a second process on its data, which goes on undisturbed', async () => {
+    const [file = ''] = await installation.storedFiles();
+    const { code, said } = await refusedStart({ ...owner, DATA_DIR: join(file, '..') });
+    expect(said).toContain('DATA_DIR');
+    expect(said).toMatch(/in use/);
+    expect(code).toBe(78);
+    expect((await installation.api.send('/readyz', { key: null })).status).toBe(200);
+    const created = await installation.api.create({ ...whenInStock(site.address('/undisturbed')), status: 'paused' });
+    expect((await installation.api.task(created.id)).id).toBe(created.id);
+  });
+
+  it('refuses an address that is taken, naming PORT', async () => {
+    const { code, said } = await refusedStart({ ...owner, PORT: new URL(installation.url).port });
+    expect(said).toContain('PORT');
+    expect(code).toBe(78);
+  });
+
+  it('on SIGTERM takes nothing new, finishes the delivery in flight, and ends with 0', async () => {
+    site.serve('/drained', html('in stock'));
+    hooks.reply('/drained', 'hang');
+    const { id } = await installation.api.create({
+      ...whenInStock(site.address('/drained')),
+      actions: [{ type: 'webhook', config: { url: hooks.address('/drained') } }],
+    });
+    await until('the webhook is in flight', () => hooks.received('/drained').length === 1);
+    const ending = installation.kill('SIGTERM');
+    await until('it says that it is stopping', async () => {
+      const { status } = await installation.api.send('/readyz', { key: null });
+      return status === 503;
+    });
+    const refused = await installation.api.send('/api/notifications');
+    expect([refused.status, errorOf(refused).reason]).toEqual([503, 'shutting_down']);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    hooks.release('/drained', 200);
+    expect(await ending).toEqual({ code: 0, signal: null });
+
+    const types = (await installation.recordedEvents())
+      .filter(({ stream, data }) => stream.startsWith('dlv-') && JSON.stringify(data) !== '')
+      .map(({ type }) => type);
+    expect(types).toEqual(['delivery.requested', 'attempt.started', 'attempt.ended']);
+
+    await installation.start();
+    expect((await installation.api.deliveries(id)).map(({ state }) => state)).toEqual(['delivered']);
+    expect(hooks.received('/drained')).toHaveLength(1);
+  });
+
+  it('on SIGINT ends with 0 too, and leaves nothing that looks like a crash', async () => {
+    expect(await installation.kill('SIGINT')).toEqual({ code: 0, signal: null });
+    const before = installation.lines.length;
+    await installation.start();
+    expect(installation.lines.slice(before).join('\n')).not.toMatch(/did not end in order/);
+  });
+});
+
+describe('the first start without an owner', () => {
+  it('prints a link whose token sets the instance up once, and the key works', async () => {
+    const installation = await embeddedInstallation({
+      settings: { OWNER_EMAIL: '', OWNER_PASSWORD: '', OWNER_API_KEY: '' },
+    });
+    try {
+      await installation.start();
+      const printed = (): string =>
+        installation.lines.flatMap((line) => /(http:\S+\/setup\?token=\S+)/.exec(line)?.[1] ?? []).at(-1) ?? '';
+      const link = new URL(await until('the link is printed', printed));
+      const page = await fetch(link);
+      expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+
+      const refused = await installation.api.send('/api/notifications');
+      expect(refused.status).toBe(401);
+
+      const token = link.searchParams.get('token') ?? '';
+      const body = { setupToken: token, organization: 'Example Ltd', email: ownerEmail, password: ownerPassword };
+      const wrong = await installation.api.send('/api/setup', { key: null, json: { ...body, setupToken: 'guess' } });
+      expect([wrong.status, errorOf(wrong).reason]).toEqual([401, 'invalid_setup_token']);
+
+      // The link outlives a restart: it is not the process that it belongs to.
+      await installation.kill('SIGKILL');
+      await installation.start();
+      expect(new URL(await until('the link is printed again', printed)).searchParams.get('token')).toBe(token);
+
+      const made = await installation.api.send('/api/setup', { key: null, json: body });
+      expect(made.status).toBe(201);
+      const { data } = z.object({ data: z.looseObject({ apiKey: z.string() }) }).parse(made.body);
+      const again = await installation.api.send('/api/setup', { key: null, json: body });
+      expect([again.status, errorOf(again).code]).toEqual([404, 'NOT_FOUND']);
+      expect((await fetch(new URL('/setup', installation.url))).status).toBe(404);
+
+      const mine = createApi(() => installation.url, data.apiKey);
+      const created = await mine.create({ ...whenInStock('https://example.com/'), status: 'paused' });
+      await installation.kill('SIGKILL');
+      const before = installation.lines.length;
+      await installation.start();
+      expect((await mine.task(created.id)).id).toBe(created.id);
+      expect(installation.lines.slice(before).join('\n')).not.toContain('/setup');
+    } finally {
+      await installation.remove();
+    }
+  });
+});
