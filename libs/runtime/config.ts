@@ -143,9 +143,9 @@ export const CONFIG = Symbol('Config');
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `NAME_FILE` names a file that holds the value of NAME: how secrets are handed over without an environment variable. */
-function withFiles(environment: Environment, faults: string[]): Record<string, string> {
+function withFiles(names: readonly string[], environment: Environment, faults: string[]): Record<string, string> {
   const values: Record<string, string> = {};
-  for (const name of Object.keys(settings.shape)) {
+  for (const name of names) {
     const plain = environment[name];
     const file = environment[`${name}_FILE`];
     if (plain !== undefined && plain !== '') values[name] = plain;
@@ -160,17 +160,49 @@ function withFiles(environment: Environment, faults: string[]): Record<string, s
   return values;
 }
 
+/** The values of a schema's variables, from the environment and from `.env` in the folder below it. */
+function readSettings<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  environment: Environment,
+  folder: string,
+  faults: string[],
+): z.output<z.ZodObject<Shape>> {
+  const envFile = resolve(folder, '.env');
+  const fromFile: Environment = existsSync(envFile) ? parseEnv(readFileSync(envFile, 'utf8')) : {};
+  const parsed = schema.safeParse(withFiles(Object.keys(schema.shape), { ...fromFile, ...environment }, faults));
+  if (parsed.success) return parsed.data;
+  for (const issue of parsed.error.issues) faults.push(`${String(issue.path[0])}: ${issue.message}.`);
+  throw new ConfigError(faults);
+}
+
+const clientSettings = z.object({
+  MEERKAT_URL: address(['http', 'https'], 'https://meerkat.example.com').default('http://127.0.0.1:3000'),
+  MEERKAT_API_KEY: z.string({ error: 'must be set: an API key (mk_…)' }).regex(/^[\x21-\x7e]+$/, {
+    error: 'must be an API key (mk_…)',
+  }),
+});
+
+/** Where commands that ask a running server find it. */
+export interface ClientSettings {
+  readonly url: string;
+  readonly apiKey: string;
+}
+
+/** What commands that ask a running server need, and nothing of what a server needs. Throws `ConfigError`. */
+export function readClientSettings(
+  environment: Environment = process.env,
+  folder: string = process.cwd(),
+): ClientSettings {
+  const faults: string[] = [];
+  const values = readSettings(clientSettings, environment, folder, faults);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return { url: values.MEERKAT_URL, apiKey: values.MEERKAT_API_KEY };
+}
+
 /** Reads the environment, and `.env` in the working folder below it. Throws `ConfigError`. */
 export function readConfig(environment: Environment = process.env, folder: string = process.cwd()): Config {
   const faults: string[] = [];
-  const envFile = resolve(folder, '.env');
-  const fromFile: Environment = existsSync(envFile) ? parseEnv(readFileSync(envFile, 'utf8')) : {};
-  const parsed = settings.safeParse(withFiles({ ...fromFile, ...environment }, faults));
-  if (!parsed.success) {
-    for (const issue of parsed.error.issues) faults.push(`${String(issue.path[0])}: ${issue.message}.`);
-    throw new ConfigError(faults);
-  }
-  const values = parsed.data;
+  const values = readSettings(settings, environment, folder, faults);
   const engines = [values.EVENT_STORE_URL, values.BUS_URL, values.READ_STORE_URL];
   const split = values.ROLES.length < roles.length;
   if (split && engines.includes('sqlite')) {

@@ -1,5 +1,5 @@
 /** Ids: a prefix that names the kind, an underscore, and a 26-character lower-case ULID. */
-import { createHash, randomBytes } from 'node:crypto';
+import { hash as digest, randomBytes } from 'node:crypto';
 
 /** Crockford's base 32 in lower case, as the ULID specification orders it. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -46,7 +46,7 @@ export function timeOfId(id: string): number {
 
 /** An id that any process computes alike from the same parts: ULID(48 bits of `epochMs`, 80 bits of SHA-256(parts joined by |)). */
 export function derivedId(prefix: IdPrefix, epochMs: number, ...parts: readonly string[]): string {
-  return `${prefix}_${encodeUlid(epochMs, createHash('sha256').update(parts.join('|')).digest().subarray(0, 10))}`;
+  return `${prefix}_${encodeUlid(epochMs, digest('sha256', parts.join('|'), 'buffer').subarray(0, 10))}`;
 }
 
 export interface Ids {
@@ -80,7 +80,7 @@ export function createIds(now: () => number = Date.now): Ids {
 
 /** UUIDv5-shaped id of an event, so that the same command writes the same event id wherever it is tried again. */
 export function derivedEventId(...parts: readonly string[]): string {
-  const hash = createHash('sha1').update('meerkat.event|').update(parts.join('|')).digest().subarray(0, 16);
+  const hash = digest('sha1', `meerkat.event|${parts.join('|')}`, 'buffer').subarray(0, 16);
   hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x50;
   hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80;
   const hex = hash.toString('hex');

@@ -1,5 +1,5 @@
 /** Envelope encryption: values under a key per owner, that key under the instance's own. AES-256-GCM throughout. */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
 import type { EventStore } from '#event-store/event-store';
 import { AppError } from '#runtime/errors';
 import type { Json, JsonObject } from '#runtime/json';
@@ -11,14 +11,23 @@ const tagBytes = 16;
 const cachedKeys = 10_000;
 const keyEvent = 'vault.key_made';
 
-function encrypt(key: Uint8Array, plain: Uint8Array | string, associated: string): string {
-  const iv = randomBytes(ivBytes);
+/** Random bytes are drawn many at a time: a system call each would cost more than the cipher. */
+let drawn = Buffer.alloc(0);
+function nextIv(): Buffer {
+  if (drawn.length < ivBytes) drawn = randomBytes(512 * ivBytes);
+  const iv = drawn.subarray(0, ivBytes);
+  drawn = drawn.subarray(ivBytes);
+  return iv;
+}
+
+function encrypt(key: KeyObject, plain: Uint8Array | string, associated: string): string {
+  const iv = nextIv();
   const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(associated));
   const body = Buffer.concat([cipher.update(plain), cipher.final()]);
   return Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url');
 }
 
-function decrypt(key: Uint8Array, sealed: string, associated: string): Buffer {
+function decrypt(key: KeyObject, sealed: string, associated: string): Buffer {
   const bytes = Buffer.from(sealed, 'base64url');
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes))
     .setAAD(Buffer.from(associated))
@@ -61,9 +70,10 @@ function openAll(value: Json, path: string, open: (sealed: Sealed, path: string)
  * makes everything sealed for the owner unreadable, in every event and backup.
  */
 export function createEventVault(eventStore: EventStore, masterKey: Uint8Array): Vault {
-  const keys = new Map<string, Promise<Buffer | null>>();
+  const master = createSecretKey(masterKey);
+  const keys = new Map<string, Promise<KeyObject | null>>();
 
-  const remember = (ownerId: string, key: Promise<Buffer | null>): Promise<Buffer | null> => {
+  const remember = (ownerId: string, key: Promise<KeyObject | null>): Promise<KeyObject | null> => {
     if (keys.size >= cachedKeys) {
       const [oldest] = keys.keys();
       if (oldest !== undefined) keys.delete(oldest);
@@ -76,12 +86,12 @@ export function createEventVault(eventStore: EventStore, masterKey: Uint8Array):
     return key;
   };
 
-  const find = async (ownerId: string): Promise<Buffer | null> => {
+  const find = async (ownerId: string): Promise<KeyObject | null> => {
     const last = await eventStore.readLast(`vault-${ownerId}`);
     const wrapped = last?.data['wrapped'];
     if (typeof wrapped !== 'string') return null;
     try {
-      return decrypt(masterKey, wrapped, ownerId);
+      return createSecretKey(decrypt(master, wrapped, ownerId));
     } catch (error) {
       throw new AppError(
         'SERVER_ERROR',
@@ -92,10 +102,10 @@ export function createEventVault(eventStore: EventStore, masterKey: Uint8Array):
     }
   };
 
-  const make = async (ownerId: string): Promise<Buffer | null> => {
+  const make = async (ownerId: string): Promise<KeyObject | null> => {
     const known = await find(ownerId);
     if (known !== null) return known;
-    const key = randomBytes(32);
+    const bytes = randomBytes(32);
     const id = crypto.randomUUID();
     const appended = await eventStore.append(
       `vault-${ownerId}`,
@@ -104,7 +114,7 @@ export function createEventVault(eventStore: EventStore, masterKey: Uint8Array):
           id,
           type: keyEvent,
           version: 1,
-          data: { wrapped: encrypt(masterKey, key, ownerId) },
+          data: { wrapped: encrypt(master, bytes, ownerId) },
           metadata: {
             organizationId: '',
             actor: 'system:vault',
@@ -116,7 +126,7 @@ export function createEventVault(eventStore: EventStore, masterKey: Uint8Array):
       ],
       'none',
     );
-    return appended.ok ? key : find(ownerId);
+    return appended.ok ? createSecretKey(bytes) : find(ownerId);
   };
 
   const unreadable = (cause?: unknown): AppError =>

@@ -78,7 +78,9 @@ function afterScheduleEvent(document: TaskDocument, recorded: RecordedEvent): Ta
     case 'slot.fired':
     case 'slots.skipped':
     case 'run.requested':
-      return { ...document, nextRunAt: event.data.plan.nextDueAt };
+      return document.nextRunAt === event.data.plan.nextDueAt
+        ? document
+        : { ...document, nextRunAt: event.data.plan.nextDueAt };
     default:
       return unreachable(event);
   }
