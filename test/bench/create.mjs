@@ -11,10 +11,15 @@ const readersAtOnce = 4;
 
 async function load(running, kind, seed) {
   const cpuBefore = running.cpuMs();
-  const settings = { url: running.url, path: '/api/notifications', headers: authorized };
   const { ids, latencies, refused } = await runScript('load.mjs', {
-    ...settings,
-    ...{ connections, warmupMs, measureMs, kind, seed },
+    url: running.url,
+    path: '/api/notifications',
+    headers: authorized,
+    connections,
+    warmupMs,
+    measureMs,
+    kind,
+    seed,
   });
   if (refused.length > 0)
     throw new Error(`refused: ${refused.map(([words, count]) => `${count} × ${words}`).join('\n')}`);

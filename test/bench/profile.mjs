@@ -14,7 +14,7 @@ const shownLines = 25;
 function ownerOf({ url }) {
   const [, folder, rest = ''] =
     /\/(node_modules|dist|test|scripts)\/([^?]*)$/.exec(url.replace(/^.*\/node_modules\//, '/node_modules/')) ?? [];
-  if (folder === undefined || /^node:/.test(url)) return null;
+  if (folder === undefined || url.startsWith('node:')) return null;
   if (folder !== 'node_modules') return `${folder}/${rest}`;
   const [scope = '', name = ''] = rest.split('/');
   return `node_modules/${scope.startsWith('@') ? `${scope}/${name}` : scope}`;
@@ -63,10 +63,11 @@ export function tellProfiles() {
   if (profileFolder === null) return;
   for (const name of readdirSync(profileFolder)) {
     const { functions, owners } = summarize(join(profileFolder, name));
-    for (const [title, lines] of [
-      ['by file or package', owners],
-      ['by function', functions],
-    ]) {
+    const parts = [
+      { title: 'by file or package', lines: owners },
+      { title: 'by function', lines: functions },
+    ];
+    for (const { title, lines } of parts) {
       process.stderr.write(`\n${join(profileFolder, name)}, ${title}\n`);
       for (const { name: place, ms, share } of lines) {
         process.stderr.write(

@@ -1,0 +1,154 @@
+/** The command line: hands the services to one file per command, and turns what they end with into an exit code. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command, CommanderError } from 'commander';
+import { ConfigError, type Config } from '#runtime/config';
+import { AppError } from '#runtime/errors';
+import { silentLogger } from '#runtime/logger';
+import { addBench } from './cli/bench.js';
+import { addCheck } from './cli/check.js';
+import { addDemo } from './cli/demo.js';
+import { addKeys } from './cli/keys.js';
+import type { Product, TrialBench } from './cli/product.js';
+import { addStart } from './cli/start.js';
+import { addTasks } from './cli/tasks.js';
+import { exitCodes, plain, printJson, printNote, Refused } from './cli/terminal.js';
+
+/** Enough of a run's identity for a decision that nobody keeps. */
+const trialRun = { runId: 'trial', trigger: 'manual', force: false, dryRun: false, scheduledFor: '' } as const;
+
+/** The parts of the product on a folder of their own that is gone afterwards: a trial touches no installation. */
+async function openTrialBench(config: Config): Promise<TrialBench> {
+  const [
+    { openPorts },
+    { checkSettings, createCodeChecker },
+    { evaluateTask },
+    { decideAlert, initialAlert },
+    sandbox,
+  ] = await Promise.all([
+    import('./composition.js'),
+    import('./gateway/check-settings.js'),
+    import('./execution/evaluate-task.js'),
+    import('./execution/domain/alert.js'),
+    import('#sandbox/sandbox'),
+  ]);
+  const folder = await mkdtemp(join(tmpdir(), 'meerkat-check-'));
+  const embedded = { eventStoreUrl: 'sqlite', busUrl: 'sqlite', readStoreUrl: 'sqlite', secretKey: null } as const;
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  const ports = await openPorts({ ...config, ...embedded, dataDir: folder }, silentLogger).catch(
+    async (error: unknown) => {
+      await remove();
+      throw error;
+    },
+  );
+  const limits = {
+    ...sandbox.defaultSandboxLimits,
+    cpuMs: config.evaluationCpuMs,
+    memoryMb: config.evaluationMemoryMb,
+  };
+  return {
+    check: (input) =>
+      checkSettings(
+        {
+          // Nothing is sent, so that the code can be tried before there is a mail server.
+          config: { minIntervalSeconds: config.minIntervalSeconds, smtpUrl: config.smtpUrl ?? 'smtp://localhost' },
+          outbound: ports.outbound,
+          code: createCodeChecker(ports.sandbox),
+        },
+        input,
+      ),
+    async run(input, form) {
+      const { url, evaluationFunction, actions, policy, status } = input;
+      const nowMs = Date.now();
+      const { state, ...evaluated } = await evaluateTask(
+        { ...ports, limits },
+        {
+          taskId: 'trial',
+          spec: { url, evaluationFunction, codeForm: form, fetch: input.fetch },
+          previous: null,
+          state: {},
+          seed: String(nowMs),
+          nowMs,
+        },
+      );
+      const { outcome, values } = evaluated;
+      const finding = { ...trialRun, finishedAt: new Date(nowMs).toISOString(), outcome, values, state };
+      const listening = { policy, paused: status === 'paused', codeRevision: 0, actions };
+      return { ...evaluated, decision: decideAlert(initialAlert, finding, listening).decision };
+    },
+    async close() {
+      await ports.close();
+      await remove();
+    },
+  };
+}
+
+/** Each part is loaded when its command is called: `--help` loads none. */
+const product: Product = {
+  start: async () => (await import('./main.js')).start(),
+  run: async (config, logger) => (await import('./main.js')).run(config, logger),
+  openTrialBench,
+  async createKey(config, input) {
+    const [{ openPorts }, { createKeyOffline }, { pepperOf }, { systemClock }, { createIds }] = await Promise.all([
+      import('./composition.js'),
+      import('./accounts/create-key.js'),
+      import('#contracts/api-key'),
+      import('#runtime/clock'),
+      import('#runtime/ids'),
+    ]);
+    const { eventStore, secretKey, close } = await openPorts(config, silentLogger);
+    try {
+      return await createKeyOffline(
+        { eventStore, clock: systemClock, ids: createIds(), pepper: pepperOf(secretKey) },
+        input,
+      );
+    } finally {
+      await close();
+    }
+  },
+};
+
+function createProgram(end: (exitCode: number) => void): Command {
+  const program = new Command('meerkat')
+    .description('Watches web pages with your own code and tells you when it matters.')
+    .enablePositionalOptions()
+    .exitOverride();
+  addStart(program, product);
+  addDemo(program, product);
+  addCheck(program, product, end);
+  addTasks(program);
+  addKeys(program, product);
+  addBench(program, end);
+  return program;
+}
+
+/** What went wrong, in words; null for a defect of ours. */
+function refusalOf(
+  error: unknown,
+): { readonly reason: string; readonly message: string; readonly details?: unknown } | null {
+  if (error instanceof Refused) return { reason: error.reason, message: error.message };
+  if (error instanceof ConfigError) return { reason: 'unusable_settings', message: error.message };
+  if (!(error instanceof AppError)) return null;
+  const { reason, message, details } = error;
+  return { reason, message, ...(details === undefined ? {} : { details }) };
+}
+
+/** Runs one command. Resolves to the exit code: 0 done, 1 refused, 2 called in a way that there is not. */
+export async function main(argv: readonly string[]): Promise<number> {
+  let exitCode: number = exitCodes.done;
+  const program = createProgram((code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+    const refusal = refusalOf(error);
+    if (refusal === null) throw error;
+    if (argv.includes('--json')) printJson({ error: refusal });
+    else printNote(`${refusal.message.split('\n').map(plain).join('\n')}`);
+    return exitCodes.refused;
+  }
+}

@@ -1,0 +1,172 @@
+/** `meerkat check task.json`: one run of a task against its live page; nothing is stored, nothing is sent. */
+import { readFile, stat } from 'node:fs/promises';
+import type { Command } from 'commander';
+import type { RunError } from '#contracts/run';
+import { taskInput, type TaskInput } from '#contracts/task';
+import { parseJsonBody } from '#http/json-body';
+import { refuse, validated } from '#http/validation';
+import { readConfig } from '#runtime/config';
+import { AppError, type ErrorDetail } from '#runtime/errors';
+import { codeFrame } from './code-frame.js';
+import type { Product, Trial } from './product.js';
+import { exitCodes, plain, plainLines, printJson, printNote, printResult, Refused, styled } from './terminal.js';
+
+/** As large as a body of the API may be. */
+const maxFileBytes = 1_048_576;
+const shownValueCharacters = 200;
+
+const hints: Readonly<Record<string, string>> = {
+  address_denied: 'Addresses that are not public are reached where EGRESS_ALLOW names them, such as 127.0.0.1/32.',
+  not_boolean: 'Return true or false: compare, as in `return price < 100`, or write `return found !== null`.',
+  never_settled: 'There are no timers and no network in the sandbox, so nothing can settle that promise.',
+  cpu_limit: 'EVALUATION_CPU_MS raises the limit for the whole instance.',
+  memory_limit: 'EVALUATION_MEMORY_MB raises the limit for the whole instance.',
+  http_status: 'The statuses in fetch.acceptStatus are taken for a page; the default is ["2xx"].',
+  timed_out: 'fetch.timeoutSeconds gives the page more time, up to 120.',
+  too_large: 'fetch.maxBytes takes larger pages, up to 52428800.',
+  dns_failed: 'The name does not lead anywhere from this machine; is it spelt right?',
+};
+
+async function readTaskFile(file: string): Promise<Uint8Array> {
+  try {
+    const { size } = await stat(file);
+    if (size > maxFileBytes) throw new Refused('body_too_large', `${file} is larger than 1 MiB.`);
+    return await readFile(file);
+  } catch (error) {
+    if (error instanceof Refused) throw error;
+    throw new Refused('file_unreadable', `${file} cannot be read: ${error instanceof Error ? error.message : ''}`);
+  }
+}
+
+function parseTask(bytes: Uint8Array): TaskInput {
+  const input = validated(taskInput, parseJsonBody(bytes), 'body');
+  for (const [index, { id }] of input.actions.entries()) {
+    if (id !== undefined) throw refuse(['actions', index, 'id'], 'unknown', 'is given by the service');
+  }
+  return input;
+}
+
+/** The text that a detail's line and column count in: the task's own code or template. */
+function textOf(input: TaskInput, { field }: ErrorDetail): string | null {
+  if (field === 'evaluationFunction') return input.evaluationFunction;
+  const [, index, name] = /^actions\[(\d+)\]\.config\.(code|subject|body)$/.exec(field) ?? [];
+  const config: object | undefined = input.actions[Number(index)]?.config;
+  const text: unknown = config === undefined || name === undefined ? undefined : Reflect.get(config, name);
+  return typeof text === 'string' ? text : null;
+}
+
+/** The place that a refusal of the file itself names in its words. */
+function placeInFile({ reason, message }: AppError, bytes: Uint8Array): readonly string[] {
+  const [, line, column] = (reason === 'malformed_json' && /line (\d+), column (\d+)/.exec(message)) || [];
+  return line === undefined ? [] : codeFrame(Buffer.from(bytes).toString('utf8'), Number(line), Number(column));
+}
+
+function refusalLines(error: AppError, file: string, bytes: Uint8Array, input: TaskInput | null): readonly string[] {
+  const details = error.details ?? [];
+  const frames = details.flatMap((detail) => {
+    const { line, column } = detail;
+    const text = input === null ? null : textOf(input, detail);
+    return text === null || line === undefined ? [] : codeFrame(text, line, column ?? 1);
+  });
+  const more = details.slice(1).map(({ field, message }) => `  ${plain(field)} ${plain(message)}`);
+  const hint = hints[error.reason];
+  return [
+    `${styled('red', 'refused')}  ${plain(error.message.replace(/^The body\b/, file))} (${error.reason})`,
+    ...placeInFile(error, bytes),
+    ...frames,
+    ...more,
+    ...(hint === undefined ? [] : [styled('dim', `  ${hint}`)]),
+  ];
+}
+
+function errorLines({ reason, message, line, column }: RunError, code: string): readonly string[] {
+  const hint = hints[reason];
+  return [
+    `  ${plain(message)} (${reason})`,
+    ...(line === undefined ? [] : codeFrame(code, line, column ?? 1)),
+    ...(hint === undefined ? [] : [styled('dim', `  ${hint}`)]),
+  ];
+}
+
+function verdict({ status, outcome }: Trial): string {
+  if (outcome === null) return styled('red', status === 'timed_out' ? 'timed out' : 'failed');
+  return outcome ? styled('green', 'true') : styled('yellow', 'false');
+}
+
+function shownValue(value: unknown): string {
+  const text = plain(typeof value === 'string' ? value : JSON.stringify(value));
+  return text.length <= shownValueCharacters ? text : `${text.slice(0, shownValueCharacters)}…`;
+}
+
+function listening({ actions }: TaskInput, kind: string): string {
+  const types = actions
+    .filter(({ enabled, on }) => enabled && on.some((name) => name === kind))
+    .map(({ type }) => type);
+  return types.join(', ');
+}
+
+function decisionLine({ decision }: Trial, input: TaskInput): string {
+  const { notify, reason } = decision;
+  const said = `a first run would ${notify ? 'notify' : 'not notify'} (${reason})`;
+  return notify ? `${said}: ${listening(input, 'triggered')}` : said;
+}
+
+function report(input: TaskInput, trial: Trial): string {
+  const { page, values, logs, timings, error } = trial;
+  const row = (title: string, text: string): string => `  ${styled('dim', title.padEnd(9))} ${text}`;
+  const ms = (value: number): string => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+  return [
+    `${verdict(trial)}  ${plain(input.name)}`,
+    ...(error === null ? [] : errorLines(error, input.evaluationFunction)),
+    ...(page === null
+      ? []
+      : [
+          row(
+            'page',
+            `${plain(page.finalUrl)}  ${page.status ?? 'no answer'}, ${page.bytes.toLocaleString('en-US')} bytes`,
+          ),
+        ]),
+    ...Object.entries(values).map(([name, value]) => row('value', `${plain(name)} = ${shownValue(value)}`)),
+    ...logs.flatMap(({ level, message }) => plainLines(message).map((line) => row(level, line))),
+    row('took', `load ${ms(timings.fetchMs)}, parse ${ms(timings.parseMs)}, code ${ms(timings.evaluateMs)}`),
+    row('decision', decisionLine(trial, input)),
+  ].join('\n');
+}
+
+const smtpNote =
+  'Note: SMTP_URL is not set here; an instance without it refuses this task, because it has an e-mail action.';
+
+async function checkFile(product: Product, file: string, isJson: boolean): Promise<number> {
+  const config = readConfig();
+  const bytes = await readTaskFile(file);
+  let input: TaskInput | null = null;
+  try {
+    input = parseTask(bytes);
+    const lacksMail = config.smtpUrl === null && input.actions.some(({ type }) => type === 'email');
+    if (lacksMail) printNote(smtpNote);
+    const bench = await product.openTrialBench(config);
+    try {
+      const trial = await bench.run(input, await bench.check(input));
+      if (isJson) printJson(trial);
+      else printResult(report(input, trial));
+      return trial.status === 'succeeded' ? exitCodes.done : exitCodes.refused;
+    } finally {
+      await bench.close();
+    }
+  } catch (error) {
+    if (!(error instanceof AppError) || isJson) throw error;
+    printNote(refusalLines(error, file, bytes, input).join('\n'));
+    return exitCodes.refused;
+  }
+}
+
+export function addCheck(program: Command, product: Product, end: (exitCode: number) => void): void {
+  program
+    .command('check')
+    .description('run a task once against its live page and print what came of it; nothing is stored or sent')
+    .argument('<file.json>', 'the body of POST /api/notifications')
+    .option('--json', 'answer as one JSON document')
+    .action(async (file: string, { json }: { readonly json?: true }) =>
+      end(await checkFile(product, file, json === true)),
+    );
+}

@@ -1,0 +1,37 @@
+/** What commands need of the services. A service imports no other, so services/cli.ts hands it in. */
+import type { CreatedKey, KeyInput } from '#contracts/account';
+import type { Decision } from '#contracts/policy';
+import type { RunResult } from '#contracts/run';
+import type { TaskInput } from '#contracts/task';
+import type { Config } from '#runtime/config';
+import type { Logger } from '#runtime/logger';
+import type { CodeForm } from '#sandbox/sandbox';
+
+export interface RunningProduct {
+  readonly url: string | null;
+  stop(): Promise<void>;
+}
+
+/** One run of settings that are stored nowhere. */
+export type Trial = Pick<RunResult, 'status' | 'outcome' | 'values' | 'logs' | 'error' | 'page'> & {
+  readonly timings: Pick<RunResult['timings'], 'fetchMs' | 'parseMs' | 'evaluateMs'>;
+  /** What would be decided if it were the task's first run. */
+  readonly decision: Decision;
+};
+
+export interface TrialBench {
+  /** The form of the code. Rejects with the `AppError` that saving the task would answer. */
+  check(input: TaskInput): Promise<CodeForm>;
+  /** Loads the page and runs the code. Nothing is stored or sent. */
+  run(input: TaskInput, form: CodeForm): Promise<Trial>;
+  close(): Promise<void>;
+}
+
+export interface Product {
+  /** Runs until a signal and ends the process itself. */
+  start(): Promise<void>;
+  run(config: Config, logger: Logger): Promise<RunningProduct>;
+  openTrialBench(config: Config): Promise<TrialBench>;
+  /** Makes a key while no server runs. Rejects with `ConfigError` where one does. */
+  createKey(config: Config, input: Pick<KeyInput, 'name' | 'scopes'>): Promise<CreatedKey>;
+}
