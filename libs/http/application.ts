@@ -60,6 +60,8 @@ function createServer(found: { door: FrontDoor | null; declarations: RouteDeclar
     requestTimeout: requestTimeoutMs,
     // Our own handling of Expect, hosts and proxies is in the front door; nothing of it is left to defaults.
     trustProxy: false,
+    // Node's own refusal would come without our headers and envelope; the first hook refuses it.
+    http: { requireHostHeader: false },
     genReqId: (request) => acceptedRequestId(request.headers['x-request-id']) ?? ids.next('req'),
     clientErrorHandler: answerBrokenRequest,
     routerOptions: { maxParamLength: longestParameter },
@@ -97,7 +99,9 @@ function createServer(found: { door: FrontDoor | null; declarations: RouteDeclar
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers(standingHeaders);
     reply.header('x-request-id', request.id);
-    done();
+    if (request.raw.httpVersion !== '1.1' || request.headers.host !== undefined) return done();
+    reply.header('connection', 'close');
+    done(clientFailure(undefined));
   });
   server.addHook('onRequest', async (request, reply) => found.door?.enter(request, reply));
   server.addHook('onResponse', (request, reply, done) => {
@@ -107,8 +111,10 @@ function createServer(found: { door: FrontDoor | null; declarations: RouteDeclar
   return server;
 }
 
+export type HttpApplication = NestFastifyApplication;
+
 /** The application, with its routes known but not listening yet. `HttpModule` must be among the module's imports. */
-export async function createHttpApplication(module: object): Promise<NestFastifyApplication> {
+export async function createHttpApplication(module: object): Promise<HttpApplication> {
   const found: { door: FrontDoor | null; declarations: RouteDeclaration[] } = { door: null, declarations: [] };
   const server = createServer(found);
   const application = await NestFactory.create<NestFastifyApplication>(module, new FastifyAdapter(server), {

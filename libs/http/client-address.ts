@@ -1,4 +1,5 @@
 /** Where a request comes from: the peer, or what a trusted proxy says. */
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
@@ -13,7 +14,7 @@ function parseRange(text: string): Range | null {
 }
 
 function within(text: string, ranges: readonly Range[]): boolean {
-  if (!ipaddr.isValid(text)) return false;
+  if (isIP(text) === 0) return false;
   const address = ipaddr.process(text);
   return ranges.some(([network, bits]) => network.kind() === address.kind() && address.match([network, bits]));
 }
@@ -27,7 +28,7 @@ export function createClientAddress(trustedProxies: readonly string[]) {
     const hops = String(forwardedFor).split(',');
     while (within(client, trusted)) {
       const hop = hops.pop()?.trim();
-      if (hop === undefined || !ipaddr.isValid(hop)) break;
+      if (hop === undefined || isIP(hop) === 0) break;
       client = hop;
     }
     return client;
@@ -36,7 +37,7 @@ export function createClientAddress(trustedProxies: readonly string[]) {
 
 /** What anonymous requests are counted by: an IPv6 client has a whole /64 to call from. */
 export function addressGroup(client: string): string {
-  if (!ipaddr.isValid(client)) return client;
+  if (isIP(client) === 0) return client;
   const address = ipaddr.process(client);
   if (address.kind() === 'ipv4') return address.toString();
   return address.toByteArray().slice(0, 8).join('.');

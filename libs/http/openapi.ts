@@ -26,6 +26,10 @@ function mapRefs(value: unknown, change: (ref: string) => string): unknown {
 function override({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: Schema }): void {
   const meta = z.globalRegistry.get(zodSchema);
   const { parameter, patchOf } = meta ?? {};
+  // A default behind a transformation is a value of the output; of these parameters both look alike.
+  if (zodSchema instanceof z.ZodDefault && typeof zodSchema.def.defaultValue === 'number') {
+    jsonSchema['default'] = zodSchema.def.defaultValue;
+  }
   if (isSchema(parameter)) {
     for (const name of ['pattern', 'parameter', 'type', 'format']) delete jsonSchema[name];
     Object.assign(jsonSchema, parameter);

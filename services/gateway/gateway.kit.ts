@@ -6,7 +6,7 @@ import { BUS, type Bus } from '#bus/bus';
 import { keysView, organizationsView, type KeyDocument, type Plan, type Scope } from '#contracts/account';
 import { createApiKey, hashApiKey, parseApiKey } from '#contracts/api-key';
 import { requests } from '#contracts/catalogue';
-import { executionsView } from '#contracts/run';
+import { executionsView, type ExecutionDocument } from '#contracts/run';
 import { triggerRun, type DueRun } from '#contracts/schedule';
 import { historyQuery, taskCommand, tasksView, type TaskDocument, type TaskState } from '#contracts/task';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
@@ -60,6 +60,44 @@ export interface SendOptions {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
+
+export const taskBody = {
+  name: 'Kettle',
+  url: 'https://shop.example.com/kettle',
+  evaluationFunction: 'return true',
+};
+export const webhookBody = { type: 'webhook', config: { url: 'https://example.com/hook' } };
+
+/** What is inside an answer, without knowing its type. */
+export function member(value: unknown, ...path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>(
+    (inner, name) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, name) : undefined),
+    value,
+  );
+}
+
+/** The members of what should be an object; none of anything else. */
+export function entriesIn(value: unknown): readonly (readonly [string, unknown])[] {
+  return typeof value === 'object' && value !== null ? Object.entries(value) : [];
+}
+
+/** Names of members, sorted. */
+export function namesIn(value: unknown): readonly string[] {
+  return entriesIn(value)
+    .map(([name]) => name)
+    .toSorted();
+}
+
+export function refused(status: number, code: string, reason: string) {
+  return { status, code, reason };
+}
+
+/** An answer as `refused` writes it. */
+export function errorOf({ status, body }: Reply): unknown {
+  return { status, code: member(body, 'error', 'code'), reason: member(body, 'error', 'reason') };
+}
+
+export const idOf = (reply: Reply): string => String(member(reply.body, 'data', 'id'));
 
 const pepper = createHmac('sha256', 'spec').update('pepper').digest();
 
@@ -141,20 +179,24 @@ async function playRuns({ bus, readStore }: KitStores, now: () => number) {
     const at = toTimestamp(now());
     const run: DueRun = { runId, taskId, trigger: 'manual', scheduledFor: at, queuedAt: at, force, dryRun };
     position += 1;
-    const times = { scheduledFor: at, queuedAt: at, startedAt: at, finishedAt: at };
-    const document = {
-      ...{ id: runId, organizationId, notificationId: taskId, revision: 0, trigger: 'manual' as const },
-      ...{
-        status: 'succeeded' as const,
-        outcome: true,
-        values: {},
-        logs: [],
-        error: null,
-        snapshotId: null,
-        page: null,
-      },
-      decision: { notify: false, reason: 'no_actions' as const, transition: null },
-      ...times,
+    const document: ExecutionDocument = {
+      id: runId,
+      organizationId,
+      notificationId: taskId,
+      revision: 0,
+      trigger: 'manual',
+      status: 'succeeded',
+      outcome: true,
+      values: {},
+      logs: [],
+      error: null,
+      decision: { notify: false, reason: 'no_actions', transition: null },
+      snapshotId: null,
+      page: null,
+      scheduledFor: at,
+      queuedAt: at,
+      startedAt: at,
+      finishedAt: at,
       timings: null,
       seed: null,
     };
@@ -229,10 +271,8 @@ export async function startGateway(
       const key = createApiKey((size) => crypto.getRandomValues(new Uint8Array(size)));
       const publicId = parseApiKey(key)?.publicId ?? '';
       const id = ids.next('key');
-      const document: KeyDocument = {
-        ...{ id, publicId, organizationId, name: 'spec', scopes: [...scopes], hash: hashApiKey(key, pepper) },
-        ...{ createdAt: toTimestamp(now()), expiresAt: null, revokedAt: null, ...more },
-      };
+      const base = { id, publicId, organizationId, name: 'spec', scopes: [...scopes], hash: hashApiKey(key, pepper) };
+      const document = { ...base, createdAt: toTimestamp(now()), expiresAt: null, revokedAt: null, ...more };
       await stores.readStore.save(keysView, [{ id: publicId, revision: 1, document }], null);
       defaultKey ??= key;
       return key;

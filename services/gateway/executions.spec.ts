@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createSqliteBus } from '#bus/sqlite';
+import { idempotencyView } from '#http/idempotency';
+import { unavailable } from '#runtime/errors';
+import { createSqliteEventStore } from '#event-store/sqlite';
+import { createSqliteReadStore } from '#read-store/sqlite';
+import { silentLogger } from '#runtime/logger';
+import {
+  errorOf,
+  idOf,
+  member,
+  refused,
+  startGateway,
+  taskBody as task,
+  webhookBody as webhook,
+  type GatewayKit,
+  type Reply,
+} from './gateway.kit.js';
+
+const stores = {
+  eventStore: createSqliteEventStore(':memory:'),
+  bus: createSqliteBus(':memory:', silentLogger),
+  readStore: createSqliteReadStore(':memory:'),
+};
+let gateway: GatewayKit;
+let organizationId: string;
+
+beforeAll(async () => {
+  gateway = await startGateway(stores, { SMTP_URL: 'smtp://mail.example.com', ANONYMOUS_PER_MINUTE: '100000' });
+  organizationId = await gateway.addOrganization('enterprise');
+  await gateway.addKey(organizationId, ['admin']);
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  await stores.bus.close();
+  await stores.readStore.close();
+  await stores.eventStore.close();
+});
+
+async function create(more: object = {}): Promise<Reply> {
+  const reply = await gateway.send('POST', '/api/notifications', { body: { ...task, ...more } });
+  expect(reply.status).toBe(201);
+  return reply;
+}
+
+describe('an idempotency key', () => {
+  const send = (key: string, body: unknown, path = '/api/notifications') =>
+    gateway.send('POST', path, { body, headers: { 'idempotency-key': key } });
+
+  it('gets the same answer again, once made', async () => {
+    const first = await send('key-1', { ...task, actions: [webhook] });
+    const again = await send('key-1', { ...task, actions: [webhook] });
+    expect(first.headers.get('idempotent-replayed')).toBeNull();
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(again.status).toBe(201);
+    expect(again.text).toBe(first.text);
+    expect(again.headers.get('location')).toBe(first.headers.get('location'));
+    expect(again.headers.get('etag')).toBe('"0"');
+  });
+
+  it('does not take another request', async () => {
+    await send('key-2', task);
+    expect(errorOf(await send('key-2', { ...task, name: 'other' }))).toEqual(
+      refused(409, 'VALIDATION_ERROR', 'idempotency_conflict'),
+    );
+  });
+
+  it('makes one thing of requests that come at once', async () => {
+    const before = gateway.commands.length;
+    const replies = await Promise.all(Array.from({ length: 8 }, () => send('key-3', task)));
+    expect(new Set(replies.map(idOf)).size).toBe(1);
+    expect(gateway.commands.length).toBe(before + 1);
+  });
+
+  it('finds what was made when the process died before its answer', async () => {
+    gateway.hooks.afterCommand = async () => {
+      throw unavailable('gone', 'The process died.');
+    };
+    expect((await send('key-4', { ...task, actions: [webhook] })).status).toBe(503);
+    gateway.hooks.afterCommand = async () => {};
+    const before = gateway.commands.length;
+    const reply = await send('key-4', { ...task, actions: [webhook] });
+    expect(reply.status).toBe(201);
+    expect(gateway.commands.length).toBe(before);
+    expect(member(reply.body, 'data', 'actions', 0, 'config', 'secret')).toMatch(/^whsec_/);
+  });
+
+  it('is free for another organisation, and again after a day', async () => {
+    const other = await gateway.addKey(await gateway.addOrganization('enterprise'), ['admin']);
+    const mine = await send('key-5', task);
+    const theirs = await gateway.send('POST', '/api/notifications', {
+      key: other,
+      body: task,
+      headers: { 'idempotency-key': 'key-5' },
+    });
+    expect(idOf(theirs)).not.toBe(idOf(mine));
+    gateway.time.aheadMs += 24 * 3_600_000 + 1_000;
+    const later = await send('key-5', { ...task, name: 'another' });
+    expect(later.status).toBe(201);
+    expect(idOf(later)).not.toBe(idOf(mine));
+  });
+
+  it('keeps its secrets sealed in the store', async () => {
+    const made = await send('key-6', { ...task, actions: [webhook] });
+    const secret = String(member(made.body, 'data', 'actions', 0, 'config', 'secret'));
+    const { documents } = await stores.readStore.page(idempotencyView, {
+      where: [],
+      sort: [],
+      limit: 100,
+      offset: 0,
+      count: false,
+    });
+    expect(documents.length).toBeGreaterThan(0);
+    expect(JSON.stringify(documents)).not.toContain(secret);
+  });
+
+  it.each(['x'.repeat(256), 'caf\u00e9'])('refuses %s', async (key) => {
+    const headers = { 'idempotency-key': key };
+    const reply = await gateway.send('POST', '/api/notifications', { body: task, headers });
+    expect(errorOf(reply)).toEqual(refused(400, 'VALIDATION_ERROR', 'idempotency_key_invalid'));
+  });
+
+  it('starts one run, however often it is sent', async () => {
+    const path = `/api/notifications/${idOf(await create())}/execute`;
+    const [one, other] = [await send('run-1', undefined, path), await send('run-1', undefined, path)];
+    expect(idOf(other)).toBe(idOf(one));
+    expect(idOf(one)).toMatch(/^exe_/);
+  });
+});
+
+describe('executions and deliveries', () => {
+  it('answer 202 at once and 200 with the finished one where it was waited for', async () => {
+    const path = `/api/notifications/${idOf(await create())}`;
+    const queued = await gateway.send('POST', `${path}/execute`);
+    expect(queued.status).toBe(202);
+    const finished = await gateway.send('POST', `${path}/execute?wait=5`, { body: { dryRun: true } });
+    expect(finished.status).toBe(200);
+    expect(member(finished.body, 'data', 'status')).toBe('succeeded');
+    expect(finished.text).not.toContain('organizationId');
+    const listed = await gateway.send('GET', `${path}/executions?outcome=true&trigger=manual&status=succeeded`);
+    expect(member(listed.body, 'pagination', 'total')).toBe(2);
+    const one = await gateway.send('GET', `/api/executions/${idOf(finished)}`);
+    expect(member(one.body, 'data')).toEqual(member(finished.body, 'data'));
+    const first = await gateway.send('GET', `${path}/executions?limit=1&after=`);
+    const second = await gateway.send(
+      'GET',
+      `${path}/executions?limit=1&after=${String(member(first.body, 'cursor', 'next'))}`,
+    );
+    expect(member(second.body, 'data', 0, 'id')).not.toBe(member(first.body, 'data', 0, 'id'));
+    expect(member(second.body, 'cursor', 'next')).toBeNull();
+  });
+
+  it.each(['wait=0', 'wait=61', 'wait=x', 'force=true'])('refuse execute?%s', async (query) => {
+    const path = `/api/notifications/${idOf(await create())}/execute`;
+    expect((await gateway.send('POST', `${path}?${query}`)).status).toBe(400);
+  });
+
+  it('refuse cursors that no list gave, and a page beside a cursor', async () => {
+    for (const query of ['after=xyz', 'after=WyJhIiwxXQ', 'page=2&after=']) {
+      expect((await gateway.send('GET', `/api/executions?${query}`)).status).toBe(400);
+      expect((await gateway.send('GET', `/api/deliveries?${query}`)).status).toBe(400);
+    }
+    expect((await gateway.send('GET', '/api/executions/exe_00000000000000000000000000')).status).toBe(404);
+    expect((await gateway.send('GET', '/api/deliveries/dlv_00000000000000000000000000')).status).toBe(404);
+    expect((await gateway.send('GET', '/api/deliveries?state=failed&from=2026-01-01T00:00:00Z')).status).toBe(200);
+  });
+});

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createSqliteBus } from '#bus/sqlite';
+import { createSqliteEventStore } from '#event-store/sqlite';
+import { createSqliteReadStore } from '#read-store/sqlite';
+import { silentLogger } from '#runtime/logger';
+import {
+  errorOf,
+  idOf,
+  member,
+  refused,
+  startGateway,
+  taskBody as task,
+  webhookBody as webhook,
+  type GatewayKit,
+  type Reply,
+} from './gateway.kit.js';
+
+const email = { type: 'email', config: { to: 'me@example.com', subject: 'Hello' } };
+
+const stores = {
+  eventStore: createSqliteEventStore(':memory:'),
+  bus: createSqliteBus(':memory:', silentLogger),
+  readStore: createSqliteReadStore(':memory:'),
+};
+let gateway: GatewayKit;
+let organizationId: string;
+
+beforeAll(async () => {
+  gateway = await startGateway(stores, { SMTP_URL: 'smtp://mail.example.com', ANONYMOUS_PER_MINUTE: '100000' });
+  organizationId = await gateway.addOrganization('enterprise');
+  await gateway.addKey(organizationId, ['admin']);
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  await stores.bus.close();
+  await stores.readStore.close();
+  await stores.eventStore.close();
+});
+
+async function create(more: object = {}): Promise<Reply> {
+  const reply = await gateway.send('POST', '/api/notifications', { body: { ...task, ...more } });
+  expect(reply.status).toBe(201);
+  return reply;
+}
+
+describe('secrets', () => {
+  it('are in clear only in the answer that made them, and sealed in what is stored', async () => {
+    const made = await create({ actions: [webhook, email] });
+    const secret = String(member(made.body, 'data', 'actions', 0, 'config', 'secret'));
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/);
+    const command = JSON.stringify(gateway.commands.at(-1));
+    for (const canary of [secret, 'https://example.com/hook', 'me@example.com']) expect(command).not.toContain(canary);
+    const shown = await gateway.send('GET', `/api/notifications/${idOf(made)}`);
+    expect(member(shown.body, 'data', 'actions', 0, 'config')).toEqual({
+      url: 'https://example.com/hook',
+      secret: '********',
+    });
+    expect(member(shown.body, 'data', 'actions', 1, 'config', 'to')).toBe('me@example.com');
+  });
+
+  it('are kept when their masks come back, and nothing counts as changed', async () => {
+    const made = await create({
+      actions: [
+        {
+          type: 'webhook',
+          config: { url: 'https://user:hunter2@example.com/', headers: { 'X-Token': 't0k', Accept: 'x' } },
+        },
+        { type: 'custom', config: { code: 'return []', secrets: { apiKey: 's3cret' } } },
+      ],
+      fetch: {
+        headers: { Authorization: 'Bearer abc', 'X-Plain': 'shown' },
+        proxy: 'http://u:pr0xy@proxy.example:3128',
+      },
+    });
+    const path = `/api/notifications/${idOf(made)}`;
+    const shown = await gateway.send('GET', path);
+    for (const secret of ['hunter2', 't0k', 's3cret', 'Bearer abc', 'pr0xy']) expect(shown.text).not.toContain(secret);
+    expect(member(shown.body, 'data', 'fetch', 'headers')).toEqual({ Authorization: '********', 'X-Plain': 'shown' });
+    const same = await gateway.send('PUT', path, { body: member(shown.body, 'data') });
+    expect(member(same.body, 'data', 'revision')).toBe(0);
+    const renamed = await gateway.send('PATCH', path, { body: { name: 'renamed' } });
+    expect(member(renamed.body, 'data', 'revision')).toBe(1);
+    const [first, , last] = gateway.commands.slice(-3);
+    expect(member(last, 'spec', 'actions')).toEqual(member(first, 'spec', 'actions'));
+    expect(member(last, 'spec', 'fetch')).toEqual(member(first, 'spec', 'fetch'));
+  });
+
+  it('do not follow an address to another host', async () => {
+    const made = await create({ actions: [{ type: 'webhook', config: { url: 'https://user:hunter2@example.com/' } }] });
+    const id = String(member(made.body, 'data', 'actions', 0, 'id'));
+    const actions = [
+      { id, type: 'webhook', config: { url: 'https://user:********@evil.example/', secret: '********' } },
+    ];
+    const reply = await gateway.send('PATCH', `/api/notifications/${idOf(made)}`, { body: { actions } });
+    expect(errorOf(reply)).toEqual(refused(400, 'VALIDATION_ERROR', 'secret_required'));
+  });
+
+  it('of an action are not made anew when it is sent without', async () => {
+    const made = await create({ actions: [webhook] });
+    const id = String(member(made.body, 'data', 'actions', 0, 'id'));
+    const path = `/api/notifications/${idOf(made)}`;
+    const reply = await gateway.send('PUT', path, { body: { ...task, actions: [{ ...webhook, id }] } });
+    expect(member(reply.body, 'data', 'revision')).toBe(0);
+    const foreign = await gateway.send('PUT', path, {
+      body: { ...task, actions: [{ ...webhook, id: 'act_00000000000000000000000000' }] },
+    });
+    expect(errorOf(foreign)).toEqual(refused(400, 'VALIDATION_ERROR', 'action_unknown'));
+  });
+});
