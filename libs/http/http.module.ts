@@ -8,6 +8,7 @@ import { AnswerInterceptor, IDEMPOTENCY_RECORDS } from './answer.interceptor.js'
 import { ErrorFilter } from './error-filter.js';
 import { FrontDoor } from './front-door.js';
 import { createIdempotencyRecords } from './idempotency.js';
+import { IdempotencyPruner } from './idempotency-pruner.js';
 import { createProcessQuota, QUOTA } from './quota.js';
 import { RouteGuard } from './route-guard.js';
 import { RouteTable } from './route-table.js';
@@ -16,6 +17,7 @@ import { RouteTable } from './route-table.js';
   providers: [
     RouteTable,
     FrontDoor,
+    IdempotencyPruner,
     { provide: QUOTA, useFactory: (clock: Clock) => createProcessQuota(clock), inject: [CLOCK] },
     {
       provide: IDEMPOTENCY_RECORDS,

@@ -1,0 +1,69 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { createSqliteEventStore } from '#event-store/sqlite';
+import { createSqliteReadStore } from '#read-store/sqlite';
+import { createEventVault } from '#vault/event-vault';
+import { createIdempotencyRecords, idempotencyView, type StoredAnswer } from './idempotency.js';
+
+const dayMs = 24 * 3_600_000;
+const eventStore = createSqliteEventStore(':memory:');
+const readStore = createSqliteReadStore(':memory:');
+const time = { ms: 1_000 };
+const processOf = () =>
+  createIdempotencyRecords(readStore, createEventVault(eventStore, Buffer.alloc(32, 1)), { now: () => time.ms });
+
+afterAll(async () => {
+  await readStore.close();
+  await eventStore.close();
+});
+
+const answer: StoredAnswer = { status: 201, headers: { etag: '"0"' }, body: '{"a":"canary"}' };
+const asked = (key: string) => ({ organizationId: 'org_1', key, content: 'POST /x {}' });
+
+describe('idempotency records', () => {
+  it('outlive the process that wrote them', async () => {
+    await processOf().once(asked('a'), async () => ({ answer, keep: true }));
+    const again = await processOf().once(asked('a'), () => Promise.reject(new Error('must not run again')));
+    expect(again).toEqual({ answer, replayed: true });
+  });
+
+  it('give a repeat after a crash the start of the first try', async () => {
+    const starts: number[] = [];
+    const cut = processOf().once(asked('b'), async ({ startedAtMs }) => {
+      starts.push(startedAtMs);
+      throw new Error('killed');
+    });
+    await expect(cut).rejects.toThrow('killed');
+    time.ms += 60_000;
+    await processOf().once(asked('b'), async ({ startedAtMs }) => {
+      starts.push(startedAtMs);
+      return { answer, keep: true };
+    });
+    expect(starts[1]).toBe(starts[0]);
+  });
+
+  it('give two processes at once the same start', async () => {
+    const starts = await Promise.all(
+      [processOf(), processOf()].map(async (one) => {
+        let started = 0;
+        await one.once(asked('c'), async ({ startedAtMs }) => {
+          started = startedAtMs;
+          return { answer, keep: true };
+        });
+        return started;
+      }),
+    );
+    expect(starts[0]).toBe(starts[1]);
+  });
+
+  it('are free again after a day, and are dropped then', async () => {
+    await processOf().once(asked('d'), async () => ({ answer, keep: true }));
+    time.ms += dayMs;
+    const other = { ...asked('d'), content: 'POST /x {"other":1}' };
+    expect((await processOf().once(other, async () => ({ answer, keep: true }))).replayed).toBe(false);
+    await processOf().prune();
+    const options = { where: [], sort: [], limit: 100, offset: 0, count: true };
+    const { documents, total } = await readStore.page(idempotencyView, options);
+    expect(total).toBe(1);
+    expect(JSON.stringify(documents)).not.toContain('canary');
+  });
+});
