@@ -10,6 +10,9 @@ import { toLine, toRecord } from './report.mjs';
 const benches = {
   start: async () => (await import('./start.mjs')).start,
   create: async () => (await import('./create.mjs')).create,
+  evaluate: async () => (await import('./evaluate.mjs')).evaluate,
+  deliver: async () => (await import('./deliver.mjs')).deliver,
+  lateness: async () => (await import('./lateness.mjs')).lateness,
 };
 const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')}…] [--json] [--seed N] [--profile]\n`;
 

@@ -1,0 +1,75 @@
+// `lateness`: how long after its due time a run begins, and a webhook arrives, at a steady rate of due runs.
+import { setTimeout } from 'node:timers/promises';
+import { receivedBy } from './deliver.mjs';
+import { ask, makeFolder, startProcess, startProduct } from './processes.mjs';
+import { quantile } from './report.mjs';
+
+const tasks = 50;
+const intervalSeconds = 1;
+const warmupMs = 5_000;
+const measureMs = 15_000;
+
+async function executionsOf(url, id) {
+  const executions = [];
+  for (let cursor = ''; cursor !== null;) {
+    const { data, cursor: after } = await ask(
+      url,
+      'GET',
+      `/api/notifications/${id}/executions?limit=100&after=${encodeURIComponent(cursor)}`,
+    );
+    executions.push(...data);
+    cursor = after.next;
+  }
+  return executions;
+}
+
+export async function* lateness() {
+  const receiver = await startProcess('test/bench/receiver.mjs', { probe: '/received' });
+  const product = await startProduct(await makeFolder(), {
+    env: { MIN_INTERVAL_SECONDS: '1' },
+    profileAs: 'lateness.cpuprofile',
+  });
+  const ids = [];
+  for (let number = 0; number < tasks; number += 1) {
+    const { data } = await ask(product.url, 'POST', '/api/notifications', {
+      name: `Offer ${number}`,
+      url: `${receiver.url}/offers/${number}`,
+      evaluationFunction: `return page.number(document.querySelector('.price')) < 100`,
+      schedule: { type: 'interval', intervalSeconds },
+      actions: [{ type: 'webhook', config: { url: `${receiver.url}/hook` } }],
+    });
+    ids.push(data.id);
+  }
+  await setTimeout(warmupMs);
+  const [fromMs, cpuBefore] = [Date.now(), product.cpuMs()];
+  await setTimeout(measureMs);
+  const cpuMs = product.cpuMs() - cpuBefore;
+  const untilMs = Date.now();
+  const executions = (await Promise.all(ids.map((id) => executionsOf(product.url, id))))
+    .flat()
+    .filter(({ scheduledFor, startedAt }) => {
+      const dueMs = Date.parse(scheduledFor);
+      return startedAt !== null && dueMs >= fromMs && dueMs < untilMs;
+    });
+  const dueById = new Map(executions.map(({ id, scheduledFor }) => [id, Date.parse(scheduledFor)]));
+  const received = await receivedBy(receiver);
+  await product.stop();
+  await receiver.stop();
+  const begun = executions.map(({ scheduledFor, startedAt }) => Date.parse(startedAt) - Date.parse(scheduledFor));
+  const arrived = received.flatMap(({ atMs, executionId }) =>
+    dueById.has(executionId) ? [atMs - dueById.get(executionId)] : [],
+  );
+  const title = `${tasks / intervalSeconds} runs a second`;
+  yield { bench: 'lateness', case: `${title}: runs done`, value: executions.length / (measureMs / 1_000), unit: '/s' };
+  yield { bench: 'lateness', case: `${title}: due to begun p50`, value: quantile(begun, 0.5), unit: 'ms', target: 250 };
+  yield {
+    bench: 'lateness',
+    case: `${title}: due to begun p99`,
+    value: quantile(begun, 0.99),
+    unit: 'ms',
+    target: 1_000,
+  };
+  yield { bench: 'lateness', case: `${title}: due to webhook p50`, value: quantile(arrived, 0.5), unit: 'ms' };
+  yield { bench: 'lateness', case: `${title}: due to webhook p99`, value: quantile(arrived, 0.99), unit: 'ms' };
+  yield { bench: 'lateness', case: `${title}: processor time a run`, value: cpuMs / executions.length, unit: 'ms' };
+}
