@@ -1,5 +1,5 @@
 /** Reads what the sandbox handed out. The user's code may have had its hands on it, so nothing is taken on trust. */
-import type { Json, JsonObject } from '#runtime/json';
+import type { JsonObject } from '#runtime/json';
 import { codeFileName } from './code-forms.js';
 import { sandboxFailureReasons } from './sandbox.js';
 import type { LogLine, SandboxFailure, SandboxFailureReason } from './sandbox.js';

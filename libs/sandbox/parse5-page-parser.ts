@@ -249,6 +249,14 @@ class RowIndex {
 
 const whiteSpace = /[\t\n\f\r ]+/;
 
+function indexClasses(classes: RowIndex, value: string, row: number): void {
+  if (!whiteSpace.test(value)) {
+    if (value !== '') classes.add(value, row);
+    return;
+  }
+  for (const token of value.split(whiteSpace)) if (token !== '') classes.add(token, row);
+}
+
 /** One walk in document order, template contents after the document. */
 function flatten(document: number, limits: PageLimits): FlatPage {
   const { kind, name, parent, first, next, data, attributes, templates } = columns;
@@ -296,11 +304,8 @@ function flatten(document: number, limits: PageLimits): FlatPage {
           values += value;
           valuesLength += value.length;
           valueOffsets.push(valuesLength);
-          if (attributeName === 'class') {
-            if (whiteSpace.test(value)) {
-              for (const token of value.split(whiteSpace)) if (token !== '') classes.add(token, at);
-            } else if (value !== '') classes.add(value, at);
-          } else if (attributeName === 'id' && value !== '') ids.add(value, at);
+          if (attributeName === 'class') indexClasses(classes, value, at);
+          else if (attributeName === 'id' && value !== '') ids.add(value, at);
         }
         const content = templates.get(node);
         if (content !== undefined) {

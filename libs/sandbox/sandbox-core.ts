@@ -21,7 +21,7 @@ import type {
   ScriptResult,
 } from './sandbox.js';
 
-/** Which part of a job runs; the pool's watchdog reads it from outside. */
+/** Which part of a job runs, `parsing` being all that precedes the code; the pool's watchdog reads it from outside. */
 export type Phase = 'parsing' | 'running';
 
 /** Time for the guest to write down what it has, after its budget is used up. */
@@ -77,8 +77,9 @@ export class SandboxCore {
   }
 
   async check(code: string): Promise<CheckedCode> {
-    this.#enter('running');
+    this.#enter('parsing');
     const compiles = await this.#compiling();
+    this.#enter('running');
     try {
       return checkCode(code, compiles);
     } catch {
@@ -100,7 +101,6 @@ export class SandboxCore {
       return { ...failed('page_too_complex', thrown.message), timings };
     }
     const parsedMs = performance.now();
-    this.#enter('running');
     const { page, limits } = job;
     const settings = {
       url: page.url,
@@ -140,7 +140,7 @@ export class SandboxCore {
   }
 
   async runScript(job: ScriptJob): Promise<ScriptResult> {
-    this.#enter('running');
+    this.#enter('parsing');
     const settings = {
       globals: job.globals,
       form: job.form,
@@ -198,6 +198,8 @@ export class SandboxCore {
 
   #runIn({ engine, entry }: Guest, run: Run): GuestResult {
     const deadline = this.#deadline;
+    // What came before, the making of an instance included, is not the code's time.
+    this.#enter('running');
     deadline.start(run.cpuMs);
     engine.interruptWhen(() => deadline.check());
     const parts = engine.decode(run.inputs);

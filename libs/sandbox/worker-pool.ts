@@ -30,6 +30,9 @@ const longJobMs = 100;
 /** Wall time that a job may take at most, as a multiple of its CPU budget, on a machine that is busy elsewhere. */
 const wallFactor = 10;
 const shortestWatchMs = 10;
+/** How long a thread may take to say what CPU time it used; it answers in the middle of its work, once it gets a core. */
+const answerMs = 250;
+const startMs = 10_000;
 const heapLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32, stackSizeMb: 16 };
 
 interface WaitingJob {
@@ -111,7 +114,7 @@ export class WorkerPool {
         request: { kind, job } as WorkerRequest,
         transfer: options.transfer,
         cpuMs: options.cpuMs,
-        settle: resolve as (outcome: JobOutcome<JobKind>) => void,
+        settle: resolve,
       };
       if (options.isUrgent) this.#waiting.unshift(waiting);
       else this.#waiting.push(waiting);
@@ -223,9 +226,8 @@ export class WorkerPool {
     const { graceMs, parseMs } = this.#settings;
     const { phase } = worker;
     const nowMs = performance.timeOrigin + performance.now() - this.#epochMs;
-    // A thread that has not begun yet is being started; that has no budget of its own but the parser's.
     const sinceMs = phase === phases.idle ? job.startedMs : worker.sinceMs;
-    const budgetMs = phase === phases.running ? job.cpuMs : parseMs;
+    const budgetMs = phase === phases.idle ? startMs : phase === phases.running ? job.cpuMs : parseMs;
     const leftMs = sinceMs + budgetMs + graceMs - nowMs;
     if (leftMs > 0) return this.#watch(worker, leftMs + 1);
     const isBeyondWall = nowMs - sinceMs > budgetMs * wallFactor + graceMs;
@@ -242,7 +244,7 @@ export class WorkerPool {
   /** CPU time of the phase so far; null where the thread does not say, which is no excuse for it. */
   async #cpuMs(worker: PoolWorker): Promise<number | null> {
     const atStartMs = Atomics.load(worker.progress, progressWords.cpuMs);
-    const unanswered = new Promise<null>((resolve) => setTimeout(resolve, this.#settings.graceMs, null));
+    const unanswered = new Promise<null>((resolve) => setTimeout(resolve, answerMs, null));
     const used = worker.thread.cpuUsage().then(
       ({ user, system }) => (user + system) / 1_000 - atStartMs,
       () => null,

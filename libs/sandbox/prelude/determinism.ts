@@ -1,5 +1,4 @@
 /** The clock and the dice of a run, both given: the same page, code and seed answer the same. */
-
 const RealDate = Date;
 const construct = Reflect.construct;
 

@@ -1,5 +1,4 @@
 /** The engine's own `DOMException`, with the names that the DOM throws. */
-
 declare const DOMException: new (message: string, name: string) => Error;
 
 export function domError(name: string, message: string): Error {

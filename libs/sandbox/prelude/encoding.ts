@@ -1,6 +1,6 @@
 /** `TextEncoder`, `TextDecoder`, `atob`, `btoa` and `structuredClone`. */
 import { domError } from './dom-exception.js';
-import { decodeUtf8, encodeUtf8 } from './url.js';
+import { decodeUtf8, encodeUtf8 } from './utf8.js';
 
 export class TextEncoder {
   get encoding(): string {

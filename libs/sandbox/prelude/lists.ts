@@ -213,8 +213,8 @@ export function dataset(node: number): object {
     {
       get: (target, name) =>
         typeof name === 'symbol'
-          ? Reflect.get(target, name)
-          : (getAttribute(node, dataAttribute(name)) ?? Reflect.get(target, name) ?? undefined),
+          ? (Reflect.get(target, name) as unknown)
+          : (getAttribute(node, dataAttribute(name)) ?? (Reflect.get(target, name) as unknown)),
       set: (_target, name, value) => {
         setAttribute(node, dataAttribute(String(name)), String(value));
         return true;
@@ -277,7 +277,7 @@ export function inlineStyle(node: number): object {
   };
   return new Proxy(methods, {
     get: (target, name) => {
-      if (typeof name === 'symbol') return Reflect.get(target, name);
+      if (typeof name === 'symbol') return Reflect.get(target, name) as unknown;
       if (name === 'cssText') return getAttribute(node, 'style') ?? '';
       if (name === 'length') return readStyle(node).size;
       if (Object.hasOwn(target, name)) return target[name];

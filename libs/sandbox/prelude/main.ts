@@ -1,11 +1,11 @@
 /** Where the host enters the sandbox. Evaluated once, when the image is made; nothing here is reachable by user code. */
 import { installDeterminism, startClock } from './determinism.js';
-import { installDom, openDocument } from './window.js';
 import { evaluationJson, scriptJson, thrownJson, unsettledJson } from './outcome.js';
 import { createConsole, startOutput } from './output.js';
 import { createPage } from './page.js';
 import type { PageFacts } from './page.js';
 import { loadTree } from './tree.js';
+import { installDom, openDocument } from './window.js';
 
 type Form = 'function' | 'body' | 'script';
 

@@ -1,23 +1,11 @@
 /** The DOM's node classes, as far as all elements share them. */
-import { domError, noLayout } from './dom-exception.js';
-import { innerText } from './inner-text.js';
+import { baseUrl } from './addresses.js';
+import { domError } from './dom-exception.js';
+import { HTMLCollection, NodeList, staticList } from './lists.js';
+import { localName, outerMarkup } from './markup.js';
+import { byId, selecting } from './queries.js';
+import { selectAll, selectFirst } from './selectors.js';
 import {
-  attributeMap,
-  Attr,
-  dataset,
-  HTMLCollection,
-  inlineStyle,
-  namedCollection,
-  NodeList,
-  staticList,
-  tokenList,
-} from './lists.js';
-import type { DOMTokenList, NamedNodeMap } from './lists.js';
-import { innerMarkup, localName, outerMarkup } from './markup.js';
-import { markupParser } from './parse-markup.js';
-import { closestMatch, matchesSelector, selectAll, selectFirst, SelectorError } from './selectors.js';
-import {
-  asciiLowerCase,
   attributesOf,
   childElementsOf,
   childNodesOf,
@@ -32,14 +20,9 @@ import {
   documentKind,
   elementKind,
   firstChild,
-  following,
   fragmentKind,
-  getAttribute,
-  indexedById,
   insertNode,
-  internName,
   isElement,
-  isQuirks,
   kind,
   lastChild,
   nameText,
@@ -49,7 +32,6 @@ import {
   parentOf,
   previousElement,
   previousSibling,
-  removeAttribute,
   rootOf,
   setAttribute,
   setData,
@@ -58,14 +40,12 @@ import {
   templateContent,
   textKind,
   textOf,
-  versionOf,
 } from './tree.js';
-import { URL } from './url.js';
 import { adopt, wrap } from './wrappers.js';
 
-const htmlNamespace = 'http://www.w3.org/1999/xhtml';
-const svgNamespace = 'http://www.w3.org/2000/svg';
-const mathNamespace = 'http://www.w3.org/1998/Math/MathML';
+export const htmlNamespace = 'http://www.w3.org/1999/xhtml';
+export const svgNamespace = 'http://www.w3.org/2000/svg';
+export const mathNamespace = 'http://www.w3.org/1998/Math/MathML';
 
 /** Thrown to by constructors that code may not call. */
 const illegal = (): never => {
@@ -293,7 +273,7 @@ export function documentOf(node: number): number {
 
 // Structure changed by code -------------------------------------------------------------------------------------------
 
-function insertInto(parent: number, node: number, before: number): void {
+export function insertInto(parent: number, node: number, before: number): void {
   const parentKind = kind(parent);
   if (parentKind !== elementKind && parentKind !== fragmentKind && parentKind !== documentKind) {
     throw domError('HierarchyRequestError', 'This node type does not support children.');
@@ -306,7 +286,7 @@ function insertInto(parent: number, node: number, before: number): void {
   for (const child of childNodesOf(node)) insertNode(parent, child, before);
 }
 
-function replaceChildren(parent: number, nodes: readonly number[]): void {
+export function replaceChildren(parent: number, nodes: readonly number[]): void {
   for (const child of childNodesOf(parent)) detachNode(child);
   for (const node of nodes) insertInto(parent, node, -1);
 }
@@ -317,7 +297,7 @@ function toNodes(items: readonly unknown[]): number[] {
   );
 }
 
-function cloneOf(node: number, isDeep: boolean): number {
+export function cloneOf(node: number, isDeep: boolean): number {
   const what = kind(node);
   const isNamed = what === elementKind;
   const data = what === doctypeKind ? doctypeParts(node).join('\0') : isNamed ? '' : dataOf(node);
@@ -330,67 +310,6 @@ function cloneOf(node: number, isDeep: boolean): number {
 }
 
 // Queries -------------------------------------------------------------------------------------------------------------
-
-function asDomError(thrown: unknown): unknown {
-  return thrown instanceof SelectorError ? domError('SyntaxError', thrown.message) : thrown;
-}
-
-function selecting<Result>(select: () => Result): Result {
-  try {
-    return select();
-  } catch (thrown) {
-    throw asDomError(thrown);
-  }
-}
-
-function byTag(root: number, name: string): number[] {
-  if (name === '*') return selectAll(root, '*');
-  const lower = asciiLowerCase(name);
-  const plain = /^[a-z][a-z0-9]*$/;
-  if (plain.test(lower)) return selectAll(root, name);
-  const found: number[] = [];
-  for (let node = following(root, root); node >= 0; node = following(node, root)) {
-    if (isElement(node) && (nameText(tagOf(node)) === lower || localName(node) === name)) found.push(node);
-  }
-  return found;
-}
-
-function byClass(root: number, names: string): number[] {
-  const wanted = names.split(/[\t\n\f\r ]+/).filter((name) => name !== '');
-  if (wanted.length === 0) return [];
-  const escaped = wanted.map((name) => `.${escapeIdentifier(name)}`).join('');
-  return selectAll(root, escaped);
-}
-
-function byAttribute(root: number, attribute: string, value: string): number[] {
-  const found: number[] = [];
-  for (let node = following(root, root); node >= 0; node = following(node, root)) {
-    if (isElement(node) && getAttribute(node, attribute) === value) found.push(node);
-  }
-  return found;
-}
-
-function byId(root: number, id: string): number {
-  if (id === '') return -1;
-  if (!isQuirks()) {
-    const indexed = indexedById(root, id);
-    if (indexed !== null) return indexed[0] ?? -1;
-  }
-  return byAttribute(root, 'id', id)[0] ?? -1;
-}
-
-/** `CSS.escape` */
-export function escapeIdentifier(text: string): string {
-  return Array.from(text, (mark, at) => {
-    const isDigit = mark >= '0' && mark <= '9';
-    if (mark === '\0') return '\ufffd';
-    if (/[\x01-\x1f\x7f]/.test(mark) || (isDigit && (at === 0 || (at === 1 && text.startsWith('-'))))) {
-      return `\\${mark.charCodeAt(0).toString(16)} `;
-    }
-    if (mark === '-' && text.length === 1) return '\\-';
-    return /[\w\u0080-\u{10ffff}-]/u.test(mark) ? mark : `\\${mark}`;
-  }).join('');
-}
 
 interface ParentMembers {
   readonly children: HTMLCollection;
@@ -405,7 +324,7 @@ interface ParentMembers {
 }
 
 /** What elements, documents and fragments have in common. */
-const parentMembers: ParentMembers & ThisType<Node> = {
+export const parentMembers: ParentMembers & ThisType<Node> = {
   get children(): HTMLCollection {
     const node = Node.numberOf(this);
     return new HTMLCollection(() => childElementsOf(node));
@@ -443,7 +362,7 @@ const parentMembers: ParentMembers & ThisType<Node> = {
 };
 
 /** What can stand beside siblings. */
-const childMembers: Record<'before' | 'after' | 'replaceWith' | 'remove', (...items: unknown[]) => void> &
+export const childMembers: Record<'before' | 'after' | 'replaceWith' | 'remove', (...items: unknown[]) => void> &
   ThisType<Node> = {
   before(...items: unknown[]) {
     const node = Node.numberOf(this);
@@ -469,7 +388,7 @@ const childMembers: Record<'before' | 'after' | 'replaceWith' | 'remove', (...it
   },
 };
 
-function mixIn(target: object, members: object): void {
+export function mixIn(target: object, members: object): void {
   for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(members))) {
     Object.defineProperty(target, name, { ...descriptor, enumerable: false });
   }
@@ -511,7 +430,7 @@ export class CharacterData extends Node {
 }
 mixIn(CharacterData.prototype, childMembers);
 
-function made(nodeKind: number, data: unknown): NodeToken {
+export function made(nodeKind: number, data: unknown): NodeToken {
   return new NodeToken(createNode(nodeKind, 0, data === undefined ? '' : String(data)));
 }
 
@@ -568,538 +487,11 @@ export class DocumentFragment extends Node {
   }
 }
 mixIn(DocumentFragment.prototype, parentMembers);
-export interface DocumentFragment extends ParentMembers {}
 
-export class Element extends Node {
-  get tagName(): string {
-    return tagNameOf(Node.numberOf(this));
-  }
-  get localName(): string {
-    return localName(Node.numberOf(this));
-  }
-  get prefix(): null {
-    return null;
-  }
-  get namespaceURI(): string {
-    const name = nameText(tagOf(Node.numberOf(this)));
-    if (name.startsWith('svg ')) return svgNamespace;
-    return name.startsWith('math ') ? mathNamespace : htmlNamespace;
-  }
-  get id(): string {
-    return getAttribute(Node.numberOf(this), 'id') ?? '';
-  }
-  set id(value: unknown) {
-    setAttribute(Node.numberOf(this), 'id', String(value));
-  }
-  get className(): string {
-    return getAttribute(Node.numberOf(this), 'class') ?? '';
-  }
-  set className(value: unknown) {
-    setAttribute(Node.numberOf(this), 'class', String(value));
-  }
-  get classList(): DOMTokenList {
-    return tokenList(Node.numberOf(this), 'class');
-  }
-  set classList(value: unknown) {
-    this.className = value;
-  }
-  get slot(): string {
-    return getAttribute(Node.numberOf(this), 'slot') ?? '';
-  }
-  get attributes(): NamedNodeMap {
-    return attributeMap(Node.numberOf(this));
-  }
-  get shadowRoot(): null {
-    return null;
-  }
-  #attributeName(name: unknown): string {
-    const text = String(name);
-    return nameText(tagOf(Node.numberOf(this))).includes(' ') ? text : asciiLowerCase(text);
-  }
-  getAttribute(name: unknown): string | null {
-    return getAttribute(Node.numberOf(this), this.#attributeName(name));
-  }
-  getAttributeNS(_namespace: unknown, name: unknown): string | null {
-    const node = Node.numberOf(this);
-    return getAttribute(node, String(name)) ?? getAttribute(node, `xlink:${String(name)}`);
-  }
-  getAttributeNames(): string[] {
-    return [...attributesOf(Node.numberOf(this)).keys()];
-  }
-  getAttributeNode(name: unknown): Attr | null {
-    return this.hasAttribute(name) ? new Attr(Node.numberOf(this), this.#attributeName(name)) : null;
-  }
-  hasAttribute(name: unknown): boolean {
-    return this.getAttribute(name) !== null;
-  }
-  hasAttributeNS(namespace: unknown, name: unknown): boolean {
-    return this.getAttributeNS(namespace, name) !== null;
-  }
-  hasAttributes(): boolean {
-    return attributesOf(Node.numberOf(this)).size > 0;
-  }
-  setAttribute(name: unknown, value: unknown): void {
-    const text = this.#attributeName(name);
-    if (!/^[^\0\t\n\f\r />=]+$/.test(text)) {
-      throw domError('InvalidCharacterError', `'${text}' is not a valid attribute name.`);
-    }
-    setAttribute(Node.numberOf(this), text, String(value));
-  }
-  setAttributeNS(_namespace: unknown, name: unknown, value: unknown): void {
-    setAttribute(Node.numberOf(this), String(name), String(value));
-  }
-  removeAttribute(name: unknown): void {
-    removeAttribute(Node.numberOf(this), this.#attributeName(name));
-  }
-  removeAttributeNS(_namespace: unknown, name: unknown): void {
-    removeAttribute(Node.numberOf(this), String(name));
-  }
-  toggleAttribute(name: unknown, force?: boolean): boolean {
-    const isWanted = force ?? !this.hasAttribute(name);
-    if (!isWanted) this.removeAttribute(name);
-    else if (!this.hasAttribute(name)) this.setAttribute(name, '');
-    return isWanted;
-  }
-  matches(selector: unknown): boolean {
-    const node = Node.numberOf(this);
-    return selecting(() => matchesSelector(node, String(selector), node));
-  }
-  webkitMatchesSelector(selector: unknown): boolean {
-    return this.matches(selector);
-  }
-  closest(selector: unknown): object | null {
-    const node = Node.numberOf(this);
-    return wrap(selecting(() => closestMatch(node, String(selector))));
-  }
-  getElementsByTagName(name: unknown): HTMLCollection {
-    const node = Node.numberOf(this);
-    return new HTMLCollection(() => byTag(node, String(name)));
-  }
-  getElementsByTagNameNS(_namespace: unknown, name: unknown): HTMLCollection {
-    return this.getElementsByTagName(name);
-  }
-  getElementsByClassName(names: unknown): HTMLCollection {
-    const node = Node.numberOf(this);
-    return new HTMLCollection(() => byClass(node, String(names)));
-  }
-  get nextElementSibling(): object | null {
-    return wrap(nextElement(Node.numberOf(this)));
-  }
-  get previousElementSibling(): object | null {
-    return wrap(previousElement(Node.numberOf(this)));
-  }
-  get innerHTML(): string {
-    return innerMarkup(Node.numberOf(this));
-  }
-  set innerHTML(markup: unknown) {
-    const node = Node.numberOf(this);
-    const content = templateContent(node);
-    const fragment = this.#parse(markup, this);
-    replaceChildren(content >= 0 ? content : node, [fragment]);
-  }
-  get outerHTML(): string {
-    return outerMarkup(Node.numberOf(this));
-  }
-  set outerHTML(markup: unknown) {
-    const node = Node.numberOf(this);
-    const parent = parentOf(node);
-    if (parent < 0) return;
-    const context = isElement(parent) ? (wrap(parent) as Element) : this;
-    const fragment = this.#parse(markup, context);
-    insertInto(parent, fragment, node);
-    detachNode(node);
-  }
-  #parse(markup: unknown, context: Element): number {
-    const text = markup === null ? '' : String(markup);
-    return markupParser().parseFragment(text, context.localName, context.namespaceURI);
-  }
-  insertAdjacentHTML(position: unknown, markup: unknown): void {
-    const place = String(position).toLowerCase();
-    const isOutside = place === 'beforebegin' || place === 'afterend';
-    const parent = parentElementOf(Node.numberOf(this));
-    const context = isOutside && parent >= 0 ? (wrap(parent) as Element) : this;
-    this.#insertAdjacent(place, this.#parse(markup, context));
-  }
-  insertAdjacentElement(position: unknown, element: unknown): object | null {
-    this.#insertAdjacent(String(position).toLowerCase(), Node.numberOf(element));
-    return element as object;
-  }
-  insertAdjacentText(position: unknown, text: unknown): void {
-    this.#insertAdjacent(String(position).toLowerCase(), createNode(textKind, 0, String(text)));
-  }
-  #insertAdjacent(place: string, inserted: number): void {
-    const node = Node.numberOf(this);
-    const parent = parentOf(node);
-    if (place === 'beforebegin') {
-      if (parent >= 0) insertInto(parent, inserted, node);
-    } else if (place === 'afterbegin') insertInto(node, inserted, firstChild(node));
-    else if (place === 'beforeend') insertInto(node, inserted, -1);
-    else if (place === 'afterend') {
-      if (parent >= 0) insertInto(parent, inserted, nextSibling(node));
-    } else throw domError('SyntaxError', `'${place}' is not a place beside or inside an element.`);
-  }
-  checkVisibility(): boolean {
-    return noLayout('checkVisibility()');
-  }
-  getBoundingClientRect(): never {
-    return noLayout('getBoundingClientRect()');
-  }
-  getClientRects(): never {
-    return noLayout('getClientRects()');
-  }
-  scrollIntoView(): void {
-    // There is nothing to scroll.
-  }
-}
-mixIn(Element.prototype, parentMembers);
-mixIn(Element.prototype, childMembers);
-export interface Element extends ParentMembers {
-  before(...items: unknown[]): void;
-  after(...items: unknown[]): void;
-  replaceWith(...items: unknown[]): void;
-  remove(): void;
-}
-for (const measure of [
-  'clientWidth',
-  'clientHeight',
-  'clientTop',
-  'clientLeft',
-  'scrollWidth',
-  'scrollHeight',
-  'scrollTop',
-  'scrollLeft',
-  'offsetWidth',
-  'offsetHeight',
-  'offsetTop',
-  'offsetLeft',
-  'offsetParent',
-]) {
-  Object.defineProperty(Element.prototype, measure, { get: () => noLayout(measure), configurable: true });
+export function tag(node: number): string {
+  return nameText(tagOf(node));
 }
 
-/** Elements of HTML and SVG share these. */
-const styledMembers = {
-  get dataset(): object {
-    return dataset(Node.numberOf(this));
-  },
-  get style(): object {
-    return inlineStyle(Node.numberOf(this));
-  },
-  set style(value: unknown) {
-    setAttribute(Node.numberOf(this), 'style', String(value));
-  },
-  get tabIndex(): number {
-    return Number.parseInt(getAttribute(Node.numberOf(this), 'tabindex') ?? '-1', 10);
-  },
-  focus(): void {
-    // Nothing has the focus on a page at rest.
-  },
-  blur(): void {
-    // See above.
-  },
-};
-
-export class HTMLElement extends Element {
-  get innerText(): string {
-    return innerText(Node.numberOf(this));
-  }
-  set innerText(value: unknown) {
-    const node = Node.numberOf(this);
-    const nodes: number[] = [];
-    String(value)
-      .split(/\r\n|\n|\r/)
-      .forEach((line, at) => {
-        if (at > 0) nodes.push(createNode(elementKind, internName('br'), ''));
-        if (line !== '') nodes.push(createNode(textKind, 0, line));
-      });
-    replaceChildren(node, nodes);
-  }
-  get outerText(): string {
-    return this.innerText;
-  }
-  get hidden(): boolean {
-    return getAttribute(Node.numberOf(this), 'hidden') !== null;
-  }
-  set hidden(value: unknown) {
-    if (value) setAttribute(Node.numberOf(this), 'hidden', '');
-    else removeAttribute(Node.numberOf(this), 'hidden');
-  }
-  get isContentEditable(): boolean {
-    return (this.getAttribute('contenteditable') ?? 'false').toLowerCase() !== 'false';
-  }
-  click(): void {
-    // Nothing happens on a page at rest.
-  }
+export function write(node: number, attribute: string, value: unknown): void {
+  setAttribute(node, attribute, String(value));
 }
-mixIn(HTMLElement.prototype, styledMembers);
-
-export class SVGElement extends Element {
-  get ownerSVGElement(): object | null {
-    return this.parentElement === null ? null : (this.parentElement as Element).closest('svg');
-  }
-}
-mixIn(SVGElement.prototype, styledMembers);
-
-export class MathMLElement extends Element {}
-mixIn(MathMLElement.prototype, styledMembers);
-
-// The document --------------------------------------------------------------------------------------------------------
-
-let readDocumentUrl: () => string = () => 'about:blank';
-let knownDocumentUrl: string | null = null;
-let baseVersion = -1;
-let knownBase = '';
-
-export function setDocumentUrl(read: () => string): void {
-  readDocumentUrl = read;
-}
-
-function documentUrl(): string {
-  return (knownDocumentUrl ??= readDocumentUrl());
-}
-
-/** What relative addresses on the page are relative to. */
-export function baseUrl(): string {
-  if (baseVersion === versionOf()) return knownBase;
-  baseVersion = versionOf();
-  const base = selectFirst(0, 'base[href]');
-  const href = base < 0 ? null : getAttribute(base, 'href');
-  const resolved = href === null ? null : URL.parse(href, documentUrl());
-  knownBase = resolved === null ? documentUrl() : resolved.href;
-  return knownBase;
-}
-
-/** An attribute that holds an address, made absolute; as written where it is none. */
-export function resolvedUrl(node: number, attribute: string): string {
-  const written = getAttribute(node, attribute);
-  if (written === null) return '';
-  return URL.parse(written, baseUrl())?.href ?? written;
-}
-
-function elementWithTag(document: number, tag: string): number {
-  for (let top = firstChild(document); top >= 0; top = nextSibling(top)) {
-    if (!isElement(top)) continue;
-    if (tag === 'html') return top;
-    for (const child of childElementsOf(top)) {
-      const name = nameText(tagOf(child));
-      if (name === tag || (tag === 'body' && name === 'frameset')) return child;
-    }
-    return -1;
-  }
-  return -1;
-}
-
-export class Document extends Node {
-  get URL(): string {
-    return documentUrl();
-  }
-  get documentURI(): string {
-    return documentUrl();
-  }
-  get domain(): string {
-    return URL.parse(documentUrl())?.hostname ?? '';
-  }
-  get compatMode(): string {
-    return isQuirks() ? 'BackCompat' : 'CSS1Compat';
-  }
-  get characterSet(): string {
-    return 'UTF-8';
-  }
-  get charset(): string {
-    return 'UTF-8';
-  }
-  get inputEncoding(): string {
-    return 'UTF-8';
-  }
-  get contentType(): string {
-    return 'text/html';
-  }
-  get readyState(): string {
-    return 'complete';
-  }
-  get visibilityState(): string {
-    return 'visible';
-  }
-  get hidden(): boolean {
-    return false;
-  }
-  get referrer(): string {
-    return '';
-  }
-  get cookie(): string {
-    return '';
-  }
-  get lastModified(): string {
-    return '';
-  }
-  get designMode(): string {
-    return 'off';
-  }
-  get dir(): string {
-    return (this.documentElement as Element | null)?.getAttribute('dir') ?? '';
-  }
-  get defaultView(): object | null {
-    return Node.numberOf(this) === 0 ? globalThis : null;
-  }
-  get location(): unknown {
-    return Node.numberOf(this) === 0 ? (globalThis as { location?: unknown }).location : null;
-  }
-  get doctype(): object | null {
-    return wrap(childNodesOf(Node.numberOf(this)).find((child) => kind(child) === doctypeKind) ?? -1);
-  }
-  get documentElement(): object | null {
-    return wrap(elementWithTag(Node.numberOf(this), 'html'));
-  }
-  get scrollingElement(): object | null {
-    return this.documentElement;
-  }
-  get activeElement(): object | null {
-    return this.body;
-  }
-  get currentScript(): null {
-    return null;
-  }
-  get head(): object | null {
-    return wrap(elementWithTag(Node.numberOf(this), 'head'));
-  }
-  get body(): object | null {
-    return wrap(elementWithTag(Node.numberOf(this), 'body'));
-  }
-  get title(): string {
-    const title = selectFirst(Node.numberOf(this), 'title');
-    return title < 0
-      ? ''
-      : textOf(title)
-          .replace(/[\t\n\f\r ]+/g, ' ')
-          .replace(/^ | $/g, '');
-  }
-  set title(value: unknown) {
-    const title = selectFirst(Node.numberOf(this), 'title');
-    if (title >= 0) (wrap(title) as Node).textContent = String(value);
-    else if (this.head !== null) {
-      const made = this.createElement('title') as Node;
-      made.textContent = String(value);
-      (this.head as Node).appendChild(made);
-    }
-  }
-  #all(selector: string): HTMLCollection {
-    const node = Node.numberOf(this);
-    return namedCollection(() => selectAll(node, selector));
-  }
-  get links(): HTMLCollection {
-    return this.#all('a[href], area[href]');
-  }
-  get anchors(): HTMLCollection {
-    return this.#all('a[name]');
-  }
-  get images(): HTMLCollection {
-    return this.#all('img');
-  }
-  get forms(): HTMLCollection {
-    return this.#all('form');
-  }
-  get scripts(): HTMLCollection {
-    return this.#all('script');
-  }
-  get embeds(): HTMLCollection {
-    return this.#all('embed');
-  }
-  get plugins(): HTMLCollection {
-    return this.#all('embed');
-  }
-  get all(): HTMLCollection {
-    return this.#all('*');
-  }
-  get styleSheets(): readonly unknown[] {
-    return [];
-  }
-  getElementById(id: unknown): object | null {
-    return wrap(byId(Node.numberOf(this), String(id)));
-  }
-  getElementsByTagName(name: unknown): HTMLCollection {
-    const node = Node.numberOf(this);
-    return new HTMLCollection(() => byTag(node, String(name)));
-  }
-  getElementsByTagNameNS(_namespace: unknown, name: unknown): HTMLCollection {
-    return this.getElementsByTagName(name);
-  }
-  getElementsByClassName(names: unknown): HTMLCollection {
-    const node = Node.numberOf(this);
-    return new HTMLCollection(() => byClass(node, String(names)));
-  }
-  getElementsByName(name: unknown): NodeList {
-    const node = Node.numberOf(this);
-    return new NodeList(() => byAttribute(node, 'name', String(name)));
-  }
-  createElement(name: unknown): object | null {
-    const tag = asciiLowerCase(String(name));
-    if (!/^[a-z][^\0\t\n\f\r />]*$/.test(tag)) {
-      throw domError('InvalidCharacterError', `The tag name provided ('${tag}') is not a valid name.`);
-    }
-    const node = createNode(elementKind, internName(tag), '');
-    if (tag === 'template') setTemplateContent(node, createNode(fragmentKind, 0, ''));
-    return wrap(node);
-  }
-  createElementNS(namespace: unknown, name: unknown): object | null {
-    const tag = String(name).replace(/^.*:/, '');
-    if (namespace === svgNamespace) return wrap(createNode(elementKind, internName(`svg ${tag}`), ''));
-    if (namespace === mathNamespace) return wrap(createNode(elementKind, internName(`math ${tag}`), ''));
-    return this.createElement(tag);
-  }
-  createTextNode(data: unknown): Text {
-    return new Text(String(data));
-  }
-  createComment(data: unknown): Comment {
-    return new Comment(String(data));
-  }
-  createDocumentFragment(): DocumentFragment {
-    return new DocumentFragment();
-  }
-  createAttribute(name: unknown): Attr {
-    return new Attr(-1, asciiLowerCase(String(name)), '');
-  }
-  importNode(node: unknown, isDeep = false): object | null {
-    return wrap(cloneOf(Node.numberOf(node), Boolean(isDeep)));
-  }
-  adoptNode(node: unknown): object | null {
-    const adopted = Node.numberOf(node);
-    detachNode(adopted);
-    return wrap(adopted);
-  }
-  get implementation(): object {
-    return {
-      hasFeature: () => true,
-      createHTMLDocument: (title?: unknown) => {
-        const markup = title === undefined ? '' : `<title></title>`;
-        const made = wrap(
-          markupParser().parseDocument(`<!doctype html><html><head>${markup}</head><body></body></html>`),
-        );
-        if (title !== undefined) (made as Document).title = title as string;
-        return made;
-      },
-    };
-  }
-  hasFocus(): boolean {
-    return false;
-  }
-  getSelection(): null {
-    return null;
-  }
-  elementFromPoint(): never {
-    return noLayout('elementFromPoint()');
-  }
-  elementsFromPoint(): never {
-    return noLayout('elementsFromPoint()');
-  }
-  write(): never {
-    throw domError('NotSupportedError', 'document.write() is over once a page is loaded.');
-  }
-  writeln(): never {
-    return this.write();
-  }
-}
-mixIn(Document.prototype, parentMembers);
-export interface Document extends ParentMembers {}
-
-export class HTMLDocument extends Document {}
-export class XMLDocument extends Document {}

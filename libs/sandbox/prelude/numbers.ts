@@ -1,5 +1,4 @@
 /** `page.number`: the first number in a text, whatever way its separators are written. */
-
 /** Locales (by language, then by region) that write 1.234,56 or 1 234,56; all others write 1,234.56. */
 const commaLanguages =
   ' af an az be bg bs ca cs da de el es et eu fi fo fr fur fy gl hr hu hy id is it ka kk kl ky lb lt lv mk mn nb nl nn no oc pl pt ro ru rw sk sl sq sr sv tg tk tr tt uk uz vi wa ';
@@ -49,7 +48,7 @@ function decimalSeparator(run: string, locale: string | undefined): string {
   if (run.indexOf(separator) !== run.lastIndexOf(separator)) return isGrouped(run, separator) ? '' : separator;
   const [whole = '', fraction = ''] = run.split(separator);
   // One separator with three digits after it: a thousands comma in most of the world's prices, a decimal point in none.
-  const looksGrouped = fraction.length === 3 && whole.length >= 1 && whole.length <= 3 && !/^0/.test(whole);
+  const looksGrouped = fraction.length === 3 && whole.length >= 1 && whole.length <= 3 && !whole.startsWith('0');
   if (/['\u2019 \u00a0\u2007\u2009\u202f]/.test(run)) return separator;
   return looksGrouped ? '' : separator;
 }

@@ -1,5 +1,4 @@
 /** What the code logs and reports, counted against its limit while it runs and written as JSON at the end. */
-
 // Taken before any user code runs: patched built-ins must not change what is handed back.
 const stringify = JSON.stringify;
 const charCodeAt = Function.prototype.call.bind(String.prototype.charCodeAt) as (text: string, at: number) => number;
@@ -10,8 +9,8 @@ let outputLimit = 0;
 let outputBytes = 0;
 let isOverOutputLimit = false;
 let logTexts = '';
-let valueNames: string[] = [];
-let valueTexts: string[] = [];
+const valueNames: string[] = [];
+const valueTexts: string[] = [];
 
 export function startOutput(limitBytes: number): void {
   outputLimit = limitBytes;

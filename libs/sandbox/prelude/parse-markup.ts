@@ -2,7 +2,6 @@
  * Markup parsed by the code itself (`innerHTML =`, `DOMParser`). A full parser makes the sandbox's image larger than
  * most code needs it, so it is only in a second image; without it the host is told to run the code again in that one.
  */
-
 export type ParseFragment = (markup: string, contextTag: string, contextNamespace: string) => number;
 export type ParseDocument = (markup: string) => number;
 

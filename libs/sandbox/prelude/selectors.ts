@@ -2,13 +2,22 @@
  * CSS Selectors 4 over the tree's integers. A selector is read once into compounds; the rightmost one picks its
  * candidates from the page's indexes, and the rest is checked from right to left.
  */
+import { attributeTest, hasToken, isForeign } from './attribute-selectors.js';
+import {
+  canBeDisabled,
+  directionOf,
+  isChecked,
+  isDisabled,
+  isEditable,
+  isEmpty,
+  isTag,
+  languageOf,
+} from './element-state.js';
+import { nameStart, Reader, SelectorError } from './selector-reader.js';
+import { positionOf } from './sibling-positions.js';
 import {
   asciiLowerCase,
-  attributeByName,
-  childElementsOf,
   compareOrder,
-  dataOf,
-  elementKind,
   firstChild,
   following,
   getAttribute,
@@ -26,10 +35,7 @@ import {
   parentElementOf,
   parentOf,
   previousElement,
-  rootOf,
   tagOf,
-  textKind,
-  versionOf,
 } from './tree.js';
 
 /** What `:scope` and, inside `:has()`, the element in question stand for. */
@@ -57,207 +63,11 @@ interface Complex {
   readonly combinators: Combinator[];
 }
 
-export class SelectorError extends Error {}
-
 const cache = new Map<string, Complex[]>();
-
-/** Attributes whose values HTML compares without regard to case. */
-const caselessAttributes =
-  ' accept accept-charset align alink axis bgcolor charset checked clear codetype color compact declare defer dir direction disabled enctype face frame hreflang http-equiv lang language link media method multiple nohref noresize noshade nowrap readonly rel rev rules scope scrolling selected shape target text type valign valuetype vlink ';
 
 /** States that nothing on a page at rest is in. */
 const neverTrue =
   ' hover active focus focus-visible focus-within visited local-link fullscreen modal picture-in-picture playing paused seeking buffering stalled muted volume-locked current past future user-invalid user-valid popover-open autofill -webkit-autofill target-within host host-context ';
-
-const nameStart = /[A-Za-z_\u0080-\uffff\\-]/;
-const nameEnd = /[^A-Za-z0-9_\u0080-\uffff-]/g;
-const blank = /[\t\n\f\r ]/;
-
-class Reader {
-  readonly text: string;
-  at = 0;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-
-  peek(): string {
-    return this.text.charAt(this.at);
-  }
-
-  fail(): never {
-    throw new SelectorError(`'${this.text}' is not a valid selector.`);
-  }
-
-  skipBlanks(): boolean {
-    const from = this.at;
-    while (this.at < this.text.length && blank.test(this.peek())) this.at++;
-    return this.at > from;
-  }
-
-  take(mark: string): boolean {
-    if (!this.text.startsWith(mark, this.at)) return false;
-    this.at += mark.length;
-    return true;
-  }
-
-  expect(mark: string): void {
-    if (!this.take(mark)) this.fail();
-  }
-
-  escape(): string {
-    const hex = /^[0-9a-fA-F]{1,6}/.exec(this.text.slice(this.at, this.at + 6));
-    if (hex !== null) {
-      this.at += hex[0].length;
-      if (blank.test(this.peek())) this.at++;
-      const code = Number.parseInt(hex[0], 16);
-      return code === 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)
-        ? '\ufffd'
-        : String.fromCodePoint(code);
-    }
-    const code = this.text.codePointAt(this.at);
-    if (code === undefined) this.fail();
-    const mark = String.fromCodePoint(code);
-    this.at += mark.length;
-    return mark;
-  }
-
-  /** An identifier; a name after `#` may start with a digit. */
-  name(isIdentifier: boolean): string {
-    if (isIdentifier && !nameStart.test(this.peek())) this.fail();
-    if (isIdentifier && /^-?\d|^-$/.test(this.text.slice(this.at, this.at + 2))) this.fail();
-    let name = '';
-    for (;;) {
-      nameEnd.lastIndex = this.at;
-      const end = nameEnd.exec(this.text)?.index ?? this.text.length;
-      name += this.text.slice(this.at, end);
-      this.at = end;
-      if (this.peek() !== '\\') break;
-      this.at++;
-      name += this.escape();
-    }
-    if (name === '') this.fail();
-    return name;
-  }
-
-  string(): string {
-    const quote = this.peek();
-    this.at++;
-    let text = '';
-    for (;;) {
-      const mark = this.peek();
-      if (mark === '' || mark === '\n') this.fail();
-      this.at++;
-      if (mark === quote) return text;
-      if (mark !== '\\') text += mark;
-      else if (this.peek() === '\n') this.at++;
-      else text += this.escape();
-    }
-  }
-
-  /** The text up to the bracket that closes an argument, which is left standing. */
-  argument(): string {
-    const from = this.at;
-    let depth = 0;
-    for (; this.at < this.text.length; this.at++) {
-      const mark = this.peek();
-      if (mark === '\\') this.at++;
-      else if (mark === '"' || mark === "'") {
-        this.string();
-        this.at--;
-      } else if (mark === '(' || mark === '[') depth++;
-      else if (mark === ')' || mark === ']') {
-        if (depth === 0) break;
-        depth--;
-      }
-    }
-    return this.text.slice(from, this.at);
-  }
-}
-
-// Attributes ----------------------------------------------------------------------------------------------------------
-
-function isForeign(node: number): boolean {
-  return nameText(tagOf(node)).includes(' ');
-}
-
-function attributeTest(reader: Reader): Test {
-  reader.skipBlanks();
-  if (reader.take('*|') || (reader.peek() === '|' && !reader.text.startsWith('|=', reader.at) && reader.take('|'))) {
-    // Namespaces of attributes are not told apart: the name as written in the markup counts.
-  }
-  let written = reader.name(true);
-  if (reader.peek() === '|' && reader.text.charAt(reader.at + 1) !== '=') {
-    reader.at++;
-    written = `${written}:${reader.name(true)}`;
-  }
-  const lower = asciiLowerCase(written);
-  const lowerId = internName(lower);
-  const writtenId = internName(written);
-  const valueOf = (node: number): string | null =>
-    attributeByName(node, lowerId === writtenId || !isForeign(node) ? lowerId : writtenId);
-  reader.skipBlanks();
-  if (reader.take(']')) return (node) => valueOf(node) !== null;
-  const operator = /^[~|^$*]?=/.exec(reader.text.slice(reader.at, reader.at + 2))?.[0];
-  if (operator === undefined) reader.fail();
-  reader.at += operator.length;
-  reader.skipBlanks();
-  const mark = reader.peek();
-  const value = mark === '"' || mark === "'" ? reader.string() : reader.name(true);
-  reader.skipBlanks();
-  let flag = '';
-  if (/[isIS]/.test(reader.peek())) {
-    flag = reader.peek().toLowerCase();
-    reader.at++;
-    reader.skipBlanks();
-  }
-  reader.expect(']');
-  const compare = comparison(operator, flag === 'i' ? value.toLowerCase() : value);
-  if (flag === 'i') {
-    return (node) => {
-      const found = valueOf(node);
-      return found !== null && compare(found.toLowerCase());
-    };
-  }
-  if (flag === '' && caselessAttributes.includes(` ${lower} `)) {
-    const compareCaseless = comparison(operator, value.toLowerCase());
-    return (node) => {
-      const found = valueOf(node);
-      if (found === null) return false;
-      return isForeign(node) ? compare(found) : compareCaseless(found.toLowerCase());
-    };
-  }
-  return (node) => {
-    const found = valueOf(node);
-    return found !== null && compare(found);
-  };
-}
-
-function comparison(operator: string, value: string): (found: string) => boolean {
-  switch (operator) {
-    case '=':
-      return (found) => found === value;
-    case '~=':
-      return (found) => value !== '' && !blank.test(value) && hasToken(found, value);
-    case '|=':
-      return (found) => found === value || found.startsWith(`${value}-`);
-    case '^=':
-      return (found) => value !== '' && found.startsWith(value);
-    case '$=':
-      return (found) => value !== '' && found.endsWith(value);
-    default:
-      return (found) => value !== '' && found.includes(value);
-  }
-}
-
-const otherBlanks = /[\t\n\f\r]/g;
-
-/** Whether a list separated by blanks holds a token. */
-export function hasToken(list: string, token: string): boolean {
-  if (list === token) return true;
-  if (list.length <= token.length) return false;
-  return ` ${list.replace(otherBlanks, ' ')} `.includes(` ${token} `);
-}
 
 function hasClass(node: number, name: string): boolean {
   const indexed = isOfIndexedClass(node, name);
@@ -273,51 +83,6 @@ function hasId(node: number, id: string): boolean {
 }
 
 // Position among siblings ---------------------------------------------------------------------------------------------
-
-let positionsVersion = -1;
-let childPositions: Map<number, number> = new Map();
-let childCounts: Map<number, number> = new Map();
-let typePositions: Map<number, number> = new Map();
-let typeCounts: Map<string, number> = new Map();
-let countedParents: Set<number> = new Set();
-
-/** Counts the children of a parent once, and remembers it until the tree changes. */
-function countChildren(parent: number): void {
-  if (positionsVersion !== versionOf()) {
-    positionsVersion = versionOf();
-    childPositions = new Map();
-    childCounts = new Map();
-    typePositions = new Map();
-    typeCounts = new Map();
-    countedParents = new Set();
-  }
-  if (countedParents.has(parent)) return;
-  countedParents.add(parent);
-  const ofType = new Map<number, number>();
-  let position = 0;
-  for (let child = firstChild(parent); child >= 0; child = nextSibling(child)) {
-    if (!isElement(child)) continue;
-    childPositions.set(child, ++position);
-    const tag = tagOf(child);
-    const count = (ofType.get(tag) ?? 0) + 1;
-    ofType.set(tag, count);
-    typePositions.set(child, count);
-  }
-  childCounts.set(parent, position);
-  for (const [tag, count] of ofType) typeCounts.set(`${parent} ${tag}`, count);
-}
-
-function positionOf(node: number, isFromEnd: boolean, isOfType: boolean): number {
-  const parent = parentOf(node);
-  if (parent < 0) return 1;
-  countChildren(parent);
-  if (isOfType) {
-    const position = typePositions.get(node) ?? 1;
-    return isFromEnd ? (typeCounts.get(`${parent} ${tagOf(node)}`) ?? 1) - position + 1 : position;
-  }
-  const position = childPositions.get(node) ?? 1;
-  return isFromEnd ? (childCounts.get(parent) ?? 1) - position + 1 : position;
-}
 
 const nthPattern = /^\s*(?:(even)|(odd)|([+-]?\d*)n(?:\s*([+-])\s*(\d+))?|([+-]?\d+))\s*(?:\bof\b|$)/i;
 
@@ -354,100 +119,6 @@ function nthTest(name: string, argument: string): Test {
 }
 
 // Pseudo-classes ------------------------------------------------------------------------------------------------------
-
-function isTag(node: number, tags: string): boolean {
-  return tags.includes(` ${nameText(tagOf(node))} `);
-}
-
-const canBeDisabled = ' button input select textarea option optgroup fieldset ';
-
-export function isDisabled(node: number): boolean {
-  if (!isTag(node, canBeDisabled)) return false;
-  if (getAttribute(node, 'disabled') !== null) return true;
-  const parent = parentElementOf(node);
-  if (isTag(node, ' option '))
-    return parent >= 0 && isTag(parent, ' optgroup ') && getAttribute(parent, 'disabled') !== null;
-  if (isTag(node, ' optgroup ')) return false;
-  for (let child = node, up = parent; up >= 0; child = up, up = parentElementOf(up)) {
-    if (!isTag(up, ' fieldset ') || getAttribute(up, 'disabled') === null) continue;
-    const firstLegend = childElementsOf(up).find((each) => isTag(each, ' legend '));
-    if (firstLegend !== child) return true;
-  }
-  return false;
-}
-
-/** The option that a drop-down shows without one being marked. */
-function isChecked(node: number): boolean {
-  if (isTag(node, ' input ')) {
-    const type = getAttribute(node, 'type')?.toLowerCase();
-    return (type === 'checkbox' || type === 'radio') && getAttribute(node, 'checked') !== null;
-  }
-  return isTag(node, ' option ') && isSelectedOption(node);
-}
-
-export function optionsOf(select: number): number[] {
-  const options: number[] = [];
-  for (let each = following(select, select); each >= 0; each = following(each, select)) {
-    if (isElement(each) && isTag(each, ' option ')) options.push(each);
-  }
-  return options;
-}
-
-export function selectedOptionsOf(select: number): number[] {
-  const options = optionsOf(select);
-  const marked = options.filter((option) => getAttribute(option, 'selected') !== null);
-  if (getAttribute(select, 'multiple') !== null) return marked;
-  if (marked.length > 0) return marked.slice(-1);
-  if (Number(getAttribute(select, 'size') ?? 1) > 1) return [];
-  const shown = options.find((option) => !isDisabled(option));
-  return shown === undefined ? [] : [shown];
-}
-
-export function isSelectedOption(option: number): boolean {
-  for (let up = parentElementOf(option); up >= 0; up = parentElementOf(up)) {
-    if (isTag(up, ' select ')) return selectedOptionsOf(up).includes(option);
-  }
-  return getAttribute(option, 'selected') !== null;
-}
-
-const writableTypes = ' text search url tel email password date month week time datetime-local number ';
-
-function isEditable(node: number): boolean {
-  if (isTag(node, ' textarea ') || isTag(node, ' input ')) {
-    const type = getAttribute(node, 'type')?.toLowerCase() ?? 'text';
-    const isText = isTag(node, ' textarea ') || writableTypes.includes(` ${type} `);
-    return isText && getAttribute(node, 'readonly') === null && !isDisabled(node);
-  }
-  for (let up = node; up >= 0; up = parentElementOf(up)) {
-    const editable = getAttribute(up, 'contenteditable');
-    if (editable !== null) return editable.toLowerCase() !== 'false';
-  }
-  return false;
-}
-
-function isEmpty(node: number): boolean {
-  for (let child = firstChild(node); child >= 0; child = nextSibling(child)) {
-    const childKind = kind(child);
-    if (childKind === elementKind || (childKind === textKind && dataOf(child) !== '')) return false;
-  }
-  return true;
-}
-
-function languageOf(node: number): string {
-  for (let up = node; up >= 0; up = parentElementOf(up)) {
-    const language = getAttribute(up, 'lang') ?? getAttribute(up, 'xml:lang');
-    if (language !== null) return language.toLowerCase();
-  }
-  return '';
-}
-
-function directionOf(node: number): string {
-  for (let up = node; up >= 0; up = parentElementOf(up)) {
-    const direction = getAttribute(up, 'dir')?.toLowerCase();
-    if (direction === 'ltr' || direction === 'rtl') return direction;
-  }
-  return 'ltr';
-}
 
 let readTarget: () => string = () => '';
 

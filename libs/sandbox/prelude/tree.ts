@@ -3,7 +3,6 @@
  * code asks for them. The tables never change. The first change of structure copies them into linked columns ("thaw");
  * nodes made by the code live in those columns from the start. A node below `frozen` is read from the tables.
  */
-
 export const elementKind = 1;
 export const textKind = 3;
 export const commentKind = 8;
@@ -51,9 +50,9 @@ let linkedNext: number[] = [];
 let nodeCount = 0;
 
 /** Text, comment and doctype contents that code changed or made. */
-let dataOverrides: Map<number, string> = new Map();
+const dataOverrides: Map<number, string> = new Map();
 /** Attributes of elements that code changed or made. */
-let attributeOverrides: Map<number, Map<string, string>> = new Map();
+const attributeOverrides: Map<number, Map<string, string>> = new Map();
 let templateContents: Map<number, number> | null = null;
 /** False after a change of any class or id. */
 let areIndexesValid = true;

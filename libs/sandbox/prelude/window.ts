@@ -1,28 +1,16 @@
 /** The global object: what a script finds beside the language itself. */
+import { elementClasses } from './elements.js';
+import { setDocumentUrl } from './addresses.js';
+import { Document, HTMLDocument, XMLDocument } from './document.js';
 import { domError, noLayout } from './dom-exception.js';
-import { elementClasses, FormData } from './elements.js';
+import { Element, MathMLElement, SVGElement } from './element.js';
 import { atob, btoa, structuredClone, TextDecoder, TextEncoder } from './encoding.js';
+import { FormData } from './form-members.js';
 import { Attr, DOMTokenList, HTMLCollection, NamedNodeMap, NodeList } from './lists.js';
 import { outerMarkup } from './markup.js';
-import {
-  CharacterData,
-  Comment,
-  Document,
-  DocumentFragment,
-  DocumentType,
-  Element,
-  escapeIdentifier,
-  EventTarget,
-  HTMLDocument,
-  MathMLElement,
-  Node,
-  numberOf,
-  setDocumentUrl,
-  SVGElement,
-  Text,
-  XMLDocument,
-} from './nodes.js';
+import { CharacterData, Comment, DocumentFragment, DocumentType, EventTarget, Node, numberOf, Text } from './nodes.js';
 import { markupParser } from './parse-markup.js';
+import { escapeIdentifier } from './queries.js';
 import { setTarget } from './selectors.js';
 import { addTraversal, NodeFilter, NodeIterator, TreeWalker } from './traversal.js';
 import { URL, URLSearchParams } from './url.js';

@@ -1,5 +1,4 @@
 /** The objects that stand for nodes: one per node, made when first asked for. */
-
 let create: (node: number) => object = () => ({});
 const made = new Map<number, object>();
 

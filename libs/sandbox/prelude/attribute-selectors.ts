@@ -1,0 +1,91 @@
+/** Selectors over attributes: `[name]`, `[name~=value i]` and their like. */
+import type { Reader } from './selector-reader.js';
+import { blank } from './selector-reader.js';
+import { asciiLowerCase, attributeByName, internName, nameText, tagOf } from './tree.js';
+
+/** Attributes whose values HTML compares without regard to case. */
+const caselessAttributes =
+  ' accept accept-charset align alink axis bgcolor charset checked clear codetype color compact declare defer dir direction disabled enctype face frame hreflang http-equiv lang language link media method multiple nohref noresize noshade nowrap readonly rel rev rules scope scrolling selected shape target text type valign valuetype vlink ';
+
+export function isForeign(node: number): boolean {
+  return nameText(tagOf(node)).includes(' ');
+}
+
+/** Reads what stands between `[` and `]`. */
+export function attributeTest(reader: Reader): (node: number) => boolean {
+  reader.skipBlanks();
+  if (reader.take('*|') || (reader.peek() === '|' && !reader.text.startsWith('|=', reader.at) && reader.take('|'))) {
+    // Namespaces of attributes are not told apart: the name as written in the markup counts.
+  }
+  let written = reader.name(true);
+  if (reader.peek() === '|' && reader.text.charAt(reader.at + 1) !== '=') {
+    reader.at++;
+    written = `${written}:${reader.name(true)}`;
+  }
+  const lower = asciiLowerCase(written);
+  const lowerId = internName(lower);
+  const writtenId = internName(written);
+  const valueOf = (node: number): string | null =>
+    attributeByName(node, lowerId === writtenId || !isForeign(node) ? lowerId : writtenId);
+  reader.skipBlanks();
+  if (reader.take(']')) return (node) => valueOf(node) !== null;
+  const operator = /^[~|^$*]?=/.exec(reader.text.slice(reader.at, reader.at + 2))?.[0];
+  if (operator === undefined) reader.fail();
+  reader.at += operator.length;
+  reader.skipBlanks();
+  const mark = reader.peek();
+  const value = mark === '"' || mark === "'" ? reader.string() : reader.name(true);
+  reader.skipBlanks();
+  let flag = '';
+  if (/[isIS]/.test(reader.peek())) {
+    flag = reader.peek().toLowerCase();
+    reader.at++;
+    reader.skipBlanks();
+  }
+  reader.expect(']');
+  const compare = comparison(operator, flag === 'i' ? value.toLowerCase() : value);
+  if (flag === 'i') {
+    return (node) => {
+      const found = valueOf(node);
+      return found !== null && compare(found.toLowerCase());
+    };
+  }
+  if (flag === '' && caselessAttributes.includes(` ${lower} `)) {
+    const compareCaseless = comparison(operator, value.toLowerCase());
+    return (node) => {
+      const found = valueOf(node);
+      if (found === null) return false;
+      return isForeign(node) ? compare(found) : compareCaseless(found.toLowerCase());
+    };
+  }
+  return (node) => {
+    const found = valueOf(node);
+    return found !== null && compare(found);
+  };
+}
+
+function comparison(operator: string, value: string): (found: string) => boolean {
+  switch (operator) {
+    case '=':
+      return (found) => found === value;
+    case '~=':
+      return (found) => value !== '' && !blank.test(value) && hasToken(found, value);
+    case '|=':
+      return (found) => found === value || found.startsWith(`${value}-`);
+    case '^=':
+      return (found) => value !== '' && found.startsWith(value);
+    case '$=':
+      return (found) => value !== '' && found.endsWith(value);
+    default:
+      return (found) => value !== '' && found.includes(value);
+  }
+}
+
+const otherBlanks = /[\t\n\f\r]/g;
+
+/** Whether a list separated by blanks holds a token. */
+export function hasToken(list: string, token: string): boolean {
+  if (list === token) return true;
+  if (list.length <= token.length) return false;
+  return ` ${list.replace(otherBlanks, ' ')} `.includes(` ${token} `);
+}

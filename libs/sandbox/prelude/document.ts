@@ -1,0 +1,268 @@
+/** `Document`. */
+import { documentUrl } from './addresses.js';
+import { domError, noLayout } from './dom-exception.js';
+import type { Element } from './element.js';
+import { Attr, HTMLCollection, namedCollection, NodeList } from './lists.js';
+import {
+  cloneOf,
+  Comment,
+  DocumentFragment,
+  mathNamespace,
+  mixIn,
+  Node,
+  parentMembers,
+  svgNamespace,
+  Text,
+} from './nodes.js';
+import { markupParser } from './parse-markup.js';
+import { byAttribute, byClass, byId, byTag } from './queries.js';
+import { selectAll, selectFirst } from './selectors.js';
+import {
+  asciiLowerCase,
+  childElementsOf,
+  childNodesOf,
+  createNode,
+  detachNode,
+  doctypeKind,
+  elementKind,
+  firstChild,
+  fragmentKind,
+  internName,
+  isElement,
+  isQuirks,
+  kind,
+  nameText,
+  nextSibling,
+  setTemplateContent,
+  tagOf,
+  textOf,
+} from './tree.js';
+import { URL } from './url.js';
+import { wrap } from './wrappers.js';
+
+function elementWithTag(document: number, tag: string): number {
+  for (let top = firstChild(document); top >= 0; top = nextSibling(top)) {
+    if (!isElement(top)) continue;
+    if (tag === 'html') return top;
+    for (const child of childElementsOf(top)) {
+      const name = nameText(tagOf(child));
+      if (name === tag || (tag === 'body' && name === 'frameset')) return child;
+    }
+    return -1;
+  }
+  return -1;
+}
+
+export class Document extends Node {
+  get URL(): string {
+    return documentUrl();
+  }
+  get documentURI(): string {
+    return documentUrl();
+  }
+  get domain(): string {
+    return URL.parse(documentUrl())?.hostname ?? '';
+  }
+  get compatMode(): string {
+    return isQuirks() ? 'BackCompat' : 'CSS1Compat';
+  }
+  get characterSet(): string {
+    return 'UTF-8';
+  }
+  get charset(): string {
+    return 'UTF-8';
+  }
+  get inputEncoding(): string {
+    return 'UTF-8';
+  }
+  get contentType(): string {
+    return 'text/html';
+  }
+  get readyState(): string {
+    return 'complete';
+  }
+  get visibilityState(): string {
+    return 'visible';
+  }
+  get hidden(): boolean {
+    return false;
+  }
+  get referrer(): string {
+    return '';
+  }
+  get cookie(): string {
+    return '';
+  }
+  get lastModified(): string {
+    return '';
+  }
+  get designMode(): string {
+    return 'off';
+  }
+  get dir(): string {
+    return (this.documentElement as Element | null)?.getAttribute('dir') ?? '';
+  }
+  get defaultView(): object | null {
+    return Node.numberOf(this) === 0 ? globalThis : null;
+  }
+  get location(): unknown {
+    return Node.numberOf(this) === 0 ? (globalThis as { location?: unknown }).location : null;
+  }
+  get doctype(): object | null {
+    return wrap(childNodesOf(Node.numberOf(this)).find((child) => kind(child) === doctypeKind) ?? -1);
+  }
+  get documentElement(): object | null {
+    return wrap(elementWithTag(Node.numberOf(this), 'html'));
+  }
+  get scrollingElement(): object | null {
+    return this.documentElement;
+  }
+  get activeElement(): object | null {
+    return this.body;
+  }
+  get currentScript(): null {
+    return null;
+  }
+  get head(): object | null {
+    return wrap(elementWithTag(Node.numberOf(this), 'head'));
+  }
+  get body(): object | null {
+    return wrap(elementWithTag(Node.numberOf(this), 'body'));
+  }
+  get title(): string {
+    const title = selectFirst(Node.numberOf(this), 'title');
+    return title < 0
+      ? ''
+      : textOf(title)
+          .replace(/[\t\n\f\r ]+/g, ' ')
+          .replace(/^ | $/g, '');
+  }
+  set title(value: unknown) {
+    const title = selectFirst(Node.numberOf(this), 'title');
+    if (title >= 0) (wrap(title) as Node).textContent = String(value);
+    else if (this.head !== null) {
+      const made = this.createElement('title') as Node;
+      made.textContent = String(value);
+      (this.head as Node).appendChild(made);
+    }
+  }
+  #all(selector: string): HTMLCollection {
+    const node = Node.numberOf(this);
+    return namedCollection(() => selectAll(node, selector));
+  }
+  get links(): HTMLCollection {
+    return this.#all('a[href], area[href]');
+  }
+  get anchors(): HTMLCollection {
+    return this.#all('a[name]');
+  }
+  get images(): HTMLCollection {
+    return this.#all('img');
+  }
+  get forms(): HTMLCollection {
+    return this.#all('form');
+  }
+  get scripts(): HTMLCollection {
+    return this.#all('script');
+  }
+  get embeds(): HTMLCollection {
+    return this.#all('embed');
+  }
+  get plugins(): HTMLCollection {
+    return this.#all('embed');
+  }
+  get all(): HTMLCollection {
+    return this.#all('*');
+  }
+  get styleSheets(): readonly unknown[] {
+    return [];
+  }
+  getElementById(id: unknown): object | null {
+    return wrap(byId(Node.numberOf(this), String(id)));
+  }
+  getElementsByTagName(name: unknown): HTMLCollection {
+    const node = Node.numberOf(this);
+    return new HTMLCollection(() => byTag(node, String(name)));
+  }
+  getElementsByTagNameNS(_namespace: unknown, name: unknown): HTMLCollection {
+    return this.getElementsByTagName(name);
+  }
+  getElementsByClassName(names: unknown): HTMLCollection {
+    const node = Node.numberOf(this);
+    return new HTMLCollection(() => byClass(node, String(names)));
+  }
+  getElementsByName(name: unknown): NodeList {
+    const node = Node.numberOf(this);
+    return new NodeList(() => byAttribute(node, 'name', String(name)));
+  }
+  createElement(name: unknown): object | null {
+    const tag = asciiLowerCase(String(name));
+    if (!/^[a-z][^\0\t\n\f\r />]*$/.test(tag)) {
+      throw domError('InvalidCharacterError', `The tag name provided ('${tag}') is not a valid name.`);
+    }
+    const node = createNode(elementKind, internName(tag), '');
+    if (tag === 'template') setTemplateContent(node, createNode(fragmentKind, 0, ''));
+    return wrap(node);
+  }
+  createElementNS(namespace: unknown, name: unknown): object | null {
+    const tag = String(name).replace(/^.*:/, '');
+    if (namespace === svgNamespace) return wrap(createNode(elementKind, internName(`svg ${tag}`), ''));
+    if (namespace === mathNamespace) return wrap(createNode(elementKind, internName(`math ${tag}`), ''));
+    return this.createElement(tag);
+  }
+  createTextNode(data: unknown): Text {
+    return new Text(String(data));
+  }
+  createComment(data: unknown): Comment {
+    return new Comment(String(data));
+  }
+  createDocumentFragment(): DocumentFragment {
+    return new DocumentFragment();
+  }
+  createAttribute(name: unknown): Attr {
+    return new Attr(-1, asciiLowerCase(String(name)), '');
+  }
+  importNode(node: unknown, isDeep = false): object | null {
+    return wrap(cloneOf(Node.numberOf(node), Boolean(isDeep)));
+  }
+  adoptNode(node: unknown): object | null {
+    const adopted = Node.numberOf(node);
+    detachNode(adopted);
+    return wrap(adopted);
+  }
+  get implementation(): object {
+    return {
+      hasFeature: () => true,
+      createHTMLDocument: (title?: unknown) => {
+        const markup = title === undefined ? '' : `<title></title>`;
+        const made = wrap(
+          markupParser().parseDocument(`<!doctype html><html><head>${markup}</head><body></body></html>`),
+        );
+        if (title !== undefined) (made as Document).title = title;
+        return made;
+      },
+    };
+  }
+  hasFocus(): boolean {
+    return false;
+  }
+  getSelection(): null {
+    return null;
+  }
+  elementFromPoint(): never {
+    return noLayout('elementFromPoint()');
+  }
+  elementsFromPoint(): never {
+    return noLayout('elementsFromPoint()');
+  }
+  write(): never {
+    throw domError('NotSupportedError', 'document.write() is over once a page is loaded.');
+  }
+  writeln(): never {
+    return this.write();
+  }
+}
+mixIn(Document.prototype, parentMembers);
+
+export class HTMLDocument extends Document {}
+export class XMLDocument extends Document {}

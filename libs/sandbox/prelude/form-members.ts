@@ -1,0 +1,326 @@
+/** Forms and their controls: values as the page gives them, until code sets others. */
+import { resolvedUrl } from './addresses.js';
+import type { Document } from './document.js';
+import { isDisabled, isSelectedOption, optionsOf, selectedOptionsOf } from './element-state.js';
+import type { NodeList } from './lists.js';
+import { HTMLCollection, namedCollection, staticList } from './lists.js';
+import { numberOf, tag, write } from './nodes.js';
+import { selectAll, selectFirst } from './selectors.js';
+import { getAttribute, parentElementOf, textOf } from './tree.js';
+import { wrap } from './wrappers.js';
+
+export const listedControls = 'button, fieldset, input:not([type=image]), object, output, select, textarea';
+/** What code has set; the attributes stay as the page has them. */
+const currentValues = new Map<number, string>();
+const currentChecks = new Map<number, boolean>();
+const currentSelection = new Map<number, number[]>();
+
+export function formOf(node: number): number {
+  const id = getAttribute(node, 'form');
+  if (id !== null) {
+    const named = selectAll(0, 'form').find((form) => getAttribute(form, 'id') === id);
+    return named ?? -1;
+  }
+  for (let up = parentElementOf(node); up >= 0; up = parentElementOf(up)) if (tag(up) === 'form') return up;
+  return -1;
+}
+
+function controlsOf(form: number): number[] {
+  const inside = selectAll(form, listedControls).filter((control) => formOf(control) === form);
+  const id = getAttribute(form, 'id');
+  if (id === null || id === '') return inside;
+  const all = selectAll(0, listedControls);
+  return all.filter((control) => formOf(control) === form);
+}
+
+function labelsOf(node: number): number[] {
+  const id = getAttribute(node, 'id');
+  return selectAll(0, 'label').filter(
+    (label) => controlOf(label) === node || (id !== null && getAttribute(label, 'for') === id),
+  );
+}
+
+export function controlOf(label: number): number {
+  const id = getAttribute(label, 'for');
+  if (id !== null) return selectAll(0, '[id]').find((each) => getAttribute(each, 'id') === id) ?? -1;
+  return selectFirst(label, 'button, input:not([type=hidden]), meter, output, progress, select, textarea');
+}
+
+export const controlMembers = {
+  get form(): object | null {
+    return wrap(formOf(numberOf(this)));
+  },
+  get labels(): NodeList {
+    return staticList(labelsOf(numberOf(this)));
+  },
+  get willValidate(): boolean {
+    return !isDisabled(numberOf(this));
+  },
+  get validationMessage(): string {
+    return '';
+  },
+  checkValidity(): boolean {
+    return true;
+  },
+  reportValidity(): boolean {
+    return true;
+  },
+  setCustomValidity(): void {
+    // Nothing is sent from here.
+  },
+};
+
+function inputType(node: number): string {
+  return (getAttribute(node, 'type') ?? 'text').toLowerCase();
+}
+
+export const inputMembers = {
+  get value(): string {
+    const node = numberOf(this);
+    const current = currentValues.get(node);
+    if (current !== undefined) return current;
+    const type = inputType(node);
+    const written = getAttribute(node, 'value');
+    if (written !== null)
+      return type === 'color' || type === 'range' || type === 'hidden' ? written : written.replace(/[\r\n]/g, '');
+    if (type === 'checkbox' || type === 'radio') return 'on';
+    if (type === 'range') return '50';
+    return type === 'color' ? '#000000' : '';
+  },
+  set value(value: unknown) {
+    currentValues.set(numberOf(this), value === null ? '' : String(value));
+  },
+  get checked(): boolean {
+    const node = numberOf(this);
+    return currentChecks.get(node) ?? getAttribute(node, 'checked') !== null;
+  },
+  set checked(value: unknown) {
+    currentChecks.set(numberOf(this), Boolean(value));
+  },
+  get valueAsNumber(): number {
+    const text = this.value;
+    return text === '' ? Number.NaN : Number(text);
+  },
+  get valueAsDate(): Date | null {
+    const time = Date.parse(this.value);
+    return Number.isNaN(time) ? null : new Date(time);
+  },
+  get list(): object | null {
+    const id = getAttribute(numberOf(this), 'list');
+    return id === null ? null : wrap(selectAll(0, 'datalist').find((each) => getAttribute(each, 'id') === id) ?? -1);
+  },
+  get files(): null {
+    return null;
+  },
+  get indeterminate(): boolean {
+    return false;
+  },
+  select(): void {
+    // There is no selection on a page at rest.
+  },
+};
+
+export const textAreaMembers = {
+  get value(): string {
+    const node = numberOf(this);
+    return currentValues.get(node) ?? textOf(node).replace(/\r\n?/g, '\n');
+  },
+  set value(value: unknown) {
+    currentValues.set(numberOf(this), value === null ? '' : String(value));
+  },
+  get defaultValue(): string {
+    return textOf(numberOf(this));
+  },
+  get textLength(): number {
+    return this.value.length;
+  },
+  get type(): string {
+    return 'textarea';
+  },
+};
+
+function selectionOf(select: number): number[] {
+  return currentSelection.get(select) ?? selectedOptionsOf(select);
+}
+
+function optionText(option: number): string {
+  return textOf(option)
+    .replace(/[\t\n\f\r ]+/g, ' ')
+    .replace(/^ | $/g, '');
+}
+
+function optionValue(option: number): string {
+  return getAttribute(option, 'value') ?? optionText(option);
+}
+
+export const selectMembers = {
+  get options(): HTMLCollection {
+    const node = numberOf(this);
+    return namedCollection(() => optionsOf(node));
+  },
+  get selectedOptions(): HTMLCollection {
+    const node = numberOf(this);
+    return new HTMLCollection(() => selectionOf(node));
+  },
+  get selectedIndex(): number {
+    const [first] = selectionOf(numberOf(this));
+    return first === undefined ? -1 : optionsOf(numberOf(this)).indexOf(first);
+  },
+  set selectedIndex(index: unknown) {
+    const option = optionsOf(numberOf(this))[Number(index)];
+    currentSelection.set(numberOf(this), option === undefined ? [] : [option]);
+  },
+  get value(): string {
+    const [first] = selectionOf(numberOf(this));
+    return first === undefined ? '' : optionValue(first);
+  },
+  set value(value: unknown) {
+    const option = optionsOf(numberOf(this)).find((each) => optionValue(each) === String(value));
+    currentSelection.set(numberOf(this), option === undefined ? [] : [option]);
+  },
+  get length(): number {
+    return optionsOf(numberOf(this)).length;
+  },
+  get type(): string {
+    return getAttribute(numberOf(this), 'multiple') === null ? 'select-one' : 'select-multiple';
+  },
+  item(index: number): object | null {
+    return wrap(optionsOf(numberOf(this))[index] ?? -1);
+  },
+};
+
+function selectOf(option: number): number {
+  for (let up = parentElementOf(option); up >= 0; up = parentElementOf(up)) if (tag(up) === 'select') return up;
+  return -1;
+}
+
+export const optionMembers = {
+  get value(): string {
+    return optionValue(numberOf(this));
+  },
+  set value(value: unknown) {
+    write(numberOf(this), 'value', value);
+  },
+  get text(): string {
+    return optionText(numberOf(this));
+  },
+  get label(): string {
+    return getAttribute(numberOf(this), 'label') ?? optionText(numberOf(this));
+  },
+  get selected(): boolean {
+    const option = numberOf(this);
+    const select = selectOf(option);
+    return select >= 0 ? selectionOf(select).includes(option) : isSelectedOption(option);
+  },
+  set selected(value: unknown) {
+    const select = selectOf(numberOf(this));
+    if (select < 0) return;
+    const others = selectionOf(select).filter((option) => option !== numberOf(this));
+    const isMultiple = getAttribute(select, 'multiple') !== null;
+    currentSelection.set(select, value ? [...(isMultiple ? others : []), numberOf(this)] : others);
+  },
+  get index(): number {
+    const select = selectOf(numberOf(this));
+    return select < 0 ? 0 : optionsOf(select).indexOf(numberOf(this));
+  },
+  get form(): object | null {
+    const select = selectOf(numberOf(this));
+    return select < 0 ? null : wrap(formOf(select));
+  },
+};
+
+export const formMembers = {
+  get elements(): HTMLCollection {
+    const node = numberOf(this);
+    return namedCollection(() => controlsOf(node));
+  },
+  get length(): number {
+    return controlsOf(numberOf(this)).length;
+  },
+  get action(): string {
+    const node = numberOf(this);
+    const written = getAttribute(node, 'action');
+    return written === null || written === '' ? (wrap(0) as Document).URL : resolvedUrl(node, 'action');
+  },
+  set action(value: unknown) {
+    write(numberOf(this), 'action', value);
+  },
+  submit(): never {
+    throw new Error('A form cannot be sent: nothing here reaches the site.');
+  },
+  requestSubmit(): never {
+    throw new Error('A form cannot be sent: nothing here reaches the site.');
+  },
+  reset(): void {
+    for (const control of controlsOf(numberOf(this))) {
+      currentValues.delete(control);
+      currentChecks.delete(control);
+      currentSelection.delete(control);
+    }
+  },
+  checkValidity(): boolean {
+    return true;
+  },
+};
+
+/** The entries that a form would send, in order. */
+function formEntries(form: number): [string, string][] {
+  const entries: [string, string][] = [];
+  for (const control of controlsOf(form)) {
+    const name = getAttribute(control, 'name') ?? '';
+    const type = inputType(control);
+    if (name === '' || isDisabled(control) || tag(control) === 'button') continue;
+    if (tag(control) === 'select') {
+      for (const option of selectionOf(control)) if (!isDisabled(option)) entries.push([name, optionValue(option)]);
+      continue;
+    }
+    if (tag(control) === 'input' && /^(?:submit|reset|button|image|file)$/.test(type)) continue;
+    const object = wrap(control) as { value?: unknown; checked?: unknown };
+    if ((type === 'checkbox' || type === 'radio') && object.checked !== true) continue;
+    if (typeof object.value === 'string') entries.push([name, object.value]);
+  }
+  return entries;
+}
+
+export class FormData {
+  #entries: [string, string][];
+  constructor(form?: unknown) {
+    this.#entries = form === undefined || form === null ? [] : formEntries(numberOf(form));
+  }
+  append(name: unknown, value: unknown): void {
+    this.#entries.push([String(name), String(value)]);
+  }
+  delete(name: unknown): void {
+    this.#entries = this.#entries.filter(([key]) => key !== String(name));
+  }
+  get(name: unknown): string | null {
+    return this.#entries.find(([key]) => key === String(name))?.[1] ?? null;
+  }
+  getAll(name: unknown): string[] {
+    return this.#entries.filter(([key]) => key === String(name)).map(([, value]) => value);
+  }
+  has(name: unknown): boolean {
+    return this.#entries.some(([key]) => key === String(name));
+  }
+  set(name: unknown, value: unknown): void {
+    this.delete(name);
+    this.append(name, value);
+  }
+  forEach(visit: (value: string, name: string, data: FormData) => void): void {
+    for (const [name, value] of this.#entries) visit(value, name, this);
+  }
+  entries(): IterableIterator<[string, string]> {
+    return this.#entries.values();
+  }
+  *keys(): Generator<string> {
+    for (const [name] of this.#entries) yield name;
+  }
+  *values(): Generator<string> {
+    for (const [, value] of this.#entries) yield value;
+  }
+  [Symbol.iterator](): IterableIterator<[string, string]> {
+    return this.entries();
+  }
+}
+
+// Tables --------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,67 @@
+/** The ways in which the DOM finds elements. */
+import { domError } from './dom-exception.js';
+import { localName } from './markup.js';
+import { SelectorError } from './selector-reader.js';
+import { selectAll } from './selectors.js';
+import { asciiLowerCase, following, getAttribute, indexedById, isElement, isQuirks, nameText, tagOf } from './tree.js';
+
+function asDomError(thrown: unknown): unknown {
+  return thrown instanceof SelectorError ? domError('SyntaxError', thrown.message) : thrown;
+}
+
+export function selecting<Result>(select: () => Result): Result {
+  try {
+    return select();
+  } catch (thrown) {
+    throw asDomError(thrown);
+  }
+}
+
+export function byTag(root: number, name: string): number[] {
+  if (name === '*') return selectAll(root, '*');
+  const lower = asciiLowerCase(name);
+  const plain = /^[a-z][a-z0-9]*$/;
+  if (plain.test(lower)) return selectAll(root, name);
+  const found: number[] = [];
+  for (let node = following(root, root); node >= 0; node = following(node, root)) {
+    if (isElement(node) && (nameText(tagOf(node)) === lower || localName(node) === name)) found.push(node);
+  }
+  return found;
+}
+
+export function byClass(root: number, names: string): number[] {
+  const wanted = names.split(/[\t\n\f\r ]+/).filter((name) => name !== '');
+  if (wanted.length === 0) return [];
+  const escaped = wanted.map((name) => `.${escapeIdentifier(name)}`).join('');
+  return selectAll(root, escaped);
+}
+
+export function byAttribute(root: number, attribute: string, value: string): number[] {
+  const found: number[] = [];
+  for (let node = following(root, root); node >= 0; node = following(node, root)) {
+    if (isElement(node) && getAttribute(node, attribute) === value) found.push(node);
+  }
+  return found;
+}
+
+export function byId(root: number, id: string): number {
+  if (id === '') return -1;
+  if (!isQuirks()) {
+    const indexed = indexedById(root, id);
+    if (indexed !== null) return indexed[0] ?? -1;
+  }
+  return byAttribute(root, 'id', id)[0] ?? -1;
+}
+
+/** `CSS.escape` */
+export function escapeIdentifier(text: string): string {
+  return Array.from(text, (mark, at) => {
+    const isDigit = mark >= '0' && mark <= '9';
+    if (mark === '\0') return '\ufffd';
+    if (/[\x01-\x1f\x7f]/.test(mark) || (isDigit && (at === 0 || (at === 1 && text.startsWith('-'))))) {
+      return `\\${mark.charCodeAt(0).toString(16)} `;
+    }
+    if (mark === '-' && text.length === 1) return '\\-';
+    return /[\w\u0080-\u{10ffff}-]/u.test(mark) ? mark : `\\${mark}`;
+  }).join('');
+}
