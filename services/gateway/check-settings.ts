@@ -4,7 +4,7 @@ import type { TaskInput } from '#contracts/task';
 import { refuse } from '#http/validation';
 import type { Outbound } from '#outbound/outbound';
 import type { Config } from '#runtime/config';
-import { reject, type AppError } from '#runtime/errors';
+import { reject, unavailable, type AppError } from '#runtime/errors';
 import type { CheckedCode, CodeForm, Sandbox } from '#sandbox/sandbox';
 import { checkTemplate } from '#templates/templates';
 import { fieldPath } from '#http/field-path';
@@ -20,16 +20,20 @@ export interface CodeChecker {
 }
 
 export function createCodeChecker(sandbox: Pick<Sandbox, 'check'>): CodeChecker {
-  const known = new Map<string, CheckedCode>();
+  const known = new Map<string, Promise<CheckedCode>>();
   return {
     async check(code, scope) {
       const key = createHash('sha256').update(scope).update('|').update(code).digest('base64');
       const remembered = known.get(key);
       if (remembered !== undefined) return remembered;
-      const checked = await sandbox.check(code, scope);
+      // The promise itself is kept: many requests with one new function at once are one check.
+      const checking = sandbox.check(code, scope).catch((error: unknown) => {
+        known.delete(key);
+        throw unavailable('sandbox_unavailable', 'The code cannot be checked right now; try again.', 5, error);
+      });
       if (known.size >= rememberedChecks) known.delete(known.keys().next().value ?? '');
-      known.set(key, checked);
-      return checked;
+      known.set(key, checking);
+      return checking;
     },
   };
 }
