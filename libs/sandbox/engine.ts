@@ -37,7 +37,7 @@ const allIntrinsics = 0;
 const usedUpShare = 0.85;
 
 /** QuickJS's evaluation flags that the package's types leave unnamed. */
-export const evalFlags = { global: 0, compileOnly: 1 << 5, asyncGlobal: 1 << 7 } as const;
+export const evalFlags = { global: 0, module: 1, compileOnly: 1 << 5, asyncGlobal: 1 << 7 } as const;
 
 export type GuestValue = JSValuePointer;
 
@@ -282,6 +282,33 @@ export class Engine {
     );
     this.#module._free(at);
     return this.#outcomeOf(value);
+  }
+
+  /** Runs trusted modules, found by `resolve` and read by `read`; after that the guest can load none. */
+  evalModules(
+    source: string,
+    fileName: string,
+    resolve: (importer: string, name: string) => string,
+    read: (path: string) => string,
+  ): GuestOutcome {
+    const { callbacks } = this.#module;
+    const text = (content: string): OwnedHeapCharPointer => {
+      const bytes = Buffer.from(`${content}\0`, 'utf8');
+      const at = this.#allocate(bytes.byteLength);
+      this.#module.HEAPU8.set(bytes, at);
+      return at as OwnedHeapCharPointer;
+    };
+    this.#module.callbacks = {
+      ...callbacks,
+      normalizeModule: (_async, _runtime, _context, importer, name) => text(resolve(importer, name)),
+      loadModuleSource: (_async, _runtime, _context, path) => text(read(path)),
+    };
+    this.#ffi.QTS_RuntimeEnableModuleLoader(this.#runtime, 1);
+    const outcome = this.eval(source, fileName, evalFlags.module);
+    while (this.runJobs(64));
+    this.#ffi.QTS_RuntimeDisableModuleLoader(this.#runtime);
+    this.#module.callbacks = callbacks;
+    return outcome;
   }
 
   call(callee: GuestValue, ...args: readonly GuestValue[]): GuestOutcome {

@@ -1,7 +1,7 @@
 /** The sandbox's inside as the worker sees it: engines that hold the prelude, and the functions through which it enters. */
 import { Engine, evalFlags } from './engine.js';
 import type { EngineImage, GuestValue } from './engine.js';
-import { readPrelude } from './prelude-source.js';
+import { parserModule, readModule, readPrelude, resolveModule } from './prelude-source.js';
 
 const entryNames = [
   'openPage',
@@ -24,11 +24,14 @@ const renewAboveBytes = 48 * 1024 * 1024;
 
 export class Guests {
   readonly #wasmModule: WebAssembly.Module;
+  readonly #hasParser: boolean;
   #image: { readonly engine: EngineImage; readonly entry: GuestEntry } | null = null;
   #kept: { readonly memoryMb: number; readonly guest: Guest } | null = null;
 
-  constructor(wasmModule: WebAssembly.Module) {
+  /** With a parser, code may write markup (`innerHTML =`, `DOMParser`); the image is the larger for it. */
+  constructor(wasmModule: WebAssembly.Module, hasParser: boolean) {
     this.#wasmModule = wasmModule;
+    this.#hasParser = hasParser;
   }
 
   /** A guest as it was imaged, with a memory that cannot grow past `memoryMb`. One is kept for the next job. */
@@ -57,6 +60,10 @@ export class Guests {
       return { engine, entry: known.entry };
     }
     const engine = await Engine.create(this.#wasmModule, memoryMb, null);
+    if (this.#hasParser) {
+      const parser = engine.evalModules(parserModule, 'parser.js', resolveModule, readModule);
+      if (!parser.ok) throw new Error(`the parser does not evaluate: ${engine.describe(parser.thrown)}`);
+    }
     const prelude = engine.eval(readPrelude(), 'prelude.js', evalFlags.global);
     if (!prelude.ok) throw new Error(`the prelude does not evaluate: ${engine.describe(prelude.thrown)}`);
     const entries = entryNames.map((name) => [name, engine.property(prelude.value, name)]);

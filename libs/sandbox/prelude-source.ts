@@ -4,6 +4,7 @@
  * file may import only from files before it, and exports only by `export function`, `export const`, `export class`.
  */
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 
 /** In the order in which they are evaluated. */
 const preludeFiles = [
@@ -26,6 +27,7 @@ const preludeFiles = [
   'selectors',
   'lists',
   'parse-markup',
+  'guest-parser',
   'queries',
   'addresses',
   'nodes',
@@ -70,4 +72,17 @@ export function readPrelude(): string {
     asClosure(name, readFileSync(new URL(`./prelude/${name}.js`, import.meta.url), 'utf8')),
   );
   return `(function () {\n'use strict';\nconst files = {};\n${closures.join('\n')}\nreturn files.main.guestEntry;\n})()`;
+}
+
+/** A module that leaves the markup parser where the prelude takes it. */
+export const parserModule =
+  "import { parse, parseFragment } from 'parse5'; globalThis.guestMarkupParser = { parse, parseFragment };";
+
+/** Finds modules for the parser as Node does: by the file that imports them. */
+export function resolveModule(importer: string, name: string): string {
+  return createRequire(importer === 'parser.js' ? import.meta.url : importer).resolve(name);
+}
+
+export function readModule(path: string): string {
+  return readFileSync(path, 'utf8');
 }

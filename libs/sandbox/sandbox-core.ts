@@ -5,7 +5,7 @@ import type { Compiles } from './code-forms.js';
 import { CpuDeadline } from './deadline.js';
 import { evalFlags, GuestMemoryExhausted } from './engine.js';
 import type { Engine, GuestInput, GuestOutcome } from './engine.js';
-import { isCompileTimeStack, isJsonObject, readGuestResult } from './guest-result.js';
+import { isCompileTimeStack, isJsonObject, needsParserText, readGuestResult } from './guest-result.js';
 import type { GuestResult } from './guest-result.js';
 import { Guests } from './guest.js';
 import type { Guest, GuestEntry } from './guest.js';
@@ -34,6 +34,8 @@ const memoryFailure: SandboxFailure = {
   reason: 'memory_limit',
   message: 'The code used more memory than its limit allows.',
 };
+/** Code that likely parses markup starts where it can; any other that does is run again. */
+const mayParseMarkup = /(?:innerHTML|outerHTML)\s*\+?=(?!=)|insertAdjacentHTML|DOMParser|createHTMLDocument/;
 const mebibyte = 1024 * 1024;
 
 interface Run {
@@ -54,6 +56,8 @@ function failed(
   return { ok: false, values, logs, failure: { reason, message } };
 }
 
+const broken = failed('threw', 'The code broke the built-ins that its result is written with.');
+
 function overCpuLimit(result: GuestResult): GuestResult {
   const { line, column } = result.ok ? {} : result.failure;
   const place = line === undefined || column === undefined ? {} : { line, column };
@@ -64,6 +68,7 @@ function overCpuLimit(result: GuestResult): GuestResult {
 
 export class SandboxCore {
   readonly #guests: Guests;
+  readonly #parsingGuests: Guests;
   readonly #parse: PageParser;
   readonly #enter: (phase: Phase) => void;
   readonly #deadline = new CpuDeadline();
@@ -71,7 +76,8 @@ export class SandboxCore {
   #compileCount = 0;
 
   constructor(wasmModule: WebAssembly.Module, parse: PageParser, enter: (phase: Phase) => void) {
-    this.#guests = new Guests(wasmModule);
+    this.#guests = new Guests(wasmModule, false);
+    this.#parsingGuests = new Guests(wasmModule, true);
     this.#parse = parse;
     this.#enter = enter;
   }
@@ -166,11 +172,23 @@ export class SandboxCore {
     // A large page must not use up what the code may: it comes on top.
     const extraMb = inputBytes * 2 < (job.limits.memoryMb * mebibyte) / 4 ? 0 : Math.ceil((inputBytes * 2) / mebibyte);
     const runnable = runnableCode(job.code, job.form, await this.#compiling());
-    const guest = await this.#guests.fresh(job.limits.memoryMb + extraMb);
+    const run: Run = { ...runnable, code: job.code, open, inputs, cpuMs: job.limits.cpuMs };
+    const memoryMb = job.limits.memoryMb + extraMb;
+    const first = mayParseMarkup.test(job.code) ? this.#parsingGuests : this.#guests;
+    return (
+      (await this.#runOn(first, run, memoryMb)) ?? (await this.#runOn(this.#parsingGuests, run, memoryMb)) ?? broken
+    );
+  }
+
+  /** Null where the code asks for a parser that these guests have not. */
+  async #runOn(guests: Guests, run: Run, memoryMb: number): Promise<GuestResult | null> {
+    this.#enter('parsing');
+    const guest = await guests.fresh(memoryMb);
+    const discard = (): void => guests.discard();
     try {
-      return this.#runIn(guest, { ...runnable, code: job.code, open, inputs, cpuMs: job.limits.cpuMs });
+      return this.#runIn(guest, run, discard);
     } catch (thrown) {
-      this.#guests.discard();
+      discard();
       if (thrown instanceof GuestMemoryExhausted) {
         return failed('memory_limit', 'The page and the code need more memory than the limit allows.');
       }
@@ -196,7 +214,7 @@ export class SandboxCore {
     };
   }
 
-  #runIn({ engine, entry }: Guest, run: Run): GuestResult {
+  #runIn({ engine, entry }: Guest, run: Run, discard: () => void): GuestResult | null {
     const deadline = this.#deadline;
     // What came before, the making of an instance included, is not the code's time.
     this.#enter('running');
@@ -205,7 +223,7 @@ export class SandboxCore {
     const parts = engine.decode(run.inputs);
     const opened = parts.ok ? engine.call(entry[run.open], parts.value) : parts;
     if (!opened.ok) {
-      this.#guests.discard();
+      discard();
       const reason = deadline.isOver ? 'cpu_limit' : 'memory_limit';
       return failed(reason, 'The page needs more than the limits of the sandbox allow.');
     }
@@ -215,7 +233,7 @@ export class SandboxCore {
       ? engine.call(run.isAsyncScript ? entry.concludeAwaited : entry.conclude, evaluated.value)
       : evaluated;
     const outcome = this.#settle({ engine, entry }, concluded);
-    return this.#read({ engine, entry }, outcome, evaluated.ok, run.code);
+    return this.#read({ engine, entry }, outcome, evaluated.ok, run.code, discard);
   }
 
   /** Runs what promises left to do, until the answer is there or nothing can bring it. */
@@ -229,11 +247,18 @@ export class SandboxCore {
     return outcome;
   }
 
-  #read({ engine, entry }: Guest, outcome: GuestOutcome, didEvaluate: boolean, code: string): GuestResult {
+  #read(
+    { engine, entry }: Guest,
+    outcome: GuestOutcome,
+    didEvaluate: boolean,
+    code: string,
+    discard: () => void,
+  ): GuestResult | null {
     const isOver = this.#deadline.isOver;
     if (isOver) this.#deadline.start(salvageMs);
     const answer = outcome.ok ? this.#orNeverSettled(engine, entry, outcome) : engine.call(entry.fail, outcome.thrown);
     const text = this.#textOf(engine, answer);
+    if (text === needsParserText) return null;
     const result =
       text === null ? failed('threw', 'The code threw something that cannot be described.') : readGuestResult(text);
     if (isOver || (text === null && this.#deadline.isOver)) return overCpuLimit(result);
@@ -242,7 +267,7 @@ export class SandboxCore {
     // Out of memory, the engine throws null where it has no room left for an error.
     const isMemory = result.failure.reason === 'threw' && engine.isMemoryUsedUp;
     const failure: SandboxFailure = isMemory ? memoryFailure : result.failure;
-    if (text === null || failure.reason === 'memory_limit' || failure.reason === 'stack_limit') this.#guests.discard();
+    if (text === null || failure.reason === 'memory_limit' || failure.reason === 'stack_limit') discard();
     const isSyntaxError = !didEvaluate && failure.reason === 'threw' && isCompileTimeStack(result.stack ?? '');
     return { ok: false, values, logs, failure: isSyntaxError ? { reason: 'syntax_error', ...faultOf(code) } : failure };
   }

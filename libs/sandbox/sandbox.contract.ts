@@ -1,50 +1,9 @@
 /** What every sandbox promises: an adapter's spec calls this with a way to make one. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '#runtime/json';
+import { jobOf, pageOf, quick, reasonOf, shop } from './kit.contract.js';
 import { defaultSandboxLimits } from './sandbox.js';
-import type { CodeForm, EvaluationJob, EvaluationResult, Sandbox, SandboxPage } from './sandbox.js';
-
-const quick = { ...defaultSandboxLimits, cpuMs: 200 };
-
-const shop = `<!doctype html><html lang="en"><head><title> The  shop </title><base href="/shop/"></head>
-<body class="page dark"><h1>Hello <b>world</b></h1>
-<ul id="list"><li class="item first">one</li><li class="item" data-sku-id="A1">two</li><li>three</li></ul>
-<table><tr><th>name<th>price<tr><td>tea<td>1.234,50 €</table>
-<form name="login" action="go"><input name="q" value="hi"><input type="checkbox" name="c" checked>
-<select name="s"><option>a<option value="B" selected>b</select><textarea name="t">txt</textarea></form>
-<a href="../x?y=1#z" rel="nofollow next">link</a><p>para one</p><p>two<br>lines</p>
-<svg viewBox="0 0 1 1"><path d="M0"/></svg><template><i>in</i></template><!-- note -->
-<script>var x = 1 < 2;</script><div hidden>no</div></body></html>`;
-
-export function pageOf(markup: string, more: Partial<SandboxPage> = {}): SandboxPage {
-  return {
-    url: 'https://shop.example/start#part',
-    finalUrl: 'https://shop.example/d/index.html',
-    status: 200,
-    headers: { 'content-type': 'text/html' },
-    contentKind: 'html',
-    body: new TextEncoder().encode(markup),
-    ...more,
-  };
-}
-
-export function jobOf(code: string, more: Partial<EvaluationJob> = {}): EvaluationJob {
-  return {
-    code,
-    form: 'script',
-    page: pageOf(shop),
-    previous: null,
-    state: {},
-    seed: 'exe_1',
-    nowMs: Date.UTC(2025, 0, 2, 3, 4, 5),
-    limits: quick,
-    ...more,
-  };
-}
-
-function reasonOf(result: EvaluationResult): string {
-  return result.ok ? `outcome ${result.outcome}` : result.failure.reason;
-}
+import type { CodeForm, EvaluationJob, EvaluationResult, Sandbox } from './sandbox.js';
 
 export function describeSandbox(name: string, create: () => Sandbox): void {
   describe(`${name} as a sandbox`, () => {
@@ -336,6 +295,24 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
             document.getElementById('now').textContent, document.querySelectorAll('p.new').length, document.querySelectorAll('p').length]); true`;
         const result = await evaluate(code);
         expect(result.values['value']).toEqual(['<p class="new">n&lt;w</p>', 2, 'two', 1, 3]);
+      });
+
+      it('parses markup that the code writes, however it is asked for', async () => {
+        const code = `const list = document.querySelector('ul'); list.innerHTML = '<li>x<li class="y">y &amp; z<template><b>t</b></template>';
+          const other = new DOMParser().parseFromString('<title>T</title><p>a<p>b', 'text/html');
+          list.insertAdjacentHTML('afterend', '<hr>');
+          page.report('value', [list.children.length, document.querySelector('li.y').textContent, list.nextSibling.tagName, list.innerHTML,
+            other.title, other.querySelectorAll('p').length, other.body.innerHTML, document.title]); true`;
+        const values = [2, 'y & z', 'HR', '<li>x</li><li class="y">y &amp; z<template><b>t</b></template></li>'];
+        const expected = [...values, 'T', 2, '<p>a</p><p>b</p>', 'The shop'];
+        expect((await evaluate(code)).values['value']).toEqual(expected);
+        const hidden = code
+          .replace('list.innerHTML =', "list['inner' + 'HTML'] =")
+          .replace('list.insertAdjacentHTML', "list['insertAdjacent' + 'HTML']")
+          .replace('DOMParser', "window['DOM' + 'Parser']");
+        const caught = `try { document.body['outer' + 'HTML'] = '<body><i>i'; } catch {} document.querySelector('i') !== null`;
+        expect((await evaluate(hidden)).values['value']).toEqual(expected);
+        expect(reasonOf(await evaluate(caught))).toBe('outcome true');
       });
 
       it('what needs layout, timers or the network is refused with a sentence', async () => {

@@ -3,6 +3,8 @@ import { installDeterminism, startClock } from './determinism.js';
 import { evaluationJson, scriptJson, thrownJson, unsettledJson } from './outcome.js';
 import { createConsole, startOutput } from './output.js';
 import { createPage } from './page.js';
+import { installParser } from './guest-parser.js';
+import { wasParserMissing } from './parse-markup.js';
 import type { PageFacts } from './page.js';
 import { loadTree } from './tree.js';
 import { installDom, openDocument } from './window.js';
@@ -38,14 +40,19 @@ function start(settings: Settings): void {
   startOutput(settings.outputBytes);
 }
 
+/** Without a parser that the code asked for, whatever came of it is void: the host runs it again with one. */
+function answer(text: string): string {
+  return wasParserMissing() ? '{"needsParser":true}' : text;
+}
+
 function settle(value: unknown): string | null {
   const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function';
-  if (!isObject || typeof (value as { then?: unknown }).then !== 'function') return finish(value);
+  if (!isObject || typeof (value as { then?: unknown }).then !== 'function') return answer(finish(value));
   void (async () => {
     try {
-      settled = finish(await value);
+      settled = answer(finish(await value));
     } catch (thrown) {
-      settled = thrownJson(thrown);
+      settled = answer(thrownJson(thrown));
     }
   })();
   return null;
@@ -90,16 +97,17 @@ export const guestEntry = {
   },
 
   fail(thrown: unknown): string {
-    return thrownJson(thrown);
+    return answer(thrownJson(thrown));
   },
 
   neverSettled(): string {
-    return unsettledJson();
+    return answer(unsettledJson());
   },
 };
 
 installDeterminism();
 installDom();
+installParser();
 Object.defineProperty(globalThis, 'console', {
   value: createConsole(),
   writable: true,

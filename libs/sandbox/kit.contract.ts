@@ -1,0 +1,45 @@
+/** What the sandbox's specs run on: a page, jobs for it, and the reason of a result. */
+import { defaultSandboxLimits } from './sandbox.js';
+import type { EvaluationJob, EvaluationResult, SandboxPage } from './sandbox.js';
+
+export const quick = { ...defaultSandboxLimits, cpuMs: 200 };
+
+export const shop = `<!doctype html><html lang="en"><head><title> The  shop </title><base href="/shop/"></head>
+<body class="page dark"><h1>Hello <b>world</b></h1>
+<ul id="list"><li class="item first">one</li><li class="item" data-sku-id="A1">two</li><li>three</li></ul>
+<table><tr><th>name<th>price<tr><td>tea<td>1.234,50 €</table>
+<form name="login" action="go"><input name="q" value="hi"><input type="checkbox" name="c" checked>
+<select name="s"><option>a<option value="B" selected>b</select><textarea name="t">txt</textarea></form>
+<a href="../x?y=1#z" rel="nofollow next">link</a><p>para one</p><p>two<br>lines</p>
+<svg viewBox="0 0 1 1"><path d="M0"/></svg><template><i>in</i></template><!-- note -->
+<script>var x = 1 < 2;</script><div hidden>no</div></body></html>`;
+
+export function pageOf(markup: string, more: Partial<SandboxPage> = {}): SandboxPage {
+  return {
+    url: 'https://shop.example/start#part',
+    finalUrl: 'https://shop.example/d/index.html',
+    status: 200,
+    headers: { 'content-type': 'text/html' },
+    contentKind: 'html',
+    body: new TextEncoder().encode(markup),
+    ...more,
+  };
+}
+
+export function jobOf(code: string, more: Partial<EvaluationJob> = {}): EvaluationJob {
+  return {
+    code,
+    form: 'script',
+    page: pageOf(shop),
+    previous: null,
+    state: {},
+    seed: 'exe_1',
+    nowMs: Date.UTC(2025, 0, 2, 3, 4, 5),
+    limits: quick,
+    ...more,
+  };
+}
+
+export function reasonOf(result: EvaluationResult): string {
+  return result.ok ? `outcome ${result.outcome}` : result.failure.reason;
+}
