@@ -21,9 +21,6 @@ const statusOfCode = {
   SERVER_ERROR: 503,
 } as const;
 
-/** Every status that an error may answer with, per code; the OpenAPI document lists them. */
-export const errorStatuses = [400, 401, 403, 404, 405, 409, 412, 413, 415, 429, 500, 503] as const;
-
 export function statusOf(error: Pick<AppError, 'code' | 'reason'>): number {
   return statusOfReason[error.reason] ?? statusOfCode[error.code];
 }

@@ -14,6 +14,8 @@ type Field = readonly PropertyKey[];
 
 /** Code that was checked lately need not be read again: many tasks share one function. */
 const rememberedChecks = 1_000;
+/** Code up to here is its own key; longer code is remembered by its hash, so that memory stays bounded. */
+const shortCode = 1_000;
 
 export interface CodeChecker {
   check(code: string, scope: 'evaluation' | 'action'): Promise<CheckedCode>;
@@ -23,7 +25,7 @@ export function createCodeChecker(sandbox: Pick<Sandbox, 'check'>): CodeChecker 
   const known = new Map<string, Promise<CheckedCode>>();
   return {
     async check(code, scope) {
-      const key = createHash('sha256').update(scope).update('|').update(code).digest('base64');
+      const key = `${scope}|${code.length <= shortCode ? code : createHash('sha256').update(code).digest('base64')}`;
       const remembered = known.get(key);
       if (remembered !== undefined) return remembered;
       // The promise itself is kept: many requests with one new function at once are one check.

