@@ -54,9 +54,11 @@ const fastTriesMs = [50, 200] as const;
 const laterRoundsMs = [1_000, 5_000, 15_000] as const;
 const defaultDeadlineMs = 10_000;
 const readAhead = 256;
-const cursorEveryMs = 50;
+const notesEveryMs = 50;
 const retriesEveryMs = 250;
 const pruneEvery = 2_000;
+/** Before a message is tried again that can neither be handled nor be set aside, as on a full disk. */
+const stuckMs = 1_000;
 
 interface Published {
   readonly topic: string;
@@ -141,6 +143,9 @@ export function createSqliteBus(file: string, logger: Logger): Bus {
     let readUpTo = cursor;
     const inHand: { readonly sequence: number; done: boolean }[] = [];
     const retriesInHand = new Set<number>();
+    /** Handled, and still to be taken out of the file. */
+    const retriesDone = new Set<number>();
+    let isUnwritable = false;
     const tails = new Map<string, Promise<void>>();
     let running = 0;
     let waiting = 0;
@@ -159,17 +164,7 @@ export function createSqliteBus(file: string, logger: Logger): Bus {
       logger.error({ topic, group: name, messageId: message.id, type: message.type, reason }, 'a message was parked');
     };
 
-    /** Never throws: what fails is tried again, then set aside. */
-    const handle = async (message: BusMessage, round: number): Promise<void> => {
-      let reason = '';
-      for (const waitMs of [0, ...fastTriesMs]) {
-        if (waitMs > 0) await wait(Math.random() * waitMs);
-        try {
-          return await handleOnce(message);
-        } catch (error) {
-          reason = describe(error);
-        }
-      }
+    const setAside = (message: BusMessage, round: number, reason: string): void => {
       const laterMs = laterRoundsMs[round];
       if (laterMs === undefined) return park(message, reason);
       logger.warn(
@@ -179,13 +174,57 @@ export function createSqliteBus(file: string, logger: Logger): Bus {
       addRetry.run(topic, name, JSON.stringify(message), round + 1, Date.now() + laterMs);
     };
 
-    const storeCursor = (): void => {
-      if (cursor === storedCursor || closed) return;
-      setCursor.run(topic, name, cursor);
-      storedCursor = cursor;
-      if (sincePrune < pruneEvery) return;
-      sincePrune = 0;
-      prune.run(topic, topic);
+    /**
+     * True once the message is handled or set aside. What can be neither, as on a full disk, stays in hand and is tried
+     * on; false where the consumer stops before: then it comes again after the next start.
+     */
+    const handle = async (message: BusMessage, round: number): Promise<boolean> => {
+      for (;;) {
+        let reason = '';
+        for (const waitMs of [0, ...fastTriesMs]) {
+          if (waitMs > 0) await wait(Math.random() * waitMs);
+          try {
+            await handleOnce(message);
+            return true;
+          } catch (error) {
+            reason = describe(error);
+          }
+        }
+        try {
+          setAside(message, round, reason);
+          return true;
+        } catch (error) {
+          const fields = { topic, group: name, messageId: message.id, reason, error: String(error) };
+          logger.error(fields, 'a message can be neither handled nor set aside; trying again');
+        }
+        if (stopping) return false;
+        await wait(stuckMs);
+        if (stopping) return false;
+      }
+    };
+
+    /** Notes of what is done. Where they cannot be written they wait: what is handled twice is known by its id. */
+    const takeNotes = (): void => {
+      if (closed) return;
+      try {
+        for (const id of retriesDone) {
+          dropRetry.run(id);
+          retriesDone.delete(id);
+          retriesInHand.delete(id);
+        }
+        if (cursor !== storedCursor) {
+          setCursor.run(topic, name, cursor);
+          storedCursor = cursor;
+        }
+        if (sincePrune >= pruneEvery) {
+          prune.run(topic, topic);
+          sincePrune = 0;
+        }
+        isUnwritable = false;
+      } catch (error) {
+        if (!isUnwritable) logger.error({ topic, group: name, error: String(error) }, 'the bus cannot be written');
+        isUnwritable = true;
+      }
     };
 
     const advance = (): void => {
@@ -213,16 +252,11 @@ export function createSqliteBus(file: string, logger: Logger): Bus {
       const work = async (): Promise<void> => {
         await before;
         await takeSlot();
-        try {
-          if (!closed) await handle(message, round);
-        } catch (error) {
-          if (!closed)
-            logger.error({ topic, group: name, error: String(error) }, 'the bus could not set a message aside');
-        }
+        const isDone = !closed && (await handle(message, round));
         freeSlot();
         waiting -= 1;
         if (tails.get(message.key) === tail) tails.delete(message.key);
-        done();
+        if (isDone) done();
         if (waiting === 0) for (const resolve of idle.splice(0)) resolve();
         fill();
       };
@@ -262,15 +296,15 @@ export function createSqliteBus(file: string, logger: Logger): Bus {
         retriesInHand.add(id);
         // Dropped when it is handled or set aside anew, not before: a crash in between tries it again.
         enqueue(JSON.parse(message) as BusMessage, rounds, () => {
-          if (!closed) dropRetry.run(id);
-          retriesInHand.delete(id);
+          retriesDone.add(id);
+          takeNotes();
         });
       }
     };
 
     const onPublished = (): void => fill();
     published.on(topic, onPublished);
-    const cursorTimer = setInterval(storeCursor, cursorEveryMs).unref();
+    const notesTimer = setInterval(takeNotes, notesEveryMs).unref();
     const retryTimer = setInterval(retry, retriesEveryMs).unref();
     setImmediate(fill);
 
@@ -279,10 +313,10 @@ export function createSqliteBus(file: string, logger: Logger): Bus {
         if (stopping) return;
         stopping = true;
         published.off(topic, onPublished);
-        clearInterval(cursorTimer);
+        clearInterval(notesTimer);
         clearInterval(retryTimer);
         if (waiting > 0) await new Promise<void>((resolve) => idle.push(resolve));
-        storeCursor();
+        takeNotes();
         consumers.delete(consumer);
       },
     };

@@ -103,6 +103,14 @@ export function createSqliteReadStore(file: string): ReadStore {
   const openView = (view: AnyView): OpenView => {
     const known = open.get(view.name);
     if (known !== undefined) return known;
+    try {
+      return makeView(view);
+    } catch (error) {
+      throw unavailable('read_store_unavailable', 'The read store could not be written.', 5, error);
+    }
+  };
+
+  const makeView = (view: AnyView): OpenView => {
     const table = `"${nameOf('view', view.name)}"`;
     const columns = view.fields.map(columnOf);
     database.exec(
@@ -112,9 +120,12 @@ export function createSqliteReadStore(file: string): ReadStore {
     const present = database.prepare(`SELECT name FROM pragma_table_info('${nameOf('view', view.name)}')`).all();
     const wanted = ['id', 'revision', 'document', ...view.fields.map((field) => nameOf('field', field))];
     if (wanted.some((name) => !present.some((column) => column['name'] === name))) {
-      database.exec(`DROP TABLE ${table}`);
-      dropCheckpoint.run(view.name);
-      return openView(view);
+      // Together: a checkpoint that outlived its table would say that an empty view has seen everything.
+      inTransaction(database, () => {
+        database.exec(`DROP TABLE ${table}`);
+        dropCheckpoint.run(view.name);
+      });
+      return makeView(view);
     }
     for (const [index, fields] of view.indexes.entries()) {
       const name = `"${nameOf('view', view.name)}_by_${index}"`;
