@@ -146,7 +146,10 @@ export async function executeRun(parts: RunParts, run: DueRun, metadata: EventMe
   let { alert, revision } = known;
   for (let round = 0; round < appendRounds; round += 1) {
     const event = toEvent(alert, result, found, task);
-    const events = encodeEvents([event], { commandId: run.runId, metadata: { ...metadata, at: finishedAt } });
+    const events = encodeEvents([event], {
+      commandId: `${run.runId}|recorded`,
+      metadata: { ...metadata, at: finishedAt },
+    });
     const appended = await eventStore.append(runStream(run.taskId), events, revision ?? 'none');
     if (appended.ok) {
       if (event.type === 'run.recorded') {

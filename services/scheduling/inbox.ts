@@ -88,7 +88,7 @@ export class SchedulingInbox implements OnApplicationBootstrap, BeforeApplicatio
     const { events, position } = await this.run(
       taskId,
       { type: 'requestRun', taskId, runId, force, dryRun, nowMs },
-      runId,
+      `${runId}|requested`,
       metadata,
     );
     const requested = events.find((event) => event.type === 'run.requested');

@@ -125,6 +125,18 @@ describe('the timer', () => {
     expect(await fired()).toHaveLength(1);
   });
 
+  it('does not fire the slot behind it before the view knows of the first', async () => {
+    await fireDue(parts);
+    nowMs = start + 10_000;
+    await fireDue(parts);
+    expect(await fired()).toHaveLength(1);
+    await project();
+    await fireDue(parts);
+    const events = await Array.fromAsync(parts.eventStore.read(scheduleStream(taskId)));
+    expect(events.at(-1)?.type).toBe('slots.skipped');
+    expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+  });
+
   it('fires the next slot when its time has come and the run before it has its result', async () => {
     await fireDue(parts);
     await project();

@@ -48,12 +48,13 @@ export async function fireDue({ eventStore, readStore, clock, logger }: TimerPar
   await Promise.all(
     documents.map(async (document) => {
       const { taskId, nextDueAt, pending } = document;
-      const commandId = `slot.${taskId}.${Date.parse(nextDueAt ?? '')}`;
+      if (nextDueAt === null) return;
+      const commandId = `slot.${taskId}.${Date.parse(nextDueAt)}`;
       const busy = pending.some(({ trigger }) => trigger === 'schedule');
       try {
         await runCommand<ScheduleState, ScheduleCommand, ScheduleEvent>(eventStore, scheduleDecider, {
           stream: scheduleStream(taskId),
-          command: { type: 'fireSlot', busy, nowMs },
+          command: { type: 'fireSlot', dueAt: nextDueAt, busy, nowMs },
           commandId,
           metadata: metadataOf(document, commandId, nowMs),
           from: 'last',

@@ -21,7 +21,8 @@ function plan(more: Partial<Plan> = {}): Plan {
   };
 }
 const planned = (more: Partial<Plan> = {}): ScheduleEvent => ({ type: 'schedule.planned', data: { plan: plan(more) } });
-const fire = (seconds: number, busy = false) => ({ type: 'fireSlot', busy, nowMs: start + seconds * 1_000 }) as const;
+const fire = (seconds: number, busy = false) =>
+  ({ type: 'fireSlot', dueAt: at(0), busy, nowMs: start + seconds * 1_000 }) as const;
 
 describe('planning', () => {
   const create = { type: 'planRuns', taskId, taskRevision: 0, schedule: every10, active: true, nowMs: start } as const;
@@ -105,6 +106,12 @@ describe('a slot', () => {
     given(scheduleDecider).when(fire(100)).thenNothing();
   });
 
+  it('does not fire for a timer whose view is behind: it would not know of the run before', () => {
+    given(scheduleDecider, planned({ nextDueAt: at(10), highWaterMark: at(0) }))
+      .when(fire(30))
+      .thenNothing();
+  });
+
   it('stands for all that were missed while nothing ran, and says which', () => {
     const [event] = scheduleDecider.decide(fire(47), { status: 'planned', plan: plan() });
     expect(event).toMatchObject({
@@ -176,7 +183,8 @@ describe('whatever the timer does', () => {
         const named: number[] = [];
         for (const [passedMs, busy] of steps) {
           nowMs += passedMs;
-          for (const event of scheduleDecider.decide({ type: 'fireSlot', busy, nowMs }, state)) {
+          const dueAt: string = state.status === 'planned' ? (state.plan.nextDueAt ?? '') : '';
+          for (const event of scheduleDecider.decide({ type: 'fireSlot', dueAt, busy, nowMs }, state)) {
             state = scheduleDecider.evolve(state, event);
             const ranges =
               event.type === 'slot.fired'

@@ -18,8 +18,8 @@ export type ScheduleCommand =
       readonly nowMs: number;
     }
   | { readonly type: 'stopRuns'; readonly taskId: string; readonly taskRevision: number }
-  /** The timer found it due. `busy`: a run of the schedule has no result yet. */
-  | { readonly type: 'fireSlot'; readonly busy: boolean; readonly nowMs: number }
+  /** The timer found this slot due. `busy`: a run of the schedule has no result yet. */
+  | { readonly type: 'fireSlot'; readonly dueAt: string; readonly busy: boolean; readonly nowMs: number }
   | {
       readonly type: 'requestRun';
       readonly taskId: string;
@@ -74,8 +74,12 @@ export function slotRunId(taskId: string, dueMs: number): string {
   return derivedId('exe', dueMs, taskId, 'slot', String(dueMs));
 }
 
-function fireSlot(plan: Plan, busy: boolean, nowMs: number): readonly ScheduleEvent[] {
-  if (!plan.active || plan.nextDueAt === null || plan.schedule.type !== 'interval') return [];
+/** Where the timer speaks of another slot than the one that is due, its view is behind, and so is what it says of `busy`. */
+function fireSlot(
+  plan: Plan,
+  { dueAt, busy, nowMs }: Extract<ScheduleCommand, { type: 'fireSlot' }>,
+): readonly ScheduleEvent[] {
+  if (!plan.active || plan.nextDueAt !== dueAt || plan.schedule.type !== 'interval') return [];
   const nextDueMs = Date.parse(plan.nextDueAt);
   if (nextDueMs > nowMs) return [];
   const { latestMs, missed, nextMs } = dueSlots(nextDueMs, plan.schedule.intervalSeconds, nowMs);
@@ -85,7 +89,7 @@ function fireSlot(plan: Plan, busy: boolean, nowMs: number): readonly ScheduleEv
     type: 'slots.skipped',
     data: {
       plan: after,
-      slots: { from: plan.nextDueAt ?? at(latestMs), to: at(latestMs), count: (missed?.count ?? 0) + 1 },
+      slots: { from: dueAt, to: at(latestMs), count: (missed?.count ?? 0) + 1 },
       reason,
     },
   });
@@ -115,7 +119,7 @@ function decide(command: ScheduleCommand, state: ScheduleState): readonly Schedu
       ];
     }
     case 'fireSlot':
-      return state.status === 'none' ? [] : fireSlot(state.plan, command.busy, command.nowMs);
+      return state.status === 'none' ? [] : fireSlot(state.plan, command);
     case 'requestRun': {
       const { taskId, runId, force, dryRun, nowMs } = command;
       const plan = state.status === 'none' ? unplanned(taskId) : state.plan;
