@@ -1,0 +1,129 @@
+/** What holds after any crash, computed from the recorded events and the receivers' logs alone. Each finding is a sentence; none is good. */
+import { runEvents } from '#contracts/run';
+import { scheduleEvents } from '#contracts/schedule';
+import type { RecordedEvent } from '#event-store/event-store';
+
+type Recorded = ReturnType<(typeof runEvents)['run.recorded']['parse']>;
+
+const groupBy = <Item>(items: readonly Item[], key: (item: Item) => string): Map<string, Item[]> =>
+  Map.groupBy(items, key);
+
+function results(events: readonly RecordedEvent[]): Recorded[] {
+  return events.filter(({ type }) => type === 'run.recorded').map(({ data }) => runEvents['run.recorded'].parse(data));
+}
+
+/** Streams without gaps, no event twice. */
+export function brokenStreams(events: readonly RecordedEvent[]): string[] {
+  const found: string[] = [];
+  for (const [stream, own] of groupBy(events, (event) => event.stream)) {
+    for (const [index, { revision }] of own.entries()) {
+      if (revision !== index) found.push(`${stream} has revision ${revision} in place ${index}`);
+    }
+  }
+  for (const [id, same] of groupBy(events, (event) => event.id)) {
+    if (same.length > 1) {
+      found.push(
+        `event ${id} is there ${same.length} times: ${same.map(({ stream, type }) => `${type} in ${stream}`).join()}`,
+      );
+    }
+  }
+  return found;
+}
+
+/** Every slot of a schedule from its plan on was fired or is in a range that was passed over, none is in two. */
+export function uncoveredSlots(events: readonly RecordedEvent[]): string[] {
+  const found: string[] = [];
+  const schedules = events.filter(({ stream }) => stream.startsWith('schedule-'));
+  for (const [stream, own] of groupBy(schedules, (event) => event.stream)) {
+    let dueAt: string | null = null;
+    let everyMs = 0;
+    for (const { type, data } of own) {
+      if (type === 'schedule.planned' || type === 'schedule.stopped') {
+        const { plan } = scheduleEvents[type].parse(data);
+        dueAt = plan.nextDueAt;
+        everyMs = plan.schedule.type === 'interval' ? plan.schedule.intervalSeconds * 1_000 : 0;
+        continue;
+      }
+      if (type !== 'slot.fired' && type !== 'slots.skipped') continue;
+      const event = { type, ...scheduleEvents[type].parse(data) };
+      const skipped = 'slots' in event ? event.slots : event.skipped;
+      const covered = [
+        ...(skipped === null
+          ? []
+          : Array.from({ length: skipped.count }, (_, index) => Date.parse(skipped.from) + index * everyMs)),
+        ...('run' in event ? [Date.parse(event.run.scheduledFor)] : []),
+      ];
+      if (skipped !== null && Date.parse(skipped.from) + (skipped.count - 1) * everyMs !== Date.parse(skipped.to)) {
+        found.push(`${stream}: the range ${JSON.stringify(skipped)} does not hold what it counts`);
+      }
+      for (const [index, slotMs] of covered.entries()) {
+        if (slotMs !== Date.parse(dueAt ?? '') + index * everyMs) {
+          found.push(`${stream}: ${new Date(slotMs).toISOString()} was covered where ${dueAt} was due`);
+        }
+      }
+      dueAt = event.plan.nextDueAt;
+      const next = (covered.at(-1) ?? 0) + everyMs;
+      if (Date.parse(dueAt ?? '') !== next) found.push(`${stream}: after ${covered.at(-1)} comes ${dueAt}`);
+    }
+  }
+  return found;
+}
+
+/** Every run that was fired or asked for has one result. To be asked once nothing is under way. */
+export function unansweredRuns(events: readonly RecordedEvent[]): string[] {
+  const recorded = groupBy(results(events), ({ result }) => result.runId);
+  const due = events.flatMap(({ type, data }) =>
+    type === 'slot.fired' || type === 'run.requested' ? [scheduleEvents[type].parse(data).run.runId] : [],
+  );
+  return [
+    ...due.filter((runId) => !recorded.has(runId)).map((runId) => `${runId} has no result`),
+    ...[...recorded].flatMap(([runId, all]) => (all.length > 1 ? [`${runId} was recorded ${all.length} times`] : [])),
+    ...[...recorded.keys()].filter((runId) => !due.includes(runId)).map((runId) => `${runId} was never due`),
+  ];
+}
+
+/** Who is told what follows from the outcomes alone: once when a condition became true, not again while it stays so. */
+export function wrongDecisions(events: readonly RecordedEvent[]): string[] {
+  const found: string[] = [];
+  for (const [taskId, runs] of groupBy(results(events), ({ result }) => result.taskId)) {
+    let told = false;
+    for (const { result, late, notifications, decision } of runs) {
+      if (late || result.outcome === null) continue;
+      // Nobody listens: what would be told is decided all the same.
+      const decided = notifications.length > 0 || decision.reason === 'no_actions';
+      const tells = result.outcome && !told;
+      if (tells !== decided) {
+        found.push(`${taskId}: ${result.runId} found ${result.outcome} and told ${notifications.length}`);
+      }
+      told = result.outcome;
+    }
+  }
+  return found;
+}
+
+/** A message as its receiver saw it: the delivery's id, and all that must be the same when it comes again. */
+export interface Arrival {
+  readonly id: string;
+  readonly bytes: string;
+}
+
+/** Every notification arrived, nothing else did, and what came again was the same. */
+export function wrongArrivals(
+  events: readonly RecordedEvent[],
+  type: 'email' | 'webhook',
+  arrivals: readonly Arrival[],
+): string[] {
+  const wanted = new Set(
+    results(events).flatMap(({ notifications }) =>
+      notifications.filter(({ action }) => action.type === type).map(({ deliveryId }) => deliveryId),
+    ),
+  );
+  const byId = groupBy(arrivals, ({ id }) => id);
+  return [
+    ...[...wanted].filter((id) => !byId.has(id)).map((id) => `${id} never arrived`),
+    ...[...byId.keys()].filter((id) => !wanted.has(id)).map((id) => `${id} arrived and was never decided`),
+    ...[...byId].flatMap(([id, same]) =>
+      new Set(same.map(({ bytes }) => bytes)).size > 1 ? [`${id} came again with other bytes`] : [],
+    ),
+  ];
+}
