@@ -53,6 +53,11 @@ function elementWithTag(document: number, tag: string): number {
   return -1;
 }
 
+function allOf(document: Document, selector: string): HTMLCollection {
+  const node = Node.numberOf(document);
+  return namedCollection(() => selectAll(node, selector));
+}
+
 export class Document extends Node {
   get URL(): string {
     return documentUrl();
@@ -146,33 +151,29 @@ export class Document extends Node {
       (this.head as Node).appendChild(made);
     }
   }
-  #all(selector: string): HTMLCollection {
-    const node = Node.numberOf(this);
-    return namedCollection(() => selectAll(node, selector));
-  }
   get links(): HTMLCollection {
-    return this.#all('a[href], area[href]');
+    return allOf(this, 'a[href], area[href]');
   }
   get anchors(): HTMLCollection {
-    return this.#all('a[name]');
+    return allOf(this, 'a[name]');
   }
   get images(): HTMLCollection {
-    return this.#all('img');
+    return allOf(this, 'img');
   }
   get forms(): HTMLCollection {
-    return this.#all('form');
+    return allOf(this, 'form');
   }
   get scripts(): HTMLCollection {
-    return this.#all('script');
+    return allOf(this, 'script');
   }
   get embeds(): HTMLCollection {
-    return this.#all('embed');
+    return allOf(this, 'embed');
   }
   get plugins(): HTMLCollection {
-    return this.#all('embed');
+    return allOf(this, 'embed');
   }
   get all(): HTMLCollection {
-    return this.#all('*');
+    return allOf(this, '*');
   }
   get styleSheets(): readonly unknown[] {
     return [];

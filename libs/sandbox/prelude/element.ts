@@ -43,6 +43,30 @@ import {
 } from './tree.js';
 import { wrap } from './wrappers.js';
 
+// No private methods here: objects of these classes are made without their constructors (`Node.of`).
+
+function attributeNameFor(element: Element, name: unknown): string {
+  const text = String(name);
+  return nameText(tagOf(Node.numberOf(element))).includes(' ') ? text : asciiLowerCase(text);
+}
+
+function parseInside(context: Element, markup: unknown): number {
+  const text = markup === null ? '' : String(markup);
+  return markupParser().parseFragment(text, context.localName, context.namespaceURI);
+}
+
+function insertAdjacent(element: Element, place: string, inserted: number): void {
+  const node = Node.numberOf(element);
+  const parent = parentOf(node);
+  if (place === 'beforebegin') {
+    if (parent >= 0) insertInto(parent, inserted, node);
+  } else if (place === 'afterbegin') insertInto(node, inserted, firstChild(node));
+  else if (place === 'beforeend') insertInto(node, inserted, -1);
+  else if (place === 'afterend') {
+    if (parent >= 0) insertInto(parent, inserted, nextSibling(node));
+  } else throw domError('SyntaxError', `'${place}' is not a place beside or inside an element.`);
+}
+
 export class Element extends Node {
   get tagName(): string {
     return tagNameOf(Node.numberOf(this));
@@ -85,12 +109,8 @@ export class Element extends Node {
   get shadowRoot(): null {
     return null;
   }
-  #attributeName(name: unknown): string {
-    const text = String(name);
-    return nameText(tagOf(Node.numberOf(this))).includes(' ') ? text : asciiLowerCase(text);
-  }
   getAttribute(name: unknown): string | null {
-    return getAttribute(Node.numberOf(this), this.#attributeName(name));
+    return getAttribute(Node.numberOf(this), attributeNameFor(this, name));
   }
   getAttributeNS(_namespace: unknown, name: unknown): string | null {
     const node = Node.numberOf(this);
@@ -100,7 +120,7 @@ export class Element extends Node {
     return [...attributesOf(Node.numberOf(this)).keys()];
   }
   getAttributeNode(name: unknown): Attr | null {
-    return this.hasAttribute(name) ? new Attr(Node.numberOf(this), this.#attributeName(name)) : null;
+    return this.hasAttribute(name) ? new Attr(Node.numberOf(this), attributeNameFor(this, name)) : null;
   }
   hasAttribute(name: unknown): boolean {
     return this.getAttribute(name) !== null;
@@ -112,7 +132,7 @@ export class Element extends Node {
     return attributesOf(Node.numberOf(this)).size > 0;
   }
   setAttribute(name: unknown, value: unknown): void {
-    const text = this.#attributeName(name);
+    const text = attributeNameFor(this, name);
     if (!/^[^\0\t\n\f\r />=]+$/.test(text)) {
       throw domError('InvalidCharacterError', `'${text}' is not a valid attribute name.`);
     }
@@ -122,7 +142,7 @@ export class Element extends Node {
     setAttribute(Node.numberOf(this), String(name), String(value));
   }
   removeAttribute(name: unknown): void {
-    removeAttribute(Node.numberOf(this), this.#attributeName(name));
+    removeAttribute(Node.numberOf(this), attributeNameFor(this, name));
   }
   removeAttributeNS(_namespace: unknown, name: unknown): void {
     removeAttribute(Node.numberOf(this), String(name));
@@ -167,7 +187,7 @@ export class Element extends Node {
   set innerHTML(markup: unknown) {
     const node = Node.numberOf(this);
     const content = templateContent(node);
-    const fragment = this.#parse(markup, this);
+    const fragment = parseInside(this, markup);
     replaceChildren(content >= 0 ? content : node, [fragment]);
   }
   get outerHTML(): string {
@@ -178,38 +198,23 @@ export class Element extends Node {
     const parent = parentOf(node);
     if (parent < 0) return;
     const context = isElement(parent) ? (wrap(parent) as Element) : this;
-    const fragment = this.#parse(markup, context);
+    const fragment = parseInside(context, markup);
     insertInto(parent, fragment, node);
     detachNode(node);
-  }
-  #parse(markup: unknown, context: Element): number {
-    const text = markup === null ? '' : String(markup);
-    return markupParser().parseFragment(text, context.localName, context.namespaceURI);
   }
   insertAdjacentHTML(position: unknown, markup: unknown): void {
     const place = String(position).toLowerCase();
     const isOutside = place === 'beforebegin' || place === 'afterend';
     const parent = parentElementOf(Node.numberOf(this));
     const context = isOutside && parent >= 0 ? (wrap(parent) as Element) : this;
-    this.#insertAdjacent(place, this.#parse(markup, context));
+    insertAdjacent(this, place, parseInside(context, markup));
   }
   insertAdjacentElement(position: unknown, element: unknown): object | null {
-    this.#insertAdjacent(String(position).toLowerCase(), Node.numberOf(element));
+    insertAdjacent(this, String(position).toLowerCase(), Node.numberOf(element));
     return element as object;
   }
   insertAdjacentText(position: unknown, text: unknown): void {
-    this.#insertAdjacent(String(position).toLowerCase(), createNode(textKind, 0, String(text)));
-  }
-  #insertAdjacent(place: string, inserted: number): void {
-    const node = Node.numberOf(this);
-    const parent = parentOf(node);
-    if (place === 'beforebegin') {
-      if (parent >= 0) insertInto(parent, inserted, node);
-    } else if (place === 'afterbegin') insertInto(node, inserted, firstChild(node));
-    else if (place === 'beforeend') insertInto(node, inserted, -1);
-    else if (place === 'afterend') {
-      if (parent >= 0) insertInto(parent, inserted, nextSibling(node));
-    } else throw domError('SyntaxError', `'${place}' is not a place beside or inside an element.`);
+    insertAdjacent(this, String(position).toLowerCase(), createNode(textKind, 0, String(text)));
   }
   checkVisibility(): boolean {
     return noLayout('checkVisibility()');

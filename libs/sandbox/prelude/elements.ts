@@ -18,7 +18,7 @@ import {
 } from './form-members.js';
 import type { DOMTokenList } from './lists.js';
 import { HTMLCollection, namedCollection, tokenList } from './lists.js';
-import { Comment, DocumentFragment, DocumentType, NodeToken, numberOf, tag, Text, write } from './nodes.js';
+import { Comment, DocumentFragment, DocumentType, Node, numberOf, tag, Text, write } from './nodes.js';
 import { selectAll } from './selectors.js';
 import {
   childElementsOf,
@@ -41,7 +41,7 @@ import {
 import { URL } from './url.js';
 import { createWrappersBy, wrap } from './wrappers.js';
 
-type ElementClass = new (token?: unknown) => Element;
+type ElementClass = new () => Element;
 
 const classes: Record<string, ElementClass> = { HTMLElement };
 const classOfTag = new Map<string, ElementClass>();
@@ -344,20 +344,19 @@ function elementClass(name: string): ElementClass {
 }
 
 function createWrapper(node: number): object {
-  const token = new NodeToken(node);
   switch (kind(node)) {
     case elementKind:
-      return new (elementClass(nameText(tagOf(node))))(token);
+      return Node.of(node, elementClass(nameText(tagOf(node))));
     case textKind:
-      return new Text(token);
+      return Node.of(node, Text);
     case commentKind:
-      return new Comment(token);
+      return Node.of(node, Comment);
     case documentKind:
-      return new HTMLDocument(token);
+      return Node.of(node, HTMLDocument);
     case doctypeKind:
-      return new DocumentType(token);
+      return Node.of(node, DocumentType);
     case fragmentKind:
-      return new DocumentFragment(token);
+      return Node.of(node, DocumentFragment);
     default:
       return {};
   }

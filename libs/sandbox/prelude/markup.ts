@@ -1,14 +1,15 @@
 /** Nodes written as markup, after HTML's serialisation. */
 import {
-  attributesOf,
-  childNodesOf,
+  attributeMarkup,
   commentKind,
   dataOf,
   doctypeKind,
   doctypeParts,
   elementKind,
+  firstChild,
   kind,
   nameText,
+  nextSibling,
   parentOf,
   tagOf,
   templateContent,
@@ -47,12 +48,10 @@ function write(node: number, parts: string[]): void {
     case elementKind: {
       const name = nameText(tagOf(node));
       const written = localName(node);
-      parts.push('<', written);
-      for (const [attribute, value] of attributesOf(node)) parts.push(' ', attribute, '="', escapeValue(value), '"');
-      parts.push('>');
+      parts.push(`<${written}${attributeMarkup(node, escapeValue)}>`);
       if (voidTags.includes(` ${name} `)) return;
       writeChildren(node, parts);
-      parts.push('</', written, '>');
+      parts.push(`</${written}>`);
       return;
     }
     case textKind: {
@@ -75,7 +74,7 @@ function write(node: number, parts: string[]): void {
 function writeChildren(node: number, parts: string[]): void {
   const content = kind(node) === elementKind && nameText(tagOf(node)) === 'template' ? templateContent(node) : -1;
   const holder = content >= 0 ? content : node;
-  for (const child of childNodesOf(holder)) write(child, parts);
+  for (let child = firstChild(holder); child >= 0; child = nextSibling(child)) write(child, parts);
 }
 
 export function innerMarkup(node: number): string {

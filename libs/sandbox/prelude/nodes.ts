@@ -52,13 +52,8 @@ const illegal = (): never => {
   throw new TypeError('Illegal constructor');
 };
 
-/** Handed to a node class by the factory alone: what it wraps. */
-export class NodeToken {
-  readonly node: number;
-  constructor(node: number) {
-    this.node = node;
-  }
-}
+/** The node that the next object is made for; -1 while none is being made here. */
+let nodeInMaking = -1;
 
 export class EventTarget {
   addEventListener(): void {
@@ -71,6 +66,10 @@ export class EventTarget {
     return true;
   }
 }
+
+export type NodeClass = abstract new () => Node;
+
+const construct = Reflect.construct;
 
 export class Node extends EventTarget {
   static readonly ELEMENT_NODE = 1;
@@ -90,9 +89,16 @@ export class Node extends EventTarget {
 
   #node: number;
 
-  constructor(token?: unknown) {
+  constructor() {
     super();
-    this.#node = token instanceof NodeToken ? token.node : illegal();
+    this.#node = nodeInMaking >= 0 ? nodeInMaking : illegal();
+    nodeInMaking = -1;
+  }
+
+  /** The object of a node, of a class of its own; the constructors between are passed over, they would do nothing. */
+  static of(node: number, nodeClass: NodeClass): Node {
+    nodeInMaking = node;
+    return construct(Node, [], nodeClass) as Node;
   }
 
   /** The number that an object stands for; throws what the DOM throws where something else was given. */
@@ -430,13 +436,15 @@ export class CharacterData extends Node {
 }
 mixIn(CharacterData.prototype, childMembers);
 
-export function made(nodeKind: number, data: unknown): NodeToken {
-  return new NodeToken(createNode(nodeKind, 0, data === undefined ? '' : String(data)));
+/** For `new Text()` and its like: the node comes before its object. */
+function make(nodeKind: number, data: unknown): void {
+  nodeInMaking = createNode(nodeKind, 0, data === undefined ? '' : String(data));
 }
 
 export class Text extends CharacterData {
   constructor(data?: unknown) {
-    super(data instanceof NodeToken ? data : made(textKind, data));
+    make(textKind, data);
+    super();
     adopt(Node.numberOf(this), this);
   }
   get wholeText(): string {
@@ -459,7 +467,8 @@ export class Text extends CharacterData {
 
 export class Comment extends CharacterData {
   constructor(data?: unknown) {
-    super(data instanceof NodeToken ? data : made(commentKind, data));
+    make(commentKind, data);
+    super();
     adopt(Node.numberOf(this), this);
   }
 }
@@ -478,8 +487,9 @@ export class DocumentType extends Node {
 mixIn(DocumentType.prototype, childMembers);
 
 export class DocumentFragment extends Node {
-  constructor(token?: unknown) {
-    super(token instanceof NodeToken ? token : made(fragmentKind, ''));
+  constructor() {
+    make(fragmentKind, '');
+    super();
     adopt(Node.numberOf(this), this);
   }
   getElementById(id: unknown): object | null {

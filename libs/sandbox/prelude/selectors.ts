@@ -17,6 +17,7 @@ import { nameStart, Reader, SelectorError } from './selector-reader.js';
 import { positionOf } from './sibling-positions.js';
 import {
   asciiLowerCase,
+  classIndex,
   compareOrder,
   firstChild,
   following,
@@ -26,9 +27,9 @@ import {
   indexedByTag,
   internName,
   isElement,
-  isOfIndexedClass,
   isQuirks,
   kind,
+  marksOfClass,
   nameText,
   nextElement,
   nextSibling,
@@ -51,6 +52,8 @@ interface Compound {
   readonly tags: number[];
   readonly ids: string[];
   readonly classes: string[];
+  /** Of each class, once it was asked for. */
+  marks: Uint8Array[] | null;
   readonly tests: Test[];
   isAnchor: boolean;
 }
@@ -70,8 +73,6 @@ const neverTrue =
   ' hover active focus focus-visible focus-within visited local-link fullscreen modal picture-in-picture playing paused seeking buffering stalled muted volume-locked current past future user-invalid user-valid popover-open autofill -webkit-autofill target-within host host-context ';
 
 function hasClass(node: number, name: string): boolean {
-  const indexed = isOfIndexedClass(node, name);
-  if (indexed !== null) return indexed;
   const list = getAttribute(node, 'class');
   if (list === null) return false;
   return isQuirks() ? hasToken(list.toLowerCase(), name.toLowerCase()) : hasToken(list, name);
@@ -269,7 +270,7 @@ function hasTest(argument: string): Test {
     const lead: Combinator = mark === '>' || mark === '+' || mark === '~' ? mark : ' ';
     if (lead !== ' ') reader.at++;
     const complex = readComplex(reader);
-    const anchor: Compound = { tags: [], ids: [], classes: [], tests: [], isAnchor: true };
+    const anchor: Compound = { tags: [], ids: [], classes: [], marks: null, tests: [], isAnchor: true };
     list.push({ compounds: [anchor, ...complex.compounds], combinators: [lead, ...complex.combinators] });
   } while (reader.take(','));
   if (reader.at < argument.length) reader.fail();
@@ -293,7 +294,7 @@ function hasMatch(complex: Complex, anchor: number, place: Place): boolean {
 // Reading -------------------------------------------------------------------------------------------------------------
 
 function readCompound(reader: Reader): Compound {
-  const compound: Compound = { tags: [], ids: [], classes: [], tests: [], isAnchor: false };
+  const compound: Compound = { tags: [], ids: [], classes: [], marks: null, tests: [], isAnchor: false };
   const from = reader.at;
   let written = '';
   if (reader.take('*')) written = '*';
@@ -359,7 +360,12 @@ function matchesCompound(compound: Compound, node: number, place: Place): boolea
     if (tag !== tags[0] && tag !== tags[1] && tag !== tags[2]) return false;
   }
   for (let at = 0; at < ids.length; at++) if (!hasId(node, ids[at] ?? '')) return false;
-  for (let at = 0; at < classes.length; at++) if (!hasClass(node, classes[at] ?? '')) return false;
+  if (classes.length > 0) {
+    if (node < classIndex.limit) {
+      const marks = (compound.marks ??= classes.map(marksOfClass));
+      for (let at = 0; at < marks.length; at++) if (marks[at]?.[node] !== 1) return false;
+    } else for (let at = 0; at < classes.length; at++) if (!hasClass(node, classes[at] ?? '')) return false;
+  }
   for (let at = 0; at < tests.length; at++) if (tests[at]?.(node, place) !== true) return false;
   return true;
 }

@@ -58,6 +58,8 @@ let templateContents: Map<number, number> | null = null;
 let areIndexesValid = true;
 /** False after a change of any text that came with the page. */
 let isPageTextValid = true;
+/** Nodes below are of the classes and ids that the indexes say; an object, so that other files see it change. */
+export const classIndex = { limit: 0 };
 /** Grows with every change; what is cached by it is stale when it differs. */
 let treeVersion = 0;
 
@@ -105,6 +107,7 @@ export function loadTree(
   classNames = classList;
   idNames = idList;
   frozen = rows;
+  classIndex.limit = rows;
   nodeCount = rows;
 }
 
@@ -315,6 +318,7 @@ function thaw(): void {
   linkedPrevious = previouses.concat(linkedPrevious);
   linkedNext = nexts.concat(linkedNext);
   frozen = 0;
+  classIndex.limit = 0;
 }
 
 /** A node outside any tree. `name` is the name id of an element. */
@@ -461,9 +465,27 @@ export function attributesOf(node: number): Map<string, string> {
   return list;
 }
 
+/** Attributes as they stand in markup, each with a blank before it. */
+export function attributeMarkup(node: number, escape: (value: string) => string): string {
+  let markup = '';
+  if (node < rows && (attributeOverrides.size === 0 || !attributeOverrides.has(node))) {
+    const end = attributeAt[node + 1] ?? 0;
+    for (let at = attributeAt[node] ?? 0; at < end; at++) {
+      const value = pageValues.substring(valueAt[at] ?? 0, valueAt[at + 1] ?? 0);
+      markup += ` ${names[attributeName[at] ?? 0]}="${escape(value)}"`;
+    }
+    return markup;
+  }
+  for (const [name, value] of attributesOf(node)) markup += ` ${name}="${escape(value)}"`;
+  return markup;
+}
+
 function ownAttributes(node: number, name: string): Map<string, string> {
   treeVersion++;
-  if (node < rows && (name === 'class' || name === 'id')) areIndexesValid = false;
+  if (node < rows && (name === 'class' || name === 'id')) {
+    areIndexesValid = false;
+    classIndex.limit = 0;
+  }
   let own = attributeOverrides.get(node);
   if (own === undefined) {
     own = attributesOf(node);
@@ -539,9 +561,8 @@ export function indexedByClass(root: number, name: string): ArrayLike<number> | 
 
 const classMarks: Map<string, Uint8Array> = new Map();
 
-/** Whether an element of the page is of a class; null where the index cannot tell. */
-export function isOfIndexedClass(node: number, name: string): boolean | null {
-  if (node >= frozen || !areIndexesValid) return null;
+/** One byte for each node of the page: 1 where it is of the class. Good for nodes below `classIndex.limit`. */
+export function marksOfClass(name: string): Uint8Array {
   let marks = classMarks.get(name);
   if (marks === undefined) {
     marks = new Uint8Array(rows);
@@ -552,7 +573,7 @@ export function isOfIndexedClass(node: number, name: string): boolean | null {
     }
     classMarks.set(name, marks);
   }
-  return marks[node] === 1;
+  return marks;
 }
 
 export function indexedById(root: number, id: string): ArrayLike<number> | null {
