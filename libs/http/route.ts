@@ -137,6 +137,8 @@ function checkedIds(declaration: RouteDeclaration, request: FastifyRequest): Rea
 }
 
 function checkedQuery(declaration: RouteDeclaration, request: FastifyRequest): unknown {
+  // Links to pages gather parameters on their way; only the API refuses what it does not know.
+  if (declaration.tag === 'Pages') return undefined;
   const given = singleParameters(request.query as Record<string, unknown>);
   if (declaration.query !== undefined) return validated(declaration.query, given, 'query');
   const [unknown] = Object.keys(given);

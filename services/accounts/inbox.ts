@@ -74,10 +74,13 @@ export class AccountsInbox implements OnApplicationBootstrap, BeforeApplicationS
     await Promise.all(this.running.map((part) => part.stop()));
   }
 
-  /** Where to set this instance up, below the address people reach it by; null once that is done. The token stays the same across restarts. */
+  /**
+   * Where to set this instance up, below the address people reach it by; null once that is done. The token stays the same
+   * across restarts; behind # it reaches no server's log.
+   */
   async setupLink(baseUrl: string): Promise<string | null> {
     const token = await openSetup(this.ports);
-    return token === null ? null : `${baseUrl.replace(/\/+$/, '')}/setup?token=${token}`;
+    return token === null ? null : `${baseUrl.replace(/\/+$/, '')}/setup#token=${token}`;
   }
 
   /** Awaited before the instance is ready, so that whoever waits for that may use OWNER_API_KEY at once. */

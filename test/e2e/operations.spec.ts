@@ -213,7 +213,7 @@ describe('the first start without an owner', () => {
     try {
       await installation.start();
       const printed = (): string =>
-        installation.lines.flatMap((line) => /(http:\S+\/setup\?token=\S+)/.exec(line)?.[1] ?? []).at(-1) ?? '';
+        installation.lines.flatMap((line) => /(http:\S+\/setup#token=\S+)/.exec(line)?.[1] ?? []).at(-1) ?? '';
       const link = new URL(await until('the link is printed', printed));
       const page = await fetch(link);
       expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
@@ -221,7 +221,7 @@ describe('the first start without an owner', () => {
       const refused = await installation.api.send('/api/notifications');
       expect(refused.status).toBe(401);
 
-      const token = link.searchParams.get('token') ?? '';
+      const token = new URLSearchParams(link.hash.slice(1)).get('token') ?? '';
       const body = { setupToken: token, organization: 'Example Ltd', email: ownerEmail, password: ownerPassword };
       const wrong = await installation.api.send('/api/setup', { key: null, json: { ...body, setupToken: 'guess' } });
       expect([wrong.status, errorOf(wrong).reason]).toEqual([401, 'invalid_setup_token']);

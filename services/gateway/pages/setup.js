@@ -6,7 +6,7 @@ const problem = byId('problem');
 const submit = byId('submit');
 const fields = ['setupToken', 'organization', 'email', 'password'];
 
-/** The printed link carries the token as ?token=…; behind # it works too, and then never reaches a server's log. */
+/** The printed link carries the token behind #, so that it reaches no server's log; as ?token=… it works too. */
 function tokenOfLink() {
   const inQuery = new URLSearchParams(location.search).get('token');
   return inQuery ?? new URLSearchParams(location.hash.slice(1)).get('token') ?? '';
