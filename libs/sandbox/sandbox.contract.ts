@@ -258,6 +258,8 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
         ['document.body.querySelectorAll(":scope > ul > li").length', 3],
         ['document.querySelector("a[href$=Z i][rel~=next]").text', 'link'],
         ['document.querySelectorAll("li:first-of-type, li:last-of-type").length', 2],
+        ['document.querySelectorAll("#list li, body #list > .item").length', 3],
+        ['document.querySelector("li").parentNode.querySelectorAll("#list .item").length', 2],
         ['document.querySelector("input:checked").name', 'c'],
         ['document.querySelector("li").closest("body").className', 'page dark'],
         ['document.querySelector("li").matches("ul > :first-child")', true],

@@ -19,6 +19,7 @@ import {
   asciiLowerCase,
   classIndex,
   compareOrder,
+  containsNode,
   firstChild,
   following,
   getAttribute,
@@ -36,6 +37,7 @@ import {
   parentElementOf,
   parentOf,
   previousElement,
+  rootOf,
   tagOf,
 } from './tree.js';
 
@@ -376,11 +378,14 @@ function matchesComplex(complex: Complex, at: number, node: number, place: Place
   if (compound === undefined || !matchesCompound(compound, node, place)) return false;
   if (at === 0) return true;
   switch (complex.combinators[at - 1]) {
-    case ' ':
+    case ' ': {
+      const before = complex.compounds[at - 1];
       for (let up = parentElementOf(node); up >= 0; up = parentElementOf(up)) {
-        if (matchesComplex(complex, at - 1, up, place)) return true;
+        if (at > 1 ? matchesComplex(complex, at - 1, up, place) : before && matchesCompound(before, up, place))
+          return true;
       }
       return false;
+    }
     case '>': {
       const up = parentElementOf(node);
       return up >= 0 && matchesComplex(complex, at - 1, up, place);
@@ -433,11 +438,25 @@ function isSettledByIndex(complex: Complex): boolean {
   return asked === 1;
 }
 
+/** Where a selector names an ancestor by an id that one element has, all that fits is inside that element. */
+function narrowedRoot(root: number, complex: Complex): number {
+  const top = rootOf(root);
+  for (let at = complex.compounds.length - 2; at >= 0; at--) {
+    const combinator = complex.combinators[at];
+    if (combinator !== ' ' && combinator !== '>') return root;
+    const [id] = complex.compounds[at]?.ids ?? [];
+    const rows = id === undefined ? null : indexedById(top, id);
+    const [only = -1] = rows?.length === 1 ? [rows[0]] : [];
+    if (only >= 0) return containsNode(root, only) ? only : root;
+  }
+  return root;
+}
+
 function eachMatch(root: number, complex: Complex, place: Place, visit: (node: number) => boolean): void {
   const last = complex.compounds.length - 1;
   const compound = complex.compounds[last];
   if (compound === undefined) return;
-  const rows = candidates(root, compound);
+  const rows = candidates(last === 0 ? root : narrowedRoot(root, complex), compound);
   if (rows !== null) {
     const isSettled = isSettledByIndex(complex);
     for (let at = 0; at < rows.length; at++) {

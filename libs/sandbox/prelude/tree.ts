@@ -245,8 +245,13 @@ export function nextElement(node: number): number {
   return sibling;
 }
 
+/** Written out, not composed: selectors climb by it more than by anything else. */
 export function parentElementOf(node: number): number {
-  const parent = parentOf(node);
+  if (node < frozen) {
+    const parent = parentAt[node] ?? -1;
+    return parent >= 0 && (kindOf[parent] ?? 0) >> 24 === elementKind ? parent : -1;
+  }
+  const parent = linkedParent[node - frozen] ?? -1;
   return parent >= 0 && isElement(parent) ? parent : -1;
 }
 
