@@ -2,7 +2,7 @@
 import type { CheckedCode, EvaluationJob, EvaluationResult, ScriptJob, ScriptResult } from './sandbox.js';
 
 export interface JobKinds {
-  readonly check: { readonly job: { readonly code: string }; readonly result: CheckedCode };
+  readonly check: { readonly job: { readonly codes: readonly string[] }; readonly result: readonly CheckedCode[] };
   readonly evaluate: { readonly job: EvaluationJob; readonly result: EvaluationResult };
   readonly script: { readonly job: ScriptJob; readonly result: ScriptResult };
 }

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defaultPageLimits } from './page-parser.js';
 import type {
-  CheckedCode,
   EvaluationJob,
   EvaluationResult,
   Sandbox,
@@ -11,6 +10,7 @@ import type {
   ScriptJob,
   ScriptResult,
 } from './sandbox.js';
+import { CheckBatches } from './check-batches.js';
 import { WorkerPool } from './worker-pool.js';
 import type { Ended } from './worker-pool.js';
 
@@ -23,7 +23,6 @@ export interface QuickJsSandboxOptions {
   readonly idleMs?: number;
 }
 
-const checkMs = 2_000;
 const graceMs = 50;
 
 const failures: Readonly<Record<Ended, SandboxFailure>> = {
@@ -61,13 +60,9 @@ export function createQuickJsSandbox(options: QuickJsSandboxOptions = {}): Sandb
     graceMs,
     parseMs: defaultPageLimits.parseMs,
   });
+  const checks = new CheckBatches(pool);
   return {
-    async check(code: string): Promise<CheckedCode> {
-      const outcome = await pool.run('check', { code }, { cpuMs: checkMs, isUrgent: true, transfer: [] });
-      if (outcome.ok) return outcome.result;
-      if (outcome.ended === 'unavailable') throw new Error(failureOf(outcome).message);
-      return { ok: false, message: 'The code is too large or too deeply nested to be read.', line: 1, column: 1 };
-    },
+    check: (code) => checks.check(code),
 
     async evaluate(job: EvaluationJob): Promise<EvaluationResult> {
       // A copy of exactly the body: a view would drag its whole buffer through the message.

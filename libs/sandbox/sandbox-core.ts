@@ -82,6 +82,13 @@ export class SandboxCore {
     this.#enter = enter;
   }
 
+  /** One after the other; the answers in the same order. */
+  async checkAll(codes: readonly string[]): Promise<readonly CheckedCode[]> {
+    const answers: CheckedCode[] = [];
+    for (const code of codes) answers.push(await this.check(code));
+    return answers;
+  }
+
   async check(code: string): Promise<CheckedCode> {
     this.#enter('parsing');
     const compiles = await this.#compiling();

@@ -20,7 +20,7 @@ function answerLocalTimeInUtc(): void {
 async function answer(core: SandboxCore, request: WorkerRequest): Promise<WorkerReply> {
   switch (request.kind) {
     case 'check':
-      return { kind: 'result', result: await core.check(request.job.code) };
+      return { kind: 'result', result: await core.checkAll(request.job.codes) };
     case 'evaluate':
       return { kind: 'result', result: await core.evaluate(request.job) };
     case 'script':
