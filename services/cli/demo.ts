@@ -23,7 +23,7 @@ const loopback = '127.0.0.1';
 const intervalSeconds = 1;
 const lookEveryMs = 250;
 /** With `--once`: what has not arrived by then never will. */
-const onceTimeoutMs = 60_000;
+const onceTimeoutMs = 25_000;
 
 const evaluationFunction = `const price = page.number(document.querySelector('[itemprop=price]'));
 page.report('price', price);
@@ -186,10 +186,11 @@ function guide(url: string, apiKey: string, shop: string, taskId: string): strin
   ].join('\n');
 }
 
-/** Resolves at the first signal. Further ones do not cut the end short. */
-function signalled(): Promise<void> {
+/** Resolves at the first signal, or when nobody reads any more (`| head`). Further signals do not cut the end short. */
+function toldToEnd(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve());
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
+    process.stdout.on('error', () => resolve());
   });
 }
 
@@ -222,7 +223,7 @@ async function runDemo(
       if (webhook.isSigned) note('webhook');
     },
   );
-  const stop = signalled();
+  const stop = toldToEnd();
   const folder = await mkdtemp(join(tmpdir(), 'meerkat-demo-'));
   let running: RunningProduct | null = null;
   try {
