@@ -3,18 +3,22 @@ import { z } from 'zod';
 import type { OrganizationDocument } from '#contracts/account';
 import { deliveriesView, type DeliveryDocument } from '#contracts/delivery';
 import { executionsView, type ExecutionDocument } from '#contracts/run';
-import { taskState, tasksView, type TaskDocument } from '#contracts/task';
+import { tasksView, type TaskDocument, type TaskState } from '#contracts/task';
 import type { ReadStore } from '#read-store/read-store';
 import { notFound } from '#runtime/errors';
-import type { JsonObject } from '#runtime/json';
+import type { Json, JsonObject } from '#runtime/json';
 
 /** A value that JSON can hold, as the ports name it. */
 export function toJsonObject(value: object): JsonObject {
   return value as JsonObject;
 }
 
-/** The answer to `task.change`. */
-export const changedTask = z.object({ state: taskState, position: z.number().nullable() });
+/** The answer to `task.change`: the state was checked when its events were encoded. */
+const changedTask = z.object({ state: z.custom<TaskState>(), position: z.number().nullable() });
+
+export function asChangedTask(reply: Json): z.output<typeof changedTask> {
+  return changedTask.parse(reply);
+}
 
 type Owned = { readonly organizationId: OrganizationDocument['id'] };
 

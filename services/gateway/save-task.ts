@@ -25,7 +25,7 @@ import type { JsonObject } from '#runtime/json';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { VAULT, type Vault } from '#vault/vault';
 import { checkSettings, createCodeChecker, type SettingsChecks } from './check-settings.js';
-import { changedTask, toJsonObject } from './documents.js';
+import { asChangedTask, toJsonObject } from './documents.js';
 import { keepSealed, secretsOfAction, secretsOfFetch, unmasked } from './secrets.js';
 import { actionScope, fetchScope, openSettings, type OpenedSettings } from './task-answer.js';
 
@@ -45,6 +45,8 @@ export interface SavedTask {
 
 interface Prepared {
   readonly spec: TaskSpec;
+  /** The same in clear, so that the answer need not open what was sealed a moment ago. */
+  readonly opened: OpenedSettings;
   readonly madeSecrets: ReadonlySet<string>;
 }
 
@@ -80,9 +82,9 @@ export class TaskSaver {
       attempt === null
         ? this.ids.next('ntf')
         : derivedId('ntf', attempt.startedAtMs, context.organizationId, attempt.key, String(attempt.startedAtMs));
-    const { spec, madeSecrets } = await this.prepare(input, taskId, null, attempt);
-    const state = await this.send({ type: 'createTask', taskId, spec, status: input.status }, context);
-    return { state, opened: await openSettings(this.vault, state), shownSecrets: madeSecrets };
+    const prepared = await this.prepare(input, taskId, null, attempt);
+    const { spec } = prepared;
+    return this.saved({ type: 'createTask', taskId, spec, status: input.status }, prepared, context);
   }
 
   /** Rejects with `stale_revision` where the task is no longer at `expectedRevision`. */
@@ -93,16 +95,15 @@ export class TaskSaver {
     context: RequestContext,
   ): Promise<SavedTask> {
     const opened = await openSettings(this.vault, document);
-    const { spec, madeSecrets } = await this.prepare(input, document.id, { document, opened }, null);
+    const prepared = await this.prepare(input, document.id, { document, opened }, null);
     const command: TaskCommand = {
       type: 'replaceTask',
       taskId: document.id,
-      spec,
+      spec: prepared.spec,
       status: input.status,
       expectedRevision,
     };
-    const state = await this.send(command, context);
-    return { state, opened: await openSettings(this.vault, state), shownSecrets: madeSecrets };
+    return this.saved(command, prepared, context);
   }
 
   async archive(taskId: string, expectedRevision: number | null, context: RequestContext): Promise<void> {
@@ -118,12 +119,21 @@ export class TaskSaver {
     }
   }
 
+  /** Where nothing was written, a repeat has found what was there: that is what is answered. */
+  private async saved(command: TaskCommand, prepared: Prepared, context: RequestContext): Promise<SavedTask> {
+    const { state, position } = await this.send(command, context);
+    const opened = position === null ? await openSettings(this.vault, state) : prepared.opened;
+    return { state, opened, shownSecrets: prepared.madeSecrets };
+  }
+
   /** Sends a command and waits until the view has seen what it did. */
-  private async send(command: TaskCommand, context: RequestContext): Promise<TaskState> {
-    const reply = await this.bus.request(requests.taskChange, toJsonObject(command), context);
-    const { state, position } = changedTask.parse(reply);
-    if (position !== null) await this.waiter.reached(position, viewWaitMs);
-    return state;
+  private async send(
+    command: TaskCommand,
+    context: RequestContext,
+  ): Promise<{ readonly state: TaskState; readonly position: number | null }> {
+    const changed = asChangedTask(await this.bus.request(requests.taskChange, toJsonObject(command), context));
+    if (changed.position !== null) await this.waiter.reached(changed.position, viewWaitMs);
+    return changed;
   }
 
   private async prepare(
@@ -135,6 +145,7 @@ export class TaskSaver {
     const codeForm = await checkSettings(this.checks, input);
     const madeSecrets = new Set<string>();
     const actions: StoredAction[] = [];
+    const configs = new Map<string, JsonObject>();
     for (const [index, action] of input.actions.entries()) {
       const known = base?.document.spec.actions.find(({ id }) => id === action.id) ?? null;
       if (action.id !== undefined && known === null) {
@@ -144,7 +155,7 @@ export class TaskSaver {
         throw refuse(['actions', index, 'id'], 'duplicate', 'stands twice in the list');
       }
       const id = action.id ?? this.actionId(taskId, index, attempt);
-      const config = await this.sealedConfig(
+      const { clear, config } = await this.sealedConfig(
         taskId,
         { ...action, id },
         base,
@@ -152,11 +163,12 @@ export class TaskSaver {
         ['actions', index, 'config'],
         madeSecrets,
       );
+      configs.set(id, clear);
       const { type, enabled, expireAfterSeconds, on } = action;
       actions.push({ id, type, config, enabled, expireAfterSeconds, on });
     }
     const { name, description, url, evaluationFunction, schedule, policy, tags, externalKey } = input;
-    const fetch = await this.sealedFetch(taskId, toJsonObject(input.fetch), base);
+    const { clear, fetch } = await this.sealedFetch(taskId, toJsonObject(input.fetch), base);
     return {
       spec: {
         name,
@@ -171,6 +183,7 @@ export class TaskSaver {
         tags,
         externalKey,
       },
+      opened: { configs, fetch: clear },
       madeSecrets,
     };
   }
@@ -188,7 +201,7 @@ export class TaskSaver {
     known: StoredAction | null,
     field: readonly PropertyKey[],
     madeSecrets: Set<string>,
-  ): Promise<JsonObject> {
+  ): Promise<{ readonly clear: JsonObject; readonly config: JsonObject }> {
     const { type, id } = action;
     // An action that changes its type is another one: nothing of the old settings is carried over.
     const stored = known?.type === type ? known.config : null;
@@ -200,12 +213,16 @@ export class TaskSaver {
       config = { ...config, secret: kept ?? `whsec_${randomBytes(24).toString('base64')}` };
     }
     const kept = stored === null || clear === null ? config : keepSealed(config, clear, stored);
-    return this.vault.seal(taskId, actionScope(id), kept, actionTypes[type].sealed);
+    return { clear: config, config: await this.vault.seal(taskId, actionScope(id), kept, actionTypes[type].sealed) };
   }
 
-  private async sealedFetch(taskId: string, fetch: JsonObject, base: Base | null): Promise<JsonObject> {
-    const clear = unmasked(fetch, base?.opened.fetch ?? null, secretsOfFetch, ['fetch']);
+  private async sealedFetch(
+    taskId: string,
+    settings: JsonObject,
+    base: Base | null,
+  ): Promise<{ readonly clear: JsonObject; readonly fetch: JsonObject }> {
+    const clear = unmasked(settings, base?.opened.fetch ?? null, secretsOfFetch, ['fetch']);
     const kept = base === null ? clear : keepSealed(clear, base.opened.fetch, base.document.spec.fetch);
-    return this.vault.seal(taskId, fetchScope, kept, sealedFetchPaths);
+    return { clear, fetch: await this.vault.seal(taskId, fetchScope, kept, sealedFetchPaths) };
   }
 }
