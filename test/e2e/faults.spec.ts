@@ -14,128 +14,135 @@ const path = '/api/notifications';
 const createdId = z.object({ data: z.object({ id: z.string() }) });
 const rarely = { type: 'interval', intervalSeconds: 3_600 };
 
-const onFullDisk = (): void => {
-  let installation: Installation;
-  let site: PageSite;
-  let hooks: HookSink;
-  let watchedId = '';
-  let keptId = '';
+if (canFillDisk) {
+  describe('an installation whose disk is full', () => {
+    let installation: Installation;
+    let site: PageSite;
+    let hooks: HookSink;
+    let watchedId = '';
+    let keptId = '';
 
-  beforeAll(async () => {
-    [site, hooks] = await Promise.all([startPageSite(), startHookSink()]);
-    installation = await embeddedInstallation();
-    await installation.start();
-    site.serve('/shop', html('sold out'));
-    ({ id: keptId } = await installation.api.create({ ...byHand(site.address('/shop')), name: 'Kept' }));
-    ({ id: watchedId } = await installation.api.create({
-      ...whenInStock(site.address('/shop')),
-      actions: [{ type: 'webhook', config: { url: hooks.address('/hook'), timeoutSeconds: 1 } }],
-    }));
-    await until('a first run is recorded', async () => (await installation.api.task(watchedId)).condition === 'false');
-    await burst();
-  });
-
-  /** Settings of many tasks come in while the disk becomes full. */
-  const taken: string[] = [];
-  const burst = async (): Promise<void> => {
-    let full: Promise<void> | null = null;
-    await Promise.all(
-      Array.from({ length: 40 }, async (_, index) => {
-        const reply = await installation.api.send(path, {
-          json: { ...whenInStock(site.address('/burst')), name: `Burst ${index}`, schedule: rarely },
-        });
-        if (reply.status === 201) {
-          taken.push(createdId.parse(reply.body).data.id);
-          if (taken.length >= 10) full ??= fillDisk(installation.pid);
-        } else {
-          expect([reply.status, errorOf(reply).code]).toEqual([503, 'SERVER_ERROR']);
-        }
-      }),
-    );
-    expect(taken.length).toBeGreaterThanOrEqual(10);
-    await full;
-  };
-
-  afterAll(async () => {
-    await installation.remove();
-    await Promise.all([site.close(), hooks.close()]);
-  });
-
-  it('answers writes with 503 and when to come again, and what is there can be read', async () => {
-    for (const [method, at, json] of [
-      ['POST', path, byHand(site.address('/shop'))],
-      ['PATCH', `${path}/${keptId}`, { name: 'Changed' }],
-      ['DELETE', `${path}/${keptId}`, undefined],
-      ['POST', `${path}/${keptId}/execute`, {}],
-      ['POST', '/api/keys', { name: 'Key', scopes: ['read'] }],
-    ] as const) {
-      const reply = await installation.api.send(at, { method, json });
-      expect([at, reply.status, errorOf(reply).code]).toEqual([at, 503, 'SERVER_ERROR']);
-      expect(errorOf(reply).reason).toMatch(/_unavailable$/);
-      expect(errorOf(reply).message).not.toMatch(/sqlite|I\/O|errno/i);
-      expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
-    }
-    expect((await installation.api.task(keptId)).name).toBe('Kept');
-  });
-
-  it('takes an Idempotency-Key for nothing while nothing can be kept under it', async () => {
-    const headers = { 'idempotency-key': 'during' };
-    const reply = await installation.api.send(path, { json: byHand(site.address('/shop')), headers });
-    expect([reply.status, errorOf(reply).code]).toEqual([503, 'SERVER_ERROR']);
-    expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
-  });
-
-  it('goes on by itself once there is room again, and tells what happened meanwhile', async () => {
-    site.serve('/shop', html('in stock'));
-    const before = site.loads('/shop');
-    await freeDisk(installation.pid);
-    await until(
-      'writes are taken again',
-      async () => (await installation.api.send(`${path}/${keptId}/execute?wait=5`, { json: {} })).status === 200,
-      30_000,
-    );
-    await until('the watched page is loaded again', () => site.loads('/shop') > before, 30_000);
-    await until('the change is told', () => hooks.received('/hook').length === 1, 30_000);
-    const { id } = await installation.api.create(byHand(site.address('/shop')), { 'idempotency-key': 'during' });
-    expect((await installation.api.task(id)).id).toBe(id);
-  });
-
-  it('runs every task that was taken before, whatever of it was left undone', async () => {
-    for (const id of taken) {
+    beforeAll(async () => {
+      [site, hooks] = await Promise.all([startPageSite(), startHookSink()]);
+      installation = await embeddedInstallation();
+      await installation.start();
+      site.serve('/shop', html('sold out'));
+      ({ id: keptId } = await installation.api.create({ ...byHand(site.address('/shop')), name: 'Kept' }));
+      ({ id: watchedId } = await installation.api.create({
+        ...whenInStock(site.address('/shop')),
+        actions: [{ type: 'webhook', config: { url: hooks.address('/hook'), timeoutSeconds: 1 } }],
+      }));
       await until(
-        `${id} has run`,
-        async () => (await installation.api.executions(id)).some(({ finishedAt }) => finishedAt !== null),
-        40_000,
+        'a first run is recorded',
+        async () => (await installation.api.task(watchedId)).condition === 'false',
       );
-    }
-  }, 60_000);
-
-  it('left nothing half-written', async () => {
-    await installation.api.send(`${path}/${watchedId}`, { method: 'PATCH', json: { status: 'paused' } });
-    await until('nothing is under way', async () => {
-      const runs = [...(await installation.api.executions(watchedId)), ...(await installation.api.executions(keptId))];
-      const deliveries = await installation.api.deliveries(watchedId);
-      return (
-        runs.every(({ finishedAt }) => finishedAt !== null) && deliveries.every(({ finishedAt }) => finishedAt !== null)
-      );
+      await burst();
     });
-    const { body } = await installation.api.send(path);
-    expect(body).toMatchObject({ pagination: { total: taken.length + 3 } });
-    expect(await installation.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-    const events = await installation.recordedEvents();
-    expect(events.filter(({ type }) => type === 'task.created')).toHaveLength(taken.length + 3);
-    const arrivals = hooks.received('/hook').map(({ id, body }) => ({ id, bytes: body }));
-    expect([
-      brokenStreams(events),
-      uncoveredSlots(events),
-      unansweredRuns(events),
-      wrongDecisions(events),
-      wrongArrivals(events, 'webhook', arrivals),
-    ]).toEqual([[], [], [], [], []]);
-  });
-};
 
-if (canFillDisk) describe('an installation whose disk is full', onFullDisk);
+    /** Settings of many tasks come in while the disk becomes full. */
+    const taken: string[] = [];
+    const burst = async (): Promise<void> => {
+      const full: Promise<void>[] = [];
+      await Promise.all(
+        Array.from({ length: 40 }, async (_, index) => {
+          const reply = await installation.api.send(path, {
+            json: { ...whenInStock(site.address('/burst')), name: `Burst ${index}`, schedule: rarely },
+          });
+          if (reply.status === 201) {
+            taken.push(createdId.parse(reply.body).data.id);
+            if (taken.length === 10) full.push(fillDisk(installation.pid));
+          } else {
+            expect([reply.status, errorOf(reply).code]).toEqual([503, 'SERVER_ERROR']);
+          }
+        }),
+      );
+      expect(taken.length).toBeGreaterThanOrEqual(10);
+      await Promise.all(full);
+    };
+
+    afterAll(async () => {
+      await installation.remove();
+      await Promise.all([site.close(), hooks.close()]);
+    });
+
+    it('answers writes with 503 and when to come again, and what is there can be read', async () => {
+      for (const [method, at, json] of [
+        ['POST', path, byHand(site.address('/shop'))],
+        ['PATCH', `${path}/${keptId}`, { name: 'Changed' }],
+        ['DELETE', `${path}/${keptId}`, undefined],
+        ['POST', `${path}/${keptId}/execute`, {}],
+        ['POST', '/api/keys', { name: 'Key', scopes: ['read'] }],
+      ] as const) {
+        const reply = await installation.api.send(at, { method, json });
+        expect([at, reply.status, errorOf(reply).code]).toEqual([at, 503, 'SERVER_ERROR']);
+        expect(errorOf(reply).reason).toMatch(/_unavailable$/);
+        expect(errorOf(reply).message).not.toMatch(/sqlite|I\/O|errno/i);
+        expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
+      }
+      expect((await installation.api.task(keptId)).name).toBe('Kept');
+    });
+
+    it('takes an Idempotency-Key for nothing while nothing can be kept under it', async () => {
+      const headers = { 'idempotency-key': 'during' };
+      const reply = await installation.api.send(path, { json: byHand(site.address('/shop')), headers });
+      expect([reply.status, errorOf(reply).code]).toEqual([503, 'SERVER_ERROR']);
+      expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
+    });
+
+    it('goes on by itself once there is room again, and tells what happened meanwhile', async () => {
+      site.serve('/shop', html('in stock'));
+      const before = site.loads('/shop');
+      await freeDisk(installation.pid);
+      await until(
+        'writes are taken again',
+        async () => (await installation.api.send(`${path}/${keptId}/execute?wait=5`, { json: {} })).status === 200,
+        30_000,
+      );
+      await until('the watched page is loaded again', () => site.loads('/shop') > before, 30_000);
+      await until('the change is told', () => hooks.received('/hook').length === 1, 30_000);
+      const { id } = await installation.api.create(byHand(site.address('/shop')), { 'idempotency-key': 'during' });
+      expect((await installation.api.task(id)).id).toBe(id);
+    });
+
+    it('runs every task that was taken before, whatever of it was left undone', async () => {
+      for (const id of taken) {
+        await until(
+          `${id} has run`,
+          async () => (await installation.api.executions(id)).some(({ finishedAt }) => finishedAt !== null),
+          40_000,
+        );
+      }
+    }, 60_000);
+
+    it('left nothing half-written', async () => {
+      await installation.api.send(`${path}/${watchedId}`, { method: 'PATCH', json: { status: 'paused' } });
+      await until('nothing is under way', async () => {
+        const runs = [
+          ...(await installation.api.executions(watchedId)),
+          ...(await installation.api.executions(keptId)),
+        ];
+        const deliveries = await installation.api.deliveries(watchedId);
+        return (
+          runs.every(({ finishedAt }) => finishedAt !== null) &&
+          deliveries.every(({ finishedAt }) => finishedAt !== null)
+        );
+      });
+      const { body } = await installation.api.send(path);
+      expect(body).toMatchObject({ pagination: { total: taken.length + 3 } });
+      expect(await installation.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+      const events = await installation.recordedEvents();
+      expect(events.filter(({ type }) => type === 'task.created')).toHaveLength(taken.length + 3);
+      const arrivals = hooks.received('/hook').map(({ id, body }) => ({ id, bytes: body }));
+      expect([
+        brokenStreams(events),
+        uncoveredSlots(events),
+        unansweredRuns(events),
+        wrongDecisions(events),
+        wrongArrivals(events, 'webhook', arrivals),
+      ]).toEqual([[], [], [], [], []]);
+    });
+  });
+}
 
 describe('an installation that is ended while it starts', () => {
   it('starts whole the next time', async () => {

@@ -96,9 +96,10 @@ describe('secrets of a task', () => {
     expect(made.status).toBe(201);
     taskId = z.object({ data: z.object({ id: z.string() }) }).parse(made.body).data.id;
     await installation.api.execute(taskId);
-    await until('all three are delivered', async () =>
-      (await installation.api.deliveries(taskId)).every(({ state }) => state === 'delivered'),
-    );
+    await until('all three are delivered', async () => {
+      const deliveries = await installation.api.deliveries(taskId);
+      return deliveries.length === 3 && deliveries.every(({ state }) => state === 'delivered');
+    });
     expect(asked).toMatchObject({
       authorization: `Bearer ${canaries.pageAuthorization}`,
       cookie: `s=${canaries.pageCookie}`,

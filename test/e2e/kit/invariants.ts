@@ -89,8 +89,9 @@ export function wrongDecisions(events: readonly RecordedEvent[]): string[] {
     let told = false;
     for (const { result, late, notifications, decision } of runs) {
       if (late || result.outcome === null) continue;
-      // Nobody listens: what would be told is decided all the same.
-      const decided = notifications.length > 0 || decision.reason === 'no_actions';
+      // Where nobody listens, what would be told is decided all the same.
+      const unheard = result.outcome && decision.reason === 'no_actions';
+      const decided = unheard || notifications.some(({ kind }) => kind === 'triggered');
       const tells = result.outcome && !told;
       if (tells !== decided) {
         found.push(`${taskId}: ${result.runId} found ${result.outcome} and told ${notifications.length}`);

@@ -1,10 +1,15 @@
 /** The built product as a real process: its output, its address, its end. */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { until } from './until.js';
 
-const startScript = fileURLToPath(new URL('../../../scripts/start.mjs', import.meta.url));
+const scripts = new URL('../../../scripts/', import.meta.url);
+const startScript = fileURLToPath(new URL('start.mjs', scripts));
+
+// Once, before anything starts: two products that start together would both build, over each other.
+const build = `import { buildIfStale } from '${new URL('launch.mjs', scripts).href}'; await buildIfStale();`;
+execFileSync(process.execPath, ['--input-type=module', '--eval', build], { stdio: ['ignore', 'ignore', 'inherit'] });
 
 export interface Ending {
   /** null: ended by the signal. */
