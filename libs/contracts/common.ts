@@ -47,11 +47,11 @@ export function isSecretHeader(name: string): boolean {
 export const httpHeaders = z
   .record(
     z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, { error: 'must be a header name' }),
-    // a line break here would be a second header
+    // A line break here would be a second header; beyond Latin-1 HTTP has no bytes for it.
     z
       .string()
       .max(4_096)
-      .regex(/^[^\u0000-\u0008\u000a-\u001f\u007f]*$/, { error: 'must not hold control characters' }),
+      .regex(/^[\t\u0020-\u007e\u0080-\u00ff]*$/, { error: 'must be Latin-1 text without control characters' }),
   )
   .refine((headers) => Object.keys(headers).length <= 50, { error: 'must have at most 50 entries' });
 

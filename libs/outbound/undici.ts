@@ -282,7 +282,9 @@ class UndiciOutbound implements Outbound {
   }
 
   async request(request: OutboundRequest): Promise<OutboundAnswer | OutboundFailure> {
-    const run = new Run(request.timeoutMs, this.#limits, request.signal);
+    const { firstByteMs } = request;
+    const limits = firstByteMs === undefined ? this.#limits : { ...this.#limits, firstByteMs };
+    const run = new Run(request.timeoutMs, limits, request.signal);
     this.#runs.add(run);
     try {
       if (this.#closed) throw closed;

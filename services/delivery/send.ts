@@ -113,6 +113,8 @@ export function createSender(options: SenderOptions): Sender {
       headers,
       ...(body === null ? {} : { body }),
       timeoutMs,
+      // A receiver may work before it answers: the whole time that its action gives is for that.
+      firstByteMs: timeoutMs,
       maxBodyBytes: readBytes,
       onBodyLimit: 'cut',
       maxRedirects: 0,

@@ -16,6 +16,7 @@ import type { EventMetadata, EventStore } from '#event-store/event-store';
 import { runCommand, type CommandOutcome } from '#event-store/run-command';
 import type { ReadStore } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
+import { countDeliveryAttempt } from '#runtime/metrics';
 import type { Logger } from '#runtime/logger';
 import {
   delivery,
@@ -269,6 +270,7 @@ export class DeliveryWorker {
       random: this.#random(),
     } as const;
     const ended = await this.#record(id, loaded, end, `${id}|end|${number}|${name}`, timeoutMs);
+    countDeliveryAttempt(request.action.type, ended.state.status);
     logger.info(
       {
         deliveryId: id,

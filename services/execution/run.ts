@@ -8,6 +8,7 @@ import type { ReadStore } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import { unavailable } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
+import { countRun } from '#runtime/metrics';
 import { decideAlert, initialAlert, isRecorded, type Finding } from './domain/alert.js';
 import { evaluateTask, type Evaluated, type Evaluators } from './evaluate-task.js';
 import { notificationsFor } from './notifications.js';
@@ -154,6 +155,7 @@ export async function executeRun(parts: RunParts, run: DueRun, metadata: EventMe
     if (appended.ok) {
       if (event.type === 'run.recorded') {
         const { decision, notifications } = event.data;
+        countRun(result.status, decision.reason);
         logger.info(
           {
             taskId: run.taskId,
