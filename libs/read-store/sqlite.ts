@@ -114,7 +114,7 @@ export function createSqliteReadStore(file: string): ReadStore {
     const table = `"${nameOf('view', view.name)}"`;
     const columns = view.fields.map(columnOf);
     database.exec(
-      `CREATE TABLE IF NOT EXISTS ${table} (${['id TEXT PRIMARY KEY', 'revision INTEGER NOT NULL', 'document TEXT', ...columns].join(', ')}) WITHOUT ROWID`,
+      `CREATE TABLE IF NOT EXISTS ${table} (${['id TEXT PRIMARY KEY', 'revision INTEGER NOT NULL', 'document TEXT', ...columns].join(', ')})`,
     );
     // A view that has gained a field since its table was made is made anew from the events.
     const present = database.prepare(`SELECT name FROM pragma_table_info('${nameOf('view', view.name)}')`).all();
@@ -196,7 +196,7 @@ export function createSqliteReadStore(file: string): ReadStore {
       ].join(', ');
       // Deferred join: the index alone is walked up to the offset, documents are read for one page only.
       const rows = prepared(
-        `SELECT document FROM ${table} JOIN (SELECT id AS page_id FROM ${table} ${where(all)} ORDER BY ${order} LIMIT ? OFFSET ?) ON id = page_id ORDER BY ${order}`,
+        `SELECT document FROM ${table} AS t JOIN (SELECT rowid AS page_row FROM ${table} ${where(all)} ORDER BY ${order} LIMIT ? OFFSET ?) AS page ON t.rowid = page.page_row ORDER BY ${order}`,
       ).all(...all.flatMap(({ values }) => values), query.limit, query.offset);
       const total = query.count
         ? (prepared(`SELECT count(*) AS total FROM ${table} ${where(conditions)}`).get(

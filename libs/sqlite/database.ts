@@ -40,7 +40,7 @@ export function openDatabase({ file, durability, schema, checked = false }: Data
       PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'};
       PRAGMA temp_store = MEMORY;
       PRAGMA cache_size = -16000;
-      PRAGMA wal_autocheckpoint = 2000;
+      PRAGMA wal_autocheckpoint = 10000;
       BEGIN EXCLUSIVE;
       ${schema}
       COMMIT;

@@ -16,8 +16,12 @@ export interface GroupCommit<Work, Result> {
 
 /** At most this many writes in one transaction, so that the first does not wait for a long tail. */
 const groupLimit = 200;
-/** Under load a group gathers for this long after the last: an fsync costs as much for one write as for a hundred. */
-const gatherMs = 4;
+/**
+ * Under load a group gathers after the last one for as long as two commits take: an fsync costs as much for one write as
+ * for a hundred, and on a slow disk this thread would otherwise do little else.
+ */
+const commitsPerGathering = 2;
+const longestGatheringMs = 10;
 
 /**
  * `write` is called inside the transaction for each work in turn; `committed` after it, before the promises resolve.
@@ -32,10 +36,12 @@ export function createGroupCommit<Work, Result>(
   let pending: Pending<Work, Result>[] = [];
   let scheduled = false;
   let lastFlushMs = -Infinity;
+  let gatherMs = 0;
 
   const flush = (): void => {
     scheduled = false;
     if (pending.length === 0) return;
+    const startedMs = performance.now();
     while (pending.length > 0) {
       const group = pending.slice(0, groupLimit);
       pending = pending.slice(groupLimit);
@@ -50,6 +56,7 @@ export function createGroupCommit<Work, Result>(
       for (const [index, result] of results.entries()) group[index]?.resolve(result);
     }
     lastFlushMs = performance.now();
+    gatherMs = Math.min(longestGatheringMs, (lastFlushMs - startedMs) * commitsPerGathering);
   };
 
   return {

@@ -14,8 +14,8 @@ const oldest = (pending: readonly DueRun[]): string | null =>
   pending.map(({ queuedAt }) => queuedAt).toSorted()[0] ?? null;
 
 function withPending(document: ScheduleDocument, pending: DueRun[]): ScheduleDocument | null {
-  const over = document.plan.nextDueAt === null && !document.plan.active && pending.length === 0;
-  // A stopped schedule without an open run has nothing left to answer for.
+  // A schedule that makes nothing due and has no open run has nothing to answer for: the timer need not see it.
+  const over = document.plan.nextDueAt === null && pending.length === 0;
   return over ? null : { ...document, pending, pendingSince: oldest(pending) };
 }
 
