@@ -193,12 +193,12 @@ describe('a delivery by webhook', () => {
     expect(await typesOf(id)).toEqual(['delivery.requested', 'attempt.started', 'attempt.ended']);
   });
 
-  it('whose header cannot be sent ends with a clear failure', async () => {
+  it('whose stored settings break the rules of today ends with a clear failure', async () => {
     const [hooks, url] = await receiver(answerWith(200));
     const id = await ask(start(), { config: { url: `${url}/in`, headers: { 'X-Mark': 'naïve ✓' } } });
     expect(await house.untilState(id, 'failed')).toMatchObject({
-      reason: 'header_invalid',
-      attempts: [{ request: { method: 'POST', url: `${url}/in` } }],
+      reason: 'config_invalid',
+      attempts: [{ request: { method: 'POST' } }],
     });
     expect(hooks.received).toHaveLength(0);
   });
