@@ -9,7 +9,7 @@ const installTimeoutMs = 120_000;
 
 function install() {
   return new Promise((resolve) => {
-    const child = spawn('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], {
+    const child = spawn('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts', '--fetch-retries=0'], {
       cwd: folder,
       stdio: ['ignore', 'ignore', 'inherit'],
       timeout: installTimeoutMs,
