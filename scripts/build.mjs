@@ -1,9 +1,10 @@
-// Compiles services/ and libs/ to dist/ with swc: one file in, one file out, no bundling. `--if-stale` skips files
-// whose output is newer. Types are checked by `npm run typecheck`, not here, so that a first start takes a second.
+// Compiles services/ and libs/ to dist/ with swc, one file in, one file out, and joins the product into dist/product.js.
+// `--if-stale` skips files whose output is newer. Types are checked by `npm run typecheck`, not here, so that a first start takes a second.
 import { transformFile } from '@swc/core';
 import { cp, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundleProduct } from './bundle.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const onlyStale = process.argv.includes('--if-stale');
@@ -38,4 +39,8 @@ for (const folder of sources) {
       }),
   );
 }
-if (compiled > 0) process.stderr.write(`built ${compiled} files into dist/\n`);
+const isBundled = (await modifiedAt(join(root, 'dist', 'product.js'))) > 0;
+if (compiled > 0 || !isBundled) {
+  await bundleProduct(root);
+  process.stderr.write(`built ${compiled} files into dist/\n`);
+}

@@ -74,6 +74,7 @@ function outputOf(source) {
 
 /** Whether a source is newer than what was built from it. An installation without sources is as built as it gets. */
 export function isStale() {
+  if (modifiedAt(join(root, 'dist', 'product.js')) === 0) return true;
   return ['services', 'libs'].some((folder) => {
     const path = join(root, folder);
     if (!existsSync(path)) return false;

@@ -4,6 +4,6 @@ import { buildIfStale, isOnOwnNode } from './launch.mjs';
 
 if (await isOnOwnNode(import.meta.url)) {
   await buildIfStale();
-  const { start } = await import('../dist/services/main.js');
+  const { start } = await import('../dist/product.js');
   await start();
 }
