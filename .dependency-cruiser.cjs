@@ -11,7 +11,6 @@ const homes = {
   undici: ['undici', '^libs/outbound/'],
   'ipaddr.js': ['ipaddr\\.js', '^libs/(outbound|http)/'],
   parse5: ['parse5', '^libs/sandbox/'],
-  'css-what': ['css-what', '^libs/sandbox/'],
   quickjs: ['(quickjs-emscripten[^/]*|@jitl/[^/]+)', '^libs/sandbox/'],
   nodemailer: ['nodemailer', '^services/delivery/channels/email/'],
   fastify: ['(fastify|@fastify/[^/]+|@nestjs/platform-fastify)', '^(services/gateway|libs/http)/'],

@@ -50,7 +50,7 @@ const schema = `
 
 /** Three tries at once, with full jitter up to these waits; then the message steps aside and its key goes on. */
 const fastTriesMs = [50, 200] as const;
-/** Rounds of later tries; after the last the message is parked. */
+/** Rounds of later tries; after the last the message is parked, unless a part is out of reach: then the last is repeated. */
 const laterRoundsMs = [1_000, 5_000, 15_000] as const;
 const defaultDeadlineMs = 10_000;
 const readAhead = 256;
@@ -65,9 +65,15 @@ interface Published {
   readonly messages: readonly BusMessage[];
 }
 
-/** What a handler's failure means: an AppError of the caller's making will not go away by trying again. */
-function describe(error: unknown): string {
-  return error instanceof AppError ? `${error.reason}: ${error.message}` : String(error);
+interface Failure {
+  readonly reason: string;
+  /** A part is out of reach: that goes by, so the message is tried until then. */
+  readonly isOutage: boolean;
+}
+
+function failureOf(error: unknown): Failure {
+  if (!(error instanceof AppError)) return { reason: String(error), isOutage: false };
+  return { reason: `${error.reason}: ${error.message}`, isOutage: error.code === 'SERVER_ERROR' };
 }
 
 const wait = (milliseconds: number): Promise<void> =>
@@ -164,8 +170,8 @@ export function createSqliteBus(file: string, logger: Logger): Bus {
       logger.error({ topic, group: name, messageId: message.id, type: message.type, reason }, 'a message was parked');
     };
 
-    const setAside = (message: BusMessage, round: number, reason: string): void => {
-      const laterMs = laterRoundsMs[round];
+    const setAside = (message: BusMessage, round: number, { reason, isOutage }: Failure): void => {
+      const laterMs = laterRoundsMs[round] ?? (isOutage ? laterRoundsMs.at(-1) : undefined);
       if (laterMs === undefined) return park(message, reason);
       logger.warn(
         { topic, group: name, messageId: message.id, type: message.type, reason },
@@ -180,21 +186,21 @@ export function createSqliteBus(file: string, logger: Logger): Bus {
      */
     const handle = async (message: BusMessage, round: number): Promise<boolean> => {
       for (;;) {
-        let reason = '';
+        let failure: Failure = { reason: '', isOutage: false };
         for (const waitMs of [0, ...fastTriesMs]) {
           if (waitMs > 0) await wait(Math.random() * waitMs);
           try {
             await handleOnce(message);
             return true;
           } catch (error) {
-            reason = describe(error);
+            failure = failureOf(error);
           }
         }
         try {
-          setAside(message, round, reason);
+          setAside(message, round, failure);
           return true;
         } catch (error) {
-          const fields = { topic, group: name, messageId: message.id, reason, error: String(error) };
+          const fields = { topic, group: name, messageId: message.id, reason: failure.reason, error: String(error) };
           logger.error(fields, 'a message can be neither handled nor set aside; trying again');
         }
         if (stopping) return false;

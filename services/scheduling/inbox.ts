@@ -15,6 +15,7 @@ import { scheduleDecider, type ScheduleCommand, type ScheduleState } from './dom
 import { toMessages } from './publish.js';
 import { idOf, reduce, scheduleViewPrefixes } from './schedule-view.js';
 import { scheduleStream, startTimer, type Timer } from './timer.js';
+import { startLatecomer, type Latecomer } from './unplanned.js';
 
 /** The command that a task's event means for its schedule; null: none. */
 export function commandFor({ type, data, key, metadata }: BusMessage): ScheduleCommand | null {
@@ -38,7 +39,7 @@ export function commandFor({ type, data, key, metadata }: BusMessage): ScheduleC
 }
 
 export class SchedulingInbox implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private intake: readonly (Consumer | Timer)[] = [];
+  private intake: readonly (Consumer | Latecomer | Timer)[] = [];
   private followers: readonly (Projection | Publisher)[] = [];
 
   constructor(
@@ -62,6 +63,19 @@ export class SchedulingInbox implements OnApplicationBootstrap, BeforeApplicatio
       ),
       await bus.respond(requests.scheduleTrigger, (payload, context) => this.onTrigger(payload, context)),
       startTimer({ eventStore, readStore, bus, clock, logger }),
+      startLatecomer({
+        ...stores,
+        clock,
+        setRight: async (taskId, command, last) => {
+          const { events } = await this.run(taskId, command, `${last.id}|late`, {
+            ...last.metadata,
+            actor: 'system:scheduling',
+            causationId: last.id,
+            at: toTimestamp(clock.now()),
+          });
+          return events.length > 0;
+        },
+      }),
     ];
   }
 

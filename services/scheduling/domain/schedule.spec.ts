@@ -47,6 +47,13 @@ describe('planning', () => {
       .thenNothing();
   });
 
+  it('takes what an event lost in between would have said from the same revision', () => {
+    given(scheduleDecider, planned({ taskRevision: 3 }))
+      .when({ type: 'planRuns', taskId, taskRevision: 3, schedule: every10, active: false, nowMs: start })
+      .then(planned({ taskRevision: 3, active: false, nextDueAt: null }))
+      .andAgainNothing();
+  });
+
   it('says nothing where neither schedule nor activity changes', () => {
     given(scheduleDecider, planned()).when({ type: 'planRuns', taskId, taskRevision: 5, nowMs: start }).thenNothing();
   });

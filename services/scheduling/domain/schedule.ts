@@ -62,7 +62,8 @@ function planRuns(
   state: ScheduleState,
 ): readonly ScheduleEvent[] {
   const before = state.status === 'none' ? unplanned(taskId) : state.plan;
-  if (taskRevision <= before.taskRevision) return [];
+  // The same revision again says the same, or what an event lost in between would have said.
+  if (taskRevision < before.taskRevision) return [];
   const after = { schedule: schedule ?? before.schedule, active: active ?? before.active };
   const same = JSON.stringify(after.schedule) === JSON.stringify(before.schedule) && after.active === before.active;
   if (same && before.taskRevision >= 0) return [];
@@ -112,8 +113,9 @@ function decide(command: ScheduleCommand, state: ScheduleState): readonly Schedu
     case 'planRuns':
       return planRuns(command, state);
     case 'stopRuns': {
-      if (state.status === 'none' || command.taskRevision <= state.plan.taskRevision) return [];
       const { taskRevision } = command;
+      if (state.status === 'none' || taskRevision < state.plan.taskRevision) return [];
+      if (!state.plan.active && state.plan.nextDueAt === null) return [];
       return [
         { type: 'schedule.stopped', data: { plan: { ...state.plan, taskRevision, active: false, nextDueAt: null } } },
       ];

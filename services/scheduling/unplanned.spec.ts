@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { TaskEvent, TaskSpec } from '#contracts/task';
+import { encodeEvents } from '#event-store/codec';
+import type { EventMetadata, EventStore } from '#event-store/event-store';
+import { runCommand } from '#event-store/run-command';
+import { createSqliteEventStore } from '#event-store/sqlite';
+import { scheduleDecider, type ScheduleCommand } from './domain/schedule.js';
+import { planOverdue } from './unplanned.js';
+
+const taskId = 'ntf_00000000000000000000000001';
+const start = Date.parse('2026-11-21T10:00:00.000Z');
+const metadata: EventMetadata = {
+  organizationId: 'org_00000000000000000000000001',
+  actor: 'key:key_1',
+  requestId: 'req_1',
+  causationId: null,
+  at: '2026-11-21T10:00:00.000Z',
+};
+const spec: TaskSpec = {
+  name: 'Price',
+  description: '',
+  url: 'https://example.com/',
+  evaluationFunction: 'true',
+  codeForm: 'script',
+  actions: [],
+  schedule: { type: 'interval', intervalSeconds: 10, catchUp: 'latest' },
+  policy: { notifyOn: 'became_true', errorThreshold: 3 },
+  fetch: {},
+  tags: [],
+  externalKey: null,
+};
+const created: TaskEvent = { type: 'task.created', data: { spec, status: 'active', createdBy: 'key:key_1' } };
+
+describe('a schedule whose news never came', () => {
+  let eventStore: EventStore;
+  beforeEach(() => {
+    eventStore = createSqliteEventStore(':memory:');
+  });
+  afterEach(() => eventStore.close());
+
+  const schedule = (command: ScheduleCommand, commandId: string) =>
+    runCommand(eventStore, scheduleDecider, {
+      stream: `schedule-${taskId}`,
+      command,
+      commandId,
+      metadata,
+      from: 'last',
+    });
+
+  const record = async (...events: readonly TaskEvent[]): Promise<void> => {
+    for (const event of events) {
+      const last = await eventStore.readLast(`task-${taskId}`);
+      const commandId = `c${last?.revision ?? -1}`;
+      await eventStore.append(
+        `task-${taskId}`,
+        encodeEvents([event], { commandId, metadata }),
+        last?.revision ?? 'none',
+      );
+    }
+  };
+
+  /** How many schedules were not right, and the plan afterwards. */
+  const lookAfter = async (): Promise<{ readonly changed: number; readonly plan: unknown }> => {
+    const events = await Array.fromAsync(eventStore.read(`task-${taskId}`));
+    const changed = await planOverdue(
+      {
+        eventStore,
+        clock: { now: () => start + 40_000 },
+        setRight: async (_, command, last) => (await schedule(command, `${last.id}|late`)).events.length > 0,
+      },
+      events,
+    );
+    return { changed, plan: (await eventStore.readLast(`schedule-${taskId}`))?.data['plan'] ?? null };
+  };
+
+  it('is planned from what the task says', async () => {
+    await record(created);
+    expect(await lookAfter()).toMatchObject({
+      changed: 1,
+      plan: { active: true, nextDueAt: '2026-11-21T10:00:40.000Z' },
+    });
+    expect((await lookAfter()).changed).toBe(0);
+  });
+
+  it('is left alone where the news came', async () => {
+    await record(created);
+    const { schedule: wanted } = spec;
+    await schedule({ type: 'planRuns', taskId, taskRevision: 0, schedule: wanted, active: true, nowMs: start }, 'm0');
+    expect((await lookAfter()).changed).toBe(0);
+  });
+
+  it('stops where a pause was lost and later news came', async () => {
+    await record(created, { type: 'task.paused', data: {} });
+    const slower = { ...spec.schedule, intervalSeconds: 60 } as const;
+    await record({ type: 'task.changed', data: { changes: { schedule: slower } } });
+    await schedule(
+      { type: 'planRuns', taskId, taskRevision: 0, schedule: spec.schedule, active: true, nowMs: start },
+      'm0',
+    );
+    await schedule({ type: 'planRuns', taskId, taskRevision: 2, schedule: slower, nowMs: start }, 'm2');
+    expect(await lookAfter()).toMatchObject({ changed: 1, plan: { active: false, nextDueAt: null, schedule: slower } });
+  });
+
+  it('stops for good where the archiving was lost', async () => {
+    await record(created);
+    await schedule(
+      { type: 'planRuns', taskId, taskRevision: 0, schedule: spec.schedule, active: true, nowMs: start },
+      'm0',
+    );
+    await record({ type: 'task.archived', data: { externalKey: null } });
+    expect(await lookAfter()).toMatchObject({ changed: 1, plan: { active: false, nextDueAt: null } });
+    expect((await lookAfter()).changed).toBe(0);
+  });
+});

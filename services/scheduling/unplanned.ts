@@ -1,0 +1,128 @@
+/**
+ * Tasks whose news never came: half a minute after each event of a task its schedule is held against what the task says,
+ * and set right where they differ. So a lost message costs a delay, not a schedule.
+ */
+import { setTimeout } from 'node:timers/promises';
+import type { Schedule } from '#contracts/schedule';
+import type { TaskEvent } from '#contracts/task';
+import { decodeEvent } from '#event-store/codec';
+import type { EventStore, RecordedEvent } from '#event-store/event-store';
+import type { ReadStore, ViewDefinition } from '#read-store/read-store';
+import type { Clock } from '#runtime/clock';
+import type { Logger } from '#runtime/logger';
+import type { ScheduleCommand } from './domain/schedule.js';
+
+/** Only its checkpoint is used: events up to there have been looked after. */
+const lookedAfter: ViewDefinition = { name: 'planned_tasks', fields: [], indexes: [] };
+
+/** By then the message has come, or does not come. */
+const overdueMs = 30_000;
+const retryMs = 1_000;
+
+/** What a task's own events say of when it runs. */
+export interface WantedPlan {
+  readonly taskRevision: number;
+  readonly schedule: Schedule;
+  readonly active: boolean;
+  readonly archived: boolean;
+}
+
+export function wantedPlan(events: readonly RecordedEvent[]): WantedPlan | null {
+  let wanted: WantedPlan | null = null;
+  for (const recorded of events) {
+    const event = decodeEvent<TaskEvent>(recorded);
+    const taskRevision = recorded.revision;
+    if (event.type === 'task.created') {
+      const { spec, status } = event.data;
+      wanted = { taskRevision, schedule: spec.schedule, active: status === 'active', archived: false };
+    }
+    if (wanted === null) continue;
+    if (event.type === 'task.changed' && event.data.changes.schedule !== undefined) {
+      wanted = { ...wanted, taskRevision, schedule: event.data.changes.schedule };
+    }
+    if (event.type === 'task.paused') wanted = { ...wanted, taskRevision, active: false };
+    if (event.type === 'task.resumed') wanted = { ...wanted, taskRevision, active: true };
+    if (event.type === 'task.archived') wanted = { ...wanted, taskRevision, active: false, archived: true };
+  }
+  return wanted;
+}
+
+/** The command that sets a schedule right, if it is not; deciding it on a schedule that is right yields nothing. */
+export function commandSettingRight(taskId: string, wanted: WantedPlan, nowMs: number): ScheduleCommand {
+  const { taskRevision, schedule, active, archived } = wanted;
+  if (archived) return { type: 'stopRuns', taskId, taskRevision };
+  return { type: 'planRuns', taskId, taskRevision, schedule, active, nowMs };
+}
+
+export interface UnplannedParts {
+  readonly eventStore: EventStore;
+  readonly readStore: ReadStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Runs a command for a task's schedule and says whether it changed anything. `last` is the task's last event. */
+  setRight(taskId: string, command: ScheduleCommand, last: RecordedEvent): Promise<boolean>;
+}
+
+/** Sets right the schedules of the tasks that these events are about. Returns how many were not. */
+export async function planOverdue(
+  { eventStore, clock, setRight }: Pick<UnplannedParts, 'eventStore' | 'clock' | 'setRight'>,
+  events: readonly RecordedEvent[],
+): Promise<number> {
+  let changed = 0;
+  for (const stream of new Set(events.map((event) => event.stream))) {
+    const recorded = await Array.fromAsync(eventStore.read(stream));
+    const wanted = wantedPlan(recorded);
+    const last = recorded.at(-1);
+    if (wanted === null || last === undefined) continue;
+    const taskId = stream.slice('task-'.length);
+    if (await setRight(taskId, commandSettingRight(taskId, wanted, clock.now()), last)) changed += 1;
+  }
+  return changed;
+}
+
+export interface Latecomer {
+  /** Ends after the batch in hand. */
+  stop(): Promise<void>;
+}
+
+/** Follows the tasks' events half a minute behind. */
+export function startLatecomer(parts: UnplannedParts): Latecomer {
+  const { eventStore, readStore, clock, logger } = parts;
+  const ending = new AbortController();
+  const { signal } = ending;
+
+  const pause = (milliseconds: number): Promise<void> =>
+    setTimeout(Math.max(0, milliseconds), undefined, { signal, ref: false }).catch(() => undefined);
+
+  const follow = async (): Promise<void> => {
+    const after = await readStore.checkpoint(lookedAfter);
+    for await (const { events, position } of eventStore.subscribe({ prefixes: ['task-'], after, signal })) {
+      const newestMs = Math.max(...events.map(({ metadata }) => Date.parse(metadata.at)));
+      await pause(newestMs + overdueMs - clock.now());
+      if (signal.aborted) return;
+      const changed = await planOverdue(parts, events);
+      if (changed > 0) logger.warn({ tasks: changed }, 'schedules whose news never came were set right');
+      await readStore.save(lookedAfter, [], position);
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        await follow();
+      } catch (error) {
+        if (signal.aborted) return;
+        logger.error({ error: String(error) }, 'schedules cannot be looked after; trying again');
+        await pause(retryMs);
+      }
+    }
+  };
+
+  const running = run();
+  return {
+    async stop() {
+      ending.abort();
+      await running;
+    },
+  };
+}
