@@ -70,13 +70,16 @@ export type TaskEvent = {
   [Type in keyof typeof taskEvents]: { readonly type: Type; readonly data: z.infer<(typeof taskEvents)[Type]> };
 }[keyof typeof taskEvents];
 
+/** A whole specification on its way to the tasks service: it is checked field by field when its event is encoded. */
+const wantedSpec = z.custom<TaskSpec>((value) => typeof value === 'object' && value !== null);
+
 /** What the tasks service is asked to do (`task.change`). `expectedRevision`: If-Match. */
 export const taskCommand = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('createTask'), taskId: idSchema('ntf'), spec: taskSpec, status: taskStatus }),
+  z.object({ type: z.literal('createTask'), taskId: idSchema('ntf'), spec: wantedSpec, status: taskStatus }),
   z.object({
     type: z.literal('replaceTask'),
     taskId: idSchema('ntf'),
-    spec: taskSpec,
+    spec: wantedSpec,
     status: taskStatus,
     expectedRevision: z.int().nullable(),
   }),

@@ -13,27 +13,20 @@ export function isId(value: string, prefix: IdPrefix): boolean {
   return value.startsWith(`${prefix}_`) && idShape.test(value);
 }
 
+/** Every ten bits as two characters: an id is put together from thirteen of them. */
+const pairs = Array.from({ length: 1_024 }, (_, bits) => `${alphabet[bits >>> 5]}${alphabet[bits & 31]}`);
+
 /** Encodes a time (48 bits, milliseconds) and 80 bits as a ULID. */
 export function encodeUlid(epochMs: number, bits80: Uint8Array): string {
-  let time = '';
-  let rest = epochMs;
-  for (let i = 0; i < 10; i += 1) {
-    time = (alphabet[rest % 32] ?? '0') + time;
-    rest = Math.floor(rest / 32);
+  const high = Math.floor(epochMs / 2 ** 30);
+  const low = epochMs % 2 ** 30;
+  let ulid = `${pairs[high >>> 10]}${pairs[high & 1_023]}${pairs[low >>> 20]}${pairs[(low >>> 10) & 1_023]}${pairs[low & 1_023]}`;
+  for (let i = 0; i < 10; i += 5) {
+    const [a = 0, b = 0, c = 0, d = 0, e = 0] = bits80.subarray(i, i + 5);
+    ulid += `${pairs[(a << 2) | (b >>> 6)]}${pairs[((b & 63) << 4) | (c >>> 4)]}`;
+    ulid += `${pairs[((c & 15) << 6) | (d >>> 2)]}${pairs[((d & 3) << 8) | e]}`;
   }
-  let tail = '';
-  let buffer = 0;
-  let held = 0;
-  for (let i = 0; i < 10; i += 1) {
-    buffer = (buffer << 8) | (bits80[i] ?? 0);
-    held += 8;
-    while (held >= 5) {
-      held -= 5;
-      tail += alphabet[(buffer >>> held) & 31] ?? '0';
-      buffer &= (1 << held) - 1;
-    }
-  }
-  return time + tail;
+  return ulid;
 }
 
 /** The time inside an id, milliseconds; what `encodeUlid` was given. */
