@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { DynamicModule } from '@nestjs/common';
 import { BUS, type Bus } from '#bus/bus';
 import { pepperOf } from '#contracts/api-key';
-import { EVENT_STORE, type EventStore } from '#event-store/event-store';
+import { EVENT_STORE, SOLE_PROCESS, type EventStore } from '#event-store/event-store';
 import { KEY_PEPPER } from '#http/api-key';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
@@ -168,6 +168,8 @@ export function portsModule(config: Config, logger: Logger, ports: Ports): Dynam
     { provide: CLOCK, useValue: systemClock },
     { provide: IDS, useValue: createIds() },
     { provide: EVENT_STORE, useValue: ports.eventStore },
+    // The file of events is locked for as long as the process lives.
+    { provide: SOLE_PROCESS, useValue: config.eventStoreUrl === 'sqlite' },
     { provide: BUS, useValue: ports.bus },
     { provide: READ_STORE, useValue: ports.readStore },
     { provide: SANDBOX, useValue: ports.sandbox },

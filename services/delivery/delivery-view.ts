@@ -50,7 +50,7 @@ export function reduceDelivery(document: DeliveryDocument | null, event: Deliver
         state: 'sending',
         attempts: [...document.attempts, { at, durationMs: 0, request, response: null, error: null }],
         nextAttemptAt: null,
-        dueAt: new Date(lostAtMs(at, timeoutMs)).toISOString(),
+        dueAt: new Date(lostAtMs({ startedAt: at, timeoutMs })).toISOString(),
       };
     }
     case 'attempt.ended': {

@@ -77,7 +77,9 @@ export interface Parts {
   readonly vault: Vault;
 }
 
-export interface WorkerChoice extends Partial<Pick<WorkerOptions, 'lostPolicy' | 'sender' | 'eventStore' | 'name'>> {
+export interface WorkerChoice extends Partial<
+  Pick<WorkerOptions, 'lostPolicy' | 'sender' | 'eventStore' | 'name' | 'isAlone'>
+> {
   readonly limits?: Partial<Omit<WorkerLimits, 'receivers'>> & { readonly receivers?: Partial<ReceiverLimits> };
 }
 
@@ -137,6 +139,7 @@ export class House {
       clock: this.clock,
       logger: { debug: note, info: note, warn: note, error: note },
       name: `worker${this.#workers.length}`,
+      isAlone: false,
       random: () => 0,
       ...choice,
       limits: {

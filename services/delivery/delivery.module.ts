@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { BUS, type Bus, type Consumer } from '#bus/bus';
 import { startPublisher, type Publisher } from '#bus/publisher';
-import { EVENT_STORE, type EventStore } from '#event-store/event-store';
+import { EVENT_STORE, SOLE_PROCESS, type EventStore } from '#event-store/event-store';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { startProjection, type Projection } from '#read-store/projection';
 import { READ_STORE, type DocumentWrite, type ReadStore } from '#read-store/read-store';
@@ -62,10 +62,12 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
     @Inject(BUS) private readonly bus: Bus,
     @Inject(READ_STORE) private readonly readStore: ReadStore,
     @Inject(Sending) private readonly sending: Sending,
+    @Inject(SOLE_PROCESS) isAlone: boolean,
   ) {
     const { sender } = sending;
     // A name of its own for each start: events of an earlier process are never taken for ours.
-    this.#worker = new DeliveryWorker({ eventStore, readStore, sender, clock, logger, name: ids.next('evt') });
+    const name = ids.next('evt');
+    this.#worker = new DeliveryWorker({ eventStore, readStore, sender, clock, logger, name, isAlone });
   }
 
   async onApplicationBootstrap(): Promise<void> {
@@ -103,8 +105,7 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
   /** What another process asked for or left is due here too, as soon as the view knows of it. */
   #look(writes: readonly DocumentWrite[]): void {
     for (const { id, document } of writes) {
-      const dueAt = document?.['dueAt'];
-      if (typeof dueAt === 'string') this.#worker.offer(id, Date.parse(dueAt));
+      if (document !== null) this.#worker.notice(id, document);
     }
   }
 }

@@ -262,6 +262,30 @@ describe('a crash in the middle of a send', () => {
     ]);
   });
 
+  it('is found at once by a process that has the data alone, however long the try might have taken', async () => {
+    const [hooks, url] = await receiver(answerWith(200));
+    const id = await house.ask({ config: { url, secret, timeoutSeconds: 60 } }, () => {});
+    await crash(id);
+    await house.untilState(id, 'sending');
+
+    const next = start({ isAlone: true });
+    const lost = await house.untilState(id, 'retrying');
+    expect(lost).toMatchObject({ reason: 'attempt_lost' });
+    expect(Date.parse(lost.nextAttemptAt ?? '') - house.clock.nowMs).toBe(5_000);
+    await whenDue(next, lost);
+    await house.untilState(id, 'delivered');
+    expect(hooks.received.map(({ body }) => body)).toEqual([hooks.received[0]?.body, hooks.received[0]?.body]);
+  });
+
+  it('is found at once where the view tells of it only after the start', async () => {
+    const [, url] = await receiver(answerWith(200));
+    const id = await house.ask({ config: { url, timeoutSeconds: 60 } }, () => {});
+    await crash(id);
+    const next = house.worker({ isAlone: true });
+    next.notice(id, await house.untilState(id, 'sending'));
+    expect(await house.untilState(id, 'retrying')).toMatchObject({ reason: 'attempt_lost' });
+  });
+
   it('is held for a person where the policy says so, and is seen as unknown', async () => {
     const [hooks, url] = await receiver(answerWith(200));
     const id = await house.ask({ config: { url } }, () => {});

@@ -7,8 +7,9 @@
  *
  * The order that makes a kill safe at any point: `attempt.started` is durable before the first byte is sent, and
  * `attempt.ended` is written after the answer. Killed before the first: nothing happened. Killed after the last: all is
- * known. Killed in between: an attempt without an end, which a sweep finds after twice its timeout and records as lost; it
- * may have arrived, so it is sent again under the same id, by which the receiver can tell.
+ * known. Killed in between: an attempt without an end, which a sweep finds and records as lost: where no other process can
+ * have the data, at once after the start; elsewhere after twice its timeout, since its worker may still live. It may have
+ * arrived, so it is sent again under the same id, by which the receiver can tell.
  */
 import { deliveriesView } from '#contracts/delivery';
 import { decodeEvent } from '#event-store/codec';
@@ -16,10 +17,12 @@ import type { EventMetadata, EventStore } from '#event-store/event-store';
 import { runCommand, type CommandOutcome } from '#event-store/run-command';
 import type { ReadStore } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
-import { countDeliveryAttempt } from '#runtime/metrics';
+import type { JsonObject } from '#runtime/json';
 import type { Logger } from '#runtime/logger';
+import { countDeliveryAttempt } from '#runtime/metrics';
 import {
   delivery,
+  isLost,
   lostAtMs,
   type Delivery,
   type DeliveryCommand,
@@ -56,8 +59,10 @@ export interface WorkerOptions {
   readonly sender: Sender;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Names this process in attempts. */
+  /** Names this process in attempts; no other one has or had the same. */
   readonly name: string;
+  /** No other process can have these data now. */
+  readonly isAlone: boolean;
   /** From 0 up to 1. */
   readonly random?: () => number;
   /** What happens to a delivery whose attempt was lost. */
@@ -69,6 +74,8 @@ export interface WorkerOptions {
 const remembered = 50_000;
 const pageSize = 500;
 const recordAgainMs = 500;
+/** Behind every stored time. */
+const endOfTime = '9999-12-31T23:59:59.999Z';
 
 export function streamOf(deliveryId: string): string {
   return `dlv-${deliveryId}`;
@@ -110,7 +117,8 @@ export class DeliveryWorker {
   }
 
   start(): void {
-    this.#sweep();
+    // What a process before this one left open may be due long after the horizon of a sweep.
+    this.#sweep(this.#options.isAlone ? Infinity : 2 * this.#limits.sweepMs);
   }
 
   /** Tells of a delivery that is due then. Cheap, and harmless where it is wrong or comes twice. */
@@ -136,6 +144,13 @@ export class DeliveryWorker {
       this.offer(id, dueMs);
     }, waitMs);
     this.#later.set(id, { dueMs, timer });
+  }
+
+  /** Tells of a delivery as the view shows it. One who is alone looks at once at an open attempt that is not in hand here. */
+  notice(id: string, { state, dueAt }: JsonObject): void {
+    if (typeof dueAt !== 'string') return;
+    const { clock, isAlone } = this.#options;
+    this.offer(id, isAlone && state === 'sending' ? clock.now() : Date.parse(dueAt));
   }
 
   /** Takes nothing new, lets what is in flight end, and writes it down. */
@@ -191,7 +206,7 @@ export class DeliveryWorker {
 
   /** When it is due again; null where it is finished or held; `parked` where it waits for its receiver. */
   async #step(id: string): Promise<number | null | 'parked'> {
-    const { clock, lostPolicy = 'retry' } = this.#options;
+    const { clock, lostPolicy = 'retry', name, isAlone } = this.#options;
     const loaded = await this.#load(id);
     if (loaded === null) return null;
     const { state } = loaded;
@@ -199,10 +214,17 @@ export class DeliveryWorker {
     const at = toTimestamp(now);
     switch (state.status) {
       case 'sending': {
-        const lostMs = lostAtMs(state.startedAt, state.timeoutMs);
-        if (now < lostMs) return lostMs;
+        const onlooker = { worker: name, isAlone };
+        if (!isLost(state, onlooker, now)) return lostAtMs(state);
         const attempt = state.attempts;
-        const command = { type: 'loseAttempt', attempt, at, policy: lostPolicy, random: this.#random() } as const;
+        const command = {
+          type: 'loseAttempt',
+          attempt,
+          at,
+          onlooker,
+          policy: lostPolicy,
+          random: this.#random(),
+        } as const;
         return dueOf((await this.#run(id, loaded, command, `${id}|lost|${attempt}`)).state);
       }
       case 'waiting': {
@@ -356,8 +378,8 @@ export class DeliveryWorker {
     this.#probes.set(key, setTimeout(probe, Math.max(0, atMs - this.#options.clock.now())));
   }
 
-  #sweep(): void {
-    this.#sweeping = this.#lookThrough()
+  #sweep(aheadMs: number): void {
+    this.#sweeping = this.#lookThrough(aheadMs)
       .catch((error: unknown) => {
         this.#options.logger.error(
           { error: String(error) },
@@ -366,11 +388,11 @@ export class DeliveryWorker {
       })
       .finally(() => {
         if (this.#stopped) return;
-        this.#sweepTimer = setTimeout(() => this.#sweep(), this.#limits.sweepMs);
+        this.#sweepTimer = setTimeout(() => this.#sweep(2 * this.#limits.sweepMs), this.#limits.sweepMs);
       });
   }
 
-  async #lookThrough(): Promise<void> {
+  async #lookThrough(aheadMs: number): Promise<void> {
     const { clock, readStore } = this.#options;
     const now = clock.now();
     for (const [id, { receiver, expiresMs }] of this.#parked) {
@@ -378,7 +400,7 @@ export class DeliveryWorker {
       this.#receivers.remove(receiver, id);
       this.#released([id]);
     }
-    const horizon = toTimestamp(now + 2 * this.#limits.sweepMs);
+    const horizon = aheadMs === Infinity ? endOfTime : toTimestamp(now + aheadMs);
     let behind: { values: readonly string[]; id: string } | undefined;
     for (;;) {
       const { documents } = await readStore.page(deliveriesView, {
@@ -389,9 +411,10 @@ export class DeliveryWorker {
         ...(behind === undefined ? {} : { behind }),
         count: false,
       });
-      for (const { id, dueAt } of documents) {
+      for (const document of documents) {
+        const { id, dueAt } = document;
         if (typeof id !== 'string' || typeof dueAt !== 'string') continue;
-        this.offer(id, Date.parse(dueAt));
+        this.notice(id, document);
         behind = { values: [dueAt], id };
       }
       if (this.#stopped || documents.length < pageSize || this.#known.size + this.#later.size >= remembered) return;
@@ -402,7 +425,7 @@ export class DeliveryWorker {
 /** When a delivery in this state is to be looked at again. */
 function dueOf(state: Delivery): number | null {
   if (state.status === 'waiting') return Date.parse(state.nextAttemptAt);
-  if (state.status === 'sending') return lostAtMs(state.startedAt, state.timeoutMs);
+  if (state.status === 'sending') return lostAtMs(state);
   return null;
 }
 

@@ -3,7 +3,14 @@ import fc from 'fast-check';
 import type { AttemptResult, DeliveryEvent, NotificationRequest } from '#contracts/delivery';
 import { given } from '#event-store/given';
 import { derivedId } from '#runtime/ids';
-import { delivery, retryDelaysMs, type AttemptOutcome, type Delivery, type DeliveryCommand } from './delivery.js';
+import {
+  delivery,
+  retryDelaysMs,
+  type AttemptOutcome,
+  type Delivery,
+  type DeliveryCommand,
+  type Onlooker,
+} from './delivery.js';
 
 const beginMs = Date.parse('2026-01-01T00:00:00.000Z');
 const after = (seconds: number): string => new Date(beginMs + seconds * 1_000).toISOString();
@@ -68,10 +75,17 @@ const ended = (attempt: number, at: string, next: Ended['next'], settled: Ended[
   type: 'attempt.ended',
   data: { attempt, at, result, settled, next },
 });
-const lose = (attempt: number, at: string, policy: 'retry' | 'hold' = 'retry'): DeliveryCommand => ({
+const others: Onlooker = { worker: 'another', isAlone: false };
+const lose = (
+  attempt: number,
+  at: string,
+  policy: 'retry' | 'hold' = 'retry',
+  onlooker: Onlooker = others,
+): DeliveryCommand => ({
   type: 'loseAttempt',
   attempt,
   at,
+  onlooker,
   policy,
   random: 0,
 });
@@ -228,6 +242,24 @@ describe('an attempt that was started and has no end', () => {
       .andAgainNothing();
   });
 
+  it('is lost at once for a worker that is alone and did not start it', () => {
+    given(delivery, ...open)
+      .when(lose(1, after(1), 'retry', { worker: 'another', isAlone: true }))
+      .then(lost(1, after(1), after(6)))
+      .andAgainNothing();
+  });
+
+  it('is lost after twice its timeout for the worker that started it, alone or not', () => {
+    for (const isAlone of [true, false]) {
+      given(delivery, ...open)
+        .when(lose(1, after(19.999), 'retry', { worker: 'w', isAlone }))
+        .thenNothing();
+      given(delivery, ...open)
+        .when(lose(1, after(20), 'retry', { worker: 'w', isAlone }))
+        .then(lost(1, after(20), after(25)));
+    }
+  });
+
   it('is held for a person where the channel says so, and nobody tries again', () => {
     given(delivery, ...open)
       .when(lose(1, after(20), 'hold'))
@@ -285,7 +317,14 @@ describe('any interleaving of commands, doubled and late', () => {
     at.map(start),
     at.map(start),
     fc.tuple(attempt, at, outcome, random).map((of) => end(...of)),
-    fc.tuple(attempt, at, fc.constantFrom('retry' as const, 'hold' as const)).map((of) => lose(...of)),
+    fc
+      .tuple(
+        attempt,
+        at,
+        fc.constantFrom('retry' as const, 'hold' as const),
+        fc.record({ worker: fc.constantFrom('w', 'another'), isAlone: fc.boolean() }),
+      )
+      .map((of) => lose(...of)),
     at.map((time): DeliveryCommand => ({ type: 'expireDelivery', at: time })),
   );
 

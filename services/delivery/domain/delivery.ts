@@ -16,11 +16,25 @@ interface Known {
   readonly settled: readonly SettledPart[];
 }
 
+/** An attempt that was started and has no end yet. */
+export interface OpenAttempt {
+  readonly startedAt: string;
+  readonly timeoutMs: number;
+  /** Whoever started it: a name that no later process has. */
+  readonly worker: string;
+}
+
+/** Who looks at an open attempt. `isAlone`: no other process can have these data now. */
+export interface Onlooker {
+  readonly worker: string;
+  readonly isAlone: boolean;
+}
+
 /** `waiting`: for its first or next try. `held`: nobody knows whether the last try arrived, and a person has to say. */
 export type Delivery =
   | { readonly status: 'none' }
   | (Known & { readonly status: 'waiting'; readonly nextAttemptAt: string })
-  | (Known & { readonly status: 'sending'; readonly startedAt: string; readonly timeoutMs: number })
+  | (Known & { readonly status: 'sending' } & OpenAttempt)
   | (Known & { readonly status: 'held' })
   | (Known & { readonly status: 'delivered' })
   | (Known & { readonly status: 'failed' | 'expired'; readonly reason: string });
@@ -58,6 +72,7 @@ export type DeliveryCommand =
       readonly type: 'loseAttempt';
       readonly attempt: number;
       readonly at: string;
+      readonly onlooker: Onlooker;
       readonly policy: LostPolicy;
       readonly random: number;
     }
@@ -86,12 +101,17 @@ export const retryDelaysMs: readonly number[] = [
 /** Jitter only ever adds, so that nobody is tried sooner than the schedule says. */
 const jitter = 0.2;
 
-/** An attempt without an end counts as lost after this many times its own timeout. */
+/** Where its worker may still live, an attempt without an end counts as lost after this many times its own timeout. */
 const lostAfterTimeouts = 2;
 
-/** When an open attempt counts as lost, milliseconds since 1970. */
-export function lostAtMs(startedAt: string, timeoutMs: number): number {
+/** When an open attempt counts as lost for whoever looks at it, milliseconds since 1970. */
+export function lostAtMs({ startedAt, timeoutMs }: Omit<OpenAttempt, 'worker'>): number {
   return Date.parse(startedAt) + lostAfterTimeouts * timeoutMs;
+}
+
+/** Whether nobody is at an open attempt any more. One who is alone knows that of everybody else's at once. */
+export function isLost(open: OpenAttempt, { worker, isAlone }: Onlooker, nowMs: number): boolean {
+  return (isAlone && open.worker !== worker) || nowMs >= lostAtMs(open);
 }
 
 /** When the try after `attempts` tries is due. What the receiver asks for counts where it asks for more. */
@@ -122,8 +142,8 @@ export function evolve(state: Delivery, event: DeliveryEvent): Delivery {
   const known = { request, attempts, settled };
   switch (event.type) {
     case 'attempt.started': {
-      const { attempt, at, timeoutMs } = event.data;
-      return { ...known, status: 'sending', attempts: attempt, startedAt: at, timeoutMs };
+      const { attempt, at, timeoutMs, worker } = event.data;
+      return { ...known, status: 'sending', attempts: attempt, startedAt: at, timeoutMs, worker };
     }
     case 'attempt.ended': {
       const { next } = event.data;
@@ -206,9 +226,9 @@ export function decide(command: DeliveryCommand, state: Delivery): readonly Deli
       return [{ type: 'attempt.ended', data: { attempt, at, result, settled, next: nextOf(state, command) } }];
     }
     case 'loseAttempt': {
-      const { attempt, at, policy, random } = command;
+      const { attempt, at, onlooker, policy, random } = command;
       if (state.status !== 'sending' || state.attempts !== attempt) return [];
-      if (Date.parse(at) < lostAtMs(state.startedAt, state.timeoutMs)) return [];
+      if (!isLost(state, onlooker, Date.parse(at))) return [];
       const next =
         policy === 'hold'
           ? ({ policy } as const)
