@@ -33,6 +33,15 @@ const guestStackBytes = 262_144;
 const clearedStackBytes = 2 * guestStackBytes;
 const granuleBytes = 4_096;
 const allIntrinsics = 0;
+/** What the engine starts with as the heap size at which it looks for cycles of garbage. */
+const engineCollectAtBytes = 262_144;
+/** The engine's record of a runtime is smaller than this. */
+const runtimeWords = 256;
+/**
+ * The share of its memory that a guest may fill before the first search for cycles. Each search walks the whole heap,
+ * the prelude with it, and most runs end before it could find anything; what counts references frees the rest.
+ */
+const collectAtShare = 0.25;
 /** The heap grows in steps, so it stops short of its maximum. */
 const usedUpShare = 0.85;
 
@@ -54,6 +63,7 @@ interface ImageRun {
 export interface EngineImage {
   readonly runs: readonly ImageRun[];
   readonly heapEndWord: number;
+  readonly collectAtWord: number;
   readonly runtime: JSRuntimePointer;
   readonly context: JSContextPointer;
   readonly undefinedValue: GuestValue;
@@ -126,6 +136,16 @@ function findHeapEndWord(module: QuickJSEmscriptenModule): number {
   return found;
 }
 
+/** Finds the word of a new runtime that says at which heap size it collects; nothing else in there has its value. */
+function findCollectAtWord(module: QuickJSEmscriptenModule, runtime: JSRuntimePointer): number {
+  const words = new Int32Array(module.HEAPU8.buffer, runtime, runtimeWords);
+  const at = words.indexOf(engineCollectAtBytes);
+  if (at < 0 || words.indexOf(engineCollectAtBytes, at + 1) >= 0) {
+    throw new Error('the engine build keeps its collection threshold where it is not found');
+  }
+  return runtime / 4 + at;
+}
+
 function usedRuns(memory: Uint8Array, heapEnd: number): ImageRun[] {
   const words = new BigUint64Array(memory.buffer);
   const granuleWords = granuleBytes / 8;
@@ -150,6 +170,7 @@ export class Engine {
   readonly #runtime: JSRuntimePointer;
   readonly #context: JSContextPointer;
   readonly #heapEndWord: number;
+  readonly #collectAtWord: number;
   readonly #maximumBytes: number;
   readonly #undefined: GuestValue;
   #image: EngineImage | null;
@@ -177,6 +198,7 @@ export class Engine {
     };
     if (image !== null) {
       this.#heapEndWord = image.heapEndWord;
+      this.#collectAtWord = image.collectAtWord;
       this.#runtime = image.runtime;
       this.#context = image.context;
       this.#undefined = image.undefinedValue;
@@ -184,6 +206,7 @@ export class Engine {
     }
     this.#heapEndWord = findHeapEndWord(module);
     this.#runtime = ffi.QTS_NewRuntime();
+    this.#collectAtWord = findCollectAtWord(module, this.#runtime);
     ffi.QTS_RuntimeSetMaxStackSize(this.#runtime, guestStackBytes);
     ffi.QTS_RuntimeEnableInterruptHandler(this.#runtime);
     this.#context = ffi.QTS_NewContext(this.#runtime, allIntrinsics as Parameters<QuickJSFFI['QTS_NewContext']>[1]);
@@ -229,10 +252,12 @@ export class Engine {
     this.#image = {
       runs: usedRuns(this.#module.HEAPU8, this.#heapEnd()),
       heapEndWord: this.#heapEndWord,
+      collectAtWord: this.#collectAtWord,
       runtime: this.#runtime,
       context: this.#context,
       undefinedValue: this.#undefined,
     };
+    this.#collectRarely();
     return this.#image;
   }
 
@@ -264,6 +289,11 @@ export class Engine {
       filledTo = run.at + run.bytes.byteLength;
     }
     memory.fill(0, filledTo, Math.min(usedEnd, memory.byteLength));
+    this.#collectRarely();
+  }
+
+  #collectRarely(): void {
+    new Int32Array(this.#module.HEAPU8.buffer)[this.#collectAtWord] = Math.floor(this.#maximumBytes * collectAtShare);
   }
 
   /** Runs source text as a script; with `compileOnly` nothing of it runs. */

@@ -11,6 +11,7 @@ const preludeFiles = [
   'output',
   'outcome',
   'determinism',
+  'node-map',
   'tree',
   'wrappers',
   'dom-exception',

@@ -4,6 +4,7 @@ import type { Document } from './document.js';
 import { isDisabled, isSelectedOption, optionsOf, selectedOptionsOf } from './element-state.js';
 import type { NodeList } from './lists.js';
 import { HTMLCollection, namedCollection, staticList } from './lists.js';
+import { NodeMap } from './node-map.js';
 import { numberOf, tag, write } from './nodes.js';
 import { selectAll, selectFirst } from './selectors.js';
 import { getAttribute, parentElementOf, textOf } from './tree.js';
@@ -11,9 +12,9 @@ import { wrap } from './wrappers.js';
 
 export const listedControls = 'button, fieldset, input:not([type=image]), object, output, select, textarea';
 /** What code has set; the attributes stay as the page has them. */
-const currentValues = new Map<number, string>();
-const currentChecks = new Map<number, boolean>();
-const currentSelection = new Map<number, number[]>();
+const currentValues = new NodeMap<string>();
+const currentChecks = new NodeMap<boolean>();
+const currentSelection = new NodeMap<number[]>();
 
 export function formOf(node: number): number {
   const id = getAttribute(node, 'form');
@@ -253,9 +254,9 @@ export const formMembers = {
   },
   reset(): void {
     for (const control of controlsOf(numberOf(this))) {
-      currentValues.delete(control);
-      currentChecks.delete(control);
-      currentSelection.delete(control);
+      currentValues.set(control, undefined);
+      currentChecks.set(control, undefined);
+      currentSelection.set(control, undefined);
     }
   },
   checkValidity(): boolean {

@@ -509,7 +509,7 @@ export function selectAll(root: number, selector: string): number[] {
     });
   }
   if (list.length === 1) return found;
-  return [...new Set(found)].sort(compareOrder);
+  return found.sort(compareOrder).filter((node, at) => node !== found[at - 1]);
 }
 
 export function matchesSelector(node: number, selector: string, scope: number): boolean {

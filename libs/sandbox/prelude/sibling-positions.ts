@@ -1,47 +1,50 @@
 /** Where elements stand among their siblings, counted once for each parent. */
-import { firstChild, isElement, nextSibling, parentOf, tagOf, versionOf } from './tree.js';
+import { firstChild, isElement, nextSibling, nodeLimit, parentOf, tagOf, versionOf } from './tree.js';
 
-let positionsVersion = -1;
-let childPositions: Map<number, number> = new Map();
-let childCounts: Map<number, number> = new Map();
-let typePositions: Map<number, number> = new Map();
-let typeCounts: Map<string, number> = new Map();
-let countedParents: Set<number> = new Set();
+const none = new Int32Array(0);
+
+let countedVersion = -1;
+/** By node: its place among the elements beside it, and among those of its own tag; from 1. 0 where not counted. */
+let positions = none;
+let typePositions = none;
+/** By node: how many elements of its tag there are beside it, itself included. */
+let typeCounts = none;
+/** By parent: how many elements it holds. */
+let childCounts = none;
 
 /** Counts the children of a parent once, and remembers it until the tree changes. */
 function countChildren(parent: number): void {
-  if (positionsVersion !== versionOf()) {
-    positionsVersion = versionOf();
-    childPositions = new Map();
-    childCounts = new Map();
-    typePositions = new Map();
-    typeCounts = new Map();
-    countedParents = new Set();
+  if (countedVersion !== versionOf()) {
+    countedVersion = versionOf();
+    const length = nodeLimit();
+    positions = new Int32Array(length);
+    typePositions = new Int32Array(length);
+    typeCounts = new Int32Array(length);
+    childCounts = new Int32Array(length);
   }
-  if (countedParents.has(parent)) return;
-  countedParents.add(parent);
-  const ofType = new Map<number, number>();
-  let position = 0;
+  const children: number[] = [];
+  const counts: Record<number, number> = {};
   for (let child = firstChild(parent); child >= 0; child = nextSibling(child)) {
     if (!isElement(child)) continue;
-    childPositions.set(child, ++position);
+    children.push(child);
     const tag = tagOf(child);
-    const count = (ofType.get(tag) ?? 0) + 1;
-    ofType.set(tag, count);
-    typePositions.set(child, count);
+    const count = (counts[tag] ?? 0) + 1;
+    counts[tag] = count;
+    positions[child] = children.length;
+    typePositions[child] = count;
   }
-  childCounts.set(parent, position);
-  for (const [tag, count] of ofType) typeCounts.set(`${parent} ${tag}`, count);
+  for (let at = 0; at < children.length; at++) {
+    const child = children[at] ?? 0;
+    typeCounts[child] = counts[tagOf(child)] ?? 0;
+  }
+  childCounts[parent] = children.length;
 }
 
 export function positionOf(node: number, isFromEnd: boolean, isOfType: boolean): number {
   const parent = parentOf(node);
   if (parent < 0) return 1;
-  countChildren(parent);
-  if (isOfType) {
-    const position = typePositions.get(node) ?? 1;
-    return isFromEnd ? (typeCounts.get(`${parent} ${tagOf(node)}`) ?? 1) - position + 1 : position;
-  }
-  const position = childPositions.get(node) ?? 1;
-  return isFromEnd ? (childCounts.get(parent) ?? 1) - position + 1 : position;
+  if (countedVersion !== versionOf() || (positions[node] ?? 0) === 0) countChildren(parent);
+  const position = (isOfType ? typePositions : positions)[node] ?? 1;
+  if (!isFromEnd) return position;
+  return ((isOfType ? typeCounts[node] : childCounts[parent]) ?? 1) - position + 1;
 }

@@ -3,6 +3,8 @@
  * code asks for them. The tables never change. The first change of structure copies them into linked columns ("thaw");
  * nodes made by the code live in those columns from the start. A node below `frozen` is read from the tables.
  */
+import { NodeMap } from './node-map.js';
+
 export const elementKind = 1;
 export const textKind = 3;
 export const commentKind = 8;
@@ -50,10 +52,10 @@ let linkedNext: number[] = [];
 let nodeCount = 0;
 
 /** Text, comment and doctype contents that code changed or made. */
-const dataOverrides: Map<number, string> = new Map();
+const dataOverrides: NodeMap<string> = new NodeMap();
 /** Attributes of elements that code changed or made. */
-const attributeOverrides: Map<number, Map<string, string>> = new Map();
-let templateContents: Map<number, number> | null = null;
+const attributeOverrides: NodeMap<Map<string, string>> = new NodeMap();
+let templateContents: NodeMap<number> | null = null;
 /** False after a change of any class or id. */
 let areIndexesValid = true;
 /** False after a change of any text that came with the page. */
@@ -113,6 +115,11 @@ export function loadTree(
 
 export function isQuirks(): boolean {
   return isQuirksPage;
+}
+
+/** All nodes there are have numbers below this. */
+export function nodeLimit(): number {
+  return nodeCount;
 }
 
 export function versionOf(): number {
@@ -377,7 +384,7 @@ export function insertNode(parent: number, node: number, reference: number): voi
 /** A fragment holding a template's contents, -1 for other elements. */
 export function templateContent(node: number): number {
   if (templateContents === null) {
-    templateContents = new Map();
+    templateContents = new NodeMap();
     for (let at = 0; at < templatePairs.length; at += 2) {
       templateContents.set(templatePairs[at] ?? 0, templatePairs[at + 1] ?? 0);
     }
@@ -394,7 +401,7 @@ export function setTemplateContent(node: number, fragment: number): void {
 
 /** What a text or comment node says. */
 export function dataOf(node: number): string {
-  if (dataOverrides.size > 0 || node >= rows) {
+  if (dataOverrides.isUsed || node >= rows) {
     const data = dataOverrides.get(node);
     if (data !== undefined) return data;
   }
@@ -436,7 +443,7 @@ export function textOf(node: number): string {
 // Attributes ----------------------------------------------------------------------------------------------------------
 
 export function getAttribute(node: number, name: string): string | null {
-  if (attributeOverrides.size > 0) {
+  if (attributeOverrides.isUsed) {
     const overrides = attributeOverrides.get(node);
     if (overrides !== undefined) return overrides.get(name) ?? null;
   }
@@ -446,7 +453,7 @@ export function getAttribute(node: number, name: string): string | null {
 
 /** As `getAttribute`, for a name id of the page's own tables. */
 export function attributeByName(node: number, id: number): string | null {
-  if (attributeOverrides.size > 0) {
+  if (attributeOverrides.isUsed) {
     const overrides = attributeOverrides.get(node);
     if (overrides !== undefined) return overrides.get(names[id] ?? '') ?? null;
   }
@@ -473,7 +480,7 @@ export function attributesOf(node: number): Map<string, string> {
 /** Attributes as they stand in markup, each with a blank before it. */
 export function attributeMarkup(node: number, escape: (value: string) => string): string {
   let markup = '';
-  if (node < rows && (attributeOverrides.size === 0 || !attributeOverrides.has(node))) {
+  if (node < rows && (!attributeOverrides.isUsed || attributeOverrides.get(node) === undefined)) {
     const end = attributeAt[node + 1] ?? 0;
     for (let at = attributeAt[node] ?? 0; at < end; at++) {
       const value = pageValues.substring(valueAt[at] ?? 0, valueAt[at + 1] ?? 0);

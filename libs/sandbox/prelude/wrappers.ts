@@ -1,6 +1,8 @@
 /** The objects that stand for nodes: one per node, made when first asked for. */
+import { NodeMap } from './node-map.js';
+
 let create: (node: number) => object = () => ({});
-const made = new Map<number, object>();
+const made = new NodeMap<object>();
 
 export function createWrappersBy(factory: (node: number) => object): void {
   create = factory;
