@@ -11,7 +11,7 @@ import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, systemClock } from '#runtime/clock';
-import { CONFIG, ConfigError, type Config } from '#runtime/config';
+import { CONFIG, ConfigError, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';
 import { IDS, createIds } from '#runtime/ids';
 import { LOGGER, type Logger } from '#runtime/logger';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
@@ -161,9 +161,10 @@ export async function openPorts(config: Config, logger: Logger): Promise<Ports> 
 }
 
 /** The parts as providers, the same for every service of the process. */
-export function portsModule(config: Config, logger: Logger, ports: Ports): DynamicModule {
+export function portsModule(config: Config, logger: Logger, ports: Ports, address: PublicAddress): DynamicModule {
   const providers = [
     { provide: CONFIG, useValue: config },
+    { provide: PUBLIC_ADDRESS, useValue: address },
     { provide: LOGGER, useValue: logger },
     { provide: CLOCK, useValue: systemClock },
     { provide: IDS, useValue: createIds() },

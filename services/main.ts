@@ -49,10 +49,14 @@ function baseUrl({ publicUrl, host }: Config, port: number): string {
 export async function run(config: Config, logger: Logger): Promise<Running> {
   const ports = await openPorts(config, logger);
   let application: INestApplicationContext | null = null;
+  const known = Promise.withResolvers<string>();
+  // Whoever asks is told of a failure; nobody has to ask.
+  known.promise.catch(() => undefined);
+  const address = { baseUrl: () => known.promise };
   try {
     const services = await Promise.all(config.roles.map(moduleOf));
     class Root {}
-    const root: DynamicModule = { module: Root, imports: [portsModule(config, logger, ports), ...services] };
+    const root: DynamicModule = { module: Root, imports: [portsModule(config, logger, ports, address), ...services] };
     const listens = config.roles.includes('gateway');
     let url: string | null = null;
     if (listens) {
@@ -60,11 +64,12 @@ export async function run(config: Config, logger: Logger): Promise<Running> {
       const http = await createHttpApplication(root);
       application = http;
       await http.listen(config.port, config.host);
-      const address = http.getHttpServer().address() as { readonly port: number };
-      url = baseUrl(config, address.port);
+      const { port } = http.getHttpServer().address() as { readonly port: number };
+      url = baseUrl(config, port);
     } else {
       application = await NestFactory.createApplicationContext(root, { logger: false, abortOnError: false });
     }
+    known.resolve(url ?? baseUrl(config, config.port));
     const started = application;
     const stop = async (): Promise<void> => {
       await started.close();
@@ -73,6 +78,7 @@ export async function run(config: Config, logger: Logger): Promise<Running> {
     let stopping: Promise<void> | null = null;
     return { url, setupLink: await findSetupLink(started, config, url), stop: () => (stopping ??= stop()) };
   } catch (error) {
+    known.reject(error);
     await application?.close();
     await ports.close();
     if (isAddressFault(error)) {

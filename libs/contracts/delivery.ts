@@ -69,7 +69,11 @@ export const settledPart = z.object({ part: z.int().min(0), refused: z.string().
 export type SettledPart = z.infer<typeof settledPart>;
 
 export const deliveryEvents = {
-  'delivery.requested': z.object({ request: notificationRequest }),
+  'delivery.requested': z.object({
+    request: notificationRequest,
+    /** Where people reached this instance then; links begin with it on every try. Older events have none. */
+    linkBase: z.string().optional(),
+  }),
   /** The fence: its revision is what a second worker would conflict with. `timeoutMs` says how long to wait for its end. */
   'attempt.started': z.object({
     attempt: z.int(),

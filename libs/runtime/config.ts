@@ -140,6 +140,14 @@ export interface Config {
 
 export const CONFIG = Symbol('Config');
 
+/** Where people reach this instance: PUBLIC_URL, or what it listens on, which is known once it listens. */
+export interface PublicAddress {
+  /** Without a slash at its end. Rejects where the process ends before it listens. */
+  baseUrl(): Promise<string>;
+}
+
+export const PUBLIC_ADDRESS = Symbol('PublicAddress');
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `NAME_FILE` names a file that holds the value of NAME: how secrets are handed over without an environment variable. */

@@ -92,6 +92,8 @@ export class House {
     },
   };
   readonly logged: object[] = [];
+  /** What links begin with in deliveries that are asked for from now on. */
+  linkBase = 'https://meerkat.example';
   readonly #parts: Parts;
   readonly #projection: Projection;
   readonly #workers: DeliveryWorker[] = [];
@@ -117,14 +119,13 @@ export class House {
 
   sender(mailer: Mailer | null = null): Sender {
     const { vault, sandbox, outbound } = this.#parts;
-    const linkBase = 'https://meerkat.example';
     return createSender({
       vault,
       sandbox,
       outbound,
       mailer,
       clock: this.clock,
-      linkBase,
+      linkBase: 'https://settings.example',
       mailFrom: 'watch@example.com',
     });
   }
@@ -172,7 +173,8 @@ export class House {
         at: request.createdAt,
       },
     };
-    await acceptRequest({ eventStore: this.#parts.eventStore, clock: this.clock, offer }, message);
+    const address = { baseUrl: async () => this.linkBase };
+    await acceptRequest({ eventStore: this.#parts.eventStore, clock: this.clock, address, offer }, message);
     return request.deliveryId;
   }
 

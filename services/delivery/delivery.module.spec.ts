@@ -14,7 +14,7 @@ import { createOutbound } from '#outbound/undici';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { CLOCK, systemClock } from '#runtime/clock';
-import { CONFIG, readConfig } from '#runtime/config';
+import { CONFIG, PUBLIC_ADDRESS, readConfig } from '#runtime/config';
 import { notFound } from '#runtime/errors';
 import { createIds, IDS } from '#runtime/ids';
 import type { JsonObject } from '#runtime/json';
@@ -34,9 +34,11 @@ let vault: Vault;
 let app: INestApplicationContext;
 let receiver: HttpReceiver;
 let told: BusMessage[];
+let listening: PromiseWithResolvers<string>;
 const closers: (() => Promise<void>)[] = [];
 
 beforeEach(async () => {
+  listening = Promise.withResolvers();
   eventStore = createSqliteEventStore(':memory:');
   readStore = createSqliteReadStore(':memory:');
   bus = createSqliteBus(':memory:', silentLogger);
@@ -45,6 +47,7 @@ beforeEach(async () => {
   const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
   const provided = [
     [CONFIG, readConfig({}, '/nonexistent')],
+    [PUBLIC_ADDRESS, { baseUrl: () => listening.promise }],
     [CLOCK, systemClock],
     [IDS, createIds()],
     [LOGGER, silentLogger],
@@ -62,6 +65,8 @@ beforeEach(async () => {
     { module: class App {}, imports: [shared, DeliveryModule] },
     { logger: false },
   );
+  // As in the product: what is asked for by then waits.
+  setImmediate(() => listening.resolve('http://listening.example:1234'));
   told = [];
   closers.push(
     () => app.close(),
@@ -128,6 +133,7 @@ describe('the delivery service', () => {
     });
     expect(told.map(({ type }) => type)).toEqual(['delivery.requested', 'attempt.started', 'attempt.ended']);
     expect(receiver.received[0]?.path).toBe('/in?key=canary-query');
+    expect(receiver.received[0]?.body).toContain('"task":"http://listening.example:1234/api/notifications/ntf_');
     expect(JSON.stringify(told)).not.toContain('canary');
     expect(receiver.received).toHaveLength(1);
     await app.close();

@@ -13,7 +13,7 @@ import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { startProjection, type Projection } from '#read-store/projection';
 import { READ_STORE, type DocumentWrite, type ReadStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
-import { CONFIG, type Config } from '#runtime/config';
+import { CONFIG, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';
 import { IDS, type Ids } from '#runtime/ids';
 import { LOGGER, type Logger } from '#runtime/logger';
 import { defaultSandboxLimits, SANDBOX, type Sandbox } from '#sandbox/sandbox';
@@ -47,31 +47,39 @@ function createSending(config: Config, clock: Clock, sandbox: Sandbox, outbound:
   );
 }
 
+function createWorker(
+  eventStore: EventStore,
+  readStore: ReadStore,
+  { sender }: Sending,
+  clock: Clock,
+  logger: Logger,
+  ids: Ids,
+  isAlone: boolean,
+): DeliveryWorker {
+  // A name of its own for each start: events of an earlier process are never taken for ours.
+  const name = ids.next('evt');
+  return new DeliveryWorker({ eventStore, readStore, sender, clock, logger, name, isAlone });
+}
+
 @Injectable()
 export class DeliveryService implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  readonly #worker: DeliveryWorker;
   #inbox: Consumer | null = null;
   #projection: Projection | null = null;
   #publisher: Publisher | null = null;
 
   constructor(
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(IDS) ids: Ids,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(EVENT_STORE) private readonly eventStore: EventStore,
     @Inject(BUS) private readonly bus: Bus,
     @Inject(READ_STORE) private readonly readStore: ReadStore,
     @Inject(Sending) private readonly sending: Sending,
-    @Inject(SOLE_PROCESS) isAlone: boolean,
-  ) {
-    const { sender } = sending;
-    // A name of its own for each start: events of an earlier process are never taken for ours.
-    const name = ids.next('evt');
-    this.#worker = new DeliveryWorker({ eventStore, readStore, sender, clock, logger, name, isAlone });
-  }
+    @Inject(DeliveryWorker) private readonly worker: DeliveryWorker,
+    @Inject(PUBLIC_ADDRESS) private readonly address: PublicAddress,
+  ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    const { eventStore, readStore, bus, logger, clock } = this;
+    const { eventStore, readStore, bus, logger, clock, address } = this;
     this.#projection = startProjection({
       view: deliveriesView,
       prefixes,
@@ -92,12 +100,13 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
       logger,
       toMessages: toDeliveryMessages,
     });
-    this.#worker.start();
-    this.#inbox = await startInbox({ bus, eventStore, clock, offer: (id, dueMs) => this.#worker.offer(id, dueMs) });
+    this.worker.start();
+    const offer = (id: string, dueMs: number): void => this.worker.offer(id, dueMs);
+    this.#inbox = await startInbox({ bus, eventStore, clock, address, offer });
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await Promise.all([this.#inbox?.stop(), this.#worker.stop()]);
+    await Promise.all([this.#inbox?.stop(), this.worker.stop()]);
     await Promise.all([this.#projection?.stop(), this.#publisher?.stop()]);
     this.sending.mailer?.close();
   }
@@ -105,7 +114,7 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
   /** What another process asked for or left is due here too, as soon as the view knows of it. */
   #look(writes: readonly DocumentWrite[]): void {
     for (const { id, document } of writes) {
-      if (document !== null) this.#worker.notice(id, document);
+      if (document !== null) this.worker.notice(id, document);
     }
   }
 }
@@ -114,6 +123,11 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
   providers: [
     DeliveryService,
     { provide: Sending, useFactory: createSending, inject: [CONFIG, CLOCK, SANDBOX, OUTBOUND, VAULT] },
+    {
+      provide: DeliveryWorker,
+      useFactory: createWorker,
+      inject: [EVENT_STORE, READ_STORE, Sending, CLOCK, LOGGER, IDS, SOLE_PROCESS],
+    },
   ],
 })
 export class DeliveryModule {}

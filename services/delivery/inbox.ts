@@ -7,6 +7,7 @@ import { decodeEvent } from '#event-store/codec';
 import type { EventStore } from '#event-store/event-store';
 import { runCommand } from '#event-store/run-command';
 import { toTimestamp, type Clock } from '#runtime/clock';
+import type { PublicAddress } from '#runtime/config';
 import { AppError } from '#runtime/errors';
 import { goneReason } from './channels/webhook/classify.js';
 import { delivery } from './domain/delivery.js';
@@ -19,18 +20,23 @@ export interface InboxOptions {
   readonly bus: Bus;
   readonly eventStore: EventStore;
   readonly clock: Clock;
+  readonly address: PublicAddress;
   /** Told of each delivery that is due now. */
   readonly offer: (deliveryId: string, dueMs: number) => void;
 }
 
 /** Makes the stream of a delivery. The same request again, however often, finds it there. */
-export async function acceptRequest({ eventStore, clock, offer }: Omit<InboxOptions, 'bus'>, message: BusMessage) {
+export async function acceptRequest(
+  { eventStore, clock, address, offer }: Omit<InboxOptions, 'bus'>,
+  message: BusMessage,
+) {
   const request = notificationRequest.parse(message.data);
   const { deliveryId } = request;
+  const linkBase = await address.baseUrl();
   const now = clock.now();
   await runCommand(eventStore, delivery, {
     stream: streamOf(deliveryId),
-    command: { type: 'requestDelivery', request },
+    command: { type: 'requestDelivery', request, linkBase },
     commandId: `${deliveryId}|request`,
     metadata: {
       organizationId: request.organizationId,

@@ -32,6 +32,7 @@ export interface SenderOptions {
   /** null: the operator has set no mail server. */
   readonly mailer: Mailer | null;
   readonly clock: Clock;
+  /** For deliveries that were requested without one. */
   readonly linkBase: string;
   readonly mailFrom: string;
   readonly sandboxLimits?: SandboxLimits;
@@ -55,7 +56,7 @@ export interface SentAttempt extends AttemptReport {
 
 export interface Sender {
   /** Opens the settings and builds what is to be sent. Rejects only where a part of Meerkat itself cannot be reached. */
-  prepare(request: NotificationRequest): Promise<PreparedAttempt>;
+  prepare(request: NotificationRequest, linkBase: string | null): Promise<PreparedAttempt>;
   /** Sends the parts that are not settled yet. Never rejects. */
   send(
     prepared: PreparedAttempt,
@@ -70,10 +71,10 @@ const nothingSentTimeoutMs = 5_000;
 const readBytes = 65_536;
 
 export function createSender(options: SenderOptions): Sender {
-  const { vault, sandbox, outbound, mailer, clock, linkBase, mailFrom } = options;
+  const { vault, sandbox, outbound, mailer, clock, mailFrom } = options;
   const limits = options.sandboxLimits ?? defaultSandboxLimits;
 
-  const build = async (notification: OpenNotification): Promise<Outgoing> => {
+  const build = async (notification: OpenNotification, linkBase: string): Promise<Outgoing> => {
     const context: BuildContext = { nowMs: clock.now(), linkBase, mailFrom };
     const { type } = notification.request.action;
     switch (type) {
@@ -141,14 +142,14 @@ export function createSender(options: SenderOptions): Sender {
   };
 
   return {
-    async prepare(request) {
+    async prepare(request, linkBase) {
       const { action, taskId } = request;
       let redact = (text: string): string => text;
       let outgoing: Outgoing;
       try {
         const config = await vault.open(taskId, `actions/${action.id}`, action.config);
         redact = createRedactor(action.config, config);
-        outgoing = await build({ request, config });
+        outgoing = await build({ request, config }, linkBase ?? options.linkBase);
       } catch (error) {
         // A template that cannot be rendered, a key that was dropped: the same on every try.
         const final = error instanceof AppError && ['template_failed', 'secret_unreadable'].includes(error.reason);

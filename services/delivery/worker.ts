@@ -242,11 +242,12 @@ export class DeliveryWorker {
 
   async #attempt(id: string, loaded: Loaded): Promise<number | null | 'parked'> {
     const { clock, sender } = this.#options;
-    const prepared = await sender.prepare(loaded.state.request);
+    const { request, linkBase } = loaded.state;
+    const prepared = await sender.prepare(request, linkBase);
     const { receiver } = prepared;
     if (receiver === null) return this.#tryOnce(id, loaded, prepared);
     if (!this.#receivers.enter(receiver, id, clock.now())) {
-      this.#parked.set(id, { receiver, expiresMs: Date.parse(loaded.state.request.expiresAt) });
+      this.#parked.set(id, { receiver, expiresMs: Date.parse(request.expiresAt) });
       return 'parked';
     }
     let reached: boolean | null = null;

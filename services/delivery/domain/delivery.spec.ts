@@ -48,7 +48,9 @@ const request: NotificationRequest = {
 
 const summary = { method: 'POST', url: 'https://hooks.example/x' };
 const result: AttemptResult = { durationMs: 5, request: summary, response: { status: 500, body: '' }, error: null };
-const requested: DeliveryEvent = { type: 'delivery.requested', data: { request } };
+const linkBase = 'https://meerkat.example';
+const requested: DeliveryEvent = { type: 'delivery.requested', data: { request, linkBase } };
+const asked: DeliveryCommand = { type: 'requestDelivery', request, linkBase };
 
 const start = (at: string): DeliveryCommand => ({
   type: 'startAttempt',
@@ -98,7 +100,14 @@ const retry: AttemptOutcome = { kind: 'retry', reason: 'http_status', retryAfter
 
 describe('a delivery', () => {
   it('is made once, however often it is asked for', () => {
-    given(delivery).when({ type: 'requestDelivery', request }).then(requested).andAgainNothing();
+    given(delivery).when(asked).then(requested).andAgainNothing();
+  });
+
+  it('keeps what its links begin with, whatever this instance is reached by later', () => {
+    given(delivery, requested)
+      .when({ ...asked, linkBase: 'http://elsewhere.example' })
+      .thenNothing();
+    expect(delivery.evolve(delivery.initial, requested)).toMatchObject({ linkBase });
   });
 
   it('that nobody asked for is refused', () => {
@@ -178,7 +187,7 @@ describe('a failed try', () => {
   ])('number %i is followed by the next one %i s later', (attempt, seconds) => {
     const longLived: DeliveryEvent = {
       type: 'delivery.requested',
-      data: { request: { ...request, expiresAt: after(604_800) } },
+      data: { request: { ...request, expiresAt: after(604_800) }, linkBase },
     };
     given(delivery, longLived, started(attempt, after(0)))
       .when(end(attempt, after(10), retry))
@@ -313,7 +322,7 @@ describe('any interleaving of commands, doubled and late', () => {
   const random = fc.double({ min: 0, max: 0.999, noNaN: true });
   const attempt = fc.integer({ min: 1, max: 4 });
   const command = fc.oneof(
-    fc.constant<DeliveryCommand>({ type: 'requestDelivery', request }),
+    fc.constant(asked),
     at.map(start),
     at.map(start),
     fc.tuple(attempt, at, outcome, random).map((of) => end(...of)),
@@ -335,7 +344,7 @@ describe('any interleaving of commands, doubled and late', () => {
         let open: number | null = null;
         let started = 0;
         let final: Delivery | null = null;
-        for (const next of [{ type: 'requestDelivery', request } as const, ...commands, ...commands]) {
+        for (const next of [asked, ...commands, ...commands]) {
           const before = state;
           for (const event of delivery.decide(next, state)) {
             expect(final).toBeNull();

@@ -11,6 +11,8 @@ import { reject, unreachable } from '#runtime/errors';
 
 interface Known {
   readonly request: NotificationRequest;
+  /** What links begin with on every try; null in deliveries of before it was kept. */
+  readonly linkBase: string | null;
   /** How many attempts were started. */
   readonly attempts: number;
   readonly settled: readonly SettledPart[];
@@ -51,7 +53,7 @@ export type LostPolicy = 'retry' | 'hold';
 
 /** `random` is from 0 up to 1: chance comes in with the command, so that deciding again gives the same. */
 export type DeliveryCommand =
-  | { readonly type: 'requestDelivery'; readonly request: NotificationRequest }
+  | { readonly type: 'requestDelivery'; readonly request: NotificationRequest; readonly linkBase: string }
   | {
       readonly type: 'startAttempt';
       readonly at: string;
@@ -133,13 +135,13 @@ export const initial: Delivery = { status: 'none' };
 
 export function evolve(state: Delivery, event: DeliveryEvent): Delivery {
   if (event.type === 'delivery.requested') {
-    const { request } = event.data;
-    return { status: 'waiting', request, attempts: 0, settled: [], nextAttemptAt: request.createdAt };
+    const { request, linkBase = null } = event.data;
+    return { status: 'waiting', request, linkBase, attempts: 0, settled: [], nextAttemptAt: request.createdAt };
   }
   // Every stream begins with the request; anything else before it would be a defect and changes nothing.
   if (state.status === 'none') return state;
-  const { request, attempts, settled } = state;
-  const known = { request, attempts, settled };
+  const { request, linkBase, attempts, settled } = state;
+  const known = { request, linkBase, attempts, settled };
   switch (event.type) {
     case 'attempt.started': {
       const { attempt, at, timeoutMs, worker } = event.data;
@@ -207,7 +209,8 @@ function isEnded(state: Delivery): boolean {
 
 export function decide(command: DeliveryCommand, state: Delivery): readonly DeliveryEvent[] {
   if (command.type === 'requestDelivery') {
-    return state.status === 'none' ? [{ type: 'delivery.requested', data: { request: command.request } }] : [];
+    const { request, linkBase } = command;
+    return state.status === 'none' ? [{ type: 'delivery.requested', data: { request, linkBase } }] : [];
   }
   if (state.status === 'none') throw reject('delivery_unknown', 'There is no such delivery.');
   if (isEnded(state)) return [];
