@@ -2,53 +2,14 @@
 import { EventEmitter, once } from 'node:events';
 import { unavailable } from '#runtime/errors';
 import type { JsonObject } from '#runtime/json';
-import { openDatabase } from '#sqlite/database';
-import { createGroupCommit } from '#sqlite/group-commit';
-import type {
-  AppendResult,
-  EventBatch,
-  EventMetadata,
-  EventStore,
-  ExpectedRevision,
-  NewEvent,
-  RecordedEvent,
-  Subscription,
-} from './event-store.js';
-
-// Streams have integer ids: text keys cost ten times as much on append.
-const schema = `
-  CREATE TABLE IF NOT EXISTS streams (
-    id INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE,
-    revision INTEGER NOT NULL
-  ) STRICT;
-  CREATE TABLE IF NOT EXISTS events (
-    position INTEGER PRIMARY KEY AUTOINCREMENT,
-    stream INTEGER NOT NULL,
-    revision INTEGER NOT NULL,
-    id TEXT NOT NULL,
-    type TEXT NOT NULL,
-    version INTEGER NOT NULL,
-    data TEXT NOT NULL,
-    metadata TEXT NOT NULL
-  ) STRICT;
-  CREATE UNIQUE INDEX IF NOT EXISTS events_by_stream ON events (stream, revision);
-`;
+import { openDatabase, type Database } from '#sqlite/database';
+import type { EventBatch, EventMetadata, EventStore, RecordedEvent, Subscription } from './event-store.js';
+import { createAppendQueue, inThread, type GroupWriter, type WaitingAppend } from './sqlite-groups.js';
+import { eventSchema, openWriter, type WriteResult } from './sqlite-writer.js';
 
 /** How many of the newest events stay in memory for subscribers that keep up, so that they parse nothing. */
 const recentLimit = 4_096;
 const batchLimit = 500;
-
-interface Append {
-  readonly stream: string;
-  readonly events: readonly NewEvent[];
-  readonly expected: ExpectedRevision;
-}
-
-interface Written {
-  readonly result: AppendResult;
-  readonly recorded: readonly RecordedEvent[];
-}
 
 interface EventRow {
   readonly position: number;
@@ -74,18 +35,47 @@ function toRecorded(row: EventRow): RecordedEvent {
   };
 }
 
-/** `file`: a path or `:memory:`. Throws `DatabaseInUse` where another process holds the file. */
+interface OpenFile {
+  readonly reader: Database;
+  readonly writer: GroupWriter;
+  close(): Promise<void>;
+}
+
+/** Nobody else can open it: reader and writer are one connection. */
+function openInMemory(): OpenFile {
+  const { database, writeGroup, close } = openWriter(':memory:', 'alone');
+  const writer: GroupWriter = { write: async (appends) => writeGroup(appends), close: async () => close() };
+  return { reader: database, writer, close: async () => close() };
+}
+
+/** Read here, written in a thread. A file of its own, held alone, keeps other processes out. */
+function openOnDisk(file: string, checked: boolean): OpenFile {
+  const lock = openDatabase({ file: `${file}.lock`, durability: 'normal', schema: '' });
+  try {
+    const reader = openDatabase({ file, durability: 'full', schema: eventSchema, held: 'shared', checked });
+    const writer = inThread(file);
+    return {
+      reader,
+      writer,
+      async close() {
+        await writer.close();
+        reader.close();
+        lock.close();
+      },
+    };
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+}
+
+/** `file`: a path or `:memory:`. Throws `DatabaseInUse` where another process holds the file, `DatabaseDamaged`. */
 export function createSqliteEventStore(
   file: string,
   { checked = false }: { readonly checked?: boolean } = {},
 ): EventStore {
-  const database = openDatabase({ file, durability: 'full', schema, checked });
-  const findStream = database.prepare('SELECT id, revision FROM streams WHERE name = ?');
-  const addStream = database.prepare('INSERT INTO streams (name, revision) VALUES (?, ?)');
-  const setRevision = database.prepare('UPDATE streams SET revision = ? WHERE id = ?');
-  const addEvent = database.prepare(
-    'INSERT INTO events (stream, revision, id, type, version, data, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)',
-  );
+  const opened = file === ':memory:' ? openInMemory() : openOnDisk(file, checked);
+  const database = opened.reader;
   const columns = 'e.position, s.name, e.revision, e.id, e.type, e.version, e.data, e.metadata';
   const readStream = database.prepare(
     `SELECT ${columns} FROM events e JOIN streams s ON s.id = e.stream WHERE s.name = ? AND e.revision >= ? ORDER BY e.revision LIMIT ${batchLimit}`,
@@ -96,10 +86,6 @@ export function createSqliteEventStore(
   const readAll = database.prepare(
     `SELECT ${columns} FROM events e JOIN streams s ON s.id = e.stream WHERE e.position > ? ORDER BY e.position LIMIT ${batchLimit}`,
   );
-  const idsFrom = database.prepare(
-    'SELECT id, position FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?',
-  );
-
   const commits = new EventEmitter().setMaxListeners(0);
   let recent: RecordedEvent[] = [];
   /** Every event behind this position is in `recent`. */
@@ -108,38 +94,21 @@ export function createSqliteEventStore(
   let lastPosition = recentAfter;
   let closed = false;
 
-  /** A repeated append (its answer was lost) finds its own events where it wanted to put them. */
-  const repeated = (streamId: number, { events, expected }: Append): AppendResult | null => {
-    const from = expected === 'none' ? 0 : expected + 1;
-    const stored = idsFrom.all(streamId, from, events.length) as unknown as { id: string; position: number }[];
-    const same = stored.length === events.length && stored.every(({ id }, index) => id === events[index]?.id);
-    if (!same) return null;
-    return { ok: true, revision: from + events.length - 1, position: stored.at(-1)?.position ?? 0 };
-  };
-
-  const write = (append: Append): Written => {
-    const { stream, events, expected } = append;
-    const known = findStream.get(stream) as { id: number; revision: number } | undefined;
-    const revision = known?.revision ?? null;
-    if (revision !== (expected === 'none' ? null : expected)) {
-      const result = known === undefined ? null : repeated(known.id, append);
-      return { result: result ?? { ok: false, revision }, recorded: [] };
+  const committed = (group: readonly WaitingAppend[], results: readonly WriteResult[]): void => {
+    for (const [index, result] of results.entries()) {
+      const waiting = group[index];
+      if (waiting === undefined || !result.ok || result.isRepeat) continue;
+      const { events, append } = waiting;
+      const firstRevision = result.revision - events.length + 1;
+      for (const [offset, event] of events.entries()) {
+        recent.push({
+          ...event,
+          stream: append.stream,
+          revision: firstRevision + offset,
+          position: result.firstPosition + offset,
+        });
+      }
     }
-    const first = (revision ?? -1) + 1;
-    const last = first + events.length - 1;
-    const streamId = known?.id ?? Number(addStream.run(stream, last).lastInsertRowid);
-    if (known !== undefined) setRevision.run(last, streamId);
-    const recorded = events.map((event, index): RecordedEvent => {
-      const { id, type, version, data, metadata } = event;
-      const at = first + index;
-      const row = addEvent.run(streamId, at, id, type, version, JSON.stringify(data), JSON.stringify(metadata));
-      return { ...event, stream, revision: at, position: Number(row.lastInsertRowid) };
-    });
-    return { result: { ok: true, revision: last, position: recorded.at(-1)?.position ?? lastPosition }, recorded };
-  };
-
-  const committed = (written: readonly Written[]): void => {
-    for (const { recorded } of written) for (const event of recorded) recent.push(event);
     lastPosition = recent.at(-1)?.position ?? lastPosition;
     if (recent.length > 2 * recentLimit) {
       const dropped = recent.length - recentLimit;
@@ -149,7 +118,7 @@ export function createSqliteEventStore(
     commits.emit('commit');
   };
 
-  const group = createGroupCommit<Append, Written>(database, write, committed);
+  const queue = createAppendQueue(opened.writer, committed);
 
   const firstBehind = (position: number): number => {
     let low = 0;
@@ -172,8 +141,18 @@ export function createSqliteEventStore(
     async append(stream, events, expected) {
       if (closed)
         throw unavailable('event_store_unavailable', 'The event store is closed; try again after the restart.');
+      const written = events.map(({ id, type, version, data, metadata }) => ({
+        id,
+        type,
+        version,
+        data: JSON.stringify(data),
+        metadata: JSON.stringify(metadata),
+      }));
       try {
-        return (await group.submit({ stream, events, expected })).result;
+        const result = await queue.submit({ append: { stream, expected, events: written }, events });
+        if (!result.ok) return result;
+        const { revision, position } = result;
+        return { ok: true, revision, position };
       } catch (error) {
         throw unavailable(
           'event_store_unavailable',
@@ -215,10 +194,10 @@ export function createSqliteEventStore(
 
     async close() {
       if (closed) return;
-      group.flush();
       closed = true;
+      await queue.drained();
       commits.emit('commit');
-      database.close();
+      await opened.close();
     },
   };
 }

@@ -20,28 +20,33 @@ export class DatabaseDamaged extends Error {
   }
 }
 
+/** Connections of one process wait this long for one another. */
+const sharedWaitMs = 2_000;
+
 export interface DatabaseOptions {
   /** A path, or `:memory:`. */
   readonly file: string;
   /** `full`: a commit is on disk when it returns. `normal`: it survives the process, and a power cut only up to the last checkpoint. */
   readonly durability: 'full' | 'normal';
   readonly schema: string;
+  /** `alone`: no other connection may open the file, the default. `shared`: other connections of this process may. */
+  readonly held?: 'alone' | 'shared';
   /** Check the file first, as after a process that did not end in order. Throws `DatabaseDamaged`. */
   readonly checked?: boolean;
 }
 
-/** One writer connection that holds the file alone, so that no second process can write beside it. Throws `DatabaseInUse`. */
-export function openDatabase({ file, durability, schema, checked = false }: DatabaseOptions): Database {
-  const database = new DatabaseSync(file);
+/** A connection; held alone no second process can write beside it. Throws `DatabaseInUse`. */
+export function openDatabase({ file, durability, schema, held = 'alone', checked = false }: DatabaseOptions): Database {
+  const database = new DatabaseSync(file, { timeout: held === 'shared' ? sharedWaitMs : 0 });
   try {
     database.exec(`
-      PRAGMA locking_mode = EXCLUSIVE;
+      PRAGMA locking_mode = ${held === 'alone' ? 'EXCLUSIVE' : 'NORMAL'};
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'};
       PRAGMA temp_store = MEMORY;
       PRAGMA cache_size = -16000;
       PRAGMA wal_autocheckpoint = 10000;
-      BEGIN EXCLUSIVE;
+      BEGIN ${held === 'alone' ? 'EXCLUSIVE' : 'IMMEDIATE'};
       ${schema}
       COMMIT;
     `);
