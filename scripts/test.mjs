@@ -135,10 +135,10 @@ async function main(jestArgs) {
       folder,
       failures,
     );
-    // One after the other: each starts the built product and measures its silence too.
+    // Each starts the built product on ports and in folders of its own.
     const endToEnd = await runJest(
       'End-to-end specs',
-      [...never, ignore('^(?!.*/test/e2e/)'), '--runInBand', ...jestArgs],
+      [...never, ignore('^(?!.*/test/e2e/)'), '--maxWorkers=2', ...jestArgs],
       folder,
       failures,
     );

@@ -39,7 +39,7 @@ export interface InstallationOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-const endsWithinMs = 40_000;
+const endsWithinMs = 60_000;
 
 /** Everything in one process, in a data folder of its own. */
 export async function embeddedInstallation(options: InstallationOptions = {}): Promise<Installation> {

@@ -6,6 +6,8 @@ export interface ReceivedMail {
   readonly recipients: readonly string[];
   readonly messageId: string;
   readonly subject: string;
+  /** The body as a person reads it. */
+  readonly text: string;
   /** The whole message as it came. */
   readonly raw: string;
   /** What the client was told: 250 is taken. null: the connection ended before an answer. */
@@ -31,6 +33,16 @@ function header(raw: string, name: string): string {
   return new RegExp(`^${name}:[ \\t]*(.*)$`, 'im').exec(head)?.[1]?.trim() ?? '';
 }
 
+/** The body of a mail of one part: on its way, lines are broken wherever the sender likes. */
+function textOf(raw: string): string {
+  const body = raw.slice(raw.indexOf('\r\n\r\n') + 4);
+  if (header(raw, 'Content-Transfer-Encoding') !== 'quoted-printable') return body;
+  const bytes = body
+    .replace(/=\r\n/g, '')
+    .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+  return Buffer.from(bytes, 'latin1').toString('utf8');
+}
+
 export async function startMailSink(): Promise<MailSink> {
   const received: ReceivedMail[] = [];
   const replies = new Map<string, MailReply[]>();
@@ -51,6 +63,7 @@ export async function startMailSink(): Promise<MailSink> {
           recipients,
           messageId: header(raw, 'Message-ID'),
           subject: header(raw, 'Subject'),
+          text: textOf(raw),
           raw,
           answer: typeof reply === 'number' ? reply : null,
         });

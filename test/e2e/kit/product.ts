@@ -28,7 +28,7 @@ export interface Product {
   readonly ended: Promise<Ending>;
 }
 
-const readyWithinMs = 30_000;
+const readyWithinMs = 60_000;
 
 /** No process outlives the spec that started it, whatever happens to the spec. */
 const running = new Set<ChildProcess>();
