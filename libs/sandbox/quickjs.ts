@@ -2,14 +2,7 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defaultPageLimits } from './page-parser.js';
-import type {
-  EvaluationJob,
-  EvaluationResult,
-  Sandbox,
-  SandboxFailure,
-  ScriptJob,
-  ScriptResult,
-} from './sandbox.js';
+import type { EvaluationJob, EvaluationResult, Sandbox, SandboxFailure, ScriptJob, ScriptResult } from './sandbox.js';
 import { CheckBatches } from './check-batches.js';
 import { WorkerPool } from './worker-pool.js';
 import type { Ended } from './worker-pool.js';

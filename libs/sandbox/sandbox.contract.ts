@@ -282,6 +282,118 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
         expect(await valueOf(expression)).toEqual(value);
       });
 
+      const lists: readonly (readonly [string, string, unknown])[] = [
+        [
+          'a live list follows changes, whichever way it is read',
+          `const ul = document.querySelector('#list'), live = ul.children, fixed = ul.querySelectorAll('li');
+           const before = [live.length, live[0].textContent];
+           live[0].remove();
+           return [...before, live.length, live[0].textContent, live.item(1).textContent, live[2] === undefined, 2 in live,
+             [...live].length, Object.keys(live).join(), fixed.length, fixed[0].textContent];`,
+          [3, 'one', 2, 'two', 'three', true, false, 2, '0,1', 3, 'one'],
+        ],
+        [
+          'a list read by index alone is not behind the tree',
+          `const live = document.getElementsByTagName('li'); const first = live[0];
+           first.before(first.cloneNode(true));
+           return [live[0] === first, live[1] === first, live.length];`,
+          [false, true, 4],
+        ],
+        [
+          'a node has one list of each kind',
+          `const row = document.querySelector('tr'), table = document.querySelector('table');
+           return [row.cells === row.cells, row.children === row.children, row.childNodes === row.childNodes,
+             table.rows === table.rows, row.children === table.querySelectorAll('tr')[1].children];`,
+          [true, true, true, true, false],
+        ],
+        [
+          'items are found by index, by name and by nothing else',
+          `const rows = document.querySelector('table').rows, forms = document.forms;
+           return [rows['0'] === rows[0], rows['00'], rows[-1], rows['1.0'], rows[4294967296], rows.item(99), rows.none, forms.none,
+             forms.login === forms[0], forms.namedItem('login') === forms[0], forms.namedItem(''), forms.item('0') === forms[0]];`,
+          [true, null, null, null, null, null, null, null, true, true, null, true],
+        ],
+        [
+          'lists are what a browser says they are',
+          `const live = document.body.children, nodes = document.body.childNodes, fixed = document.querySelectorAll('li');
+           return [live, nodes, fixed].map((list) => Object.prototype.toString.call(list)).concat([
+             live instanceof HTMLCollection, nodes instanceof NodeList, fixed instanceof NodeList, Array.isArray(live),
+             live.item === live.item, live.forEach === undefined, typeof nodes.forEach, 'length' in live, live.hasOwnProperty(0),
+             Object.getOwnPropertyDescriptor(live, 0).value === live[0], Object.getOwnPropertySymbols(live).length]);`,
+          [
+            '[object HTMLCollection]',
+            '[object NodeList]',
+            '[object NodeList]',
+            true,
+            true,
+            true,
+            false,
+            true,
+            true,
+            'function',
+            true,
+            true,
+            true,
+            0,
+          ],
+        ],
+        [
+          'lists are walked like arrays',
+          `const live = document.querySelector('#list').children, nodes = document.querySelector('#list').childNodes;
+           const seen = []; nodes.forEach((node, at, list) => seen.push(at, list === nodes));
+           return [Array.from(live, (li) => li.textContent).join(), [].map.call(live, (li) => li.textContent).join(),
+             [...live.length ? nodes.entries() : []].length === nodes.length, [...nodes.keys()].at(-1) === nodes.length - 1,
+             [...nodes.values()][0] === nodes[0], seen.length === 2 * nodes.length && !seen.includes(false),
+             [...document.querySelectorAll('li').entries()].map(([at, li]) => at + li.textContent).join()];`,
+          ['one,two,three', 'one,two,three', true, true, true, true, '0one,1two,2three'],
+        ],
+        [
+          'what is removed on the way is passed over',
+          `const live = document.querySelector('#list').children; const seen = [];
+           for (const li of live) { seen.push(li.textContent); li.remove(); }
+           return [seen.join(), live.length];`,
+          ['one,three', 1],
+        ],
+        [
+          'items cannot be replaced, and nothing breaks a list',
+          `'use strict'; const live = document.body.children, first = live[0]; const thrown = [];
+           for (const spoil of [() => { live[0] = 1; }, () => { delete live[0]; }, () => Object.defineProperty(live, 0, { value: 1 }),
+             () => Object.freeze(live), () => HTMLCollection.prototype.item.call({}, 0), () => HTMLCollection.prototype.length]) {
+             try { spoil(); thrown.push('nothing'); } catch (error) { thrown.push(error.name); }
+           }
+           live.mark = 5;
+           return [...thrown, live[0] === first, live.mark, Object.keys(live).at(-1)];`,
+          ['TypeError', 'TypeError', 'TypeError', 'TypeError', 'TypeError', 'TypeError', true, 5, 'mark'],
+        ],
+        [
+          'positions among siblings follow changes',
+          `const ul = document.querySelector('#list'); const third = () => ul.querySelector('li:nth-child(3)')?.textContent ?? '';
+           const before = [third(), ul.querySelectorAll('li:nth-last-of-type(1)')[0].textContent];
+           ul.append(document.createElement('p'), document.createElement('li'));
+           ul.firstElementChild.remove();
+           return [...before, third(), ul.querySelector('li:nth-last-of-type(1)').textContent, ul.querySelector('p:only-of-type').tagName,
+             ul.querySelector('li:nth-last-child(3)').textContent];`,
+          ['three', 'three', '', '', 'P', 'three'],
+        ],
+        [
+          'an element that several selectors find comes once, in the order of the page',
+          `return [...document.querySelectorAll('li.item, li, #list > *, h1')].map((each) => each.tagName).join();`,
+          'H1,LI,LI,LI',
+        ],
+      ];
+      it.each(lists)('%s', async (_rule, code, value) => {
+        expect(await valueOf(`(() => { ${code} })()`)).toEqual(value);
+      });
+
+      it('nodes made by the code are found like those of the page', async () => {
+        const code = `const ul = document.querySelector('ul');
+          for (let at = 0; at < 1000; at++) { const li = document.createElement('li'); li.setAttribute('id', 'n' + at); li.textContent = at; ul.append(li); }
+          page.report('value', [ul.children.length, ul.children[1002].id, document.querySelectorAll('li').length, document.getElementById('n999').textContent]); true`;
+        const result = await evaluate(code);
+        expect(result).toMatchObject({ ok: true });
+        expect(result.values['value']).toEqual([1003, 'n999', 1003, '999']);
+      });
+
       it('innerText reads as the page would: blocks, breaks, cells, nothing hidden', async () => {
         expect(await valueOf('document.querySelector("table").innerText')).toBe('name\tprice\ntea\t1.234,50 €');
         const body = pageOf(

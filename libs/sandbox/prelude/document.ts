@@ -2,7 +2,8 @@
 import { documentUrl } from './addresses.js';
 import { domError, noLayout } from './dom-exception.js';
 import type { Element } from './element.js';
-import { Attr, HTMLCollection, namedCollection, NodeList } from './lists.js';
+import type { HTMLCollection, NodeList } from './lists.js';
+import { Attr, liveCollection, liveNodes, namedCollection } from './lists.js';
 import {
   cloneOf,
   Comment,
@@ -54,8 +55,7 @@ function elementWithTag(document: number, tag: string): number {
 }
 
 function allOf(document: Document, selector: string): HTMLCollection {
-  const node = Node.numberOf(document);
-  return namedCollection(() => selectAll(node, selector));
+  return namedCollection(Node.numberOf(document), (root) => selectAll(root, selector));
 }
 
 export class Document extends Node {
@@ -182,19 +182,19 @@ export class Document extends Node {
     return wrap(byId(Node.numberOf(this), String(id)));
   }
   getElementsByTagName(name: unknown): HTMLCollection {
-    const node = Node.numberOf(this);
-    return new HTMLCollection(() => byTag(node, String(name)));
+    const wanted = String(name);
+    return liveCollection(Node.numberOf(this), (root) => byTag(root, wanted));
   }
   getElementsByTagNameNS(_namespace: unknown, name: unknown): HTMLCollection {
     return this.getElementsByTagName(name);
   }
   getElementsByClassName(names: unknown): HTMLCollection {
-    const node = Node.numberOf(this);
-    return new HTMLCollection(() => byClass(node, String(names)));
+    const wanted = String(names);
+    return liveCollection(Node.numberOf(this), (root) => byClass(root, wanted));
   }
   getElementsByName(name: unknown): NodeList {
-    const node = Node.numberOf(this);
-    return new NodeList(() => byAttribute(node, 'name', String(name)));
+    const wanted = String(name);
+    return liveNodes(Node.numberOf(this), (root) => byAttribute(root, 'name', wanted));
   }
   createElement(name: unknown): object | null {
     const tag = asciiLowerCase(String(name));

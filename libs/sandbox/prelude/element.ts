@@ -1,8 +1,8 @@
 /** `Element`, and what HTML and SVG add to it. */
 import { domError, noLayout } from './dom-exception.js';
 import { innerText } from './inner-text.js';
-import type { DOMTokenList, NamedNodeMap } from './lists.js';
-import { Attr, attributeMap, dataset, HTMLCollection, inlineStyle, tokenList } from './lists.js';
+import type { DOMTokenList, HTMLCollection, NamedNodeMap } from './lists.js';
+import { Attr, attributeMap, dataset, inlineStyle, liveCollection, tokenList } from './lists.js';
 import { innerMarkup, localName, outerMarkup } from './markup.js';
 import {
   childMembers,
@@ -165,15 +165,15 @@ export class Element extends Node {
     return wrap(selecting(() => closestMatch(node, String(selector))));
   }
   getElementsByTagName(name: unknown): HTMLCollection {
-    const node = Node.numberOf(this);
-    return new HTMLCollection(() => byTag(node, String(name)));
+    const wanted = String(name);
+    return liveCollection(Node.numberOf(this), (root) => byTag(root, wanted));
   }
   getElementsByTagNameNS(_namespace: unknown, name: unknown): HTMLCollection {
     return this.getElementsByTagName(name);
   }
   getElementsByClassName(names: unknown): HTMLCollection {
-    const node = Node.numberOf(this);
-    return new HTMLCollection(() => byClass(node, String(names)));
+    const wanted = String(names);
+    return liveCollection(Node.numberOf(this), (root) => byClass(root, wanted));
   }
   get nextElementSibling(): object | null {
     return wrap(nextElement(Node.numberOf(this)));

@@ -16,8 +16,9 @@ import {
   selectMembers,
   textAreaMembers,
 } from './form-members.js';
-import type { DOMTokenList } from './lists.js';
-import { HTMLCollection, namedCollection, tokenList } from './lists.js';
+import type { DOMTokenList, HTMLCollection } from './lists.js';
+import { liveCollection, namedCollection, oncePerNode, tokenList } from './lists.js';
+import type { NodeClass } from './nodes.js';
 import { Comment, DocumentFragment, DocumentType, Node, numberOf, tag, Text, write } from './nodes.js';
 import { selectAll } from './selectors.js';
 import {
@@ -25,11 +26,14 @@ import {
   commentKind,
   doctypeKind,
   documentKind,
-  elementKind,
+  findName,
+  firstChild,
   fragmentKind,
   getAttribute,
+  isElement,
   kind,
   nameText,
+  nextSibling,
   parentElementOf,
   removeAttribute,
   setAttribute,
@@ -160,15 +164,20 @@ function linkMembers(): object {
 
 // Forms ---------------------------------------------------------------------------------------------------------------
 
-function childrenWith(node: number, tags: string): number[] {
-  return childElementsOf(node).filter((child) => tags.includes(` ${tag(child)} `));
+function childrenWith(node: number, ...tags: string[]): number[] {
+  const wanted = tags.map(findName);
+  const children: number[] = [];
+  for (let child = firstChild(node); child >= 0; child = nextSibling(child)) {
+    if (isElement(child) && wanted.includes(tagOf(child))) children.push(child);
+  }
+  return children;
 }
 
 function rowsOf(table: number): number[] {
-  const heads = childrenWith(table, ' thead ').flatMap((section) => childrenWith(section, ' tr '));
-  const feet = childrenWith(table, ' tfoot ').flatMap((section) => childrenWith(section, ' tr '));
+  const heads = childrenWith(table, 'thead').flatMap((section) => childrenWith(section, 'tr'));
+  const feet = childrenWith(table, 'tfoot').flatMap((section) => childrenWith(section, 'tr'));
   const bodies = childElementsOf(table).flatMap((child) =>
-    tag(child) === 'tr' ? [child] : tag(child) === 'tbody' ? childrenWith(child, ' tr ') : [],
+    tag(child) === 'tr' ? [child] : tag(child) === 'tbody' ? childrenWith(child, 'tr') : [],
   );
   return [...heads, ...bodies, ...feet];
 }
@@ -178,37 +187,38 @@ function tableOf(node: number): number {
   return -1;
 }
 
+const tableRows = oncePerNode(namedCollection, rowsOf);
+const tableBodies = oncePerNode(namedCollection, (node) => childrenWith(node, 'tbody'));
+const sectionRows = oncePerNode(namedCollection, (node) => childrenWith(node, 'tr'));
+const rowCells = oncePerNode(namedCollection, (node) => childrenWith(node, 'td', 'th'));
+
 const tableMembers = {
   get rows(): HTMLCollection {
-    const node = numberOf(this);
-    return namedCollection(() => rowsOf(node));
+    return tableRows(numberOf(this));
   },
   get tBodies(): HTMLCollection {
-    const node = numberOf(this);
-    return namedCollection(() => childrenWith(node, ' tbody '));
+    return tableBodies(numberOf(this));
   },
   get tHead(): object | null {
-    return wrap(childrenWith(numberOf(this), ' thead ')[0] ?? -1);
+    return wrap(childrenWith(numberOf(this), 'thead')[0] ?? -1);
   },
   get tFoot(): object | null {
-    return wrap(childrenWith(numberOf(this), ' tfoot ')[0] ?? -1);
+    return wrap(childrenWith(numberOf(this), 'tfoot')[0] ?? -1);
   },
   get caption(): object | null {
-    return wrap(childrenWith(numberOf(this), ' caption ')[0] ?? -1);
+    return wrap(childrenWith(numberOf(this), 'caption')[0] ?? -1);
   },
 };
 
 const sectionMembers = {
   get rows(): HTMLCollection {
-    const node = numberOf(this);
-    return namedCollection(() => childrenWith(node, ' tr '));
+    return sectionRows(numberOf(this));
   },
 };
 
 const rowMembers = {
   get cells(): HTMLCollection {
-    const node = numberOf(this);
-    return namedCollection(() => childrenWith(node, ' td th '));
+    return rowCells(numberOf(this));
   },
   get rowIndex(): number {
     const table = tableOf(numberOf(this));
@@ -216,14 +226,14 @@ const rowMembers = {
   },
   get sectionRowIndex(): number {
     const parent = parentElementOf(numberOf(this));
-    return parent < 0 ? -1 : childrenWith(parent, ' tr ').indexOf(numberOf(this));
+    return parent < 0 ? -1 : childrenWith(parent, 'tr').indexOf(numberOf(this));
   },
 };
 
 const cellMembers = {
   get cellIndex(): number {
     const parent = parentElementOf(numberOf(this));
-    return parent < 0 ? -1 : childrenWith(parent, ' td th ').indexOf(numberOf(this));
+    return parent < 0 ? -1 : childrenWith(parent, 'td', 'th').indexOf(numberOf(this));
   },
 };
 
@@ -301,14 +311,12 @@ function addSpecialMembers(): void {
   });
   extend('HTMLDataListElement', {
     get options(): HTMLCollection {
-      const node = numberOf(this);
-      return new HTMLCollection(() => optionsOf(node));
+      return liveCollection(numberOf(this), optionsOf);
     },
   });
   extend('HTMLFieldSetElement', {
     get elements(): HTMLCollection {
-      const node = numberOf(this);
-      return namedCollection(() => selectAll(node, listedControls));
+      return namedCollection(numberOf(this), (node) => selectAll(node, listedControls));
     },
   });
   for (const control of [
@@ -343,23 +351,29 @@ function elementClass(name: string): ElementClass {
   return name.includes('-') ? HTMLElement : (classes['HTMLUnknownElement'] ?? HTMLElement);
 }
 
+const classesByKind: Readonly<Record<number, NodeClass>> = {
+  [textKind]: Text,
+  [commentKind]: Comment,
+  [documentKind]: HTMLDocument,
+  [doctypeKind]: DocumentType,
+  [fragmentKind]: DocumentFragment,
+};
+/** By the name ids of this page, as they come up. */
+const classesByName: (ElementClass | undefined)[] = [];
+
 function createWrapper(node: number): object {
-  switch (kind(node)) {
-    case elementKind:
-      return Node.of(node, elementClass(nameText(tagOf(node))));
-    case textKind:
-      return Node.of(node, Text);
-    case commentKind:
-      return Node.of(node, Comment);
-    case documentKind:
-      return Node.of(node, HTMLDocument);
-    case doctypeKind:
-      return Node.of(node, DocumentType);
-    case fragmentKind:
-      return Node.of(node, DocumentFragment);
-    default:
-      return {};
+  if (!isElement(node)) {
+    const nodeClass = classesByKind[kind(node)];
+    return nodeClass === undefined ? {} : Node.of(node, nodeClass);
   }
+  const name = tagOf(node);
+  let nodeClass = classesByName[name];
+  if (nodeClass === undefined) {
+    nodeClass = elementClass(nameText(name));
+    while (classesByName.length <= name) classesByName.push(undefined);
+    classesByName[name] = nodeClass;
+  }
+  return Node.of(node, nodeClass);
 }
 
 makeClasses();

@@ -2,8 +2,8 @@
 import { resolvedUrl } from './addresses.js';
 import type { Document } from './document.js';
 import { isDisabled, isSelectedOption, optionsOf, selectedOptionsOf } from './element-state.js';
-import type { NodeList } from './lists.js';
-import { HTMLCollection, namedCollection, staticList } from './lists.js';
+import type { HTMLCollection, NodeList } from './lists.js';
+import { liveCollection, namedCollection, staticList } from './lists.js';
 import { NodeMap } from './node-map.js';
 import { numberOf, tag, write } from './nodes.js';
 import { selectAll, selectFirst } from './selectors.js';
@@ -156,12 +156,10 @@ function optionValue(option: number): string {
 
 export const selectMembers = {
   get options(): HTMLCollection {
-    const node = numberOf(this);
-    return namedCollection(() => optionsOf(node));
+    return namedCollection(numberOf(this), optionsOf);
   },
   get selectedOptions(): HTMLCollection {
-    const node = numberOf(this);
-    return new HTMLCollection(() => selectionOf(node));
+    return liveCollection(numberOf(this), selectionOf);
   },
   get selectedIndex(): number {
     const [first] = selectionOf(numberOf(this));
@@ -232,8 +230,7 @@ export const optionMembers = {
 
 export const formMembers = {
   get elements(): HTMLCollection {
-    const node = numberOf(this);
-    return namedCollection(() => controlsOf(node));
+    return namedCollection(numberOf(this), controlsOf);
   },
   get length(): number {
     return controlsOf(numberOf(this)).length;

@@ -1,46 +1,67 @@
 /** Lists of nodes and tokens. A live list brings its items up to date when it is asked for its length or walked. */
 import { domError } from './dom-exception.js';
+import { NodeMap } from './node-map.js';
 import { attributesOf, getAttribute, removeAttribute, setAttribute, versionOf } from './tree.js';
 import { wrap } from './wrappers.js';
 
-type Source = () => ArrayLike<number>;
+type Read = (node: number) => ArrayLike<number>;
 
 const blanks = /[\t\n\f\r ]+/;
+const none: number[] = [];
+const getProperty = Reflect.get;
+const apply = Reflect.apply;
+const valuesOfArray = Array.prototype.values;
 
+/** Asked of what stands for a live list, answers with the list itself; no code can name it. */
+const behind = Symbol('list');
+
+/**
+ * A list that never changes holds its items as its own. A live one holds numbers, reads them again where the tree has
+ * changed since, and makes an object of those alone that are asked for: code sees it through `liveItems`.
+ */
 class NodeCollection {
-  #source: Source;
-  #version = -1;
-  #length = 0;
   [index: number]: object;
+  #read: Read | null;
+  #node: number;
+  #nodes: ArrayLike<number>;
+  #version = -1;
 
-  constructor(source: Source) {
-    this.#source = source;
-    this.#refresh();
+  constructor(nodes: ArrayLike<number>, read: Read | null = null, node = -1) {
+    this.#nodes = nodes;
+    this.#read = read;
+    this.#node = node;
+    for (let at = 0; at < nodes.length; at++) this[at] = wrap(nodes[at] ?? -1) as object;
   }
 
-  #refresh(): void {
-    const version = versionOf();
-    if (this.#version === version) return;
-    this.#version = version;
-    const nodes = this.#source();
-    for (let at = 0; at < nodes.length; at++) this[at] = wrap(nodes[at] ?? -1) as object;
-    for (let at = nodes.length; at < this.#length; at++) delete this[at];
-    this.#length = nodes.length;
+  /** As of now. */
+  static nodesOf(list: NodeCollection): ArrayLike<number> {
+    const own = #nodes in list ? list : (list as unknown as Record<symbol, NodeCollection>)[behind];
+    if (own === undefined) throw new TypeError('Illegal invocation');
+    if (own.#read !== null && own.#version !== versionOf()) {
+      own.#version = versionOf();
+      own.#nodes = own.#read(own.#node);
+    }
+    return own.#nodes;
   }
 
   get length(): number {
-    this.#refresh();
-    return this.#length;
+    return NodeCollection.nodesOf(this).length;
   }
 
   item(index: unknown): object | null {
-    this.#refresh();
-    return this[Number(index) >>> 0] ?? null;
+    return wrap(NodeCollection.nodesOf(this)[Number(index) >>> 0] ?? -1);
   }
 
-  *[Symbol.iterator](): Generator<object> {
-    for (let at = 0; at < this.length; at++) yield this[at] as object;
+  [Symbol.iterator](): IterableIterator<object> {
+    return #nodes in this ? (apply(valuesOfArray, this, []) as IterableIterator<object>) : walk(this);
   }
+}
+
+const { nodesOf } = NodeCollection;
+
+/** What is removed or added on the way is seen. */
+function* walk(list: NodeCollection): Generator<object> {
+  for (let at = 0; at < nodesOf(list).length; at++) yield wrap(nodesOf(list)[at] ?? -1) as object;
 }
 
 export class NodeList extends NodeCollection {
@@ -53,7 +74,7 @@ export class NodeList extends NodeCollection {
   *keys(): Generator<number> {
     for (let at = 0; at < this.length; at++) yield at;
   }
-  values(): Generator<object> {
+  values(): IterableIterator<object> {
     return this[Symbol.iterator]();
   }
   get [Symbol.toStringTag](): string {
@@ -64,10 +85,11 @@ export class NodeList extends NodeCollection {
 export class HTMLCollection extends NodeCollection {
   namedItem(name: unknown): object | null {
     const wanted = String(name);
-    for (const element of this) {
-      const { id } = element as { id: string };
-      const named = (element as { getAttribute(name: string): string | null }).getAttribute('name');
-      if (wanted !== '' && (id === wanted || named === wanted)) return element;
+    if (wanted === '') return null;
+    const nodes = nodesOf(this);
+    for (let at = 0; at < nodes.length; at++) {
+      const node = nodes[at] ?? -1;
+      if (getAttribute(node, 'id') === wanted || getAttribute(node, 'name') === wanted) return wrap(node);
     }
     return null;
   }
@@ -76,24 +98,82 @@ export class HTMLCollection extends NodeCollection {
   }
 }
 
-const namedReader: ProxyHandler<HTMLCollection> = {
-  get(target, name) {
-    if (typeof name === 'symbol' || name in target) {
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    }
-    return target.namedItem(name) ?? undefined;
+/** The number that a property's name is the plain writing of, else -1. */
+function indexOf(name: string | symbol): number {
+  if (typeof name === 'symbol') return -1;
+  const first = name.charCodeAt(0);
+  if (!(first >= 48 && first <= 57)) return -1;
+  if (name.length === 1) return first - 48;
+  const index = Number(name) >>> 0;
+  return String(index) === name ? index : -1;
+}
+
+/** Indexed items of a live list, and where the list has them, items by their id or name: `document.forms.login`. */
+const liveItems: ProxyHandler<NodeCollection> = {
+  get(target, name): unknown {
+    if (name === behind) return target;
+    const index = indexOf(name);
+    if (index >= 0) return wrap(nodesOf(target)[index] ?? -1) ?? undefined;
+    return getProperty(target, name, target);
+  },
+  has: (target, name) => {
+    const index = indexOf(name);
+    return index >= 0 ? index < nodesOf(target).length : name in target;
+  },
+  ownKeys: (target) => [...Array.from(nodesOf(target), (_node, at) => String(at)), ...Reflect.ownKeys(target)],
+  getOwnPropertyDescriptor(target, name) {
+    const index = indexOf(name);
+    if (index < 0) return Reflect.getOwnPropertyDescriptor(target, name);
+    const value = wrap(nodesOf(target)[index] ?? -1);
+    return value === null ? undefined : { value, writable: false, enumerable: true, configurable: true };
+  },
+  defineProperty: (target, name, descriptor) => indexOf(name) < 0 && Reflect.defineProperty(target, name, descriptor),
+  deleteProperty: (target, name) => {
+    const index = indexOf(name);
+    return index >= 0 ? index >= nodesOf(target).length : Reflect.deleteProperty(target, name);
+  },
+  // Nothing could be told of its items any more.
+  preventExtensions: () => false,
+};
+
+const namedItems: ProxyHandler<HTMLCollection> = {
+  ...(liveItems as ProxyHandler<HTMLCollection>),
+  get(target, name, receiver): unknown {
+    const isNamed = typeof name === 'string' && indexOf(name) < 0 && !(name in target);
+    if (isNamed) return target.namedItem(name) ?? undefined;
+    return liveItems.get?.(target, name, receiver);
   },
 };
 
-/** `document.forms.login`: items by their name or id, too. */
-export function namedCollection(source: Source): HTMLCollection {
-  return new Proxy(new HTMLCollection(source), namedReader);
+/** Elements that `read` finds for a node, as they are whenever the list is asked. */
+export function liveCollection(node: number, read: Read): HTMLCollection {
+  return new Proxy(new HTMLCollection(none, read, node), liveItems) as HTMLCollection;
+}
+
+/** As `liveCollection`, with items by their name or id, too. */
+export function namedCollection(node: number, read: Read): HTMLCollection {
+  return new Proxy(new HTMLCollection(none, read, node), namedItems);
+}
+
+export function liveNodes(node: number, read: Read): NodeList {
+  return new Proxy(new NodeList(none, read, node), liveItems) as NodeList;
+}
+
+/** The same list whenever a node is asked for it again. */
+export function oncePerNode<List>(make: (node: number, read: Read) => List, read: Read): (node: number) => List {
+  const made = new NodeMap<List>();
+  return (node) => {
+    const known = made.get(node);
+    if (known !== undefined) return known;
+    const list = make(node, read);
+    made.set(node, list);
+    return list;
+  };
 }
 
 /** Items that stay as they are, whatever happens to the tree. */
 export function staticList(nodes: ArrayLike<number>): NodeList {
-  return new NodeList(() => nodes);
+  return new NodeList(nodes);
 }
 
 export class DOMTokenList {

@@ -1,7 +1,8 @@
 /** The DOM's node classes, as far as all elements share them. */
 import { baseUrl } from './addresses.js';
 import { domError } from './dom-exception.js';
-import { HTMLCollection, NodeList, staticList } from './lists.js';
+import type { HTMLCollection, NodeList } from './lists.js';
+import { liveCollection, liveNodes, oncePerNode, staticList } from './lists.js';
 import { localName, outerMarkup } from './markup.js';
 import { byId, selecting } from './queries.js';
 import { selectAll, selectFirst } from './selectors.js';
@@ -70,6 +71,9 @@ export class EventTarget {
 export type NodeClass = abstract new () => Node;
 
 const construct = Reflect.construct;
+const noArguments: never[] = [];
+const childNodes = oncePerNode(liveNodes, childNodesOf);
+const childElements = oncePerNode(liveCollection, childElementsOf);
 
 export class Node extends EventTarget {
   static readonly ELEMENT_NODE = 1;
@@ -98,7 +102,7 @@ export class Node extends EventTarget {
   /** The object of a node, of a class of its own; the constructors between are passed over, they would do nothing. */
   static of(node: number, nodeClass: NodeClass): Node {
     nodeInMaking = node;
-    return construct(Node, [], nodeClass) as Node;
+    return construct(Node, noArguments, nodeClass) as Node;
   }
 
   /** The number that an object stands for; throws what the DOM throws where something else was given. */
@@ -163,8 +167,7 @@ export class Node extends EventTarget {
     return wrap(parentElementOf(this.#node));
   }
   get childNodes(): NodeList {
-    const node = this.#node;
-    return new NodeList(() => childNodesOf(node));
+    return childNodes(this.#node);
   }
   get firstChild(): object | null {
     return wrap(firstChild(this.#node));
@@ -332,8 +335,7 @@ interface ParentMembers {
 /** What elements, documents and fragments have in common. */
 export const parentMembers: ParentMembers & ThisType<Node> = {
   get children(): HTMLCollection {
-    const node = Node.numberOf(this);
-    return new HTMLCollection(() => childElementsOf(node));
+    return childElements(Node.numberOf(this));
   },
   get childElementCount(): number {
     return childElementsOf(Node.numberOf(this)).length;

@@ -11,11 +11,10 @@ export function createWrappersBy(factory: (node: number) => object): void {
 /** The object of a node; null for none. */
 export function wrap(node: number): object | null {
   if (node < 0) return null;
-  let object = made.get(node);
-  if (object === undefined) {
-    object = create(node);
-    made.set(node, object);
-  }
+  const known = made.get(node);
+  if (known !== undefined) return known;
+  const object = create(node);
+  made.set(node, object);
   return object;
 }
 
