@@ -1,15 +1,11 @@
 /** The built product as a real process: its output, its address, its end. */
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import './built.js';
 import { until } from './until.js';
 
-const scripts = new URL('../../../scripts/', import.meta.url);
-const startScript = fileURLToPath(new URL('start.mjs', scripts));
-
-// Once, before anything starts: two products that start together would both build, over each other.
-const build = `import { buildIfStale } from '${new URL('launch.mjs', scripts).href}'; await buildIfStale();`;
-execFileSync(process.execPath, ['--input-type=module', '--eval', build], { stdio: ['ignore', 'ignore', 'inherit'] });
+const startScript = fileURLToPath(new URL('../../../scripts/start.mjs', import.meta.url));
 
 export interface Ending {
   /** null: ended by the signal. */
