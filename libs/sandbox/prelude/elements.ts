@@ -27,13 +27,11 @@ import {
   doctypeKind,
   documentKind,
   findName,
-  firstChild,
   fragmentKind,
   getAttribute,
   isElement,
   kind,
   nameText,
-  nextSibling,
   parentElementOf,
   removeAttribute,
   setAttribute,
@@ -165,12 +163,9 @@ function linkMembers(): object {
 // Forms ---------------------------------------------------------------------------------------------------------------
 
 function childrenWith(node: number, ...tags: string[]): number[] {
-  const wanted = tags.map(findName);
-  const children: number[] = [];
-  for (let child = firstChild(node); child >= 0; child = nextSibling(child)) {
-    if (isElement(child) && wanted.includes(tagOf(child))) children.push(child);
-  }
-  return children;
+  const wanted: number[] = [];
+  for (let at = 0; at < tags.length; at++) wanted.push(findName(tags[at] ?? ''));
+  return childElementsOf(node, wanted);
 }
 
 function rowsOf(table: number): number[] {

@@ -37,8 +37,10 @@ class NodeCollection {
   static nodesOf(list: NodeCollection): ArrayLike<number> {
     const own = #nodes in list ? list : (list as unknown as Record<symbol, NodeCollection>)[behind];
     if (own === undefined) throw new TypeError('Illegal invocation');
-    if (own.#read !== null && own.#version !== versionOf()) {
-      own.#version = versionOf();
+    if (own.#read === null) return own.#nodes;
+    const version = versionOf();
+    if (own.#version !== version) {
+      own.#version = version;
       own.#nodes = own.#read(own.#node);
     }
     return own.#nodes;

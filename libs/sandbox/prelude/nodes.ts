@@ -4,7 +4,7 @@ import { domError } from './dom-exception.js';
 import type { HTMLCollection, NodeList } from './lists.js';
 import { liveCollection, liveNodes, oncePerNode, staticList } from './lists.js';
 import { localName, outerMarkup } from './markup.js';
-import { byId, selecting } from './queries.js';
+import { asDomError, byId, selecting } from './queries.js';
 import { selectAll, selectFirst } from './selectors.js';
 import {
   attributesOf,
@@ -75,7 +75,7 @@ const noArguments: never[] = [];
 const childNodes = oncePerNode(liveNodes, childNodesOf);
 const childElements = oncePerNode(liveCollection, childElementsOf);
 
-export class Node extends EventTarget {
+export class Node {
   static readonly ELEMENT_NODE = 1;
   static readonly ATTRIBUTE_NODE = 2;
   static readonly TEXT_NODE = 3;
@@ -94,7 +94,6 @@ export class Node extends EventTarget {
   #node: number;
 
   constructor() {
-    super();
     this.#node = nodeInMaking >= 0 ? nodeInMaking : illegal();
     nodeInMaking = -1;
   }
@@ -261,6 +260,9 @@ export class Node extends EventTarget {
     return this.constructor.name;
   }
 }
+// Not by `extends`: every object of a node would run a constructor more, and this one does nothing.
+Object.setPrototypeOf(Node, EventTarget);
+Object.setPrototypeOf(Node.prototype, EventTarget.prototype);
 for (const name of Object.getOwnPropertyNames(Node)) {
   if (/^[A-Z]+_[A-Z_]+$/.test(name)) {
     Object.defineProperty(Node.prototype, name, { value: Node[name as keyof typeof Node], enumerable: true });
@@ -350,7 +352,12 @@ export const parentMembers: ParentMembers & ThisType<Node> = {
   },
   querySelector(selector) {
     const node = Node.numberOf(this);
-    return wrap(selecting(() => selectFirst(node, String(selector))));
+    // No closure: scripts call this for each card and row of a page.
+    try {
+      return wrap(selectFirst(node, String(selector)));
+    } catch (thrown) {
+      throw asDomError(thrown);
+    }
   },
   querySelectorAll(selector) {
     const node = Node.numberOf(this);

@@ -5,7 +5,7 @@ import { SelectorError } from './selector-reader.js';
 import { selectAll } from './selectors.js';
 import { asciiLowerCase, following, getAttribute, indexedById, isElement, isQuirks, nameText, tagOf } from './tree.js';
 
-function asDomError(thrown: unknown): unknown {
+export function asDomError(thrown: unknown): unknown {
   return thrown instanceof SelectorError ? domError('SyntaxError', thrown.message) : thrown;
 }
 

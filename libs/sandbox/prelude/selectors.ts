@@ -412,17 +412,17 @@ function matchesAny(list: Complex[], node: number, place: Place): boolean {
 
 /** Elements inside `root` among which all that fit the compound are, null for all there are. */
 function candidates(root: number, compound: Compound): ArrayLike<number> | null {
-  const [id] = compound.ids;
+  const id = compound.ids[0];
   if (id !== undefined) return indexedById(root, id);
   let best: ArrayLike<number> | null = null;
-  for (const name of compound.classes) {
-    const rows = indexedByClass(root, name);
+  for (let at = 0; at < compound.classes.length; at++) {
+    const rows = indexedByClass(root, compound.classes[at] ?? '');
     if (rows !== null && (best === null || rows.length < best.length)) best = rows;
   }
   if (best !== null || compound.tags.length === 0) return best;
   const lists: ArrayLike<number>[] = [];
-  for (const tag of compound.tags) {
-    const rows = indexedByTag(root, tag);
+  for (let at = 0; at < compound.tags.length; at++) {
+    const rows = indexedByTag(root, compound.tags[at] ?? -1);
     if (rows === null) return null;
     if (rows.length > 0) lists.push(rows);
   }
@@ -432,7 +432,7 @@ function candidates(root: number, compound: Compound): ArrayLike<number> | null 
 
 /** Whether being a candidate is all that the selector asks for. */
 function isSettledByIndex(complex: Complex): boolean {
-  const [compound] = complex.compounds;
+  const compound = complex.compounds[0];
   if (complex.compounds.length !== 1 || compound === undefined || compound.tests.length > 0) return false;
   const asked = compound.ids.length + compound.classes.length + (compound.tags.length > 0 ? 1 : 0);
   return asked === 1;
@@ -489,8 +489,11 @@ function placeOf(root: number): Place {
 /** The first element inside `root` that fits, -1 without. */
 export function selectFirst(root: number, selector: string): number {
   const place = placeOf(root);
+  const list = parseSelector(selector);
+  const only = list[0];
+  if (list.length === 1 && only !== undefined) return findWithin(root, only, place);
   let first = -1;
-  for (const complex of parseSelector(selector)) {
+  for (const complex of list) {
     const found = findWithin(root, complex, place);
     if (found >= 0 && (first < 0 || compareOrder(found, first) < 0)) first = found;
   }

@@ -268,9 +268,20 @@ export function childNodesOf(node: number): number[] {
   return children;
 }
 
-export function childElementsOf(node: number): number[] {
+/** Of the tags whose name ids are given, of any without. Written out over the tables: rows and cells are found by it. */
+export function childElementsOf(node: number, tags: readonly number[] | null = null): number[] {
   const children: number[] = [];
-  for (let child = firstChild(node); child >= 0; child = nextSibling(child)) if (isElement(child)) children.push(child);
+  if (node < frozen) {
+    const end = endAt[node] ?? 0;
+    for (let child = node + 1; child < end; child = endAt[child] ?? end) {
+      const word = kindOf[child] ?? 0;
+      if (word >> 24 === elementKind && (tags === null || tags.includes(word & 0xffffff))) children.push(child);
+    }
+    return children;
+  }
+  for (let child = firstChild(node); child >= 0; child = nextSibling(child)) {
+    if (isElement(child) && (tags === null || tags.includes(tagOf(child)))) children.push(child);
+  }
   return children;
 }
 
@@ -530,24 +541,38 @@ function indexOfNames(list: string): Map<string, number[]> {
 }
 
 export function asciiLowerCase(text: string): string {
-  return /[A-Z]/.test(text) ? text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : text;
+  // Most are lower case already, and a regular expression costs the engine more than the copy.
+  return text.toLowerCase() === text ? text : text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
+/** Where in the part of a list the first row is that is no less. */
+function bisect(list: Int32Array, row: number, from: number, to: number): number {
+  let low = from;
+  let high = to;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((list[middle] ?? 0) < row) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const fewRows = 8;
+
 /** Rows of one key that lie in `root`'s subtree, by bisection. */
-function rowsWithin(start: Int32Array, list: Int32Array, key: number, root: number): Int32Array {
+function rowsWithin(start: Int32Array, list: Int32Array, key: number, root: number): ArrayLike<number> {
   const from = start[key] ?? 0;
   const to = start[key + 1] ?? 0;
-  const bisect = (row: number): number => {
-    let low = from;
-    let high = to;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((list[middle] ?? 0) < row) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
-  return list.subarray(bisect(root + 1), bisect(endAt[root] ?? 0));
+  const end = endAt[root] ?? 0;
+  const first = bisect(list, root + 1, from, to);
+  // Few or none, as in a card's or a row's own subtree: a view costs the engine more than the numbers.
+  const few: number[] = [];
+  for (let at = first; few.length < fewRows; at++) {
+    const row = at < to ? (list[at] ?? end) : end;
+    if (row >= end) return few;
+    few.push(row);
+  }
+  return list.subarray(first, bisect(list, end, first, to));
 }
 
 /** Whether the tables' indexes answer for the subtree of `root`. */
@@ -557,10 +582,9 @@ function isIndexed(root: number): boolean {
 
 function merged(start: Int32Array, list: Int32Array, keys: number[] | undefined, root: number): ArrayLike<number> {
   if (keys === undefined) return empty;
-  const [first = 0] = keys;
-  if (keys.length === 1) return rowsWithin(start, list, first, root);
+  if (keys.length === 1) return rowsWithin(start, list, keys[0] ?? 0, root);
   const all: number[] = [];
-  for (const key of keys) all.push(...rowsWithin(start, list, key, root));
+  for (const key of keys) all.push(...Array.from(rowsWithin(start, list, key, root)));
   return all.sort((left, right) => left - right);
 }
 
