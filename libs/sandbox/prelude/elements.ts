@@ -26,11 +26,11 @@ import {
   commentKind,
   doctypeKind,
   documentKind,
+  elementKind,
   findName,
   fragmentKind,
   getAttribute,
-  isElement,
-  kind,
+  kindWord,
   nameText,
   parentElementOf,
   removeAttribute,
@@ -357,11 +357,12 @@ const classesByKind: Readonly<Record<number, NodeClass>> = {
 const classesByName: (ElementClass | undefined)[] = [];
 
 function createWrapper(node: number): object {
-  if (!isElement(node)) {
-    const nodeClass = classesByKind[kind(node)];
+  const word = kindWord(node);
+  if (word >> 24 !== elementKind) {
+    const nodeClass = classesByKind[word >> 24];
     return nodeClass === undefined ? {} : Node.of(node, nodeClass);
   }
-  const name = tagOf(node);
+  const name = word & 0xffffff;
   let nodeClass = classesByName[name];
   if (nodeClass === undefined) {
     nodeClass = elementClass(nameText(name));

@@ -5,7 +5,7 @@ import type { HTMLCollection, NodeList } from './lists.js';
 import { liveCollection, liveNodes, oncePerNode, staticList } from './lists.js';
 import { localName, outerMarkup } from './markup.js';
 import { asDomError, byId, selecting } from './queries.js';
-import { selectAll, selectFirst } from './selectors.js';
+import { select, selectFirst } from './selectors.js';
 import {
   attributesOf,
   childElementsOf,
@@ -361,7 +361,7 @@ export const parentMembers: ParentMembers & ThisType<Node> = {
   },
   querySelectorAll(selector) {
     const node = Node.numberOf(this);
-    return staticList(selecting(() => selectAll(node, String(selector))));
+    return staticList(selecting(() => select(node, String(selector))));
   },
   append(...items) {
     for (const node of toNodes(items)) insertInto(Node.numberOf(this), node, -1);

@@ -2,7 +2,7 @@
 import { domError } from './dom-exception.js';
 import { localName } from './markup.js';
 import { SelectorError } from './selector-reader.js';
-import { selectAll } from './selectors.js';
+import { select } from './selectors.js';
 import { asciiLowerCase, following, getAttribute, indexedById, isElement, isQuirks, nameText, tagOf } from './tree.js';
 
 export function asDomError(thrown: unknown): unknown {
@@ -17,11 +17,11 @@ export function selecting<Result>(select: () => Result): Result {
   }
 }
 
-export function byTag(root: number, name: string): number[] {
-  if (name === '*') return selectAll(root, '*');
+export function byTag(root: number, name: string): ArrayLike<number> {
+  if (name === '*') return select(root, '*');
   const lower = asciiLowerCase(name);
   const plain = /^[a-z][a-z0-9]*$/;
-  if (plain.test(lower)) return selectAll(root, name);
+  if (plain.test(lower)) return select(root, name);
   const found: number[] = [];
   for (let node = following(root, root); node >= 0; node = following(node, root)) {
     if (isElement(node) && (nameText(tagOf(node)) === lower || localName(node) === name)) found.push(node);
@@ -29,11 +29,11 @@ export function byTag(root: number, name: string): number[] {
   return found;
 }
 
-export function byClass(root: number, names: string): number[] {
+export function byClass(root: number, names: string): ArrayLike<number> {
   const wanted = names.split(/[\t\n\f\r ]+/).filter((name) => name !== '');
   if (wanted.length === 0) return [];
   const escaped = wanted.map((name) => `.${escapeIdentifier(name)}`).join('');
-  return selectAll(root, escaped);
+  return select(root, escaped);
 }
 
 export function byAttribute(root: number, attribute: string, value: string): number[] {

@@ -502,8 +502,8 @@ export function selectFirst(root: number, selector: string): number {
 
 /** All elements inside `root` that fit, in document order. */
 export function selectAll(root: number, selector: string): number[] {
-  const place = placeOf(root);
   const list = parseSelector(selector);
+  const place = placeOf(root);
   const found: number[] = [];
   for (const complex of list) {
     eachMatch(root, complex, place, (node) => {
@@ -513,6 +513,15 @@ export function selectAll(root: number, selector: string): number[] {
   }
   if (list.length === 1) return found;
   return found.sort(compareOrder).filter((node, at) => node !== found[at - 1]);
+}
+
+/** As `selectAll`; where an index has the answer, a view of it. */
+export function select(root: number, selector: string): ArrayLike<number> {
+  const list = parseSelector(selector);
+  const only = list.length === 1 ? list[0] : undefined;
+  const compound = only?.compounds[0];
+  const rows = only && compound && isSettledByIndex(only) ? candidates(root, compound) : null;
+  return rows ?? selectAll(root, selector);
 }
 
 export function matchesSelector(node: number, selector: string, scope: number): boolean {

@@ -161,6 +161,11 @@ export function tagOf(node: number): number {
   return (node < frozen ? (kindOf[node] ?? 0) : (linkedKind[node - frozen] ?? 0)) & 0xffffff;
 }
 
+/** Kind << 24 | name id */
+export function kindWord(node: number): number {
+  return node < frozen ? (kindOf[node] ?? 0) : (linkedKind[node - frozen] ?? 0);
+}
+
 export function kind(node: number): number {
   return (node < frozen ? (kindOf[node] ?? 0) : (linkedKind[node - frozen] ?? 0)) >> 24;
 }
