@@ -32,7 +32,7 @@ function run(program, args, { capture }) {
     let ending = null;
     const endGroup = (signal) => {
       try {
-        process.kill(-child.pid, signal);
+        if (child.pid !== undefined) process.kill(-child.pid, signal);
       } catch {
         // It is gone already.
       }

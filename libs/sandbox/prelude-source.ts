@@ -12,6 +12,7 @@ const preludeFiles = [
   'outcome',
   'determinism',
   'node-map',
+  'row-lists',
   'tree',
   'wrappers',
   'dom-exception',

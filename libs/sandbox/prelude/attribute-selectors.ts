@@ -1,7 +1,8 @@
 /** Selectors over attributes: `[name]`, `[name~=value i]` and their like. */
 import type { Reader } from './selector-reader.js';
 import { blank } from './selector-reader.js';
-import { asciiLowerCase, attributeByName, internName, nameText, tagOf } from './tree.js';
+import { asciiLowerCase } from './row-lists.js';
+import { attributeByName, internName, nameText, tagOf } from './tree.js';
 
 /** Attributes whose values HTML compares without regard to case. */
 const caselessAttributes =

@@ -18,8 +18,8 @@ import {
 import { markupParser } from './parse-markup.js';
 import { byAttribute, byClass, byId, byTag } from './queries.js';
 import { selectAll, selectFirst } from './selectors.js';
+import { asciiLowerCase } from './row-lists.js';
 import {
-  asciiLowerCase,
   childElementsOf,
   childNodesOf,
   createNode,

@@ -19,8 +19,8 @@ import {
 import { markupParser } from './parse-markup.js';
 import { byClass, byTag, selecting } from './queries.js';
 import { closestMatch, matchesSelector } from './selectors.js';
+import { asciiLowerCase } from './row-lists.js';
 import {
-  asciiLowerCase,
   attributesOf,
   createNode,
   detachNode,

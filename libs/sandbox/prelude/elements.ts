@@ -35,7 +35,6 @@ import {
   parentElementOf,
   removeAttribute,
   setAttribute,
-  tagOf,
   templateContent,
   textKind,
   textOf,

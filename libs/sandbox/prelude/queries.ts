@@ -3,7 +3,8 @@ import { domError } from './dom-exception.js';
 import { localName } from './markup.js';
 import { SelectorError } from './selector-reader.js';
 import { select } from './selectors.js';
-import { asciiLowerCase, following, getAttribute, indexedById, isElement, isQuirks, nameText, tagOf } from './tree.js';
+import { asciiLowerCase } from './row-lists.js';
+import { following, getAttribute, indexedById, isElement, isQuirks, nameText, tagOf } from './tree.js';
 
 export function asDomError(thrown: unknown): unknown {
   return thrown instanceof SelectorError ? domError('SyntaxError', thrown.message) : thrown;

@@ -15,8 +15,8 @@ import {
 } from './element-state.js';
 import { nameStart, Reader, SelectorError } from './selector-reader.js';
 import { positionOf } from './sibling-positions.js';
+import { asciiLowerCase } from './row-lists.js';
 import {
-  asciiLowerCase,
   classIndex,
   compareOrder,
   containsNode,

@@ -4,6 +4,7 @@
  * nodes made by the code live in those columns from the start. A node below `frozen` is read from the tables.
  */
 import { NodeMap } from './node-map.js';
+import { asciiLowerCase, indexOfNames, rowsWithin } from './row-lists.js';
 
 export const elementKind = 1;
 export const textKind = 3;
@@ -532,54 +533,6 @@ export function removeAttribute(node: number, name: string): void {
 
 // Indexes -------------------------------------------------------------------------------------------------------------
 
-function indexOfNames(list: string): Map<string, number[]> {
-  const map = new Map<string, number[]>();
-  if (list === '') return map;
-  const keys = list.split('\0');
-  for (let at = 0; at < keys.length; at++) {
-    const key = isQuirksPage ? asciiLowerCase(keys[at] ?? '') : (keys[at] ?? '');
-    const same = map.get(key);
-    if (same === undefined) map.set(key, [at]);
-    else same.push(at);
-  }
-  return map;
-}
-
-export function asciiLowerCase(text: string): string {
-  // Most are lower case already, and a regular expression costs the engine more than the copy.
-  return text.toLowerCase() === text ? text : text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-}
-
-/** Where in the part of a list the first row is that is no less. */
-function bisect(list: Int32Array, row: number, from: number, to: number): number {
-  let low = from;
-  let high = to;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((list[middle] ?? 0) < row) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-const fewRows = 8;
-
-/** Rows of one key that lie in `root`'s subtree, by bisection. */
-function rowsWithin(start: Int32Array, list: Int32Array, key: number, root: number): ArrayLike<number> {
-  const from = start[key] ?? 0;
-  const to = start[key + 1] ?? 0;
-  const end = endAt[root] ?? 0;
-  const first = bisect(list, root + 1, from, to);
-  // Few or none, as in a card's or a row's own subtree: a view costs the engine more than the numbers.
-  const few: number[] = [];
-  for (let at = first; few.length < fewRows; at++) {
-    const row = at < to ? (list[at] ?? end) : end;
-    if (row >= end) return few;
-    few.push(row);
-  }
-  return list.subarray(first, bisect(list, end, first, to));
-}
-
 /** Whether the tables' indexes answer for the subtree of `root`. */
 function isIndexed(root: number): boolean {
   return root < frozen;
@@ -587,16 +540,16 @@ function isIndexed(root: number): boolean {
 
 function merged(start: Int32Array, list: Int32Array, keys: number[] | undefined, root: number): ArrayLike<number> {
   if (keys === undefined) return empty;
-  if (keys.length === 1) return rowsWithin(start, list, keys[0] ?? 0, root);
+  if (keys.length === 1) return rowsWithin(start, list, keys[0] ?? 0, root, endAt[root] ?? 0);
   const all: number[] = [];
-  for (const key of keys) all.push(...Array.from(rowsWithin(start, list, key, root)));
+  for (const key of keys) all.push(...Array.from(rowsWithin(start, list, key, root, endAt[root] ?? 0)));
   return all.sort((left, right) => left - right);
 }
 
 /** Elements of a class inside `root`, in document order; null where the index cannot tell. */
 export function indexedByClass(root: number, name: string): ArrayLike<number> | null {
   if (!isIndexed(root) || !areIndexesValid) return null;
-  classIds ??= indexOfNames(classNames);
+  classIds ??= indexOfNames(classNames, isQuirksPage);
   return merged(classStart, classRows, classIds.get(isQuirksPage ? asciiLowerCase(name) : name), root);
 }
 
@@ -607,7 +560,7 @@ export function marksOfClass(name: string): Uint8Array {
   let marks = classMarks.get(name);
   if (marks === undefined) {
     marks = new Uint8Array(rows);
-    classIds ??= indexOfNames(classNames);
+    classIds ??= indexOfNames(classNames, isQuirksPage);
     for (const key of classIds.get(isQuirksPage ? asciiLowerCase(name) : name) ?? []) {
       const end = classStart[key + 1] ?? 0;
       for (let at = classStart[key] ?? 0; at < end; at++) marks[classRows[at] ?? 0] = 1;
@@ -619,7 +572,7 @@ export function marksOfClass(name: string): Uint8Array {
 
 export function indexedById(root: number, id: string): ArrayLike<number> | null {
   if (!isIndexed(root) || !areIndexesValid) return null;
-  idIds ??= indexOfNames(idNames);
+  idIds ??= indexOfNames(idNames, isQuirksPage);
   return merged(idStart, idRows, idIds.get(isQuirksPage ? asciiLowerCase(id) : id), root);
 }
 
@@ -627,5 +580,5 @@ export function indexedById(root: number, id: string): ArrayLike<number> | null 
 export function indexedByTag(root: number, name: number): ArrayLike<number> | null {
   if (!isIndexed(root)) return null;
   if (name >= tagStart.length - 1) return empty;
-  return rowsWithin(tagStart, tagRows, name, root);
+  return rowsWithin(tagStart, tagRows, name, root, endAt[root] ?? 0);
 }

@@ -1,0 +1,164 @@
+/** What every sandbox withstands: limits that hold, nothing to reach from inside, pages made to hurt. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { jobOf, pageOf, quick, reasonOf } from './kit.contract.js';
+import { defaultSandboxLimits } from './sandbox.js';
+import type { EvaluationJob, EvaluationResult, Sandbox } from './sandbox.js';
+
+export function describeContainment(name: string, create: () => Sandbox): void {
+  describe(`${name} as a sandbox`, () => {
+    let sandbox: Sandbox;
+    beforeAll(() => {
+      sandbox = create();
+    });
+    afterAll(() => sandbox.close());
+
+    const evaluate = (code: string, more?: Partial<EvaluationJob>): Promise<EvaluationResult> =>
+      sandbox.evaluate(jobOf(code, more));
+    const valueOf = async (expression: string, more?: Partial<EvaluationJob>): Promise<unknown> => {
+      const result = await evaluate(`page.report('value', ${expression}); true`, more);
+      if (!result.ok) throw new Error(`${expression}: ${result.failure.reason}: ${result.failure.message}`);
+      return result.values['value'];
+    };
+
+    describe('limits', () => {
+      const limited: readonly (readonly [string, string])[] = [
+        ['for (;;);', 'cpu_limit'],
+        ['try { for (;;); } finally { for (;;); }', 'cpu_limit'],
+        ['const f = () => Promise.resolve().then(f); f(); new Promise(() => {})', 'cpu_limit'],
+        ['(async () => { for (;;) await null; })()', 'cpu_limit'],
+        ['/^(a+)+$/.test("a".repeat(40) + "b")', 'cpu_limit'],
+        ['new Proxy({}, { get: () => { for (;;); } }).then', 'cpu_limit'],
+        ['({ get then() { for (;;); } })', 'cpu_limit'],
+        ['({ then() { for (;;); } })', 'cpu_limit'],
+        ['page.report("value", { toJSON() { for (;;); } })', 'cpu_limit'],
+        ['page.state = { toJSON() { for (;;); } }; true', 'cpu_limit'],
+        ['throw { get message() { for (;;); }, get stack() { for (;;); } }', 'threw'],
+        ['let s = "x"; for (;;) s += s', 'threw'],
+        ['throw new Proxy({}, { getOwnPropertyDescriptor() { for (;;); } })', 'cpu_limit'],
+        ['new Array(1e9) + ""', 'cpu_limit'],
+        ['Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)', 'cpu_limit'],
+        ['const a = []; a[4e9] = 1; a.length = 4e9; a.sort(); true', 'cpu_limit'],
+        ['const a = []; for (;;) a.push(new Array(1000).fill(1.5))', 'memory_limit'],
+        ['const a = []; for (;;) a.push("x".repeat(1e6) + a.length)', 'memory_limit'],
+        ['new Uint8Array(1e9)', 'threw or memory'],
+        ['(function f() { f(); })()', 'stack_limit'],
+        ['const f = () => [1].map(f); f()', 'stack_limit'],
+        ['let a = []; for (let i = 0; i < 1e5; i++) a = [a]; JSON.stringify(a)', 'stack_limit'],
+        ['new Promise(() => {})', 'never_settled'],
+        ['({ then() {} })', 'never_settled'],
+        ['console.log("x".repeat(1e6)); true', 'output_limit'],
+        ['try { for (;;) console.log("x".repeat(1000)) } catch {} true', 'output_limit'],
+        ['page.report("value", "x".repeat(1e6)); true', 'output_limit'],
+        ['page.state.x = "x".repeat(20000); true', 'state_limit'],
+        ['page.state = 1; true', 'state_limit'],
+        ['page.state.self = page.state; true', 'threw'],
+      ];
+      it.each(limited)('%s ends as %s', async (code, reason) => {
+        const patient = { ...defaultSandboxLimits, cpuMs: 10_000 };
+        const result = await evaluate(code, { limits: reason === 'cpu_limit' ? quick : patient });
+        if (reason === 'threw or memory') expect(['threw', 'memory_limit']).toContain(reasonOf(result));
+        else expect(reasonOf(result)).toBe(reason);
+        expect(reasonOf(await evaluate('document.title === "The shop"'))).toBe('outcome true');
+      });
+
+      it('a JSON value of many paths through few objects ends by a limit', async () => {
+        const result = await evaluate(
+          'let a = []; for (let i = 0; i < 40; i++) a = [a, a]; page.report("value", a); true',
+        );
+        expect(['cpu_limit', 'memory_limit']).toContain(reasonOf(result));
+      });
+
+      it('a runaway names a line of the code and keeps what was logged', async () => {
+        const result = await evaluate('console.log("before");\nlet n = 0;\nwhile (true) {\n  n = Math.max(n, 1);\n}');
+        expect(result).toMatchObject({ ok: false, failure: { reason: 'cpu_limit' }, logs: [{ message: 'before' }] });
+        expect(!result.ok && result.failure.line).toBeGreaterThanOrEqual(1);
+      });
+
+      it('a long job does not hold up the others', async () => {
+        const order: string[] = [];
+        const limits = { ...defaultSandboxLimits, cpuMs: 5_000 };
+        const long = evaluate('for (;;);', { limits }).then(() => order.push('long'));
+        const uninterruptible = evaluate('new Array(1e9) + ""', { limits }).then(() => order.push('long'));
+        const shorts = Array.from({ length: 20 }, () => evaluate('true').then(() => order.push('short')));
+        await Promise.all(shorts);
+        expect(order).toEqual(Array.from({ length: 20 }, () => 'short'));
+        await Promise.all([long, uninterruptible]);
+      });
+    });
+
+    describe('a sandbox is closed on all sides', () => {
+      it.each([
+        ['typeof process + typeof require + typeof global + typeof Deno', 'undefinedundefinedundefinedundefined'],
+        ['[].constructor.constructor("return typeof process")()', 'undefined'],
+        ['(0, eval)("typeof process")', 'undefined'],
+        ['document.constructor.constructor("return this === globalThis")()', true],
+        ['Object.getOwnPropertyNames(globalThis).includes("guestEntry")', false],
+      ])('%s', async (expression, value) => {
+        expect(await valueOf(expression)).toBe(value);
+      });
+
+      it.each(['import("fs")', 'import("./prelude.js")', 'import("node:process").then(() => true)'])(
+        '%s',
+        async (code) => {
+          expect(reasonOf(await evaluate(code))).toBe('threw');
+        },
+      );
+
+      it('patched built-ins do not change how a result is handed out', async () => {
+        const code = `JSON.stringify = () => '{"ok":true}'; Array.prototype.push = null; Array.prototype.join = () => '';
+          Object.prototype.toJSON = () => 'x'; String.prototype.charCodeAt = null; Promise.prototype.then = null; true`;
+        expect(await evaluate(code)).toMatchObject({ logs: [], values: {} });
+      });
+    });
+
+    describe('hostile pages', () => {
+      const bombs: readonly (readonly [string, () => string, readonly string[]])[] = [
+        ['a million nested elements', () => '<div>'.repeat(1_000_000), ['page_too_complex']],
+        ['300,000 elements', () => '<p>'.repeat(300_000), ['page_too_complex']],
+        [
+          '2,000 mis-nested formatting tags',
+          () => `${'<b><i>'.repeat(1_000)}${'</b>'.repeat(1_000)}<p>`.repeat(2),
+          ['page_too_complex'],
+        ],
+        [
+          'mis-nested formatting in paragraphs',
+          () => '<a><b><i><u><p>'.repeat(500),
+          ['outcome true', 'page_too_complex'],
+        ],
+        [
+          '50,000 attributes',
+          () => `<p ${Array.from({ length: 50_000 }, (_, at) => `a${at}=1`).join(' ')}>`,
+          ['outcome true', 'page_too_complex'],
+        ],
+        ['a megabyte of <', () => '<'.repeat(1_000_000), ['outcome true', 'page_too_complex']],
+        [
+          'a megabyte of text in a table',
+          () => `<table>${'x<tr>'.repeat(100_000)}`,
+          ['outcome true', 'page_too_complex'],
+        ],
+        ['nothing', () => '', ['outcome true']],
+        ['NULs', () => '\0'.repeat(1_000), ['outcome true']],
+      ];
+      it.each(bombs)('%s', async (_name, markup, reasons) => {
+        const result = await evaluate('document.querySelectorAll("nope").length === 0', { page: pageOf(markup()) });
+        expect(reasons).toContain(reasonOf(result));
+        expect(reasonOf(await evaluate('true'))).toBe('outcome true');
+      });
+
+      it('bytes that are no UTF-8 are read with replacement characters', async () => {
+        const page = { ...pageOf(''), body: new Uint8Array([0xff, 0x3c, 0x70, 0x3e, 0xc3, 0x28, 0xed, 0xa0, 0x80]) };
+        expect(await valueOf('document.querySelector("p").textContent.includes("\\ufffd")', { page })).toBe(true);
+      });
+    });
+
+    it('after closing, jobs answer that there is no sandbox', async () => {
+      const other = create();
+      const running = other.evaluate(jobOf('for (;;);', { limits: { ...quick, cpuMs: 5_000 } }));
+      const waiting = Array.from({ length: 10 }, () => other.evaluate(jobOf('for (;;);')));
+      await other.close();
+      for (const result of await Promise.all([running, ...waiting]))
+        expect(reasonOf(result)).toBe('sandbox_unavailable');
+      expect(reasonOf(await other.evaluate(jobOf('true')))).toBe('sandbox_unavailable');
+    });
+  });
+}
