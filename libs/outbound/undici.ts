@@ -1,6 +1,6 @@
 /** The outbound door over undici's HTTP/1.1 client: one client per checked and pinned socket, kept alive and used again. */
 import type { Socket } from 'node:net';
-import { Client, type Dispatcher } from 'undici';
+import type { Client, Dispatcher } from 'undici';
 import { createAddressPolicy, hostOf, hostOfUrlHostname, type AddressPolicy, type Host } from './addresses.js';
 import { Connections, type Pooled } from './connections.js';
 import { bodySink, codingsOf, type BodyLimits, type BodyOwner, type BodySink } from './decode.js';
@@ -57,6 +57,15 @@ export function createOutbound(options: OutboundOptions): Outbound {
   return new UndiciOutbound(options);
 }
 
+type ClientClass = typeof Client;
+let clientClass: ClientClass | null = null;
+
+/** Loaded with the first connection: a start need not wait for what it does not use yet. */
+async function loadClient(): Promise<ClientClass> {
+  clientClass ??= (await import('undici')).Client;
+  return clientClass;
+}
+
 /** One HTTP connection: a client over a socket that is open already, and never opens another. */
 class Connection implements Pooled {
   readonly client: Client;
@@ -66,10 +75,10 @@ class Connection implements Pooled {
   /** Until the client has taken it over. */
   #socket: Socket | null;
 
-  constructor(origin: string, socket: Socket, onClose: (connection: Connection) => void) {
+  constructor(HttpClient: ClientClass, origin: string, socket: Socket, onClose: (connection: Connection) => void) {
     this.#socket = socket;
     this.#onClose = onClose;
-    this.client = new Client(origin, {
+    this.client = new HttpClient(origin, {
       pipelining: 1,
       allowH2: false,
       useMilo: false,
@@ -433,8 +442,9 @@ class UndiciOutbound implements Outbound {
       const tls = url.protocol === 'https:';
       const target = { host, port, tls, trusted: false, tunnel: tls };
       const { connectMs } = this.#limits;
+      const HttpClient = await loadClient();
       const socket = await dial(target, proxies, this.#policy, this.#resolve, connectMs, ending.signal);
-      const connection = new Connection(url.origin, socket, (gone) => {
+      const connection = new Connection(HttpClient, url.origin, socket, (gone) => {
         this.#open.delete(gone);
         this.#connections.leave(key, gone);
       });
