@@ -19,6 +19,9 @@ const homes = {
   liquidjs: ['liquidjs', '^libs/templates/'],
   argon2: ['@node-rs/argon2', '^services/accounts/'],
   commander: ['commander', '^services/cli(\\.ts|/)'],
+  kafkajs: ['kafkajs', '^libs/bus/kafka[^/]*\\.ts$'],
+  mongo: ['(mongoose|mongodb)', '^libs/(read-store|snapshots)/mongo[^/]*\\.ts$'],
+  eventstoredb: ['@eventstore/db-client', '^libs/event-store/eventstoredb[^/]*\\.ts$'],
 };
 
 const vendorRules = Object.entries(homes).map(([name, [packages, home]]) => ({

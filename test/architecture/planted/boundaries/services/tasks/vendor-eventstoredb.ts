@@ -1,0 +1,4 @@
+// planted: vendor-eventstoredb
+import * as vendor from '@eventstore/db-client';
+
+export const used = vendor;

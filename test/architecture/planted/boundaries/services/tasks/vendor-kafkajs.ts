@@ -1,0 +1,4 @@
+// planted: vendor-kafkajs
+import * as vendor from 'kafkajs';
+
+export const used = vendor;

@@ -1,0 +1,4 @@
+// planted: vendor-mongo
+import * as vendor from 'mongoose';
+
+export const used = vendor;
