@@ -7,6 +7,8 @@ import { BUS, type Bus } from '#bus/bus';
 import { pepperOf } from '#contracts/api-key';
 import { EVENT_STORE, SOLE_PROCESS, type EventStore } from '#event-store/event-store';
 import { KEY_PEPPER } from '#http/api-key';
+import { LEASES, type Leases } from '#leases/leases';
+import { createSoleLeases } from '#leases/sole';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
@@ -21,6 +23,7 @@ export interface Ports {
   readonly eventStore: EventStore;
   readonly bus: Bus;
   readonly readStore: ReadStore;
+  readonly leases: Leases;
   readonly sandbox: Sandbox;
   readonly outbound: Outbound;
   readonly pageLoader: PageLoader;
@@ -141,10 +144,12 @@ export async function openPorts(config: Config, logger: Logger): Promise<Ports> 
   });
   const pageLoader = createHttpPageLoader(outbound);
   const sandbox = createQuickJsSandbox();
+  const leases = createSoleLeases();
   return {
     eventStore,
     bus,
     readStore,
+    leases,
     sandbox,
     outbound,
     pageLoader,
@@ -152,6 +157,7 @@ export async function openPorts(config: Config, logger: Logger): Promise<Ports> 
     secretKey,
     async close() {
       await Promise.all([sandbox.close(), pageLoader.close(), outbound.close()]);
+      await leases.close();
       await bus.close();
       await readStore.close();
       await eventStore.close();
@@ -173,6 +179,7 @@ export function portsModule(config: Config, logger: Logger, ports: Ports, addres
     { provide: SOLE_PROCESS, useValue: config.eventStoreUrl === 'sqlite' },
     { provide: BUS, useValue: ports.bus },
     { provide: READ_STORE, useValue: ports.readStore },
+    { provide: LEASES, useValue: ports.leases },
     { provide: SANDBOX, useValue: ports.sandbox },
     { provide: OUTBOUND, useValue: ports.outbound },
     { provide: PAGE_LOADER, useValue: ports.pageLoader },

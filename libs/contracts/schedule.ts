@@ -81,6 +81,8 @@ export const scheduleDocument = z.object({
   organizationId: idSchema('org'),
   plan,
   nextDueAt: storedTimestamp.nullable(),
+  /** Which of the timers looks after it. */
+  shard: z.int(),
   pending: z.array(dueRun),
   /** When the oldest pending run was queued: what the sweeper looks at. */
   pendingSince: storedTimestamp.nullable(),
@@ -90,6 +92,6 @@ export type ScheduleDocument = z.infer<typeof scheduleDocument>;
 
 export const schedulesView: ViewDefinition<ScheduleDocument> = {
   name: 'schedules',
-  fields: ['organizationId', 'nextDueAt', 'pendingSince'],
+  fields: ['organizationId', 'nextDueAt', 'pendingSince', 'shard'],
   indexes: [['nextDueAt'], ['pendingSince'], ['organizationId', 'nextDueAt']],
 };

@@ -1,5 +1,7 @@
 /** A projection follows the events and keeps one view: documents and checkpoint in one write, guarded by position. */
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
+import { startFollower } from '#event-store/follower';
+import type { LeasedWork, Leases } from '#leases/leases';
 import type { JsonObject } from '#runtime/json';
 import type { Logger } from '#runtime/logger';
 import type { DocumentWrite, ReadStore, ViewDefinition } from './read-store.js';
@@ -10,6 +12,7 @@ export interface ProjectionOptions<Document extends object = JsonObject> {
   readonly prefixes: readonly string[];
   readonly eventStore: EventStore;
   readonly readStore: ReadStore;
+  readonly leases: Leases;
   readonly logger: Logger;
   /** Which document an event is about; null: none. */
   idOf(event: RecordedEvent): string | null;
@@ -19,25 +22,25 @@ export interface ProjectionOptions<Document extends object = JsonObject> {
   saved?(writes: readonly DocumentWrite<Document>[]): void;
 }
 
-export interface Projection {
-  /** Ends after the batch in hand. */
-  stop(): Promise<void>;
-}
-
-/** How long to wait before the events are read again after a fault of the store. */
-const retryMs = 500;
-
-/** What a batch of events makes of the documents it touches. */
+/**
+ * What a batch of events makes of the documents it touches. An event at or below a document's revision was applied before,
+ * by this process or by another one that kept the view meanwhile.
+ */
 export async function projectBatch<Document extends object>(
   { view, readStore, idOf, reduce }: Pick<ProjectionOptions<Document>, 'view' | 'readStore' | 'idOf' | 'reduce'>,
   events: readonly RecordedEvent[],
 ): Promise<DocumentWrite<Document>[]> {
-  const writes = new Map<string, DocumentWrite<Document>>();
-  for (const event of events) {
+  const about = events.flatMap((event) => {
     const id = idOf(event);
-    if (id === null) continue;
-    const current = writes.get(id);
-    const before = current === undefined ? await readStore.get(view, id) : current.document;
+    return id === null ? [] : [{ id, event }];
+  });
+  if (about.length === 0) return [];
+  const stored = await readStore.load(view, [...new Set(about.map(({ id }) => id))]);
+  const writes = new Map<string, DocumentWrite<Document>>();
+  for (const { id, event } of about) {
+    const current = writes.get(id) ?? stored.get(id);
+    if (current !== undefined && event.position <= current.revision) continue;
+    const before = current?.document ?? null;
     const document = reduce(before, event);
     if (document === before) continue;
     writes.set(id, { id, revision: event.position, document });
@@ -45,43 +48,16 @@ export async function projectBatch<Document extends object>(
   return [...writes.values()];
 }
 
-export function startProjection<Document extends object>(options: ProjectionOptions<Document>): Projection {
-  const { view, prefixes, eventStore, readStore, logger, saved } = options;
-  const ending = new AbortController();
-  const { signal } = ending;
-
-  const follow = async (): Promise<void> => {
-    const after = await readStore.checkpoint(view);
-    for await (const { events, position } of eventStore.subscribe({ prefixes, after, signal })) {
+export function startProjection<Document extends object>(options: ProjectionOptions<Document>): LeasedWork {
+  const { view, readStore, saved } = options;
+  return startFollower({
+    ...options,
+    name: `view-${view.name}`,
+    after: () => readStore.checkpoint(view),
+    async handle({ events, position }) {
       const writes = await projectBatch(options, events);
       await readStore.save(view, writes, position);
       saved?.(writes);
-    }
-  };
-
-  const run = async (): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        await follow();
-      } catch (error) {
-        if (signal.aborted) return;
-        logger.error(
-          { view: view.name, error: String(error) },
-          'a view cannot go on; trying again from its checkpoint',
-        );
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, retryMs);
-          signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
-        });
-      }
-    }
-  };
-
-  const running = run();
-  return {
-    async stop() {
-      ending.abort();
-      await running;
     },
-  };
+  });
 }

@@ -1,11 +1,11 @@
 /** What every read store must do, whatever engine it stands on. An adapter's spec calls this with a way to make one. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { PageQuery, ReadStore, ViewDefinition } from './read-store.js';
+import type { PageQuery, ReadStore, ViewDefinition, ViewKeeper } from './read-store.js';
 
 export interface ReadStoreUnderTest {
-  readonly store: ReadStore;
+  readonly store: ReadStore & ViewKeeper;
   /** Closes it and opens another on the same data, as after a restart. */
-  reopen(): Promise<ReadStore>;
+  reopen(): Promise<ReadStore & ViewKeeper>;
   destroy(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ const query = (more: Partial<PageQuery> = {}): PageQuery => ({
 export function readStoreContract(name: string, create: () => Promise<ReadStoreUnderTest>): void {
   describe(`read store on ${name}`, () => {
     let test: ReadStoreUnderTest;
-    let store: ReadStore;
+    let store: ReadStore & ViewKeeper;
     beforeEach(async () => {
       test = await create();
       store = test.store;
@@ -119,6 +119,18 @@ export function readStoreContract(name: string, create: () => Promise<ReadStoreU
       });
       expect(await store.page(view, query({ offset: 10 }))).toEqual({ documents: [], total: 3 });
       expect((await store.page(view, query({ count: false }))).total).toBeNull();
+    });
+
+    it('loads documents with their revisions, by id', async () => {
+      await fill();
+      const stored = await store.load(view, ['1', '3', 'nobody']);
+      expect([...stored.keys()].toSorted()).toEqual(['1', '3']);
+      expect(stored.get('3')).toEqual({
+        id: '3',
+        revision: 3,
+        document: { name: 'eve', owner: 'y', tags: ['red'], count: 2, inner: { done: null } },
+      });
+      expect(await store.load(view, [])).toEqual(new Map());
     });
 
     it('goes on behind a cursor', async () => {

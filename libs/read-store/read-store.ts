@@ -59,12 +59,21 @@ export interface ReadStore {
     checkpoint: number | null,
   ): Promise<void>;
   get<D extends object>(view: ViewDefinition<D>, id: string): Promise<D | null>;
+  /** What is stored under these ids, by id, with revisions: for those who write. A store may remember the revision of a removed document. */
+  load<D extends object>(
+    view: ViewDefinition<D>,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, DocumentWrite<D>>>;
   page<D extends object>(view: ViewDefinition<D>, query: PageQuery): Promise<DocumentPage<D>>;
   /** Up to which position the view has seen the events; null where it has seen none. */
   checkpoint(view: AnyView): Promise<number | null>;
+  close(): Promise<void>;
+}
+
+/** What a rebuild needs besides. */
+export interface ViewKeeper {
   /** Drops documents and checkpoint. */
   reset(view: AnyView): Promise<void>;
-  close(): Promise<void>;
 }
 
 export const READ_STORE = Symbol('ReadStore');

@@ -2,7 +2,15 @@
 import { unavailable } from '#runtime/errors';
 import type { Json, JsonObject } from '#runtime/json';
 import { inTransaction, openDatabase, type Statement } from '#sqlite/database';
-import type { AnyView, FieldFilter, PageQuery, ReadStore } from './read-store.js';
+import type {
+  AnyView,
+  FieldFilter,
+  DocumentWrite,
+  PageQuery,
+  ReadStore,
+  ViewDefinition,
+  ViewKeeper,
+} from './read-store.js';
 
 type Value = string | number | null;
 
@@ -11,6 +19,7 @@ interface OpenView {
   readonly save: Statement;
   readonly remove: Statement;
   readonly get: Statement;
+  readonly load: Statement;
 }
 
 /** Names come from view definitions in the code, never from users; checked all the same. */
@@ -85,7 +94,7 @@ function toBehind({ sort, behind }: PageQuery): { readonly sql: string; readonly
 }
 
 /** `file`: a path or `:memory:`. Throws `DatabaseInUse` where another process holds the file. */
-export function createSqliteReadStore(file: string): ReadStore {
+export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
   const database = openDatabase({
     file,
     // Views are derived: after a power cut their checkpoint is as old as they are, and the events are read again.
@@ -144,6 +153,7 @@ export function createSqliteReadStore(file: string): ReadStore {
       ),
       remove: database.prepare(`DELETE FROM ${table} WHERE id = ? AND revision < ?`),
       get: database.prepare(`SELECT document FROM ${table} WHERE id = ?`),
+      load: database.prepare(`SELECT revision, document FROM ${table} WHERE id = ?`),
     };
     open.set(view.name, opened);
     return opened;
@@ -180,6 +190,21 @@ export function createSqliteReadStore(file: string): ReadStore {
     async get<D extends object>(view: AnyView, id: string) {
       const row = openView(view).get.get(id);
       return row === undefined ? null : (JSON.parse(row['document'] as string) as D);
+    },
+
+    async load<D extends object>(view: ViewDefinition<D>, ids: readonly string[]) {
+      const { load } = openView(view);
+      const stored = new Map<string, DocumentWrite<D>>();
+      for (const id of ids) {
+        const row = load.get(id);
+        if (row === undefined) continue;
+        stored.set(id, {
+          id,
+          revision: row['revision'] as number,
+          document: JSON.parse(row['document'] as string) as D,
+        });
+      }
+      return stored;
     },
 
     async page<D extends object>(view: AnyView, query: PageQuery) {

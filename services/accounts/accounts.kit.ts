@@ -1,5 +1,6 @@
 /** For specs: this service's ports over given stores, with a clock that is set by hand. */
 import type { AppendResult, EventStore, ExpectedRevision, NewEvent, RecordedEvent } from '#event-store/event-store';
+import { createSoleLeases } from '#leases/sole';
 import { startProjection } from '#read-store/projection';
 import type { ReadStore } from '#read-store/read-store';
 import { createIds } from '#runtime/ids';
@@ -25,8 +26,9 @@ export const kitPepper = new Uint8Array(32).fill(5);
 export function createAccountsKit(eventStore: EventStore, readStore: ReadStore): AccountsKit {
   const time = { ms: kitStartMs };
   const clock = { now: () => time.ms };
+  const leases = createSoleLeases();
   const projections = accountProjections.map((projection) =>
-    startProjection({ ...projection, eventStore, readStore, logger: silentLogger }),
+    startProjection({ ...projection, eventStore, readStore, leases, logger: silentLogger }),
   );
   return {
     time,

@@ -10,6 +10,8 @@ import { requests } from '#contracts/catalogue';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { KEY_PEPPER } from '#http/api-key';
+import { LEASES } from '#leases/leases';
+import { createSoleLeases } from '#leases/sole';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { CLOCK, systemClock } from '#runtime/clock';
@@ -48,6 +50,7 @@ async function start(environment: Record<string, string> = {}): Promise<INestApp
   const ports = new Map<symbol, unknown>([
     [EVENT_STORE, eventStore],
     [READ_STORE, readStore],
+    [LEASES, createSoleLeases()],
     [BUS, bus],
     [VAULT, createEventVault(eventStore, kitMasterKey)],
     [CLOCK, systemClock],

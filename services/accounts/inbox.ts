@@ -4,7 +4,8 @@ import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { BUS, type Bus, type Consumer } from '#bus/bus';
 import { keyInput, openSessionInput, revokeKeyInput, sessionToken, setupInput, showKeyInput } from '#contracts/account';
 import { requests } from '#contracts/catalogue';
-import { startProjection, type Projection } from '#read-store/projection';
+import { LEASES, type LeasedWork, type Leases } from '#leases/leases';
+import { startProjection } from '#read-store/projection';
 import { CONFIG, ConfigError, type Config } from '#runtime/config';
 import { LOGGER, type Logger } from '#runtime/logger';
 import {
@@ -23,13 +24,14 @@ import { checkOwnerSettings, setUpByEnvironment } from './setup-by-environment.j
 import { accountProjections } from './views.js';
 
 export class AccountsInbox implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private running: readonly (Consumer | Projection)[] = [];
+  private running: readonly (Consumer | LeasedWork)[] = [];
 
   constructor(
     @Inject(CommandBus) private readonly commands: CommandBus,
     @Inject(QueryBus) private readonly queries: QueryBus,
     @Inject(ACCOUNT_PORTS) private readonly ports: HandlerPorts,
     @Inject(BUS) private readonly bus: Bus,
+    @Inject(LEASES) private readonly leases: Leases,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -39,9 +41,11 @@ export class AccountsInbox implements OnApplicationBootstrap, BeforeApplicationS
     const faults = checkOwnerSettings(this.config);
     if (faults.length > 0) throw new ConfigError(faults);
     const { eventStore, readStore } = this.ports;
-    const { bus, logger } = this;
+    const { bus, leases, logger } = this;
     this.running = [
-      ...accountProjections.map((projection) => startProjection({ ...projection, eventStore, readStore, logger })),
+      ...accountProjections.map((projection) =>
+        startProjection({ ...projection, eventStore, readStore, leases, logger }),
+      ),
       await bus.respond(requests.accountSetup, async (payload, context) =>
         this.commands.execute(new SetUp(setupInput.parse(payload), context)),
       ),

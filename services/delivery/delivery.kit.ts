@@ -5,7 +5,9 @@ import { deliveryDocument, type DeliveryDocument, type NotificationRequest } fro
 import type { Bus, BusMessage } from '#bus/bus';
 import type { EventStore } from '#event-store/event-store';
 import type { Outbound } from '#outbound/outbound';
-import { startProjection, type Projection } from '#read-store/projection';
+import type { LeasedWork } from '#leases/leases';
+import { createSoleLeases } from '#leases/sole';
+import { startProjection } from '#read-store/projection';
 import type { ReadStore } from '#read-store/read-store';
 import { derivedId } from '#runtime/ids';
 import type { JsonObject } from '#runtime/json';
@@ -95,7 +97,7 @@ export class House {
   /** What links begin with in deliveries that are asked for from now on. */
   linkBase = 'https://meerkat.example';
   readonly #parts: Parts;
-  readonly #projection: Projection;
+  readonly #projection: LeasedWork;
   readonly #workers: DeliveryWorker[] = [];
   readonly #waiting = new Set<() => void>();
   readonly #documents = new Map<string, DeliveryDocument>();
@@ -107,6 +109,7 @@ export class House {
       prefixes: ['dlv-'],
       eventStore: parts.eventStore,
       readStore: parts.readStore,
+      leases: createSoleLeases(),
       logger: silentLogger,
       idOf: deliveryIdOf,
       reduce: projectDelivery,
@@ -141,6 +144,7 @@ export class House {
       logger: { debug: note, info: note, warn: note, error: note },
       name: `worker${this.#workers.length}`,
       isAlone: false,
+      shards: createSoleLeases().shards('deliveries'),
       random: () => 0,
       ...choice,
       limits: {

@@ -11,6 +11,8 @@ import { EVENT_STORE, SOLE_PROCESS, type EventStore } from '#event-store/event-s
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { OUTBOUND } from '#outbound/outbound';
 import { createOutbound } from '#outbound/undici';
+import { LEASES } from '#leases/leases';
+import { createSoleLeases } from '#leases/sole';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { CLOCK, systemClock } from '#runtime/clock';
@@ -55,6 +57,7 @@ beforeEach(async () => {
     [SOLE_PROCESS, true],
     [BUS, bus],
     [READ_STORE, readStore],
+    [LEASES, createSoleLeases()],
     [SANDBOX, sandbox],
     [OUTBOUND, outbound],
     [VAULT, vault],

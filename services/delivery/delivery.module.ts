@@ -7,10 +7,11 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { BUS, type Bus, type Consumer } from '#bus/bus';
-import { startPublisher, type Publisher } from '#bus/publisher';
+import { startPublisher } from '#bus/publisher';
 import { EVENT_STORE, SOLE_PROCESS, type EventStore } from '#event-store/event-store';
+import { LEASES, type LeasedWork, type Leases } from '#leases/leases';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
-import { startProjection, type Projection } from '#read-store/projection';
+import { startProjection } from '#read-store/projection';
 import { READ_STORE, type DocumentWrite, type ReadStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';
@@ -26,6 +27,14 @@ import { createSender, type Sender } from './send.js';
 import { DeliveryWorker } from './worker.js';
 
 const prefixes = ['dlv-'];
+
+/** Where the events are and what is made of them. */
+class Stores {
+  constructor(
+    readonly eventStore: EventStore,
+    readonly readStore: ReadStore,
+  ) {}
+}
 
 /** The executor and the mail server behind it. */
 class Sending {
@@ -55,36 +64,48 @@ function createWorker(
   logger: Logger,
   ids: Ids,
   isAlone: boolean,
+  leases: Leases,
 ): DeliveryWorker {
   // A name of its own for each start: events of an earlier process are never taken for ours.
   const name = ids.next('evt');
-  return new DeliveryWorker({ eventStore, readStore, sender, clock, logger, name, isAlone });
+  return new DeliveryWorker({
+    eventStore,
+    readStore,
+    sender,
+    clock,
+    logger,
+    name,
+    isAlone,
+    shards: leases.shards('deliveries'),
+  });
 }
 
 @Injectable()
 export class DeliveryService implements OnApplicationBootstrap, BeforeApplicationShutdown {
   #inbox: Consumer | null = null;
-  #projection: Projection | null = null;
-  #publisher: Publisher | null = null;
+  #projection: LeasedWork | null = null;
+  #publisher: LeasedWork | null = null;
 
   constructor(
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
-    @Inject(EVENT_STORE) private readonly eventStore: EventStore,
+    @Inject(Stores) private readonly stores: Stores,
     @Inject(BUS) private readonly bus: Bus,
-    @Inject(READ_STORE) private readonly readStore: ReadStore,
+    @Inject(LEASES) private readonly leases: Leases,
     @Inject(Sending) private readonly sending: Sending,
     @Inject(DeliveryWorker) private readonly worker: DeliveryWorker,
     @Inject(PUBLIC_ADDRESS) private readonly address: PublicAddress,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    const { eventStore, readStore, bus, logger, clock, address } = this;
+    const { bus, leases, logger, clock, address } = this;
+    const { eventStore, readStore } = this.stores;
     this.#projection = startProjection({
       view: deliveriesView,
       prefixes,
       eventStore,
       readStore,
+      leases,
       logger,
       idOf: deliveryIdOf,
       reduce: projectDelivery,
@@ -97,6 +118,7 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
       eventStore,
       readStore,
       bus,
+      leases,
       logger,
       toMessages: toDeliveryMessages,
     });
@@ -122,11 +144,16 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
 @Module({
   providers: [
     DeliveryService,
+    {
+      provide: Stores,
+      useFactory: (eventStore: EventStore, readStore: ReadStore) => new Stores(eventStore, readStore),
+      inject: [EVENT_STORE, READ_STORE],
+    },
     { provide: Sending, useFactory: createSending, inject: [CONFIG, CLOCK, SANDBOX, OUTBOUND, VAULT] },
     {
       provide: DeliveryWorker,
       useFactory: createWorker,
-      inject: [EVENT_STORE, READ_STORE, Sending, CLOCK, LOGGER, IDS, SOLE_PROCESS],
+      inject: [EVENT_STORE, READ_STORE, Sending, CLOCK, LOGGER, IDS, SOLE_PROCESS, LEASES],
     },
   ],
 })

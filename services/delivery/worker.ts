@@ -15,6 +15,7 @@ import { deliveriesView } from '#contracts/delivery';
 import { decodeEvent } from '#event-store/codec';
 import type { EventMetadata, EventStore } from '#event-store/event-store';
 import { runCommand, type CommandOutcome } from '#event-store/run-command';
+import type { Shards } from '#leases/leases';
 import type { ReadStore } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import type { JsonObject } from '#runtime/json';
@@ -63,6 +64,8 @@ export interface WorkerOptions {
   readonly name: string;
   /** No other process can have these data now. */
   readonly isAlone: boolean;
+  /** What a sweep and the view tell of other shards is left to the worker that holds them. */
+  readonly shards: Shards;
   /** From 0 up to 1. */
   readonly random?: () => number;
   /** What happens to a delivery whose attempt was lost. */
@@ -146,10 +149,10 @@ export class DeliveryWorker {
     this.#later.set(id, { dueMs, timer });
   }
 
-  /** Tells of a delivery as the view shows it. One who is alone looks at once at an open attempt that is not in hand here. */
+  /** Tells of a delivery of ours as the view shows it. One who is alone looks at once at an open attempt that is not in hand here. */
   notice(id: string, { state, dueAt }: JsonObject): void {
-    if (typeof dueAt !== 'string') return;
-    const { clock, isAlone } = this.#options;
+    const { clock, isAlone, shards } = this.#options;
+    if (typeof dueAt !== 'string' || !shards.holds(id)) return;
     this.offer(id, isAlone && state === 'sending' ? clock.now() : Date.parse(dueAt));
   }
 

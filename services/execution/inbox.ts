@@ -1,10 +1,11 @@
 /** What comes in for execution: runs that are due. Runs the views, the publication and the sweeper beside. */
 import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { BUS, type Bus, type BusMessage, type Consumer } from '#bus/bus';
-import { startPublisher, type Publisher } from '#bus/publisher';
+import { startPublisher } from '#bus/publisher';
 import { executionsView } from '#contracts/run';
 import { dueRun } from '#contracts/schedule';
-import { startProjection, type Projection } from '#read-store/projection';
+import { LEASES, type LeasedWork, type Leases } from '#leases/leases';
+import { startProjection } from '#read-store/projection';
 import { toTimestamp } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
 import * as executionView from './execution-view.js';
@@ -20,19 +21,20 @@ export const RUN_PARTS = Symbol('RunParts');
 
 export class ExecutionInbox implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private intake: readonly Consumer[] = [];
-  private followers: readonly (Projection | Publisher | unanswered.Sweeper)[] = [];
+  private followers: readonly LeasedWork[] = [];
   private readonly inHand = new Set<string>();
 
   constructor(
     @Inject(RUN_PARTS) private readonly parts: RunParts,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(BUS) private readonly bus: Bus,
+    @Inject(LEASES) private readonly leases: Leases,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    const { bus } = this;
+    const { bus, leases } = this;
     const { eventStore, readStore, clock, logger } = this.parts;
-    const stores = { eventStore, readStore, logger };
+    const stores = { eventStore, readStore, leases, logger };
     const { executionViewPrefixes } = executionView;
     this.followers = [
       startProjection({ ...stores, ...executionView, view: executionsView, prefixes: executionViewPrefixes }),
@@ -43,7 +45,7 @@ export class ExecutionInbox implements OnApplicationBootstrap, BeforeApplication
         prefixes: unanswered.unansweredPrefixes,
       }),
       startPublisher({ ...stores, bus, name: 'execution', prefixes: ['run-'], topic: 'run', toMessages }),
-      unanswered.startSweeper(readStore, bus, clock, logger),
+      unanswered.startSweeper({ readStore, bus, leases, clock, logger }),
     ];
     this.intake = [
       await bus.consume(

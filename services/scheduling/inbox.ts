@@ -1,12 +1,13 @@
 /** What comes in for schedules: news of tasks, and requests to run one now. Runs the timer, the view and the publication beside. */
 import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { BUS, type Bus, type BusMessage, type Consumer, type RequestContext } from '#bus/bus';
-import { startPublisher, type Publisher } from '#bus/publisher';
+import { startPublisher } from '#bus/publisher';
 import { requests } from '#contracts/catalogue';
 import { schedule, schedulesView, triggerRun, type ScheduleEvent } from '#contracts/schedule';
 import { EVENT_STORE, type EventMetadata, type EventStore } from '#event-store/event-store';
 import { runCommand } from '#event-store/run-command';
-import { startProjection, type Projection } from '#read-store/projection';
+import { startProjection } from '#read-store/projection';
+import { LEASES, type LeasedWork, type Leases } from '#leases/leases';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import type { Json, JsonObject } from '#runtime/json';
@@ -15,7 +16,7 @@ import { scheduleDecider, type ScheduleCommand, type ScheduleState } from './dom
 import { toMessages } from './publish.js';
 import { idOf, reduce, scheduleViewPrefixes } from './schedule-view.js';
 import { scheduleStream, startTimer, type Timer } from './timer.js';
-import { startLatecomer, type Latecomer } from './unplanned.js';
+import { startLatecomer } from './unplanned.js';
 
 /** The command that a task's event means for its schedule; null: none. */
 export function commandFor({ type, data, key, metadata }: BusMessage): ScheduleCommand | null {
@@ -39,20 +40,21 @@ export function commandFor({ type, data, key, metadata }: BusMessage): ScheduleC
 }
 
 export class SchedulingInbox implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private intake: readonly (Consumer | Latecomer | Timer)[] = [];
-  private followers: readonly (Projection | Publisher)[] = [];
+  private intake: readonly (Consumer | LeasedWork | Timer)[] = [];
+  private followers: readonly LeasedWork[] = [];
 
   constructor(
     @Inject(BUS) private readonly bus: Bus,
     @Inject(EVENT_STORE) private readonly eventStore: EventStore,
     @Inject(READ_STORE) private readonly readStore: ReadStore,
+    @Inject(LEASES) private readonly leases: Leases,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    const { bus, eventStore, readStore, clock, logger } = this;
-    const stores = { eventStore, readStore, logger };
+    const { bus, eventStore, readStore, leases, clock, logger } = this;
+    const stores = { eventStore, readStore, leases, logger };
     this.followers = [
       startProjection({ ...stores, view: schedulesView, prefixes: scheduleViewPrefixes, idOf, reduce }),
       startPublisher({ ...stores, bus, name: 'scheduling', prefixes: ['schedule-'], topic: 'schedule', toMessages }),
@@ -62,7 +64,7 @@ export class SchedulingInbox implements OnApplicationBootstrap, BeforeApplicatio
         this.onTask(message),
       ),
       await bus.respond(requests.scheduleTrigger, (payload, context) => this.onTrigger(payload, context)),
-      startTimer({ eventStore, readStore, bus, clock, logger }),
+      startTimer({ eventStore, readStore, bus, clock, logger, shards: leases.shards('slots') }),
       startLatecomer({
         ...stores,
         clock,

@@ -3,6 +3,7 @@ import type { RunEvent } from '#contracts/run';
 import type { DueRun, ScheduleDocument, ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent } from '#event-store/codec';
 import type { RecordedEvent } from '#event-store/event-store';
+import { shardOf } from '#leases/leases';
 
 export const scheduleViewPrefixes = ['schedule-', 'run-'] as const;
 
@@ -27,6 +28,7 @@ function afterScheduleEvent(document: ScheduleDocument | null, recorded: Recorde
     organizationId: recorded.metadata.organizationId,
     plan: data.plan,
     nextDueAt: data.plan.nextDueAt,
+    shard: shardOf(data.plan.taskId),
     pending,
     pendingSince: null,
     metadata: recorded.metadata,

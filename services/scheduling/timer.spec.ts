@@ -5,6 +5,8 @@ import { decodeEvent, encodeEvents } from '#event-store/codec';
 import type { EventMetadata } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { runCommand } from '#event-store/run-command';
+import { shardCount, shardOf } from '#leases/leases';
+import { createSoleLeases } from '#leases/sole';
 import { projectBatch } from '#read-store/projection';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
@@ -29,6 +31,7 @@ describe('the timer', () => {
   beforeEach(async () => {
     nowMs = start;
     parts = {
+      shards: createSoleLeases().shards('slots'),
       eventStore: createSqliteEventStore(':memory:'),
       readStore: createSqliteReadStore(':memory:'),
       bus: createSqliteBus(':memory:', silentLogger),
@@ -63,7 +66,6 @@ describe('the timer', () => {
       ...(await Array.fromAsync(parts.eventStore.read(scheduleStream(taskId)))),
       ...(await Array.fromAsync(parts.eventStore.read(`run-${taskId}`))),
     ].toSorted((a, b) => a.position - b.position);
-    await parts.readStore.reset(schedulesView);
     const options = { view: schedulesView, readStore: parts.readStore, idOf, reduce };
     await parts.readStore.save(schedulesView, await projectBatch(options, events), events.at(-1)?.position ?? 0);
   };
@@ -123,6 +125,14 @@ describe('the timer', () => {
     await Promise.all([fireDue(parts), fireDue(parts)]);
     await fireDue(parts);
     expect(await fired()).toHaveLength(1);
+  });
+
+  it('leaves what is of shards that others hold', async () => {
+    const own = shardOf(taskId);
+    const others = Array.from({ length: shardCount }, (_, shard) => shard).filter((shard) => shard !== own);
+    expect(await fireDue({ ...parts, shards: { held: () => others, holds: () => false } })).toBe(0);
+    expect(await fireDue({ ...parts, shards: { held: () => [], holds: () => false } })).toBe(0);
+    expect(await fireDue({ ...parts, shards: { held: () => [own], holds: () => true } })).toBe(1);
   });
 
   it('does not fire the slot behind it before the view knows of the first', async () => {

@@ -3,7 +3,8 @@ import type { Bus } from '#bus/bus';
 import { schedulesView, type ScheduleDocument, type ScheduleEvent } from '#contracts/schedule';
 import type { EventMetadata, EventStore } from '#event-store/event-store';
 import { runCommand } from '#event-store/run-command';
-import type { ReadStore } from '#read-store/read-store';
+import { shardCount, type Shards } from '#leases/leases';
+import type { FieldFilter, ReadStore } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import type { Logger } from '#runtime/logger';
 import { scheduleDecider, type ScheduleCommand, type ScheduleState } from './domain/schedule.js';
@@ -15,6 +16,8 @@ export interface TimerParts {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Of the schedules: those of other shards are another process's. */
+  readonly shards: Shards;
 }
 
 const tickMs = 100;
@@ -35,11 +38,17 @@ function metadataOf(document: ScheduleDocument, requestId: string, nowMs: number
   };
 }
 
+/** None where all are held; `oneOf` nothing matches nothing. */
+function ofShards(shards: Shards): readonly FieldFilter[] {
+  const held = shards.held();
+  return held.length === shardCount ? [] : [{ field: 'shard', oneOf: held }];
+}
+
 /** Fires every slot that is due now. Returns how many schedules were looked at. */
-export async function fireDue({ eventStore, readStore, clock, logger }: TimerParts): Promise<number> {
+export async function fireDue({ eventStore, readStore, clock, logger, shards }: TimerParts): Promise<number> {
   const nowMs = clock.now();
   const { documents } = await readStore.page(schedulesView, {
-    where: [{ field: 'nextDueAt', from: '', to: toTimestamp(nowMs) }],
+    where: [{ field: 'nextDueAt', from: '', to: toTimestamp(nowMs) }, ...ofShards(shards)],
     sort: [{ field: 'nextDueAt', descending: false }],
     limit: firedAtOnce,
     offset: 0,
@@ -68,11 +77,11 @@ export async function fireDue({ eventStore, readStore, clock, logger }: TimerPar
 }
 
 /** Emits again the runs that have no result for too long. Returns how many. */
-export async function sweepPending({ readStore, bus, clock }: TimerParts): Promise<number> {
+export async function sweepPending({ readStore, bus, clock, shards }: TimerParts): Promise<number> {
   const nowMs = clock.now();
   const before = toTimestamp(nowMs - overdueMs);
   const { documents } = await readStore.page(schedulesView, {
-    where: [{ field: 'pendingSince', from: '', to: before }],
+    where: [{ field: 'pendingSince', from: '', to: before }, ...ofShards(shards)],
     sort: [{ field: 'pendingSince', descending: false }],
     limit: firedAtOnce,
     offset: 0,

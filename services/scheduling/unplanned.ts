@@ -2,11 +2,13 @@
  * Tasks whose news never came: half a minute after each event of a task its schedule is held against what the task says,
  * and set right where they differ. So a lost message costs a delay, not a schedule.
  */
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Schedule } from '#contracts/schedule';
 import type { TaskEvent } from '#contracts/task';
 import { decodeEvent } from '#event-store/codec';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
+import { startFollower } from '#event-store/follower';
+import type { LeasedWork, Leases } from '#leases/leases';
 import type { ReadStore, ViewDefinition } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
 import type { Logger } from '#runtime/logger';
@@ -17,7 +19,6 @@ const lookedAfter: ViewDefinition = { name: 'planned_tasks', fields: [], indexes
 
 /** By then the message has come, or does not come. */
 const overdueMs = 30_000;
-const retryMs = 1_000;
 
 /** What a task's own events say of when it runs. */
 export interface WantedPlan {
@@ -57,6 +58,7 @@ export function commandSettingRight(taskId: string, wanted: WantedPlan, nowMs: n
 export interface UnplannedParts {
   readonly eventStore: EventStore;
   readonly readStore: ReadStore;
+  readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Runs a command for a task's schedule and says whether it changed anything. `last` is the task's last event. */
@@ -80,49 +82,22 @@ export async function planOverdue(
   return changed;
 }
 
-export interface Latecomer {
-  /** Ends after the batch in hand. */
-  stop(): Promise<void>;
-}
-
 /** Follows the tasks' events half a minute behind. */
-export function startLatecomer(parts: UnplannedParts): Latecomer {
-  const { eventStore, readStore, clock, logger } = parts;
-  const ending = new AbortController();
-  const { signal } = ending;
-
-  const pause = (milliseconds: number): Promise<void> =>
-    setTimeout(Math.max(0, milliseconds), undefined, { signal, ref: false }).catch(() => undefined);
-
-  const follow = async (): Promise<void> => {
-    const after = await readStore.checkpoint(lookedAfter);
-    for await (const { events, position } of eventStore.subscribe({ prefixes: ['task-'], after, signal })) {
+export function startLatecomer(parts: UnplannedParts): LeasedWork {
+  const { readStore, clock, logger } = parts;
+  return startFollower({
+    ...parts,
+    name: 'planned-tasks',
+    prefixes: ['task-'],
+    after: () => readStore.checkpoint(lookedAfter),
+    async handle({ events, position }, signal) {
       const newestMs = Math.max(...events.map(({ metadata }) => Date.parse(metadata.at)));
-      await pause(newestMs + overdueMs - clock.now());
+      const waitMs = Math.max(0, newestMs + overdueMs - clock.now());
+      await delay(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
       if (signal.aborted) return;
       const changed = await planOverdue(parts, events);
       if (changed > 0) logger.warn({ tasks: changed }, 'schedules whose news never came were set right');
       await readStore.save(lookedAfter, [], position);
-    }
-  };
-
-  const run = async (): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        await follow();
-      } catch (error) {
-        if (signal.aborted) return;
-        logger.error({ error: String(error) }, 'schedules cannot be looked after; trying again');
-        await pause(retryMs);
-      }
-    }
-  };
-
-  const running = run();
-  return {
-    async stop() {
-      ending.abort();
-      await running;
     },
-  };
+  });
 }

@@ -2,11 +2,12 @@
 import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { BUS, type Bus, type Consumer } from '#bus/bus';
-import { startPublisher, type Publisher } from '#bus/publisher';
+import { startPublisher } from '#bus/publisher';
 import { requests } from '#contracts/catalogue';
 import { historyQuery, taskCommand, tasksView, type HistoryEntry } from '#contracts/task';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
-import { startProjection, type Projection } from '#read-store/projection';
+import { startProjection } from '#read-store/projection';
+import { LEASES, type LeasedWork, type Leases } from '#leases/leases';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { asJson } from '#runtime/json';
 import { LOGGER, type Logger } from '#runtime/logger';
@@ -16,7 +17,7 @@ import { TaskHistory } from './task-history.js';
 import { idOf, reduce, taskViewPrefixes } from './task-view.js';
 
 export class TasksInbox implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private running: readonly (Consumer | Projection | Publisher)[] = [];
+  private running: readonly (Consumer | LeasedWork)[] = [];
 
   constructor(
     @Inject(CommandBus) private readonly commands: CommandBus,
@@ -24,12 +25,13 @@ export class TasksInbox implements OnApplicationBootstrap, BeforeApplicationShut
     @Inject(BUS) private readonly bus: Bus,
     @Inject(EVENT_STORE) private readonly eventStore: EventStore,
     @Inject(READ_STORE) private readonly readStore: ReadStore,
+    @Inject(LEASES) private readonly leases: Leases,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    const { bus, eventStore, readStore, logger } = this;
-    const stores = { eventStore, readStore, logger };
+    const { bus, eventStore, readStore, leases, logger } = this;
+    const stores = { eventStore, readStore, leases, logger };
     this.running = [
       await bus.respond(requests.taskChange, async (payload, context) => {
         const command = taskCommand.parse(payload);

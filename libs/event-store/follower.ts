@@ -1,0 +1,57 @@
+/** Follows the events from a stored place on and, after a fault, begins again there: under views, publications and sweeps. */
+import type { LeasedWork, Leases } from '#leases/leases';
+import type { Logger } from '#runtime/logger';
+import type { EventBatch, EventStore } from './event-store.js';
+
+export interface FollowerOptions {
+  /** Of all processes that follow under this name one does so at a time. */
+  readonly name: string;
+  readonly prefixes: readonly string[];
+  readonly eventStore: EventStore;
+  readonly leases: Leases;
+  readonly logger: Logger;
+  /** Where to go on: the position up to which everything was handled; null begins with the first event. */
+  after(): Promise<number | null>;
+  /** Handles a batch and stores its position. What it rejects with is logged, and the events come again. */
+  handle(batch: EventBatch, signal: AbortSignal): Promise<void>;
+}
+
+/** How long to wait before the events are read again after a fault. */
+const retryMs = 500;
+
+async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal.addEventListener('abort', end, { once: true });
+  });
+}
+
+/** `stop` ends it after the batch in hand. */
+export function startFollower(options: FollowerOptions): LeasedWork {
+  const { name, prefixes, eventStore, leases, logger, after, handle } = options;
+
+  const follow = async (signal: AbortSignal): Promise<void> => {
+    for await (const batch of eventStore.subscribe({ prefixes, after: await after(), signal })) {
+      if (signal.aborted) return;
+      await handle(batch, signal);
+    }
+  };
+
+  return leases.whileHeld(name, async (signal) => {
+    while (!signal.aborted) {
+      try {
+        await follow(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        logger.error({ follower: name, error: String(error) }, 'cannot go on; trying again from the last checkpoint');
+        await pause(retryMs, signal);
+      }
+    }
+  });
+}

@@ -1,0 +1,151 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { ReadStore } from '#read-store/read-store';
+import { createSqliteReadStore } from '#read-store/sqlite';
+import { silentLogger } from '#runtime/logger';
+import { createLeaseRounds, defaultLeaseTimes, ownerOf, type LeaseRounds } from './shared.js';
+import { shardCount, shardOf } from './leases.js';
+
+const { deadAfterMs, lapseMs } = defaultLeaseTimes;
+
+describe('leases that processes share', () => {
+  let readStore: ReadStore;
+  let nowMs: number;
+  beforeEach(() => {
+    readStore = createSqliteReadStore(':memory:');
+    nowMs = 1_000_000;
+  });
+  afterEach(() => readStore.close());
+
+  const member = (memberId: string, store: ReadStore = readStore): LeaseRounds =>
+    createLeaseRounds({ readStore: store, memberId, logger: silentLogger, monotonicMs: () => nowMs });
+
+  /** Work that says where it runs. */
+  const work = (rounds: LeaseRounds, who: string, name: string, running: Set<string>) =>
+    rounds.whileHeld(name, async (signal) => {
+      running.add(who);
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+      running.delete(who);
+    });
+
+  it('gives a name to the one member that rendezvous hashing chooses', async () => {
+    const running = new Set<string>();
+    const members = ['m1', 'm2', 'm3'].map((id) => ({ id, rounds: member(id) }));
+    for (const { id, rounds } of members) work(rounds, id, 'view-tasks', running);
+    for (let round = 0; round < 3; round += 1) for (const { rounds } of members) await rounds.round();
+    expect([...running]).toEqual([ownerOf('view-tasks', ['m1', 'm2', 'm3'])]);
+  });
+
+  it('never runs a name in two members that can reach the store, whoever comes and goes', async () => {
+    const running = new Set<string>();
+    const first = member('m1');
+    work(first, 'm1', 'name', running);
+    await first.round();
+    expect([...running]).toEqual(['m1']);
+    const rest = ['m2', 'm3', 'm4'].map((id) => ({ id, rounds: member(id) }));
+    for (const { id, rounds } of rest) {
+      work(rounds, id, 'name', running);
+      for (const each of [first, ...rest.map((one) => one.rounds)]) {
+        await each.round();
+        expect(running.size).toBeLessThanOrEqual(1);
+      }
+    }
+    expect(running.size).toBe(1);
+  });
+
+  it('shares out all shards among those that live, each to one', async () => {
+    const [a, b] = [member('m1'), member('m2')];
+    const shards = [a.shards('slots'), b.shards('slots')];
+    for (let round = 0; round < 3; round += 1) for (const rounds of [a, b]) await rounds.round();
+    const held = shards.map((one) => one.held());
+    expect(held.flat().toSorted((x, y) => x - y)).toEqual(Array.from({ length: shardCount }, (_, shard) => shard));
+    for (const one of held) expect(one.length).toBeGreaterThan(shardCount / 4);
+    const owners = shards.filter((one) => one.holds('ntf_1'));
+    expect(owners).toHaveLength(1);
+    expect(owners[0]?.held()).toContain(shardOf('ntf_1'));
+  });
+
+  it('takes over from a dead member, not before it is dead', async () => {
+    const [a, b] = [member('m1'), member('m2')];
+    a.shards('slots');
+    await a.round();
+    const shards = b.shards('slots');
+    await b.round();
+    nowMs += deadAfterMs - 1;
+    await b.round();
+    expect(shards.held()).toEqual([]);
+    nowMs += 1;
+    await b.round();
+    expect(shards.held()).toHaveLength(shardCount);
+  });
+
+  it('holds nothing once it could not beat for a while, before anybody takes over', async () => {
+    const running = new Set<string>();
+    const a = member('m1');
+    const shards = a.shards('slots');
+    work(a, 'm1', 'name', running);
+    await a.round();
+    expect(running.has('m1')).toBe(true);
+    nowMs += lapseMs;
+    expect(shards.held()).toEqual([]);
+    await a.settle();
+    expect(running.has('m1')).toBe(false);
+    expect(lapseMs).toBeLessThan(deadAfterMs);
+  });
+
+  it('comes back after a pause without what others took meanwhile', async () => {
+    const [a, b] = [member('m1'), member('m2')];
+    const [mine, theirs] = [a.shards('slots'), b.shards('slots')];
+    await a.round();
+    await b.round();
+    nowMs += deadAfterMs;
+    await b.round();
+    await a.round();
+    expect(mine.held().filter((shard) => theirs.held().includes(shard))).toEqual([]);
+    await b.round();
+    await a.round();
+    expect(new Set([...mine.held(), ...theirs.held()]).size).toBe(shardCount);
+  });
+
+  it('gives everything back when it is closed', async () => {
+    const [a, b] = [member('m1'), member('m2')];
+    a.shards('slots');
+    await a.round();
+    const shards = b.shards('slots');
+    await a.close();
+    await b.round();
+    expect(shards.held()).toHaveLength(shardCount);
+  });
+
+  it('ends work before its name is handed over', async () => {
+    const [one = '', other = ''] = ['m1', 'm2'].toSorted((x) => (x === ownerOf('name', ['m1', 'm2']) ? 1 : -1));
+    const order: string[] = [];
+    const loser = member(one);
+    loser.whileHeld('name', async (signal) => {
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+      order.push('ended');
+    });
+    await loser.round();
+    const winner = member(other);
+    winner.whileHeld('name', async () => void order.push('begun'));
+    await winner.round();
+    await loser.round();
+    await winner.round();
+    expect(order).toEqual(['ended', 'begun']);
+  });
+
+  it('rejects a round that cannot reach the store, and goes on with the next', async () => {
+    let isDown = true;
+    const flaky: ReadStore = {
+      ...readStore,
+      save: (view, writes, checkpoint) =>
+        isDown ? Promise.reject(new Error('down')) : readStore.save(view, writes, checkpoint),
+    };
+    const a = member('m1', flaky);
+    const shards = a.shards('slots');
+    await expect(a.round()).rejects.toThrow('down');
+    expect(shards.held()).toEqual([]);
+    isDown = false;
+    await a.round();
+    expect(shards.held()).toHaveLength(shardCount);
+  });
+});
