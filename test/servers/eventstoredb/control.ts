@@ -20,7 +20,7 @@ export function createControl({ faults, log, cut }: Context): Server {
         const error = query.get('error');
         const ending = endings.find((each) => each === error) ?? null;
         if (error !== null && ending === null) return false;
-        for (const subscription of [...faults.subscriptions]) subscription.end(ending);
+        for (const subscription of faults.subscriptions) subscription.end(ending);
         return true;
       }
       case '/subscriptions/silence':

@@ -121,7 +121,7 @@ export async function startEventStoreDb({
     'grpc.max_receive_message_length': receiveLimitBytes,
     // Clients ping every 10 s, also while nothing is under way.
     'grpc.http2.min_ping_interval_without_data_ms': 1_000,
-  } as Record<string, number>);
+  });
   // Events are stored as they go on the wire: nothing is left to serialize.
   const streamsService = {
     read: {
@@ -131,33 +131,24 @@ export async function startEventStoreDb({
     append: streamServices.StreamsService.append,
     batchAppend: streamServices.StreamsService.batchAppend,
   };
-  server.addService(
-    streamsService as never,
-    {
-      read: readCall,
-      append: (call: ServerReadableStream<AppendReq, AppendResp>, answer: sendUnaryData<AppendResp>) =>
-        appends.single(call, answer),
-      batchAppend: (call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>) => appends.batch(call),
-    } as never,
-  );
-  server.addService(
-    featureServices.ServerFeaturesService as never,
-    {
-      getSupportedMethods: (_: ServerUnaryCall<Empty, SupportedMethods>, answer: sendUnaryData<SupportedMethods>) => {
-        if (faults.refusing) return answer(asServiceError(unavailable()));
-        answer(null, supportedMethods());
-      },
-    } as never,
-  );
-  server.addService(
-    gossipServices.GossipService as never,
-    {
-      read: (_: ServerUnaryCall<Empty, ClusterInfo>, answer: sendUnaryData<ClusterInfo>) => {
-        if (faults.refusing) return answer(asServiceError(unavailable()));
-        answer(null, aloneInCluster(ownPort));
-      },
-    } as never,
-  );
+  server.addService(streamsService, {
+    read: readCall,
+    append: (call: ServerReadableStream<AppendReq, AppendResp>, answer: sendUnaryData<AppendResp>) =>
+      appends.single(call, answer),
+    batchAppend: (call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>) => appends.batch(call),
+  });
+  server.addService(featureServices.ServerFeaturesService, {
+    getSupportedMethods: (_: ServerUnaryCall<Empty, SupportedMethods>, answer: sendUnaryData<SupportedMethods>) => {
+      if (faults.refusing) return answer(asServiceError(unavailable()));
+      answer(null, supportedMethods());
+    },
+  });
+  server.addService(gossipServices.GossipService, {
+    read: (_: ServerUnaryCall<Empty, ClusterInfo>, answer: sendUnaryData<ClusterInfo>) => {
+      if (faults.refusing) return answer(asServiceError(unavailable()));
+      answer(null, aloneInCluster(ownPort));
+    },
+  });
 
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const listener = createServer((socket) => {
