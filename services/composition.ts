@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { DynamicModule } from '@nestjs/common';
 import { BUS, type Bus } from '#bus/bus';
 import { pepperOf } from '#contracts/api-key';
-import { EVENT_STORE, SOLE_PROCESS, type EventStore } from '#event-store/event-store';
+import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { KEY_PEPPER } from '#http/api-key';
 import { LEASES, type Leases } from '#leases/leases';
 import { createSoleLeases } from '#leases/sole';
@@ -175,8 +175,6 @@ export function portsModule(config: Config, logger: Logger, ports: Ports, addres
     { provide: CLOCK, useValue: systemClock },
     { provide: IDS, useValue: createIds() },
     { provide: EVENT_STORE, useValue: ports.eventStore },
-    // The file of events is locked for as long as the process lives.
-    { provide: SOLE_PROCESS, useValue: config.eventStoreUrl === 'sqlite' },
     { provide: BUS, useValue: ports.bus },
     { provide: READ_STORE, useValue: ports.readStore },
     { provide: LEASES, useValue: ports.leases },

@@ -67,6 +67,3 @@ export interface EventStore {
 }
 
 export const EVENT_STORE = Symbol('EventStore');
-
-/** Boolean. True: no other process can open the store while this one has it, so whatever another worker began, it is gone. */
-export const SOLE_PROCESS = Symbol('SoleProcess');

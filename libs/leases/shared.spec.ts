@@ -106,6 +106,23 @@ describe('leases that processes share', () => {
     expect(new Set([...mine.held(), ...theirs.held()]).size).toBe(shardCount);
   });
 
+  it('knows who lives: the dead, the closed and the never seen do not', async () => {
+    const [a, b] = [member('m1'), member('m2')];
+    expect(b.isLiving('m1')).toBe(true);
+    await a.round();
+    await b.round();
+    expect(['m1', 'm2', 'm0'].map((id) => b.isLiving(id))).toEqual([true, true, false]);
+    nowMs += deadAfterMs;
+    await b.round();
+    expect(b.isLiving('m1')).toBe(false);
+    await a.round();
+    await b.round();
+    expect(b.isLiving('m1')).toBe(true);
+    await a.close();
+    await b.round();
+    expect(b.isLiving('m1')).toBe(false);
+  });
+
   it('gives everything back when it is closed', async () => {
     const [a, b] = [member('m1'), member('m2')];
     a.shards('slots');

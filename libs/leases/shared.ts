@@ -88,6 +88,8 @@ export function createLeaseRounds(options: SharedLeasesOptions): LeaseRounds {
   const shardNames = new Set<string>();
   const seenBeats = new Map<string, { readonly beat: number; readonly sinceMs: number }>();
   let leases = new Map<string, Lease>();
+  /** null before the first look: then nobody is known to be gone. */
+  let livingIds: ReadonlySet<string> | null = null;
   let beat = 0;
   let beatenAtMs = -Infinity;
   let closed = false;
@@ -190,6 +192,8 @@ export function createLeaseRounds(options: SharedLeasesOptions): LeaseRounds {
   });
 
   return {
+    memberId,
+    isLiving: (id) => livingIds === null || livingIds.has(id),
     settle,
 
     async round() {
@@ -201,7 +205,9 @@ export function createLeaseRounds(options: SharedLeasesOptions): LeaseRounds {
         await readLeases();
         // Whoever lapsed meanwhile may have been taken over: only what is read after the beat counts.
         beatenAtMs = sentAtMs;
-        await share(living(members));
+        const alive = living(members);
+        livingIds = new Set(alive.map(({ id }) => id));
+        await share(alive);
         await forgetDead(members);
       } finally {
         await settle();
@@ -275,6 +281,8 @@ export function startSharedLeases(options: SharedLeasesOptions): Leases {
   const watch = setInterval(() => void rounds.settle(), times.beatMs / 2).unref();
   const running = run();
   return {
+    memberId: rounds.memberId,
+    isLiving: (id) => rounds.isLiving(id),
     whileHeld(name, work) {
       const leased = rounds.whileHeld(name, work);
       ask();

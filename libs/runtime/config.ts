@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
+import { parseEngineAddress, parseKafkaAddress, unsafeIn } from './engine-address.js';
 
 export const roles = ['gateway', 'accounts', 'tasks', 'scheduling', 'execution', 'delivery'] as const;
 export type ServiceRole = (typeof roles)[number];
@@ -35,8 +36,14 @@ const list = z.string().transform((value) =>
     .filter((entry) => entry !== ''),
 );
 
+function isEngineAddress(value: string, schemes: readonly string[]): boolean {
+  const parsed = parseEngineAddress(value);
+  if (parsed === null || !schemes.includes(parsed.scheme)) return false;
+  return parsed.scheme !== 'kafka' || parseKafkaAddress(value) !== null;
+}
+
 const engineUrl = (schemes: readonly string[], example: string) =>
-  z.string().refine((value) => value === 'sqlite' || schemes.some((scheme) => value.startsWith(`${scheme}://`)), {
+  z.string().refine((value) => value === 'sqlite' || isEngineAddress(value, schemes), {
     error: `must be \`sqlite\` or an address such as ${example}`,
   });
 
@@ -56,7 +63,9 @@ const settings = z.object({
     .default('all')
     .transform((value) => (value === 'all' ? [...roles] : value.split(',').map((role) => role.trim())))
     .pipe(z.array(z.enum(roles, { error: `must be \`all\` or some of ${roles.join(',')}` })).min(1)),
-  EVENT_STORE_URL: engineUrl(['esdb', 'esdb+discover', 'kurrentdb'], 'esdb://host:2113').default('sqlite'),
+  EVENT_STORE_URL: engineUrl(['esdb', 'esdb+discover', 'kurrentdb', 'kurrentdb+discover'], 'esdb://host:2113').default(
+    'sqlite',
+  ),
   BUS_URL: engineUrl(['kafka'], 'kafka://host:9092').default('sqlite'),
   READ_STORE_URL: engineUrl(['mongodb', 'mongodb+srv'], 'mongodb://host:27017/meerkat').default('sqlite'),
   OWNER_EMAIL: z.string().min(3).optional(),
@@ -94,6 +103,10 @@ const settings = z.object({
     .string()
     .regex(/^[a-z][a-z0-9-]{0,39}$/, { error: 'must be 1 to 40 of a-z 0-9 -, beginning with a letter' })
     .default('meerkat'),
+  INSECURE_OK: z
+    .enum(['true', 'false'], { error: 'must be true or false' })
+    .default('false')
+    .transform((value) => value === 'true'),
   PUBLIC_URL: address(['http', 'https'], 'https://meerkat.example.com').optional(),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace'], {
@@ -207,6 +220,22 @@ export function readClientSettings(
   return { url: values.MEERKAT_URL, apiKey: values.MEERKAT_API_KEY };
 }
 
+const engineVariables = ['EVENT_STORE_URL', 'BUS_URL', 'READ_STORE_URL'] as const;
+
+/** What passes between machines is readable, or open to anybody, unless the operator says that the network is trusted. */
+function unsafeEngines(values: Readonly<Record<(typeof engineVariables)[number], string>>): readonly string[] {
+  return engineVariables.flatMap((variable) => {
+    const engine = parseEngineAddress(values[variable]);
+    if (engine === null) return [];
+    const unsafe = unsafeIn(engine);
+    if (unsafe.length === 0) return [];
+    const hosts = engine.hosts.join(', ');
+    return [
+      `${variable}: ${hosts} would be reached ${unsafe.join(' and ')}; or set INSECURE_OK=true on a trusted network.`,
+    ];
+  });
+}
+
 /** Reads the environment, and `.env` in the working folder below it. Throws `ConfigError`. */
 export function readConfig(environment: Environment = process.env, folder: string = process.cwd()): Config {
   const faults: string[] = [];
@@ -223,6 +252,7 @@ export function readConfig(environment: Environment = process.env, folder: strin
       'SECRET_KEY: must be set, the same for every process, where no part is embedded (make one with: openssl rand -base64 32).',
     );
   }
+  if (!values.INSECURE_OK) faults.push(...unsafeEngines(values));
   if ((values.OWNER_EMAIL === undefined) !== (values.OWNER_PASSWORD === undefined)) {
     faults.push('OWNER_EMAIL: needs OWNER_PASSWORD, and the other way round.');
   }

@@ -79,9 +79,10 @@ export interface Parts {
   readonly vault: Vault;
 }
 
-export interface WorkerChoice extends Partial<
-  Pick<WorkerOptions, 'lostPolicy' | 'sender' | 'eventStore' | 'name' | 'isAlone'>
-> {
+export interface WorkerChoice extends Partial<Pick<WorkerOptions, 'lostPolicy' | 'sender' | 'eventStore'>> {
+  readonly name?: string;
+  /** Every other worker is known to be gone. */
+  readonly isAlone?: boolean;
   readonly limits?: Partial<Omit<WorkerLimits, 'receivers'>> & { readonly receivers?: Partial<ReceiverLimits> };
 }
 
@@ -133,7 +134,7 @@ export class House {
     });
   }
 
-  worker(choice: WorkerChoice = {}): DeliveryWorker {
+  worker({ name = `worker${this.#workers.length}`, isAlone = false, ...choice }: WorkerChoice = {}): DeliveryWorker {
     const { eventStore, readStore } = this.#parts;
     const note = (fields: object): void => void this.logged.push(fields);
     const worker = new DeliveryWorker({
@@ -142,9 +143,7 @@ export class House {
       sender: this.sender(),
       clock: this.clock,
       logger: { debug: note, info: note, warn: note, error: note },
-      name: `worker${this.#workers.length}`,
-      isAlone: false,
-      shards: createSoleLeases().shards('deliveries'),
+      leases: { ...createSoleLeases(), memberId: name, isLiving: (id) => !isAlone || id === name },
       random: () => 0,
       ...choice,
       limits: {

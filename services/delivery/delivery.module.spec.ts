@@ -7,7 +7,7 @@ import { createSqliteBus } from '#bus/sqlite';
 import { actionTypes } from '#contracts/action';
 import { requests } from '#contracts/catalogue';
 import { deliveryDocument } from '#contracts/delivery';
-import { EVENT_STORE, SOLE_PROCESS, type EventStore } from '#event-store/event-store';
+import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { OUTBOUND } from '#outbound/outbound';
 import { createOutbound } from '#outbound/undici';
@@ -54,7 +54,6 @@ beforeEach(async () => {
     [IDS, createIds()],
     [LOGGER, silentLogger],
     [EVENT_STORE, eventStore],
-    [SOLE_PROCESS, true],
     [BUS, bus],
     [READ_STORE, readStore],
     [LEASES, createSoleLeases()],

@@ -8,14 +8,13 @@ import {
 } from '@nestjs/common';
 import { BUS, type Bus, type Consumer } from '#bus/bus';
 import { startPublisher } from '#bus/publisher';
-import { EVENT_STORE, SOLE_PROCESS, type EventStore } from '#event-store/event-store';
+import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { LEASES, type LeasedWork, type Leases } from '#leases/leases';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { startProjection } from '#read-store/projection';
 import { READ_STORE, type DocumentWrite, type ReadStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';
-import { IDS, type Ids } from '#runtime/ids';
 import { LOGGER, type Logger } from '#runtime/logger';
 import { defaultSandboxLimits, SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { VAULT, type Vault } from '#vault/vault';
@@ -62,22 +61,9 @@ function createWorker(
   { sender }: Sending,
   clock: Clock,
   logger: Logger,
-  ids: Ids,
-  isAlone: boolean,
   leases: Leases,
 ): DeliveryWorker {
-  // A name of its own for each start: events of an earlier process are never taken for ours.
-  const name = ids.next('evt');
-  return new DeliveryWorker({
-    eventStore,
-    readStore,
-    sender,
-    clock,
-    logger,
-    name,
-    isAlone,
-    shards: leases.shards('deliveries'),
-  });
+  return new DeliveryWorker({ eventStore, readStore, sender, clock, logger, leases });
 }
 
 @Injectable()
@@ -153,7 +139,7 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
     {
       provide: DeliveryWorker,
       useFactory: createWorker,
-      inject: [EVENT_STORE, READ_STORE, Sending, CLOCK, LOGGER, IDS, SOLE_PROCESS, LEASES],
+      inject: [EVENT_STORE, READ_STORE, Sending, CLOCK, LOGGER, LEASES],
     },
   ],
 })

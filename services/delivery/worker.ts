@@ -7,15 +7,15 @@
  *
  * The order that makes a kill safe at any point: `attempt.started` is durable before the first byte is sent, and
  * `attempt.ended` is written after the answer. Killed before the first: nothing happened. Killed after the last: all is
- * known. Killed in between: an attempt without an end, which a sweep finds and records as lost: where no other process can
- * have the data, at once after the start; elsewhere after twice its timeout, since its worker may still live. It may have
- * arrived, so it is sent again under the same id, by which the receiver can tell.
+ * known. Killed in between: an attempt without an end, which a sweep finds and records as lost: as soon as its worker is known
+ * to be gone, and where that cannot be known, after twice its timeout. It may have arrived, so it is sent again under the
+ * same id, by which the receiver can tell.
  */
 import { deliveriesView } from '#contracts/delivery';
 import { decodeEvent } from '#event-store/codec';
 import type { EventMetadata, EventStore } from '#event-store/event-store';
 import { runCommand, type CommandOutcome } from '#event-store/run-command';
-import type { Shards } from '#leases/leases';
+import type { Leases, Shards } from '#leases/leases';
 import type { ReadStore } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import type { JsonObject } from '#runtime/json';
@@ -60,12 +60,8 @@ export interface WorkerOptions {
   readonly sender: Sender;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Names this process in attempts; no other one has or had the same. */
-  readonly name: string;
-  /** No other process can have these data now. */
-  readonly isAlone: boolean;
-  /** What a sweep and the view tell of other shards is left to the worker that holds them. */
-  readonly shards: Shards;
+  /** Names this process in attempts, and knows which other workers are gone. */
+  readonly leases: Pick<Leases, 'memberId' | 'isLiving' | 'shards'>;
   /** From 0 up to 1. */
   readonly random?: () => number;
   /** What happens to a delivery whose attempt was lost. */
@@ -91,6 +87,8 @@ interface Loaded {
 
 export class DeliveryWorker {
   readonly #options: WorkerOptions;
+  /** What a sweep and the view tell of other shards is left to the worker that holds them. */
+  readonly #shards: Shards;
   readonly #limits: WorkerLimits;
   readonly #receivers: Receivers;
   readonly #breakOff = new AbortController();
@@ -111,6 +109,7 @@ export class DeliveryWorker {
 
   constructor(options: WorkerOptions) {
     this.#options = options;
+    this.#shards = options.leases.shards('deliveries');
     this.#limits = options.limits ?? defaultWorkerLimits;
     this.#receivers = new Receivers(
       this.#limits.receivers,
@@ -121,7 +120,7 @@ export class DeliveryWorker {
 
   start(): void {
     // What a process before this one left open may be due long after the horizon of a sweep.
-    this.#sweep(this.#options.isAlone ? Infinity : 2 * this.#limits.sweepMs);
+    this.#sweep(Infinity);
   }
 
   /** Tells of a delivery that is due then. Cheap, and harmless where it is wrong or comes twice. */
@@ -149,11 +148,10 @@ export class DeliveryWorker {
     this.#later.set(id, { dueMs, timer });
   }
 
-  /** Tells of a delivery of ours as the view shows it. One who is alone looks at once at an open attempt that is not in hand here. */
+  /** Tells of a delivery of ours as the view shows it. At an open attempt that is not in hand here it looks at once: its worker may be gone. */
   notice(id: string, { state, dueAt }: JsonObject): void {
-    const { clock, isAlone, shards } = this.#options;
-    if (typeof dueAt !== 'string' || !shards.holds(id)) return;
-    this.offer(id, isAlone && state === 'sending' ? clock.now() : Date.parse(dueAt));
+    if (typeof dueAt !== 'string' || !this.#shards.holds(id)) return;
+    this.offer(id, state === 'sending' ? this.#options.clock.now() : Date.parse(dueAt));
   }
 
   /** Takes nothing new, lets what is in flight end, and writes it down. */
@@ -209,7 +207,7 @@ export class DeliveryWorker {
 
   /** When it is due again; null where it is finished or held; `parked` where it waits for its receiver. */
   async #step(id: string): Promise<number | null | 'parked'> {
-    const { clock, lostPolicy = 'retry', name, isAlone } = this.#options;
+    const { clock, lostPolicy = 'retry', leases } = this.#options;
     const loaded = await this.#load(id);
     if (loaded === null) return null;
     const { state } = loaded;
@@ -217,7 +215,7 @@ export class DeliveryWorker {
     const at = toTimestamp(now);
     switch (state.status) {
       case 'sending': {
-        const onlooker = { worker: name, isAlone };
+        const onlooker = { worker: leases.memberId, workerIsGone: !leases.isLiving(state.worker) };
         if (!isLost(state, onlooker, now)) return lostAtMs(state);
         const attempt = state.attempts;
         const command = {
@@ -269,7 +267,8 @@ export class DeliveryWorker {
     prepared: PreparedAttempt,
     learn: (sent: SentAttempt) => void = () => {},
   ): Promise<number | null> {
-    const { clock, sender, name, logger } = this.#options;
+    const { clock, sender, logger } = this.#options;
+    const name = this.#options.leases.memberId;
     const { timeoutMs, summary } = prepared;
     const number = loaded.state.attempts + 1;
     const start = {

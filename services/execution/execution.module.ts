@@ -1,8 +1,8 @@
 /** The execution service: loads pages, runs code, decides. */
-import { randomUUID } from 'node:crypto';
 import { Module } from '@nestjs/common';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
+import { LEASES, type Leases } from '#leases/leases';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
@@ -16,7 +16,7 @@ import type { RunParts } from './run.js';
   providers: [
     {
       provide: RUN_PARTS,
-      inject: [CONFIG, EVENT_STORE, READ_STORE, PAGE_LOADER, SANDBOX, VAULT, CLOCK, LOGGER],
+      inject: [CONFIG, EVENT_STORE, READ_STORE, PAGE_LOADER, SANDBOX, VAULT, LEASES, CLOCK, LOGGER],
       useFactory: (
         { evaluationCpuMs, evaluationMemoryMb }: Config,
         eventStore: EventStore,
@@ -24,6 +24,7 @@ import type { RunParts } from './run.js';
         pageLoader: PageLoader,
         sandbox: Sandbox,
         vault: Vault,
+        leases: Leases,
         clock: Clock,
         logger: Logger,
       ): RunParts => ({
@@ -32,10 +33,10 @@ import type { RunParts } from './run.js';
         pageLoader,
         sandbox,
         vault,
+        leases,
         clock,
         logger,
         limits: { ...defaultSandboxLimits, cpuMs: evaluationCpuMs, memoryMb: evaluationMemoryMb },
-        worker: randomUUID(),
       }),
     },
     ExecutionInbox,

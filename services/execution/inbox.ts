@@ -4,7 +4,7 @@ import { BUS, type Bus, type BusMessage, type Consumer } from '#bus/bus';
 import { startPublisher } from '#bus/publisher';
 import { executionsView } from '#contracts/run';
 import { dueRun } from '#contracts/schedule';
-import { LEASES, type LeasedWork, type Leases } from '#leases/leases';
+import type { LeasedWork } from '#leases/leases';
 import { startProjection } from '#read-store/projection';
 import { toTimestamp } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
@@ -28,12 +28,11 @@ export class ExecutionInbox implements OnApplicationBootstrap, BeforeApplication
     @Inject(RUN_PARTS) private readonly parts: RunParts,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(BUS) private readonly bus: Bus,
-    @Inject(LEASES) private readonly leases: Leases,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    const { bus, leases } = this;
-    const { eventStore, readStore, clock, logger } = this.parts;
+    const { bus } = this;
+    const { eventStore, readStore, leases, clock, logger } = this.parts;
     const stores = { eventStore, readStore, leases, logger };
     const { executionViewPrefixes } = executionView;
     this.followers = [

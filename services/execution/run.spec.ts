@@ -7,6 +7,7 @@ import type { EventMetadata } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import type { Outbound, OutboundAnswer, OutboundFailure } from '#outbound/outbound';
 import { createHttpPageLoader } from '#page-loader/http';
+import { createSoleLeases } from '#leases/sole';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
@@ -130,7 +131,7 @@ describe('a due run', () => {
       clock: { now: () => start },
       logger: silentLogger,
       limits: defaultSandboxLimits,
-      worker: 'w1',
+      leases: { ...createSoleLeases(), memberId: 'w1' },
     };
     await parts.readStore.save(tasksView, [{ id: taskId, revision: 1, document: document() }], 1);
   });
@@ -170,15 +171,29 @@ describe('a due run', () => {
     expect((await recorded()).map(({ result }) => result.runId)).toEqual([due(0).runId, due(10).runId]);
   });
 
-  it('asks for the same deliveries when it is repeated after a crash between claim and result', async () => {
+  it('is left to the living process that claimed it, and taken over from a dead one with the same deliveries', async () => {
     const lost = { ...parts, eventStore: { ...parts.eventStore, append: refuseRunStream(parts.eventStore) } };
     await expect(executeRun(lost, due(0), metadata)).rejects.toThrow('the process dies here');
     expect(await recorded()).toEqual([]);
-    await executeRun({ ...parts, worker: 'w2' }, due(0), metadata);
+    const another = { ...parts.leases, memberId: 'w2' };
+    await executeRun({ ...parts, leases: { ...another, isLiving: () => true } }, due(0), metadata);
+    expect(await recorded()).toEqual([]);
+    await executeRun({ ...parts, leases: { ...another, isLiving: (id) => id === 'w2' } }, due(0), metadata);
     const [first] = await recorded();
     const claims = await Array.fromAsync(parts.eventStore.read(`claim-${due(0).runId}`));
     expect(claims.map(({ data }) => data['worker'])).toEqual(['w1', 'w2']);
     expect(first?.notifications).toHaveLength(1);
+  });
+
+  it('is taken over from a living process that gave it up, once its claim has run out', async () => {
+    const lost = { ...parts, eventStore: { ...parts.eventStore, append: refuseRunStream(parts.eventStore) } };
+    await expect(executeRun(lost, due(0), metadata)).rejects.toThrow('the process dies here');
+    const another = { ...parts.leases, memberId: 'w2', isLiving: () => true };
+    const at = (milliseconds: number) => ({ ...parts, leases: another, clock: { now: () => start + milliseconds } });
+    await executeRun(at(29_999), due(0), metadata);
+    expect(await recorded()).toEqual([]);
+    await executeRun(at(30_000), due(0), metadata);
+    expect(await recorded()).toHaveLength(1);
   });
 
   it('is recorded as failed with the reason of a page that cannot be loaded, and tells at the threshold', async () => {

@@ -3,10 +3,12 @@ import { executionsView, type AlertState, type RunEvent, type RunResult } from '
 import type { DueRun } from '#contracts/schedule';
 import { tasksView, type TaskDocument } from '#contracts/task';
 import { decodeEvent, encodeEvents } from '#event-store/codec';
-import type { EventMetadata, EventStore } from '#event-store/event-store';
+import type { EventMetadata, EventStore, NewEvent, RecordedEvent } from '#event-store/event-store';
+import type { Leases } from '#leases/leases';
 import type { ReadStore } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import { unavailable } from '#runtime/errors';
+import { derivedEventId } from '#runtime/ids';
 import type { Logger } from '#runtime/logger';
 import { countRun } from '#runtime/metrics';
 import { decideAlert, initialAlert, isRecorded, type Finding } from './domain/alert.js';
@@ -18,14 +20,17 @@ export interface RunParts extends Evaluators {
   readonly readStore: ReadStore;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Names this process in claims. */
-  readonly worker: string;
+  /** Names this process in claims, and knows whose are of the dead. */
+  readonly leases: Leases;
 }
 
 const runStream = (taskId: string): string => `run-${taskId}`;
 const claimStream = (runId: string): string => `claim-${runId}`;
 /** Writers of one task's results at once are two at most (a slot and a manual run); more rounds mean a loop. */
 const appendRounds = 10;
+/** A claim is renewed this often, and counts no longer than that without: its worker lives, but has given the run up. */
+const renewEveryMs = 10_000;
+const claimHoldsMs = 30_000;
 
 interface Recorded {
   readonly alert: AlertState;
@@ -47,18 +52,62 @@ async function hasResult({ readStore }: RunParts, alert: AlertState, run: DueRun
   return document !== null && document.finishedAt !== null;
 }
 
-/** Writes down that this process has the run in hand. A claim of a process that died is taken over under the next revision. */
-async function claim({ eventStore, clock, worker }: RunParts, run: DueRun, metadata: EventMetadata): Promise<string> {
+interface Claim {
+  readonly startedAt: string;
+  /** Lets the claim run out: from now on another process may take the run over. */
+  release(): void;
+}
+
+/** Whether the worker of this claim is at the run, as far as anybody else can know. */
+function isHeld({ data, metadata }: RecordedEvent, { clock, leases }: RunParts): boolean {
+  const holder = String(data['worker']);
+  if (holder === leases.memberId || !leases.isLiving(holder)) return false;
+  return clock.now() - Date.parse(metadata.at) < claimHoldsMs;
+}
+
+/** Writes the claim again from time to time, for as long as nobody else did. */
+function renew(
+  { eventStore, clock, leases }: RunParts,
+  claimed: NewEvent,
+  stream: string,
+  revision: number,
+): () => void {
+  let last = revision;
+  const timer = setInterval(() => {
+    const at = toTimestamp(clock.now());
+    const id = derivedEventId(`${stream}|renewed|${last}|${leases.memberId}`, '0');
+    eventStore.append(stream, [{ ...claimed, id, metadata: { ...claimed.metadata, at } }], last).then(
+      (appended) => {
+        if (appended.ok) last = appended.revision;
+        else clearInterval(timer);
+      },
+      // The next round tries again; should none come through, the claim runs out.
+      () => undefined,
+    );
+  }, renewEveryMs).unref();
+  return () => clearInterval(timer);
+}
+
+/**
+ * Writes down that this process has the run in hand. A claim of a process that died, or gave up, is taken over under the
+ * next revision; null where another one is at it: its result will answer, and should it die, the sweeper emits the run again.
+ */
+async function claim(parts: RunParts, run: DueRun, metadata: EventMetadata): Promise<Claim | null> {
+  const { eventStore, clock, leases } = parts;
+  const worker = leases.memberId;
   const startedAt = toTimestamp(clock.now());
   const stream = claimStream(run.runId);
   const last = await eventStore.readLast(stream);
+  if (last !== null && isHeld(last, parts)) return null;
   const events = encodeEvents([{ type: 'run.started', data: { run, startedAt, worker } }], {
     commandId: `${run.runId}|started|${last?.revision ?? -1}|${worker}`,
     metadata: { ...metadata, at: startedAt },
   });
   const appended = await eventStore.append(stream, events, last?.revision ?? 'none');
   if (!appended.ok) throw unavailable('run_claimed', `${run.runId} was just claimed by another worker.`);
-  return startedAt;
+  const [claimed] = events;
+  if (claimed === undefined) throw new Error('a claim without an event');
+  return { startedAt, release: renew(parts, claimed, stream, appended.revision) };
 }
 
 /** The settings of the task; null: it is archived. Waits for nothing: a view that lags is looked at again by a later try. */
@@ -126,10 +175,25 @@ function toEvent(before: AlertState, result: RunResult, found: Evaluated, task: 
 
 /** Rejects where a part is out of reach: the message is then tried again, and the claim taken over. */
 export async function executeRun(parts: RunParts, run: DueRun, metadata: EventMetadata): Promise<void> {
-  const { eventStore, clock, logger } = parts;
-  const known = await lastRecorded(eventStore, run.taskId);
+  const known = await lastRecorded(parts.eventStore, run.taskId);
   if (await hasResult(parts, known.alert, run)) return;
-  const startedAt = await claim(parts, run, metadata);
+  const claimed = await claim(parts, run, metadata);
+  if (claimed === null) return;
+  try {
+    await carryOut(parts, run, metadata, known, claimed.startedAt);
+  } finally {
+    claimed.release();
+  }
+}
+
+async function carryOut(
+  parts: RunParts,
+  run: DueRun,
+  metadata: EventMetadata,
+  known: Recorded,
+  startedAt: string,
+): Promise<void> {
+  const { eventStore, clock, logger } = parts;
   const task = await findTask(parts, run.taskId);
   const found =
     task === null

@@ -77,7 +77,7 @@ const ended = (attempt: number, at: string, next: Ended['next'], settled: Ended[
   type: 'attempt.ended',
   data: { attempt, at, result, settled, next },
 });
-const others: Onlooker = { worker: 'another', isAlone: false };
+const others: Onlooker = { worker: 'another', workerIsGone: false };
 const lose = (
   attempt: number,
   at: string,
@@ -253,18 +253,18 @@ describe('an attempt that was started and has no end', () => {
 
   it('is lost at once for a worker that is alone and did not start it', () => {
     given(delivery, ...open)
-      .when(lose(1, after(1), 'retry', { worker: 'another', isAlone: true }))
+      .when(lose(1, after(1), 'retry', { worker: 'another', workerIsGone: true }))
       .then(lost(1, after(1), after(6)))
       .andAgainNothing();
   });
 
   it('is lost after twice its timeout for the worker that started it, alone or not', () => {
-    for (const isAlone of [true, false]) {
+    for (const workerIsGone of [true, false]) {
       given(delivery, ...open)
-        .when(lose(1, after(19.999), 'retry', { worker: 'w', isAlone }))
+        .when(lose(1, after(19.999), 'retry', { worker: 'w', workerIsGone }))
         .thenNothing();
       given(delivery, ...open)
-        .when(lose(1, after(20), 'retry', { worker: 'w', isAlone }))
+        .when(lose(1, after(20), 'retry', { worker: 'w', workerIsGone }))
         .then(lost(1, after(20), after(25)));
     }
   });
@@ -331,7 +331,7 @@ describe('any interleaving of commands, doubled and late', () => {
         attempt,
         at,
         fc.constantFrom('retry' as const, 'hold' as const),
-        fc.record({ worker: fc.constantFrom('w', 'another'), isAlone: fc.boolean() }),
+        fc.record({ worker: fc.constantFrom('w', 'another'), workerIsGone: fc.boolean() }),
       )
       .map((of) => lose(...of)),
     at.map((time): DeliveryCommand => ({ type: 'expireDelivery', at: time })),

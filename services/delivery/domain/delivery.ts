@@ -26,10 +26,10 @@ export interface OpenAttempt {
   readonly worker: string;
 }
 
-/** Who looks at an open attempt. `isAlone`: no other process can have these data now. */
+/** Who looks at an open attempt. `workerIsGone`: nobody is at it any more, as far as that can be known. */
 export interface Onlooker {
   readonly worker: string;
-  readonly isAlone: boolean;
+  readonly workerIsGone: boolean;
 }
 
 /** `waiting`: for its first or next try. `held`: nobody knows whether the last try arrived, and a person has to say. */
@@ -111,9 +111,9 @@ export function lostAtMs({ startedAt, timeoutMs }: Omit<OpenAttempt, 'worker'>):
   return Date.parse(startedAt) + lostAfterTimeouts * timeoutMs;
 }
 
-/** Whether nobody is at an open attempt any more. One who is alone knows that of everybody else's at once. */
-export function isLost(open: OpenAttempt, { worker, isAlone }: Onlooker, nowMs: number): boolean {
-  return (isAlone && open.worker !== worker) || nowMs >= lostAtMs(open);
+/** Whether nobody is at an open attempt any more: known at once of a worker that is gone, else by time. */
+export function isLost(open: OpenAttempt, { worker, workerIsGone }: Onlooker, nowMs: number): boolean {
+  return (workerIsGone && open.worker !== worker) || nowMs >= lostAtMs(open);
 }
 
 /** When the try after `attempts` tries is due. What the receiver asks for counts where it asks for more. */
