@@ -8,8 +8,8 @@ import { AnswerInterceptor, IDEMPOTENCY_RECORDS } from './answer.interceptor.js'
 import { ErrorFilter } from './error-filter.js';
 import { FrontDoor } from './front-door.js';
 import { createIdempotencyRecords } from './idempotency.js';
-import { IdempotencyPruner } from './idempotency-pruner.js';
-import { createProcessQuota, QUOTA } from './quota.js';
+import { createQuota, QUOTA } from './quota.js';
+import { Pruner } from './pruner.js';
 import { RouteGuard } from './route-guard.js';
 import { RouteTable } from './route-table.js';
 
@@ -17,8 +17,12 @@ import { RouteTable } from './route-table.js';
   providers: [
     RouteTable,
     FrontDoor,
-    IdempotencyPruner,
-    { provide: QUOTA, useFactory: (clock: Clock) => createProcessQuota(clock), inject: [CLOCK] },
+    Pruner,
+    {
+      provide: QUOTA,
+      useFactory: (readStore: ReadStore, clock: Clock) => createQuota(readStore, clock),
+      inject: [READ_STORE, CLOCK],
+    },
     {
       provide: IDEMPOTENCY_RECORDS,
       useFactory: (readStore: ReadStore, vault: Vault, clock: Clock) =>

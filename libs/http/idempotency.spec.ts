@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { createSqliteEventStore } from '#event-store/sqlite';
+import { pruneExpired } from '#read-store/counted';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { createEventVault } from '#vault/event-vault';
 import { createIdempotencyRecords, idempotencyView, type StoredAnswer } from './idempotency.js';
@@ -60,7 +61,7 @@ describe('idempotency records', () => {
     time.ms += dayMs;
     const other = { ...asked('d'), content: 'POST /x {"other":1}' };
     expect((await processOf().once(other, async () => ({ answer, keep: true }))).replayed).toBe(false);
-    await processOf().prune();
+    await pruneExpired(readStore, idempotencyView, time.ms);
     const options = { where: [], sort: [], limit: 100, offset: 0, count: true };
     const { documents, total } = await readStore.page(idempotencyView, options);
     expect(total).toBe(1);

@@ -12,7 +12,6 @@ import type { Vault } from '#vault/vault';
 import type { IdempotentAttempt } from './route.js';
 
 const keptMs = 24 * 3_600_000;
-const pruneBatch = 500;
 
 interface IdempotencyRecord {
   readonly id: string;
@@ -56,8 +55,6 @@ export interface IdempotencyRecords {
     request: IdempotentRequest,
     execute: (attempt: IdempotentAttempt) => Promise<{ readonly answer: StoredAnswer; readonly keep: boolean }>,
   ): Promise<{ readonly answer: StoredAnswer; readonly replayed: boolean }>;
-  /** Drops what is past its day. */
-  prune(): Promise<void>;
 }
 
 /** The header's value, or null where there is none. Throws `idempotency_key_invalid`. */
@@ -127,21 +124,6 @@ export function createIdempotencyRecords(readStore: ReadStore, vault: Vault, clo
       } finally {
         running.delete(id);
         done();
-      }
-    },
-
-    async prune() {
-      for (;;) {
-        const { documents } = await readStore.page(idempotencyView, {
-          where: [{ field: 'expiresAtMs', to: clock.now() }],
-          sort: [{ field: 'expiresAtMs', descending: false }],
-          limit: pruneBatch,
-          offset: 0,
-          count: false,
-        });
-        const writes = documents.map(({ id, sequence }) => ({ id, revision: sequence + 2, document: null }));
-        if (writes.length > 0) await readStore.save(idempotencyView, writes, null);
-        if (documents.length < pruneBatch) return;
       }
     },
   };

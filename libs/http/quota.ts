@@ -1,4 +1,6 @@
-/** Request budgets: so many in a fixed window that begins with the first request. */
+/** Request budgets: so many in a fixed window that begins with the first request, counted over all gateways together. */
+import { changeShared, type Shared } from '#read-store/counted';
+import type { ReadStore, ViewDefinition } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
 
 export interface Budget {
@@ -22,46 +24,97 @@ export interface Quota {
 
 export const QUOTA = Symbol('Quota');
 
-interface Window {
-  startedAtMs: number;
-  windowMs: number;
-  used: number;
+interface Window extends Shared {
+  readonly startedAtMs: number;
+  /** What gateways have taken, used or still in hand. */
+  readonly used: number;
+}
+
+/** Not derived from events: a rebuild of the views leaves it alone. */
+export const quotaView: ViewDefinition<Window> = {
+  name: 'quota',
+  fields: ['expiresAtMs'],
+  indexes: [['expiresAtMs']],
+};
+
+/** What this process has taken of a window and not used yet. */
+interface Reserve {
+  readonly startedAtMs: number;
+  readonly endsAtMs: number;
+  readonly used: number;
+  left: number;
 }
 
 /** So many subjects are remembered at most: a flood from made-up addresses must not fill the memory. */
 const maxSubjects = 100_000;
+/** A gateway takes this part of what remains at once: few writes while there is plenty, exact where it runs out. */
+const partTaken = 1 / 32;
 
-/** Counters of one process. */
-export function createProcessQuota(clock: Clock): Quota {
-  const windows = new Map<string, Window>();
+/**
+ * One gateway's view of the shared counts. With several gateways a budget is never exceeded; the last few per cent of it
+ * may be refused by one while another still has them in hand.
+ */
+export function createQuota(readStore: ReadStore, clock: Clock): Quota {
+  const reserves = new Map<string, Reserve>();
+  const reserving = new Map<string, Promise<Reserve>>();
 
   const makeRoom = (nowMs: number): void => {
-    for (const [subject, window] of windows) {
-      if (window.startedAtMs + window.windowMs <= nowMs) windows.delete(subject);
-    }
-    for (const subject of windows.keys()) {
-      if (windows.size < maxSubjects) break;
-      windows.delete(subject);
+    for (const [subject, { endsAtMs }] of reserves) if (endsAtMs <= nowMs) reserves.delete(subject);
+    for (const subject of reserves.keys()) {
+      if (reserves.size < maxSubjects) break;
+      reserves.delete(subject);
     }
   };
 
-  return {
-    async take(subject, { limit, windowMs }) {
+  const reserve = async (subject: string, { limit, windowMs }: Budget): Promise<Reserve> => {
+    let taken = 0;
+    let current: Window | null = null;
+    const changed = await changeShared(readStore, quotaView, subject, (stored) => {
       const nowMs = clock.now();
-      let window = windows.get(subject);
-      if (window === undefined || window.startedAtMs + windowMs <= nowMs) {
-        if (window === undefined && windows.size >= maxSubjects) makeRoom(nowMs);
-        window = { startedAtMs: nowMs, windowMs, used: 0 };
-        windows.set(subject, window);
+      current = stored !== null && stored.startedAtMs + windowMs > nowMs ? stored : null;
+      const used = current?.used ?? 0;
+      taken = Math.max(0, Math.min(limit - used, Math.ceil((limit - used) * partTaken)));
+      if (taken === 0 && current !== null) return null;
+      const startedAtMs = current?.startedAtMs ?? nowMs;
+      return { startedAtMs, used: used + taken, expiresAtMs: startedAtMs + windowMs };
+    });
+    const { startedAtMs, used } = changed ?? current ?? { startedAtMs: clock.now(), used: 0 };
+    const reserved = { startedAtMs, endsAtMs: startedAtMs + windowMs, used, left: taken };
+    if (!reserves.has(subject) && reserves.size >= maxSubjects) makeRoom(clock.now());
+    reserves.set(subject, reserved);
+    return reserved;
+  };
+
+  /** Requests that come together wait for one reservation. */
+  const reserveOnce = (subject: string, budget: Budget): Promise<Reserve> => {
+    const running = reserving.get(subject);
+    if (running !== undefined) return running;
+    const started = reserve(subject, budget).finally(() => reserving.delete(subject));
+    reserving.set(subject, started);
+    return started;
+  };
+
+  /** What is in hand, or known to be used up; else more is taken. */
+  const current = async (subject: string, budget: Budget): Promise<Reserve> => {
+    const known = reserves.get(subject);
+    const isOpen = known !== undefined && known.startedAtMs + budget.windowMs > clock.now();
+    return isOpen && (known.left > 0 || known.used >= budget.limit) ? known : reserveOnce(subject, budget);
+  };
+
+  return {
+    async take(subject, budget) {
+      const { limit, windowMs } = budget;
+      for (;;) {
+        const held = await current(subject, budget);
+        const resetAtMs = held.startedAtMs + windowMs;
+        const spent = held.used - held.left;
+        if (held.left > 0 && spent < limit) {
+          held.left -= 1;
+          return { allowed: true, limit, remaining: limit - spent - 1, resetAtMs };
+        }
+        // Others that waited for the same reservation may have used it up: there is more.
+        if (held.used >= limit) return { allowed: false, limit, remaining: 0, resetAtMs };
       }
-      const allowed = window.used < limit;
-      if (allowed) window.used += 1;
-      return {
-        allowed,
-        limit,
-        remaining: Math.max(0, limit - window.used),
-        resetAtMs: window.startedAtMs + windowMs,
-      };
     },
   };
 }

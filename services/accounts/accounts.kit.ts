@@ -41,7 +41,7 @@ export function createAccountsKit(eventStore: EventStore, readStore: ReadStore):
       plan: 'enterprise',
       vault: createEventVault(eventStore, kitMasterKey),
       passwords: createPasswords(),
-      attempts: createAttempts(clock),
+      attempts: createAttempts(readStore, clock),
       views: createAccountViews(readStore),
     },
     allEvents: () => allEvents(eventStore),

@@ -49,7 +49,7 @@ const KEY_PORTS = Symbol('KeyPorts');
         vault,
         plan: defaultPlan,
         passwords: createPasswords(),
-        attempts: createAttempts(ports.clock),
+        attempts: createAttempts(readStore, ports.clock),
         views: createAccountViews(readStore),
       }),
     },

@@ -1,78 +1,87 @@
-/** Counts wrong passwords per account and per address, and says when enough is enough. */
+/** Counts wrong passwords per account and per address, over all processes together, and says when enough is enough. */
+import { hash } from 'node:crypto';
+import { changeShared, pruneExpired, type Shared } from '#read-store/counted';
+import type { ReadStore, ViewDefinition } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
 import { AppError } from '#runtime/errors';
 
 const limit = 10;
 const windowMs = 15 * 60_000;
-/** Counters kept; the oldest go first. Each costs its maker a password hash, so flooding them out is slow. */
-const countersLimit = 20_000;
 
-interface Counter {
-  wrong: number;
-  readonly startedAtMs: number;
+interface Counter extends Shared {
+  readonly wrong: number;
 }
+
+/** Not derived from events: a rebuild of the views leaves it alone. */
+export const attemptsView: ViewDefinition<Counter> = {
+  name: 'sign_in_attempts',
+  fields: ['expiresAtMs'],
+  indexes: [['expiresAtMs']],
+};
 
 export interface Attempts {
   /** Counts a try before it is made, so that tries side by side count too. Rejects with `too_many_attempts`. */
-  begin(account: string, address: string): void;
+  begin(account: string, address: string): Promise<void>;
   /** The password was right: the account's count starts anew, the address gets this one try back. */
-  succeeded(account: string, address: string): void;
+  succeeded(account: string, address: string): Promise<void>;
   /** No answer came of it: the try does not count. */
-  abandoned(account: string, address: string): void;
+  abandoned(account: string, address: string): Promise<void>;
+  /** Drops what is past its time. */
+  prune(): Promise<void>;
 }
 
-export function createAttempts(clock: Clock): Attempts {
-  const counters = new Map<string, Counter>();
+/** Counters outlast a restart; addresses stand in them as hashes. */
+export function createAttempts(readStore: ReadStore, clock: Clock): Attempts {
+  const keyOf = (kind: 'account' | 'address', value: string): string => `${kind}.${hash('sha256', value, 'base64url')}`;
 
-  const current = (key: string): Counter | undefined => {
-    const counter = counters.get(key);
-    if (counter === undefined || clock.now() - counter.startedAtMs < windowMs) return counter;
-    counters.delete(key);
-    return undefined;
+  const current = (counter: Counter | null): Counter | null =>
+    counter !== null && counter.expiresAtMs > clock.now() ? counter : null;
+
+  /** null where it was taken; else until when nobody may try. */
+  const take = async (key: string): Promise<number | null> => {
+    let refusedUntilMs: number | null = null;
+    await changeShared(readStore, attemptsView, key, (stored) => {
+      const counter = current(stored);
+      refusedUntilMs = counter !== null && counter.wrong >= limit ? counter.expiresAtMs : null;
+      if (refusedUntilMs !== null) return null;
+      return { wrong: (counter?.wrong ?? 0) + 1, expiresAtMs: counter?.expiresAtMs ?? clock.now() + windowMs };
+    });
+    return refusedUntilMs;
   };
 
-  const add = (key: string): void => {
-    const counter = current(key);
-    if (counter !== undefined) {
-      counter.wrong += 1;
-      return;
-    }
-    if (counters.size >= countersLimit) {
-      const [oldest] = counters.keys();
-      if (oldest !== undefined) counters.delete(oldest);
-    }
-    counters.set(key, { wrong: 1, startedAtMs: clock.now() });
+  const lower = async (key: string, to: (wrong: number) => number): Promise<void> => {
+    await changeShared(readStore, attemptsView, key, (stored) => {
+      const counter = current(stored);
+      return counter === null ? null : { wrong: Math.max(0, to(counter.wrong)), expiresAtMs: counter.expiresAtMs };
+    });
   };
 
-  const giveBack = (key: string): void => {
-    const counter = current(key);
-    if (counter === undefined) return;
-    counter.wrong -= 1;
-    if (counter.wrong <= 0) counters.delete(key);
-  };
-
-  const keysOf = (account: string, address: string): readonly string[] => [`account|${account}`, `address|${address}`];
+  const giveBack = (key: string): Promise<void> => lower(key, (wrong) => wrong - 1);
 
   return {
-    begin(account, address) {
-      const keys = keysOf(account, address);
-      const spent = keys.map(current).filter((counter) => counter !== undefined && counter.wrong >= limit);
-      if (spent.length > 0) {
-        const untilMs = Math.max(...spent.map((counter) => (counter?.startedAtMs ?? 0) + windowMs));
-        throw new AppError('RATE_LIMITED', 'too_many_attempts', 'Too many wrong passwords; try again later.', {
-          retryAfterSeconds: Math.max(1, Math.ceil((untilMs - clock.now()) / 1_000)),
-        });
-      }
-      for (const key of keys) add(key);
+    async begin(account, address) {
+      const keys = [keyOf('account', account), keyOf('address', address)];
+      const refusals = await Promise.all(keys.map(take));
+      const untilMs = refusals.reduce<number | null>(
+        (latest, until) => (until === null ? latest : Math.max(until, latest ?? 0)),
+        null,
+      );
+      if (untilMs === null) return;
+      // What the other counter took is no try.
+      await Promise.all(keys.map((key, index) => (refusals[index] === null ? giveBack(key) : undefined)));
+      throw new AppError('RATE_LIMITED', 'too_many_attempts', 'Too many wrong passwords; try again later.', {
+        retryAfterSeconds: Math.max(1, Math.ceil((untilMs - clock.now()) / 1_000)),
+      });
     },
 
-    succeeded(account, address) {
-      counters.delete(`account|${account}`);
-      giveBack(`address|${address}`);
+    async succeeded(account, address) {
+      await Promise.all([lower(keyOf('account', account), () => 0), giveBack(keyOf('address', address))]);
     },
 
-    abandoned(account, address) {
-      for (const key of keysOf(account, address)) giveBack(key);
+    async abandoned(account, address) {
+      await Promise.all([giveBack(keyOf('account', account)), giveBack(keyOf('address', address))]);
     },
+
+    prune: () => pruneExpired(readStore, attemptsView, clock.now()),
   };
 }

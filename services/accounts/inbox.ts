@@ -5,6 +5,7 @@ import { BUS, type Bus, type Consumer } from '#bus/bus';
 import { keyInput, openSessionInput, revokeKeyInput, sessionToken, setupInput, showKeyInput } from '#contracts/account';
 import { requests } from '#contracts/catalogue';
 import { LEASES, type LeasedWork, type Leases } from '#leases/leases';
+import { startSweep } from '#leases/sweep';
 import { startProjection } from '#read-store/projection';
 import { CONFIG, ConfigError, type Config } from '#runtime/config';
 import { LOGGER, type Logger } from '#runtime/logger';
@@ -22,6 +23,8 @@ import {
 import { openSetup } from './setup.js';
 import { checkOwnerSettings, setUpByEnvironment } from './setup-by-environment.js';
 import { accountProjections } from './views.js';
+
+const pruneEveryMs = 3_600_000;
 
 export class AccountsInbox implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private running: readonly (Consumer | LeasedWork)[] = [];
@@ -46,6 +49,13 @@ export class AccountsInbox implements OnApplicationBootstrap, BeforeApplicationS
       ...accountProjections.map((projection) =>
         startProjection({ ...projection, eventStore, readStore, leases, logger }),
       ),
+      startSweep({
+        leases,
+        name: 'expired-sign-in-attempts',
+        everyMs: pruneEveryMs,
+        logger,
+        sweep: () => this.ports.attempts.prune(),
+      }),
       await bus.respond(requests.accountSetup, async (payload, context) =>
         this.commands.execute(new SetUp(setupInput.parse(payload), context)),
       ),

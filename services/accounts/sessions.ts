@@ -71,15 +71,15 @@ export async function openSession(
   requestId: string,
 ): Promise<{ readonly opened: OpenedSession; readonly position: number | null }> {
   const emailHash = hashEmail(email, ports.pepper);
-  ports.attempts.begin(emailHash, address);
-  const { found, matching } = await check(ports, emailHash, password).catch((error: unknown) => {
-    ports.attempts.abandoned(emailHash, address);
+  await ports.attempts.begin(emailHash, address);
+  const { found, matching } = await check(ports, emailHash, password).catch(async (error: unknown) => {
+    await ports.attempts.abandoned(emailHash, address);
     throw error;
   });
   if (found === null || !matching) {
     throw new AppError('UNAUTHORIZED', 'wrong_credentials', 'E-mail or password is wrong.');
   }
-  ports.attempts.succeeded(emailHash, address);
+  await ports.attempts.succeeded(emailHash, address);
   const token = randomBytes(tokenBytes).toString('base64url');
   const id = hashSessionToken(token, ports.pepper);
   const expiresAt = toTimestamp(ports.clock.now() + lifetimeMs);

@@ -1,11 +1,11 @@
 /** Notifications that no delivery was begun for: kept until one is, emitted again where that takes too long. */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Bus } from '#bus/bus';
 import type { DeliveryEvent, NotificationRequest } from '#contracts/delivery';
 import type { RunEvent } from '#contracts/run';
 import { decodeEvent } from '#event-store/codec';
 import type { EventMetadata, RecordedEvent } from '#event-store/event-store';
 import type { LeasedWork, Leases } from '#leases/leases';
+import { startSweep } from '#leases/sweep';
 import type { ReadStore, ViewDefinition } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import type { Logger } from '#runtime/logger';
@@ -76,16 +76,14 @@ export interface SweeperParts {
 }
 
 export function startSweeper({ readStore, bus, leases, clock, logger }: SweeperParts): LeasedWork {
-  return leases.whileHeld('sweep-notifications', async (signal) => {
-    for (;;) {
-      await delay(sweepEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
-      if (signal.aborted) return;
-      try {
-        const again = await sweepUnanswered(readStore, bus, clock);
-        if (again > 0) logger.warn({ notifications: again }, 'notifications without a delivery were emitted again');
-      } catch (error) {
-        logger.error({ error: String(error) }, 'the sweep for notifications failed; trying again');
-      }
-    }
+  return startSweep({
+    leases,
+    name: 'unanswered-notifications',
+    everyMs: sweepEveryMs,
+    logger,
+    async sweep() {
+      const again = await sweepUnanswered(readStore, bus, clock);
+      if (again > 0) logger.warn({ notifications: again }, 'notifications without a delivery were emitted again');
+    },
   });
 }

@@ -13,6 +13,8 @@ import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { KEY_PEPPER } from '#http/api-key';
 import { createHttpApplication } from '#http/application';
 import { OUTBOUND } from '#outbound/outbound';
+import { LEASES } from '#leases/leases';
+import { createSoleLeases } from '#leases/sole';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp } from '#runtime/clock';
 import { CONFIG, readConfig } from '#runtime/config';
@@ -231,6 +233,7 @@ export async function startGateway(
     { provide: EVENT_STORE, useValue: stores.eventStore },
     { provide: BUS, useValue: stores.bus },
     { provide: READ_STORE, useValue: stores.readStore },
+    { provide: LEASES, useValue: createSoleLeases() },
     { provide: VAULT, useValue: createEventVault(stores.eventStore, Buffer.alloc(32, 7)) },
     { provide: KEY_PEPPER, useValue: pepper },
     {

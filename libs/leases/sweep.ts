@@ -1,0 +1,28 @@
+/** Something that is looked through again and again, by one process at a time. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '#runtime/logger';
+import type { LeasedWork, Leases } from './leases.js';
+
+export interface SweepOptions {
+  readonly leases: Leases;
+  /** Of all processes that sweep under this name one does so at a time. */
+  readonly name: string;
+  /** From the end of one sweep, and from the start, to the next. */
+  readonly everyMs: number;
+  readonly logger: Logger;
+  /** What it rejects with is logged; the next sweep tries again. */
+  sweep(): Promise<void>;
+}
+
+/** `stop` lets a sweep that has begun end. */
+export function startSweep({ leases, name, everyMs, logger, sweep }: SweepOptions): LeasedWork {
+  return leases.whileHeld(name, async (signal) => {
+    for (;;) {
+      await delay(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) return;
+      await sweep().catch((error: unknown) => {
+        logger.error({ sweep: name, error: String(error) }, 'a sweep failed; the next one tries again');
+      });
+    }
+  });
+}
