@@ -1,0 +1,77 @@
+/** Between the port's events and those of EventStoreDB: names carry the installation, positions are the commit position. */
+import type { Position, RecordedEvent as EngineEvent } from '@eventstore/db-client';
+import type { JsonObject } from '#runtime/json';
+import type { EventMetadata, NewEvent, RecordedEvent } from './event-store.js';
+
+/** Several installations may share one server; a name of ours has no `.` before this one. */
+export function engineStream(installation: string, stream: string): string {
+  return `${installation}.${stream}`;
+}
+
+/** What the server keeps of an event, besides its id, type and time: JSON both, so that its own tools can show it. */
+export interface EncodedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly data: Uint8Array;
+  readonly metadata: Uint8Array;
+}
+
+/** Throws on what JSON cannot hold, before anything is sent. */
+export function encodeEvent({ id, type, version, data, metadata }: NewEvent): EncodedEvent {
+  return {
+    id: id.toLowerCase(),
+    type,
+    data: Buffer.from(JSON.stringify(data)),
+    metadata: Buffer.from(JSON.stringify({ version, ...metadata })),
+  };
+}
+
+/** A position of the server that the port's numbers cannot tell from its neighbours. */
+export class PositionTooLarge extends Error {
+  constructor(position: bigint) {
+    super(`${position} is beyond the positions that can be told apart (${Number.MAX_SAFE_INTEGER})`);
+    this.name = 'PositionTooLarge';
+  }
+}
+
+export function positionNumber(commit: bigint): number {
+  if (commit > BigInt(Number.MAX_SAFE_INTEGER)) throw new PositionTooLarge(commit);
+  return Number(commit);
+}
+
+/** Events that are written at once are committed by themselves: their two halves are one place. */
+export function enginePosition(position: number): Position {
+  const place = BigInt(position);
+  return { commit: place, prepare: place };
+}
+
+/** An event in a stream of ours that nobody here wrote. */
+export class ForeignEvent extends Error {
+  constructor({ streamId, revision, type }: EngineEvent, why: string) {
+    super(`${streamId}@${revision}: ${type} cannot be read: ${why}`);
+    this.name = 'ForeignEvent';
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
+}
+
+/** Throws `ForeignEvent`, `PositionTooLarge`. */
+export function decodeEngineEvent(installation: string, event: EngineEvent): RecordedEvent {
+  if (!event.isJson || !isObject(event.data)) throw new ForeignEvent(event, 'its data is not a JSON object');
+  if (!isObject(event.metadata)) throw new ForeignEvent(event, 'its metadata is not a JSON object');
+  if (event.position === undefined) throw new ForeignEvent(event, 'the server does not tell its position');
+  const { version, ...metadata } = event.metadata;
+  if (typeof version !== 'number') throw new ForeignEvent(event, 'its metadata has no version');
+  return {
+    stream: event.streamId.slice(installation.length + 1),
+    revision: Number(event.revision),
+    position: positionNumber(event.position.commit),
+    id: event.id,
+    type: event.type,
+    version,
+    data: event.data as JsonObject,
+    metadata: metadata as unknown as EventMetadata,
+  };
+}

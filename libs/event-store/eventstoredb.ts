@@ -1,0 +1,106 @@
+/** Event store on EventStoreDB or KurrentDB: streams named after the installation, appends on one long call, filtered catch-up subscriptions. */
+import type { RecordedEvent as EngineEvent } from '@eventstore/db-client';
+import { unavailable } from '#runtime/errors';
+import type { Logger } from '#runtime/logger';
+import { createAppends, type EngineAppend } from './eventstoredb-appends.js';
+import { createConnection, Lost, patienceMs } from './eventstoredb-connection.js';
+import { decodeEngineEvent, encodeEvent, engineStream, positionNumber } from './eventstoredb-events.js';
+import { follow } from './eventstoredb-subscription.js';
+import type { AppendResult, EventStore, RecordedEvent } from './event-store.js';
+
+export interface EventStoreDbOptions {
+  /** `esdb://…`, `esdb+discover://…`, and the same with `kurrentdb`. */
+  readonly url: string;
+  readonly installation: string;
+  readonly logger: Logger;
+  /** A subscription that brings nothing for so long is begun again. */
+  readonly silenceMs?: number;
+}
+
+const pageSize = 500;
+
+/** Rejects with `event_store_unavailable` where no server answers within some seconds. */
+export async function createEventStoreDbEventStore({
+  url,
+  installation,
+  logger,
+  silenceMs = 30_000,
+}: EventStoreDbOptions): Promise<EventStore> {
+  const connection = createConnection(url);
+  const appends = createAppends(connection);
+  const { patiently, readPage } = connection;
+  const recorded = (event: EngineEvent): RecordedEvent => decodeEngineEvent(installation, event);
+
+  /** Whether an append whose answer was lost is there. null: it is not, and may yet come. */
+  const lookFor = async ({ stream, events, expected }: EngineAppend): Promise<AppendResult | null> => {
+    const from = expected === 'none' ? 0 : expected + 1;
+    const found = await readPage(stream, BigInt(from), events.length, patienceMs);
+    if (found.length === 0) return null;
+    const last = found.at(-1);
+    const isOurs = found.length === events.length && found.every(({ id }, index) => id === events[index]?.id);
+    if (isOurs && last?.position !== undefined) {
+      return { ok: true, revision: Number(last.revision), position: positionNumber(last.position.commit) };
+    }
+    const [newest] = await readPage(stream, 'last', 1, patienceMs);
+    return { ok: false, revision: newest === undefined ? null : Number(newest.revision) };
+  };
+
+  const positionOf = async (stream: string, revision: bigint): Promise<bigint> => {
+    const [event] = await readPage(stream, revision, 1, patienceMs);
+    if (event?.position === undefined) throw new Lost(`${stream}@${revision} was written and cannot be read`);
+    return event.position.commit;
+  };
+
+  const appendOnce = async (append: EngineAppend, milliseconds: number): Promise<AppendResult> => {
+    const answer = await appends.append(append, milliseconds);
+    if (!answer.ok) return { ok: false, revision: answer.revision === null ? null : Number(answer.revision) };
+    const commit = answer.commit ?? (await positionOf(append.stream, answer.revision));
+    return { ok: true, revision: Number(answer.revision), position: positionNumber(commit) };
+  };
+
+  try {
+    await connection.lastPosition(patienceMs);
+  } catch (error) {
+    await connection.close();
+    throw unavailable('event_store_unavailable', `The event store does not answer: ${String(error)}`, 5, error);
+  }
+
+  return {
+    async append(stream, events, expected) {
+      const append = { stream: engineStream(installation, stream), events: events.map(encodeEvent), expected };
+      return patiently(async (milliseconds) => {
+        try {
+          return await appendOnce(append, milliseconds);
+        } catch (error) {
+          if (!(error instanceof Lost)) throw error;
+          // It may be there. If not, another try with the same ids does no harm should the first one still arrive.
+          const found = await lookFor(append);
+          if (found === null) throw error;
+          return found;
+        }
+      });
+    },
+
+    async *read(stream, fromRevision = 0) {
+      const name = engineStream(installation, stream);
+      for (let next = BigInt(fromRevision); ;) {
+        const page = await patiently((milliseconds) => readPage(name, next, pageSize, milliseconds));
+        for (const event of page) yield recorded(event);
+        if (page.length < pageSize) return;
+        next += BigInt(page.length);
+      }
+    },
+
+    async readLast(stream) {
+      const name = engineStream(installation, stream);
+      const [last] = await patiently((milliseconds) => readPage(name, 'last', 1, milliseconds));
+      return last === undefined ? null : recorded(last);
+    },
+
+    subscribe: (subscription) => follow({ connection, installation, logger, silenceMs }, subscription),
+
+    async close() {
+      await Promise.all([connection.close(), appends.close()]);
+    },
+  };
+}
