@@ -15,6 +15,7 @@ import type {
   ParkedMessage,
   RequestHandler,
 } from './bus.js';
+import type { RecordParked } from './record-parked.js';
 
 const schema = `
   CREATE TABLE IF NOT EXISTS messages (
@@ -51,7 +52,7 @@ const schema = `
 /** Three tries at once, with full jitter up to these waits; then the message steps aside and its key goes on. */
 const fastTriesMs = [50, 200] as const;
 /** Rounds of later tries; after the last the message is parked, unless a part is out of reach: then the last is repeated. */
-const laterRoundsMs = [1_000, 5_000, 15_000] as const;
+const defaultLaterRoundsMs: readonly number[] = [1_000, 5_000, 15_000];
 const defaultDeadlineMs = 10_000;
 const readAhead = 256;
 const notesEveryMs = 50;
@@ -81,8 +82,18 @@ const wait = (milliseconds: number): Promise<void> =>
     setTimeout(resolve, milliseconds);
   });
 
+export interface SqliteBusOptions {
+  /** Told of each message that is given up. */
+  readonly onParked?: RecordParked;
+  readonly laterRoundsMs?: readonly number[];
+}
+
 /** `file`: a path or `:memory:`. Throws `DatabaseInUse` where another process holds the file. */
-export function createSqliteBus(file: string, logger: Logger): Bus {
+export function createSqliteBus(
+  file: string,
+  logger: Logger,
+  { onParked = async () => undefined, laterRoundsMs = defaultLaterRoundsMs }: SqliteBusOptions = {},
+): Bus {
   // The bus may be wiped: sweepers emit again what has no result. So a commit need not reach the disk at once.
   const database = openDatabase({ file, durability: 'normal', schema });
   const add = database.prepare('INSERT INTO messages (topic, message) VALUES (?, ?)');
@@ -166,8 +177,13 @@ export function createSqliteBus(file: string, logger: Logger): Bus {
       );
 
     const park = (message: BusMessage, reason: string): void => {
-      addParked.run(topic, name, JSON.stringify(message), reason, new Date().toISOString());
-      logger.error({ topic, group: name, messageId: message.id, type: message.type, reason }, 'a message was parked');
+      const parkedAt = new Date().toISOString();
+      addParked.run(topic, name, JSON.stringify(message), reason, parkedAt);
+      const fields = { topic, group: name, messageId: message.id, type: message.type, reason };
+      logger.error(fields, 'a message was parked');
+      onParked({ message, topic, group: name, reason, parkedAt }).catch((error: unknown) => {
+        logger.error({ ...fields, error: String(error) }, 'that a message was parked could not be recorded');
+      });
     };
 
     const setAside = (message: BusMessage, round: number, { reason, isOutage }: Failure): void => {

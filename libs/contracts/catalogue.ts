@@ -1,6 +1,7 @@
 /** Names that cross a service border: topics, requests, and per message type its topic. */
 import { accountEvents } from './account.js';
 import { deliveryEvents } from './delivery.js';
+import { parkedEvents } from './parked.js';
 import { runEvents } from './run.js';
 import { scheduleEvents } from './schedule.js';
 import { taskEvents } from './task.js';
@@ -30,7 +31,12 @@ interface EventSchema {
 
 /** Every event that is stored: the codec checks against it on the way in, and knows the newest version. */
 export const eventCatalogue: Readonly<Record<string, EventSchema>> = Object.fromEntries(
-  Object.entries({ ...taskEvents, ...scheduleEvents, ...runEvents, ...deliveryEvents, ...accountEvents }).map(
-    ([type, schema]) => [type, { version: 1, schema }],
-  ),
+  Object.entries({
+    ...taskEvents,
+    ...scheduleEvents,
+    ...runEvents,
+    ...deliveryEvents,
+    ...accountEvents,
+    ...parkedEvents,
+  }).map(([type, schema]) => [type, { version: 1, schema }]),
 );
