@@ -1,19 +1,29 @@
+import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { silentLogger } from '#runtime/logger';
 import { eventStoreContract } from './event-store.contract.js';
+import { eventStoreOutageContract, type FailingServer } from './event-store-outage.contract.js';
 import { createEventStoreDbEventStore } from './eventstoredb.js';
 
 function serverUrl(): string {
   const url = process.env['EVENT_STORE_URL'];
   if (url === undefined || url === '') {
-    throw new Error('EVENT_STORE_URL is not set: these specs need a server (see test/servers)');
+    throw new Error('EVENT_STORE_URL is not set: these specs need a server (npm run servers -- up)');
   }
   return url;
 }
 
+/** One server serves all tests: each is an installation of its own. */
+const newInstallation = (): string => `test-${randomBytes(6).toString('hex')}`;
+
 eventStoreContract('EventStoreDB', async () => {
-  // One server serves all tests: each is an installation of its own.
-  const installation = `test-${randomBytes(6).toString('hex')}`;
+  const installation = newInstallation();
   const open = () => createEventStoreDbEventStore({ url: serverUrl(), installation, logger: silentLogger });
   let store = await open();
   return {
@@ -25,4 +35,103 @@ eventStoreContract('EventStoreDB', async () => {
     },
     destroy: () => store.close(),
   };
+});
+
+/** A server that fails on request cannot be the one that others use: the protocol double as a process of its own. */
+function createFailingServer(folder: string) {
+  let child: ChildProcess | null = null;
+  let ports = ['0', '0'];
+  let urls = ['', ''];
+
+  const start = async (): Promise<void> => {
+    const [port = '0', control = '0'] = ports;
+    const args = ['test/servers/eventstoredb/main.ts', '--port', port, '--control', control, '--data', folder];
+    const started = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    child = started;
+    const line = async (stream: NodeJS.ReadableStream): Promise<string> => {
+      const [text] = (await once(createInterface(stream), 'line')) as [string];
+      return text.slice(text.indexOf('=') + 1);
+    };
+    urls = await Promise.all([line(started.stdout), line(started.stderr)]);
+    ports = urls.map((url) => /:(\d+)(?:\?|$)/.exec(url)?.[1] ?? '0');
+  };
+  const post = async (path: string): Promise<void> => {
+    const response = await fetch(`${urls[1]}${path}`, { method: 'POST' });
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  };
+  const server: FailingServer = {
+    loseNextAnswer: () => post('/appends?fault=cut-after'),
+    cutBeforeNextAppend: () => post('/appends?fault=cut-before'),
+    repeatNextAppend: () => post('/appends?fault=twice'),
+    sendNextAppendElsewhere: () => post('/appends?fault=not-leader'),
+    endSubscriptions: (how) => post(`/subscriptions/end${how === 'quietly' ? '' : '?error=unknown'}`),
+    silenceSubscriptions: () => post('/subscriptions/silence'),
+    async kill() {
+      if (child === null) return;
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+      child = null;
+    },
+    start,
+  };
+  return { server, post, url: () => urls[0] ?? '' };
+}
+
+describe('with a server that fails on request', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'meerkat-eventstoredb-'));
+  const { server, post, url } = createFailingServer(folder);
+  beforeAll(() => server.start());
+  afterAll(async () => {
+    await server.kill();
+    rmSync(folder, { recursive: true });
+  });
+  const open = (options: { readonly silenceMs?: number } = {}) =>
+    createEventStoreDbEventStore({ url: url(), installation: newInstallation(), logger: silentLogger, ...options });
+
+  eventStoreOutageContract('EventStoreDB', async () => {
+    const store = await open({ silenceMs: 500 });
+    return {
+      store,
+      server,
+      async destroy() {
+        await post('/heal');
+        await store.close();
+      },
+    };
+  });
+
+  it('is refused where no server answers', async () => {
+    const options = { url: 'esdb://127.0.0.1:1?tls=false', installation: 'test', logger: silentLogger };
+    await expect(createEventStoreDbEventStore(options)).rejects.toMatchObject({ reason: 'event_store_unavailable' });
+  });
+
+  it.each(['esdb+discover', 'kurrentdb', 'kurrentdb+discover'])('takes %s addresses', async (scheme) => {
+    const address = url().replace(/^esdb/, scheme);
+    const store = await createEventStoreDbEventStore({ url: address, installation: 'test', logger: silentLogger });
+    expect(await store.readLast('a-none')).toBeNull();
+    await store.close();
+  });
+
+  it('does not repeat an address that it cannot read, which may hold a password', async () => {
+    const options = { url: 'esdb://admin:s3cret@@:::?x', installation: 'test', logger: silentLogger };
+    const refused = createEventStoreDbEventStore(options);
+    await expect(refused).rejects.toThrow('EVENT_STORE_URL cannot be used');
+    await expect(refused).rejects.not.toThrow('s3cret');
+  });
+
+  it('finds out by itself what came of an append that is never answered', async () => {
+    const store = await open();
+    await post('/appends?fault=unanswered');
+    const event = {
+      id: '00000000-0000-5000-a000-000000000001',
+      type: 'a.one',
+      version: 1,
+      data: {},
+      metadata: { organizationId: 'o', actor: 'a', requestId: 'r', causationId: null, at: '2026-11-21T10:00:00.000Z' },
+    };
+    expect(await store.append('a-1', [event], 'none')).toMatchObject({ ok: true, revision: 0 });
+    expect(await Array.fromAsync(store.read('a-1'))).toHaveLength(1);
+    await store.close();
+  });
 });
