@@ -50,13 +50,15 @@ export async function projectBatch<Document extends object>(
 
 export function startProjection<Document extends object>(options: ProjectionOptions<Document>): LeasedWork {
   const { view, readStore, saved } = options;
+  let seen: number | null = null;
   return startFollower({
     ...options,
     name: `view-${view.name}`,
-    after: () => readStore.checkpoint(view),
+    after: async () => (seen = await readStore.checkpoint(view)),
     async handle({ events, position }) {
       const writes = await projectBatch(options, events);
-      await readStore.save(view, writes, position);
+      await readStore.save(view, writes, position, seen);
+      seen = position;
       saved?.(writes);
     },
   });

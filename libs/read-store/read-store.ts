@@ -1,4 +1,5 @@
 /** The read-store port: documents that answer questions. Derived from events, droppable, rebuilt to the same bytes. */
+import { unavailable, type AppError } from '#runtime/errors';
 import type { JsonObject } from '#runtime/json';
 
 /** What a view keeps and which of its documents' top-level fields are searched or sorted by. */
@@ -25,6 +26,7 @@ export type FieldFilter =
   | { readonly field: string; readonly oneOf: readonly (string | number)[] }
   /** An array field that holds the value. */
   | { readonly field: string; readonly has: string }
+  /** Values of the bounds' own kind: texts between texts, numbers between numbers. */
   | { readonly field: string; readonly from?: string | number; readonly to?: string | number }
   /** Any of the fields holds the text, whatever its case. */
   | { readonly fields: readonly string[]; readonly contains: string };
@@ -51,12 +53,26 @@ export interface DocumentPage<Document extends object = JsonObject> {
 /** Where the documents themselves do not matter. */
 export type AnyView = Omit<ViewDefinition, 'document'>;
 
+/** Tells a writer to go on from the checkpoint as it is now. */
+export function viewOutOfStep(view: AnyView): AppError {
+  return unavailable('view_out_of_step', `The view ${view.name} was kept or replaced by another process meanwhile.`);
+}
+
 export interface ReadStore {
-  /** Writes documents and checkpoint in one step: all or nothing. `checkpoint` null leaves it as it is. */
+  /**
+   * Writes documents and checkpoint; `checkpoint` null leaves it as it is, and it never falls back. The checkpoint is never
+   * ahead of the documents: an engine writes both in one step, or the documents first; then a crash leaves documents that
+   * the same events, read again, do not change, because revisions guard them.
+   *
+   * `after` is for who made the writes of documents loaded before: up to where the view had seen the events, as far as that
+   * writer knows. Rejects with `view_out_of_step` where another writer has changed that in a way that these writes do not
+   * fit: a view that was built beside took its place, or, where a store forgets what was removed, went on without it.
+   */
   save<D extends object>(
     view: ViewDefinition<D>,
     writes: readonly DocumentWrite<D>[],
     checkpoint: number | null,
+    after?: number | null,
   ): Promise<void>;
   get<D extends object>(view: ViewDefinition<D>, id: string): Promise<D | null>;
   /** What is stored under these ids, by id, with revisions: for those who write. A store may remember the revision of a removed document. */
@@ -74,6 +90,11 @@ export interface ReadStore {
 export interface ViewKeeper {
   /** Drops documents and checkpoint. */
   reset(view: AnyView): Promise<void>;
+  /**
+   * Puts `built` in the place of `view`, documents and checkpoint, for every process at once; under its own name it is gone.
+   * A crash leaves one of the two whole under `view`. Rejects, and changes nothing, where `built` has seen less.
+   */
+  replace(view: AnyView, built: AnyView): Promise<void>;
 }
 
 export const READ_STORE = Symbol('ReadStore');

@@ -1,16 +1,17 @@
 /** Read store in one SQLite file: a table per view, the searched fields as columns of their own beside the document. */
-import { unavailable } from '#runtime/errors';
-import type { Json, JsonObject } from '#runtime/json';
+import { AppError, unavailable } from '#runtime/errors';
 import { inTransaction, openDatabase, type Statement } from '#sqlite/database';
-import type {
-  AnyView,
-  FieldFilter,
-  DocumentWrite,
-  PageQuery,
-  ReadStore,
-  ViewDefinition,
-  ViewKeeper,
+import {
+  viewOutOfStep,
+  type AnyView,
+  type FieldFilter,
+  type DocumentWrite,
+  type PageQuery,
+  type ReadStore,
+  type ViewDefinition,
+  type ViewKeeper,
 } from './read-store.js';
+import { partOfName, searchedFor, searchedValues, type SearchedValue } from './searched-fields.js';
 
 type Value = string | number | null;
 
@@ -22,29 +23,13 @@ interface OpenView {
   readonly load: Statement;
 }
 
-/** Names come from view definitions in the code, never from users; checked all the same. */
-function nameOf(prefix: 'view' | 'field', name: string): string {
-  if (!/^[A-Za-z][A-Za-z0-9_.]{0,60}$/.test(name)) throw new Error(`not a name of a view or field: ${name}`);
-  return `${prefix}_${name.replaceAll('.', '__')}`;
-}
+const nameOf = (prefix: 'view' | 'field', name: string): string => `${prefix}_${partOfName(name)}`;
 
 /** Prefixed: a field may be called `id` or `document` too. */
 const columnOf = (field: string): string => `"${nameOf('field', field)}"`;
 
-function fieldOf(document: object, field: string): Json | undefined {
-  let value: Json | undefined = document as JsonObject;
-  for (const part of field.split('.')) {
-    if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined;
-    value = (value as JsonObject)[part];
-  }
-  return value;
-}
-
-function toColumn(value: Json | undefined): Value {
-  if (value === undefined || value === null) return null;
-  if (typeof value === 'boolean') return value ? 1 : 0;
-  return typeof value === 'object' ? JSON.stringify(value) : value;
-}
+/** Lists as JSON text: `json_each` looks inside. */
+const toColumn = (value: SearchedValue): Value => (Array.isArray(value) ? JSON.stringify(value) : (value as Value));
 
 const escapeLike = (text: string): string => text.replace(/[\\%_]/g, (character) => `\\${character}`);
 
@@ -57,7 +42,7 @@ function toCondition(filter: FieldFilter): { readonly sql: string; readonly valu
   if ('equals' in filter) {
     return filter.equals === null
       ? { sql: `${column} IS NULL`, values: [] }
-      : { sql: `${column} = ?`, values: [toColumn(filter.equals)] };
+      : { sql: `${column} = ?`, values: [searchedFor(filter.equals)] };
   }
   if ('oneOf' in filter) {
     return { sql: `${column} IN (${filter.oneOf.map(() => '?').join(', ')})`, values: filter.oneOf };
@@ -65,9 +50,13 @@ function toCondition(filter: FieldFilter): { readonly sql: string; readonly valu
   if ('has' in filter) {
     return { sql: `EXISTS (SELECT 1 FROM json_each(${column}) WHERE value = ?)`, values: [filter.has] };
   }
+  const { from, to } = filter;
   const bounds: { readonly sql: string; readonly value: Value }[] = [];
-  if (filter.from !== undefined) bounds.push({ sql: `${column} >= ?`, value: filter.from });
-  if (filter.to !== undefined) bounds.push({ sql: `${column} <= ?`, value: filter.to });
+  // To SQLite each number is less than each text: an open end stops where the other kind begins.
+  if (from !== undefined) bounds.push({ sql: `${column} >= ?`, value: from });
+  else if (typeof to === 'string') bounds.push({ sql: `${column} >= ?`, value: '' });
+  if (to !== undefined) bounds.push({ sql: `${column} <= ?`, value: to });
+  else if (typeof from === 'number') bounds.push({ sql: `${column} < ?`, value: '' });
   return {
     sql: bounds.length === 0 ? '1' : `(${bounds.map(({ sql }) => sql).join(' AND ')})`,
     values: bounds.map(({ value }) => value),
@@ -93,6 +82,9 @@ function toBehind({ sort, behind }: PageQuery): { readonly sql: string; readonly
   };
 }
 
+const notWritten = (cause: unknown): AppError =>
+  unavailable('read_store_unavailable', 'The read store could not be written.', 5, cause);
+
 /** `file`: a path or `:memory:`. Throws `DatabaseInUse` where another process holds the file. */
 export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
   const database = openDatabase({
@@ -106,8 +98,20 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
   );
   const getCheckpoint = database.prepare('SELECT position FROM checkpoints WHERE view = ?');
   const dropCheckpoint = database.prepare('DELETE FROM checkpoints WHERE view = ?');
+  const renameCheckpoint = database.prepare('UPDATE checkpoints SET view = ? WHERE view = ?');
   const open = new Map<string, OpenView>();
   const pageStatements = new Map<string, Statement>();
+
+  const tableOf = (view: AnyView): string => `"${nameOf('view', view.name)}"`;
+  const positionOf = (view: AnyView): number | null =>
+    (getCheckpoint.get(view.name)?.['position'] as number | undefined) ?? null;
+
+  /** Together: a checkpoint that outlived its table would say that an empty view has seen everything. */
+  const dropView = (view: AnyView): void => {
+    open.delete(view.name);
+    database.exec(`DROP TABLE IF EXISTS ${tableOf(view)}`);
+    dropCheckpoint.run(view.name);
+  };
 
   const openView = (view: AnyView): OpenView => {
     const known = open.get(view.name);
@@ -115,12 +119,32 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
     try {
       return makeView(view);
     } catch (error) {
-      throw unavailable('read_store_unavailable', 'The read store could not be written.', 5, error);
+      throw notWritten(error);
+    }
+  };
+
+  /** Compared by columns: a view that was built beside another keeps the names its indexes had there. */
+  const ensureIndexes = (view: AnyView): void => {
+    const table = nameOf('view', view.name);
+    const present = database
+      .prepare(
+        `SELECT (SELECT group_concat(name) FROM pragma_index_info(list.name)) AS columns FROM pragma_index_list('${table}') AS list`,
+      )
+      .all()
+      .map((row) => row['columns']);
+    for (const fields of view.indexes) {
+      const columns = [...fields.map((field) => nameOf('field', field)), 'id'];
+      if (present.includes(columns.join(','))) continue;
+      const base = `${table}_by_${fields.map(partOfName).join('_')}`;
+      const isTaken = database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?');
+      let name = base;
+      for (let number = 2; isTaken.get(name) !== undefined; number += 1) name = `${base}_${number}`;
+      database.exec(`CREATE INDEX "${name}" ON "${table}" (${columns.map((column) => `"${column}"`).join(', ')})`);
     }
   };
 
   const makeView = (view: AnyView): OpenView => {
-    const table = `"${nameOf('view', view.name)}"`;
+    const table = tableOf(view);
     const columns = view.fields.map(columnOf);
     database.exec(
       `CREATE TABLE IF NOT EXISTS ${table} (${['id TEXT PRIMARY KEY', 'revision INTEGER NOT NULL', 'document TEXT', ...columns].join(', ')})`,
@@ -129,17 +153,10 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
     const present = database.prepare(`SELECT name FROM pragma_table_info('${nameOf('view', view.name)}')`).all();
     const wanted = ['id', 'revision', 'document', ...view.fields.map((field) => nameOf('field', field))];
     if (wanted.some((name) => !present.some((column) => column['name'] === name))) {
-      // Together: a checkpoint that outlived its table would say that an empty view has seen everything.
-      inTransaction(database, () => {
-        database.exec(`DROP TABLE ${table}`);
-        dropCheckpoint.run(view.name);
-      });
+      inTransaction(database, () => dropView(view));
       return makeView(view);
     }
-    for (const [index, fields] of view.indexes.entries()) {
-      const name = `"${nameOf('view', view.name)}_by_${index}"`;
-      database.exec(`CREATE INDEX IF NOT EXISTS ${name} ON ${table} (${fields.map(columnOf).join(', ')}, id)`);
-    }
+    ensureIndexes(view);
     const names = ['id', 'revision', 'document', ...columns];
     const opened: OpenView = {
       table,
@@ -169,21 +186,21 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
   };
 
   return {
-    async save(view, writes, checkpoint) {
+    async save(view, writes, checkpoint, after) {
       const { save, remove } = openView(view);
       try {
         inTransaction(database, () => {
+          if (after !== undefined && positionOf(view) !== after) throw viewOutOfStep(view);
           for (const { id, revision, document } of writes) {
             if (document === null) remove.run(id, revision);
             else {
-              const fields = view.fields.map((field) => toColumn(fieldOf(document, field)));
-              save.run(id, revision, JSON.stringify(document), ...fields);
+              save.run(id, revision, JSON.stringify(document), ...searchedValues(view, document).map(toColumn));
             }
           }
           if (checkpoint !== null) setCheckpoint.run(view.name, checkpoint);
         });
       } catch (error) {
-        throw unavailable('read_store_unavailable', 'The read store could not be written.', 5, error);
+        throw error instanceof AppError ? error : notWritten(error);
       }
     },
 
@@ -232,15 +249,30 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
     },
 
     async checkpoint(view) {
-      return (getCheckpoint.get(view.name)?.['position'] as number | undefined) ?? null;
+      return positionOf(view);
     },
 
     async reset(view) {
-      const { table } = openView(view);
-      inTransaction(database, () => {
-        database.exec(`DELETE FROM ${table}`);
-        dropCheckpoint.run(view.name);
-      });
+      inTransaction(database, () => dropView(view));
+    },
+
+    async replace(view, built) {
+      const [seen, seenByBuilt] = [positionOf(view), positionOf(built)];
+      if (seenByBuilt === null || (seen ?? -1) > seenByBuilt) {
+        throw new Error(`${built.name} has seen less than ${view.name}`);
+      }
+      openView(built);
+      try {
+        inTransaction(database, () => {
+          dropView(view);
+          database.exec(`ALTER TABLE ${tableOf(built)} RENAME TO ${tableOf(view)}`);
+          renameCheckpoint.run(view.name, built.name);
+        });
+      } catch (error) {
+        throw notWritten(error);
+      } finally {
+        open.delete(built.name);
+      }
     },
 
     async close() {

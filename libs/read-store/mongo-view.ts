@@ -1,0 +1,69 @@
+/**
+ * A view as a collection of MongoDB: its documents, the tombstones of removed ones, and one record of the view itself with
+ * its checkpoint. All in one collection, so that a rename moves them together.
+ */
+import type { mongo } from 'mongoose';
+import type { Logger } from '#runtime/logger';
+import { toIndexKeys } from './mongo-query.js';
+import type { AnyView } from './read-store.js';
+import { partOfName, type SearchedValue } from './searched-fields.js';
+
+/** What lies in a view's collection: a document, a tombstone or the record. */
+export interface Stored {
+  /** Documents have a text; the record has 0, which no text equals. */
+  readonly _id: string | 0;
+  readonly revision?: number;
+  readonly live?: true;
+  /** The document's JSON, to the byte. */
+  readonly document?: string;
+  /** The searched fields. */
+  readonly f?: Readonly<Record<string, SearchedValue>>;
+  readonly removedAt?: Date;
+  /** Of the record: which fields the documents' `f` holds. */
+  readonly fields?: readonly string[];
+  /** Of the record: up to which position the view has seen the events. */
+  readonly position?: number | null;
+}
+
+export type ViewCollection = mongo.Collection<Stored>;
+
+export const recordId = 0;
+
+/** A stale write that comes later than this after its document's removal could bring it back. */
+const tombstoneSeconds = 7 * 86_400;
+
+export function collectionName(installation: string, view: AnyView): string {
+  return `${installation}.view_${partOfName(view.name)}`;
+}
+
+/** The view's record, made where there is none. */
+async function findRecord(collection: ViewCollection, view: AnyView): Promise<{ isNew: boolean; record: Stored }> {
+  const { value, lastErrorObject } = await collection.findOneAndUpdate(
+    { _id: recordId },
+    { $setOnInsert: { fields: [...view.fields], position: null } },
+    { upsert: true, returnDocument: 'after', includeResultMetadata: true },
+  );
+  return { isNew: lastErrorObject?.['updatedExisting'] !== true, record: value ?? { _id: recordId } };
+}
+
+async function ensureIndexes(collection: ViewCollection, view: AnyView, isNew: boolean, logger: Logger): Promise<void> {
+  const present = new Set((await collection.listIndexes().toArray()).map(({ key }) => JSON.stringify(key)));
+  const wanted: mongo.IndexDescription[] = [
+    ...toIndexKeys(view).map((key) => ({ key })),
+    { key: { removedAt: 1 }, sparse: true, expireAfterSeconds: tombstoneSeconds },
+  ];
+  const missing = wanted.filter(({ key }) => !present.has(JSON.stringify(key)));
+  if (missing.length === 0) return;
+  if (!isNew) logger.warn({ view: view.name, indexes: missing.length }, 'indexes are missing; making them again');
+  await collection.createIndexes(missing);
+}
+
+/** The view's collection with its record and indexes. One that lacks a searched field is dropped: it comes anew from the events. */
+export async function openCollection(collection: ViewCollection, view: AnyView, logger: Logger): Promise<void> {
+  const { isNew, record } = await findRecord(collection, view);
+  const known = record.fields ?? [];
+  if (view.fields.every((field) => known.includes(field))) return ensureIndexes(collection, view, isNew, logger);
+  logger.warn({ view: view.name }, 'the view has gained a field; it is made anew from the events');
+  await collection.drop();
+  return openCollection(collection, view, logger);
+}

@@ -1,0 +1,315 @@
+/**
+ * Read store in MongoDB: a collection per view. Needs no transactions: documents are written first, each guarded by its
+ * revision, then the checkpoint, which never goes back; what a crash in between leaves is written again to no effect.
+ *
+ * Writes wait for a majority's journal. Reads go to the primary with read concern `local`: whatever a majority has
+ * acknowledged is seen there at once, by every process and also right after a failover, when `majority` may still show an
+ * older state. What `local` shows too early and a failover takes back was derived from events, and is derived again.
+ *
+ * Of mongoose the connection is used, not its models: documents are kept as text, and filters are built here from plain
+ * values, so that no request's content is ever read as an operator.
+ */
+import mongoose, { mongo } from 'mongoose';
+import { ConfigError } from '#runtime/config';
+import { AppError, unavailable } from '#runtime/errors';
+import type { Logger } from '#runtime/logger';
+import { toFields, toFilter, toRanges, toSort } from './mongo-query.js';
+import { collectionName, openCollection, recordId, type Stored, type ViewCollection } from './mongo-view.js';
+import {
+  viewOutOfStep,
+  type AnyView,
+  type DocumentWrite,
+  type PageQuery,
+  type ReadStore,
+  type ViewDefinition,
+  type ViewKeeper,
+} from './read-store.js';
+
+export interface MongoReadStoreOptions {
+  /** `mongodb://…`; its path names the database, `meerkat` where it has none. */
+  readonly url: string;
+  /** Prefix of the collections: several installations may share a database. */
+  readonly installation: string;
+  readonly logger: Logger;
+}
+
+/** Each round trip is given up after this long. */
+const patienceMs = 5_000;
+/** Selecting a server takes less, so that its own words become the cause of what is rejected. */
+const selectionMs = 3_000;
+/** So many writes and documents in one round trip: a slow server answers before the patience ends. */
+const writesAtOnce = 100;
+const renamePatienceMs = 60_000;
+const writeConcern = { w: 'majority', journal: true } as const;
+const defaultDatabase = 'meerkat';
+/** MongoDB takes documents up to 16 MiB; the rest of what is stored with the text is small. */
+const largestBytes = 16 * 1_024 * 1_024 - 64 * 1_024;
+
+const duplicateKey = 11_000;
+/** A collection was renamed or dropped while it was read (QueryPlanKilled, CursorNotFound, NamespaceNotFound). */
+const passingCodes: readonly unknown[] = [175, 43, 26];
+
+const isPassing = (error: unknown): boolean => error instanceof mongo.MongoError && passingCodes.includes(error.code);
+
+const outOfReach = (cause: unknown): AppError =>
+  unavailable('read_store_unavailable', 'The read store does not answer.', 5, cause);
+
+class TooLate extends Error {}
+
+/** Rejects with `read_store_unavailable` where the server refuses or takes too long. */
+async function within<T>(work: Promise<T>, timeoutMs = patienceMs): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TooLate(`no answer within ${timeoutMs} ms`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } catch (error) {
+    if (error instanceof mongo.MongoError || error instanceof TooLate) throw outOfReach(error);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+type Write = Extract<mongo.AnyBulkWriteOperation<Stored>, { updateOne: unknown }>['updateOne'];
+
+function toWrite(view: AnyView, { id, revision, document }: DocumentWrite<object>): Write {
+  const filter = { _id: id, revision: { $lt: revision } };
+  if (document === null) {
+    // The server's clock: tombstones are dropped by it.
+    const update = { $set: { revision }, $unset: { live: '', document: '', f: '' }, $currentDate: { removedAt: true } };
+    return { filter, update } as Write;
+  }
+  const text = JSON.stringify(document);
+  const f = toFields(view, document);
+  const bytes = Buffer.byteLength(text) + Buffer.byteLength(JSON.stringify(f));
+  if (bytes > largestBytes) {
+    throw new AppError(
+      'SERVER_ERROR',
+      'document_too_large',
+      `The document ${id} of the view ${view.name} has ${bytes} bytes; MongoDB takes ${largestBytes}.`,
+    );
+  }
+  return { filter, update: { $set: { revision, live: true, document: text, f }, $unset: { removedAt: '' } } };
+}
+
+/** Which writes met a document that they did not match; rejects with the error where it is about anything else. */
+function duplicates(error: unknown): readonly number[] {
+  if (!(error instanceof mongo.MongoBulkWriteError)) throw error;
+  const faults = [error.writeErrors].flat();
+  const others = faults.length === 0 || faults.some(({ code }) => code !== duplicateKey);
+  if (others || error.result.getWriteConcernError() !== undefined) throw error;
+  return faults.map(({ index }) => index);
+}
+
+/**
+ * Guarded upserts. Where a document is there at the same or a later revision the filter misses it and the insert fails:
+ * that is the guard. The insert fails too where somebody made the document in the same instant, perhaps at an earlier
+ * revision; so what failed is tried once more as an update, which decides.
+ */
+async function writeGuarded(collection: ViewCollection, writes: readonly Write[]): Promise<void> {
+  const write = (some: readonly Write[], upsert: boolean): Promise<unknown> =>
+    collection.bulkWrite(
+      some.map((one) => ({ updateOne: { ...one, upsert } })),
+      { ordered: false },
+    );
+  const missed = await within(write(writes, true).then(() => [], duplicates));
+  if (missed.length > 0)
+    await within(
+      write(
+        missed.flatMap((index) => writes[index] ?? []),
+        false,
+      ),
+    );
+}
+
+function connect({ url, logger }: MongoReadStoreOptions): mongoose.Connection {
+  const named = /^[^/]+\/\/[^/?]+\/([^?]+)/.exec(url)?.[1];
+  const connection = mongoose.createConnection(url, {
+    dbName: named === undefined ? defaultDatabase : decodeURIComponent(named),
+    appName: 'meerkat',
+    serverSelectionTimeoutMS: selectionMs,
+    connectTimeoutMS: selectionMs,
+    waitQueueTimeoutMS: patienceMs,
+    // A server that hangs is noticed by its missing heartbeat, and what waits for it is given up.
+    heartbeatFrequencyMS: 2_000,
+    writeConcern,
+    readConcern: { level: 'local' },
+    readPreference: 'primary',
+    bufferCommands: false,
+    autoCreate: false,
+    autoIndex: false,
+  });
+  connection.on('disconnected', () => logger.warn({}, 'the read store is out of reach'));
+  connection.on('reconnected', () => logger.info({}, 'the read store is back'));
+  connection.on('error', () => undefined);
+  return connection;
+}
+
+async function reach(options: MongoReadStoreOptions): Promise<mongoose.Connection> {
+  let connection: mongoose.Connection | null = null;
+  try {
+    connection = connect(options);
+    await within(connection.asPromise());
+    return connection;
+  } catch (error) {
+    await connection?.destroy();
+    const cause = error instanceof AppError ? error.cause : error;
+    if (cause instanceof mongo.MongoParseError || cause instanceof mongo.MongoInvalidArgumentError) {
+      throw new ConfigError([`READ_STORE_URL: ${cause.message}.`]);
+    }
+    throw error instanceof AppError ? error : outOfReach(error);
+  }
+}
+
+/** Rejects with `read_store_unavailable` where no server answers, with `ConfigError` where the address cannot be read. */
+export async function createMongoReadStore(options: MongoReadStoreOptions): Promise<ReadStore & ViewKeeper> {
+  const { installation, logger } = options;
+  const connection = await reach(options);
+  const database = connection.getClient().db(connection.name);
+  const opened = new Map<string, Promise<ViewCollection>>();
+
+  const open = (view: AnyView): Promise<ViewCollection> => {
+    const known = opened.get(view.name);
+    if (known !== undefined) return within(known);
+    const collection = database.collection<Stored>(collectionName(installation, view));
+    const opening = openCollection(collection, view, logger).then(() => collection);
+    opened.set(view.name, opening);
+    opening.catch(() => opened.delete(view.name));
+    // Indexes of a large view may take longer; whoever comes meanwhile is told to try again.
+    return within(opening);
+  };
+
+  /** The collection may be renamed or dropped under a reader: then it is read again. */
+  const read = <T>(work: () => Promise<T>): Promise<T> =>
+    within(work().catch((error: unknown) => (isPassing(error) ? work() : Promise.reject(error))));
+
+  const recordOf = async (view: AnyView): Promise<Stored | null> => {
+    const collection = await open(view);
+    const record = await read(() => collection.findOne({ _id: recordId }, { maxTimeMS: patienceMs }));
+    // Somebody dropped the collection: the next call makes it again.
+    if (record === null) opened.delete(view.name);
+    return record;
+  };
+
+  const checkpointOf = async (view: AnyView): Promise<number | null> => (await recordOf(view))?.position ?? null;
+
+  /** That the view is still the one whose documents were read: without a record, with more fields or behind, it is not. */
+  const checkUnreplaced = async (view: AnyView, after: number | null): Promise<void> => {
+    const record = await recordOf(view);
+    if (record === null || (after !== null && (record.position ?? -1) < after)) throw viewOutOfStep(view);
+    if (record.fields?.some((field) => !view.fields.includes(field)) === true) {
+      throw unavailable('view_of_newer_version', `The view ${view.name} was made by a newer version of Meerkat.`, 5);
+    }
+  };
+
+  const advance = async (view: AnyView, checkpoint: number, after: number | null | undefined): Promise<void> => {
+    const collection = await open(view);
+    const guard = after === undefined || after === null ? {} : { position: { $gte: after } };
+    const { matchedCount } = await within(
+      collection.updateOne({ _id: recordId, ...guard }, { $max: { position: checkpoint } }),
+    );
+    if (matchedCount === 1) return;
+    opened.delete(view.name);
+    throw viewOutOfStep(view);
+  };
+
+  const find = async (view: AnyView, query: PageQuery): Promise<string[]> => {
+    const collection = await open(view);
+    const ranges = toRanges(query);
+    const wanted = query.offset + query.limit;
+    const texts: string[] = [];
+    // To MongoDB a limit of 0 is none.
+    if (query.limit <= 0) return texts;
+    const isCut = ranges.length > 1;
+    for (const range of ranges) {
+      const limit = isCut ? wanted - texts.length : query.limit;
+      const found = await read(() =>
+        collection
+          .find(range as mongo.Filter<Stored>, {
+            projection: { _id: 0, document: 1 },
+            sort: toSort(query.sort),
+            skip: isCut ? 0 : query.offset,
+            limit,
+            batchSize: limit,
+            maxTimeMS: patienceMs,
+          })
+          .toArray(),
+      );
+      for (const { document } of found) if (document !== undefined) texts.push(document);
+      if (texts.length >= wanted) break;
+    }
+    return isCut ? texts.slice(query.offset) : texts;
+  };
+
+  const count = async (view: AnyView, { where }: PageQuery): Promise<number> => {
+    const collection = await open(view);
+    const filter = toFilter(where) as mongo.Filter<Stored>;
+    return read(() => collection.countDocuments(filter, { maxTimeMS: patienceMs }));
+  };
+
+  return {
+    async save(view, writes, checkpoint, after) {
+      const collection = await open(view);
+      const prepared = writes.map((write) => toWrite(view, write));
+      if (after !== undefined) await checkUnreplaced(view, after);
+      for (let start = 0; start < prepared.length; start += writesAtOnce) {
+        await writeGuarded(collection, prepared.slice(start, start + writesAtOnce));
+      }
+      if (checkpoint !== null) await advance(view, checkpoint, after);
+    },
+
+    async get<D extends object>(view: AnyView, id: string) {
+      const collection = await open(view);
+      const found = await read(() => collection.findOne({ _id: id }, { maxTimeMS: patienceMs }));
+      return found?.document === undefined ? null : (JSON.parse(found.document) as D);
+    },
+
+    async load<D extends object>(view: ViewDefinition<D>, ids: readonly string[]) {
+      const collection = await open(view);
+      const stored = new Map<string, DocumentWrite<D>>();
+      for (let start = 0; start < ids.length; start += writesAtOnce) {
+        const some = ids.slice(start, start + writesAtOnce);
+        const found = await read(() =>
+          collection
+            .find({ _id: { $in: some } }, { projection: { revision: 1, document: 1 }, maxTimeMS: patienceMs })
+            .toArray(),
+        );
+        for (const { _id, revision = 0, document } of found) {
+          if (typeof _id !== 'string') continue;
+          stored.set(_id, { id: _id, revision, document: document === undefined ? null : (JSON.parse(document) as D) });
+        }
+      }
+      return stored;
+    },
+
+    async page<D extends object>(view: AnyView, query: PageQuery) {
+      const [texts, total] = await Promise.all([find(view, query), query.count ? count(view, query) : null]);
+      return { documents: texts.map((text) => JSON.parse(text) as D), total };
+    },
+
+    checkpoint: checkpointOf,
+
+    async reset(view) {
+      opened.delete(view.name);
+      await within(database.collection(collectionName(installation, view)).drop());
+    },
+
+    async replace(view, built) {
+      const [seen, seenByBuilt] = await Promise.all([checkpointOf(view), checkpointOf(built)]);
+      if (seenByBuilt === null || (seen ?? -1) > seenByBuilt) {
+        throw new Error(`${built.name} has seen less than ${view.name}`);
+      }
+      const names = [built, view].map((one) => collectionName(installation, one));
+      const [from = '', to = ''] = names;
+      // One step: documents, record and indexes move together. It waits for what is running on either collection.
+      await within(database.renameCollection(from, to, { dropTarget: true, writeConcern }), renamePatienceMs);
+      opened.delete(built.name);
+    },
+
+    async close() {
+      await connection.close();
+    },
+  };
+}

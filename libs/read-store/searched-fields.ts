@@ -1,0 +1,42 @@
+/** What lists search and sort by, taken out of a document, so that an engine can keep it beside the document's own text. */
+import type { Json, JsonObject } from '#runtime/json';
+import type { AnyView } from './read-store.js';
+
+/** What is kept of a field. A field that is missing is null, true is 1. */
+export type SearchedValue = string | number | null | readonly (string | number | null)[];
+
+/** Names come from view definitions in the code, never from users; checked all the same. */
+export function partOfName(name: string): string {
+  if (!/^[A-Za-z][A-Za-z0-9_.]{0,90}$/.test(name)) throw new Error(`not a name of a view or field: ${name}`);
+  return name.replaceAll('.', '__');
+}
+
+function valueAt(document: object, field: string): Json | undefined {
+  let value: Json | undefined = document as JsonObject;
+  for (const part of field.split('.')) {
+    if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined;
+    value = Object.hasOwn(value, part) ? (value as JsonObject)[part] : undefined;
+  }
+  return value;
+}
+
+function simple(value: Json | undefined): string | number | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  return typeof value === 'object' ? JSON.stringify(value) : value;
+}
+
+/** The values of the view's fields, in the order in which it names them. */
+export function searchedValues(view: AnyView, document: object): SearchedValue[] {
+  return view.fields.map((field) => {
+    const value = valueAt(document, field);
+    return Array.isArray(value) ? value.map(simple) : simple(value);
+  });
+}
+
+/** A filter's value as it is kept. */
+export function searchedFor(value: string | number | boolean | null): string | number | null {
+  // What comes of a request must not reach an engine as anything but a value: an object could be an operator there.
+  if (value !== null && typeof value === 'object') throw new TypeError('a filter compares with a plain value');
+  return typeof value === 'boolean' ? Number(value) : value;
+}
