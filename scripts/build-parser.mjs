@@ -91,13 +91,15 @@ async function findSource(chosen) {
       ':all:',
     ];
     const wanted = ['--require-hashes', '--requirement', join(glueFolder, 'requirements.txt'), '--dest', cacheFolder];
-    await run('python3', [...pip, ...wanted]).catch((error) => {
+    try {
+      await run('python3', [...pip, ...wanted]);
+    } catch (error) {
       const reason = `${error.stderr ?? error.message}`.trim();
       throw new Refusal(
         `pip could not fetch ${pin.name} ${pin.version}:\n${reason}\n\n` +
           `Fetch ${fileName} from https://pypi.org/project/${pin.name}/${pin.version}/#files by other means and run: npm run build:parser -- --source ${fileName}`,
       );
-    });
+    }
     bytes = await readFile(cached);
   }
   if (sha256(bytes) !== pin.hash) throw new Refusal(`${path} is not ${fileName}: its SHA-256 must be ${pin.hash}.`);

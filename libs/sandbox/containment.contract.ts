@@ -44,6 +44,8 @@ export function describeContainment(name: string, create: () => Sandbox): void {
         ['(function f() { f(); })()', 'stack_limit'],
         ['const f = () => [1].map(f); f()', 'stack_limit'],
         ['let a = []; for (let i = 0; i < 1e5; i++) a = [a]; JSON.stringify(a)', 'stack_limit'],
+        ['const box = document.createElement("div"); for (;;) box.innerHTML = "<p>".repeat(1000)', 'cpu_limit'],
+        ['const box = document.createElement("div"); box.innerHTML = "<p>x".repeat(1e6); true', 'threw'],
         ['new Promise(() => {})', 'never_settled'],
         ['({ then() {} })', 'never_settled'],
         ['console.log("x".repeat(1e6)); true', 'output_limit'],
@@ -93,6 +95,7 @@ export function describeContainment(name: string, create: () => Sandbox): void {
         ['(0, eval)("typeof process")', 'undefined'],
         ['document.constructor.constructor("return this === globalThis")()', true],
         ['Object.getOwnPropertyNames(globalThis).includes("guestEntry")', false],
+        ['typeof hostMarkupParser', 'undefined'],
       ])('%s', async (expression, value) => {
         expect(await valueOf(expression)).toBe(value);
       });

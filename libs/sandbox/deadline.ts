@@ -19,6 +19,10 @@ export class CpuDeadline {
     return this.#isOver;
   }
 
+  leftMs(): number {
+    return this.#budgetMs - this.usedMs();
+  }
+
   usedMs(): number {
     const used = process.threadCpuUsage(this.#startedCpu);
     return (used.user + used.system) / microsecondsPerMs;

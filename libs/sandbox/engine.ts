@@ -1,17 +1,21 @@
 /**
  * A QuickJS instance that can be put back: its memory is imaged once, with the prelude inside, and restored before every
  * run. This file drives the engine's C interface directly, because the package's own wrapper keeps handles outside that
- * memory. No host function is reachable from inside; the interrupt handler is the one call that comes out.
+ * memory. Two calls come out of it: the interrupt handler, and the one function that is given texts and answers with values.
  */
 import importedVariant from '@jitl/quickjs-ng-wasmfile-release-sync';
 import { newVariant } from 'quickjs-emscripten-core';
+import { decodeText } from './flat-page.js';
+import type { EncodedText } from './flat-page.js';
 import type {
   EmscriptenModuleLoader,
   EvalDetectModule,
   EvalFlags,
+  HostRefId,
   JSContextPointer,
   JSContextPointerPointer,
   JSRuntimePointer,
+  JSValueConstPointer,
   JSValueConstPointerPointer,
   JSValuePointer,
   JSVoidPointer,
@@ -70,7 +74,11 @@ export interface EngineImage {
 }
 
 /** One argument of a `decode`: written straight into the guest's memory. */
-export type GuestInput = string | Uint8Array;
+export type GuestInput = string | EncodedText | Uint8Array;
+
+/** The one function of the host that the guest may call: it is given strings, and answers what `decode` takes. */
+export type HostFunction = (texts: readonly string[]) => readonly GuestInput[];
+const hostFunctionId = 1;
 
 const wideCharacter = /[^\x00-\xff]/;
 
@@ -95,6 +103,12 @@ interface EncodedInput {
 }
 
 function encodeInput(input: GuestInput): EncodedInput {
+  if (typeof input !== 'string' && 'isWide' in input) {
+    const { bytes, isWide } = input;
+    const { byteLength } = bytes;
+    const head = [binaryFormat.string, ...leb128Bytes(isWide ? byteLength + 1 : byteLength * 2)];
+    return { head, byteLength, write: (target, at) => target.set(bytes, at) };
+  }
   if (typeof input !== 'string') {
     const length = leb128Bytes(input.byteLength);
     const unlimited = [0xff, 0xff, 0xff, 0xff, 0x0f];
@@ -110,6 +124,24 @@ function encodeInput(input: GuestInput): EncodedInput {
     byteLength: isWide ? input.length * 2 : input.length,
     write: (target, at) => void target.write(input, at, isWide ? 'utf16le' : 'latin1'),
   };
+}
+
+/** The string that the engine's binary form of one holds. */
+function readString(encoded: Uint8Array): string {
+  const [version, atoms, type] = encoded;
+  if (version !== binaryFormat.version || atoms !== 0 || type !== binaryFormat.string) {
+    throw new Error('the engine build writes strings in another form');
+  }
+  let at = 3;
+  let size = 0;
+  for (let factor = 1; ; factor *= 0x80) {
+    const byte = encoded[at++] ?? 0;
+    size += (byte & 0x7f) * factor;
+    if (byte < 0x80) break;
+  }
+  const isWide = size % 2 === 1;
+  const byteLength = isWide ? size - 1 : size / 2;
+  return decodeText({ bytes: encoded.subarray(at, at + byteLength), isWide });
 }
 
 /**
@@ -175,6 +207,7 @@ export class Engine {
   readonly #undefined: GuestValue;
   #image: EngineImage | null;
   #shouldInterrupt: () => boolean = () => false;
+  #hostFunction: HostFunction | null = null;
 
   private constructor(
     module: QuickJSEmscriptenModule,
@@ -187,10 +220,20 @@ export class Engine {
     this.#ffi = ffi;
     this.#image = image;
     const refuse = (): never => {
-      throw new Error('the sandbox has no host functions');
+      throw new Error('the sandbox has no such host function');
     };
     module.callbacks = {
-      callFunction: refuse,
+      // What this throws ends the run and the instance with it.
+      callFunction: (_async, _context, _this, count, values, id) => {
+        if (id !== hostFunctionId || this.#hostFunction === null) return refuse();
+        const texts = Array.from({ length: count }, (_, index) =>
+          this.#exactText(ffi.QTS_ArgvGetJSValueConstPointer(values, index)),
+        );
+        const answer = this.decode(this.#hostFunction(texts));
+        if (answer.ok) return answer.value;
+        this.free(answer.thrown);
+        throw new GuestMemoryExhausted();
+      },
       loadModuleSource: refuse,
       normalizeModule: refuse,
       freeHostRef: () => undefined,
@@ -244,6 +287,20 @@ export class Engine {
   /** Asked every few microseconds while guest code runs; true ends it, uncatchably. */
   interruptWhen(shouldInterrupt: () => boolean): void {
     this.#shouldInterrupt = shouldInterrupt;
+  }
+
+  /** What the guest's host function does. The guest has one only where it was given one before the image was taken. */
+  answerBy(hostFunction: HostFunction): void {
+    this.#hostFunction = hostFunction;
+  }
+
+  /** Gives the guest its host function under a global name, from where trusted code takes it away. */
+  defineHostFunction(name: string): void {
+    const made = this.#ffi.QTS_NewFunction(this.#context, name, 0, false, hostFunctionId as HostRefId);
+    const key = this.#latin1String(name);
+    const global = this.#ffi.QTS_GetGlobalObject(this.#context);
+    this.#ffi.QTS_SetProp(this.#context, global, key, made);
+    for (const value of [made, key, global]) this.free(value);
   }
 
   /** Remembers the memory as it is now; pointers held by the caller stay good across restores. */
@@ -314,33 +371,6 @@ export class Engine {
     return this.#outcomeOf(value);
   }
 
-  /** Runs trusted modules, found by `resolve` and read by `read`; after that the guest can load none. */
-  evalModules(
-    source: string,
-    fileName: string,
-    resolve: (importer: string, name: string) => string,
-    read: (path: string) => string,
-  ): GuestOutcome {
-    const { callbacks } = this.#module;
-    const text = (content: string): OwnedHeapCharPointer => {
-      const bytes = Buffer.from(`${content}\0`, 'utf8');
-      const at = this.#allocate(bytes.byteLength);
-      this.#module.HEAPU8.set(bytes, at);
-      return at as OwnedHeapCharPointer;
-    };
-    this.#module.callbacks = {
-      ...callbacks,
-      normalizeModule: (_async, _runtime, _context, importer, name) => text(resolve(importer, name)),
-      loadModuleSource: (_async, _runtime, _context, path) => text(read(path)),
-    };
-    this.#ffi.QTS_RuntimeEnableModuleLoader(this.#runtime, 1);
-    const outcome = this.eval(source, fileName, evalFlags.module);
-    while (this.runJobs(64));
-    this.#ffi.QTS_RuntimeDisableModuleLoader(this.#runtime);
-    this.#module.callbacks = callbacks;
-    return outcome;
-  }
-
   call(callee: GuestValue, ...args: readonly GuestValue[]): GuestOutcome {
     const argsAt = this.#allocate(4 * Math.max(1, args.length));
     new Int32Array(this.#module.HEAPU8.buffer, argsAt, args.length).set(args);
@@ -376,13 +406,30 @@ export class Engine {
   }
 
   property(object: GuestValue, name: string): GuestValue {
-    const nameAt = this.#allocate(name.length + 1);
-    Buffer.from(this.#module.HEAPU8.buffer).write(`${name}\0`, nameAt, 'latin1');
-    const key = this.#ffi.QTS_NewString(this.#context, nameAt as OwnedHeapCharPointer);
+    const key = this.#latin1String(name);
     const value = this.#ffi.QTS_GetProp(this.#context, object, key);
     this.free(key);
-    this.#module._free(nameAt);
     return value;
+  }
+
+  #latin1String(text: string): GuestValue {
+    const at = this.#allocate(text.length + 1);
+    Buffer.from(this.#module.HEAPU8.buffer).write(`${text}\0`, at, 'latin1');
+    const value = this.#ffi.QTS_NewString(this.#context, at as OwnedHeapCharPointer);
+    this.#module._free(at);
+    return value;
+  }
+
+  /** As `text`, but each character as it is: NUL and lone surrogates too. */
+  #exactText(value: GuestValue | JSValueConstPointer): string {
+    if (!this.isString(value)) throw new Error('the guest called out with what is no string');
+    const encoded = this.#ffi.QTS_bjson_encode(this.#context, value);
+    const at = this.#ffi.QTS_GetArrayBuffer(this.#context, encoded);
+    const length = this.#ffi.QTS_GetArrayBufferLength(this.#context, encoded);
+    if (at === 0) throw new GuestMemoryExhausted();
+    const text = readString(new Uint8Array(this.#module.HEAPU8.buffer, at, length));
+    this.free(encoded);
+    return text;
   }
 
   /** The text of a value that is a string already; it must not be anything else, or guest code would run. */
@@ -401,7 +448,7 @@ export class Engine {
     return text;
   }
 
-  isString(value: GuestValue): boolean {
+  isString(value: GuestValue | JSValueConstPointer): boolean {
     const at = this.#ffi.QTS_Typeof(this.#context, value);
     const name = this.#module.UTF8ToString(at);
     this.#module._free(at);

@@ -1,7 +1,7 @@
 /**
  * A parsed page as flat tables, the one form in which it enters the sandbox. Rows are nodes in document order; the
  * contents of `template` elements follow the document as rows of their own. The guest reads them as they are
- * (`prelude/tree.ts`), so a second parser needs to produce nothing but this.
+ * (`prelude/tree.ts`), so a parser needs to produce nothing but this.
  */
 
 export const rowKinds = { element: 1, text: 3, comment: 8, document: 9, doctype: 10, fragment: 11 } as const;
@@ -24,6 +24,25 @@ export const headerLength = 10;
 /** Attribute rows without a name hold what a comment or doctype says. */
 export const namelessAttribute = -1;
 
+/** Text as the guest's engine keeps it: a byte for each UTF-16 unit where all are below 256, else two, the low one first. */
+export interface EncodedText {
+  readonly bytes: Uint8Array;
+  readonly isWide: boolean;
+}
+
+export type FlatText = string | EncodedText;
+
+export function unitsOf(text: FlatText): number {
+  if (typeof text === 'string') return text.length;
+  return text.isWide ? text.bytes.byteLength / 2 : text.bytes.byteLength;
+}
+
+export function decodeText(text: FlatText): string {
+  if (typeof text === 'string') return text;
+  const { buffer, byteOffset, byteLength } = text.bytes;
+  return Buffer.from(buffer, byteOffset, byteLength).toString(text.isWide ? 'utf16le' : 'latin1');
+}
+
 export interface FlatPage {
   /**
    * Header, then: kind << 24 | name (rows), parent (rows, -1 without), end of subtree (rows), text offset (rows + 1),
@@ -32,11 +51,11 @@ export interface FlatPage {
    */
   readonly tables: Int32Array;
   /** All text nodes, in row order. Offsets count UTF-16 units. */
-  readonly text: string;
+  readonly text: FlatText;
   /** All attribute values, comments and doctypes, in row order. */
-  readonly values: string;
+  readonly values: FlatText;
   /** Separated by NUL, which no name can hold. Names of foreign elements are prefixed with `svg ` or `math `. */
-  readonly names: string;
-  readonly classes: string;
-  readonly ids: string;
+  readonly names: FlatText;
+  readonly classes: FlatText;
+  readonly ids: FlatText;
 }

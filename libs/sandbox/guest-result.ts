@@ -44,9 +44,6 @@ export function isCompileTimeStack(stack: string): boolean {
   return compileTimeFrame.test(stack);
 }
 
-/** What the guest answers when the code wants to parse markup and its image holds no parser. */
-export const needsParserText = '{"needsParser":true}';
-
 /** JSON that came out of the sandbox; what is malformed counts as a failure of the code, which must have tampered. */
 export function readGuestResult(text: string): GuestResult {
   let read: unknown;

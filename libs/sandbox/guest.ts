@@ -1,7 +1,7 @@
 /** The sandbox's inside as the worker sees it: engines that hold the prelude, and the functions through which it enters. */
 import { Engine, evalFlags } from './engine.js';
-import type { EngineImage, GuestValue } from './engine.js';
-import { parserModule, readModule, readPrelude, resolveModule } from './prelude-source.js';
+import type { EngineImage, GuestValue, HostFunction } from './engine.js';
+import { hostFunctionName, readPrelude } from './prelude-source.js';
 
 const entryNames = [
   'openPage',
@@ -24,14 +24,14 @@ const renewAboveBytes = 48 * 1024 * 1024;
 
 export class Guests {
   readonly #wasmModule: WebAssembly.Module;
-  readonly #hasParser: boolean;
+  readonly #parseMarkup: HostFunction;
   #image: { readonly engine: EngineImage; readonly entry: GuestEntry } | null = null;
   #kept: { readonly memoryMb: number; readonly guest: Guest } | null = null;
 
-  /** With a parser, code may write markup (`innerHTML =`, `DOMParser`); the image is the larger for it. */
-  constructor(wasmModule: WebAssembly.Module, hasParser: boolean) {
+  /** `parseMarkup` answers where code writes markup (`innerHTML =`, `DOMParser`); see `prelude/parse-markup.ts`. */
+  constructor(wasmModule: WebAssembly.Module, parseMarkup: HostFunction) {
     this.#wasmModule = wasmModule;
-    this.#hasParser = hasParser;
+    this.#parseMarkup = parseMarkup;
   }
 
   /** A guest as it was imaged, with a memory that cannot grow past `memoryMb`. One is kept for the next job. */
@@ -57,13 +57,12 @@ export class Guests {
     if (known !== null) {
       const engine = await Engine.create(this.#wasmModule, memoryMb, known.engine);
       engine.restore();
+      engine.answerBy(this.#parseMarkup);
       return { engine, entry: known.entry };
     }
     const engine = await Engine.create(this.#wasmModule, memoryMb, null);
-    if (this.#hasParser) {
-      const parser = engine.evalModules(parserModule, 'parser.js', resolveModule, readModule);
-      if (!parser.ok) throw new Error(`the parser does not evaluate: ${engine.describe(parser.thrown)}`);
-    }
+    engine.answerBy(this.#parseMarkup);
+    engine.defineHostFunction(hostFunctionName);
     const prelude = engine.eval(readPrelude(), 'prelude.js', evalFlags.global);
     if (!prelude.ok) throw new Error(`the prelude does not evaluate: ${engine.describe(prelude.thrown)}`);
     const entries = entryNames.map((name) => [name, engine.property(prelude.value, name)]);

@@ -20,6 +20,8 @@ export type WorkerReply =
 
 export interface WorkerSettings {
   readonly wasmModule: WebAssembly.Module;
+  /** null: pages are parsed by parse5. */
+  readonly lexborModule: WebAssembly.Module | null;
   /** Words shared with the pool: what the worker does, since when (ms after `epochMs`), and the thread's CPU time then. */
   readonly progress: SharedArrayBuffer;
   readonly epochMs: number;

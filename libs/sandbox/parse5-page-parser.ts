@@ -2,11 +2,11 @@
  * The page parser over parse5: an adapter keeps the tree as integers in columns that are used again for every page, and
  * one walk over them writes the flat tables.
  */
-import { parse } from 'parse5';
+import { parse, parseFragment } from 'parse5';
 import type { Token, TreeAdapter, TreeAdapterTypeMap } from 'parse5';
 import { headerLength, headerWords, namelessAttribute, rowKinds } from './flat-page.js';
 import type { FlatPage } from './flat-page.js';
-import { PageTooComplex } from './page-parser.js';
+import { asPreformatted, decodeBody, PageTooComplex } from './page-parser.js';
 import type { PageLimits, PageParser } from './page-parser.js';
 
 type Attributes = Token.Attribute[];
@@ -91,7 +91,7 @@ class Columns {
 const columns = new Columns();
 
 function refuseDepth(limits: PageLimits): never {
-  throw new PageTooComplex(`The page nests its elements more than ${limits.depth} deep.`);
+  throw new PageTooComplex(`nests its elements more than ${limits.depth} deep`);
 }
 
 function setDepth(node: number, parent: number, limits: PageLimits): void {
@@ -150,10 +150,10 @@ function treeAdapter(limits: PageLimits): TreeAdapter<TreeMap> {
     createElement: (tagName, namespace, attributes) => {
       columns.elements += 1;
       if (columns.elements > limits.elements) {
-        throw new PageTooComplex(`The page has more than ${limits.elements} elements.`);
+        throw new PageTooComplex(`has more than ${limits.elements} elements`);
       }
       if ((columns.elements & 1023) === 0 && performance.now() > deadlineMs) {
-        throw new PageTooComplex(`Parsing the page took more than ${limits.parseMs} ms.`);
+        throw new PageTooComplex(`takes more than ${limits.parseMs} ms to parse`);
       }
       const name = columns.nameOf(elementName(tagName, namespace));
       return columns.add(rowKinds.element, name, tagName, attributes, namespace);
@@ -419,22 +419,32 @@ function flatten(document: number, limits: PageLimits): FlatPage {
   };
 }
 
-const decoder = new TextDecoder('utf-8');
-const escaped: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;' };
+const namespaceUris = { html: 'http://www.w3.org/1999/xhtml', svg: svgNamespace, math: mathNamespace } as const;
 
-/** What a browser shows for a body that is no markup: the text in a `pre`. */
-function asPreformatted(text: string): string {
-  return `<!doctype html><html><head></head><body><pre>\n${text.replace(/[&<]/g, (mark) => escaped[mark] ?? mark)}</pre></body></html>`;
-}
-
-export const parsePageWithParse5: PageParser = (body, kind, limits) => {
-  const text = decoder.decode(body);
-  const markup = kind === 'html' || kind === 'xml' ? text : asPreformatted(text);
+/** The tree that `build` makes, as tables; the columns are free again afterwards. */
+function flattened(limits: PageLimits, build: (treeAdapter: TreeAdapter<TreeMap>) => number): FlatPage {
   columns.reset();
   try {
-    const document = parse(markup, { treeAdapter: treeAdapter(limits) });
-    return { text, flat: flatten(document, limits) };
+    return flatten(build(treeAdapter(limits)), limits);
   } finally {
     columns.reset();
   }
+}
+
+export const parse5PageParser: PageParser = {
+  parsePage(body, kind, limits) {
+    const text = decodeBody(body);
+    const markup = kind === 'html' || kind === 'xml' ? text : asPreformatted(text);
+    return { text, flat: flattened(limits, (treeAdapter) => parse(markup, { treeAdapter })) };
+  },
+
+  parseMarkup(markup, context, limits) {
+    return flattened(limits, (treeAdapter) => {
+      // Nobody runs the scripts of a document that code made.
+      if (context === null) return parse(markup, { treeAdapter, scriptingEnabled: false });
+      const { tag, namespace } = context;
+      const uri = namespaceUris[namespace] as Parameters<typeof treeAdapter.createElement>[1];
+      return parseFragment(treeAdapter.createElement(tag, uri, []), markup, { treeAdapter });
+    });
+  },
 };

@@ -4,7 +4,6 @@
  * file may import only from files before it, and exports only by `export function`, `export const`, `export class`.
  */
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 
 /** In the order in which they are evaluated. */
 const preludeFiles = [
@@ -29,7 +28,6 @@ const preludeFiles = [
   'selectors',
   'lists',
   'parse-markup',
-  'guest-parser',
   'queries',
   'addresses',
   'nodes',
@@ -76,15 +74,5 @@ export function readPrelude(): string {
   return `(function () {\n'use strict';\nconst files = {};\n${closures.join('\n')}\nreturn files.main.guestEntry;\n})()`;
 }
 
-/** A module that leaves the markup parser where the prelude takes it. */
-export const parserModule =
-  "import { parse, parseFragment } from 'parse5'; globalThis.guestMarkupParser = { parse, parseFragment };";
-
-/** Finds modules for the parser as Node does: by the file that imports them. */
-export function resolveModule(importer: string, name: string): string {
-  return createRequire(importer === 'parser.js' ? import.meta.url : importer).resolve(name);
-}
-
-export function readModule(path: string): string {
-  return readFileSync(path, 'utf8');
-}
+/** The global under which the prelude finds the host's parser of markup; it takes it away. */
+export const hostFunctionName = 'hostMarkupParser';

@@ -1,7 +1,9 @@
 /** The sandbox over QuickJS in WebAssembly, in threads that can be ended. Loads nothing until the first job. */
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { lexborUrl } from './lexbor-place.js';
 import { defaultPageLimits } from './page-parser.js';
+import type { PageParserName } from './page-parser.js';
 import type { EvaluationJob, EvaluationResult, Sandbox, SandboxFailure, ScriptJob, ScriptResult } from './sandbox.js';
 import { CheckBatches } from './check-batches.js';
 import { WorkerPool } from './worker-pool.js';
@@ -14,6 +16,8 @@ export interface QuickJsSandboxOptions {
   readonly spareWorkers?: number;
   /** After this long without a job a thread is let go. */
   readonly idleMs?: number;
+  /** By default parse5, which is always there. */
+  readonly pageParser?: PageParserName;
 }
 
 const graceMs = 50;
@@ -21,9 +25,9 @@ const graceMs = 50;
 const failures: Readonly<Record<Ended, SandboxFailure>> = {
   parse_time: {
     reason: 'page_too_complex',
-    message: `Parsing the page took more than ${defaultPageLimits.parseMs} ms.`,
+    message: `The page takes more than ${defaultPageLimits.parseMs} ms to parse.`,
   },
-  parse_memory: { reason: 'page_too_complex', message: 'Parsing the page took more memory than is allowed.' },
+  parse_memory: { reason: 'page_too_complex', message: 'The page takes more memory to parse than is allowed.' },
   cpu_time: { reason: 'cpu_limit', message: 'The code used more CPU time than its limit allows.' },
   memory: { reason: 'memory_limit', message: 'The code used more memory than its limit allows.' },
   unavailable: { reason: 'sandbox_unavailable', message: 'The sandbox was closed or could not be started.' },
@@ -52,6 +56,7 @@ export function createQuickJsSandbox(options: QuickJsSandboxOptions = {}): Sandb
     idleMs: options.idleMs ?? 60_000,
     graceMs,
     parseMs: defaultPageLimits.parseMs,
+    lexborUrl: options.pageParser === 'lexbor' ? lexborUrl() : null,
   });
   const checks = new CheckBatches(pool);
   return {

@@ -5,11 +5,11 @@ import type { Compiles } from './code-forms.js';
 import { CpuDeadline } from './deadline.js';
 import { evalFlags, GuestMemoryExhausted } from './engine.js';
 import type { Engine, GuestInput, GuestOutcome } from './engine.js';
-import { isCompileTimeStack, isJsonObject, needsParserText, readGuestResult } from './guest-result.js';
+import { isCompileTimeStack, isJsonObject, readGuestResult } from './guest-result.js';
 import type { GuestResult } from './guest-result.js';
 import { Guests } from './guest.js';
 import type { Guest, GuestEntry } from './guest.js';
-import { defaultPageLimits, PageTooComplex } from './page-parser.js';
+import { defaultPageLimits, markupNamespaces, PageTooComplex } from './page-parser.js';
 import type { PageParser, ParsedPage } from './page-parser.js';
 import type {
   CheckedCode,
@@ -34,8 +34,6 @@ const memoryFailure: SandboxFailure = {
   reason: 'memory_limit',
   message: 'The code used more memory than its limit allows.',
 };
-/** Code that likely parses markup starts where it can; any other that does is run again. */
-const mayParseMarkup = /(?:innerHTML|outerHTML)\s*\+?=(?!=)|insertAdjacentHTML|DOMParser|createHTMLDocument/;
 const mebibyte = 1024 * 1024;
 
 interface Run {
@@ -56,7 +54,10 @@ function failed(
   return { ok: false, values, logs, failure: { reason, message } };
 }
 
-const broken = failed('threw', 'The code broke the built-ins that its result is written with.');
+function byteLengthOf(input: GuestInput): number {
+  if (typeof input === 'string') return input.length * 2;
+  return 'isWide' in input ? input.bytes.byteLength : input.byteLength;
+}
 
 function overCpuLimit(result: GuestResult): GuestResult {
   const { line, column } = result.ok ? {} : result.failure;
@@ -68,17 +69,15 @@ function overCpuLimit(result: GuestResult): GuestResult {
 
 export class SandboxCore {
   readonly #guests: Guests;
-  readonly #parsingGuests: Guests;
-  readonly #parse: PageParser;
+  readonly #parser: PageParser;
   readonly #enter: (phase: Phase) => void;
   readonly #deadline = new CpuDeadline();
   #compiler: Engine | null = null;
   #compileCount = 0;
 
-  constructor(wasmModule: WebAssembly.Module, parse: PageParser, enter: (phase: Phase) => void) {
-    this.#guests = new Guests(wasmModule, false);
-    this.#parsingGuests = new Guests(wasmModule, true);
-    this.#parse = parse;
+  constructor(wasmModule: WebAssembly.Module, parser: PageParser, enter: (phase: Phase) => void) {
+    this.#guests = new Guests(wasmModule, (texts) => this.#parseMarkup(texts));
+    this.#parser = parser;
     this.#enter = enter;
   }
 
@@ -107,7 +106,7 @@ export class SandboxCore {
     this.#enter('parsing');
     let parsed: ParsedPage;
     try {
-      parsed = this.#parse(job.page.body, job.page.contentKind, defaultPageLimits);
+      parsed = this.#parser.parsePage(job.page.body, job.page.contentKind, defaultPageLimits);
     } catch (thrown) {
       const timings = { parseMs: performance.now() - startedMs, evaluateMs: 0 };
       if (!(thrown instanceof PageTooComplex)) throw thrown;
@@ -131,7 +130,7 @@ export class SandboxCore {
     };
     const { flat } = parsed;
     const tables = new Uint8Array(flat.tables.buffer, flat.tables.byteOffset, flat.tables.byteLength);
-    const inputs = [
+    const inputs: readonly GuestInput[] = [
       tables,
       flat.text,
       flat.values,
@@ -172,26 +171,13 @@ export class SandboxCore {
     open: 'openPage' | 'openScript',
     inputs: readonly GuestInput[],
   ): Promise<GuestResult> {
-    const inputBytes = inputs.reduce(
-      (sum, input) => sum + (typeof input === 'string' ? input.length * 2 : input.byteLength),
-      0,
-    );
+    const inputBytes = inputs.reduce((sum, input) => sum + byteLengthOf(input), 0);
     // A large page must not use up what the code may: it comes on top.
     const extraMb = inputBytes * 2 < (job.limits.memoryMb * mebibyte) / 4 ? 0 : Math.ceil((inputBytes * 2) / mebibyte);
     const runnable = runnableCode(job.code, job.form, await this.#compiling());
     const run: Run = { ...runnable, code: job.code, open, inputs, cpuMs: job.limits.cpuMs };
-    const memoryMb = job.limits.memoryMb + extraMb;
-    const first = mayParseMarkup.test(job.code) ? this.#parsingGuests : this.#guests;
-    return (
-      (await this.#runOn(first, run, memoryMb)) ?? (await this.#runOn(this.#parsingGuests, run, memoryMb)) ?? broken
-    );
-  }
-
-  /** Null where the code asks for a parser that these guests have not. */
-  async #runOn(guests: Guests, run: Run, memoryMb: number): Promise<GuestResult | null> {
-    this.#enter('parsing');
-    const guest = await guests.fresh(memoryMb);
-    const discard = (): void => guests.discard();
+    const guest = await this.#guests.fresh(job.limits.memoryMb + extraMb);
+    const discard = (): void => this.#guests.discard();
     try {
       return this.#runIn(guest, run, discard);
     } catch (thrown) {
@@ -203,6 +189,26 @@ export class SandboxCore {
       if (thrown instanceof WebAssembly.RuntimeError) {
         return failed('memory_limit', 'The code brought its sandbox to an end; the likely cause is its use of memory.');
       }
+      throw thrown;
+    }
+  }
+
+  /**
+   * Markup that code wrote, with the name and namespace of its context, or nothing for a document: tables and texts, or
+   * one text that says what is wrong with it. Runs in the middle of the code, on the code's time.
+   */
+  #parseMarkup([markup = '', tag = '', namespace = '']: readonly string[]): readonly GuestInput[] {
+    const space = markupNamespaces.find((name) => name === namespace);
+    const parseMs = Math.min(defaultPageLimits.parseMs, Math.max(1, this.#deadline.leftMs()));
+    try {
+      const context = space === undefined ? null : { tag, namespace: space };
+      const { tables, text, values, names } = this.#parser.parseMarkup(markup, context, {
+        ...defaultPageLimits,
+        parseMs,
+      });
+      return [new Uint8Array(tables.buffer, tables.byteOffset, tables.byteLength), text, values, names];
+    } catch (thrown) {
+      if (thrown instanceof PageTooComplex) return [`The markup ${thrown.fault}.`];
       throw thrown;
     }
   }
@@ -221,7 +227,7 @@ export class SandboxCore {
     };
   }
 
-  #runIn({ engine, entry }: Guest, run: Run, discard: () => void): GuestResult | null {
+  #runIn({ engine, entry }: Guest, run: Run, discard: () => void): GuestResult {
     const deadline = this.#deadline;
     // What came before, the making of an instance included, is not the code's time.
     this.#enter('running');
@@ -260,12 +266,11 @@ export class SandboxCore {
     didEvaluate: boolean,
     code: string,
     discard: () => void,
-  ): GuestResult | null {
+  ): GuestResult {
     const isOver = this.#deadline.isOver;
     if (isOver) this.#deadline.start(salvageMs);
     const answer = outcome.ok ? this.#orNeverSettled(engine, entry, outcome) : engine.call(entry.fail, outcome.thrown);
     const text = this.#textOf(engine, answer);
-    if (text === needsParserText) return null;
     const result =
       text === null ? failed('threw', 'The code threw something that cannot be described.') : readGuestResult(text);
     if (isOver || (text === null && this.#deadline.isOver)) return overCpuLimit(result);

@@ -428,6 +428,23 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
         expect(reasonOf(await evaluate(caught))).toBe('outcome true');
       });
 
+      it('markup that the code writes keeps its texts, attributes, comments and foreign elements', async () => {
+        const code = `const box = document.createElement('div'); const markup = '<p class="a b" id="x" title="é€😀">q<!-- c --><svg viewBox="0 0"><a xlink:href="#"></a></svg></p>';
+          box.innerHTML = markup; document.body.append(box); const page_ = new DOMParser().parseFromString('<!doctype html><body><noscript>a<b>c</b></noscript>', 'text/html');
+          page.report('value', [box.innerHTML === markup, document.querySelector('.b#x').title, box.querySelector('svg').namespaceURI, page_.doctype.name,
+            page_.querySelector('noscript b') !== null, document.querySelectorAll('#x').length]); true`;
+        const result = await evaluate(code);
+        expect(result.values['value']).toEqual([true, 'é€😀', 'http://www.w3.org/2000/svg', 'html', true, 1]);
+      });
+
+      it('markup beyond the limits of a page is refused with a sentence, and the code goes on', async () => {
+        const code = `const box = document.createElement('div'); let message = '';
+          try { box.innerHTML = '<div>'.repeat(600); } catch (error) { message = error.message; }
+          box.innerHTML = '<b>fine'; page.report('value', [message, box.innerHTML]); true`;
+        const result = await evaluate(code);
+        expect(result.values['value']).toEqual(['The markup nests its elements more than 512 deep.', '<b>fine</b>']);
+      });
+
       it('what needs layout, timers or the network is refused with a sentence', async () => {
         for (const code of [
           'getComputedStyle(document.body)',

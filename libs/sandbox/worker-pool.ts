@@ -17,6 +17,13 @@ export interface PoolSettings {
   /** Time over its budget after which a job is ended from outside. */
   readonly graceMs: number;
   readonly parseMs: number;
+  /** What `npm run build:parser` made; null: pages are parsed by parse5. */
+  readonly lexborUrl: URL | null;
+}
+
+interface Engines {
+  readonly wasmModule: WebAssembly.Module;
+  readonly lexborModule: WebAssembly.Module | null;
 }
 
 /** Why a job was ended from outside, or could not run. */
@@ -54,10 +61,10 @@ class PoolWorker {
   isEnding = false;
   idleSinceMs = performance.now();
 
-  constructor(workerUrl: URL, wasmModule: WebAssembly.Module, epochMs: number) {
+  constructor(workerUrl: URL, engines: Engines, epochMs: number) {
     const shared = new SharedArrayBuffer(12);
     this.progress = new Int32Array(shared);
-    const settings: WorkerSettings = { wasmModule, progress: shared, epochMs };
+    const settings: WorkerSettings = { ...engines, progress: shared, epochMs };
     // No environment, no arguments, no flags of this process: the thread gets nothing that it does not need.
     this.thread = new Worker(workerUrl, {
       workerData: settings,
@@ -78,9 +85,17 @@ class PoolWorker {
   }
 }
 
-async function compileEngine(): Promise<WebAssembly.Module> {
+async function compile(place: string | URL): Promise<WebAssembly.Module> {
+  return WebAssembly.compile(await readFile(place));
+}
+
+async function compileEngines(lexborUrl: URL | null): Promise<Engines> {
   const require = createRequire(import.meta.url);
-  return WebAssembly.compile(await readFile(require.resolve('@jitl/quickjs-ng-wasmfile-release-sync/wasm')));
+  const [wasmModule, lexborModule] = await Promise.all([
+    compile(require.resolve('@jitl/quickjs-ng-wasmfile-release-sync/wasm')),
+    lexborUrl === null ? null : compile(lexborUrl),
+  ]);
+  return { wasmModule, lexborModule };
 }
 
 export class WorkerPool {
@@ -88,8 +103,8 @@ export class WorkerPool {
   readonly #epochMs = performance.timeOrigin;
   readonly #workers = new Set<PoolWorker>();
   readonly #waiting: WaitingJob[] = [];
-  #engine: Promise<WebAssembly.Module> | null = null;
-  #wasmModule: WebAssembly.Module | null = null;
+  #compiling: Promise<Engines> | null = null;
+  #engines: Engines | null = null;
   #idleTimer: NodeJS.Timeout | null = null;
   #longJobTimer: NodeJS.Timeout | null = null;
   #isClosed = false;
@@ -132,22 +147,22 @@ export class WorkerPool {
 
   #dispatch(): void {
     if (this.#isClosed || this.#waiting.length === 0) return;
-    if (this.#wasmModule === null) {
-      this.#engine ??= compileEngine();
-      this.#engine.then(
-        (wasmModule) => {
-          this.#wasmModule = wasmModule;
+    if (this.#engines === null) {
+      this.#compiling ??= compileEngines(this.#settings.lexborUrl);
+      this.#compiling.then(
+        (engines) => {
+          this.#engines = engines;
           this.#dispatch();
         },
         () => {
-          this.#engine = null;
+          this.#compiling = null;
           for (const job of this.#waiting.splice(0)) job.settle({ ok: false, ended: 'unavailable' });
         },
       );
       return;
     }
     while (this.#waiting.length > 0) {
-      const worker = this.#freeWorker(this.#wasmModule);
+      const worker = this.#freeWorker(this.#engines);
       const job = worker === null ? undefined : this.#waiting.shift();
       if (worker === null || job === undefined) break;
       this.#start(worker, job);
@@ -156,7 +171,7 @@ export class WorkerPool {
   }
 
   /** An idle thread, or a new one where there may be one more: threads with long jobs are made up for by spares. */
-  #freeWorker(wasmModule: WebAssembly.Module): PoolWorker | null {
+  #freeWorker(engines: Engines): PoolWorker | null {
     const now = performance.now();
     let busy = 0;
     let long = 0;
@@ -171,11 +186,11 @@ export class WorkerPool {
     }
     const allowed = this.#settings.workers + Math.min(long, this.#settings.spareWorkers);
     if (busy >= allowed) return null;
-    return idle ?? this.#spawn(wasmModule);
+    return idle ?? this.#spawn(engines);
   }
 
-  #spawn(wasmModule: WebAssembly.Module): PoolWorker {
-    const worker = new PoolWorker(this.#settings.workerUrl, wasmModule, this.#epochMs);
+  #spawn(engines: Engines): PoolWorker {
+    const worker = new PoolWorker(this.#settings.workerUrl, engines, this.#epochMs);
     this.#workers.add(worker);
     worker.thread.on('message', (reply: WorkerReply) => this.#onReply(worker, reply));
     worker.thread.on('error', (error: Error & { code?: string }) => {
@@ -267,7 +282,7 @@ export class WorkerPool {
 
   /** The next job shall not wait for a thread to start. */
   #keepSpare(): void {
-    if (this.#wasmModule !== null && this.#workers.size < this.#settings.workers) this.#spawn(this.#wasmModule);
+    if (this.#engines !== null && this.#workers.size < this.#settings.workers) this.#spawn(this.#engines);
   }
 
   #takeOverWhenLong(): void {

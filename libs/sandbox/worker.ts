@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { phases, progressWords } from './messages.js';
 import type { WorkerReply, WorkerRequest, WorkerSettings } from './messages.js';
-import { parsePageWithParse5 } from './parse5-page-parser.js';
+import type { PageParser } from './page-parser.js';
 import { SandboxCore } from './sandbox-core.js';
 
 /**
@@ -28,7 +28,13 @@ async function answer(core: SandboxCore, request: WorkerRequest): Promise<Worker
   }
 }
 
-function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): void {
+/** Only the one that is used is loaded. */
+async function loadParser({ lexborModule }: WorkerSettings): Promise<PageParser> {
+  if (lexborModule === null) return (await import('./parse5-page-parser.js')).parse5PageParser;
+  return (await import('./lexbor-page-parser.js')).createLexborPageParser(lexborModule);
+}
+
+async function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): Promise<void> {
   const progress = new Int32Array(settings.progress);
   const enter = (phase: keyof typeof phases): void => {
     const nowMs = performance.timeOrigin + performance.now();
@@ -37,7 +43,7 @@ function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): 
     Atomics.store(progress, progressWords.cpuMs, Math.round((user + system) / 1_000));
     Atomics.store(progress, progressWords.phase, phases[phase]);
   };
-  const core = new SandboxCore(settings.wasmModule, parsePageWithParse5, enter);
+  const core = new SandboxCore(settings.wasmModule, await loadParser(settings), enter);
   const reply = (message: WorkerReply): void => port.postMessage(message);
   port.on('message', (request: WorkerRequest) => {
     void answer(core, request)
@@ -51,4 +57,4 @@ function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): 
 }
 
 answerLocalTimeInUtc();
-if (parentPort !== null) serve(parentPort, workerData as WorkerSettings);
+if (parentPort !== null) await serve(parentPort, workerData as WorkerSettings);

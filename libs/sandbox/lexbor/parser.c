@@ -64,11 +64,6 @@ static lxb_html_parser_t *create_parser(bool is_scripting)
 
 static struct text text_of(const unsigned char *bytes, uint32_t length)
 {
-    /* A byte order mark is no part of the text. */
-    if (length >= 3 && bytes[0] == 0xef && bytes[1] == 0xbb && bytes[2] == 0xbf) {
-        bytes += 3;
-        length -= 3;
-    }
     struct text text = { .bytes = (unsigned char *) bytes, .length = length, .capacity = length };
     text_measure(&text);
     return text;

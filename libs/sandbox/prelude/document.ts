@@ -15,7 +15,7 @@ import {
   svgNamespace,
   Text,
 } from './nodes.js';
-import { markupParser } from './parse-markup.js';
+import { parseDocument } from './parse-markup.js';
 import { byAttribute, byClass, byId, byTag } from './queries.js';
 import { selectAll, selectFirst } from './selectors.js';
 import { asciiLowerCase } from './row-lists.js';
@@ -236,9 +236,7 @@ export class Document extends Node {
       hasFeature: () => true,
       createHTMLDocument: (title?: unknown) => {
         const markup = title === undefined ? '' : `<title></title>`;
-        const made = wrap(
-          markupParser().parseDocument(`<!doctype html><html><head>${markup}</head><body></body></html>`),
-        );
+        const made = wrap(parseDocument(`<!doctype html><html><head>${markup}</head><body></body></html>`));
         if (title !== undefined) (made as Document).title = title;
         return made;
       },

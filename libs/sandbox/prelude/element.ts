@@ -16,7 +16,7 @@ import {
   svgNamespace,
   tagNameOf,
 } from './nodes.js';
-import { markupParser } from './parse-markup.js';
+import { parseFragment } from './parse-markup.js';
 import { byClass, byTag, selecting } from './queries.js';
 import { closestMatch, matchesSelector } from './selectors.js';
 import { asciiLowerCase } from './row-lists.js';
@@ -52,7 +52,7 @@ function attributeNameFor(element: Element, name: unknown): string {
 
 function parseInside(context: Element, markup: unknown): number {
   const text = markup === null ? '' : String(markup);
-  return markupParser().parseFragment(text, context.localName, context.namespaceURI);
+  return parseFragment(text, context.localName, context.namespaceURI);
 }
 
 function insertAdjacent(element: Element, place: string, inserted: number): void {

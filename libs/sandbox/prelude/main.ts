@@ -3,8 +3,7 @@ import { installDeterminism, startClock } from './determinism.js';
 import { evaluationJson, scriptJson, thrownJson, unsettledJson } from './outcome.js';
 import { createConsole, startOutput } from './output.js';
 import { createPage } from './page.js';
-import { installParser } from './guest-parser.js';
-import { wasParserMissing } from './parse-markup.js';
+import { installParser } from './parse-markup.js';
 import type { PageFacts } from './page.js';
 import { loadTree } from './tree.js';
 import { installDom, openDocument } from './window.js';
@@ -40,19 +39,14 @@ function start(settings: Settings): void {
   startOutput(settings.outputBytes);
 }
 
-/** Without a parser that the code asked for, whatever came of it is void: the host runs it again with one. */
-function answer(text: string): string {
-  return wasParserMissing() ? '{"needsParser":true}' : text;
-}
-
 function settle(value: unknown): string | null {
   const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function';
-  if (!isObject || typeof (value as { then?: unknown }).then !== 'function') return answer(finish(value));
+  if (!isObject || typeof (value as { then?: unknown }).then !== 'function') return finish(value);
   void (async () => {
     try {
-      settled = answer(finish(await value));
+      settled = finish(await value);
     } catch (thrown) {
-      settled = answer(thrownJson(thrown));
+      settled = thrownJson(thrown);
     }
   })();
   return null;
@@ -97,11 +91,11 @@ export const guestEntry = {
   },
 
   fail(thrown: unknown): string {
-    return answer(thrownJson(thrown));
+    return thrownJson(thrown);
   },
 
   neverSettled(): string {
-    return answer(unsettledJson());
+    return unsettledJson();
   },
 };
 

@@ -1,29 +1,88 @@
 /**
- * Markup parsed by the code itself (`innerHTML =`, `DOMParser`). A full parser makes the sandbox's image larger than
- * most code needs it, so it is only in a second image; without it the host is told to run the code again in that one.
+ * Markup that code writes (`innerHTML =`, `DOMParser`): the parser that reads pages reads it, outside, and its tables
+ * become nodes here. This is the one call that leaves the sandbox: text goes out, tables come in.
  */
-export type ParseFragment = (markup: string, contextTag: string, contextNamespace: string) => number;
-export type ParseDocument = (markup: string) => number;
+import {
+  commentKind,
+  createNode,
+  doctypeKind,
+  elementKind,
+  insertNode,
+  internName,
+  setAttribute,
+  setTemplateContent,
+  textKind,
+} from './tree.js';
 
-export interface MarkupParser {
-  readonly parseFragment: ParseFragment;
-  readonly parseDocument: ParseDocument;
+/** Tables and texts as a page has them (`flat-page.ts`), or one text: what is wrong with the markup. */
+type Parsed = readonly [ArrayBuffer, string, string, string] | readonly [string];
+type ParseOutside = (markup: string, tag: string, namespace: string) => Parsed;
+
+const headerLength = 10;
+const svgNamespace = 'http://www.w3.org/2000/svg';
+const mathNamespace = 'http://www.w3.org/1998/Math/MathML';
+
+let parseOutside: ParseOutside = () => ['There is no parser.'];
+
+/** Takes the parser from where the host has put it, before any user code runs. */
+export function installParser(): void {
+  const holder = globalThis as { hostMarkupParser?: ParseOutside };
+  const { hostMarkupParser } = holder;
+  delete holder.hostMarkupParser;
+  if (hostMarkupParser !== undefined) parseOutside = hostMarkupParser;
 }
 
-let parser: MarkupParser | null = null;
-let isParserMissing = false;
-
-export function provideParser(provided: MarkupParser): void {
-  parser = provided;
+/** Nodes made of tables; the first row's, which holds the others. */
+function graft(buffer: ArrayBuffer, text: string, values: string, nameList: string): number {
+  const tables = new Int32Array(buffer);
+  const word = (at: number): number => tables[at] ?? 0;
+  const rows = word(0);
+  const attributes = word(1);
+  const parentAt = headerLength + rows;
+  const textAt = parentAt + 2 * rows;
+  const attributeAt = textAt + rows + 1;
+  const attributeNameAt = attributeAt + rows + 1;
+  const valueAt = attributeNameAt + attributes;
+  const names = nameList === '' ? [] : nameList.split('\0');
+  const nameIds = names.map(internName);
+  const valueOf = (attribute: number): string =>
+    values.substring(word(valueAt + attribute), word(valueAt + attribute + 1));
+  const nodes: number[] = [];
+  for (let row = 0; row < rows; row++) {
+    const kind = word(headerLength + row) >> 24;
+    const first = word(attributeAt + row);
+    let data = '';
+    if (kind === textKind) data = text.substring(word(textAt + row), word(textAt + row + 1));
+    else if (kind === commentKind) data = valueOf(first);
+    else if (kind === doctypeKind) data = `${valueOf(first)}\0${valueOf(first + 1)}\0${valueOf(first + 2)}`;
+    const name = kind === elementKind ? (nameIds[word(headerLength + row) & 0xffffff] ?? 0) : 0;
+    const node = createNode(kind, name, data);
+    nodes.push(node);
+    const end = kind === elementKind ? word(attributeAt + row + 1) : first;
+    for (let at = first; at < end; at++) setAttribute(node, names[word(attributeNameAt + at)] ?? '', valueOf(at));
+    const parent = word(parentAt + row);
+    if (parent >= 0) insertNode(nodes[parent] ?? -1, node, -1);
+  }
+  const pairs = tables.length - 2 * word(8);
+  for (let at = pairs; at < tables.length; at += 2) {
+    setTemplateContent(nodes[word(at)] ?? -1, nodes[word(at + 1)] ?? -1);
+  }
+  return nodes[0] ?? -1;
 }
 
-/** Whether the code asked for a parser that this image does not hold. */
-export function wasParserMissing(): boolean {
-  return isParserMissing;
+function parse(markup: string, tag: string, namespace: string): number {
+  const parsed = parseOutside(markup, tag, namespace);
+  if (parsed.length === 1) throw new Error(parsed[0]);
+  return graft(...parsed);
 }
 
-export function markupParser(): MarkupParser {
-  if (parser !== null) return parser;
-  isParserMissing = true;
-  throw new Error('The markup parser is not loaded.');
+/** A fragment of what the markup is inside an element. */
+export function parseFragment(markup: string, contextTag: string, contextNamespace: string): number {
+  if (contextNamespace === svgNamespace) return parse(markup, contextTag, 'svg');
+  return parse(markup, contextTag, contextNamespace === mathNamespace ? 'math' : 'html');
+}
+
+/** A document of its own. */
+export function parseDocument(markup: string): number {
+  return parse(markup, '', '');
 }

@@ -9,7 +9,7 @@ import { FormData } from './form-members.js';
 import { Attr, DOMTokenList, HTMLCollection, NamedNodeMap, NodeList } from './lists.js';
 import { outerMarkup } from './markup.js';
 import { CharacterData, Comment, DocumentFragment, DocumentType, EventTarget, Node, numberOf, Text } from './nodes.js';
-import { markupParser } from './parse-markup.js';
+import { parseDocument } from './parse-markup.js';
 import { escapeIdentifier } from './queries.js';
 import { setTarget } from './selectors.js';
 import { addTraversal, NodeFilter, NodeIterator, TreeWalker } from './traversal.js';
@@ -18,7 +18,7 @@ import { wrap } from './wrappers.js';
 
 class DOMParser {
   parseFromString(markup: unknown): object | null {
-    return wrap(markupParser().parseDocument(String(markup)));
+    return wrap(parseDocument(String(markup)));
   }
 }
 

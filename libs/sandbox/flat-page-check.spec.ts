@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkFlatPage, UnsoundTables } from './flat-page-check.js';
+import { decodeText, headerLength, headerWords } from './flat-page.js';
+import type { FlatPage } from './flat-page.js';
+import { defaultPageLimits } from './page-parser.js';
+import { parse5PageParser } from './parse5-page-parser.js';
+
+const markup = `<!doctype html><p class="a b" id=i>x<b title="y">z</b><!-- c --></p><template><i class=b>t</i></template><p id=i>`;
+
+function page(): FlatPage {
+  return parse5PageParser.parsePage(Buffer.from(markup), 'html', defaultPageLimits).flat;
+}
+
+describe('tables that hold together', () => {
+  it('pass', () => {
+    expect(() => checkFlatPage(page())).not.toThrow();
+  });
+
+  it('hold no word that can be changed to one that leads outside', () => {
+    const { tables } = page();
+    for (let at = 0; at < tables.length; at++) {
+      // Only 1 and 0 are both good as an answer to whether a page is in quirks mode.
+      if (at === headerWords.isQuirks) continue;
+      for (const value of [-2, 0x7fffffff, -0x80000000, tables.length * 4]) {
+        const changed = page();
+        changed.tables[at] = value;
+        expect(() => checkFlatPage(changed)).toThrow(UnsoundTables);
+      }
+    }
+  });
+
+  it('are not accepted where a subtree ends outside its parent, or is not its parent’s', () => {
+    const rows = page().tables[headerWords.rows] ?? 0;
+    for (const table of [1, 2]) {
+      for (let row = 1; row < rows; row++) {
+        for (let value = -1; value <= rows; value++) {
+          const changed = page();
+          const at = headerLength + table * rows + row;
+          if (changed.tables[at] === value) continue;
+          changed.tables[at] = value;
+          expect(() => checkFlatPage(changed)).toThrow(UnsoundTables);
+        }
+      }
+    }
+  });
+
+  it('are as long as their header says, and their texts as long as their offsets', () => {
+    const { tables, ...texts } = page();
+    expect(() => checkFlatPage({ ...texts, tables: tables.subarray(0, -1) })).toThrow(UnsoundTables);
+    expect(() => checkFlatPage({ ...texts, tables: new Int32Array(0) })).toThrow(UnsoundTables);
+    for (const text of ['text', 'values', 'names', 'classes', 'ids'] as const) {
+      expect(() => checkFlatPage({ tables, ...texts, [text]: '' })).toThrow(UnsoundTables);
+      const longer = `${decodeText(texts[text])}\0x`;
+      expect(() => checkFlatPage({ tables, ...texts, [text]: longer })).toThrow(UnsoundTables);
+    }
+  });
+});

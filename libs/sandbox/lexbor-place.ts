@@ -1,0 +1,17 @@
+/** Where `npm run build:parser` leaves the fast page parser, and whether it did. */
+import { existsSync } from 'node:fs';
+
+/** The folder of the product holds `libs` in a checkout under a test runner, and `dist/libs` otherwise. */
+const places = ['../../dist-parser/lexbor.wasm', '../../../dist-parser/lexbor.wasm'];
+
+export function isLexborBuilt(): boolean {
+  return places.some((place) => existsSync(new URL(place, import.meta.url)));
+}
+
+/** Throws where it is not built. */
+export function lexborUrl(): URL {
+  const urls = places.map((place) => new URL(place, import.meta.url));
+  const found = urls.find((url) => existsSync(url));
+  if (found === undefined) throw new Error('The fast page parser is not built: run `npm run build:parser`.');
+  return found;
+}

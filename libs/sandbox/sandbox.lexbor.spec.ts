@@ -1,0 +1,10 @@
+/** Needs what `npm run build:parser` makes; fails where it is not there. */
+import { describeContainment } from './containment.contract.js';
+import { createQuickJsSandbox } from './quickjs.js';
+import type { Sandbox } from './sandbox.js';
+import { describeSandbox } from './sandbox.contract.js';
+
+const create = (): Sandbox => createQuickJsSandbox({ workers: 2, spareWorkers: 2, pageParser: 'lexbor' });
+
+describeSandbox('QuickJS with lexbor', create);
+describeContainment('QuickJS with lexbor', create);
