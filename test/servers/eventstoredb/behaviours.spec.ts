@@ -1,0 +1,601 @@
+/**
+ * What the double does, each with what it follows. "Client" is @eventstore/db-client 6.2.1, under `dist/`; "Server" is the
+ * public source of EventStoreDB (github.com/EventStore/EventStore, commit 3f1acb7, March 2025), under `src/EventStore.Core/Services/`.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  BACKWARDS,
+  END,
+  EventStoreDBClient,
+  eventTypeFilter,
+  jsonEvent,
+  persistentSubscriptionToStreamSettingsFromDefaults,
+  START,
+  streamNameFilter,
+  type AllStreamResolvedEvent,
+  type AppendExpectedRevision,
+  type Filter,
+  type Position,
+} from '@eventstore/db-client';
+import { startEventStoreDb, type RunningEventStoreDb } from './server.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'eventstoredb-double-'));
+/** Credentials of its own make the client use Append instead of BatchAppend. Client: streams/appendToStream/index.js. */
+const oneByOne = { credentials: { username: 'anyone', password: 'anything' } };
+let server: RunningEventStoreDb;
+let client: EventStoreDBClient;
+let streams = 0;
+
+const newStream = (prefix = 'stream'): string => `${prefix}-${(streams += 1)}`;
+const event = (type = 'happened', data: object = { a: 1 }, id: string = randomUUID()) =>
+  jsonEvent({ id, type, data: { ...data }, metadata: { by: 'spec' } });
+const append = (stream: string, count: number, expectedRevision: AppendExpectedRevision = 'any', type?: string) =>
+  client.appendToStream(
+    stream,
+    Array.from({ length: count }, () => event(type)),
+    { expectedRevision },
+  );
+const place = (position: Position | undefined): bigint => position?.commit ?? -1n;
+
+/** `dispose` ends calls and leaves the channel open, which keeps the process. Client: Client/index.js. */
+async function close(used: EventStoreDBClient): Promise<void> {
+  await used.dispose();
+  const { getChannel } = used as unknown as { getChannel(): Promise<{ close(): void }> };
+  (await getChannel()).close();
+}
+
+beforeAll(async () => {
+  server = await startEventStoreDb({ port: 0, data: folder, control: 0 });
+  client = EventStoreDBClient.connectionString(server.url);
+});
+afterAll(async () => {
+  await close(client);
+  await server.close();
+  rmSync(folder, { recursive: true });
+});
+
+type Told =
+  | { kind: 'event'; stream: string; position: Position }
+  | { kind: 'checkpoint'; position: Position }
+  | { kind: 'caught up' };
+
+/** A subscription to all, with everything it tells in the order in which the server told it. */
+function follow(fromPosition: Position | typeof START | typeof END, filter?: Filter) {
+  const told: Told[] = [];
+  let changed = Promise.withResolvers<void>();
+  const tell = (message: Told): void => {
+    told.push(message);
+    changed.resolve();
+    changed = Promise.withResolvers();
+  };
+  const drain = (): void => {
+    const source = subscription as unknown as Readable;
+    for (;;) {
+      const resolved = source.read() as AllStreamResolvedEvent | null;
+      if (resolved === null) return;
+      if (resolved.event) tell({ kind: 'event', stream: resolved.event.streamId, position: resolved.event.position });
+    }
+  };
+  const checkpointReached = async (_: unknown, position: Position): Promise<void> => {
+    drain();
+    tell({ kind: 'checkpoint', position });
+  };
+  const subscription = client.subscribeToAll({
+    fromPosition,
+    ...(filter === undefined ? {} : { filter: { ...filter, checkpointReached } }),
+  });
+  const ended = new Promise<unknown>((resolve) => {
+    subscription.on('error', resolve).on('end', () => resolve('end'));
+  });
+  let confirmed = false;
+  subscription
+    .on('confirmation', () => {
+      confirmed = told.length === 0;
+    })
+    .on('readable', drain)
+    .on('caughtUp', () => {
+      drain();
+      tell({ kind: 'caught up' });
+    });
+  return {
+    told,
+    ended,
+    isConfirmedFirst: () => confirmed,
+    async until(found: (told: readonly Told[]) => boolean): Promise<void> {
+      while (!found(told)) await changed.promise;
+    },
+    async end(): Promise<void> {
+      await subscription.unsubscribe();
+      (subscription as unknown as Readable).destroy();
+    },
+  };
+}
+const ofKind = (told: readonly Told[], kind: Told['kind']): readonly Told[] =>
+  told.filter((each) => each.kind === kind);
+const isCaughtUp = (told: readonly Told[]): boolean => ofKind(told, 'caught up').length > 0;
+
+describe('appending', () => {
+  // Server: Transport/Grpc/Streams.BatchAppend.cs (ConvertMessage), Streams.Append.cs (HandleWriteEventsCompleted).
+  // Client: streams/appendToStream/batchAppend.js and append.js, which read the same answer from two messages.
+  it.each([
+    ['BatchAppend', {}],
+    ['Append', oneByOne],
+  ])('answers with the revision and the place of the last event by %s', async (_, options) => {
+    const stream = newStream();
+    const result = await client.appendToStream(stream, [event(), event()], {
+      expectedRevision: 'no_stream',
+      ...options,
+    });
+    expect(result).toMatchObject({ success: true, nextExpectedRevision: 1n });
+    const [, second] = await Array.fromAsync(client.readStream(stream));
+    expect(result.position).toEqual(second?.event?.position);
+  });
+
+  // Server: Storage/ReaderIndex/IndexWriter.cs (CheckCommit), StorageWriterService.cs (ActOnCommitCheckFailure).
+  it.each([
+    ['BatchAppend', {}],
+    ['Append', oneByOne],
+  ])('answers a violated expectation with the stream’s revision by %s', async (_, options) => {
+    const stream = newStream();
+    const missing = client.appendToStream(stream, event(), { expectedRevision: 0n, ...options });
+    await expect(missing).rejects.toMatchObject({ type: 'wrong-expected-version', actualVersion: 'no_stream' });
+    await append(stream, 3);
+    for (const expectedRevision of ['no_stream', 1n, 7n] as const) {
+      const refused = client.appendToStream(stream, event(), { expectedRevision, ...options });
+      await expect(refused).rejects.toMatchObject({ type: 'wrong-expected-version', actualVersion: 2n });
+    }
+    expect(await Array.fromAsync(client.readStream(stream))).toHaveLength(3);
+  });
+
+  // Server: IndexWriter.cs (CheckCommit): StreamExists needs a stream, Any takes whatever there is.
+  it('takes what exists, and anything', async () => {
+    const stream = newStream();
+    await expect(append(stream, 1, 'stream_exists')).rejects.toMatchObject({ type: 'wrong-expected-version' });
+    await append(stream, 1, 'any');
+    await expect(append(stream, 1, 'stream_exists')).resolves.toMatchObject({ nextExpectedRevision: 1n });
+  });
+
+  // Server: IndexWriter.cs (CheckCommit, `expectedVersion < curVersion`): ids are compared from the expected revision on, however
+  // much was written since; RequestManager/Managers/RequestManagerBase.cs (ReturnCommitAt) answers with the first write's place.
+  it('answers the same ids at the same revision as the first time, also after others wrote', async () => {
+    const stream = newStream();
+    await append(stream, 1);
+    const events = [event(), event()];
+    const first = await client.appendToStream(stream, events, { expectedRevision: 0n });
+    await append(stream, 5, 2n);
+    expect(await client.appendToStream(stream, events, { expectedRevision: 0n })).toEqual(first);
+    expect(await Array.fromAsync(client.readStream(stream))).toHaveLength(8);
+  });
+
+  // Server: IndexWriter.cs (CheckCommit: CorruptedIdempotency), answered as a violated expectation.
+  it('does not take a repeat for the same when only its beginning is', async () => {
+    const stream = newStream();
+    const [one, two] = [event(), event()];
+    await client.appendToStream(stream, [one, two], { expectedRevision: 'no_stream' });
+    const longer = client.appendToStream(stream, [one, two, event()], { expectedRevision: 'no_stream' });
+    await expect(longer).rejects.toMatchObject({ type: 'wrong-expected-version', actualVersion: 1n });
+    const other = client.appendToStream(stream, [one, event()], { expectedRevision: 'no_stream' });
+    await expect(other).rejects.toMatchObject({ type: 'wrong-expected-version' });
+  });
+
+  // Server: IndexWriter.cs (CheckCommit, Any): a memory of the newest ids, gone with the process; exact revisions are the safe way.
+  it('knows a repeat at any revision only while it remembers the ids', async () => {
+    const stream = newStream();
+    const written = event();
+    const first = await client.appendToStream(stream, written, { expectedRevision: 'any' });
+    expect(await client.appendToStream(stream, written, { expectedRevision: 'any' })).toEqual(first);
+    const elsewhere = await client.appendToStream(newStream(), written, { expectedRevision: 'any' });
+    expect(elsewhere).toMatchObject({ nextExpectedRevision: 0n });
+  });
+
+  // Server: StorageWriterService.cs (WritePrepares): each event of a write is a committed record of its own.
+  it('gives every event a place of its own, growing, both halves equal, with gaps', async () => {
+    const stream = newStream();
+    await append(stream, 3);
+    const read = await Array.fromAsync(client.readStream(stream));
+    const places = read.map(({ event: recorded }) => recorded?.position);
+    for (const position of places) expect(position?.commit).toBe(position?.prepare);
+    const [first = -1n, second = -1n, third = -1n] = places.map(place);
+    expect(second - first).toBeGreaterThan(1n);
+    expect(third - second).toBeGreaterThan(1n);
+  });
+
+  // Server: ClusterVNodeOptions (MaxAppendSize, 1 MiB), Streams.BatchAppend.cs, RpcExceptions.cs (MaxAppendSizeExceeded).
+  it.each([
+    ['BatchAppend', {}],
+    ['Append', oneByOne],
+  ])('refuses more than a megabyte at once by %s', async (_, options) => {
+    const large = event('large', { text: 'x'.repeat(1024 * 1024) });
+    await expect(client.appendToStream(newStream(), large, options)).rejects.toMatchObject({
+      type: 'maximum-append-size-exceeded',
+      maxAppendSize: 1024 * 1024,
+    });
+  });
+
+  // Server: Streams.BatchAppend.cs (GetRequestedTimeout): the deadline in the request is a time of day on the server's clock.
+  it('refuses an append that is past its deadline when it arrives', async () => {
+    const stream = newStream();
+    await expect(client.appendToStream(stream, event(), { deadline: -1_000 })).rejects.toMatchObject({
+      type: 'deadline-exceeded',
+    });
+    await expect(Array.fromAsync(client.readStream(stream))).rejects.toMatchObject({ type: 'stream-not-found' });
+  });
+});
+
+describe('reading a stream', () => {
+  // Server: Transport/Enumerators/Enumerator.ReadStreamForwards.cs: told by a message, which the client makes an error of
+  // (Client: streams/utils/ReadStream.js, _transform).
+  it('tells that a stream is not there', async () => {
+    await expect(Array.fromAsync(client.readStream(newStream()))).rejects.toMatchObject({ type: 'stream-not-found' });
+  });
+
+  // Client: streams/readStream.js. Server: Streams.Read.cs (CreateEnumerator).
+  it('reads from a revision on, both ways, as many as asked for', async () => {
+    const stream = newStream();
+    await append(stream, 600);
+    const revisions = async (
+      options: Parameters<EventStoreDBClient['readStream']>[1],
+    ): Promise<(bigint | undefined)[]> =>
+      (await Array.fromAsync(client.readStream(stream, options))).map(({ event: recorded }) => recorded?.revision);
+    expect(await revisions({})).toEqual(Array.from({ length: 600 }, (_, index) => BigInt(index)));
+    expect(await revisions({ fromRevision: 597n })).toEqual([597n, 598n, 599n]);
+    expect(await revisions({ fromRevision: 10n, maxCount: 2 })).toEqual([10n, 11n]);
+    expect(await revisions({ fromRevision: 600n })).toEqual([]);
+    expect(await revisions({ direction: BACKWARDS, fromRevision: END, maxCount: 2 })).toEqual([599n, 598n]);
+    expect(await revisions({ direction: BACKWARDS, fromRevision: 1n })).toEqual([1n, 0n]);
+  });
+
+  // Client: utils/convertGrpcEvent.js (convertGrpcRecord): what it takes from the headers, and JSON only of JSON.
+  it('keeps id, type, data, metadata and the time of writing', async () => {
+    const stream = newStream();
+    const written = event('kept', { text: 'é\u0000"' });
+    const before = Date.now();
+    await client.appendToStream(stream, written);
+    const [read] = await Array.fromAsync(client.readStream(stream));
+    expect(read?.event).toMatchObject({
+      streamId: stream,
+      id: written.id,
+      type: 'kept',
+      isJson: true,
+      data: { text: 'é\u0000"' },
+      metadata: { by: 'spec' },
+    });
+    expect(read?.event?.created.getTime()).toBeGreaterThanOrEqual(before);
+  });
+});
+
+describe('reading all', () => {
+  // Server: Storage/ReaderIndex/AllReader.cs (ReadAllEventsForwardInternal): a position is where reading begins, itself included.
+  it('reads forwards from a place on, and backwards from before it', async () => {
+    const stream = newStream();
+    await append(stream, 3);
+    const own = await Array.fromAsync(client.readStream(stream));
+    const middle = own[1]?.event?.position;
+    if (middle === undefined) throw new Error('no position');
+    const forwards = await Array.fromAsync(client.readAll({ fromPosition: middle, maxCount: 2 }));
+    expect(forwards.map(({ event: recorded }) => recorded?.id)).toEqual([own[1]?.event?.id, own[2]?.event?.id]);
+    const backwards = await Array.fromAsync(
+      client.readAll({ fromPosition: middle, direction: BACKWARDS, maxCount: 1 }),
+    );
+    expect(backwards[0]?.event?.id).toBe(own[0]?.event?.id);
+    const [newest] = await Array.fromAsync(client.readAll({ fromPosition: END, direction: BACKWARDS, maxCount: 1 }));
+    expect(newest?.event?.id).toBe(own[2]?.event?.id);
+  });
+
+  // Server: Transport/Grpc/RpcExceptions.cs (InvalidPositionException): a place where no record begins cannot be read from.
+  it('refuses a place between events', async () => {
+    const { position } = await append(newStream(), 1);
+    const between = { commit: place(position) + 1n, prepare: place(position) + 1n };
+    await append(newStream(), 1);
+    await expect(Array.fromAsync(client.readAll({ fromPosition: between }))).rejects.toMatchObject({ code: 3 });
+  });
+});
+
+describe('subscribing to all', () => {
+  // Server: Transport/Enumerators/Enumerator.AllSubscriptionFiltered.cs (MainLoop, CatchUp, GoLive). Client: streams/utils/Subscription.js.
+  it('confirms, tells what is there, then a checkpoint, then that it caught up, then what comes', async () => {
+    const prefix = newStream('order');
+    await append(`${prefix}-a`, 2);
+    const { told, until, end, isConfirmedFirst } = follow(START, streamNameFilter({ prefixes: [prefix] }));
+    await until(isCaughtUp);
+    await append(`${prefix}-b`, 1);
+    await until((all) => ofKind(all, 'event').length === 3);
+    await end();
+    expect(isConfirmedFirst()).toBe(true);
+    const tail = told.slice(told.findIndex(({ kind }) => kind === 'event')).map(({ kind }) => kind);
+    expect(tail.filter((kind) => kind !== 'checkpoint')).toEqual(['event', 'event', 'caught up', 'event']);
+    expect(tail[tail.indexOf('caught up') - 1]).toBe('checkpoint');
+  });
+
+  // Server: AllSubscriptionFiltered.cs (MainLoop): events behind the checkpoint, the one at it not.
+  it('goes on behind the place it is given', async () => {
+    const prefix = newStream('resume');
+    const { position } = await append(`${prefix}-a`, 2);
+    if (position === undefined) throw new Error('no position');
+    await append(`${prefix}-b`, 1);
+    const { told, until, end } = follow(position, streamNameFilter({ prefixes: [prefix] }));
+    await until(isCaughtUp);
+    await end();
+    expect(ofKind(told, 'event')).toMatchObject([{ stream: `${prefix}-b` }]);
+  });
+
+  // Server: AllSubscriptionFiltered.cs (MainLoop, `checkpoint >= confirmationLastPos`): straight to live, without a checkpoint.
+  it('is live at once when its place is the end', async () => {
+    const prefix = newStream('end');
+    const { position } = await append(`${prefix}-a`, 1);
+    if (position === undefined) throw new Error('no position');
+    const { told, until, end } = follow(position, streamNameFilter({ prefixes: [prefix] }));
+    await until(isCaughtUp);
+    await end();
+    expect(told.map(({ kind }) => kind)).toEqual(['caught up']);
+  });
+
+  // Server: AllReader.cs (page: at most 32 events that match, `maxSearchWindow` looked at), AllSubscriptionFiltered.cs (CatchUp):
+  // where a page ends without a match, the checkpoint is where that page began, whose prepare half is 0: the event
+  // that begins there was not looked at before, so whoever goes on at (commit, commit) would miss it.
+  it('tells checkpoints of pages without a match, each before the events of the next page', async () => {
+    const prefix = newStream('sparse');
+    const from = await append(newStream(), 1);
+    const others = newStream('others');
+    await append(others, 100);
+    await append(`${prefix}-a`, 1);
+    const filter = streamNameFilter({ prefixes: [prefix], maxSearchWindow: 10, checkpointInterval: 2 });
+    const { told, until, end } = follow(from.position ?? START, filter);
+    await until(isCaughtUp);
+    await end();
+    const checkpoints = ofKind(told, 'checkpoint').flatMap((each) => (each.kind === 'checkpoint' ? each.position : []));
+    expect(checkpoints.length).toBeGreaterThanOrEqual(5);
+    const open = checkpoints.filter(({ commit, prepare }) => commit !== prepare);
+    expect(open.length).toBeGreaterThanOrEqual(4);
+    expect(open.every(({ prepare }) => prepare === 0n)).toBe(true);
+    const places = await Array.fromAsync(client.readStream(others));
+    expect(places.some(({ event: recorded }) => recorded?.position?.commit === open[0]?.commit)).toBe(true);
+    expect(checkpoints.map(place)).toEqual(checkpoints.map(place).toSorted((a, b) => Number(a - b)));
+  });
+
+  // Server: SubscriptionsService.cs (ProcessEventCommited): live, every `interval` events looked at, at the event itself.
+  it('tells checkpoints of live events that do not match', async () => {
+    const prefix = newStream('quiet');
+    const filter = streamNameFilter({ prefixes: [prefix], maxSearchWindow: 5, checkpointInterval: 2 });
+    const { told, until, end } = follow(END, filter);
+    await until(isCaughtUp);
+    const others = newStream('others');
+    for (let n = 0; n < 10; n += 1) await append(others, 1);
+    await until((all) => ofKind(all, 'checkpoint').length > 0);
+    await end();
+    const tenth = (await Array.fromAsync(client.readStream(others)))[9]?.event?.position;
+    expect(ofKind(told, 'checkpoint').at(-1)).toEqual({ kind: 'checkpoint', position: tenth });
+  });
+
+  // Server: Storage/ReaderIndex/EventFilter.cs; Streams.Read.cs (ConvertToEventFilter). Client: utils/filter.js.
+  it.each([
+    ['prefixes of streams', (stream: string) => streamNameFilter({ prefixes: ['nothing', `${stream}-a`] })],
+    ['a pattern of streams', (stream: string) => streamNameFilter({ regex: `^${stream}-a$` })],
+    ['prefixes of event types', (stream: string) => eventTypeFilter({ prefixes: [`${stream}.a`] })],
+    ['a pattern of event types', (stream: string) => eventTypeFilter({ regex: `^${stream}\\.a` })],
+  ])('filters by %s', async (_, filter) => {
+    const stream = newStream('filter');
+    await append(`${stream}-a`, 2, 'any', `${stream}.a`);
+    await append(`${stream}-b`, 2, 'any', `${stream}.b`);
+    const { told, until, end } = follow(START, filter(stream));
+    await until(isCaughtUp);
+    await end();
+    expect(ofKind(told, 'event')).toMatchObject([{ stream: `${stream}-a` }, { stream: `${stream}-a` }]);
+  });
+
+  // Server: Enumerator.AllSubscription.cs: without a filter there are no checkpoints.
+  it('tells everything and no checkpoints without a filter', async () => {
+    const { position } = await append(newStream(), 1);
+    const stream = newStream();
+    await append(stream, 3);
+    const { told, until, end } = follow(position ?? START);
+    await until(isCaughtUp);
+    await end();
+    expect(told.map(({ kind }) => kind)).toEqual(['event', 'event', 'event', 'caught up']);
+  });
+
+  // Server: AllSubscriptionFiltered.cs (GoLive, 32 live events held, then back to catching up).
+  it('loses nothing to a subscriber that is slow', async () => {
+    const stream = newStream('slow');
+    const { told, until, end } = follow(END, streamNameFilter({ prefixes: [stream] }));
+    await until(isCaughtUp);
+    await append(stream, 500);
+    await until((all) => ofKind(all, 'event').length === 500);
+    await end();
+    const places = ofKind(told, 'event').map((each) => (each.kind === 'event' ? place(each.position) : -1n));
+    expect(new Set(places).size).toBe(500);
+  });
+});
+
+describe('subscribing to a stream', () => {
+  // Server: Transport/Enumerators/Enumerator.StreamSubscription.cs; a revision is one that was seen. Client: streams/subscribeToStream.js.
+  it('tells what is behind a revision, also of a stream that is not there yet', async () => {
+    const stream = newStream();
+    const subscription = client.subscribeToStream(stream);
+    const first = Array.fromAsync(subscription as AsyncIterable<AllStreamResolvedEvent>, ({ event: recorded }) => {
+      if (recorded?.revision === 1n)
+        void subscription.unsubscribe().then(() => (subscription as unknown as Readable).push(null));
+      return recorded?.revision;
+    });
+    await append(stream, 2);
+    expect(await first).toEqual([0n, 1n]);
+  });
+});
+
+describe('what it is not', () => {
+  // Server: every method has an answer there; here these are left out, as gRPC answers what it does not know.
+  it('does not delete', async () => {
+    const stream = newStream();
+    await append(stream, 1);
+    await expect(client.deleteStream(stream)).rejects.toMatchObject({ code: 12 });
+    await expect(client.tombstoneStream(stream)).rejects.toMatchObject({ code: 12 });
+  });
+
+  // Client: persistentSubscription/*.js and Client/ServerFeatures.js: what is not in the list is not called, or not answered.
+  it('has no persistent subscriptions', async () => {
+    const settings = persistentSubscriptionToStreamSettingsFromDefaults();
+    await expect(client.createPersistentSubscriptionToStream(newStream(), 'group', settings)).rejects.toMatchObject({
+      code: 12,
+    });
+  });
+});
+
+describe('restarting', () => {
+  it('keeps everything on the same port and data', async () => {
+    const data = mkdtempSync(join(tmpdir(), 'eventstoredb-double-'));
+    const first = await startEventStoreDb({ port: 0, data });
+    const own = EventStoreDBClient.connectionString(first.url);
+    const events = [event(), event()];
+    const before = await own.appendToStream('kept-1', events, { expectedRevision: 'no_stream' });
+    await close(own);
+    await first.close();
+    const second = await startEventStoreDb({ port: first.port, data });
+    // By another name: a channel to the one that was dropped is kept for a while, and every call on it fails.
+    const again = EventStoreDBClient.connectionString(`esdb://localhost:${second.port}?tls=false`);
+    expect(await again.appendToStream('kept-1', events, { expectedRevision: 'no_stream' })).toEqual(before);
+    const after = await again.appendToStream('kept-1', event(), { expectedRevision: 1n });
+    expect(place(after.position)).toBeGreaterThan(place(before.position));
+    await close(again);
+    await second.close();
+    rmSync(data, { recursive: true });
+  });
+
+  // Client: Client/discovery.js (listClusterMembers, determineBestNode).
+  it('is found by discovery, as a cluster of one', async () => {
+    const own = EventStoreDBClient.connectionString(server.url.replace('esdb://', 'esdb+discover://'));
+    await expect(own.appendToStream(newStream(), event())).resolves.toMatchObject({ success: true });
+    await close(own);
+  });
+});
+
+describe('faults on request', () => {
+  const ask = async (path: string, method = 'POST'): Promise<{ status: number; body: unknown }> => {
+    const response = await fetch(`${server.controlUrl}${path}`, { method });
+    return { status: response.status, body: await response.json() };
+  };
+  /** A fault may cost the client its connection: each test has one of its own. */
+  const withClient = async (test: (own: EventStoreDBClient) => Promise<void>): Promise<void> => {
+    const own = EventStoreDBClient.connectionString(server.url);
+    await own.appendToStream(newStream(), event());
+    await test(own).finally(() => close(own));
+  };
+
+  it('are refused where they are not known', async () => {
+    expect(await ask('/state', 'GET')).toMatchObject({ status: 200, body: { refusing: false } });
+    expect((await ask('/nothing')).status).toBe(404);
+    expect((await ask('/appends?fault=nothing')).status).toBe(400);
+    expect((await ask('/appends?fault=late&count=many')).status).toBe(400);
+    expect((await ask('/subscriptions/end?error=nothing')).status).toBe(400);
+  });
+
+  // Client: streams/appendToStream/batchAppend.js: no time limit of its own; what is late is waited for.
+  it('answer an append after its deadline although it was written', async () => {
+    const stream = newStream();
+    await ask('/appends?fault=late&delayMs=150');
+    await expect(client.appendToStream(stream, event(), { deadline: 50, ...oneByOne })).rejects.toMatchObject({
+      type: 'deadline-exceeded',
+    });
+    expect(await Array.fromAsync(client.readStream(stream))).toHaveLength(1);
+    await ask('/appends?fault=late&delayMs=150');
+    await expect(client.appendToStream(stream, event(), { deadline: 100 })).resolves.toMatchObject({ success: true });
+  });
+
+  // Client: utils/CommandError.js (convertToCommandError). Server: RpcExceptions.cs (ServerNotReady).
+  it.each([
+    ['BatchAppend', {}],
+    ['Append', oneByOne],
+  ])('refuse an append as unavailable by %s, and write nothing', (_, options) =>
+    withClient(async (own) => {
+      const stream = newStream();
+      await ask('/appends?fault=unavailable');
+      await expect(own.appendToStream(stream, event(), options)).rejects.toMatchObject({ type: 'unavailable' });
+      await expect(Array.fromAsync(own.readStream(stream))).rejects.toMatchObject({ type: 'stream-not-found' });
+    }),
+  );
+
+  // Client: Client/index.js (shouldReconnect, handleError). Server: RpcExceptions.cs (LeaderInfo).
+  it.each([
+    ['BatchAppend', {}],
+    ['Append', oneByOne],
+  ])('name another leader by %s, where the client goes next', (_, options) =>
+    withClient(async (own) => {
+      const data = mkdtempSync(join(tmpdir(), 'eventstoredb-double-'));
+      const leader = await startEventStoreDb({ port: 0, data });
+      await ask(`/leader?port=${leader.port}`);
+      await ask('/appends?fault=not-leader');
+      const stream = newStream('leader');
+      await expect(own.appendToStream(stream, event(), options)).rejects.toMatchObject({
+        type: 'not-leader',
+        leader: { port: leader.port },
+      });
+      await own.appendToStream(stream, event(), options);
+      const reader = EventStoreDBClient.connectionString(leader.url);
+      expect(await Array.fromAsync(reader.readStream(stream))).toHaveLength(1);
+      await ask('/heal');
+      await close(reader);
+      await leader.close();
+      rmSync(data, { recursive: true });
+    }),
+  );
+
+  it.each([
+    ['before', 0],
+    ['after', 1],
+  ])('close the connection in the middle of a batch, %s it is written', (when, written) =>
+    withClient(async (own) => {
+      const stream = newStream('cut');
+      await ask(`/appends?fault=cut-${when}`);
+      await expect(own.appendToStream(stream, event())).rejects.toMatchObject({ type: 'unavailable' });
+      const found = await Array.fromAsync(client.readStream(stream)).catch(() => []);
+      expect(found).toHaveLength(written);
+    }),
+  );
+
+  it('deliver an append twice, which writes it once', async () => {
+    const stream = newStream();
+    await ask('/appends?fault=twice');
+    await expect(client.appendToStream(stream, event(), { expectedRevision: 'no_stream' })).resolves.toMatchObject({
+      nextExpectedRevision: 0n,
+    });
+    expect(await Array.fromAsync(client.readStream(stream))).toHaveLength(1);
+  });
+
+  // Client: streams/utils/Subscription.js (initialize): the end of the call is the end of the subscription, without an error.
+  it('end subscriptions without a word or with an error', async () => {
+    const quiet = follow(END);
+    await quiet.until(isCaughtUp);
+    await ask('/subscriptions/end');
+    expect(await quiet.ended).toBe('end');
+    const loud = follow(END);
+    await loud.until(isCaughtUp);
+    await ask('/subscriptions/end?error=unknown');
+    expect(await loud.ended).toMatchObject({ type: 'unknown' });
+  });
+
+  it('silence subscriptions that stay open', async () => {
+    const stream = newStream('silence');
+    const silenced = follow(END, streamNameFilter({ prefixes: [stream] }));
+    await silenced.until(isCaughtUp);
+    await ask('/subscriptions/silence');
+    const told = silenced.told.length;
+    const heard = follow(END, streamNameFilter({ prefixes: [stream] }));
+    await heard.until(isCaughtUp);
+    await append(stream, 1);
+    await heard.until((all) => ofKind(all, 'event').length === 1);
+    expect(silenced.told).toHaveLength(told);
+    await Promise.all([silenced.end(), heard.end()]);
+  });
+
+  it('refuse everything until it is healed', () =>
+    withClient(async (own) => {
+      await ask('/refuse');
+      await expect(Array.fromAsync(own.readStream(newStream()))).rejects.toMatchObject({ type: 'unavailable' });
+      await ask('/heal');
+      await expect(own.appendToStream(newStream(), event())).resolves.toMatchObject({ success: true });
+    }));
+});
