@@ -1,0 +1,173 @@
+/** Connections to Kafka: one client per producer, consumer or errand, which can be cut off whatever state it is in. */
+import { connect as connectPlainly, isIP, Socket } from 'node:net';
+import { connect as connectByTls } from 'node:tls';
+import { Kafka, logLevel, type Admin, type ISocketFactory, type LogEntry, type SASLOptions } from 'kafkajs';
+import { unavailable, type AppError } from '#runtime/errors';
+import type { Logger } from '#runtime/logger';
+import { withDeadline } from './deadline.js';
+
+export interface KafkaConnection {
+  /** `host:port` each. */
+  readonly brokers: readonly string[];
+  readonly tls: boolean;
+  readonly credentials: {
+    readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+    readonly username: string;
+    readonly password: string;
+  } | null;
+  /** Begins the name of every topic and group. */
+  readonly installation: string;
+  readonly processName: string;
+  readonly logger: Logger;
+}
+
+export interface KafkaClient {
+  readonly kafka: Kafka;
+  /**
+   * Ends every connection and refuses new ones. A kafkajs consumer that is stopped while it joins goes on for ever and
+   * keeps its share of the partitions; without a connection it cannot.
+   */
+  cut(): void;
+}
+
+const keepAliveMs = 60_000;
+const sameLineEveryMs = 10_000;
+
+export function busUnavailable(message: string, cause?: unknown): AppError {
+  return unavailable('bus_unavailable', message, 1, cause);
+}
+
+/** kafkajs wraps errors in errors: the protocol's word (`UNKNOWN_TOPIC_OR_PARTITION`) may be on any of them. */
+export function protocolErrorsOf(error: unknown): readonly string[] {
+  if (typeof error !== 'object' || error === null) return [];
+  const { type, cause, errors } = error as { type?: unknown; cause?: unknown; errors?: unknown };
+  const inner = Array.isArray(errors) ? errors.flatMap(protocolErrorsOf) : [];
+  return [...(typeof type === 'string' ? [type] : []), ...protocolErrorsOf(cause), ...inner];
+}
+
+/**
+ * kafkajs computes a timer from a moment in the past for each answer it reads; Node.js takes it as 1 ms and says so every
+ * time. That one warning is dropped, all others pass.
+ */
+function silenceTimerWarning(): void {
+  const { emitWarning } = process;
+  const filtered = (...args: Parameters<typeof emitWarning>): void => {
+    const kind: unknown = args[1];
+    if (kind !== 'TimeoutNegativeWarning') emitWarning.apply(process, args);
+  };
+  process.emitWarning = filtered as typeof emitWarning;
+}
+let isTimerWarningSilent = false;
+
+/** What kafkajs calls an error is mostly something it tries again: the lines that count are written by our own code. */
+function logTo(logger: Logger): (level: logLevel, entry: LogEntry) => void {
+  const written = new Map<string, number>();
+  return (level, { namespace, log: { message, ...fields } }) => {
+    const line = `${namespace}: ${message}`;
+    const now = Date.now();
+    // While a broker is away, every client says the same several times a second.
+    if (now - (written.get(line) ?? 0) < sameLineEveryMs) return;
+    if (written.size > 200) written.clear();
+    written.set(line, now);
+    const { error, broker, groupId } = fields as { error?: string | Error; broker?: unknown; groupId?: unknown };
+    const shown = {
+      kafkajs: namespace,
+      broker,
+      group: groupId,
+      error: error === undefined ? undefined : String(error),
+    };
+    if (level === logLevel.ERROR) logger.warn(shown, message);
+    else logger.debug(shown, message);
+  };
+}
+
+function saslOf({ mechanism, username, password }: NonNullable<KafkaConnection['credentials']>): SASLOptions {
+  return { mechanism, username, password };
+}
+
+export function openClient(connection: KafkaConnection): KafkaClient {
+  if (!isTimerWarningSilent) silenceTimerWarning();
+  isTimerWarningSilent = true;
+  const sockets = new Set<Socket>();
+  let isCut = false;
+
+  const socketFactory: ISocketFactory = ({ host, port, onConnect }) => {
+    if (isCut) {
+      const refused = new Socket();
+      process.nextTick(() => refused.destroy(new Error('this connection to Kafka was closed')));
+      return refused;
+    }
+    const servername = isIP(host) === 0 ? { servername: host } : {};
+    const socket = connection.tls
+      ? connectByTls({ host, port, ...servername }, onConnect)
+      : connectPlainly({ host, port }, onConnect);
+    // Several small requests are on their way at once: with Nagle's algorithm one waits for another's acknowledgement.
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, keepAliveMs);
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    return socket;
+  };
+
+  const kafka = new Kafka({
+    clientId: `${connection.installation}.${connection.processName}`,
+    brokers: [...connection.brokers],
+    ...(connection.tls ? { ssl: true } : {}),
+    ...(connection.credentials === null ? {} : { sasl: saslOf(connection.credentials) }),
+    connectionTimeout: 2_000,
+    authenticationTimeout: 4_000,
+    requestTimeout: 4_000,
+    enforceRequestTimeout: true,
+    // Its own restart is off: it would come back on topics that may be gone, and not at all after a TypeError.
+    retry: {
+      initialRetryTime: 100,
+      maxRetryTime: 1_000,
+      factor: 0.2,
+      multiplier: 2,
+      retries: 3,
+      restartOnFailure: async () => false,
+    },
+    logLevel: logLevel.WARN,
+    logCreator: () => {
+      const write = logTo(connection.logger);
+      // What it says of a connection that was ended on purpose is no news.
+      return (entry) => (isCut ? undefined : write(entry.level, entry));
+    },
+    socketFactory,
+  });
+
+  return {
+    kafka,
+    cut() {
+      isCut = true;
+      // Without an error kafkajs does not notice, and waits on.
+      for (const socket of sockets) socket.destroy(new Error('this connection to Kafka was closed'));
+    },
+  };
+}
+
+/** An errand: topics, offsets, health. Rejects with `bus_unavailable` where it is not done in time. */
+export async function withAdmin<T>(
+  connection: KafkaConnection,
+  patienceMs: number,
+  work: (admin: Admin) => Promise<T>,
+): Promise<T> {
+  const client = openClient(connection);
+  const admin = client.kafka.admin();
+  const errand = async (): Promise<T> => {
+    await admin.connect();
+    const result = await work(admin);
+    await admin.disconnect();
+    return result;
+  };
+  const running = errand();
+  try {
+    return await withDeadline(running, patienceMs, () =>
+      busUnavailable(`Kafka (${connection.brokers.join(', ')}) did not answer within ${patienceMs} ms.`),
+    );
+  } finally {
+    client.cut();
+    // Past its deadline it ends by itself now that its connection is gone.
+    running.catch(() => undefined);
+  }
+}

@@ -1,0 +1,115 @@
+/** Names, sizes and lives of topics. They are made before their first use: a broker that makes them itself makes them wrong. */
+import type { ITopicConfig } from 'kafkajs';
+import { busUnavailable, protocolErrorsOf, withAdmin, type KafkaConnection } from './kafka-client.js';
+
+export interface Topic {
+  readonly name: string;
+  readonly partitions: number;
+  readonly retentionMs: number;
+}
+
+export interface Topics {
+  messages(topic: string): Topic;
+  /** Messages that step aside to be tried again, of every group that reads the topic. */
+  retries(topic: string): Topic;
+  /** Messages given up on. */
+  parked(topic: string): Topic;
+  /** What one service is asked: all its replicas answer all of its requests. */
+  requests(service: string): Topic;
+  readonly replies: Topic;
+  /** Resolves once each has a leader for every partition. Rejects with `bus_unavailable`. */
+  ensure(...topics: readonly Topic[]): Promise<void>;
+  /** It turned out to be gone: the next `ensure` looks again. */
+  forget(topic: Topic): void;
+}
+
+const dayMs = 24 * 60 * 60 * 1_000;
+const hourMs = 60 * 60 * 1_000;
+const segmentMs = 10 * 60 * 1_000;
+/** The broker's own limit is 1 MB; the answer to a question for a long history is more. */
+export const maxMessageBytes = 8 * 1_024 * 1_024;
+const copies = 3;
+const patienceMs = 15_000;
+const nameShape = /^[A-Za-z0-9_-]{1,80}$/;
+
+function checked(word: string, what: string): string {
+  if (!nameShape.test(word)) throw new Error(`${what} must be 1 to 80 of A-Z a-z 0-9 _ -, not ${JSON.stringify(word)}`);
+  return word;
+}
+
+function configOf({ name, partitions, retentionMs }: Topic, brokers: number): ITopicConfig {
+  const replicationFactor = Math.max(1, Math.min(copies, brokers));
+  const entries = {
+    'cleanup.policy': 'delete',
+    'retention.ms': String(retentionMs),
+    'max.message.bytes': String(maxMessageBytes),
+    // With three copies one broker may be away and a write is still on two disks.
+    'min.insync.replicas': replicationFactor >= copies ? '2' : '1',
+    // A broker deletes whole segments: short lives need short segments.
+    ...(retentionMs <= hourMs ? { 'segment.ms': String(segmentMs) } : {}),
+  };
+  return {
+    topic: name,
+    numPartitions: partitions,
+    replicationFactor,
+    configEntries: Object.entries(entries).map(([entry, value]) => ({ name: entry, value })),
+  };
+}
+
+export function createTopics(connection: KafkaConnection): Topics {
+  const { logger } = connection;
+  const prefix = checked(connection.installation, 'an installation');
+  const known = new Map<string, Promise<void>>();
+  const made = new Set<string>();
+  const of = (name: string, partitions: number, retentionMs: number): Topic => ({
+    name: `${prefix}.${name}`,
+    partitions,
+    retentionMs,
+  });
+
+  const make = async (topic: Topic): Promise<void> => {
+    try {
+      const isNew = await withAdmin(connection, patienceMs, async (admin) => {
+        const { brokers } = await admin.describeCluster();
+        // Answers with false where it exists; then the operator's own number of partitions stands.
+        return admin.createTopics({
+          topics: [configOf(topic, brokers.length)],
+          waitForLeaders: true,
+          timeout: patienceMs,
+        });
+      });
+      if (isNew && made.has(topic.name)) {
+        logger.warn({ topic: topic.name }, 'a topic had been deleted; it was made again, what it held is lost');
+      } else if (isNew) {
+        logger.info({ topic: topic.name, partitions: topic.partitions }, 'a topic was made');
+      }
+      made.add(topic.name);
+    } catch (error) {
+      known.delete(topic.name);
+      const [word] = protocolErrorsOf(error);
+      throw busUnavailable(`The topic ${topic.name} could not be made${word === undefined ? '' : `: ${word}`}.`, error);
+    }
+  };
+
+  return {
+    messages: (topic) => of(checked(topic, 'a topic'), 12, 7 * dayMs),
+    retries: (topic) => of(`${checked(topic, 'a topic')}.retry`, 4, 7 * dayMs),
+    parked: (topic) => of(`${checked(topic, 'a topic')}.dlq`, 1, 30 * dayMs),
+    requests: (service) => of(`requests.${checked(service, 'the first word of a request')}`, 6, hourMs),
+    replies: of('replies.all', 3, hourMs),
+
+    async ensure(...topics) {
+      await Promise.all(
+        topics.map((topic) => {
+          const making = known.get(topic.name) ?? make(topic);
+          known.set(topic.name, making);
+          return making;
+        }),
+      );
+    },
+
+    forget(topic) {
+      known.delete(topic.name);
+    },
+  };
+}

@@ -1,0 +1,122 @@
+/** Bus on Kafka: messages in topics of twelve partitions, a group per consumer, requests and answers in topics of their own. */
+import type { Bus, Consumer, ParkedMessage } from './bus.js';
+import { busUnavailable, protocolErrorsOf, withAdmin, type KafkaConnection } from './kafka-client.js';
+import { startConsumer } from './kafka-consumer.js';
+import { writeMessage } from './kafka-envelope.js';
+import type { Intake } from './kafka-intake.js';
+import type { Member } from './kafka-member.js';
+import { readParked } from './kafka-parked.js';
+import { createAnswerers, startRequester } from './kafka-requests.js';
+import { createTopics } from './kafka-topics.js';
+import { createWriter } from './kafka-writer.js';
+
+export interface KafkaBusOptions extends KafkaConnection {
+  /** Told of each message that was parked; tried three times. */
+  onParked?(parked: ParkedMessage): Promise<void>;
+}
+
+export interface KafkaBus extends Bus {
+  /** A broker answers, and every consumer of this process is a member of its group. Never rejects. */
+  healthy(): Promise<boolean>;
+}
+
+const startPatienceMs = 5_000;
+const healthPatienceMs = 2_000;
+/** A group in which somebody has just died takes so long to let another one in. */
+const joinPatienceMs = 15_000;
+const defaultDeadlineMs = 10_000;
+
+async function reach(connection: KafkaConnection): Promise<void> {
+  try {
+    await withAdmin(connection, startPatienceMs, (admin) => admin.describeCluster());
+  } catch (error) {
+    const words = protocolErrorsOf(error);
+    const isRefused = String(error).includes('SASL') || words.some((word) => word.includes('SASL'));
+    const why = isRefused ? 'refused the user and password' : 'cannot be reached';
+    throw busUnavailable(`Kafka (${connection.brokers.join(', ')}) ${why}: ${String(error)}`, error);
+  }
+}
+
+/** Rejects with `bus_unavailable` where no broker answers within 5 s. */
+export async function createKafkaBus(options: KafkaBusOptions): Promise<KafkaBus> {
+  const connection: KafkaConnection = options;
+  const { logger } = connection;
+  const topics = createTopics(connection);
+  await reach(connection);
+  const writer = createWriter(connection, topics);
+  const requester = startRequester(connection, topics, writer);
+  const answerers = createAnswerers(connection, topics, writer);
+  const onParked = async (parked: ParkedMessage): Promise<void> => options.onParked?.(parked);
+  const intakes = new Set<Intake>();
+  let isClosed = false;
+
+  const refuseIfClosed = (): void => {
+    if (isClosed) throw busUnavailable('The bus is closed; try again after the restart.');
+  };
+
+  /** Until it has its share, so that whoever waits for it may say it is ready; later it is tried on in the background. */
+  const untilJoined = async (member: Member, what: object): Promise<void> => {
+    if (await member.joined(joinPatienceMs)) return;
+    logger.warn(what, 'a consumer could not join its group yet; it goes on trying');
+  };
+
+  return {
+    async publish(topic, messages) {
+      refuseIfClosed();
+      await writer.send(
+        topics.messages(topic),
+        messages.map((message) => ({ key: message.key, value: writeMessage(message) })),
+      );
+    },
+
+    async consume(consumeOptions, handler): Promise<Consumer> {
+      refuseIfClosed();
+      const intake = startConsumer({ connection, topics, writer, onParked }, consumeOptions, handler);
+      intakes.add(intake);
+      await untilJoined(intake.member, { topic: consumeOptions.topic, group: consumeOptions.group });
+      return {
+        async stop() {
+          await intake.stop();
+          intakes.delete(intake);
+        },
+      };
+    },
+
+    async request(name, payload, context, deadlineMs = defaultDeadlineMs) {
+      refuseIfClosed();
+      return requester.request(name, payload, context, deadlineMs);
+    },
+
+    async respond(name, handler): Promise<Consumer> {
+      refuseIfClosed();
+      const { consumer, member } = answerers.respond(name, handler);
+      await untilJoined(member, { request: name });
+      return consumer;
+    },
+
+    async parked(topic, limit) {
+      refuseIfClosed();
+      return readParked(connection, topics.parked(topic), topic, limit);
+    },
+
+    async healthy() {
+      if (isClosed || !requester.isWell() || !answerers.isWell()) return false;
+      if ([...intakes].some(({ member }) => !member.isWell())) return false;
+      try {
+        await withAdmin(connection, healthPatienceMs, (admin) => admin.describeCluster());
+        return true;
+      } catch {
+        return false;
+      }
+    },
+
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      await Promise.all([...intakes].map((intake) => intake.stop()));
+      await answerers.stop();
+      await requester.stop();
+      await writer.close();
+    },
+  };
+}
