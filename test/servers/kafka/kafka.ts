@@ -49,7 +49,6 @@ share.coordinator.state.topic.min.isr=1
 min.insync.replicas=1
 auto.create.topics.enable=false
 group.initial.rebalance.delay.ms=0
-group.min.session.timeout.ms=1000
 broker.session.timeout.ms=2000
 broker.heartbeat.interval.ms=500
 log.retention.hours=168
