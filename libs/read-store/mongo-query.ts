@@ -49,14 +49,15 @@ function toCondition(filter: FieldFilter): readonly [string, Condition] {
   if ('contains' in filter) {
     const found = { $regex: patternOf(filter.contains) };
     const [only, ...others] = filter.fields;
-    if (only !== undefined && others.length === 0) return [keyOf(only), found];
+    if (only === undefined) return ['_id', { $in: [] }];
+    if (others.length === 0) return [keyOf(only), found];
     return ['$or', filter.fields.map((field) => ({ [keyOf(field)]: found }))];
   }
   const key = keyOf(filter.field);
   if ('equals' in filter) return [key, searchedFor(filter.equals)];
   if ('oneOf' in filter) return [key, { $in: filter.oneOf.map(searchedFor) }];
-  // A list matches by what it holds; a plain value that equals it does not count as a list.
-  if ('has' in filter) return [key, { $elemMatch: { $eq: searchedFor(filter.has) } }];
+  // MongoDB compares a list by what it holds.
+  if ('has' in filter) return [key, searchedFor(filter.has)];
   const bounds: Record<string, Plain> = {};
   if (filter.from !== undefined) bounds['$gte'] = searchedFor(filter.from);
   if (filter.to !== undefined) bounds['$lte'] = searchedFor(filter.to);

@@ -19,16 +19,22 @@ async function dropInstallation(installation: string): Promise<void> {
 
 readStoreContract('MongoDB', async () => {
   const installation = `spec-${randomBytes(6).toString('hex')}`;
-  let store = await openOn(installation);
+  const opened = [await openOn(installation)];
+  const open = async () => {
+    const store = await openOn(installation);
+    opened.push(store);
+    return store;
+  };
+  const closeAll = () => Promise.all(opened.splice(0).map((store) => store.close()));
   return {
-    store,
+    store: opened[0] ?? (await open()),
+    second: open,
     async reopen() {
-      await store.close();
-      store = await openOn(installation);
-      return store;
+      await closeAll();
+      return open();
     },
     async destroy() {
-      await store.close();
+      await closeAll();
       await dropInstallation(installation);
     },
   };

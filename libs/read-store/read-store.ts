@@ -24,7 +24,7 @@ export interface DocumentWrite<Document extends object = JsonObject> {
 export type FieldFilter =
   | { readonly field: string; readonly equals: string | number | boolean | null }
   | { readonly field: string; readonly oneOf: readonly (string | number)[] }
-  /** An array field that holds the value. */
+  /** Of a field that is a list in every document: that it holds the value. No other filter is for lists. */
   | { readonly field: string; readonly has: string }
   /** Values of the bounds' own kind: texts between texts, numbers between numbers. */
   | { readonly field: string; readonly from?: string | number; readonly to?: string | number }

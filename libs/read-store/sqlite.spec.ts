@@ -10,6 +10,7 @@ readStoreContract('SQLite', async () => {
   let store = createSqliteReadStore(file);
   return {
     store,
+    second: async () => store,
     async reopen() {
       await store.close();
       store = createSqliteReadStore(file);

@@ -35,8 +35,11 @@ const escapeLike = (text: string): string => text.replace(/[\\%_]/g, (character)
 
 function toCondition(filter: FieldFilter): { readonly sql: string; readonly values: readonly Value[] } {
   if ('contains' in filter) {
-    const sql = filter.fields.map((field) => `${columnOf(field)} LIKE ? ESCAPE '\\'`).join(' OR ');
-    return { sql: `(${sql})`, values: filter.fields.map(() => `%${escapeLike(filter.contains)}%`) };
+    const alternatives = filter.fields.map((field) => `${columnOf(field)} LIKE ? ESCAPE '\\'`);
+    return {
+      sql: `(${['0', ...alternatives].join(' OR ')})`,
+      values: filter.fields.map(() => `%${escapeLike(filter.contains)}%`),
+    };
   }
   const column = columnOf(filter.field);
   if ('equals' in filter) {
@@ -45,10 +48,10 @@ function toCondition(filter: FieldFilter): { readonly sql: string; readonly valu
       : { sql: `${column} = ?`, values: [searchedFor(filter.equals)] };
   }
   if ('oneOf' in filter) {
-    return { sql: `${column} IN (${filter.oneOf.map(() => '?').join(', ')})`, values: filter.oneOf };
+    return { sql: `${column} IN (${filter.oneOf.map(() => '?').join(', ')})`, values: filter.oneOf.map(searchedFor) };
   }
   if ('has' in filter) {
-    return { sql: `EXISTS (SELECT 1 FROM json_each(${column}) WHERE value = ?)`, values: [filter.has] };
+    return { sql: `EXISTS (SELECT 1 FROM json_each(${column}) WHERE value = ?)`, values: [searchedFor(filter.has)] };
   }
   const { from, to } = filter;
   const bounds: { readonly sql: string; readonly value: Value }[] = [];
@@ -59,7 +62,7 @@ function toCondition(filter: FieldFilter): { readonly sql: string; readonly valu
   else if (typeof from === 'number') bounds.push({ sql: `${column} < ?`, value: '' });
   return {
     sql: bounds.length === 0 ? '1' : `(${bounds.map(({ sql }) => sql).join(' AND ')})`,
-    values: bounds.map(({ value }) => value),
+    values: bounds.map(({ value }) => searchedFor(value)),
   };
 }
 
@@ -67,7 +70,7 @@ function toCondition(filter: FieldFilter): { readonly sql: string; readonly valu
 function toBehind({ sort, behind }: PageQuery): { readonly sql: string; readonly values: readonly Value[] } | null {
   if (behind === undefined) return null;
   const fields = [...sort, { field: '', descending: sort.at(-1)?.descending ?? false }];
-  const values: Value[] = [...behind.values, behind.id];
+  const values = [...behind.values, behind.id].map(searchedFor);
   const column = (field: string): string => (field === '' ? 'id' : columnOf(field));
   const alternatives = fields.map(({ field, descending }, index) => {
     const equal = fields.slice(0, index).map((earlier) => `${column(earlier.field)} = ?`);
@@ -249,6 +252,8 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
     },
 
     async checkpoint(view) {
+      // Opened first: a view that is made anew has seen nothing.
+      openView(view);
       return positionOf(view);
     },
 
