@@ -2,7 +2,6 @@
  * What the double does, each with what it follows. "Client" is @eventstore/db-client 6.2.1, under `dist/`; "Server" is the
  * public source of EventStoreDB (github.com/EventStore/EventStore, commit 3f1acb7, March 2025), under `src/EventStore.Core/Services/`.
  */
-import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,111 +12,24 @@ import {
   END,
   EventStoreDBClient,
   eventTypeFilter,
-  jsonEvent,
   persistentSubscriptionToStreamSettingsFromDefaults,
   START,
   streamNameFilter,
   type AllStreamResolvedEvent,
-  type AppendExpectedRevision,
-  type Filter,
-  type Position,
 } from '@eventstore/db-client';
-import { startEventStoreDb, type RunningEventStoreDb } from './server.ts';
+import { startEventStoreDb } from './server.ts';
+import { closeClient, isCaughtUp, newEvent, newStream, ofKind, oneByOne, place, startKit } from './spec.kit.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'eventstoredb-double-'));
-/** Credentials of its own make the client use Append instead of BatchAppend. Client: streams/appendToStream/index.js. */
-const oneByOne = { credentials: { username: 'anyone', password: 'anything' } };
-let server: RunningEventStoreDb;
+let kit: Awaited<ReturnType<typeof startKit>>;
 let client: EventStoreDBClient;
-let streams = 0;
-
-const newStream = (prefix = 'stream'): string => `${prefix}-${(streams += 1)}`;
-const event = (type = 'happened', data: object = { a: 1 }, id: string = randomUUID()) =>
-  jsonEvent({ id, type, data: { ...data }, metadata: { by: 'spec' } });
-const append = (stream: string, count: number, expectedRevision: AppendExpectedRevision = 'any', type?: string) =>
-  client.appendToStream(
-    stream,
-    Array.from({ length: count }, () => event(type)),
-    { expectedRevision },
-  );
-const place = (position: Position | undefined): bigint => position?.commit ?? -1n;
-
-/** `dispose` ends calls and leaves the channel open, which keeps the process. Client: Client/index.js. */
-async function close(used: EventStoreDBClient): Promise<void> {
-  await used.dispose();
-  const { getChannel } = used as unknown as { getChannel(): Promise<{ close(): void }> };
-  (await getChannel()).close();
-}
+const append: (typeof kit)['append'] = (...args) => kit.append(...args);
+const follow: (typeof kit)['follow'] = (...args) => kit.follow(...args);
 
 beforeAll(async () => {
-  server = await startEventStoreDb({ port: 0, data: folder, control: 0 });
-  client = EventStoreDBClient.connectionString(server.url);
+  kit = await startKit();
+  ({ client } = kit);
 });
-afterAll(async () => {
-  await close(client);
-  await server.close();
-  rmSync(folder, { recursive: true });
-});
-
-type Told =
-  | { kind: 'event'; stream: string; position: Position }
-  | { kind: 'checkpoint'; position: Position }
-  | { kind: 'caught up' };
-
-/** A subscription to all, with everything it tells in the order in which the server told it. */
-function follow(fromPosition: Position | typeof START | typeof END, filter?: Filter) {
-  const told: Told[] = [];
-  let changed = Promise.withResolvers<void>();
-  const tell = (message: Told): void => {
-    told.push(message);
-    changed.resolve();
-    changed = Promise.withResolvers();
-  };
-  const drain = (): void => {
-    const source = subscription as unknown as Readable;
-    for (;;) {
-      const resolved = source.read() as AllStreamResolvedEvent | null;
-      if (resolved === null) return;
-      if (resolved.event) tell({ kind: 'event', stream: resolved.event.streamId, position: resolved.event.position });
-    }
-  };
-  const checkpointReached = async (_: unknown, position: Position): Promise<void> => {
-    drain();
-    tell({ kind: 'checkpoint', position });
-  };
-  const subscription = client.subscribeToAll({
-    fromPosition,
-    ...(filter === undefined ? {} : { filter: { ...filter, checkpointReached } }),
-  });
-  const ended = new Promise<unknown>((resolve) => {
-    subscription.on('error', resolve).on('end', () => resolve('end'));
-  });
-  let confirmed = false;
-  subscription
-    .on('confirmation', () => {
-      confirmed = told.length === 0;
-    })
-    .on('readable', drain)
-    .on('caughtUp', () => {
-      drain();
-      tell({ kind: 'caught up' });
-    });
-  return {
-    told,
-    ended,
-    isConfirmedFirst: () => confirmed,
-    async until(found: (told: readonly Told[]) => boolean): Promise<void> {
-      while (!found(told)) await changed.promise;
-    },
-    async end(): Promise<void> {
-      await subscription.unsubscribe();
-      (subscription as unknown as Readable).destroy();
-    },
-  };
-}
-const ofKind = (told: readonly Told[], kind: Told['kind']): readonly Told[] =>
-  told.filter((each) => each.kind === kind);
-const isCaughtUp = (told: readonly Told[]): boolean => ofKind(told, 'caught up').length > 0;
+afterAll(() => kit.stop());
 
 describe('appending', () => {
   // Server: Transport/Grpc/Streams.BatchAppend.cs (ConvertMessage), Streams.Append.cs (HandleWriteEventsCompleted).
@@ -127,7 +39,7 @@ describe('appending', () => {
     ['Append', oneByOne],
   ])('answers with the revision and the place of the last event by %s', async (_, options) => {
     const stream = newStream();
-    const result = await client.appendToStream(stream, [event(), event()], {
+    const result = await client.appendToStream(stream, [newEvent(), newEvent()], {
       expectedRevision: 'no_stream',
       ...options,
     });
@@ -142,11 +54,11 @@ describe('appending', () => {
     ['Append', oneByOne],
   ])('answers a violated expectation with the stream’s revision by %s', async (_, options) => {
     const stream = newStream();
-    const missing = client.appendToStream(stream, event(), { expectedRevision: 0n, ...options });
+    const missing = client.appendToStream(stream, newEvent(), { expectedRevision: 0n, ...options });
     await expect(missing).rejects.toMatchObject({ type: 'wrong-expected-version', actualVersion: 'no_stream' });
     await append(stream, 3);
     for (const expectedRevision of ['no_stream', 1n, 7n] as const) {
-      const refused = client.appendToStream(stream, event(), { expectedRevision, ...options });
+      const refused = client.appendToStream(stream, newEvent(), { expectedRevision, ...options });
       await expect(refused).rejects.toMatchObject({ type: 'wrong-expected-version', actualVersion: 2n });
     }
     expect(await Array.fromAsync(client.readStream(stream))).toHaveLength(3);
@@ -165,7 +77,7 @@ describe('appending', () => {
   it('answers the same ids at the same revision as the first time, also after others wrote', async () => {
     const stream = newStream();
     await append(stream, 1);
-    const events = [event(), event()];
+    const events = [newEvent(), newEvent()];
     const first = await client.appendToStream(stream, events, { expectedRevision: 0n });
     await append(stream, 5, 2n);
     expect(await client.appendToStream(stream, events, { expectedRevision: 0n })).toEqual(first);
@@ -175,18 +87,18 @@ describe('appending', () => {
   // Server: IndexWriter.cs (CheckCommit: CorruptedIdempotency), answered as a violated expectation.
   it('does not take a repeat for the same when only its beginning is', async () => {
     const stream = newStream();
-    const [one, two] = [event(), event()];
+    const [one, two] = [newEvent(), newEvent()];
     await client.appendToStream(stream, [one, two], { expectedRevision: 'no_stream' });
-    const longer = client.appendToStream(stream, [one, two, event()], { expectedRevision: 'no_stream' });
+    const longer = client.appendToStream(stream, [one, two, newEvent()], { expectedRevision: 'no_stream' });
     await expect(longer).rejects.toMatchObject({ type: 'wrong-expected-version', actualVersion: 1n });
-    const other = client.appendToStream(stream, [one, event()], { expectedRevision: 'no_stream' });
+    const other = client.appendToStream(stream, [one, newEvent()], { expectedRevision: 'no_stream' });
     await expect(other).rejects.toMatchObject({ type: 'wrong-expected-version' });
   });
 
   // Server: IndexWriter.cs (CheckCommit, Any): a memory of the newest ids, gone with the process; exact revisions are the safe way.
   it('knows a repeat at any revision only while it remembers the ids', async () => {
     const stream = newStream();
-    const written = event();
+    const written = newEvent();
     const first = await client.appendToStream(stream, written, { expectedRevision: 'any' });
     expect(await client.appendToStream(stream, written, { expectedRevision: 'any' })).toEqual(first);
     const elsewhere = await client.appendToStream(newStream(), written, { expectedRevision: 'any' });
@@ -210,7 +122,7 @@ describe('appending', () => {
     ['BatchAppend', {}],
     ['Append', oneByOne],
   ])('refuses more than a megabyte at once by %s', async (_, options) => {
-    const large = event('large', { text: 'x'.repeat(1024 * 1024) });
+    const large = newEvent('large', { text: 'x'.repeat(1024 * 1024) });
     await expect(client.appendToStream(newStream(), large, options)).rejects.toMatchObject({
       type: 'maximum-append-size-exceeded',
       maxAppendSize: 1024 * 1024,
@@ -220,7 +132,7 @@ describe('appending', () => {
   // Server: Streams.BatchAppend.cs (GetRequestedTimeout): the deadline in the request is a time of day on the server's clock.
   it('refuses an append that is past its deadline when it arrives', async () => {
     const stream = newStream();
-    await expect(client.appendToStream(stream, event(), { deadline: -1_000 })).rejects.toMatchObject({
+    await expect(client.appendToStream(stream, newEvent(), { deadline: -1_000 })).rejects.toMatchObject({
       type: 'deadline-exceeded',
     });
     await expect(Array.fromAsync(client.readStream(stream))).rejects.toMatchObject({ type: 'stream-not-found' });
@@ -253,7 +165,7 @@ describe('reading a stream', () => {
   // Client: utils/convertGrpcEvent.js (convertGrpcRecord): what it takes from the headers, and JSON only of JSON.
   it('keeps id, type, data, metadata and the time of writing', async () => {
     const stream = newStream();
-    const written = event('kept', { text: 'é\u0000"' });
+    const written = newEvent('kept', { text: 'é\u0000"' });
     const before = Date.now();
     await client.appendToStream(stream, written);
     const [read] = await Array.fromAsync(client.readStream(stream));
@@ -450,152 +362,25 @@ describe('restarting', () => {
     const data = mkdtempSync(join(tmpdir(), 'eventstoredb-double-'));
     const first = await startEventStoreDb({ port: 0, data });
     const own = EventStoreDBClient.connectionString(first.url);
-    const events = [event(), event()];
+    const events = [newEvent(), newEvent()];
     const before = await own.appendToStream('kept-1', events, { expectedRevision: 'no_stream' });
-    await close(own);
+    await closeClient(own);
     await first.close();
     const second = await startEventStoreDb({ port: first.port, data });
     // By another name: a channel to the one that was dropped is kept for a while, and every call on it fails.
     const again = EventStoreDBClient.connectionString(`esdb://localhost:${second.port}?tls=false`);
     expect(await again.appendToStream('kept-1', events, { expectedRevision: 'no_stream' })).toEqual(before);
-    const after = await again.appendToStream('kept-1', event(), { expectedRevision: 1n });
+    const after = await again.appendToStream('kept-1', newEvent(), { expectedRevision: 1n });
     expect(place(after.position)).toBeGreaterThan(place(before.position));
-    await close(again);
+    await closeClient(again);
     await second.close();
     rmSync(data, { recursive: true });
   });
 
   // Client: Client/discovery.js (listClusterMembers, determineBestNode).
   it('is found by discovery, as a cluster of one', async () => {
-    const own = EventStoreDBClient.connectionString(server.url.replace('esdb://', 'esdb+discover://'));
-    await expect(own.appendToStream(newStream(), event())).resolves.toMatchObject({ success: true });
-    await close(own);
+    const own = EventStoreDBClient.connectionString(kit.server.url.replace('esdb://', 'esdb+discover://'));
+    await expect(own.appendToStream(newStream(), newEvent())).resolves.toMatchObject({ success: true });
+    await closeClient(own);
   });
-});
-
-describe('faults on request', () => {
-  const ask = async (path: string, method = 'POST'): Promise<{ status: number; body: unknown }> => {
-    const response = await fetch(`${server.controlUrl}${path}`, { method });
-    return { status: response.status, body: await response.json() };
-  };
-  /** A fault may cost the client its connection: each test has one of its own. */
-  const withClient = async (test: (own: EventStoreDBClient) => Promise<void>): Promise<void> => {
-    const own = EventStoreDBClient.connectionString(server.url);
-    await own.appendToStream(newStream(), event());
-    await test(own).finally(() => close(own));
-  };
-
-  it('are refused where they are not known', async () => {
-    expect(await ask('/state', 'GET')).toMatchObject({ status: 200, body: { refusing: false } });
-    expect((await ask('/nothing')).status).toBe(404);
-    expect((await ask('/appends?fault=nothing')).status).toBe(400);
-    expect((await ask('/appends?fault=late&count=many')).status).toBe(400);
-    expect((await ask('/subscriptions/end?error=nothing')).status).toBe(400);
-  });
-
-  // Client: streams/appendToStream/batchAppend.js: no time limit of its own; what is late is waited for.
-  it('answer an append after its deadline although it was written', async () => {
-    const stream = newStream();
-    await ask('/appends?fault=late&delayMs=150');
-    await expect(client.appendToStream(stream, event(), { deadline: 50, ...oneByOne })).rejects.toMatchObject({
-      type: 'deadline-exceeded',
-    });
-    expect(await Array.fromAsync(client.readStream(stream))).toHaveLength(1);
-    await ask('/appends?fault=late&delayMs=150');
-    await expect(client.appendToStream(stream, event(), { deadline: 100 })).resolves.toMatchObject({ success: true });
-  });
-
-  // Client: utils/CommandError.js (convertToCommandError). Server: RpcExceptions.cs (ServerNotReady).
-  it.each([
-    ['BatchAppend', {}],
-    ['Append', oneByOne],
-  ])('refuse an append as unavailable by %s, and write nothing', (_, options) =>
-    withClient(async (own) => {
-      const stream = newStream();
-      await ask('/appends?fault=unavailable');
-      await expect(own.appendToStream(stream, event(), options)).rejects.toMatchObject({ type: 'unavailable' });
-      await expect(Array.fromAsync(own.readStream(stream))).rejects.toMatchObject({ type: 'stream-not-found' });
-    }),
-  );
-
-  // Client: Client/index.js (shouldReconnect, handleError). Server: RpcExceptions.cs (LeaderInfo).
-  it.each([
-    ['BatchAppend', {}],
-    ['Append', oneByOne],
-  ])('name another leader by %s, where the client goes next', (_, options) =>
-    withClient(async (own) => {
-      const data = mkdtempSync(join(tmpdir(), 'eventstoredb-double-'));
-      const leader = await startEventStoreDb({ port: 0, data });
-      await ask(`/leader?port=${leader.port}`);
-      await ask('/appends?fault=not-leader');
-      const stream = newStream('leader');
-      await expect(own.appendToStream(stream, event(), options)).rejects.toMatchObject({
-        type: 'not-leader',
-        leader: { port: leader.port },
-      });
-      await own.appendToStream(stream, event(), options);
-      const reader = EventStoreDBClient.connectionString(leader.url);
-      expect(await Array.fromAsync(reader.readStream(stream))).toHaveLength(1);
-      await ask('/heal');
-      await close(reader);
-      await leader.close();
-      rmSync(data, { recursive: true });
-    }),
-  );
-
-  it.each([
-    ['before', 0],
-    ['after', 1],
-  ])('close the connection in the middle of a batch, %s it is written', (when, written) =>
-    withClient(async (own) => {
-      const stream = newStream('cut');
-      await ask(`/appends?fault=cut-${when}`);
-      await expect(own.appendToStream(stream, event())).rejects.toMatchObject({ type: 'unavailable' });
-      const found = await Array.fromAsync(client.readStream(stream)).catch(() => []);
-      expect(found).toHaveLength(written);
-    }),
-  );
-
-  it('deliver an append twice, which writes it once', async () => {
-    const stream = newStream();
-    await ask('/appends?fault=twice');
-    await expect(client.appendToStream(stream, event(), { expectedRevision: 'no_stream' })).resolves.toMatchObject({
-      nextExpectedRevision: 0n,
-    });
-    expect(await Array.fromAsync(client.readStream(stream))).toHaveLength(1);
-  });
-
-  // Client: streams/utils/Subscription.js (initialize): the end of the call is the end of the subscription, without an error.
-  it('end subscriptions without a word or with an error', async () => {
-    const quiet = follow(END);
-    await quiet.until(isCaughtUp);
-    await ask('/subscriptions/end');
-    expect(await quiet.ended).toBe('end');
-    const loud = follow(END);
-    await loud.until(isCaughtUp);
-    await ask('/subscriptions/end?error=unknown');
-    expect(await loud.ended).toMatchObject({ type: 'unknown' });
-  });
-
-  it('silence subscriptions that stay open', async () => {
-    const stream = newStream('silence');
-    const silenced = follow(END, streamNameFilter({ prefixes: [stream] }));
-    await silenced.until(isCaughtUp);
-    await ask('/subscriptions/silence');
-    const told = silenced.told.length;
-    const heard = follow(END, streamNameFilter({ prefixes: [stream] }));
-    await heard.until(isCaughtUp);
-    await append(stream, 1);
-    await heard.until((all) => ofKind(all, 'event').length === 1);
-    expect(silenced.told).toHaveLength(told);
-    await Promise.all([silenced.end(), heard.end()]);
-  });
-
-  it('refuse everything until it is healed', () =>
-    withClient(async (own) => {
-      await ask('/refuse');
-      await expect(Array.fromAsync(own.readStream(newStream()))).rejects.toMatchObject({ type: 'unavailable' });
-      await ask('/heal');
-      await expect(own.appendToStream(newStream(), event())).resolves.toMatchObject({ success: true });
-    }));
 });
