@@ -44,7 +44,7 @@ function patternOf(text: string): string {
   }).join('');
 }
 
-/** One field's condition; several of the same field, or over several fields, go into `$and`. */
+/** The key and its condition. */
 function toCondition(filter: FieldFilter): readonly [string, Condition] {
   if ('contains' in filter) {
     const found = { $regex: patternOf(filter.contains) };
@@ -64,12 +64,21 @@ function toCondition(filter: FieldFilter): readonly [string, Condition] {
   return [key, bounds];
 }
 
+type Operators = Readonly<Record<string, Plain | readonly Plain[]>>;
+
+const isOperators = (condition: Condition | undefined): condition is Operators =>
+  typeof condition === 'object' && condition !== null && !Array.isArray(condition);
+
+/** Conditions of the same key become one where they are different bounds of it; else they stand side by side in `$and`. */
 function combine(conditions: readonly (readonly [string, Condition])[]): Filter {
   const filter: Record<string, Condition> = { ...live };
   const more: Filter[] = [];
   for (const [key, condition] of conditions) {
-    if (key in filter) more.push({ [key]: condition });
-    else filter[key] = condition;
+    const known = filter[key];
+    if (known === undefined) filter[key] = condition;
+    else if (isOperators(known) && isOperators(condition) && !Object.keys(known).some((name) => name in condition)) {
+      filter[key] = { ...known, ...condition };
+    } else more.push({ [key]: condition });
   }
   return more.length === 0 ? filter : { ...filter, $and: more };
 }

@@ -1,25 +1,52 @@
 import { randomBytes } from 'node:crypto';
-import { silentLogger } from '#runtime/logger';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import mongoose from 'mongoose';
-import { readStoreContract } from './read-store.contract.js';
+import { keysView, membersView, organizationsView } from '#contracts/account';
+import { deliveriesView } from '#contracts/delivery';
+import { executionsView } from '#contracts/run';
+import { schedulesView } from '#contracts/schedule';
+import { tasksView } from '#contracts/task';
+import { idempotencyView } from '#http/idempotency';
+import { leaseMembersView, leasesView } from '#leases/shared';
+import { ConfigError } from '#runtime/config';
+import type { JsonObject } from '#runtime/json';
+import { silentLogger, type Logger } from '#runtime/logger';
+import { startMongo, type RunningServer } from '../../test/servers/servers.ts';
+import { query, view } from './kit.contract.js';
 import { createMongoReadStore } from './mongo.js';
+import { toFilter, toRanges, toSort, type Filter } from './mongo-query.js';
+import { readStoreContract } from './read-store.contract.js';
+import type { AnyView, PageQuery, ReadStore, ViewKeeper } from './read-store.js';
 
 const url = process.env['READ_STORE_URL'];
 if (url === undefined) throw new Error('READ_STORE_URL must name a MongoDB (npm run servers -- up mongo)');
 
-const openOn = (installation: string) => createMongoReadStore({ url, installation, logger: silentLogger });
+const freshInstallation = (): string => `spec-${randomBytes(6).toString('hex')}`;
+const openOn = (installation: string, logger: Logger = silentLogger, at: string = url) =>
+  createMongoReadStore({ url: at, installation, logger });
 
-async function dropInstallation(installation: string): Promise<void> {
+async function connected<T>(work: (connection: mongoose.Connection) => Promise<T>): Promise<T> {
   const connection = await mongoose.createConnection(url ?? '').asPromise();
-  for (const { name } of await connection.listCollections()) {
-    if (name.startsWith(`${installation}.`)) await connection.dropCollection(name);
+  try {
+    return await work(connection);
+  } finally {
+    await connection.close();
   }
-  await connection.close();
 }
 
+const dropInstallation = (installation: string): Promise<void> =>
+  connected(async (connection) => {
+    for (const { name } of await connection.listCollections()) {
+      if (name.startsWith(`${installation}.`)) await connection.dropCollection(name);
+    }
+  });
+
 readStoreContract('MongoDB', async () => {
-  const installation = `spec-${randomBytes(6).toString('hex')}`;
-  const opened = [await openOn(installation)];
+  const installation = freshInstallation();
+  const opened: (ReadStore & ViewKeeper)[] = [];
   const open = async () => {
     const store = await openOn(installation);
     opened.push(store);
@@ -27,7 +54,7 @@ readStoreContract('MongoDB', async () => {
   };
   const closeAll = () => Promise.all(opened.splice(0).map((store) => store.close()));
   return {
-    store: opened[0] ?? (await open()),
+    store: await open(),
     second: open,
     async reopen() {
       await closeAll();
@@ -38,4 +65,298 @@ readStoreContract('MongoDB', async () => {
       await dropInstallation(installation);
     },
   };
+});
+
+describe('a MongoDB that several installations share', () => {
+  let installation: string;
+  let store: ReadStore & ViewKeeper;
+  const warnings: string[] = [];
+  const logger: Logger = { ...silentLogger, warn: (_, message) => void warnings.push(message) };
+  beforeEach(async () => {
+    warnings.length = 0;
+    installation = freshInstallation();
+    store = await openOn(installation, logger);
+  });
+  afterEach(async () => {
+    await store.close();
+    await dropInstallation(installation);
+  });
+
+  it('keeps them apart', async () => {
+    const neighbour = await openOn(`${installation}-2`);
+    await store.save(view, [{ id: '1', revision: 1, document: { name: 'mine' } }], 4);
+    expect(await neighbour.get(view, '1')).toBeNull();
+    expect(await neighbour.checkpoint(view)).toBeNull();
+    await neighbour.close();
+    await dropInstallation(`${installation}-2`);
+  });
+
+  it('does not bring a removed document back by a late write, and tells those who write of the removal', async () => {
+    await store.save(view, [{ id: '1', revision: 1, document: { name: 'a' } }], null);
+    await store.save(
+      view,
+      [
+        { id: '1', revision: 5, document: null },
+        { id: '2', revision: 6, document: null },
+      ],
+      6,
+    );
+    await store.save(
+      view,
+      [
+        { id: '1', revision: 4, document: { name: 'late' } },
+        { id: '2', revision: 3, document: { name: 'late' } },
+      ],
+      null,
+    );
+    expect(await store.page(view, query())).toEqual({ documents: [], total: 0 });
+    expect(await store.get(view, '1')).toBeNull();
+    expect([...(await store.load(view, ['1', '2', '3'])).values()]).toEqual([
+      { id: '1', revision: 5, document: null },
+      { id: '2', revision: 6, document: null },
+    ]);
+    await store.save(view, [{ id: '1', revision: 7, document: { name: 'again' } }], 7);
+    expect(await store.get(view, '1')).toEqual({ name: 'again' });
+  });
+
+  it('forgets removed documents by an index that drops them after days', async () => {
+    await store.checkpoint(view);
+    await connected(async (connection) => {
+      const indexes = await connection.collection(`${installation}.view_things`).listIndexes().toArray();
+      expect(indexes).toContainEqual(
+        expect.objectContaining({ key: { removedAt: 1 }, expireAfterSeconds: 7 * 86_400 }),
+      );
+    });
+  });
+
+  it('makes an index again that somebody dropped, and says so', async () => {
+    await store.save(view, [{ id: '1', revision: 1, document: { name: 'a', owner: 'x' } }], 1);
+    expect(warnings).toEqual([]);
+    await connected((connection) => connection.collection(`${installation}.view_things`).dropIndexes());
+    await store.close();
+    store = await openOn(installation, logger);
+    expect((await store.page(view, query({ where: [{ field: 'owner', equals: 'x' }] }))).total).toBe(1);
+    expect(warnings).toEqual(['indexes are missing; making them again']);
+    await connected(async (connection) => {
+      const indexes = await connection.collection(`${installation}.view_things`).listIndexes().toArray();
+      expect(indexes).toContainEqual(expect.objectContaining({ key: { live: 1, 'f.owner': 1, 'f.name': 1, _id: 1 } }));
+    });
+  });
+
+  it('makes a collection again that somebody dropped: a projection begins anew, without a restart', async () => {
+    await store.save(view, [{ id: '1', revision: 1, document: { name: 'a' } }], 1);
+    await connected((connection) => connection.dropCollection(`${installation}.view_things`));
+    await expect(store.save(view, [{ id: '2', revision: 2, document: { name: 'b' } }], 2, 1)).rejects.toMatchObject({
+      reason: 'view_out_of_step',
+    });
+    expect(await store.checkpoint(view)).toBeNull();
+    await store.save(view, [{ id: '1', revision: 1, document: { name: 'a' } }], 1, null);
+    expect(await store.checkpoint(view)).toBe(1);
+    await connected(async (connection) => {
+      const indexes = await connection.collection(`${installation}.view_things`).listIndexes().toArray();
+      expect(indexes.length).toBe(3);
+    });
+  });
+
+  it('refuses a writer of an older version, which would leave fields out', async () => {
+    const older = await openOn(installation);
+    await older.save({ ...view, fields: ['name'] }, [], 1, null);
+    await store.save(view, [], 1, null);
+    const late = older.save({ ...view, fields: ['name'] }, [{ id: '1', revision: 2, document: { owner: 'x' } }], 2, 1);
+    await expect(late).rejects.toMatchObject({ reason: 'view_of_newer_version' });
+    expect(await store.get(view, '1')).toBeNull();
+    await older.close();
+  });
+
+  it('says which document is too large for it', async () => {
+    const document = { name: 'big', text: 'x'.repeat(17 * 1_024 * 1_024) };
+    await expect(store.save(view, [{ id: 'one', revision: 1, document }], 1)).rejects.toMatchObject({
+      reason: 'document_too_large',
+      message: expect.stringMatching(/one.*things.*\d+ bytes/),
+    });
+    expect(await store.checkpoint(view)).toBeNull();
+    const fits = { name: 'large', text: 'x'.repeat(12 * 1_024 * 1_024) };
+    await store.save(view, [{ id: 'two', revision: 1, document: fits }], 1);
+    expect(await store.get(view, 'two')).toEqual(fits);
+  });
+
+  describe('lists', () => {
+    const at = '2026-01-01T00:00:00.000Z';
+    const one = (field: string, equals: string) => ({ field, equals });
+    const newest = (field: string): PageQuery['sort'] => [{ field, descending: true }];
+    const oldest = (field: string): PageQuery['sort'] => [{ field, descending: false }];
+    const due = (field: string) => [{ field, from: '', to: at }];
+    /** Of the execution service, which no library knows. */
+    const unansweredView: AnyView = { name: 'unanswered_notifications', fields: ['since'], indexes: [['since']] };
+    /**
+     * Every list that the services ask for, with the filters that its index serves. What else is asked for (a status, a tag,
+     * the shards) is held against what the index finds; SecantusDB, though not MongoDB, uses no index beside such a filter.
+     */
+    const lists: [string, AnyView, PageQuery['where'], PageQuery['sort']][] = [
+      ['tasks', tasksView, [one('organizationId', 'o')], newest('createdAt')],
+      ['tasks by name', tasksView, [one('organizationId', 'o')], oldest('name')],
+      ['tasks by their next run', tasksView, [one('organizationId', 'o')], oldest('nextRunAt')],
+      ['executions', executionsView, [one('organizationId', 'o')], newest('queuedAt')],
+      [
+        'executions of a time',
+        executionsView,
+        [one('organizationId', 'o'), { field: 'queuedAt', from: at }, { field: 'queuedAt', to: at }],
+        newest('queuedAt'),
+      ],
+      ['executions of a task', executionsView, [one('notificationId', 't')], newest('queuedAt')],
+      ['deliveries', deliveriesView, [one('organizationId', 'o')], newest('createdAt')],
+      ['deliveries of a task', deliveriesView, [one('notificationId', 't')], newest('createdAt')],
+      ['deliveries that are due', deliveriesView, [{ field: 'dueAt', to: at }], oldest('dueAt')],
+      ['schedules that are due', schedulesView, due('nextDueAt'), oldest('nextDueAt')],
+      ['schedules with open runs', schedulesView, due('pendingSince'), oldest('pendingSince')],
+      ['notifications without a delivery', unansweredView, due('since'), oldest('since')],
+      ['keys', keysView, [one('organizationId', 'o'), { field: 'revokedAt', equals: null }], newest('createdAt')],
+      ['the member of an address', membersView, [one('emailHash', 'h')], []],
+      ['whether there is an organisation', organizationsView, [], []],
+      ['old idempotency records', idempotencyView, [{ field: 'expiresAtMs', to: 1 }], oldest('expiresAtMs')],
+      ['leases', leasesView, [], []],
+      ['members of leases', leaseMembersView, [], []],
+    ];
+
+    async function planOf(listed: AnyView, filter: Filter, sort: PageQuery['sort']): Promise<string> {
+      return connected(async (connection) => {
+        const found = connection.collection(`${installation}.view_${listed.name}`).find(filter);
+        return JSON.stringify(await found.sort(toSort(sort)).limit(20).explain('queryPlanner'));
+      });
+    }
+
+    it.each(lists)('%s: by an index', async (_, listed, where, sort) => {
+      await store.save(listed, [{ id: 'a', revision: 1, document: documentOf(listed) }], 1);
+      const plan = await planOf(listed, toFilter(where), sort);
+      expect(plan).toContain('IXSCAN');
+      expect(plan).not.toContain('COLLSCAN');
+    });
+
+    const walked = lists.filter(
+      ([, , where, sort]) => sort.length === 1 && where.every((filter) => 'equals' in filter),
+    );
+    it.each(walked)('%s: further pages by the same index', async (_, listed, where, sort) => {
+      await store.save(listed, [{ id: 'a', revision: 1, document: documentOf(listed) }], 1);
+      for (const range of toRanges(query({ where, sort, behind: { values: [at], id: 'a' } }))) {
+        const plan = await planOf(listed, range, sort);
+        expect(plan).toContain('IXSCAN');
+        expect(plan).not.toContain('COLLSCAN');
+      }
+    });
+
+    function documentOf({ fields }: AnyView): JsonObject {
+      return Object.fromEntries(fields.map((field) => [field, at]));
+    }
+  });
+});
+
+describe('a MongoDB that fails', () => {
+  let folder: string;
+  let server: RunningServer;
+  let store: ReadStore & ViewKeeper;
+  const restart = async (): Promise<void> => {
+    server = await startMongo({ dataFolder: join(folder, 'data'), port: server.port });
+  };
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'meerkat-mongo-'));
+    server = await startMongo({ dataFolder: join(folder, 'data') });
+    store = await openOn('failing', silentLogger, server.url);
+  }, 60_000);
+  afterAll(async () => {
+    await store.close();
+    await server.stop('SIGKILL');
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const outOfReach = { reason: 'read_store_unavailable' };
+  const calls = (): Promise<unknown>[] => [
+    store.save(view, [{ id: '0', revision: 1, document: { name: 'a' } }], null),
+    store.get(view, '1'),
+    store.load(view, ['1']),
+    store.page(view, query()),
+    store.checkpoint(view),
+    store.checkpoint({ ...view, name: 'never_seen' }),
+  ];
+  const until = async (works: () => Promise<unknown>): Promise<void> => {
+    for (;;) {
+      try {
+        await works();
+        return;
+      } catch (error) {
+        expect(error).toMatchObject(outOfReach);
+      }
+    }
+  };
+
+  it('is never left with a checkpoint ahead of its documents, however often it is killed', async () => {
+    let position = (await store.checkpoint(view)) ?? 0;
+    for (let kill = 0; kill < 3; kill += 1) {
+      let writing = true;
+      let reached: () => void = () => undefined;
+      const underWay = new Promise<void>((resolve) => (reached = resolve));
+      const from = position;
+      const run = (async () => {
+        while (writing) {
+          const next = position + 10;
+          const writes = Array.from({ length: 10 }, (_, index) => ({
+            id: `d${position + index + 1}`,
+            revision: position + index + 1,
+            document: { name: 'n' },
+          }));
+          try {
+            await store.save(view, writes, next, position === 0 ? null : position);
+          } catch (error) {
+            expect(error).toMatchObject(outOfReach);
+            return;
+          }
+          position = next;
+          if (position >= from + 50) reached();
+        }
+      })();
+      await underWay;
+      await server.stop('SIGKILL');
+      await run;
+      writing = false;
+      await restart();
+      await until(async () => {
+        const kept = (await store.checkpoint(view)) ?? 0;
+        // What was acknowledged is there.
+        expect(kept).toBeGreaterThanOrEqual(position);
+        const ids = Array.from({ length: kept }, (_, index) => `d${index + 1}`);
+        expect((await store.load(view, ids)).size).toBe(kept);
+        position = kept;
+      });
+    }
+  }, 120_000);
+
+  it.each(['SIGKILL', 'SIGSTOP'] as const)(
+    'answers every call in time and heals by itself: %s',
+    async (signal) => {
+      await store.save(view, [{ id: '1', revision: 1, document: { name: 'a' } }], null);
+      if (signal === 'SIGKILL') await server.stop(signal);
+      else process.kill(-server.pid, signal);
+      for (let round = 0; round < 2; round += 1) {
+        const answers = await Promise.allSettled(calls());
+        for (const answer of answers) {
+          expect(answer).toMatchObject({ status: 'rejected', reason: outOfReach });
+        }
+      }
+      if (signal === 'SIGKILL') await restart();
+      else process.kill(-server.pid, 'SIGCONT');
+      await until(() => Promise.all(calls()));
+      expect(await store.get(view, '1')).toEqual({ name: 'a' });
+    },
+    90_000,
+  );
+
+  it('is refused at the start where none answers, in time and with its name', async () => {
+    await expect(openOn('nobody', silentLogger, 'mongodb://127.0.0.1:9/meerkat')).rejects.toMatchObject(outOfReach);
+  }, 15_000);
+
+  it.each(['mongodb://', 'mongodb://host/db?w=nonsense=1&tls=perhaps', 'mongodb+srv://a,b/c'])(
+    'is refused at the start with an address that says nothing: %s',
+    async (address) => {
+      await expect(openOn('nobody', silentLogger, address)).rejects.toThrow(ConfigError);
+    },
+  );
 });

@@ -124,7 +124,7 @@ async function writeGuarded(collection: ViewCollection, writes: readonly Write[]
     );
 }
 
-function connect({ url, logger }: MongoReadStoreOptions): mongoose.Connection {
+function connect({ url }: MongoReadStoreOptions): mongoose.Connection {
   const named = /^[^/]+\/\/[^/?]+\/([^?]+)/.exec(url)?.[1];
   const connection = mongoose.createConnection(url, {
     dbName: named === undefined ? defaultDatabase : decodeURIComponent(named),
@@ -141,22 +141,27 @@ function connect({ url, logger }: MongoReadStoreOptions): mongoose.Connection {
     autoCreate: false,
     autoIndex: false,
   });
-  connection.on('disconnected', () => logger.warn({}, 'the read store is out of reach'));
-  connection.on('reconnected', () => logger.info({}, 'the read store is back'));
-  connection.on('error', () => undefined);
   return connection;
 }
 
+/** By name: the class of the first comes from a package of its own. */
+const addressFaults = ['MongoParseError', 'MongoInvalidArgumentError', 'MongoRuntimeError', 'URIError'];
+
 async function reach(options: MongoReadStoreOptions): Promise<mongoose.Connection> {
+  const { logger } = options;
   let connection: mongoose.Connection | null = null;
   try {
     connection = connect(options);
     await within(connection.asPromise());
+    connection.on('disconnected', () => logger.warn({}, 'the read store is out of reach'));
+    connection.on('reconnected', () => logger.info({}, 'the read store is back'));
+    // Without a listener an error event would end the process; what failed is told to who asked for it.
+    connection.on('error', () => undefined);
     return connection;
   } catch (error) {
     await connection?.destroy();
     const cause = error instanceof AppError ? error.cause : error;
-    if (cause instanceof mongo.MongoParseError || cause instanceof mongo.MongoInvalidArgumentError) {
+    if (cause instanceof Error && addressFaults.includes(cause.name)) {
       throw new ConfigError([`READ_STORE_URL: ${cause.message}.`]);
     }
     throw error instanceof AppError ? error : outOfReach(error);
@@ -309,6 +314,7 @@ export async function createMongoReadStore(options: MongoReadStoreOptions): Prom
     },
 
     async close() {
+      connection.removeAllListeners('disconnected');
       await connection.close();
     },
   };
