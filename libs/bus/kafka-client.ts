@@ -2,6 +2,7 @@
 import { connect as connectPlainly, isIP, Socket } from 'node:net';
 import { connect as connectByTls } from 'node:tls';
 import { Kafka, logLevel, type Admin, type ISocketFactory, type LogEntry, type SASLOptions } from 'kafkajs';
+import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import { unavailable, type AppError } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
 import { withDeadline } from './deadline.js';
@@ -31,6 +32,7 @@ export interface KafkaClient {
 }
 
 const keepAliveMs = 60_000;
+const pendingCheckMs = 10;
 const sameLineEveryMs = 10_000;
 
 export function busUnavailable(message: string, cause?: unknown): AppError {
@@ -46,39 +48,42 @@ export function protocolErrorsOf(error: unknown): readonly string[] {
 }
 
 /**
- * kafkajs computes a timer from a moment in the past for each answer it reads; Node.js takes it as 1 ms and says so every
- * time. That one warning is dropped, all others pass.
+ * In kafkajs 2.2.4 this sets a timer for a moment in the past whether or not a request waits, and the timer sets the next
+ * one: a thousand a second for each connection, each with a TimeoutNegativeWarning. Here it is set where a request waits.
  */
-function silenceTimerWarning(): void {
-  const { emitWarning } = process;
-  const filtered = (...args: Parameters<typeof emitWarning>): void => {
-    const kind: unknown = args[1];
-    if (kind !== 'TimeoutNegativeWarning') emitWarning.apply(process, args);
+RequestQueue.prototype.scheduleCheckPendingRequests = function (this: RequestQueue): void {
+  if (this.throttleCheckTimeoutId !== null || this.pending.length === 0) return;
+  const check = (): void => {
+    this.throttleCheckTimeoutId = null;
+    this.checkPendingRequests();
   };
-  process.emitWarning = filtered as typeof emitWarning;
-}
-let isTimerWarningSilent = false;
+  this.throttleCheckTimeoutId = setTimeout(check, Math.max(this.throttledUntil - Date.now(), pendingCheckMs));
+};
 
-/** What kafkajs calls an error is mostly something it tries again: the lines that count are written by our own code. */
-function logTo(logger: Logger): (level: logLevel, entry: LogEntry) => void {
-  const written = new Map<string, number>();
-  return (level, { namespace, log: { message, ...fields } }) => {
-    const line = `${namespace}: ${message}`;
-    const now = Date.now();
-    // While a broker is away, every client says the same several times a second.
-    if (now - (written.get(line) ?? 0) < sameLineEveryMs) return;
-    if (written.size > 200) written.clear();
-    written.set(line, now);
-    const { error, broker, groupId } = fields as { error?: string | Error; broker?: unknown; groupId?: unknown };
-    const shown = {
-      kafkajs: namespace,
-      broker,
-      group: groupId,
-      error: error === undefined ? undefined : String(error),
-    };
-    if (level === logLevel.ERROR) logger.warn(shown, message);
-    else logger.debug(shown, message);
-  };
+/** When each line was last written, per logger: while a broker is away, every client says the same several times a second. */
+const written = new WeakMap<Logger, Map<string, number>>();
+
+function isRepeated(logger: Logger, line: string): boolean {
+  const times = written.get(logger) ?? new Map<string, number>();
+  written.set(logger, times);
+  const now = Date.now();
+  if (now - (times.get(line) ?? 0) < sameLineEveryMs) return true;
+  if (times.size > 200) times.clear();
+  times.set(line, now);
+  return false;
+}
+
+/**
+ * What kafkajs calls an error is mostly something it tries again; an error in a response or of a producer is told to
+ * whoever asked. The lines that count are written by our own code.
+ */
+function writeLog(logger: Logger, { level, namespace, log: { message, ...fields } }: LogEntry): void {
+  if (isRepeated(logger, `${namespace}: ${message}`)) return;
+  const { error, broker, groupId } = fields as { error?: string | Error; broker?: unknown; groupId?: unknown };
+  const shown = { kafkajs: namespace, broker, group: groupId, error: error === undefined ? undefined : String(error) };
+  const isToldOtherwise = namespace === 'Producer' || message.startsWith('Response ');
+  if (level === logLevel.ERROR && !isToldOtherwise) logger.warn(shown, message);
+  else logger.debug(shown, message);
 }
 
 function saslOf({ mechanism, username, password }: NonNullable<KafkaConnection['credentials']>): SASLOptions {
@@ -86,8 +91,6 @@ function saslOf({ mechanism, username, password }: NonNullable<KafkaConnection['
 }
 
 export function openClient(connection: KafkaConnection): KafkaClient {
-  if (!isTimerWarningSilent) silenceTimerWarning();
-  isTimerWarningSilent = true;
   const sockets = new Set<Socket>();
   let isCut = false;
 
@@ -128,11 +131,8 @@ export function openClient(connection: KafkaConnection): KafkaClient {
       restartOnFailure: async () => false,
     },
     logLevel: logLevel.WARN,
-    logCreator: () => {
-      const write = logTo(connection.logger);
-      // What it says of a connection that was ended on purpose is no news.
-      return (entry) => (isCut ? undefined : write(entry.level, entry));
-    },
+    // What it says of a connection that was ended on purpose is no news.
+    logCreator: () => (entry) => (isCut ? undefined : writeLog(connection.logger, entry)),
     socketFactory,
   });
 

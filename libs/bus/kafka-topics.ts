@@ -1,5 +1,6 @@
 /** Names, sizes and lives of topics. They are made before their first use: a broker that makes them itself makes them wrong. */
-import type { ITopicConfig } from 'kafkajs';
+import type { Admin, ITopicConfig } from 'kafkajs';
+import { pause } from './deadline.js';
 import { busUnavailable, protocolErrorsOf, withAdmin, type KafkaConnection } from './kafka-client.js';
 
 export interface Topic {
@@ -30,6 +31,8 @@ const segmentMs = 10 * 60 * 1_000;
 export const maxMessageBytes = 8 * 1_024 * 1_024;
 const copies = 3;
 const patienceMs = 15_000;
+const leadersEveryMs = 50;
+const notYet = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE', 'LISTENER_NOT_FOUND']);
 const nameShape = /^[A-Za-z0-9_-]{1,80}$/;
 
 function checked(word: string, what: string): string {
@@ -67,16 +70,36 @@ export function createTopics(connection: KafkaConnection): Topics {
     retentionMs,
   });
 
+  /** True where it had to be made. Somebody else may be making it in this moment. */
+  const makeIfMissing = async (admin: Admin, topic: Topic): Promise<boolean> => {
+    if ((await admin.listTopics()).includes(topic.name)) return false;
+    const { brokers } = await admin.describeCluster();
+    return admin.createTopics({
+      topics: [configOf(topic, brokers.length)],
+      waitForLeaders: false,
+      timeout: patienceMs,
+    });
+  };
+
+  /** A topic that was just made is not known to every broker yet, and its partitions have no leaders. */
+  const hasLeaders = async (admin: Admin, { name }: Topic): Promise<boolean> => {
+    try {
+      const { topics } = await admin.fetchTopicMetadata({ topics: [name] });
+      return topics.every(({ partitions }) => partitions.length > 0 && partitions.every(({ leader }) => leader >= 0));
+    } catch (error) {
+      if (protocolErrorsOf(error).some((word) => notYet.has(word))) return false;
+      throw error;
+    }
+  };
+
   const make = async (topic: Topic): Promise<void> => {
     try {
       const isNew = await withAdmin(connection, patienceMs, async (admin) => {
-        const { brokers } = await admin.describeCluster();
-        // Answers with false where it exists; then the operator's own number of partitions stands.
-        return admin.createTopics({
-          topics: [configOf(topic, brokers.length)],
-          waitForLeaders: true,
-          timeout: patienceMs,
-        });
+        const isMade = await makeIfMissing(admin, topic);
+        for (const until = Date.now() + patienceMs; Date.now() < until; await pause(leadersEveryMs)) {
+          if (await hasLeaders(admin, topic)) break;
+        }
+        return isMade;
       });
       if (isNew && made.has(topic.name)) {
         logger.warn({ topic: topic.name }, 'a topic had been deleted; it was made again, what it held is lost');
