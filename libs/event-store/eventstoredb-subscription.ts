@@ -132,7 +132,12 @@ async function* followOnce(
   signal.addEventListener('abort', stop);
   subscription
     .on('confirmation', heard)
-    .on('caughtUp', () => pass(null, newest))
+    .on('caughtUp', () => {
+      pass(null, newest);
+      // A stored checkpoint should know at once how far this came.
+      handedOverAtMs = 0;
+      alarm.wake();
+    })
     .on('readable', () => gather(batchLimit))
     .on('error', drop)
     .on('end', () => drop(new Lost('the server ended the subscription')))

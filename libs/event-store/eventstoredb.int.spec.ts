@@ -10,6 +10,7 @@ import { silentLogger } from '#runtime/logger';
 import { eventStoreContract } from './event-store.contract.js';
 import { eventStoreOutageContract, type FailingServer } from './event-store-outage.contract.js';
 import { createEventStoreDbEventStore } from './eventstoredb.js';
+import type { EventStore, NewEvent } from './event-store.js';
 
 function serverUrl(): string {
   const url = process.env['EVENT_STORE_URL'];
@@ -35,6 +36,71 @@ eventStoreContract('EventStoreDB', async () => {
     },
     destroy: () => store.close(),
   };
+});
+
+describe('a subscriber among much that is not for it', () => {
+  let counter = 0;
+  const event = (n: number): NewEvent => {
+    counter += 1;
+    return {
+      id: `00000000-0000-5000-a000-${String(counter).padStart(12, '0')}`,
+      type: 'a.n',
+      version: 1,
+      data: { n },
+      metadata: { organizationId: 'o', actor: 'a', requestId: 'r', causationId: null, at: '2026-11-21T10:00:00.000Z' },
+    };
+  };
+  const ending = new AbortController();
+  let store: EventStore;
+  beforeAll(async () => {
+    store = await createEventStoreDbEventStore({
+      url: serverUrl(),
+      installation: newInstallation(),
+      logger: silentLogger,
+    });
+  });
+  afterAll(async () => {
+    ending.abort();
+    await store.close();
+  });
+  const subscribe = (after: number | null) => store.subscribe({ prefixes: ['a-'], after, signal: ending.signal });
+
+  it('misses nothing and sees nothing twice when it stops after every batch and goes on from where it was told', async () => {
+    const total = 20;
+    for (let n = 0; n < total; n += 1) {
+      const others = Array.from({ length: 50 + n * 13 }, (_, index) => event(index));
+      await store.append(`b-${n}`, others, 'none');
+      await store.append(`a-${n % 3}`, [event(n)], n < 3 ? 'none' : Math.floor(n / 3) - 1);
+    }
+    const seen: unknown[] = [];
+    for (let after: number | null = null; seen.length < total;) {
+      for await (const batch of subscribe(after)) {
+        seen.push(...batch.events.map(({ data }) => data['n']));
+        after = batch.position;
+        break;
+      }
+    }
+    expect(seen).toEqual(Array.from({ length: total }, (_, n) => n));
+  });
+
+  it('is told how far it came when nothing matched', async () => {
+    const appended = await store.append(
+      'b-last',
+      Array.from({ length: 2_000 }, (_, n) => event(n)),
+      'none',
+    );
+    let reached = -1;
+    for await (const batch of subscribe(null)) {
+      reached = batch.position;
+      if (appended.ok && reached >= appended.position) break;
+    }
+    expect(reached).toBe(appended.ok && appended.position);
+    await store.append('a-new', [event(99)], 'none');
+    for await (const { events } of subscribe(reached)) {
+      expect(events.map(({ stream }) => stream)).toEqual(['a-new']);
+      break;
+    }
+  });
 });
 
 /** A server that fails on request cannot be the one that others use: the protocol double as a process of its own. */
