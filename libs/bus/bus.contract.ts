@@ -5,6 +5,8 @@ import type { Bus, BusMessage, RequestContext } from './bus.js';
 
 export interface BusUnderTest {
   readonly bus: Bus;
+  /** As a second process on the same data would open it. */
+  another(): Promise<Bus>;
   /** Closes it and opens another on the same data, as after a restart. */
   reopen(): Promise<Bus>;
   destroy(): Promise<void>;
@@ -38,7 +40,13 @@ function collector() {
   };
 }
 
-export function busContract(name: string, create: () => Promise<BusUnderTest>): void {
+/** How engines differ. */
+export interface BusSupports {
+  /** Several processes share one bus. */
+  readonly replicas: boolean;
+}
+
+export function busContract(name: string, create: () => Promise<BusUnderTest>, supports: BusSupports): void {
   describe(`bus on ${name}`, () => {
     let test: BusUnderTest;
     let bus: Bus;
@@ -125,6 +133,103 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>): 
       expect(await bus.parked('task', 10)).toEqual([]);
     });
 
+    it('keeps the order within a key while its first message is tried again', async () => {
+      const handled = collector();
+      let failures = 2;
+      await bus.consume(options, async ({ id }) => {
+        if (id === 'm1' && failures > 0) {
+          failures -= 1;
+          throw new Error('not yet');
+        }
+        handled.add(id);
+      });
+      await bus.publish('task', [message('m1'), message('m2'), message('m3')]);
+      await handled.until((ids) => ids.length >= 3);
+      expect(handled.seen).toEqual(['m1', 'm2', 'm3']);
+    });
+
+    it('keeps the order of messages that were published one after the other', async () => {
+      const handled = collector();
+      await bus.consume(options, async ({ id }) => handled.add(id));
+      const ids = Array.from({ length: 40 }, (_, index) => `m${index}`);
+      await Promise.all(ids.map((id) => bus.publish('task', [message(id)])));
+      await handled.until((seen) => seen.length >= ids.length);
+      expect(handled.seen).toEqual(ids);
+    });
+
+    it('hands over each copy of a message that was published twice, under the same id', async () => {
+      const handled = collector();
+      await bus.consume(options, async ({ id }) => handled.add(id));
+      await bus.publish('task', [message('m1')]);
+      await bus.publish('task', [message('m1'), message('m2')]);
+      await handled.until((ids) => ids.length >= 3);
+      expect(handled.seen).toEqual(['m1', 'm1', 'm2']);
+    });
+
+    it('counts a handler that takes too long as failed', async () => {
+      const handled = collector();
+      let isFirst = true;
+      await bus.consume({ ...options, handlerTimeoutMs: 40 }, async ({ id }) => {
+        if (isFirst) {
+          isFirst = false;
+          await new Promise(() => undefined);
+        }
+        handled.add(id);
+      });
+      await bus.publish('task', [message('m1'), message('m2')]);
+      await handled.until((ids) => ids.includes('m2'));
+      expect(handled.seen).toEqual(['m1', 'm2']);
+    });
+
+    it('catches what a handler throws before it awaits', async () => {
+      const handled = collector();
+      let isFirst = true;
+      await bus.consume(options, ({ id }) => {
+        if (isFirst) {
+          isFirst = false;
+          throw new ReferenceError('at once');
+        }
+        handled.add(id);
+        return Promise.resolve();
+      });
+      await bus.publish('task', [message('m1')]);
+      await handled.until((ids) => ids.includes('m1'));
+    });
+
+    it('goes on after a restart where it was, without what was handled', async () => {
+      const before = collector();
+      const consumer = await bus.consume(options, async ({ id }) => before.add(id));
+      await bus.publish('task', [message('m1'), message('m2', 'other')]);
+      await before.until((ids) => ids.length >= 2);
+      await consumer.stop();
+      const reopened = await test.reopen();
+      await reopened.publish('task', [message('m3')]);
+      const after = collector();
+      await reopened.consume(options, async ({ id }) => after.add(id));
+      await after.until((ids) => ids.includes('m3'));
+      expect(after.seen).toEqual(['m3']);
+    });
+
+    it('keeps topics apart', async () => {
+      const handled = collector();
+      await bus.consume(options, async ({ id }) => handled.add(`task ${id}`));
+      await bus.consume({ ...options, topic: 'run' }, async ({ id }) => handled.add(`run ${id}`));
+      await bus.publish('run', [message('m1')]);
+      await bus.publish('task', [message('m2')]);
+      await handled.until((ids) => ids.length >= 2);
+      expect(new Set(handled.seen)).toEqual(new Set(['run m1', 'task m2']));
+    });
+
+    it('publishes nothing when it is given nothing, and nothing after it was closed', async () => {
+      await bus.publish('task', []);
+      await bus.close();
+      await bus.close();
+      await expect(bus.publish('task', [message('m1')])).rejects.toMatchObject({
+        code: 'SERVER_ERROR',
+        reason: 'bus_unavailable',
+      });
+    });
+
     it('lets the key go on when one of its messages keeps failing', async () => {
       const handled = collector();
       await bus.consume(options, async ({ id }) => {
@@ -196,8 +301,149 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>): 
       });
     });
 
+    it('gives each of many requests its own answer', async () => {
+      await bus.respond('echo', async (payload) => payload['n'] ?? null);
+      const numbers = Array.from({ length: 50 }, (_, index) => index);
+      expect(await Promise.all(numbers.map((n) => bus.request('echo', { n }, context)))).toEqual(numbers);
+      expect(await bus.request('echo', {}, context)).toBeNull();
+    });
+
+    it('answers several names of one service, each by its own handler', async () => {
+      const first = await bus.respond('desk.one', async () => 1);
+      await bus.respond('desk.two', async () => 2);
+      expect(await Promise.all([bus.request('desk.one', {}, context), bus.request('desk.two', {}, context)])).toEqual([
+        1, 2,
+      ]);
+      await first.stop();
+      await expect(bus.request('desk.one', {}, context, 300)).rejects.toMatchObject({ code: 'SERVER_ERROR' });
+      expect(await bus.request('desk.two', {}, context)).toBe(2);
+    });
+
+    it('does not take a late answer for the answer to the next request', async () => {
+      const late = Promise.withResolvers<void>();
+      await bus.respond('echo', async (payload) => {
+        if (payload['n'] === 1) await late.promise;
+        return payload['n'] ?? null;
+      });
+      await expect(bus.request('echo', { n: 1 }, context, 200)).rejects.toMatchObject({ reason: 'deadline_exceeded' });
+      const next = bus.request('echo', { n: 2 }, context);
+      late.resolve();
+      expect(await next).toBe(2);
+      expect(await bus.request('echo', { n: 3 }, context)).toBe(3);
+    });
+
+    it('does not do what was asked of nobody before its deadline', async () => {
+      const asked: unknown[] = [];
+      await expect(bus.request('desk', { n: 1 }, context, 100)).rejects.toMatchObject({ code: 'SERVER_ERROR' });
+      await bus.respond('desk', async (payload) => {
+        asked.push(payload['n']);
+        return null;
+      });
+      await bus.request('desk', { n: 2 }, context);
+      expect(asked).toEqual([2]);
+    });
+
+    it('rejects a request whose answerer fails', async () => {
+      await bus.respond('break', () => {
+        throw new TypeError('a bug');
+      });
+      await expect(bus.request('break', {}, context)).rejects.toBeInstanceOf(Error);
+    });
+
+    it('refuses a second answerer of the same name in one process', async () => {
+      const first = await bus.respond('one', async () => 1);
+      await expect(bus.respond('one', async () => 2)).rejects.toBeInstanceOf(Error);
+      await first.stop();
+      await bus.respond('one', async () => 3);
+      expect(await bus.request('one', {}, context)).toBe(3);
+    });
+
     it('refuses a request that nobody answers', async () => {
       await expect(bus.request('nobody', {}, context, 200)).rejects.toMatchObject({ code: 'SERVER_ERROR' });
+    });
+
+    if (!supports.replicas) {
+      it('refuses a second process', async () => {
+        await expect(test.another()).rejects.toBeInstanceOf(Error);
+      });
+      return;
+    }
+
+    it('shares the work of a group among its members', async () => {
+      const second = await test.another();
+      const handled = collector();
+      const count = { one: 0, two: 0 };
+      const take = (who: keyof typeof count) => async (got: BusMessage) => {
+        count[who] += 1;
+        handled.add(got.id);
+      };
+      await bus.consume(options, take('one'));
+      await second.consume(options, take('two'));
+      const ids = Array.from({ length: 120 }, (_, index) => `m${index}`);
+      await bus.publish(
+        'task',
+        ids.map((id) => message(id, `key of ${id}`)),
+      );
+      await handled.until((seen) => new Set(seen).size >= ids.length);
+      expect(count.one).toBeGreaterThan(0);
+      expect(count.two).toBeGreaterThan(0);
+      expect(handled.seen.toSorted()).toEqual(ids.toSorted());
+    });
+
+    it('hands the share of a member that stops to the others', async () => {
+      const second = await test.another();
+      const handled = collector();
+      await bus.consume(options, async ({ id }) => handled.add(`one ${id}`));
+      const leaving = await second.consume(options, async ({ id }) => handled.add(`two ${id}`));
+      await leaving.stop();
+      const keys = Array.from({ length: 40 }, (_, index) => `m${index}`);
+      await second.publish(
+        'task',
+        keys.map((key) => message(key, key)),
+      );
+      await handled.until((seen) => seen.length >= keys.length);
+      expect(new Set(handled.seen)).toEqual(new Set(keys.map((key) => `one ${key}`)));
+    });
+
+    it('hands over again to another process what a member had set aside', async () => {
+      const second = await test.another();
+      const reached = Promise.withResolvers<void>();
+      const leaving = await bus.consume(options, async () => {
+        reached.resolve();
+        throw new Error('not here');
+      });
+      await second.publish('task', [message('m1')]);
+      await reached.promise;
+      await leaving.stop();
+      const handled = collector();
+      await second.consume(options, async ({ id }) => handled.add(id));
+      await handled.until((ids) => ids.includes('m1'));
+    });
+
+    it('has each request answered by one of its answerers, in whatever process', async () => {
+      const second = await test.another();
+      const asked: string[] = [];
+      const answer = (who: string) => async (payload: { readonly [key: string]: unknown }) => {
+        asked.push(`${String(payload['n'])}`);
+        return who;
+      };
+      await bus.respond('desk', answer('one'));
+      await second.respond('desk', answer('two'));
+      const numbers = Array.from({ length: 40 }, (_, index) => index);
+      const answers = await Promise.all(
+        numbers.map((n) => (n % 2 === 0 ? bus : second).request('desk', { n }, context)),
+      );
+      expect(new Set(answers)).toEqual(new Set(['one', 'two']));
+      expect(asked.toSorted()).toEqual(numbers.map(String).toSorted());
+    });
+
+    it('goes on answering when one of two answerers stops', async () => {
+      const second = await test.another();
+      const leaving = await bus.respond('desk', async () => 'one');
+      await second.respond('desk', async () => 'two');
+      await leaving.stop();
+      const answers = await Promise.all(Array.from({ length: 20 }, () => bus.request('desk', {}, context)));
+      expect(new Set(answers)).toEqual(new Set(['two']));
     });
   });
 }
