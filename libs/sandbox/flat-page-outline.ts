@@ -66,14 +66,14 @@ function read({ tables, ...texts }: FlatPage): Reader {
   };
 }
 
-const foreignAttribute = /^(xlink|xml|xmlns):(.+)$/;
+const foreignAttribute = /^(?:(xlink):(actuate|arcrole|href|role|show|title|type)|(xml):(lang|space)|(xmlns):(xlink))$/;
 
 function attributeLines(reader: Reader, row: number, isForeign: boolean): string[] {
   const found: { name: string; value: string }[] = [];
   const end = reader.firstAttributes[row + 1] ?? 0;
   for (let at = reader.firstAttributes[row] ?? 0; at < end; at++) {
     const name = reader.names[reader.attributeNames[at] ?? 0] ?? '';
-    found.push({ name: isForeign ? name.replace(foreignAttribute, '$1 $2') : name, value: reader.value(at) });
+    found.push({ name: isForeign ? name.replace(foreignAttribute, '$1$3$5 $2$4$6') : name, value: reader.value(at) });
   }
   found.sort((left, right) => (left.name < right.name ? -1 : 1));
   return found.map(({ name, value }) => `${name}="${value}"`);

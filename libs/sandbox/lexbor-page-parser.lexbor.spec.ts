@@ -1,6 +1,7 @@
 /** Needs what `npm run build:parser` makes; fails where it is not there. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { outlineOf } from './flat-page-outline.js';
 import { createLexborPageParser } from './lexbor-page-parser.js';
 import { lexborUrl } from './lexbor-place.js';
 import { describePageParser } from './page-parser.contract.js';
@@ -16,6 +17,15 @@ describe('lexbor as a page parser', () => {
   const page = (markup: string) => (): unknown => parser.parsePage(Buffer.from(markup), 'html', defaultPageLimits);
   const attributes = (count: number): string => Array.from({ length: count }, (_, at) => `a${at}`).join(' ');
   const tooMany = new PageTooComplex('has more than 1024 attributes on one element');
+
+  it('lets into a select what the standard does, and shows what is selected', () => {
+    const { flat } = parser.parsePage(
+      Buffer.from('<select><button><selectedcontent></button><option>a<option selected>b<i>c'),
+      'html',
+      defaultPageLimits,
+    );
+    expect(outlineOf(flat)).toContain('<selectedcontent>\n|           "b"\n|           <i>\n|             "c"');
+  });
 
   it('refuses an element with more attributes than can be compared with each other', () => {
     expect(page(`<p ${attributes(1_024)}>`)).not.toThrow();

@@ -112,6 +112,25 @@ export function describePageParser(name: string, create: () => PageParser): void
       expect(outlineOf(pageOf('<body><noscript><p>a</noscript>').flat)).toContain('"<p>a"');
     });
 
+    it('reads what is in a textarea as text, also after formatting that nobody closed', () => {
+      const { flat } = pageOf('<p><b>a<p><textarea>\n<i>x</textarea>y');
+      expect(outlineOf(flat)).toContain('      <textarea>\n|         "<i>x"\n|       <b>\n|         "y"');
+    });
+
+    it('shows a processing instruction as a comment', () => {
+      expect(outlineOf(pageOf('<?xml version="1.0"?><p>a<?b c?>').flat)).toBe(
+        lines(
+          '<!-- ?xml version="1.0"? -->',
+          '<html>',
+          '  <head>',
+          '  <body>',
+          '    <p>',
+          '      "a"',
+          '      <!-- ?b c? -->',
+        ),
+      );
+    });
+
     it('tells quirks from a page without a doctype', () => {
       expect(pageOf('<p>').flat.tables[headerWords.isQuirks]).toBe(1);
       expect(pageOf('<!doctype html><p>').flat.tables[headerWords.isQuirks]).toBe(0);

@@ -4,7 +4,6 @@
 #include "lexbor/dom/interfaces/character_data.h"
 #include "lexbor/dom/interfaces/document_fragment.h"
 #include "lexbor/dom/interfaces/document_type.h"
-#include "lexbor/dom/interfaces/processing_instruction.h"
 #include "lexbor/html/interfaces/template_element.h"
 
 #include "failure.h"
@@ -101,19 +100,8 @@ static void add_doctype(struct page *page, lxb_dom_document_type_t *doctype)
     add_attribute(page, NAMELESS, doctype->system_id.data, doctype->system_id.length);
 }
 
-/* As browsers show `<?x y>`: a comment. Making nodes of a kind of their own is a change that they have yet to make. */
-static void add_instruction(struct page *page, lxb_dom_processing_instruction_t *instruction)
-{
-    const lexbor_str_t *target = &instruction->target, *data = &instruction->char_data.data;
-    list_add(&page->kind, KIND(KIND_COMMENT));
-    add_attribute(page, NAMELESS, (const unsigned char *) "?", 1);
-    if (target->data != NULL) text_add(&page->values, target->data, target->length);
-    if (data->data == NULL || data->length == 0) return;
-    text_add(&page->values, (const unsigned char *) " ", 1);
-    text_add(&page->values, data->data, data->length);
-}
-
-static void add_row(struct page *page, lxb_dom_node_t *node, int32_t parent)
+/* `type` is the node's own, but for the element that holds a fragment's nodes. */
+static void add_row(struct page *page, lxb_dom_node_t *node, lxb_dom_node_type_t type, int32_t parent)
 {
     int32_t row = (int32_t) page->kind.length;
     list_add(&page->parent, parent);
@@ -121,7 +109,7 @@ static void add_row(struct page *page, lxb_dom_node_t *node, int32_t parent)
     list_add(&page->text_at, (int32_t) page->text.units);
     list_add(&page->attribute_at, (int32_t) page->attribute_name.length);
     const lexbor_str_t *data = &((lxb_dom_character_data_t *) node)->data;
-    switch (node->type) {
+    switch (type) {
     case LXB_DOM_NODE_TYPE_ELEMENT:
         add_element(page, (lxb_dom_element_t *) node, row);
         break;
@@ -132,9 +120,6 @@ static void add_row(struct page *page, lxb_dom_node_t *node, int32_t parent)
     case LXB_DOM_NODE_TYPE_COMMENT:
         list_add(&page->kind, KIND(KIND_COMMENT));
         add_attribute(page, NAMELESS, data->data, data->length);
-        break;
-    case LXB_DOM_NODE_TYPE_PROCESSING_INSTRUCTION:
-        add_instruction(page, (lxb_dom_processing_instruction_t *) node);
         break;
     case LXB_DOM_NODE_TYPE_DOCUMENT_TYPE:
         add_doctype(page, (lxb_dom_document_type_t *) node);
@@ -151,15 +136,14 @@ static void add_row(struct page *page, lxb_dom_node_t *node, int32_t parent)
 }
 
 /* In document order, without recursion: pages decide how deep they are. */
-static void walk(struct page *page, lxb_dom_node_t *root, bool is_fragment)
+static void walk(struct page *page, lxb_dom_node_t *root, lxb_dom_node_type_t root_type)
 {
     lxb_dom_node_t *node = root;
     int32_t up = NO_ROW;
     uint32_t depth = 0;
     for (;;) {
         int32_t row = (int32_t) page->kind.length;
-        add_row(page, node, up);
-        if (is_fragment && node == root) page->kind.at[row] = KIND(KIND_FRAGMENT);
+        add_row(page, node, node == root ? root_type : node->type, up);
         lxb_dom_node_t *child = node->first_child;
         if (child != NULL) {
             if (++depth > page->max_depth) fail(FAILURE_DEPTH);
@@ -254,10 +238,10 @@ void flatten(lxb_dom_node_t *root, bool is_fragment, bool is_quirks, uint32_t ma
     page_start(&page, source->length);
     page.max_elements = max_elements;
     page.max_depth = max_depth;
-    walk(&page, root, is_fragment);
+    walk(&page, root, is_fragment ? LXB_DOM_NODE_TYPE_DOCUMENT_FRAGMENT : root->type);
     for (uint32_t each = 0; each < page.contents.length; each++) {
         list_add(&fragments, (int32_t) page.kind.length);
-        walk(&page, (lxb_dom_node_t *) (uintptr_t) page.contents.at[each], false);
+        walk(&page, (lxb_dom_node_t *) (uintptr_t) page.contents.at[each], LXB_DOM_NODE_TYPE_DOCUMENT_FRAGMENT);
     }
     if (page.names.written.count > MAX_NAMES) fail(FAILURE_ATTRIBUTES);
     index_tags(&page);

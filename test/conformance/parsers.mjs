@@ -1,0 +1,43 @@
+// The product's page parsers, as it was built: parse5, and lexbor where `npm run build:parser` was run.
+import { readFile } from 'node:fs/promises';
+
+const load = (file) => import(new URL(`../../dist/libs/sandbox/${file}.js`, import.meta.url));
+
+export const limits = { elements: 200_000, depth: 512, parseMs: 60_000 };
+
+/** Both parsers by name. Rejects where one is not there: a comparison with itself would prove nothing. */
+export async function loadParsers() {
+  const [{ parse5PageParser }, { createLexborPageParser }, { lexborUrl }] = await Promise.all([
+    load('parse5-page-parser'),
+    load('lexbor-page-parser'),
+    load('lexbor-place'),
+  ]);
+  const module = await WebAssembly.compile(await readFile(lexborUrl()));
+  return { parse5: parse5PageParser, lexbor: createLexborPageParser(module) };
+}
+
+/** The outline of a document or fragment, its indexes, or what was thrown. */
+export async function loadReaders() {
+  const { outlineOf, indexesOf } = await load('flat-page-outline');
+  const guarded = (read) => {
+    try {
+      return read();
+    } catch (error) {
+      return `threw ${error.message}`;
+    }
+  };
+  return {
+    /** With scripting, as pages are read; without, as documents that code makes. */
+    document: (parser, text, isScripting) =>
+      guarded(() =>
+        outlineOf(
+          isScripting
+            ? parser.parsePage(Buffer.from(text, 'utf8'), 'html', limits).flat
+            : parser.parseMarkup(text, null, limits),
+        ),
+      ),
+    fragment: (parser, text, context) => guarded(() => outlineOf(parser.parseMarkup(text, context, limits))),
+    indexes: (parser, text) =>
+      guarded(() => JSON.stringify(indexesOf(parser.parsePage(Buffer.from(text, 'utf8'), 'html', limits).flat))),
+  };
+}
