@@ -22,6 +22,25 @@ const leftOut = [
   'pino-pretty',
 ];
 
+/** Clients of servers that most installations do not have: read by those that do, when the adapter is. */
+const readOnDemand = ['@eventstore/db-client', 'kafkajs', 'mongoose'];
+
+/**
+ * Such a package stays where it is. An import of it would be hoisted to the top of the joined file and read by everybody;
+ * a call of `require` stays inside the module that asks, which runs when the adapter is chosen.
+ */
+const packagesOnDemand = {
+  name: 'packages-on-demand',
+  setup({ onResolve, onLoad }) {
+    const namespace = 'on-demand';
+    onResolve({ filter: new RegExp(`^(${readOnDemand.join('|')})$`) }, ({ path }) => ({ path, namespace }));
+    onLoad({ filter: /.*/, namespace }, ({ path }) => ({
+      contents: `const name = ${JSON.stringify(path)}; module.exports = require(name);`,
+      loader: 'js',
+    }));
+  },
+};
+
 /** Files that lie beside a module are found from where the module was, not from where its code ended up. */
 function placesOfModules(outputFolder) {
   return {
@@ -61,7 +80,7 @@ export async function bundleProduct(root) {
     legalComments: 'none',
     external: leftOut,
     banner: { js: surroundings },
-    plugins: [placesOfModules(dirname(output))],
+    plugins: [packagesOnDemand, placesOfModules(dirname(output))],
     logLevel: 'error',
   });
 }

@@ -1,23 +1,25 @@
 /** Settings become parts: the only importer of adapters, each loaded when it is chosen and not before. */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DynamicModule } from '@nestjs/common';
 import { BUS, type Bus } from '#bus/bus';
+import { recordParked } from '#bus/record-parked';
 import { pepperOf } from '#contracts/api-key';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { KEY_PEPPER } from '#http/api-key';
 import { LEASES, type Leases } from '#leases/leases';
-import { createSoleLeases } from '#leases/sole';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
-import { READ_STORE, type ReadStore } from '#read-store/read-store';
+import { READ_STORE, type ReadStore, type ViewKeeper } from '#read-store/read-store';
 import { CLOCK, systemClock } from '#runtime/clock';
 import { CONFIG, ConfigError, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';
+import { parseKafkaAddress } from '#runtime/engine-address';
 import { IDS, createIds } from '#runtime/ids';
 import { LOGGER, type Logger } from '#runtime/logger';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { VAULT, type Vault } from '#vault/vault';
+import { reachPart } from './reach-part.js';
 
 export interface Ports {
   readonly eventStore: EventStore;
@@ -80,39 +82,90 @@ function findSecretKey(config: Config): Uint8Array {
   throw new ConfigError([`SECRET_KEY: ${file} does not hold 32 bytes in base64; restore it from a backup.`]);
 }
 
-async function openStores(
-  config: Config,
-  logger: Logger,
-  checked: boolean,
-): Promise<Pick<Ports, 'eventStore' | 'bus' | 'readStore'>> {
+type Stores = Pick<Ports, 'eventStore' | 'bus' | 'readStore'>;
+
+/** A file that another process holds, or that is damaged, is said as a fault of DATA_DIR. */
+async function fromDataFolder<Part>(
+  { dataDir }: Config,
+  open: (file: (name: string) => string) => Promise<Part>,
+): Promise<Part> {
   const { DatabaseInUse, DatabaseDamaged } = await import('#sqlite/database');
-  const file = (name: string): string => join(config.dataDir, name);
-  const notBuilt = (variable: string): never => {
-    throw new ConfigError([`${variable}: this version has no adapter for it yet; set it to sqlite.`]);
-  };
   try {
-    const eventStore =
-      config.eventStoreUrl === 'sqlite'
-        ? (await import('#event-store/sqlite')).createSqliteEventStore(file('events.db'), { checked })
-        : notBuilt('EVENT_STORE_URL');
-    const bus =
-      config.busUrl === 'sqlite'
-        ? (await import('#bus/sqlite')).createSqliteBus(file('bus.db'), logger)
-        : notBuilt('BUS_URL');
-    const readStore =
-      config.readStoreUrl === 'sqlite'
-        ? (await import('#read-store/sqlite')).createSqliteReadStore(file('views.db'))
-        : notBuilt('READ_STORE_URL');
-    return { eventStore, bus, readStore };
+    return await open((name) => join(dataDir, name));
   } catch (error) {
     if (error instanceof DatabaseInUse) {
       throw new ConfigError([
-        `DATA_DIR: ${config.dataDir} is in use by another Meerkat; stop it, or set DATA_DIR to another folder.`,
+        `DATA_DIR: ${dataDir} is in use by another Meerkat; stop it, or set DATA_DIR to another folder.`,
       ]);
     }
     if (error instanceof DatabaseDamaged) throw new ConfigError([`DATA_DIR: ${error.message}`]);
     throw error;
   }
+}
+
+async function openEventStore(config: Config, logger: Logger, checked: boolean): Promise<EventStore> {
+  const { eventStoreUrl: url, installation } = config;
+  if (url === 'sqlite') {
+    const { createSqliteEventStore } = await import('#event-store/sqlite');
+    return fromDataFolder(config, async (file) => createSqliteEventStore(file('events.db'), { checked }));
+  }
+  const { createEventStoreDbEventStore } = await import('#event-store/eventstoredb');
+  return reachPart({ variable: 'EVENT_STORE_URL', url, logger }, () =>
+    createEventStoreDbEventStore({ url, installation, logger }),
+  );
+}
+
+async function openReadStore(config: Config, logger: Logger): Promise<ReadStore & ViewKeeper> {
+  const { readStoreUrl: url, installation } = config;
+  if (url === 'sqlite') {
+    const { createSqliteReadStore } = await import('#read-store/sqlite');
+    return fromDataFolder(config, async (file) => createSqliteReadStore(file('views.db')));
+  }
+  const { createMongoReadStore } = await import('#read-store/mongo');
+  return reachPart({ variable: 'READ_STORE_URL', url, logger }, () =>
+    createMongoReadStore({ url, installation, logger }),
+  );
+}
+
+async function openBus(config: Config, logger: Logger, eventStore: EventStore, secretKey: Uint8Array): Promise<Bus> {
+  const { busUrl: url, installation } = config;
+  const onParked = recordParked(eventStore);
+  if (url === 'sqlite') {
+    const { createSqliteBus } = await import('#bus/sqlite');
+    return fromDataFolder(config, async (file) => createSqliteBus(file('bus.db'), logger, { onParked }));
+  }
+  const address = parseKafkaAddress(url);
+  if (address === null) throw new ConfigError(['BUS_URL: must be an address such as kafka://host:9092.']);
+  const [{ createKafkaBus }, { sealRequests }] = await Promise.all([
+    import('#bus/kafka'),
+    import('#bus/sealed-requests'),
+  ]);
+  const processName = `${config.roles.join('-')}-${process.pid}`;
+  const bus = await reachPart({ variable: 'BUS_URL', url, logger }, () =>
+    createKafkaBus({ ...address, installation, processName, logger, onParked }),
+  );
+  return sealRequests(bus, secretKey);
+}
+
+/** What was opened before a part that cannot be is closed again. */
+async function openStores(config: Config, logger: Logger, checked: boolean, secretKey: Uint8Array): Promise<Stores> {
+  const eventStore = await openEventStore(config, logger, checked);
+  let readStore: ReadStore | null = null;
+  try {
+    readStore = await openReadStore(config, logger);
+    return { eventStore, readStore, bus: await openBus(config, logger, eventStore, secretKey) };
+  } catch (error) {
+    await readStore?.close();
+    await eventStore.close();
+    throw error;
+  }
+}
+
+/** Alone where the events are in a file that is locked for as long as the process lives; else shared with whoever shares the views. */
+async function openLeases(config: Config, logger: Logger, readStore: ReadStore): Promise<Leases> {
+  if (config.eventStoreUrl === 'sqlite') return (await import('#leases/sole')).createSoleLeases();
+  const { startSharedLeases } = await import('#leases/shared');
+  return startSharedLeases({ readStore, memberId: randomUUID(), logger, monotonicMs: () => performance.now() });
 }
 
 /** The operator's mail server may stand at an inner address: it was named on purpose. */
@@ -127,8 +180,9 @@ function trustedHosts({ smtpUrl }: Config): readonly string[] {
 export async function openPorts(config: Config, logger: Logger): Promise<Ports> {
   const folder = embedded(config) ? enterDataFolder(config) : null;
   if (folder?.wasUnclean === true) logger.warn({}, 'the last process did not end in order; checking the event store');
-  const { eventStore, bus, readStore } = await openStores(config, logger, folder?.wasUnclean === true);
   const secretKey = findSecretKey(config);
+  const { eventStore, bus, readStore } = await openStores(config, logger, folder?.wasUnclean === true, secretKey);
+  const leases = await openLeases(config, logger, readStore);
   const [{ createEventVault }, { createOutbound }, { createHttpPageLoader }, { createQuickJsSandbox }] =
     await Promise.all([
       import('#vault/event-vault'),
@@ -144,7 +198,6 @@ export async function openPorts(config: Config, logger: Logger): Promise<Ports> 
   });
   const pageLoader = createHttpPageLoader(outbound);
   const sandbox = createQuickJsSandbox();
-  const leases = createSoleLeases();
   return {
     eventStore,
     bus,

@@ -2,12 +2,14 @@
 import 'reflect-metadata';
 import type { DynamicModule, INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { unreachable } from '#runtime/errors';
-import { ConfigError, readConfig, type Config, type ServiceRole } from '#runtime/config';
+import { AppError, unreachable } from '#runtime/errors';
+import { shownAddress } from '#runtime/engine-address';
+import { ConfigError, readConfig, roles, type Config, type ServiceRole } from '#runtime/config';
 import { createLogger, type Logger } from '#runtime/logger';
 import { openPorts, portsModule, version } from './composition.js';
+import { PartUnreachable } from './reach-part.js';
 
-const exitCodes = { done: 0, defect: 1, unusableSettings: 78 } as const;
+const exitCodes = { done: 0, defect: 1, unreachablePart: 75, unusableSettings: 78 } as const;
 /** Work in hand gets this long after a signal. */
 const drainMs = 25_000;
 
@@ -31,7 +33,7 @@ async function moduleOf(role: ServiceRole): Promise<DynamicModule['module']> {
 }
 
 export interface Running {
-  /** Where the gateway listens; null where this process has none. */
+  /** Where this process listens; null where it does not. */
   readonly url: string | null;
   /** Where to set this instance up; null once that is done. */
   readonly setupLink: string | null;
@@ -55,11 +57,13 @@ export async function run(config: Config, logger: Logger): Promise<Running> {
   const address = { baseUrl: () => known.promise };
   try {
     const services = await Promise.all(config.roles.map(moduleOf));
+    if (config.listens && !config.roles.includes('gateway')) {
+      services.push((await import('./gateway/probes.module.js')).ProbesModule);
+    }
     class Root {}
     const root: DynamicModule = { module: Root, imports: [portsModule(config, logger, ports, address), ...services] };
-    const listens = config.roles.includes('gateway');
     let url: string | null = null;
-    if (listens) {
+    if (config.listens) {
       const { createHttpApplication } = await import('#http/application');
       const http = await createHttpApplication(root);
       application = http;
@@ -76,7 +80,8 @@ export async function run(config: Config, logger: Logger): Promise<Running> {
       await ports.close();
     };
     let stopping: Promise<void> | null = null;
-    return { url, setupLink: await findSetupLink(started, config, url), stop: () => (stopping ??= stop()) };
+    const setupLink = await findSetupLink(started, config, await address.baseUrl());
+    return { url, setupLink, stop: () => (stopping ??= stop()) };
   } catch (error) {
     known.reject(error);
     await application?.close();
@@ -99,23 +104,24 @@ function isAddressFault(error: unknown): error is NodeJS.ErrnoException {
 async function findSetupLink(
   application: INestApplicationContext,
   config: Config,
-  url: string | null,
+  url: string,
 ): Promise<string | null> {
-  if (url === null || !config.roles.includes('accounts')) return null;
+  if (!config.roles.includes('accounts')) return null;
   const { AccountsInbox } = await import('./accounts/inbox.js');
   return application.get(AccountsInbox, { strict: false }).setupLink(url);
 }
 
 function banner(config: Config, { url, setupLink }: Running): string {
   const part = (name: string, address: string): string =>
-    `  ${name.padEnd(12)} ${address === 'sqlite' ? `SQLite in ${config.dataDir}` : address.replace(/\/\/[^@/]*@/, '//')}`;
+    `  ${name.padEnd(12)} ${address === 'sqlite' ? `SQLite in ${config.dataDir}` : shownAddress(address)}`;
+  const services = config.roles.length === roles.length ? '' : ` (${config.roles.join(', ')})`;
   return [
-    `Meerkat ${version}${url === null ? '' : ` is ready at ${url}`}`,
+    `Meerkat ${version}${services} is ready${url === null ? '' : ` at ${url}`}`,
     part('events', config.eventStoreUrl),
     part('bus', config.busUrl),
     part('views', config.readStoreUrl),
     `  ${'mail'.padEnd(12)} ${config.smtpUrl === null ? 'off (set SMTP_URL to send e-mail)' : new URL(config.smtpUrl).host}`,
-    ...(url === null ? [] : [`  ${'API'.padEnd(12)} ${url}/docs`]),
+    ...(url === null || !config.roles.includes('gateway') ? [] : [`  ${'API'.padEnd(12)} ${url}/docs`]),
     ...(setupLink === null ? [] : ['', `  Set it up once, here: ${setupLink}`]),
     '',
   ].join('\n');
@@ -126,6 +132,14 @@ function refuse(error: unknown, logger: Logger | null): never {
     process.stderr.write(`${error.message}\n`);
     process.exit(exitCodes.unusableSettings);
   }
+  if (error instanceof PartUnreachable) {
+    process.stderr.write(`${error.message}\n`);
+    process.exit(exitCodes.unreachablePart);
+  }
+  if (error instanceof AppError && error.code === 'SERVER_ERROR') {
+    process.stderr.write(`Cannot start: ${error.message}\n`);
+    process.exit(exitCodes.unreachablePart);
+  }
   if (logger === null) process.stderr.write(`${String(error)}\n`);
   else logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, 'cannot start');
   process.exit(exitCodes.defect);
@@ -135,8 +149,7 @@ function refuse(error: unknown, logger: Logger | null): never {
 export async function start(only?: readonly ServiceRole[]): Promise<void> {
   let logger: Logger | null = null;
   try {
-    const settings = readConfig();
-    const config = only === undefined ? settings : { ...settings, roles: only };
+    const config = readConfig(undefined, undefined, only);
     logger = createLogger(config);
     const log = logger;
     const running = await run(config, log);

@@ -30,8 +30,8 @@ describe('sealed requests', () => {
 
   it('reach their answerer, and the answer comes back, with nothing in clear on the way', async () => {
     const bus = sealRequests(carrier, key(1));
-    await bus.respond('open', async ({ password }) => ({ token: `token for ${String(password)}` }));
-    expect(await bus.request('open', { password: 'hunter2' }, context)).toEqual({ token: 'token for hunter2' });
+    await bus.respond('open', async ({ password = null }) => ({ token: ['token for', password] }));
+    expect(await bus.request('open', { password: 'hunter2' }, context)).toEqual({ token: ['token for', 'hunter2'] });
     expect(carried).toHaveLength(2);
     expect(JSON.stringify(carried)).not.toMatch(/hunter2|token/);
   });

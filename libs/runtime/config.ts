@@ -54,9 +54,11 @@ const address = (schemes: readonly string[], example: string) =>
 
 const addressRange = /^(?:[0-9a-fA-F:.]+(?:\/[0-9]{1,3})?|(?:\*\.)?[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*)$/;
 
+const defaultPort = 3_000;
+
 const settings = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
-  PORT: wholeNumber(0, 65_535).default(3_000),
+  PORT: wholeNumber(0, 65_535).optional(),
   DATA_DIR: z.string().min(1).default('./data'),
   ROLES: z
     .string()
@@ -119,6 +121,8 @@ const settings = z.object({
 export interface Config {
   readonly host: string;
   readonly port: number;
+  /** Whether this process listens: with a gateway always, without one where PORT is set, for probes and metrics. */
+  readonly listens: boolean;
   /** Absolute. */
   readonly dataDir: string;
   readonly roles: readonly ServiceRole[];
@@ -236,10 +240,15 @@ function unsafeEngines(values: Readonly<Record<(typeof engineVariables)[number],
   });
 }
 
-/** Reads the environment, and `.env` in the working folder below it. Throws `ConfigError`. */
-export function readConfig(environment: Environment = process.env, folder: string = process.cwd()): Config {
+/** Reads the environment, and `.env` in the working folder below it. `only` stands in place of ROLES. Throws `ConfigError`. */
+export function readConfig(
+  environment: Environment = process.env,
+  folder: string = process.cwd(),
+  only?: readonly ServiceRole[],
+): Config {
   const faults: string[] = [];
-  const values = readSettings(settings, environment, folder, faults);
+  const named = only === undefined ? environment : { ...environment, ROLES: only.join(',') };
+  const values = readSettings(settings, named, folder, faults);
   const engines = [values.EVENT_STORE_URL, values.BUS_URL, values.READ_STORE_URL];
   const split = values.ROLES.length < roles.length;
   if (split && engines.includes('sqlite')) {
@@ -262,7 +271,8 @@ export function readConfig(environment: Environment = process.env, folder: strin
   if (faults.length > 0) throw new ConfigError(faults);
   return {
     host: values.HOST,
-    port: values.PORT,
+    port: values.PORT ?? defaultPort,
+    listens: values.ROLES.includes('gateway') || values.PORT !== undefined,
     dataDir: resolve(folder, values.DATA_DIR),
     roles: values.ROLES,
     eventStoreUrl: values.EVENT_STORE_URL,

@@ -68,7 +68,7 @@ export function createAttempts(readStore: ReadStore, clock: Clock): Attempts {
       );
       if (untilMs === null) return;
       // What the other counter took is no try.
-      await Promise.all(keys.map((key, index) => (refusals[index] === null ? giveBack(key) : undefined)));
+      await Promise.all(keys.filter((_, index) => refusals[index] === null).map(giveBack));
       throw new AppError('RATE_LIMITED', 'too_many_attempts', 'Too many wrong passwords; try again later.', {
         retryAfterSeconds: Math.max(1, Math.ceil((untilMs - clock.now()) / 1_000)),
       });

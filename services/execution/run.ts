@@ -60,8 +60,8 @@ interface Claim {
 
 /** Whether the worker of this claim is at the run, as far as anybody else can know. */
 function isHeld({ data, metadata }: RecordedEvent, { clock, leases }: RunParts): boolean {
-  const holder = String(data['worker']);
-  if (holder === leases.memberId || !leases.isLiving(holder)) return false;
+  const holder = data['worker'];
+  if (typeof holder !== 'string' || holder === leases.memberId || !leases.isLiving(holder)) return false;
   return clock.now() - Date.parse(metadata.at) < claimHoldsMs;
 }
 

@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { errorOf, type Reply } from './kit/api.js';
-import { embeddedInstallation, ownerApiKey, type Installation } from './kit/installation.js';
+import { createInstallation, ownerApiKey, type Installation } from './kit/installation.js';
 import { byHand } from './kit/settings.js';
 
 let installation: Installation;
 
 beforeAll(async () => {
-  installation = await embeddedInstallation({ smtpUrl: 'smtp://127.0.0.1:9' });
+  installation = await createInstallation({ smtpUrl: 'smtp://127.0.0.1:9' });
   await installation.start();
 });
 

@@ -2,7 +2,7 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Execution } from './kit/api.js';
-import { embeddedInstallation, type Installation } from './kit/installation.js';
+import { createInstallation, type Installation } from './kit/installation.js';
 import * as sites from './kit/page-site.js';
 import { byHand } from './kit/settings.js';
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
   [site, deadSite, installation] = await Promise.all([
     sites.startPageSite(),
     sites.startPageSite(),
-    embeddedInstallation(),
+    createInstallation(),
   ]);
   await installation.start();
   site.serve('/shop', sites.html('in stock'));

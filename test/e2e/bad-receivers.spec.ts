@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { DeliveryAnswer } from './kit/api.js';
 import { z } from 'zod';
 import { startHookSink, verified, type HookReply, type HookSink } from './kit/hook-sink.js';
-import { embeddedInstallation, type Installation } from './kit/installation.js';
+import { createInstallation, type Installation } from './kit/installation.js';
 import { startMailSink, type MailReply, type MailSink } from './kit/mail-sink.js';
 import { html, startPageSite, type PageSite } from './kit/page-site.js';
 import { byHand } from './kit/settings.js';
@@ -18,7 +18,7 @@ let hooks: HookSink;
 
 beforeAll(async () => {
   [site, mails, hooks] = await Promise.all([startPageSite(), startMailSink(), startHookSink()]);
-  installation = await embeddedInstallation({ smtpUrl: mails.url });
+  installation = await createInstallation({ smtpUrl: mails.url });
   await installation.start();
   site.serve('/shop', html('in stock'));
 });

@@ -1,7 +1,7 @@
 /** The product as it is meant to go: a task is created, its page changes, people are told once of each change. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { verified } from './kit/hook-sink.js';
-import { embeddedInstallation } from './kit/installation.js';
+import { createInstallation } from './kit/installation.js';
 import { until } from './kit/until.js';
 import { expectWhole, secret, startWorld, Watch, type World } from './kit/watch.js';
 
@@ -11,7 +11,7 @@ describe('a page that changes', () => {
 
   beforeAll(async () => {
     world = await startWorld();
-    watch = new Watch(await embeddedInstallation({ smtpUrl: world.mails.url }), world, 'calm');
+    watch = new Watch(await createInstallation({ smtpUrl: world.mails.url }), world, 'calm');
     await watch.installation.start();
     await watch.create();
   });

@@ -1,10 +1,9 @@
-/** What the machine under the product does to it: a disk that is full and has room again. */
+/** What happens under the product: an event store that takes nothing, and takes it again. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { errorOf } from './kit/api.js';
-import { fillDisk, freeDisk, canFillDisk } from './kit/full-disk.js';
 import { startHookSink, type HookSink } from './kit/hook-sink.js';
-import { embeddedInstallation, type Installation } from './kit/installation.js';
+import { canBreakEventStore, createInstallation, type Installation } from './kit/installation.js';
 import { brokenStreams, unansweredRuns, uncoveredSlots, wrongArrivals, wrongDecisions } from './kit/invariants.js';
 import { html, startPageSite, type PageSite } from './kit/page-site.js';
 import { byHand, whenInStock } from './kit/settings.js';
@@ -14,8 +13,8 @@ const path = '/api/notifications';
 const createdId = z.object({ data: z.object({ id: z.string() }) });
 const rarely = { type: 'interval', intervalSeconds: 3_600 };
 
-if (canFillDisk) {
-  describe('an installation whose disk is full', () => {
+if (canBreakEventStore) {
+  describe('an installation whose event store takes nothing', () => {
     let installation: Installation;
     let site: PageSite;
     let hooks: HookSink;
@@ -24,7 +23,7 @@ if (canFillDisk) {
 
     beforeAll(async () => {
       [site, hooks] = await Promise.all([startPageSite(), startHookSink()]);
-      installation = await embeddedInstallation();
+      installation = await createInstallation();
       await installation.start();
       site.serve('/shop', html('sold out'));
       ({ id: keptId } = await installation.api.create({ ...byHand(site.address('/shop')), name: 'Kept' }));
@@ -39,20 +38,27 @@ if (canFillDisk) {
       await burst();
     });
 
-    /** Settings of many tasks come in while the disk becomes full. */
+    const burstSize = 40;
+    const createOfBurst = (index: number) =>
+      installation.api.send(path, {
+        json: { ...whenInStock(site.address('/burst')), name: `Burst ${index}`, schedule: rarely },
+        headers: { 'idempotency-key': `burst-${index}` },
+      });
+
+    /** Settings of many tasks come in while the event store is lost. */
     const taken: string[] = [];
+    const refused: number[] = [];
     const burst = async (): Promise<void> => {
       const full: Promise<void>[] = [];
       await Promise.all(
-        Array.from({ length: 40 }, async (_, index) => {
-          const reply = await installation.api.send(path, {
-            json: { ...whenInStock(site.address('/burst')), name: `Burst ${index}`, schedule: rarely },
-          });
+        Array.from({ length: burstSize }, async (_, index) => {
+          const reply = await createOfBurst(index);
           if (reply.status === 201) {
             taken.push(createdId.parse(reply.body).data.id);
-            if (taken.length === 10) full.push(fillDisk(installation.pid));
+            if (taken.length === 10) full.push(installation.breakEventStore());
           } else {
             expect([reply.status, errorOf(reply).code]).toEqual([503, 'SERVER_ERROR']);
+            refused.push(index);
           }
         }),
       );
@@ -89,10 +95,10 @@ if (canFillDisk) {
       expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
     });
 
-    it('goes on by itself once there is room again, and tells what happened meanwhile', async () => {
+    it('goes on by itself once it takes appends again, and tells what happened meanwhile', async () => {
       site.serve('/shop', html('in stock'));
       const before = site.loads('/shop');
-      await freeDisk(installation.pid);
+      await installation.mendEventStore();
       await until(
         'writes are taken again',
         async () => (await installation.api.send(`${path}/${keptId}/execute?wait=5`, { json: {} })).status === 200,
@@ -103,7 +109,16 @@ if (canFillDisk) {
       expect((await installation.api.task(id)).id).toBe(id);
     });
 
-    it('runs every task that was taken before, whatever of it was left undone', async () => {
+    it('takes what it refused, once, when it is asked again under the same keys', async () => {
+      for (const index of refused) {
+        const reply = await createOfBurst(index);
+        expect(reply.status).toBe(201);
+        taken.push(createdId.parse(reply.body).data.id);
+      }
+      expect(new Set(taken).size).toBe(burstSize);
+    });
+
+    it('runs every task that was taken, whatever of it was left undone', async () => {
       for (const id of taken) {
         await until(`${id} has run`, async () =>
           (await installation.api.executions(id)).some(({ finishedAt }) => finishedAt !== null),
@@ -125,10 +140,10 @@ if (canFillDisk) {
         );
       });
       const { body } = await installation.api.send(path);
-      expect(body).toMatchObject({ pagination: { total: taken.length + 3 } });
+      expect(body).toMatchObject({ pagination: { total: burstSize + 3 } });
       expect(await installation.kill('SIGTERM')).toEqual({ code: 0, signal: null });
       const events = await installation.recordedEvents();
-      expect(events.filter(({ type }) => type === 'task.created')).toHaveLength(taken.length + 3);
+      expect(events.filter(({ type }) => type === 'task.created')).toHaveLength(burstSize + 3);
       const arrivals = hooks.received('/hook').map(({ id, body }) => ({ id, bytes: body }));
       expect([
         brokenStreams(events),
@@ -143,10 +158,10 @@ if (canFillDisk) {
 
 describe('an installation that is ended while it starts', () => {
   it('starts whole the next time', async () => {
-    const installation = await embeddedInstallation();
+    const installation = await createInstallation();
     try {
       const starting = installation.start().catch(() => undefined);
-      await until('it has begun to write', async () => (await installation.storedFiles().catch(() => [])).length > 1);
+      await until('it has begun to write', async () => (await installation.stored()).length > 1);
       await installation.kill('SIGKILL');
       await starting;
       await installation.start();

@@ -1,7 +1,7 @@
 /** The product killed in the middle of whatever it does: nothing is lost, nothing is told twice under two names. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { verified } from './kit/hook-sink.js';
-import { embeddedInstallation } from './kit/installation.js';
+import { createInstallation } from './kit/installation.js';
 import { byHand } from './kit/settings.js';
 import { momentsLater, seededRandom, until } from './kit/until.js';
 import { expectWhole, secret, startWorld, Watch, type World } from './kit/watch.js';
@@ -14,7 +14,7 @@ describe('a process that is killed', () => {
 
   beforeAll(async () => {
     world = await startWorld();
-    watch = new Watch(await embeddedInstallation({ smtpUrl: world.mails.url }), world, 'killed');
+    watch = new Watch(await createInstallation({ smtpUrl: world.mails.url }), world, 'killed');
     await watch.installation.start();
     await watch.create();
   });

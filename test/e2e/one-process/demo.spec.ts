@@ -5,10 +5,10 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import './kit/built.js';
-import { until } from './kit/until.js';
+import '../kit/built.js';
+import { until } from '../kit/until.js';
 
-const program = fileURLToPath(new URL('../../bin/meerkat.mjs', import.meta.url));
+const program = fileURLToPath(new URL('../../../bin/meerkat.mjs', import.meta.url));
 
 interface Demo {
   readonly output: () => string;

@@ -5,10 +5,10 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import './kit/built.js';
-import { html, startPageSite, type PageSite } from './kit/page-site.js';
+import '../kit/built.js';
+import { html, startPageSite, type PageSite } from '../kit/page-site.js';
 
-const program = fileURLToPath(new URL('../../bin/meerkat.mjs', import.meta.url));
+const program = fileURLToPath(new URL('../../../bin/meerkat.mjs', import.meta.url));
 let folder: string;
 let site: PageSite;
 

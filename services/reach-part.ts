@@ -1,0 +1,51 @@
+/** Waits at the start for a part on another machine: rolling restarts bring things up in any order. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { AppError } from '#runtime/errors';
+import { shownAddress } from '#runtime/engine-address';
+import type { Logger } from '#runtime/logger';
+
+/** A part that could not be reached in time: the process ends with exit code 75. */
+export class PartUnreachable extends Error {
+  constructor(variable: string, url: string, waitedMs: number, cause: unknown) {
+    super(
+      `${variable}: ${shownAddress(url)} could not be reached within ${Math.round(waitedMs / 1_000)} s (${reasonOf(cause)}). Start it, or correct the address.`,
+      { cause },
+    );
+    this.name = 'PartUnreachable';
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof AppError)) return String(error);
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}
+
+const patienceMs = 60_000;
+const againMs = 1_000;
+
+export interface Reaching {
+  /** The setting that names the part. */
+  readonly variable: string;
+  readonly url: string;
+  readonly logger: Logger;
+  readonly patienceMs?: number;
+}
+
+/** What `open` opens, as soon as it can be reached. Rejects with `PartUnreachable`, or at once with a defect. */
+export async function reachPart<Part>(reaching: Reaching, open: () => Promise<Part>): Promise<Part> {
+  const { variable, url, logger } = reaching;
+  const begunAt = performance.now();
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await open();
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'SERVER_ERROR') throw error;
+      const waitedMs = performance.now() - begunAt;
+      if (waitedMs + againMs >= (reaching.patienceMs ?? patienceMs)) {
+        throw new PartUnreachable(variable, url, waitedMs, error);
+      }
+      if (tries === 0) logger.warn({ address: shownAddress(url), reason: reasonOf(error) }, `waiting for ${variable}`);
+    }
+    await delay(againMs);
+  }
+}

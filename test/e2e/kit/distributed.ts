@@ -1,0 +1,264 @@
+/** An installation on servers: each service in processes of its own, two of each, behind two gateways. */
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { Kafka, logLevel } from 'kafkajs';
+import { mongo } from 'mongoose';
+import type { RecordedEvent } from '#event-store/event-store';
+import { createEventStoreDbEventStore } from '#event-store/eventstoredb';
+import { parseKafkaAddress } from '#runtime/engine-address';
+import { silentLogger } from '#runtime/logger';
+import { createApi } from './api.js';
+import {
+  commonSettings,
+  endOf,
+  ownerApiKey,
+  scratchFolder,
+  type Installation,
+  type InstallationOptions,
+  type StoredBytes,
+} from './installation.js';
+import { startProduct, type Ending, type Product } from './product.js';
+import type { ServerAddresses } from './servers.js';
+import { startTcpProxy } from './tcp-proxy.js';
+
+/** One process of an installation, killed and started for itself. */
+export interface Member {
+  /** `delivery-1`. */
+  readonly name: string;
+  readonly roles: string;
+  /** null while it is down. */
+  readonly pid: number | null;
+  start(): Promise<void>;
+  kill(signal: NodeJS.Signals): Promise<Ending>;
+  /** Sends a signal that does not end it (SIGSTOP, SIGCONT). */
+  signal(signal: NodeJS.Signals): void;
+}
+
+export interface DistributedInstallation extends Installation {
+  /** Name of the installation: the prefix of all it keeps. */
+  readonly name: string;
+  readonly members: readonly Member[];
+}
+
+export interface DistributedOptions extends InstallationOptions {
+  /** Which roles share a process; each stands for two. */
+  readonly layout?: readonly string[];
+}
+
+/** Every border between services is crossed by messages, in no more processes than two cores bear. */
+const defaultLayout = ['gateway', 'accounts,tasks,scheduling', 'execution', 'delivery'];
+const replicas = [1, 2] as const;
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return port;
+}
+
+function createMember(
+  name: string,
+  settings: Readonly<Record<string, string>>,
+  folder: string,
+  keep: (lines: readonly string[]) => void,
+) {
+  let product: Product | null = null;
+  const current = (): Product => {
+    if (product === null) throw new Error(`${name} was not started`);
+    return product;
+  };
+  return {
+    name,
+    roles: settings['ROLES'] ?? '',
+    get pid() {
+      return product?.pid ?? null;
+    },
+    get lines(): readonly string[] {
+      return product?.lines ?? [];
+    },
+    async start() {
+      product = startProduct(settings, folder);
+      await product.ready();
+    },
+    signal: (signal: NodeJS.Signals) => current().signal(signal),
+    async kill(signal: NodeJS.Signals): Promise<Ending> {
+      const ending = current();
+      ending.signal(signal);
+      const how = await endOf(ending);
+      keep(ending.lines);
+      product = null;
+      return how;
+    },
+  };
+}
+
+/** A process that was killed counts as worse than an exit code, and that as worse than an orderly end. */
+function worst(endings: readonly Ending[]): Ending {
+  const badness = ({ code }: Ending): number => code ?? 256;
+  return endings.reduce((worse, ending) => (badness(ending) > badness(worse) ? ending : worse), {
+    code: 0,
+    signal: null,
+  });
+}
+
+export async function distributedInstallation(
+  servers: ServerAddresses,
+  options: DistributedOptions = {},
+): Promise<DistributedInstallation> {
+  const name = `e2e-${randomBytes(6).toString('hex')}`;
+  const folder = await scratchFolder();
+  const { hostname, port: storePort } = new URL(servers.eventStoreUrl);
+  const storeProxy = await startTcpProxy({ host: hostname, port: Number(storePort) });
+  const ports = await Promise.all(replicas.map(freePort));
+  const urls = ports.map((port) => `http://127.0.0.1:${port}`);
+  const lines: string[] = [];
+  const shared = {
+    EVENT_STORE_URL: `esdb://127.0.0.1:${storeProxy.port}?tls=false`,
+    BUS_URL: servers.busUrl,
+    READ_STORE_URL: servers.readStoreUrl,
+    INSTALLATION: name,
+    SECRET_KEY: randomBytes(32).toString('base64'),
+    PUBLIC_URL: urls[0] ?? '',
+    ...commonSettings(options),
+  };
+  const members = (options.layout ?? defaultLayout).flatMap((roles) =>
+    replicas.map((replica, index) => {
+      // Every process answers probes; gateways do so where people find them.
+      const port = roles.split(',').includes('gateway') ? String(ports[index]) : '0';
+      const settings = { ...shared, ROLES: roles, PORT: port };
+      return createMember(`${roles}-${replica}`, settings, folder, (told) => lines.push(...told));
+    }),
+  );
+  let next = 0;
+  const anyUrl = (): string => urls[(next += 1) % urls.length] ?? '';
+
+  return {
+    name,
+    members,
+    apiKey: ownerApiKey,
+    api: createApi(anyUrl, ownerApiKey),
+    get url() {
+      return urls[0] ?? '';
+    },
+    get lines() {
+      return [...lines, ...members.flatMap((member) => member.lines)];
+    },
+    async start() {
+      await Promise.all(members.map((member) => member.start()));
+    },
+    async kill(signal) {
+      return worst(await Promise.all(members.map((member) => member.kill(signal))));
+    },
+    async breakEventStore() {
+      storeProxy.set('cut');
+    },
+    async mendEventStore() {
+      storeProxy.set('pass');
+    },
+    recordedEvents: () => recordedEvents(servers, name),
+    async stored() {
+      const parts = await Promise.all([
+        storedEvents(servers, name),
+        storedViews(servers, name),
+        storedMessages(servers, name),
+      ]);
+      return parts.flat();
+    },
+    async remove() {
+      await Promise.all(members.map((member) => (member.pid === null ? null : member.kill('SIGKILL'))));
+      await storeProxy.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function recordedEvents(
+  { eventStoreUrl: url }: ServerAddresses,
+  installation: string,
+): Promise<readonly RecordedEvent[]> {
+  const store = await createEventStoreDbEventStore({ url, installation, logger: silentLogger });
+  const metadata = { organizationId: '', actor: 'system:e2e', requestId: '', causationId: null, at: '' };
+  const id = crypto.randomUUID();
+  const events: RecordedEvent[] = [];
+  const ending = new AbortController();
+  try {
+    // What stands behind everything else, so that a reader knows the end.
+    await store.append(`end-${id}`, [{ id, type: 'copy.ended', version: 1, data: {}, metadata }], 'none');
+    for await (const batch of store.subscribe({ prefixes: [''], after: null, signal: ending.signal })) {
+      events.push(...batch.events);
+      if (events.some((event) => event.id === id)) break;
+    }
+    return events.filter(({ type }) => type !== 'copy.ended');
+  } finally {
+    ending.abort();
+    await store.close();
+  }
+}
+
+async function storedEvents(servers: ServerAddresses, installation: string): Promise<StoredBytes[]> {
+  return (await recordedEvents(servers, installation)).map((event) => ({
+    name: `event ${event.stream}@${event.revision}`,
+    bytes: Buffer.from(JSON.stringify(event)),
+  }));
+}
+
+async function storedViews({ readStoreUrl }: ServerAddresses, installation: string): Promise<StoredBytes[]> {
+  const client = await mongo.MongoClient.connect(readStoreUrl);
+  try {
+    const found: StoredBytes[] = [];
+    for (const { name } of await client.db().listCollections({}, { nameOnly: true }).toArray()) {
+      if (!name.startsWith(installation)) continue;
+      for await (const document of client.db().collection(name).find()) {
+        found.push({ name: `document in ${name}`, bytes: Buffer.from(JSON.stringify(document)) });
+      }
+    }
+    return found;
+  } finally {
+    await client.close();
+  }
+}
+
+/** Every message there is in every topic, read up to where each partition ended when it was looked at. */
+async function storedMessages({ busUrl }: ServerAddresses, installation: string): Promise<StoredBytes[]> {
+  const address = parseKafkaAddress(busUrl);
+  if (address === null) throw new Error(`not an address of Kafka: ${busUrl}`);
+  const kafka = new Kafka({ clientId: 'e2e', brokers: [...address.brokers], logLevel: logLevel.NOTHING });
+  const admin = kafka.admin();
+  await admin.connect();
+  const consumer = kafka.consumer({ groupId: `e2e-reader-${crypto.randomUUID()}` });
+  try {
+    const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(installation));
+    const open = new Map<string, number>();
+    for (const topic of topics) {
+      for (const { partition, low, high } of await admin.fetchTopicOffsets(topic)) {
+        if (Number(high) > Number(low)) open.set(`${topic}/${partition}`, Number(high));
+      }
+    }
+    if (open.size === 0) return [];
+    const found: StoredBytes[] = [];
+    const complete = Promise.withResolvers<void>();
+    await consumer.connect();
+    await consumer.subscribe({ topics, fromBeginning: true });
+    await consumer.run({
+      eachMessage: async ({ topic, partition, message }) => {
+        const headers = JSON.stringify(message.headers, (_, value: unknown) => String(value));
+        const bytes = Buffer.concat([
+          message.key ?? Buffer.alloc(0),
+          message.value ?? Buffer.alloc(0),
+          Buffer.from(headers),
+        ]);
+        found.push({ name: `message in ${topic}`, bytes });
+        const end = open.get(`${topic}/${partition}`);
+        if (end !== undefined && Number(message.offset) >= end - 1) open.delete(`${topic}/${partition}`);
+        if (open.size === 0) complete.resolve();
+      },
+    });
+    await complete.promise;
+    return found;
+  } finally {
+    await consumer.disconnect();
+    await admin.disconnect();
+  }
+}

@@ -1,0 +1,110 @@
+/** An installation in one process, in a data folder of its own. */
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { NewEvent, RecordedEvent } from '#event-store/event-store';
+import { createSqliteEventStore } from '#event-store/sqlite';
+import { createApi } from './api.js';
+import { fillDisk, freeDisk } from './full-disk.js';
+import {
+  commonSettings,
+  endOf,
+  ownerApiKey,
+  scratchFolder,
+  type Installation,
+  type InstallationOptions,
+} from './installation.js';
+import { startProduct, type Product } from './product.js';
+
+export interface EmbeddedInstallation extends Installation {
+  readonly dataDir: string;
+}
+
+/** Everything in one process, in a data folder of its own. */
+export async function embeddedInstallation(options: InstallationOptions = {}): Promise<EmbeddedInstallation> {
+  const folder = await scratchFolder();
+  const dataDir = join(folder, 'data');
+  const settings = { DATA_DIR: dataDir, PORT: '0', ...commonSettings(options) };
+  const lines: string[] = [];
+  let product: Product | null = null;
+  let url = '';
+  const current = (): Product => {
+    if (product === null) throw new Error('the installation was not started');
+    return product;
+  };
+  return {
+    apiKey: ownerApiKey,
+    api: createApi(() => url, ownerApiKey),
+    get url() {
+      return url;
+    },
+    get lines() {
+      return [...lines, ...(product?.lines ?? [])];
+    },
+    dataDir,
+    breakEventStore: () => fillDisk(current().pid),
+    mendEventStore: () => freeDisk(current().pid),
+    async start() {
+      product = startProduct(settings, folder);
+      url = await product.ready();
+    },
+    async kill(signal) {
+      const ending = current();
+      ending.signal(signal);
+      const how = await endOf(ending);
+      lines.push(...ending.lines);
+      product = null;
+      return how;
+    },
+    async recordedEvents() {
+      // A copy: what is looked at must not change by being looked at.
+      const copy = await mkdtemp(join(tmpdir(), 'meerkat-e2e-events-'));
+      try {
+        for (const name of await readdir(dataDir)) {
+          if (name.startsWith('events.db')) await cp(join(dataDir, name), join(copy, name));
+        }
+        return await allEvents(join(copy, 'events.db'));
+      } finally {
+        await rm(copy, { recursive: true, force: true });
+      }
+    },
+    async stored() {
+      const entries = await readdir(dataDir, { recursive: true, withFileTypes: true }).catch(() => []);
+      const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+      return Promise.all(files.map(async (name) => ({ name, bytes: await readFile(name) })));
+    },
+    async remove() {
+      if (product !== null) {
+        product.signal('SIGKILL');
+        await product.ended;
+        product = null;
+      }
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What stands behind everything else in the copy, so that a reader knows the end. */
+const endMark: NewEvent = {
+  id: '00000000-0000-4000-8000-000000000000',
+  type: 'copy.ended',
+  version: 1,
+  data: {},
+  metadata: { organizationId: '', actor: 'system:e2e', requestId: '', causationId: null, at: '' },
+};
+
+async function allEvents(copiedFile: string): Promise<readonly RecordedEvent[]> {
+  const store = createSqliteEventStore(copiedFile, { checked: true });
+  const { signal } = new AbortController();
+  const events: RecordedEvent[] = [];
+  try {
+    await store.append('copy-end', [endMark], 'none');
+    for await (const batch of store.subscribe({ prefixes: [''], after: null, signal })) {
+      events.push(...batch.events);
+      if (events.at(-1)?.id === endMark.id) break;
+    }
+    return events.slice(0, -1);
+  } finally {
+    await store.close();
+  }
+}
