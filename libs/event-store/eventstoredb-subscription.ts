@@ -52,6 +52,8 @@ function createAlarm() {
 /** Where a subscription of this process goes on; more exact than the port's numbers, which cannot tell of a place between events. */
 interface Place {
   resume: Position | null;
+  /** Of the newest event that came, so that none comes twice. */
+  lastEvent: number;
   /** Whether the server said anything since the last drop. */
   isHeard: boolean;
 }
@@ -70,7 +72,6 @@ async function* followOnce(
   const newest = await connection.lastPosition(patienceMs);
   const alarm = createAlarm();
   let ready: RecordedEvent[] = [];
-  let lastEvent = -1;
   /** Everything up to here has come: it is in `ready` or was handed over. */
   let passed: bigint | null = null;
   let handedOver = place.resume?.commit ?? -1n;
@@ -86,6 +87,16 @@ async function* followOnce(
     heardAtMs = Date.now();
     place.isHeard = true;
   };
+  let isWaking = false;
+  /** At the end of this turn of the loop: what came in one packet is one batch. */
+  const wakeSoon = (): void => {
+    if (isWaking) return;
+    isWaking = true;
+    setImmediate(() => {
+      isWaking = false;
+      alarm.wake();
+    });
+  };
   const gather = (limit: number): void => {
     try {
       while (ready.length < limit) {
@@ -94,23 +105,23 @@ async function* followOnce(
         heard();
         if (resolved.event === undefined) continue;
         const event = decodeEngineEvent(installation, resolved.event);
-        if (event.position <= lastEvent) continue;
+        if (event.position <= place.lastEvent) continue;
         ready.push(event);
-        lastEvent = event.position;
+        place.lastEvent = event.position;
         passed = resolved.event.position.commit;
         place.resume = resolved.event.position;
       }
     } catch (error) {
       drop(error instanceof Error ? error : new Error(String(error)));
     }
-    if (ready.length > 0) alarm.wake();
+    if (ready.length > 0) wakeSoon();
   };
   /** What came before it is read first, so that the place is behind it. */
   const pass = (resume: Position | null, commit: bigint | null): void => {
     gather(Number.POSITIVE_INFINITY);
     heard();
     if (fault !== null) return;
-    if (resume !== null) place.resume = resume;
+    if (resume !== null && resume.commit > (place.resume?.commit ?? -1n)) place.resume = resume;
     if (commit !== null && commit > (passed ?? -1n)) passed = commit;
   };
 
@@ -187,7 +198,11 @@ export async function* follow(
 ): AsyncGenerator<EventBatch> {
   const { connection, logger } = following;
   const signal = AbortSignal.any([asked, connection.signal]);
-  const place: Place = { resume: after === null ? null : enginePosition(after), isHeard: false };
+  const place: Place = {
+    resume: after === null ? null : enginePosition(after),
+    lastEvent: after ?? -1,
+    isHeard: false,
+  };
   let pauseMs = firstPauseMs;
   while (!signal.aborted) {
     place.isHeard = false;
