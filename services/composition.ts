@@ -17,6 +17,9 @@ import { CONFIG, ConfigError, PUBLIC_ADDRESS, type Config, type PublicAddress } 
 import { parseKafkaAddress } from '#runtime/engine-address';
 import { IDS, createIds } from '#runtime/ids';
 import { LOGGER, type Logger } from '#runtime/logger';
+import { tellPageParser } from '#runtime/metrics';
+import { choosePageParser, isLexborBuilt } from '#sandbox/lexbor-place';
+import type { PageParserName } from '#sandbox/page-parser';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { VAULT, type Vault } from '#vault/vault';
 import { reachPart } from './reach-part.js';
@@ -176,8 +179,15 @@ function trustedHosts({ smtpUrl }: Config): readonly string[] {
   return [`${hostname}:${port === '' ? standardPort : port}`];
 }
 
+/** Throws `ConfigError` where the parser that the settings name is not there. */
+export function pageParserOf({ pageParser }: Config): PageParserName {
+  if (pageParser !== 'lexbor' || isLexborBuilt()) return choosePageParser(pageParser);
+  throw new ConfigError(['PAGE_PARSER: lexbor is not built; run `npm run build:parser`, or set it to auto.']);
+}
+
 /** Opens every part that the settings name. Rejects with `ConfigError` where one cannot be used. */
 export async function openPorts(config: Config, logger: Logger): Promise<Ports> {
+  const pageParser = pageParserOf(config);
   const folder = embedded(config) ? enterDataFolder(config) : null;
   if (folder?.wasUnclean === true) logger.warn({}, 'the last process did not end in order; checking the event store');
   const secretKey = findSecretKey(config);
@@ -197,7 +207,8 @@ export async function openPorts(config: Config, logger: Logger): Promise<Ports> 
     userAgent: `Meerkat/${version}`,
   });
   const pageLoader = createHttpPageLoader(outbound);
-  const sandbox = createQuickJsSandbox();
+  tellPageParser(pageParser);
+  const sandbox = createQuickJsSandbox({ pageParser });
   return {
     eventStore,
     bus,

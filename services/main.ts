@@ -6,7 +6,7 @@ import { AppError, unreachable } from '#runtime/errors';
 import { shownAddress } from '#runtime/engine-address';
 import { ConfigError, readConfig, roles, type Config, type ServiceRole } from '#runtime/config';
 import { createLogger, type Logger } from '#runtime/logger';
-import { openPorts, portsModule, version } from './composition.js';
+import { openPorts, pageParserOf, portsModule, version } from './composition.js';
 import { PartUnreachable } from './reach-part.js';
 
 const exitCodes = { done: 0, defect: 1, unreachablePart: 75, unusableSettings: 78 } as const;
@@ -120,6 +120,7 @@ function banner(config: Config, { url, setupLink }: Running): string {
     part('events', config.eventStoreUrl),
     part('bus', config.busUrl),
     part('views', config.readStoreUrl),
+    `  ${'pages'.padEnd(12)} ${pageParserOf(config) === 'lexbor' ? 'lexbor' : 'parse5 (npm run build:parser makes a faster parser)'}`,
     `  ${'mail'.padEnd(12)} ${config.smtpUrl === null ? 'off (set SMTP_URL to send e-mail)' : new URL(config.smtpUrl).host}`,
     ...(url === null || !config.roles.includes('gateway') ? [] : [`  ${'API'.padEnd(12)} ${url}/docs`]),
     ...(setupLink === null ? [] : ['', `  Set it up once, here: ${setupLink}`]),

@@ -95,6 +95,7 @@ const settings = z.object({
   EVALUATION_CPU_MS: wholeNumber(10, 60_000).default(1_000),
   EVALUATION_MEMORY_MB: wholeNumber(16, 1_024).default(64),
   EXECUTION_CONCURRENCY: wholeNumber(1, 10_000).optional(),
+  PAGE_PARSER: z.enum(['auto', 'parse5', 'lexbor'], { error: 'must be auto, parse5 or lexbor' }).default('auto'),
   SECRET_KEY: z
     .string()
     .refine((value) => Buffer.from(value, 'base64').length === 32, {
@@ -146,6 +147,7 @@ export interface Config {
   readonly evaluationCpuMs: number;
   readonly evaluationMemoryMb: number;
   readonly executionConcurrency: number;
+  readonly pageParser: 'auto' | 'parse5' | 'lexbor';
   /** null: made and kept in DATA_DIR. */
   readonly secretKey: Buffer | null;
   readonly installation: string;
@@ -297,6 +299,7 @@ export function readConfig(
     trustedProxies: values.TRUSTED_PROXIES,
     evaluationCpuMs: values.EVALUATION_CPU_MS,
     evaluationMemoryMb: values.EVALUATION_MEMORY_MB,
+    pageParser: values.PAGE_PARSER,
     executionConcurrency: values.EXECUTION_CONCURRENCY ?? availableParallelism() * 8,
     secretKey: values.SECRET_KEY === undefined ? null : Buffer.from(values.SECRET_KEY, 'base64'),
     installation: values.INSTALLATION,

@@ -1,5 +1,5 @@
 /** Counters and timings for Prometheus. One registry per process; whoever has something to count calls a function here. */
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 const registry = new Registry();
 collectDefaultMetrics({ register: registry });
@@ -25,6 +25,19 @@ const deliveries = new Counter({
   labelNames: ['action_type', 'state'],
   registers: [registry],
 });
+
+const pageParser = new Gauge({
+  name: 'meerkat_page_parser_info',
+  help: '1 for the parser that reads pages in this process.',
+  labelNames: ['parser'],
+  registers: [registry],
+});
+
+/** Said once, when the parser is chosen. */
+export function tellPageParser(parser: string): void {
+  pageParser.reset();
+  pageParser.set({ parser }, 1);
+}
 
 /** `route` is the template, never the path: paths hold ids. */
 export function countRequest(method: string, route: string, status: number, seconds: number): void {

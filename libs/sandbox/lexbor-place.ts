@@ -1,11 +1,18 @@
 /** Where `npm run build:parser` leaves the fast page parser, and whether it did. */
 import { existsSync } from 'node:fs';
+import type { PageParserName } from './page-parser.js';
 
 /** The folder of the product holds `libs` in a checkout under a test runner, and `dist/libs` otherwise. */
 const places = ['../../dist-parser/lexbor.wasm', '../../../dist-parser/lexbor.wasm'];
 
 export function isLexborBuilt(): boolean {
   return places.some((place) => existsSync(new URL(place, import.meta.url)));
+}
+
+/** The parser that a setting means: `auto` is the fast one where it was built. */
+export function choosePageParser(setting: PageParserName | 'auto'): PageParserName {
+  if (setting !== 'auto') return setting;
+  return isLexborBuilt() ? 'lexbor' : 'parse5';
 }
 
 /** Throws where it is not built. */
