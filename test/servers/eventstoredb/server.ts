@@ -84,11 +84,14 @@ export async function startEventStoreDb({
       if (error === null) call.end();
       else call.emit('error', error);
     };
+    // One listener for all waits: they are as many as a long read has packets.
+    let goOn: (() => void) | null = null;
+    call.on('drain', () => goOn?.());
+    ending.signal.addEventListener('abort', () => goOn?.(), { once: true });
     const send = (message: Uint8Array): Promise<void> | undefined => {
       if (silent || ending.signal.aborted || call.write(message)) return undefined;
       return new Promise((resolve) => {
-        call.once('drain', resolve);
-        ending.signal.addEventListener('abort', () => resolve(), { once: true });
+        goOn = resolve;
       });
     };
     const options = call.request.getOptions();
