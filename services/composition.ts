@@ -11,7 +11,7 @@ import { KEY_PEPPER } from '#http/api-key';
 import { LEASES, type Leases } from '#leases/leases';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
-import { READ_STORE, type ReadStore, type ViewKeeper } from '#read-store/read-store';
+import { READ_STORE, type ReadStore, type ViewStore } from '#read-store/read-store';
 import { CLOCK, systemClock } from '#runtime/clock';
 import { CONFIG, ConfigError, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';
 import { parseKafkaAddress } from '#runtime/engine-address';
@@ -27,7 +27,7 @@ import { reachPart } from './reach-part.js';
 export interface Ports {
   readonly eventStore: EventStore;
   readonly bus: Bus;
-  readonly readStore: ReadStore;
+  readonly readStore: ViewStore;
   readonly leases: Leases;
   readonly sandbox: Sandbox;
   readonly outbound: Outbound;
@@ -118,7 +118,7 @@ async function openEventStore(config: Config, logger: Logger, checked: boolean):
   );
 }
 
-async function openReadStore(config: Config, logger: Logger): Promise<ReadStore & ViewKeeper> {
+async function openReadStore(config: Config, logger: Logger): Promise<ViewStore> {
   const { readStoreUrl: url, installation } = config;
   if (url === 'sqlite') {
     const { createSqliteReadStore } = await import('#read-store/sqlite');
@@ -153,7 +153,7 @@ async function openBus(config: Config, logger: Logger, eventStore: EventStore, s
 /** What was opened before a part that cannot be is closed again. */
 async function openStores(config: Config, logger: Logger, checked: boolean, secretKey: Uint8Array): Promise<Stores> {
   const eventStore = await openEventStore(config, logger, checked);
-  let readStore: ReadStore | null = null;
+  let readStore: ViewStore | null = null;
   try {
     readStore = await openReadStore(config, logger);
     return { eventStore, readStore, bus: await openBus(config, logger, eventStore, secretKey) };

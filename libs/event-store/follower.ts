@@ -14,6 +14,8 @@ export interface FollowerOptions {
   after(): Promise<number | null>;
   /** Handles a batch and stores its position. What it rejects with is logged, and the events come again. */
   handle(batch: EventBatch, signal: AbortSignal): Promise<void>;
+  /** What else is done as long as this process has the name. Never rejects. */
+  beside?(signal: AbortSignal): Promise<void>;
 }
 
 /** How long to wait before the events are read again after a fault. */
@@ -43,7 +45,7 @@ export function startFollower(options: FollowerOptions): LeasedWork {
     }
   };
 
-  return leases.whileHeld(name, async (signal) => {
+  const followOn = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       try {
         await follow(signal);
@@ -53,5 +55,9 @@ export function startFollower(options: FollowerOptions): LeasedWork {
         await pause(retryMs, signal);
       }
     }
+  };
+
+  return leases.whileHeld(name, async (signal) => {
+    await Promise.all([followOn(signal), options.beside?.(signal)]);
   });
 }

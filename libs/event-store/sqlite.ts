@@ -180,6 +180,7 @@ export function createSqliteEventStore(
     async *subscribe({ prefixes, after, signal }: Subscription): AsyncGenerator<EventBatch> {
       const wanted = ({ stream }: RecordedEvent): boolean => prefixes.some((prefix) => stream.startsWith(prefix));
       let position = after ?? 0;
+      let isCaughtUp = false;
       while (!signal.aborted && !closed) {
         if (position >= lastPosition) {
           await once(commits, 'commit', { signal }).catch(() => undefined);
@@ -188,7 +189,10 @@ export function createSqliteEventStore(
         const passed = eventsBehind(position);
         position = passed.at(-1)?.position ?? lastPosition;
         const events = passed.filter(wanted);
-        if (events.length > 0) yield { events, position };
+        // Once at the end of what is there a subscriber learns so, even if nothing of it was for him.
+        const isFirstEnd = !isCaughtUp && position >= lastPosition;
+        if (isFirstEnd) isCaughtUp = true;
+        if (events.length > 0 || isFirstEnd) yield { events, position };
       }
     },
 

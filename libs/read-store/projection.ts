@@ -4,22 +4,37 @@ import { startFollower } from '#event-store/follower';
 import type { LeasedWork, Leases } from '#leases/leases';
 import type { JsonObject } from '#runtime/json';
 import type { Logger } from '#runtime/logger';
-import type { DocumentWrite, ReadStore, ViewDefinition } from './read-store.js';
+import type { DocumentWrite, ReadStore, ViewDefinition, ViewStore } from './read-store.js';
+import { answerRebuilds, type LiveView } from './rebuild.js';
+import { createTurns } from './turns.js';
 
-export interface ProjectionOptions<Document extends object = JsonObject> {
+/** What a view is made of. */
+export interface Projected<Document extends object = JsonObject> {
   readonly view: ViewDefinition<Document>;
   /** Streams that feed it. */
   readonly prefixes: readonly string[];
-  readonly eventStore: EventStore;
-  readonly readStore: ReadStore;
-  readonly leases: Leases;
-  readonly logger: Logger;
   /** Which document an event is about; null: none. */
   idOf(event: RecordedEvent): string | null;
   /** The document after the event; null removes it. Pure: no clock, no randomness, so that a rebuild gives the same bytes. */
   reduce(document: Document | null, event: RecordedEvent): Document | null;
+}
+
+export interface ProjectionOptions<Document extends object = JsonObject> extends Projected<Document> {
+  readonly eventStore: EventStore;
+  readonly readStore: ViewStore;
+  readonly leases: Leases;
+  readonly logger: Logger;
   /** Called after each write, with what was written. */
   saved?(writes: readonly DocumentWrite<Document>[]): void;
+}
+
+/**
+ * The document as it will be read back: a member that is undefined is not stored, and would otherwise keep its place among
+ * the others until then. So it does not matter to the bytes whether a document was stored between two events.
+ */
+export function settled<Document extends object>(document: Document | null): Document | null {
+  if (document === null || !Object.values(document).includes(undefined)) return document;
+  return Object.fromEntries(Object.entries(document).filter(([, value]) => value !== undefined)) as Document;
 }
 
 /**
@@ -27,7 +42,12 @@ export interface ProjectionOptions<Document extends object = JsonObject> {
  * by this process or by another one that kept the view meanwhile.
  */
 export async function projectBatch<Document extends object>(
-  { view, readStore, idOf, reduce }: Pick<ProjectionOptions<Document>, 'view' | 'readStore' | 'idOf' | 'reduce'>,
+  {
+    view,
+    readStore,
+    idOf,
+    reduce,
+  }: Pick<Projected<Document>, 'view' | 'idOf' | 'reduce'> & { readonly readStore: ReadStore },
   events: readonly RecordedEvent[],
 ): Promise<DocumentWrite<Document>[]> {
   const about = events.flatMap((event) => {
@@ -43,23 +63,29 @@ export async function projectBatch<Document extends object>(
     const before = current?.document ?? null;
     const document = reduce(before, event);
     if (document === before) continue;
-    writes.set(id, { id, revision: event.position, document });
+    writes.set(id, { id, revision: event.position, document: settled(document) });
   }
   return [...writes.values()];
 }
 
 export function startProjection<Document extends object>(options: ProjectionOptions<Document>): LeasedWork {
   const { view, readStore, saved } = options;
+  const turns = createTurns();
   let seen: number | null = null;
+  let lastEvent: number | null = null;
+  const live: LiveView = { turns, seen: () => seen, lastEvent: () => lastEvent };
   return startFollower({
     ...options,
     name: `view-${view.name}`,
-    after: async () => (seen = await readStore.checkpoint(view)),
-    async handle({ events, position }) {
-      const writes = await projectBatch(options, events);
-      await readStore.save(view, writes, position, seen);
-      seen = position;
-      saved?.(writes);
-    },
+    after: () => turns.take(async () => (lastEvent = seen = await readStore.checkpoint(view))),
+    handle: ({ events, position }) =>
+      turns.take(async () => {
+        const writes = await projectBatch(options, events);
+        await readStore.save(view, writes, position, seen);
+        seen = position;
+        lastEvent = events.at(-1)?.position ?? lastEvent;
+        saved?.(writes);
+      }),
+    beside: (signal) => answerRebuilds({ ...options, live }, signal),
   });
 }

@@ -97,4 +97,7 @@ export interface ViewKeeper {
   replace(view: AnyView, built: AnyView): Promise<void>;
 }
 
+/** For who keeps views. */
+export interface ViewStore extends ReadStore, ViewKeeper {}
+
 export const READ_STORE = Symbol('ReadStore');

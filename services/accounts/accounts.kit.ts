@@ -2,7 +2,7 @@
 import type { AppendResult, EventStore, ExpectedRevision, NewEvent, RecordedEvent } from '#event-store/event-store';
 import { createSoleLeases } from '#leases/sole';
 import { startProjection } from '#read-store/projection';
-import type { ReadStore } from '#read-store/read-store';
+import type { ViewStore } from '#read-store/read-store';
 import { createIds } from '#runtime/ids';
 import { silentLogger } from '#runtime/logger';
 import { createEventVault } from '#vault/event-vault';
@@ -23,7 +23,7 @@ export const kitStartMs = Date.parse('2026-11-01T00:00:00.000Z');
 export const kitMasterKey = Buffer.alloc(32, 9);
 export const kitPepper = new Uint8Array(32).fill(5);
 
-export function createAccountsKit(eventStore: EventStore, readStore: ReadStore): AccountsKit {
+export function createAccountsKit(eventStore: EventStore, readStore: ViewStore): AccountsKit {
   const time = { ms: kitStartMs };
   const clock = { now: () => time.ms };
   const leases = createSoleLeases();

@@ -3,7 +3,7 @@ import { Module } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { KEY_PEPPER } from '#http/api-key';
-import { READ_STORE, type ReadStore } from '#read-store/read-store';
+import { READ_STORE, type ViewStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
 import { IDS, type Ids } from '#runtime/ids';
@@ -43,7 +43,7 @@ const KEY_PORTS = Symbol('KeyPorts');
     {
       provide: ACCOUNT_PORTS,
       inject: [KEY_PORTS, READ_STORE, VAULT, CONFIG],
-      useFactory: (ports: KeyPorts, readStore: ReadStore, vault: Vault, { defaultPlan }: Config): HandlerPorts => ({
+      useFactory: (ports: KeyPorts, readStore: ViewStore, vault: Vault, { defaultPlan }: Config): HandlerPorts => ({
         ...ports,
         readStore,
         vault,

@@ -3,7 +3,7 @@ import { keyDocument, keyInput, keysView, type Scope } from '#contracts/account'
 import { apiKeyMatches, createApiKey, parseApiKey } from '#contracts/api-key';
 import type { EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
-import type { ReadStore } from '#read-store/read-store';
+import type { ViewStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
 import { createAccountsKit, kitPepper, type AccountsKit } from './accounts.kit.js';
@@ -17,7 +17,7 @@ const organizationId = 'org_01jz0000000000000000000000';
 const input = { name: 'CI', scopes: ['write'] satisfies Scope[], expiresAt: null };
 
 let eventStore: EventStore;
-let readStore: ReadStore;
+let readStore: ViewStore;
 let kit: AccountsKit;
 
 beforeEach(() => {

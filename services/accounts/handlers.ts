@@ -17,7 +17,7 @@ import {
   type SetupInput,
 } from '#contracts/account';
 import { createPositionWaiter, type PositionWaiter } from '#read-store/await-position';
-import type { ReadStore, ViewDefinition } from '#read-store/read-store';
+import type { ReadStore, ViewDefinition, ViewStore } from '#read-store/read-store';
 import { unavailable } from '#runtime/errors';
 import { createKey } from './create-key.js';
 import { showKey } from './show-key.js';
@@ -29,6 +29,7 @@ import { setUpByToken, type SetupPositions } from './setup.js';
 export const ACCOUNT_PORTS = Symbol('AccountPorts');
 
 export interface HandlerPorts extends SessionPorts {
+  readonly readStore: ViewStore;
   readonly views: AccountViews;
 }
 

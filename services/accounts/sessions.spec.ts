@@ -3,7 +3,7 @@ import { openedSession, sessionDocument, sessionsView } from '#contracts/account
 import { hashSessionToken } from '#contracts/api-key';
 import type { EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
-import type { ReadStore } from '#read-store/read-store';
+import type { ViewStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
 import { createAccountsKit, kitPepper, type AccountsKit } from './accounts.kit.js';
@@ -17,7 +17,7 @@ const wrong = { code: 'UNAUTHORIZED', reason: 'wrong_credentials', message: 'E-m
 const ended = { code: 'UNAUTHORIZED', reason: 'session_ended' };
 
 let eventStore: EventStore;
-let readStore: ReadStore;
+let readStore: ViewStore;
 let kit: AccountsKit;
 
 beforeEach(async () => {

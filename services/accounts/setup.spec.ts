@@ -3,7 +3,7 @@ import { keyDocument, keysView, setupAnswer, setupInput, type SetupInput } from 
 import { apiKeyMatches, createApiKey, hashApiKey, parseApiKey } from '#contracts/api-key';
 import type { EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
-import type { ReadStore } from '#read-store/read-store';
+import type { ViewStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger, type Logger } from '#runtime/logger';
 import { Crash, crashing, createAccountsKit, kitPepper, type AccountsKit } from './accounts.kit.js';
@@ -15,7 +15,7 @@ const alreadySetUp = { code: 'NOT_FOUND', reason: 'already_set_up' };
 const wrongToken = { code: 'UNAUTHORIZED', reason: 'invalid_setup_token' };
 
 let eventStore: EventStore;
-let readStore: ReadStore;
+let readStore: ViewStore;
 let kit: AccountsKit;
 
 beforeEach(() => {

@@ -8,7 +8,7 @@ import type { Outbound } from '#outbound/outbound';
 import type { LeasedWork } from '#leases/leases';
 import { createSoleLeases } from '#leases/sole';
 import { startProjection } from '#read-store/projection';
-import type { ReadStore } from '#read-store/read-store';
+import type { ViewStore } from '#read-store/read-store';
 import { derivedId } from '#runtime/ids';
 import type { JsonObject } from '#runtime/json';
 import { silentLogger } from '#runtime/logger';
@@ -72,7 +72,7 @@ export function notificationOf(options: KitRequest = {}): NotificationRequest {
 
 export interface Parts {
   readonly eventStore: EventStore;
-  readonly readStore: ReadStore;
+  readonly readStore: ViewStore;
   readonly bus: Bus;
   readonly outbound: Outbound;
   readonly sandbox: Sandbox;

@@ -12,7 +12,7 @@ import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { LEASES, type LeasedWork, type Leases } from '#leases/leases';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { startProjection } from '#read-store/projection';
-import { READ_STORE, type DocumentWrite, type ReadStore } from '#read-store/read-store';
+import { READ_STORE, type DocumentWrite, type ViewStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';
 import { LOGGER, type Logger } from '#runtime/logger';
@@ -31,7 +31,7 @@ const prefixes = ['dlv-'];
 class Stores {
   constructor(
     readonly eventStore: EventStore,
-    readonly readStore: ReadStore,
+    readonly readStore: ViewStore,
   ) {}
 }
 
@@ -57,7 +57,7 @@ function createSending(config: Config, clock: Clock, sandbox: Sandbox, outbound:
 
 function createWorker(
   eventStore: EventStore,
-  readStore: ReadStore,
+  readStore: ViewStore,
   { sender }: Sending,
   clock: Clock,
   logger: Logger,
@@ -132,7 +132,7 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
     DeliveryService,
     {
       provide: Stores,
-      useFactory: (eventStore: EventStore, readStore: ReadStore) => new Stores(eventStore, readStore),
+      useFactory: (eventStore: EventStore, readStore: ViewStore) => new Stores(eventStore, readStore),
       inject: [EVENT_STORE, READ_STORE],
     },
     { provide: Sending, useFactory: createSending, inject: [CONFIG, CLOCK, SANDBOX, OUTBOUND, VAULT] },

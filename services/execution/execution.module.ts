@@ -3,7 +3,7 @@ import { Module } from '@nestjs/common';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { LEASES, type Leases } from '#leases/leases';
 import { PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
-import { READ_STORE, type ReadStore } from '#read-store/read-store';
+import { READ_STORE, type ViewStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
 import { LOGGER, type Logger } from '#runtime/logger';
@@ -39,7 +39,7 @@ const EVALUATORS = Symbol('Evaluators');
       useFactory: (
         evaluators: Evaluators,
         eventStore: EventStore,
-        readStore: ReadStore,
+        readStore: ViewStore,
         leases: Leases,
         clock: Clock,
         logger: Logger,

@@ -5,7 +5,7 @@ import { tasksView, type TaskDocument } from '#contracts/task';
 import { decodeEvent, encodeEvents } from '#event-store/codec';
 import type { EventMetadata, EventStore, NewEvent, RecordedEvent } from '#event-store/event-store';
 import type { Leases } from '#leases/leases';
-import type { ReadStore } from '#read-store/read-store';
+import type { ViewStore } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import { unavailable } from '#runtime/errors';
 import { derivedEventId } from '#runtime/ids';
@@ -17,7 +17,7 @@ import { notificationsFor } from './notifications.js';
 
 export interface RunParts extends Evaluators {
   readonly eventStore: EventStore;
-  readonly readStore: ReadStore;
+  readonly readStore: ViewStore;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Names this process in claims, and knows whose are of the dead. */

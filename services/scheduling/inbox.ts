@@ -8,7 +8,7 @@ import { EVENT_STORE, type EventMetadata, type EventStore } from '#event-store/e
 import { runCommand } from '#event-store/run-command';
 import { startProjection } from '#read-store/projection';
 import { LEASES, type LeasedWork, type Leases } from '#leases/leases';
-import { READ_STORE, type ReadStore } from '#read-store/read-store';
+import { READ_STORE, type ViewStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import type { Json, JsonObject } from '#runtime/json';
 import { LOGGER, type Logger } from '#runtime/logger';
@@ -46,7 +46,7 @@ export class SchedulingInbox implements OnApplicationBootstrap, BeforeApplicatio
   constructor(
     @Inject(BUS) private readonly bus: Bus,
     @Inject(EVENT_STORE) private readonly eventStore: EventStore,
-    @Inject(READ_STORE) private readonly readStore: ReadStore,
+    @Inject(READ_STORE) private readonly readStore: ViewStore,
     @Inject(LEASES) private readonly leases: Leases,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,

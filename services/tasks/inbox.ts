@@ -8,7 +8,7 @@ import { historyQuery, taskCommand, tasksView, type HistoryEntry } from '#contra
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { startProjection } from '#read-store/projection';
 import { LEASES, type LeasedWork, type Leases } from '#leases/leases';
-import { READ_STORE, type ReadStore } from '#read-store/read-store';
+import { READ_STORE, type ViewStore } from '#read-store/read-store';
 import { asJson } from '#runtime/json';
 import { LOGGER, type Logger } from '#runtime/logger';
 import { ChangeTask, type ChangedTask } from './change-task.js';
@@ -24,7 +24,7 @@ export class TasksInbox implements OnApplicationBootstrap, BeforeApplicationShut
     @Inject(QueryBus) private readonly queries: QueryBus,
     @Inject(BUS) private readonly bus: Bus,
     @Inject(EVENT_STORE) private readonly eventStore: EventStore,
-    @Inject(READ_STORE) private readonly readStore: ReadStore,
+    @Inject(READ_STORE) private readonly readStore: ViewStore,
     @Inject(LEASES) private readonly leases: Leases,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}

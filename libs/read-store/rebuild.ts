@@ -1,0 +1,195 @@
+/**
+ * Rebuilding a view while it lives. Who wants it writes a request, a document under the view's name. Whoever keeps the view
+ * sees it, builds the view a second time beside the live one, in slices between the live batches, and once it has seen as
+ * much puts it in the live one's place between two batches. A process that takes the view over begins anew.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EventStore } from '#event-store/event-store';
+import { AppError } from '#runtime/errors';
+import type { Logger } from '#runtime/logger';
+import type { Projected } from './projection.js';
+import type { AnyView, DocumentWrite, ReadStore, ViewDefinition, ViewStore } from './read-store.js';
+import type { Turns } from './turns.js';
+import { createViewBuilder } from './view-builder.js';
+
+export interface Rebuild {
+  readonly view: string;
+  readonly requestedAt: string;
+  readonly state: 'requested' | 'building' | 'done' | 'failed';
+  /** Name under which it is built; null where nobody began. */
+  readonly build: string | null;
+  /** Position up to which it is built, and the one it has to reach. */
+  readonly done: number;
+  readonly total: number;
+  readonly events: number;
+  readonly tookMs: number;
+  /** What a failed one failed of. */
+  readonly error: string | null;
+}
+
+/** Not derived from events. By name of the view. */
+export const rebuildsView: ViewDefinition<Rebuild> = { name: 'rebuilds', fields: [], indexes: [] };
+
+/** The live view as its projection has it in hand. */
+export interface LiveView {
+  readonly turns: Turns;
+  /** Position up to which it has seen the events; null: none. */
+  seen(): number | null;
+  /** Position of the last event of its own streams that may lie at or below `seen`. */
+  lastEvent(): number | null;
+}
+
+export interface RebuildParts<Document extends object> extends Projected<Document> {
+  readonly eventStore: EventStore;
+  readonly readStore: ViewStore;
+  readonly logger: Logger;
+  readonly live: LiveView;
+}
+
+const lookEveryMs = 1_000;
+const tellEveryMs = 250;
+
+async function write(
+  readStore: ReadStore,
+  rebuild: Rebuild,
+  before: DocumentWrite<Rebuild> | undefined,
+): Promise<void> {
+  const revision = (before?.revision ?? 0) + 1;
+  await readStore.save(rebuildsView, [{ id: rebuild.view, revision, document: rebuild }], null);
+}
+
+const find = async (readStore: ReadStore, view: string): Promise<DocumentWrite<Rebuild> | undefined> =>
+  (await readStore.load(rebuildsView, [view])).get(view);
+
+/** Asks for a rebuild. One that is asked for or under way already is the one that is meant. */
+export async function requestRebuild(readStore: ReadStore, view: string, requestedAt: string): Promise<void> {
+  const known = await find(readStore, view);
+  if (known?.document?.state === 'requested' || known?.document?.state === 'building') return;
+  const nothing = { build: null, done: 0, total: 0, events: 0, tookMs: 0, error: null };
+  await write(readStore, { view, requestedAt, state: 'requested', ...nothing }, known);
+}
+
+/** How far it is; null where none was ever asked for. */
+export async function rebuildOf(readStore: ReadStore, view: string): Promise<Rebuild | null> {
+  return (await find(readStore, view))?.document ?? null;
+}
+
+/** Somebody else has taken the rebuild over. */
+class TakenOver extends Error {}
+
+/** The side view of a rebuild: no other has its name, so no other writes it. */
+const besideOf = <D extends object>(view: ViewDefinition<D>, name: string): ViewDefinition<D> => ({ ...view, name });
+
+/** Tells how far a build is, now and then, as long as it is its builder's. */
+function createTelling(readStore: ReadStore, view: AnyView, build: string) {
+  const startedMs = performance.now();
+  let toldMs = -Infinity;
+  return async (progress: Pick<Rebuild, 'state' | 'done' | 'total' | 'events'> & { readonly error?: string }) => {
+    const nowMs = performance.now();
+    if (progress.state === 'building' && nowMs - toldMs < tellEveryMs) return;
+    toldMs = nowMs;
+    const known = await find(readStore, view.name);
+    if (known?.document?.build !== build) throw new TakenOver();
+    const tookMs = Math.round(nowMs - startedMs);
+    await write(readStore, { ...known.document, error: null, ...progress, tookMs }, known);
+  };
+}
+
+/** Builds the view beside and puts it in the place of the live one. Rejects with `TakenOver`, or with what hindered it. */
+async function build<Document extends object>(
+  parts: RebuildParts<Document>,
+  name: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { view, prefixes, eventStore, readStore, live } = parts;
+  const built = besideOf(view, name);
+  const builder = createViewBuilder(parts, built, readStore);
+  const tell = createTelling(readStore, view, name);
+  let events = 0;
+  const ending = new AbortController();
+  const either = AbortSignal.any([signal, ending.signal]);
+  try {
+    if (live.seen() === null) return await tell({ state: 'done', done: 0, total: 0, events });
+    for await (const batch of eventStore.subscribe({ prefixes, after: null, signal: either })) {
+      if (signal.aborted) return;
+      const progress = { state: 'building', done: batch.position, total: live.seen() ?? 0 } as const;
+      if (batch.position < (live.lastEvent() ?? 0)) {
+        await builder.apply(batch.events);
+        events += batch.events.length;
+        await tell({ ...progress, events });
+        await new Promise((resolve) => setImmediate(resolve));
+        continue;
+      }
+      // From here on the live view stands still, so that both have seen the same when one takes the other's place.
+      const seen = await live.turns.take(async () => {
+        const goal = live.seen() ?? 0;
+        const reached = Math.min(batch.position, goal);
+        const own = batch.events.filter(({ position }) => position <= reached);
+        await builder.apply(own);
+        events += own.length;
+        // No event of its streams lies between: it has seen as much.
+        if (reached < (live.lastEvent() ?? 0)) return null;
+        await builder.flush(goal);
+        await tell({ ...progress, done: goal, total: goal, events });
+        await readStore.replace(view, built);
+        return goal;
+      });
+      if (seen === null) continue;
+      return await tell({ state: 'done', done: seen, total: seen, events });
+    }
+  } finally {
+    ending.abort();
+  }
+}
+
+const isPassing = (error: unknown): boolean => error instanceof AppError && error.code === 'SERVER_ERROR';
+
+async function answer<Document extends object>(
+  parts: RebuildParts<Document>,
+  request: DocumentWrite<Rebuild> & { readonly document: Rebuild },
+  signal: AbortSignal,
+): Promise<void> {
+  const { view, readStore, logger } = parts;
+  // What another process began, or this one before a fault, is not gone on with: it may have been of another version.
+  if (request.document.build !== null) await readStore.reset(besideOf(view, request.document.build));
+  const name = `${view.name}_build_${request.revision + 1}`;
+  await write(readStore, { ...request.document, state: 'building', build: name, done: 0, events: 0 }, request);
+  // Of two that began at once one was written.
+  if ((await rebuildOf(readStore, view.name))?.build !== name) return;
+  await readStore.reset(besideOf(view, name));
+  logger.info({ view: view.name }, 'rebuilding the view beside the live one');
+  try {
+    await build(parts, name, signal);
+    if (!signal.aborted) logger.info({ view: view.name }, 'the view is rebuilt');
+  } catch (error) {
+    if (!(error instanceof TakenOver) && isPassing(error)) throw error;
+    await readStore.reset(besideOf(view, name));
+    if (error instanceof TakenOver) return;
+    logger.error({ view: view.name, error: String(error) }, 'the view cannot be rebuilt; the live one stays');
+    const known = await find(readStore, view.name);
+    if (known?.document?.build !== name) return;
+    await write(readStore, { ...known.document, state: 'failed', build: null, error: String(error) }, known);
+  }
+}
+
+/** Looks for requests and carries them out, one after the other, until the signal aborts. */
+export async function answerRebuilds<Document extends object>(
+  parts: RebuildParts<Document>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { view, readStore, logger } = parts;
+  let isAway = false;
+  while (!signal.aborted) {
+    try {
+      const request = await find(readStore, view.name);
+      isAway = false;
+      if (request?.document?.state === 'requested' || request?.document?.state === 'building') {
+        await answer(parts, { ...request, document: request.document }, signal);
+      }
+    } catch (error) {
+      if (!isAway) logger.warn({ view: view.name, error: String(error) }, 'a rebuild was hindered; trying again');
+      isAway = true;
+    }
+    await delay(lookEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}
