@@ -11,6 +11,7 @@ const benches = {
   start: async () => (await import('./start.mjs')).start,
   create: async () => (await import('./create.mjs')).create,
   evaluate: async () => (await import('./evaluate.mjs')).evaluate,
+  pipeline: async () => (await import('./pipeline.mjs')).pipeline,
   deliver: async () => (await import('./deliver.mjs')).deliver,
   lateness: async () => (await import('./lateness.mjs')).lateness,
 };

@@ -74,6 +74,13 @@ for (const row of document.querySelectorAll('table.quotes tbody tr')) {
 return best > 5;`,
 };
 
+/** The least that people write: one selector and a comparison. */
+export const selectorCodes = {
+  shop: "return document.querySelector('.offer .price').textContent.includes(',');",
+  news: "return document.querySelector('.story h3 a').textContent.length > 3;",
+  table: "return parseFloat(document.querySelector('table.quotes td.num').textContent) > 5;",
+};
+
 export const shapes = Object.keys(parts);
 
 /** A page of at least `bytes`, by less than one part more. */

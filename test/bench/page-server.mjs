@@ -1,0 +1,28 @@
+// The other side of `pipeline`, in a process of its own: /changing/<shape>/<bytes> is another page at each visit,
+// /steady/<shape>/<bytes> always the same.
+import { createServer } from 'node:http';
+import { makePage } from './pages.mjs';
+
+const pagesEach = 8;
+const made = new Map();
+let visits = 0;
+
+function pagesOf(shape, bytes) {
+  const key = `${shape}/${bytes}`;
+  const known = made.get(key);
+  if (known !== undefined) return known;
+  const pages = Array.from({ length: pagesEach }, (_, at) => Buffer.from(makePage(shape, Number(bytes), at).html));
+  made.set(key, pages);
+  return pages;
+}
+
+const server = createServer((request, response) => {
+  const [, kind = '', shape, bytes] = new URL(request.url, 'http://localhost').pathname.split('/');
+  if (shape === undefined || bytes === undefined) return void response.end('pages');
+  visits += 1;
+  const page = pagesOf(shape, bytes)[kind === 'steady' ? 0 : visits % pagesEach];
+  response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-length': page.length });
+  response.end(page);
+});
+server.keepAliveTimeout = 60_000;
+server.listen(0, '127.0.0.1', () => process.stdout.write(`ready at http://127.0.0.1:${server.address().port}\n`));
