@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { MissingPart } from './downloads.ts';
-import { kafka } from './kafka/kafka.ts';
+import { kafkaServer, type KafkaUser } from './kafka/kafka.ts';
 import { mongo } from './mongo/mongo.ts';
 import {
   answers,
@@ -58,9 +58,9 @@ const eventStore: ServerKind = {
 };
 
 /** In the order in which their addresses are printed. */
-export const kinds: readonly ServerKind[] = [eventStore, kafka, mongo];
+export const kinds: readonly ServerKind[] = [eventStore, kafkaServer(null), mongo];
 
-const startPatienceMs = 60_000;
+const startPatienceMs = 120_000;
 const stopPatienceMs = 20_000;
 const pollMs = 50;
 
@@ -101,5 +101,10 @@ export async function startServer(kind: ServerKind, options: StartOptions): Prom
 }
 
 export const startEventStore = (options: StartOptions): Promise<RunningServer> => startServer(eventStore, options);
-export const startKafka = (options: StartOptions): Promise<RunningServer> => startServer(kafka, options);
+/** `user`: who may come, by TLS alone; everybody, in clear, where it is left out. */
+export const startKafka = ({
+  user,
+  ...options
+}: StartOptions & { readonly user?: KafkaUser }): Promise<RunningServer> =>
+  startServer(kafkaServer(user ?? null), options);
 export const startMongo = (options: StartOptions): Promise<RunningServer> => startServer(mongo, options);

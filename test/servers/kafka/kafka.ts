@@ -11,6 +11,19 @@ const oldestJava = 17;
 const javaAdvice = `Kafka needs a Java runtime ${oldestJava} or newer (Debian: apt-get install openjdk-17-jre-headless).`;
 const mavenAdvice = 'Maven brings the broker (Debian: apt-get install maven); it must reach Maven Central or a mirror.';
 
+export interface KafkaUser {
+  readonly username: string;
+  readonly password: string;
+}
+
+interface Ports {
+  readonly clients: number;
+  readonly brokers: number;
+  readonly controller: number;
+}
+
+const keysPassword = 'keys-of-a-test';
+
 async function checkJava(): Promise<void> {
   const told = await runTool('java', ['-version'], javaAdvice);
   const major = Number(/version "(\d+)/.exec(told)?.[1] ?? 0);
@@ -29,13 +42,13 @@ async function library(): Promise<string> {
  * `auto.create.topics.enable=false` and one copy of everything; groups form at once, with no wait for more members. A
  * broker that was killed is let in again once its session has run out: 2 s, where 9 are the default.
  */
-const settings = (port: number, controllerPort: number, logs: string): string => `process.roles=broker,controller
+const settings = (ports: Ports, logs: string): string => `process.roles=broker,controller
 node.id=1
-controller.quorum.voters=1@127.0.0.1:${controllerPort}
-listeners=PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}
-advertised.listeners=PLAINTEXT://127.0.0.1:${port}
+controller.quorum.voters=1@127.0.0.1:${ports.controller}
+listeners=CLIENTS://127.0.0.1:${ports.clients},BROKERS://127.0.0.1:${ports.brokers},CONTROLLER://127.0.0.1:${ports.controller}
+advertised.listeners=CLIENTS://127.0.0.1:${ports.clients},BROKERS://127.0.0.1:${ports.brokers}
 controller.listener.names=CONTROLLER
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+inter.broker.listener.name=BROKERS
 log.dirs=${logs}
 num.partitions=1
 default.replication.factor=1
@@ -54,14 +67,46 @@ broker.heartbeat.interval.ms=500
 log.retention.hours=168
 `;
 
+const plainProtocols = 'listener.security.protocol.map=CLIENTS:PLAINTEXT,BROKERS:PLAINTEXT,CONTROLLER:PLAINTEXT\n';
+
+/** Clients come by TLS, with a user and password, by any of the mechanisms. */
+const securedProtocols = ({ username, password }: KafkaUser, keys: string): string => `
+listener.security.protocol.map=CLIENTS:SASL_SSL,BROKERS:PLAINTEXT,CONTROLLER:PLAINTEXT
+listener.name.clients.sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512
+listener.name.clients.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_${username}="${password}";
+listener.name.clients.scram-sha-256.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
+listener.name.clients.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
+ssl.keystore.type=PKCS12
+ssl.keystore.location=${keys}
+ssl.keystore.password=${keysPassword}
+ssl.key.password=${keysPassword}
+`;
+
+/** Where the certificate is that clients of a secured broker must trust. */
+export const certificateOf = (dataFolder: string): string => join(dataFolder, 'certificate.pem');
+
+async function makeKeys(dataFolder: string): Promise<string> {
+  const keys = join(dataFolder, 'keys.p12');
+  if (existsSync(keys)) return keys;
+  const store = ['-keystore', keys, '-storetype', 'PKCS12', '-storepass', keysPassword, '-alias', 'broker'];
+  const subject = ['-keyalg', 'RSA', '-dname', 'CN=localhost', '-ext', 'san=dns:localhost,ip:127.0.0.1'];
+  await runTool('keytool', ['-genkeypair', ...store, ...subject, '-validity', '30'], javaAdvice);
+  await runTool('keytool', ['-exportcert', '-rfc', ...store, '-file', certificateOf(dataFolder)], javaAdvice);
+  return keys;
+}
+
 /** ApiVersions, version 0, from nobody in particular: a broker answers it once it serves requests. */
 const apiVersions = Uint8Array.of(0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0, 1, 0xff, 0xff);
 
-export const kafka = {
+/** `user`: null for a broker that lets everybody in. */
+export const kafkaServer = (user: KafkaUser | null) => ({
   name: 'kafka',
   variable: 'BUS_URL',
-  url: (port: number): string => `kafka://127.0.0.1:${port}`,
-  isReady: (port: number): Promise<boolean> => answers(port, apiVersions),
+  url: (port: number): string =>
+    user === null
+      ? `kafka://127.0.0.1:${port}`
+      : `kafka://${user.username}:${user.password}@127.0.0.1:${port}?tls=true&mechanism=scram-sha-512`,
+  isReady: (port: number): Promise<boolean> => answers(port, user === null ? apiVersions : null),
 
   async prepare(port: number, dataFolder: string): Promise<Program> {
     await checkJava();
@@ -69,16 +114,21 @@ export const kafka = {
     const logs = join(dataFolder, 'logs');
     const settingsFile = join(dataFolder, 'server.properties');
     await mkdir(dataFolder, { recursive: true });
-    await writeFile(settingsFile, settings(port, await freePort(), logs));
+    const ports = { clients: port, brokers: await freePort(), controller: await freePort() };
+    const protocols = user === null ? plainProtocols : securedProtocols(user, await makeKeys(dataFolder));
+    await writeFile(settingsFile, settings(ports, logs) + protocols);
     if (!existsSync(join(logs, 'meta.properties'))) {
       const tool = ['-cp', classPath, 'kafka.tools.StorageTool', 'format', '-t', newClusterId(), '-c', settingsFile];
-      await runTool('java', ['-XX:TieredStopAtLevel=1', ...tool], javaAdvice);
+      const secret = user === null ? '' : `=[name=${user.username},password=${user.password}]`;
+      const mechanisms = user === null ? [] : ['SCRAM-SHA-256', 'SCRAM-SHA-512'];
+      const users = mechanisms.flatMap((mechanism) => ['--add-scram', `${mechanism}${secret}`]);
+      await runTool('java', ['-XX:TieredStopAtLevel=1', ...tool, ...users], javaAdvice);
     }
     const limits = ['-Xms128m', '-Xmx512m', '-XX:+UseSerialGC'];
     const logging = ['-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-Dorg.slf4j.simpleLogger.showDateTime=true'];
     return { program: 'java', args: [...limits, ...logging, '-cp', classPath, 'kafka.Kafka', settingsFile] };
   },
-};
+});
 
 /** A random UUID in the base-64 of URLs, the form in which Kafka names clusters. */
 function newClusterId(): string {
