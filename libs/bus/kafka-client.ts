@@ -3,7 +3,7 @@ import { connect as connectPlainly, isIP, Socket } from 'node:net';
 import { connect as connectByTls } from 'node:tls';
 import { Kafka, logLevel, type Admin, type ISocketFactory, type LogEntry, type SASLOptions } from 'kafkajs';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
-import { unavailable, type AppError } from '#runtime/errors';
+import { AppError, unavailable } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
 import { withDeadline } from './deadline.js';
 
@@ -81,7 +81,7 @@ function writeLog(logger: Logger, { level, namespace, log: { message, ...fields 
   if (isRepeated(logger, `${namespace}: ${message}`)) return;
   const { error, broker, groupId } = fields as { error?: string | Error; broker?: unknown; groupId?: unknown };
   const shown = { kafkajs: namespace, broker, group: groupId, error: error === undefined ? undefined : String(error) };
-  const isToldOtherwise = namespace === 'Producer' || message.startsWith('Response ');
+  const isToldOtherwise = namespace === 'Producer' || /^(Response|Crash:) /.test(message);
   if (level === logLevel.ERROR && !isToldOtherwise) logger.warn(shown, message);
   else logger.debug(shown, message);
 }
@@ -165,6 +165,10 @@ export async function withAdmin<T>(
     return await withDeadline(running, patienceMs, () =>
       busUnavailable(`Kafka (${connection.brokers.join(', ')}) did not answer within ${patienceMs} ms.`),
     );
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    const words = protocolErrorsOf(error).join(', ');
+    throw busUnavailable(`Kafka (${connection.brokers.join(', ')}) could not do it: ${words || String(error)}`, error);
   } finally {
     client.cut();
     // Past its deadline it ends by itself now that its connection is gone.

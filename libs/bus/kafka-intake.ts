@@ -12,6 +12,8 @@ import type { Topics } from './kafka-topics.js';
 
 export interface IncomingRecord extends TopicPartition {
   readonly offset: number;
+  /** Tells it from what another log holds at this offset, after a topic was deleted and made again. */
+  readonly mark: string;
   /** Empty where it has none. */
   readonly key: string;
   readonly value: Buffer | null;
@@ -62,11 +64,16 @@ function textOf(value: unknown): string {
   return Buffer.isBuffer(single) ? single.toString('utf8') : '';
 }
 
-function toRecord(topic: string, partition: number, { offset, key, value, headers }: KafkaMessage): IncomingRecord {
+function toRecord(
+  topic: string,
+  partition: number,
+  { offset, timestamp, key, value, headers }: KafkaMessage,
+): IncomingRecord {
   return {
     topic,
     partition,
     offset: Number(offset),
+    mark: `${timestamp} ${value?.length ?? 0}`,
     key: key === null ? '' : textOf(key),
     value,
     headers: new Map(Object.entries(headers ?? {}).map(([name, content]) => [name, textOf(content)])),
@@ -156,7 +163,7 @@ export function startIntake(connection: KafkaConnection, topics: Topics, options
   };
 
   const admit = (share: Share, record: IncomingRecord): void => {
-    const taken = share.progress.take(record.offset);
+    const taken = share.progress.take(record);
     if (taken === null) return;
     const done = (): void => {
       taken.isDone = true;
@@ -212,15 +219,16 @@ export function startIntake(connection: KafkaConnection, topics: Topics, options
       return [];
     },
     onBatch(topic, partition, messages) {
-      const [first] = messages;
+      const records = messages.map((message) => toRecord(topic, partition, message));
+      const [first] = records;
       if (isStopping || first === undefined) return;
       let share = shares.get(shareKey(topic, partition)) ?? open(topic, partition);
-      if (!share.progress.continuesAt(Number(first.offset))) {
+      if (!share.progress.continuesWith(first)) {
         logger.warn({ topic, partition, offset: first.offset }, 'a log begins anew; reading it from there');
         close(share);
         share = open(topic, partition);
       }
-      for (const message of messages) admit(share, toRecord(topic, partition, message));
+      for (const record of records) admit(share, record);
       steer(share);
       if (committedWhen === 'taken') void commit();
     },

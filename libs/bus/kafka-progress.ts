@@ -5,13 +5,23 @@ export interface TakenOffset {
   isDone: boolean;
 }
 
+interface Entry extends TakenOffset {
+  readonly mark: string;
+}
+
+/** A record as the log names it. `mark`: what another record at the same offset of another log would not have. */
+export interface RecordPlace {
+  readonly offset: number;
+  readonly mark: string;
+}
+
 export interface Progress {
   /** A group was joined: what was taken and not committed is fetched once more. */
   expectRepeats(): void;
-  /** False where a batch that begins here cannot be the continuation: the log was made anew or its offset set back. */
-  continuesAt(firstOffset: number): boolean;
+  /** False where a batch that begins so cannot be the continuation: the log was made anew or its offset set back. */
+  continuesWith(first: RecordPlace): boolean;
   /** null: this one is in hand or done already. */
-  take(offset: number): TakenOffset | null;
+  take(record: RecordPlace): TakenOffset | null;
   /** What to commit, that is the next offset to read after a restart; null where that is committed already. */
   uncommitted(): number | null;
   committed(offset: number): void;
@@ -20,9 +30,11 @@ export interface Progress {
 }
 
 export function createProgress(): Progress {
-  let taken: TakenOffset[] = [];
+  /** Everything taken that is not committed, in order; those before `firstKept` are committed too. */
+  let taken: Entry[] = [];
+  let firstKept = 0;
   /** Those before it are done. */
-  let first = 0;
+  let firstOpen = 0;
   let lastTaken = -1;
   /** Where the next batch begins; null where that is open. */
   let expected: number | null = null;
@@ -30,29 +42,27 @@ export function createProgress(): Progress {
   let floor: number | null = null;
 
   const advance = (): void => {
-    while (taken[first]?.isDone === true) first += 1;
-    // Dropped in large pieces: one by one, each would move all the others.
-    if (first > 1_024 && first * 2 > taken.length) {
-      taken = taken.slice(first);
-      first = 0;
-    }
+    while (taken[firstOpen]?.isDone === true) firstOpen += 1;
   };
-  const next = (): number => taken[first]?.offset ?? lastTaken + 1;
+  const next = (): number => taken[firstOpen]?.offset ?? lastTaken + 1;
 
   return {
     expectRepeats() {
       expected = null;
     },
 
-    continuesAt(firstOffset) {
-      return firstOffset >= (expected ?? floor ?? 0);
+    continuesWith({ offset, mark }) {
+      if (offset < (expected ?? floor ?? 0)) return false;
+      if (offset > lastTaken) return true;
+      const known = taken.slice(firstKept).find((entry) => entry.offset === offset);
+      return known === undefined || known.mark === mark;
     },
 
-    take(offset) {
+    take({ offset, mark }) {
       floor ??= offset;
       expected = offset + 1;
       if (offset <= lastTaken) return null;
-      const entry = { offset, isDone: false };
+      const entry = { offset, mark, isDone: false };
       taken.push(entry);
       lastTaken = offset;
       return entry;
@@ -65,6 +75,13 @@ export function createProgress(): Progress {
 
     committed(offset) {
       floor = Math.max(floor ?? 0, offset);
+      while ((taken[firstKept]?.offset ?? Infinity) < floor && firstKept < firstOpen) firstKept += 1;
+      // Dropped in large pieces: one by one, each would move all the others.
+      if (firstKept > 1_024 && firstKept * 2 > taken.length) {
+        taken = taken.slice(firstKept);
+        firstOpen -= firstKept;
+        firstKept = 0;
+      }
     },
 
     span() {

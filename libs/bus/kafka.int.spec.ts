@@ -1,25 +1,13 @@
 /** Needs a Kafka broker: BUS_URL (see `npm run servers`). */
-import { randomBytes } from 'node:crypto';
-import { silentLogger } from '#runtime/logger';
-import { parseKafkaAddress } from '#runtime/engine-address';
 import type { Bus } from './bus.js';
 import { busContract } from './bus.contract.js';
 import { createKafkaBus } from './kafka.js';
-import { withAdmin } from './kafka-client.js';
-
-const url = process.env['BUS_URL'] ?? '';
-const address = parseKafkaAddress(url);
-if (address === null) {
-  throw new Error(
-    'Set BUS_URL to a Kafka broker, such as kafka://127.0.0.1:9092: `npm run servers -- up kafka` starts one.',
-  );
-}
+import { dropInstallation, ownInstallation } from './kafka.kit.js';
 
 busContract(
   'Kafka',
   async () => {
-    const installation = `spec-${randomBytes(6).toString('hex')}`;
-    const connection = { ...address, installation, processName: 'spec', logger: silentLogger };
+    const connection = ownInstallation(process.env['BUS_URL']);
     let bus = await createKafkaBus(connection);
     const others: Bus[] = [];
     return {
@@ -36,10 +24,7 @@ busContract(
       },
       async destroy() {
         await Promise.all([bus, ...others].map((open) => open.close()));
-        await withAdmin(connection, 10_000, async (admin) => {
-          const topics = (await admin.listTopics()).filter((name) => name.startsWith(`${installation}.`));
-          if (topics.length > 0) await admin.deleteTopics({ topics });
-        });
+        await dropInstallation(connection);
       },
     };
   },
