@@ -135,38 +135,39 @@ async function ratesPerCore(works) {
   return totals.map(({ count, seconds }) => count / seconds);
 }
 
+async function* measure({ title, bytes, target }, kind, names, server) {
+  const url = `${server.url}/${kind}/${shape}/${bytes}`;
+  const checkers = await Promise.all(names.map((name) => createChecker(name, url)));
+  try {
+    const rates = await ratesPerCore([...checkers.map(({ check }) => check), createBaseline(url)]);
+    for (const outcome of await Promise.all(checkers.map(({ outcomeOf }) => outcomeOf()))) {
+      if (outcome !== 'succeeded') throw new Error(`the checks did not succeed: ${outcome}`);
+    }
+    const baseline = { name: 'fetch + parse5', value: rates.at(-1) };
+    for (const [index, name] of names.entries()) {
+      yield {
+        bench: 'pipeline',
+        case: `${title}, ${kind === 'steady' ? 'unchanged' : 'changed'}, ${name}`,
+        value: rates[index],
+        unit: '/s/core',
+        baseline,
+        target: name === 'lexbor' && kind === 'changing' ? target : null,
+        direction: 'at least',
+      };
+    }
+  } finally {
+    for (const { close } of checkers) await close();
+  }
+}
+
 export async function* pipeline() {
   const { isLexborBuilt } = await load('libs/sandbox/lexbor-place');
   if (!isLexborBuilt()) process.stderr.write('lexbor is not built (npm run build:parser): measuring parse5 alone\n');
   const names = isLexborBuilt() ? ['parse5', 'lexbor'] : ['parse5'];
   const server = await startProcess('test/bench/page-server.mjs', { probe: '/' });
   try {
-    for (const { title, bytes, target } of sizes) {
-      for (const kind of ['changing', 'steady']) {
-        const url = `${server.url}/${kind}/${shape}/${bytes}`;
-        const checkers = await Promise.all(names.map((name) => createChecker(name, url)));
-        try {
-          const rates = await ratesPerCore([...checkers.map(({ check }) => check), createBaseline(url)]);
-          for (const { outcomeOf } of checkers) {
-            if ((await outcomeOf()) !== 'succeeded')
-              throw new Error(`the checks did not succeed: ${await outcomeOf()}`);
-          }
-          const baseline = { name: 'fetch + parse5', value: rates.at(-1) };
-          for (const [index, name] of names.entries()) {
-            yield {
-              bench: 'pipeline',
-              case: `${title}, ${kind === 'steady' ? 'unchanged' : 'changed'}, ${name}`,
-              value: rates[index],
-              unit: '/s/core',
-              baseline,
-              target: name === 'lexbor' && kind === 'changing' ? target : null,
-              direction: 'at least',
-            };
-          }
-        } finally {
-          for (const { close } of checkers) await close();
-        }
-      }
+    for (const size of sizes) {
+      for (const kind of ['changing', 'steady']) yield* measure(size, kind, names, server);
     }
   } finally {
     await server.stop();
