@@ -10,10 +10,13 @@ import { addBench } from './cli/bench.js';
 import { addCheck } from './cli/check.js';
 import { addDemo } from './cli/demo.js';
 import { addKeys } from './cli/keys.js';
-import type { Product, TrialBench } from './cli/product.js';
+import { isInUse } from './cli/data-folder.js';
+import type { OpenViews, Product, TrialBench } from './cli/product.js';
+import { addRebuild } from './cli/rebuild.js';
 import { addStart } from './cli/start.js';
 import { addTasks } from './cli/tasks.js';
 import { exitCodes, plain, printJson, printNote, Refused } from './cli/terminal.js';
+import { PartUnreachable } from './reach-part.js';
 
 /** Enough of a run's identity for a decision that nobody keeps. */
 const trialRun = { runId: 'trial', trigger: 'manual', force: false, dryRun: false, scheduledFor: '' } as const;
@@ -107,7 +110,37 @@ const product: Product = {
       await close();
     }
   },
+  viewNames: async () => (await import('./projections.js')).keptViews.map(({ name }) => name),
+  openViews,
 };
+
+/**
+ * Where the events are in a file only one process can open them. If that is the server, it keeps the views and this process
+ * merely opens them beside it; if nobody has them, this process keeps the views as long as it needs them.
+ */
+async function openViews(config: Config): Promise<OpenViews> {
+  const { openPorts, openReadStore } = await import('./composition.js');
+  const ports =
+    config.eventStoreUrl === 'sqlite'
+      ? await openPorts(config, silentLogger).catch((error: unknown) => {
+          if (!isInUse(error)) throw error;
+          return null;
+        })
+      : null;
+  if (ports === null) {
+    const readStore = await openReadStore(config, silentLogger);
+    return { readStore, close: () => readStore.close() };
+  }
+  const { keptViews } = await import('./projections.js');
+  const kept = keptViews.map((view) => view.keep({ ...ports, logger: silentLogger }));
+  return {
+    readStore: ports.readStore,
+    async close() {
+      await Promise.all(kept.map((work) => work.stop()));
+      await ports.close();
+    },
+  };
+}
 
 function createProgram(end: (exitCode: number) => void): Command {
   const program = new Command('meerkat')
@@ -119,6 +152,7 @@ function createProgram(end: (exitCode: number) => void): Command {
   addCheck(program, product, end);
   addTasks(program);
   addKeys(program, product);
+  addRebuild(program, product, end);
   addBench(program, end);
   return program;
 }
@@ -129,6 +163,7 @@ function refusalOf(
 ): { readonly reason: string; readonly message: string; readonly details?: unknown } | null {
   if (error instanceof Refused) return { reason: error.reason, message: error.message };
   if (error instanceof ConfigError) return { reason: 'unusable_settings', message: error.message };
+  if (error instanceof PartUnreachable) return { reason: 'part_unreachable', message: error.message };
   if (!(error instanceof AppError)) return null;
   const { reason, message, details } = error;
   return { reason, message, ...(details === undefined ? {} : { details }) };

@@ -118,7 +118,8 @@ async function openEventStore(config: Config, logger: Logger, checked: boolean):
   );
 }
 
-async function openReadStore(config: Config, logger: Logger): Promise<ViewStore> {
+/** Rejects with `ConfigError` or `PartUnreachable`. */
+export async function openReadStore(config: Config, logger: Logger): Promise<ViewStore> {
   const { readStoreUrl: url, installation } = config;
   if (url === 'sqlite') {
     const { createSqliteReadStore } = await import('#read-store/sqlite');

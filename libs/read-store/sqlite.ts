@@ -88,12 +88,14 @@ function toBehind({ sort, behind }: PageQuery): { readonly sql: string; readonly
 const notWritten = (cause: unknown): AppError =>
   unavailable('read_store_unavailable', 'The read store could not be written.', 5, cause);
 
-/** `file`: a path or `:memory:`. Throws `DatabaseInUse` where another process holds the file. */
+/** `file`: a path or `:memory:`. Throws `DatabaseInUse` where another process writes it for longer than a connection waits. */
 export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
   const database = openDatabase({
     file,
     // Views are derived: after a power cut their checkpoint is as old as they are, and the events are read again.
     durability: 'normal',
+    // The command line asks a running server for a rebuild by a document here. A second server is kept out by the events.
+    held: 'shared',
     schema: 'CREATE TABLE IF NOT EXISTS checkpoints (view TEXT PRIMARY KEY, position INTEGER NOT NULL) STRICT;',
   });
   const setCheckpoint = database.prepare(

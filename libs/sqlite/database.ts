@@ -20,7 +20,7 @@ export class DatabaseDamaged extends Error {
   }
 }
 
-/** Connections of one process wait this long for one another. */
+/** Connections that share a file wait this long for one another. */
 const sharedWaitMs = 2_000;
 
 export interface DatabaseOptions {
@@ -29,7 +29,7 @@ export interface DatabaseOptions {
   /** `full`: a commit is on disk when it returns. `normal`: it survives the process, and a power cut only up to the last checkpoint. */
   readonly durability: 'full' | 'normal';
   readonly schema: string;
-  /** `alone`: no other connection may open the file, the default. `shared`: other connections of this process may. */
+  /** `alone`: no other connection may open the file, the default. `shared`: other connections may, of other processes too. */
   readonly held?: 'alone' | 'shared';
   /** Check the file first, as after a process that did not end in order. Throws `DatabaseDamaged`. */
   readonly checked?: boolean;

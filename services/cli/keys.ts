@@ -1,10 +1,9 @@
 /** `meerkat keys create`: an API key without a running server, for who may open the data folder anyway. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { InvalidArgumentError, type Command } from 'commander';
 import { keyInput, scope, type Scope } from '#contracts/account';
 import { validated } from '#http/validation';
-import { ConfigError, readConfig, type Config } from '#runtime/config';
+import { readConfig } from '#runtime/config';
+import { isInUse, refuseEmptyFolder } from './data-folder.js';
 import type { Product } from './product.js';
 import { printJson, printNote, printResult, Refused } from './terminal.js';
 
@@ -22,17 +21,8 @@ function parseScopes(text: string): Scope[] {
   });
 }
 
-/** The embedded event store is not there yet: opening it would found a new installation beside the one that is meant. */
-function refuseEmptyFolder({ eventStoreUrl, dataDir }: Config): void {
-  if (eventStoreUrl !== 'sqlite' || existsSync(join(dataDir, 'events.db'))) return;
-  throw new Refused(
-    'not_set_up',
-    `There is no instance in ${dataDir}. Set DATA_DIR to its folder, or start and set it up first.`,
-  );
-}
-
 function refuseWhileServerRuns(error: unknown): never {
-  if (error instanceof ConfigError && error.faults.some((fault) => fault.includes('in use by another'))) {
+  if (isInUse(error)) {
     throw new Refused(
       'server_running',
       'A server runs on this DATA_DIR: ask it for the key (POST /api/keys with an admin key), or stop it first.',

@@ -3,6 +3,7 @@ import type { CreatedKey, KeyInput } from '#contracts/account';
 import type { Decision } from '#contracts/policy';
 import type { RunResult } from '#contracts/run';
 import type { TaskInput } from '#contracts/task';
+import type { ReadStore } from '#read-store/read-store';
 import type { Config } from '#runtime/config';
 import type { Logger } from '#runtime/logger';
 import type { CodeForm } from '#sandbox/sandbox';
@@ -27,6 +28,12 @@ export interface TrialBench {
   close(): Promise<void>;
 }
 
+/** The views of an installation, and somebody who keeps them: its server, or this process where none runs. */
+export interface OpenViews {
+  readonly readStore: ReadStore;
+  close(): Promise<void>;
+}
+
 export interface Product {
   /** Runs until a signal and ends the process itself. */
   start(): Promise<void>;
@@ -34,4 +41,7 @@ export interface Product {
   openTrialBench(config: Config): Promise<TrialBench>;
   /** Makes a key while no server runs. Rejects with `ConfigError` where one does. */
   createKey(config: Config, input: Pick<KeyInput, 'name' | 'scopes'>): Promise<CreatedKey>;
+  /** Names of the views that are made of events. */
+  viewNames(): Promise<readonly string[]>;
+  openViews(config: Config): Promise<OpenViews>;
 }

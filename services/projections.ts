@@ -1,0 +1,48 @@
+/** Every view that is made of events, for who rebuilds them. */
+import { executionsView } from '#contracts/run';
+import { schedulesView } from '#contracts/schedule';
+import { tasksView } from '#contracts/task';
+import type { LeasedWork } from '#leases/leases';
+import { startProjection, type Projected, type ProjectionOptions } from '#read-store/projection';
+import { accountProjections } from './accounts/views.js';
+import { deliveriesView, deliveryIdOf, projectDelivery } from './delivery/delivery-view.js';
+import * as execution from './execution/execution-view.js';
+import * as unanswered from './execution/unanswered.js';
+import * as schedule from './scheduling/schedule-view.js';
+import * as task from './tasks/task-view.js';
+
+type Parts = Pick<ProjectionOptions, 'eventStore' | 'readStore' | 'leases' | 'logger'>;
+
+export interface KeptView {
+  readonly name: string;
+  /** Keeps it from now on, as the service it belongs to does. */
+  keep(parts: Parts): LeasedWork;
+}
+
+function kept<Document extends object>(projected: Projected<Document>): KeptView {
+  return { name: projected.view.name, keep: (parts) => startProjection({ ...parts, ...projected }) };
+}
+
+export const keptViews: readonly KeptView[] = [
+  kept({ view: tasksView, prefixes: task.taskViewPrefixes, idOf: task.idOf, reduce: task.reduce }),
+  kept({
+    view: schedulesView,
+    prefixes: schedule.scheduleViewPrefixes,
+    idOf: schedule.idOf,
+    reduce: schedule.reduce,
+  }),
+  kept({
+    view: executionsView,
+    prefixes: execution.executionViewPrefixes,
+    idOf: execution.idOf,
+    reduce: execution.reduce,
+  }),
+  kept({
+    view: unanswered.unansweredView,
+    prefixes: unanswered.unansweredPrefixes,
+    idOf: unanswered.idOf,
+    reduce: unanswered.reduce,
+  }),
+  kept({ view: deliveriesView, prefixes: ['dlv-'], idOf: deliveryIdOf, reduce: projectDelivery }),
+  ...accountProjections.map((projected) => kept(projected)),
+];
