@@ -1,6 +1,7 @@
 // Joins the compiled product and the packages it stands on into one file, dist/product.js: a start then reads a handful
 // of files instead of sixteen hundred, which takes a third off its time and a sixth off the memory of an idle process.
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { build } from 'esbuild';
 
@@ -25,9 +26,11 @@ const leftOut = [
 /** Clients of servers that most installations do not have: read by those that do, when the adapter is. */
 const readOnDemand = ['@eventstore/db-client', 'kafkajs', 'mongoose'];
 
+const fileOnDemand = (name) => `on-demand/${name.replaceAll(/\W+/g, '-').replace(/^-/, '')}.cjs`;
+
 /**
- * Such a package stays where it is. An import of it would be hoisted to the top of the joined file and read by everybody;
- * a call of `require` stays inside the module that asks, which runs when the adapter is chosen.
+ * Such a package is joined into a file of its own. An import of it would be hoisted to the top of the product and read by
+ * everybody; a call of `require` stays inside the module that asks, which runs when the adapter is chosen.
  */
 const packagesOnDemand = {
   name: 'packages-on-demand',
@@ -35,7 +38,7 @@ const packagesOnDemand = {
     const namespace = 'on-demand';
     onResolve({ filter: new RegExp(`^(${readOnDemand.join('|')})$`) }, ({ path }) => ({ path, namespace }));
     onLoad({ filter: /.*/, namespace }, ({ path }) => ({
-      contents: `const name = ${JSON.stringify(path)}; module.exports = require(name);`,
+      contents: `const file = ${JSON.stringify(`./${fileOnDemand(path)}`)}; module.exports = require(file);`,
       loader: 'js',
     }));
   },
@@ -64,7 +67,29 @@ const __filename = pathOf(import.meta.url);
 const __dirname = folderOf(__filename);
 `;
 
+async function bundleOnDemand(root, name) {
+  const outfile = join(root, 'dist', fileOnDemand(name));
+  const { resolve } = createRequire(join(root, 'package.json'));
+  const madeFrom = resolve(name);
+  const [made, source] = await Promise.all([outfile, madeFrom].map((path) => stat(path).catch(() => null)));
+  if (made !== null && source !== null && made.mtimeMs > source.mtimeMs) return;
+  await build({
+    entryPoints: [madeFrom],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node24',
+    keepNames: true,
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: 'none',
+    logLevel: 'error',
+  });
+}
+
 export async function bundleProduct(root) {
+  await Promise.all(readOnDemand.map((name) => bundleOnDemand(root, name)));
   const output = join(root, 'dist', 'product.js');
   await build({
     entryPoints: [join(root, 'dist', 'services', 'main.js')],
