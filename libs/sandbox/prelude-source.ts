@@ -25,6 +25,7 @@ const preludeFiles = [
   'sibling-positions',
   'element-state',
   'attribute-selectors',
+  'plain-tests',
   'selectors',
   'lists',
   'parse-markup',

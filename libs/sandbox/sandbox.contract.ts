@@ -458,6 +458,27 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
         }
       });
 
+      it('selectors of descendants find the same whether many or few fit, also where holders are nested', async () => {
+        const cells = '<td><span class=s>x</span><td>y';
+        const rows = Array.from({ length: 30 }, () => `<tr>${cells}`).join('');
+        const html = `<div class=o><div class=o><p class=s></p><table class=q><thead><tr><th class=s><tbody>${rows}</table></div></div>
+          <table class=q>${rows}</table><section class=s><span class=s></span></section><template><div class=o><i class=s></i></div></template>`;
+        const code = `const all = Array.from(document.querySelectorAll('*')); const mismatches = [];
+          for (const selector of ['.o .s', '.o .o .s', 'div .q .s', '.q tbody tr', '.o tbody .s', '.s .s', '.o .q td', 'table td span', '.none .s', '.o .none .s', 'body .o .q tr td .s', '.o > .o .s', '.q tr:nth-child(2) .s', ':is(.o, .q) .s'])
+            for (const root of [document, document.body, document.querySelector('.o .o'), document.querySelector('.q tbody')]) {
+              const wanted = all.filter((each) => root !== each && root.contains(each) && each.matches(selector));
+              const found = Array.from(root.querySelectorAll(selector));
+              if (wanted.length !== found.length || wanted.some((each, at) => each !== found[at])) mismatches.push(selector);
+            }
+          const table = document.querySelector('.q');
+          page.report('value', [mismatches, Array.from(table.rows, (row) => row.rowIndex).every((index, at) => index === at), table.rows.length,
+            table.tBodies[0].rows[4].sectionRowIndex, table.rows[2].cells[1].cellIndex, table.rows[2].cells.length,
+            document.querySelector('template').content.querySelectorAll('.o .s').length]);
+          table.deleteRow?.(0); table.rows[0].remove(); page.report('after', table.rows[0].rowIndex); true`;
+        const result = await evaluate(code, { page: pageOf(html) });
+        expect(result.values).toEqual({ value: [[], true, 31, 4, 1, 2, 1], after: 0 });
+      });
+
       it('a selector that cannot be read is a SyntaxError', async () => {
         for (const selector of ['li!!', 'li >', '[x', ':nope', 'a,,b', ':nth-child(x)', '#1a b:has(']) {
           const result = await evaluate(`document.querySelector(${JSON.stringify(selector)})`);

@@ -18,9 +18,11 @@ import {
 } from './form-members.js';
 import type { DOMTokenList, HTMLCollection } from './lists.js';
 import { liveCollection, namedCollection, oncePerNode, tokenList } from './lists.js';
+import { NodeMap } from './node-map.js';
 import type { NodeClass } from './nodes.js';
 import { Comment, DocumentFragment, DocumentType, Node, numberOf, tag, Text, write } from './nodes.js';
 import { selectAll } from './selectors.js';
+import { positionOf } from './sibling-positions.js';
 import {
   childElementsOf,
   commentKind,
@@ -38,6 +40,7 @@ import {
   templateContent,
   textKind,
   textOf,
+  versionOf,
 } from './tree.js';
 import { URL } from './url.js';
 import { createWrappersBy, wrap } from './wrappers.js';
@@ -161,19 +164,41 @@ function linkMembers(): object {
 
 // Forms ---------------------------------------------------------------------------------------------------------------
 
-function childrenWith(node: number, ...tags: string[]): number[] {
-  const wanted: number[] = [];
-  for (let at = 0; at < tags.length; at++) wanted.push(findName(tags[at] ?? ''));
-  return childElementsOf(node, wanted);
+/** The children of one of two tags. A name that nothing bears has the id -1, which would be any. */
+function childrenWith(node: number, tag_: string, other: string = tag_): number[] {
+  const first = findName(tag_);
+  const second = other === tag_ ? first : findName(other);
+  if (first < 0 && second < 0) return [];
+  return childElementsOf(node, first < 0 ? second : first, second);
 }
 
 function rowsOf(table: number): number[] {
-  const heads = childrenWith(table, 'thead').flatMap((section) => childrenWith(section, 'tr'));
-  const feet = childrenWith(table, 'tfoot').flatMap((section) => childrenWith(section, 'tr'));
-  const bodies = childElementsOf(table).flatMap((child) =>
-    tag(child) === 'tr' ? [child] : tag(child) === 'tbody' ? childrenWith(child, 'tr') : [],
-  );
+  const heads: number[] = [];
+  const bodies: number[] = [];
+  const feet: number[] = [];
+  for (const child of childElementsOf(table)) {
+    const name = tag(child);
+    if (name === 'tr') bodies.push(child);
+    else if (name === 'tbody') bodies.push(...childrenWith(child, 'tr'));
+    else if (name === 'thead') heads.push(...childrenWith(child, 'tr'));
+    else if (name === 'tfoot') feet.push(...childrenWith(child, 'tr'));
+  }
   return [...heads, ...bodies, ...feet];
+}
+
+let indexedTable = -1;
+let indexedVersion = -1;
+let rowIndexes = new NodeMap<number>();
+
+/** Where a row stands in its table, counted once for all rows of a table. */
+function rowIndexIn(table: number, row: number): number {
+  if (table !== indexedTable || indexedVersion !== versionOf()) {
+    indexedTable = table;
+    indexedVersion = versionOf();
+    rowIndexes = new NodeMap();
+    for (const [at, each] of rowsOf(table).entries()) rowIndexes.set(each, at);
+  }
+  return rowIndexes.get(row) ?? -1;
 }
 
 function tableOf(node: number): number {
@@ -216,11 +241,10 @@ const rowMembers = {
   },
   get rowIndex(): number {
     const table = tableOf(numberOf(this));
-    return table < 0 ? -1 : rowsOf(table).indexOf(numberOf(this));
+    return table < 0 ? -1 : rowIndexIn(table, numberOf(this));
   },
   get sectionRowIndex(): number {
-    const parent = parentElementOf(numberOf(this));
-    return parent < 0 ? -1 : childrenWith(parent, 'tr').indexOf(numberOf(this));
+    return parentElementOf(numberOf(this)) < 0 ? -1 : positionOf(numberOf(this), false, true) - 1;
   },
 };
 

@@ -140,10 +140,12 @@ const liveItems: ProxyHandler<NodeCollection> = {
 
 const namedItems: ProxyHandler<HTMLCollection> = {
   ...(liveItems as ProxyHandler<HTMLCollection>),
-  get(target, name, receiver): unknown {
-    const isNamed = typeof name === 'string' && indexOf(name) < 0 && !(name in target);
-    if (isNamed) return target.namedItem(name) ?? undefined;
-    return liveItems.get?.(target, name, receiver);
+  get(target, name): unknown {
+    if (name === behind) return target;
+    const index = indexOf(name);
+    if (index >= 0) return wrap(nodesOf(target)[index] ?? -1) ?? undefined;
+    if (typeof name === 'string' && !(name in target)) return target.namedItem(name) ?? undefined;
+    return getProperty(target, name, target);
   },
 };
 

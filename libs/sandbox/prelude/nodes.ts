@@ -73,7 +73,7 @@ export type NodeClass = abstract new () => Node;
 const construct = Reflect.construct;
 const noArguments: never[] = [];
 const childNodes = oncePerNode(liveNodes, childNodesOf);
-const childElements = oncePerNode(liveCollection, childElementsOf);
+const childElements = oncePerNode(liveCollection, (node) => childElementsOf(node));
 
 export class Node {
   static readonly ELEMENT_NODE = 1;

@@ -20,7 +20,7 @@ export function indexOfNames(list: string, foldsCase: boolean): Map<string, numb
 }
 
 /** Where in the part of a list the first row is that is no less. */
-function bisect(list: Int32Array, row: number, from: number, to: number): number {
+function bisect(list: ArrayLike<number>, row: number, from: number, to: number): number {
   let low = from;
   let high = to;
   while (low < high) {
@@ -52,4 +52,18 @@ export function rowsWithin(
     few.push(row);
   }
   return list.subarray(first, bisect(list, end, first, to));
+}
+
+/** Those of a list that lie inside one of the subtrees, of which none holds another; both in order. */
+export function rowsInside(list: ArrayLike<number>, holders: ArrayLike<number>, ends: Int32Array): number[] {
+  const { length } = list;
+  const found: number[] = [];
+  let at = 0;
+  for (let each = 0; each < holders.length && at < length; each++) {
+    const holder = holders[each] ?? 0;
+    const end = ends[holder] ?? 0;
+    if ((list[at] ?? 0) <= holder) at = bisect(list, holder + 1, at, length);
+    for (let row = list[at] ?? end; row < end; row = list[++at] ?? end) found.push(row);
+  }
+  return found;
 }

@@ -2,17 +2,10 @@
  * CSS Selectors 4 over the tree's integers. A selector is read once into compounds; the rightmost one picks its
  * candidates from the page's indexes, and the rest is checked from right to left.
  */
-import { attributeTest, hasToken, isForeign } from './attribute-selectors.js';
-import {
-  canBeDisabled,
-  directionOf,
-  isChecked,
-  isDisabled,
-  isEditable,
-  isEmpty,
-  isTag,
-  languageOf,
-} from './element-state.js';
+import { attributeTest, hasToken } from './attribute-selectors.js';
+import { directionOf, languageOf } from './element-state.js';
+import { neverTrue, plainTests } from './plain-tests.js';
+import type { Place, Test } from './plain-tests.js';
 import { nameStart, Reader, SelectorError } from './selector-reader.js';
 import { positionOf } from './sibling-positions.js';
 import { asciiLowerCase } from './row-lists.js';
@@ -20,34 +13,25 @@ import {
   classIndex,
   compareOrder,
   containsNode,
+  endOf,
   firstChild,
   following,
   getAttribute,
   indexedByClass,
   indexedById,
   indexedByTag,
+  inside,
   internName,
   isElement,
   isQuirks,
-  kind,
   marksOfClass,
-  nameText,
   nextElement,
   nextSibling,
   parentElementOf,
-  parentOf,
   previousElement,
   rootOf,
   tagOf,
 } from './tree.js';
-
-/** What `:scope` and, inside `:has()`, the element in question stand for. */
-interface Place {
-  readonly scope: number;
-  readonly anchor: number;
-}
-
-type Test = (node: number, place: Place) => boolean;
 
 interface Compound {
   /** Name ids that the tag may have: of HTML, SVG and MathML. Empty for any. */
@@ -69,10 +53,6 @@ interface Complex {
 }
 
 const cache = new Map<string, Complex[]>();
-
-/** States that nothing on a page at rest is in. */
-const neverTrue =
-  ' hover active focus focus-visible focus-within visited local-link fullscreen modal picture-in-picture playing paused seeking buffering stalled muted volume-locked current past future user-invalid user-valid popover-open autofill -webkit-autofill target-within host host-context ';
 
 function hasClass(node: number, name: string): boolean {
   const list = getAttribute(node, 'class');
@@ -122,50 +102,6 @@ function nthTest(name: string, argument: string): Test {
 }
 
 // Pseudo-classes ------------------------------------------------------------------------------------------------------
-
-let readTarget: () => string = () => '';
-
-/** The fragment of the page's address, for `:target`. */
-export function setTarget(read: () => string): void {
-  readTarget = read;
-}
-
-const plainTests: Readonly<Record<string, Test>> = {
-  root: (node) => parentElementOf(node) < 0 && parentOf(node) >= 0 && kind(parentOf(node)) === 9,
-  empty: isEmpty,
-  'first-child': (node) => previousElement(node) < 0,
-  'last-child': (node) => nextElement(node) < 0,
-  'only-child': (node) => previousElement(node) < 0 && nextElement(node) < 0,
-  'first-of-type': (node) => positionOf(node, false, true) === 1,
-  'last-of-type': (node) => positionOf(node, true, true) === 1,
-  'only-of-type': (node) => positionOf(node, false, true) === 1 && positionOf(node, true, true) === 1,
-  scope: (node, place) => node === place.scope,
-  checked: isChecked,
-  disabled: isDisabled,
-  enabled: (node) => isTag(node, canBeDisabled) && !isDisabled(node),
-  required: (node) => isTag(node, ' input select textarea ') && getAttribute(node, 'required') !== null,
-  optional: (node) => isTag(node, ' input select textarea ') && getAttribute(node, 'required') === null,
-  'read-write': isEditable,
-  'read-only': (node) => !isEditable(node),
-  link: (node) => isTag(node, ' a area ') && getAttribute(node, 'href') !== null,
-  'any-link': (node) => isTag(node, ' a area ') && getAttribute(node, 'href') !== null,
-  'placeholder-shown': (node) =>
-    isTag(node, ' input textarea ') && !!getAttribute(node, 'placeholder') && !getAttribute(node, 'value'),
-  default: (node) =>
-    (isTag(node, ' input ') && getAttribute(node, 'checked') !== null) ||
-    (isTag(node, ' option ') && getAttribute(node, 'selected') !== null),
-  indeterminate: (node) => isTag(node, ' progress ') && getAttribute(node, 'value') === null,
-  target: (node) => {
-    const id = getAttribute(node, 'id');
-    return id !== null && id !== '' && id === readTarget();
-  },
-  defined: (node) => !nameText(tagOf(node)).includes('-') || isForeign(node),
-  open: (node) => isTag(node, ' details dialog ') && getAttribute(node, 'open') !== null,
-  valid: (node) => isTag(node, ' input select textarea form fieldset '),
-  invalid: () => false,
-  'in-range': (node) => isTag(node, ' input ') && getAttribute(node, 'min') !== null,
-  'out-of-range': () => false,
-};
 
 function pseudoTest(reader: Reader): Test {
   if (reader.take(':')) {
@@ -470,6 +406,55 @@ function eachMatch(root: number, complex: Complex, place: Place, visit: (node: n
   }
 }
 
+/** From so many candidates on it pays to find those who may hold them first. */
+const manyCandidates = 16;
+
+/**
+ * What a selector of descendants alone (`a b c`) asks of whoever holds what fits: the outermost elements that fit all of
+ * it but the last compound. Null where the indexes do not tell.
+ */
+function holdersOf(root: number, complex: Complex, place: Place): number[] | null {
+  const { compounds, combinators } = complex;
+  const top = rootOf(root);
+  let holders: number[] | null = null;
+  for (let at = 0; at < combinators.length; at++) {
+    const compound = compounds[at];
+    if (compound === undefined || combinators[at] !== ' ') return null;
+    const rows = candidates(top, compound);
+    if (rows === null) return null;
+    const list: ArrayLike<number> = holders === null ? rows : inside(rows, holders);
+    const outermost: number[] = [];
+    let end = -1;
+    for (let each = 0; each < list.length; each++) {
+      const row = list[each] ?? -1;
+      if (row < end || !matchesCompound(compound, row, place)) continue;
+      outermost.push(row);
+      end = endOf(row);
+    }
+    holders = outermost;
+  }
+  return holders;
+}
+
+/** Adds all elements inside `root` that fit. */
+function addMatches(root: number, complex: Complex, place: Place, found: number[]): void {
+  const compound = complex.compounds[complex.compounds.length - 1];
+  const rows = complex.compounds.length > 1 && compound !== undefined ? candidates(root, compound) : null;
+  const holders = rows !== null && rows.length >= manyCandidates ? holdersOf(root, complex, place) : null;
+  if (rows === null || holders === null || compound === undefined) {
+    eachMatch(root, complex, place, (node) => {
+      found.push(node);
+      return false;
+    });
+    return;
+  }
+  const held = inside(rows, holders);
+  for (let at = 0; at < held.length; at++) {
+    const node = held[at] ?? -1;
+    if (matchesCompound(compound, node, place)) found.push(node);
+  }
+}
+
 function findWithin(root: number, complex: Complex, place: Place): number {
   let found = -1;
   eachMatch(root, complex, place, (node) => {
@@ -505,12 +490,7 @@ export function selectAll(root: number, selector: string): number[] {
   const list = parseSelector(selector);
   const place = placeOf(root);
   const found: number[] = [];
-  for (const complex of list) {
-    eachMatch(root, complex, place, (node) => {
-      found.push(node);
-      return false;
-    });
-  }
+  for (const complex of list) addMatches(root, complex, place, found);
   if (list.length === 1) return found;
   return found.sort(compareOrder).filter((node, at) => node !== found[at - 1]);
 }

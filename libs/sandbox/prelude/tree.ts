@@ -4,7 +4,7 @@
  * nodes made by the code live in those columns from the start. A node below `frozen` is read from the tables.
  */
 import { NodeMap } from './node-map.js';
-import { asciiLowerCase, indexOfNames, rowsWithin } from './row-lists.js';
+import { asciiLowerCase, indexOfNames, rowsInside, rowsWithin } from './row-lists.js';
 
 export const elementKind = 1;
 export const textKind = 3;
@@ -214,6 +214,16 @@ export function previousSibling(node: number): number {
   return sibling;
 }
 
+/** Those of the page's rows, in order, that lie inside one of its elements, of which none holds another. */
+export function inside(list: ArrayLike<number>, holders: ArrayLike<number>): number[] {
+  return rowsInside(list, holders, endAt);
+}
+
+/** Where the subtree of a node of the page ends; good for nodes that the indexes answer for. */
+export function endOf(node: number): number {
+  return endAt[node] ?? 0;
+}
+
 /** The next node in document order within `root`, -1 at its end. */
 export function following(node: number, root: number): number {
   if (node < frozen) return node + 1 < (endAt[root] ?? 0) ? node + 1 : -1;
@@ -274,19 +284,26 @@ export function childNodesOf(node: number): number[] {
   return children;
 }
 
-/** Of the tags whose name ids are given, of any without. Written out over the tables: rows and cells are found by it. */
-export function childElementsOf(node: number, tags: readonly number[] | null = null): number[] {
+/** Stands for any tag where name ids are asked for. */
+export const anyTag = -1;
+
+/** Of one of two tags, by their name ids. Written out over the tables: rows and cells are found by it. */
+export function childElementsOf(node: number, first: number = anyTag, second: number = first): number[] {
   const children: number[] = [];
   if (node < frozen) {
     const end = endAt[node] ?? 0;
     for (let child = node + 1; child < end; child = endAt[child] ?? end) {
       const word = kindOf[child] ?? 0;
-      if (word >> 24 === elementKind && (tags === null || tags.includes(word & 0xffffff))) children.push(child);
+      if (word >> 24 !== elementKind) continue;
+      const name = word & 0xffffff;
+      if (first === anyTag || name === first || name === second) children.push(child);
     }
     return children;
   }
   for (let child = firstChild(node); child >= 0; child = nextSibling(child)) {
-    if (isElement(child) && (tags === null || tags.includes(tagOf(child)))) children.push(child);
+    if (!isElement(child)) continue;
+    const name = tagOf(child);
+    if (first === anyTag || name === first || name === second) children.push(child);
   }
   return children;
 }

@@ -11,7 +11,7 @@ import { outerMarkup } from './markup.js';
 import { CharacterData, Comment, DocumentFragment, DocumentType, EventTarget, Node, numberOf, Text } from './nodes.js';
 import { parseDocument } from './parse-markup.js';
 import { escapeIdentifier } from './queries.js';
-import { setTarget } from './selectors.js';
+import { setTarget } from './plain-tests.js';
 import { addTraversal, NodeFilter, NodeIterator, TreeWalker } from './traversal.js';
 import { URL, URLSearchParams } from './url.js';
 import { wrap } from './wrappers.js';
