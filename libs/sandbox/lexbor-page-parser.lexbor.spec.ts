@@ -27,6 +27,13 @@ describe('lexbor as a page parser', () => {
     expect(outlineOf(flat)).toContain('<selectedcontent>\n|           "b"\n|           <i>\n|             "c"');
   });
 
+  it('gives up showing what is selected where there are too many options, and reads them all', () => {
+    const options = '<option>x'.repeat(20_000);
+    const markup = `<select><button><selectedcontent></button>${options}<option selected>y`;
+    const { flat } = parser.parsePage(Buffer.from(markup), 'html', defaultPageLimits);
+    expect(outlineOf(flat).match(/<option>/g)).toHaveLength(20_001);
+  });
+
   it('refuses an element with more attributes than can be compared with each other', () => {
     expect(page(`<p ${attributes(1_024)}>`)).not.toThrow();
     expect(page(`<p ${attributes(1_025)}>`)).toThrow(tooMany);

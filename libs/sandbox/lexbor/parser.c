@@ -16,10 +16,12 @@
 
 /* lexbor looks for duplicates by comparing each attribute of a tag with all before it. */
 #define MAX_ATTRIBUTES 1024u
+/* Each `option` looks at all others of its `select`, and each `selectedcontent` is filled anew: for so many at most. */
+#define MAX_SELECTED_STEPS 1000u
 
 static enum failure why;
 static uint32_t depth_limit;
-static uint32_t root_attributes;
+static uint32_t root_attributes, selected_steps;
 static lxb_html_tree_t *tree;
 static lxb_html_tokenizer_token_f next_token;
 static struct output output;
@@ -94,7 +96,9 @@ static lxb_html_token_t *guard(lxb_html_tokenizer_t *tokenizer, lxb_html_token_t
     }
     if (token->tag_id == LXB_TAG__PROCESSINGINSTRUCTION) make_comment(token);
     /* The one element of which lexbor has to be told that it was inserted: it shows what is selected. */
-    if (token->tag_id == LXB_TAG_SELECTEDCONTENT) set_silent(false);
+    if (token->tag_id == LXB_TAG_SELECTEDCONTENT || (selected_steps > 0 && token->tag_id == LXB_TAG_OPTION)) {
+        set_silent(++selected_steps > MAX_SELECTED_STEPS);
+    }
     if (tree->mode == lxb_html_tree_insertion_mode_in_body_skip_new_line_textarea && begin_textarea(token)) return token;
     return next_token(tokenizer, token, context);
 }
