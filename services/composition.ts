@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DynamicModule } from '@nestjs/common';
-import { BUS, type Bus } from '#bus/bus';
+import { BUS, BUS_HEALTH, type Bus } from '#bus/bus';
 import { recordParked } from '#bus/record-parked';
 import { pepperOf } from '#contracts/api-key';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
@@ -27,6 +27,7 @@ import { reachPart } from './reach-part.js';
 export interface Ports {
   readonly eventStore: EventStore;
   readonly bus: Bus;
+  isBusHealthy(): Promise<boolean>;
   readonly readStore: ViewStore;
   readonly leases: Leases;
   readonly sandbox: Sandbox;
@@ -85,7 +86,8 @@ function findSecretKey(config: Config): Uint8Array {
   throw new ConfigError([`SECRET_KEY: ${file} does not hold 32 bytes in base64; restore it from a backup.`]);
 }
 
-type Stores = Pick<Ports, 'eventStore' | 'bus' | 'readStore'>;
+type OpenBus = Pick<Ports, 'bus' | 'isBusHealthy'>;
+type Stores = Pick<Ports, 'eventStore' | 'readStore'> & OpenBus;
 
 /** A file that another process holds, or that is damaged, is said as a fault of DATA_DIR. */
 async function fromDataFolder<Part>(
@@ -131,12 +133,19 @@ export async function openReadStore(config: Config, logger: Logger): Promise<Vie
   );
 }
 
-async function openBus(config: Config, logger: Logger, eventStore: EventStore, secretKey: Uint8Array): Promise<Bus> {
+async function openBus(
+  config: Config,
+  logger: Logger,
+  eventStore: EventStore,
+  secretKey: Uint8Array,
+): Promise<OpenBus> {
   const { busUrl: url, installation } = config;
   const onParked = recordParked(eventStore);
   if (url === 'sqlite') {
     const { createSqliteBus } = await import('#bus/sqlite');
-    return fromDataFolder(config, async (file) => createSqliteBus(file('bus.db'), logger, { onParked }));
+    const bus = await fromDataFolder(config, async (file) => createSqliteBus(file('bus.db'), logger, { onParked }));
+    const isBusHealthy = (): Promise<boolean> => bus.parked('task', 1).then(() => true);
+    return { bus, isBusHealthy };
   }
   const address = parseKafkaAddress(url);
   if (address === null) throw new ConfigError(['BUS_URL: must be an address such as kafka://host:9092.']);
@@ -148,7 +157,7 @@ async function openBus(config: Config, logger: Logger, eventStore: EventStore, s
   const bus = await reachPart({ variable: 'BUS_URL', url, logger }, () =>
     createKafkaBus({ ...address, installation, processName, logger, onParked }),
   );
-  return sealRequests(bus, secretKey);
+  return { bus: sealRequests(bus, secretKey), isBusHealthy: () => bus.healthy() };
 }
 
 /** What was opened before a part that cannot be is closed again. */
@@ -157,7 +166,7 @@ async function openStores(config: Config, logger: Logger, checked: boolean, secr
   let readStore: ViewStore | null = null;
   try {
     readStore = await openReadStore(config, logger);
-    return { eventStore, readStore, bus: await openBus(config, logger, eventStore, secretKey) };
+    return { eventStore, readStore, ...(await openBus(config, logger, eventStore, secretKey)) };
   } catch (error) {
     await readStore?.close();
     await eventStore.close();
@@ -192,7 +201,12 @@ export async function openPorts(config: Config, logger: Logger): Promise<Ports> 
   const folder = embedded(config) ? enterDataFolder(config) : null;
   if (folder?.wasUnclean === true) logger.warn({}, 'the last process did not end in order; checking the event store');
   const secretKey = findSecretKey(config);
-  const { eventStore, bus, readStore } = await openStores(config, logger, folder?.wasUnclean === true, secretKey);
+  const { eventStore, readStore, bus, isBusHealthy } = await openStores(
+    config,
+    logger,
+    folder?.wasUnclean === true,
+    secretKey,
+  );
   const leases = await openLeases(config, logger, readStore);
   const [{ createEventVault }, { createOutbound }, { createHttpPageLoader }, { createQuickJsSandbox }] =
     await Promise.all([
@@ -213,6 +227,7 @@ export async function openPorts(config: Config, logger: Logger): Promise<Ports> 
   return {
     eventStore,
     bus,
+    isBusHealthy,
     readStore,
     leases,
     sandbox,
@@ -241,6 +256,7 @@ export function portsModule(config: Config, logger: Logger, ports: Ports, addres
     { provide: IDS, useValue: createIds() },
     { provide: EVENT_STORE, useValue: ports.eventStore },
     { provide: BUS, useValue: ports.bus },
+    { provide: BUS_HEALTH, useValue: ports.isBusHealthy },
     { provide: READ_STORE, useValue: ports.readStore },
     { provide: LEASES, useValue: ports.leases },
     { provide: SANDBOX, useValue: ports.sandbox },

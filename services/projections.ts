@@ -4,6 +4,7 @@ import { schedulesView } from '#contracts/schedule';
 import { tasksView } from '#contracts/task';
 import type { LeasedWork } from '#leases/leases';
 import { startProjection, type Projected, type ProjectionOptions } from '#read-store/projection';
+import type { AnyView } from '#read-store/read-store';
 import { accountProjections } from './accounts/views.js';
 import { deliveriesView, deliveryIdOf, projectDelivery } from './delivery/delivery-view.js';
 import * as execution from './execution/execution-view.js';
@@ -15,12 +16,14 @@ type Parts = Pick<ProjectionOptions, 'eventStore' | 'readStore' | 'leases' | 'lo
 
 export interface KeptView {
   readonly name: string;
+  readonly view: AnyView;
   /** Keeps it from now on, as the service it belongs to does. */
   keep(parts: Parts): LeasedWork;
 }
 
 function kept<Document extends object>(projected: Projected<Document>): KeptView {
-  return { name: projected.view.name, keep: (parts) => startProjection({ ...parts, ...projected }) };
+  const { view } = projected;
+  return { name: view.name, view, keep: (parts) => startProjection({ ...parts, ...projected }) };
 }
 
 export const keptViews: readonly KeptView[] = [

@@ -1,8 +1,8 @@
 /** Waits at the start for a part on another machine: rolling restarts bring things up in any order. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '#runtime/errors';
 import { shownAddress } from '#runtime/engine-address';
 import type { Logger } from '#runtime/logger';
+import { patiently, startPatienceMs } from '#runtime/patience';
 
 /** A part that could not be reached in time: the process ends with exit code 75. */
 export class PartUnreachable extends Error {
@@ -20,9 +20,6 @@ function reasonOf(error: unknown): string {
   return error.cause instanceof Error ? error.cause.message : error.message;
 }
 
-const patienceMs = 60_000;
-const againMs = 1_000;
-
 export interface Reaching {
   /** The setting that names the part. */
   readonly variable: string;
@@ -33,19 +30,17 @@ export interface Reaching {
 
 /** What `open` opens, as soon as it can be reached. Rejects with `PartUnreachable`, or at once with a defect. */
 export async function reachPart<Part>(reaching: Reaching, open: () => Promise<Part>): Promise<Part> {
-  const { variable, url, logger } = reaching;
-  const begunAt = performance.now();
-  for (let tries = 0; ; tries += 1) {
-    try {
-      return await open();
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'SERVER_ERROR') throw error;
-      const waitedMs = performance.now() - begunAt;
-      if (waitedMs + againMs >= (reaching.patienceMs ?? patienceMs)) {
-        throw new PartUnreachable(variable, url, waitedMs, error);
-      }
-      if (tries === 0) logger.warn({ address: shownAddress(url), reason: reasonOf(error) }, `waiting for ${variable}`);
+  const { variable, url, logger, patienceMs = startPatienceMs } = reaching;
+  try {
+    return await patiently(open, {
+      patienceMs,
+      waiting: (error) =>
+        logger.warn({ address: shownAddress(url), reason: reasonOf(error) }, `waiting for ${variable}`),
+    });
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'SERVER_ERROR') {
+      throw new PartUnreachable(variable, url, patienceMs, error);
     }
-    await delay(againMs);
+    throw error;
   }
 }

@@ -60,3 +60,6 @@ export interface ParkedMessage {
 }
 
 export const BUS = Symbol('Bus');
+
+/** `() => Promise<boolean>`: whether messages go out and come in here now, for probes. */
+export const BUS_HEALTH = Symbol('BusHealth');

@@ -9,6 +9,7 @@ import { startSweep } from '#leases/sweep';
 import { startProjection } from '#read-store/projection';
 import { CONFIG, ConfigError, type Config } from '#runtime/config';
 import { LOGGER, type Logger } from '#runtime/logger';
+import { patiently } from '#runtime/patience';
 import {
   ACCOUNT_PORTS,
   CloseSession,
@@ -81,7 +82,9 @@ export class AccountsInbox implements OnApplicationBootstrap, BeforeApplicationS
         return { closed: true };
       }),
     ];
-    await this.setUpByEnvironment();
+    await patiently(() => this.setUpByEnvironment(), {
+      waiting: ({ reason }) => this.logger.warn({ reason }, 'cannot be set up from the environment yet; trying again'),
+    });
   }
 
   async beforeApplicationShutdown(): Promise<void> {

@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { Controller, Inject } from '@nestjs/common';
 import { z } from 'zod';
-import { BUS, type Bus } from '#bus/bus';
+import { BUS_HEALTH } from '#bus/bus';
 import { tasksView } from '#contracts/task';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { data, text, type Answer } from '#http/envelope';
@@ -76,7 +76,7 @@ export class ProbesController {
 
   constructor(
     @Inject(EVENT_STORE) private readonly eventStore: EventStore,
-    @Inject(BUS) private readonly bus: Bus,
+    @Inject(BUS_HEALTH) private readonly isBusHealthy: () => Promise<boolean>,
     @Inject(READ_STORE) private readonly readStore: ReadStore,
     @Inject(FrontDoor) private readonly frontDoor: FrontDoor,
   ) {}
@@ -112,7 +112,7 @@ export class ProbesController {
   private async askParts(): Promise<Parts> {
     const [eventStore, bus, readStore] = await Promise.all([
       stateOf(this.eventStore.readLast('readiness')),
-      stateOf(this.bus.parked('task', 1)),
+      stateOf(this.isBusHealthy().then((isHealthy) => isHealthy || Promise.reject(new Error('not in its groups')))),
       stateOf(this.readStore.checkpoint(tasksView)),
     ]);
     return { eventStore, bus, readStore };

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { errorOf, type Reply } from './kit/api.js';
-import { createInstallation, ownerApiKey, type Installation } from './kit/installation.js';
+import { createInstallation } from './kit/create-installation.js';
+import { ownerApiKey, type Installation } from './kit/installation.js';
 import { byHand } from './kit/settings.js';
 
 let installation: Installation;

@@ -2,7 +2,8 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Execution } from './kit/api.js';
-import { createInstallation, type Installation } from './kit/installation.js';
+import { createInstallation } from './kit/create-installation.js';
+import type { Installation } from './kit/installation.js';
 import * as sites from './kit/page-site.js';
 import { byHand } from './kit/settings.js';
 

@@ -1,7 +1,7 @@
 /** The product as it is meant to go: a task is created, its page changes, people are told once of each change. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { verified } from './kit/hook-sink.js';
-import { createInstallation } from './kit/installation.js';
+import { createInstallation } from './kit/create-installation.js';
 import { until } from './kit/until.js';
 import { expectWhole, secret, startWorld, Watch, type World } from './kit/watch.js';
 

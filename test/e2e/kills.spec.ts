@@ -1,7 +1,7 @@
 /** The product killed in the middle of whatever it does: nothing is lost, nothing is told twice under two names. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { verified } from './kit/hook-sink.js';
-import { createInstallation } from './kit/installation.js';
+import { createInstallation } from './kit/create-installation.js';
 import { byHand } from './kit/settings.js';
 import { momentsLater, seededRandom, until } from './kit/until.js';
 import { expectWhole, secret, startWorld, Watch, type World } from './kit/watch.js';

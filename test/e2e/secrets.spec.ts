@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { startHookSink, verified, type HookSink } from './kit/hook-sink.js';
-import { createInstallation, ownerApiKey, ownerEmail, ownerPassword, type Installation } from './kit/installation.js';
+import { createInstallation } from './kit/create-installation.js';
+import { ownerApiKey, ownerEmail, ownerPassword, type Installation } from './kit/installation.js';
 import { startMailSink, type MailSink } from './kit/mail-sink.js';
 import { html, startPageSite, type PageSite } from './kit/page-site.js';
 import { byHand } from './kit/settings.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { MissingPart } from './downloads.ts';
-import { kafkaServer, type KafkaUser } from './kafka/kafka.ts';
+import { kafkaServer, type Door, type KafkaUser } from './kafka/kafka.ts';
 import { mongo } from './mongo/mongo.ts';
 import {
   answers,
@@ -104,7 +104,8 @@ export const startEventStore = (options: StartOptions): Promise<RunningServer> =
 /** `user`: who may come, by TLS alone; everybody, in clear, where it is left out. */
 export const startKafka = ({
   user,
+  door,
   ...options
-}: StartOptions & { readonly user?: KafkaUser }): Promise<RunningServer> =>
-  startServer(kafkaServer(user ?? null), options);
+}: StartOptions & { readonly user?: KafkaUser; readonly door?: Door }): Promise<RunningServer> =>
+  startServer(kafkaServer(user ?? null, door ?? null), options);
 export const startMongo = (options: StartOptions): Promise<RunningServer> => startServer(mongo, options);

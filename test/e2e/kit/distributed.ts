@@ -6,6 +6,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import { mongo } from 'mongoose';
 import type { RecordedEvent } from '#event-store/event-store';
 import { createEventStoreDbEventStore } from '#event-store/eventstoredb';
+import { createMongoReadStore } from '#read-store/mongo';
 import { parseKafkaAddress } from '#runtime/engine-address';
 import { silentLogger } from '#runtime/logger';
 import { createApi } from './api.js';
@@ -44,6 +45,8 @@ export interface DistributedInstallation extends Installation {
 export interface DistributedOptions extends InstallationOptions {
   /** Which roles share a process; each stands for two. */
   readonly layout?: readonly string[];
+  /** Where processes of these roles find the servers, where not at their own addresses. */
+  readonly addressesFor?: (roles: string) => ServerAddresses;
 }
 
 /** Every border between services is crossed by messages, in no more processes than two cores bear. */
@@ -115,19 +118,21 @@ export async function distributedInstallation(
   const urls = ports.map((port) => `http://127.0.0.1:${port}`);
   const lines: string[] = [];
   const shared = {
-    EVENT_STORE_URL: `esdb://127.0.0.1:${storeProxy.port}?tls=false`,
-    BUS_URL: servers.busUrl,
-    READ_STORE_URL: servers.readStoreUrl,
     INSTALLATION: name,
     SECRET_KEY: randomBytes(32).toString('base64'),
     PUBLIC_URL: urls[0] ?? '',
     ...commonSettings(options),
   };
+  const proxied = { ...servers, eventStoreUrl: `esdb://127.0.0.1:${storeProxy.port}?tls=false` };
+  const engines = (roles: string): Readonly<Record<string, string>> => {
+    const { eventStoreUrl, busUrl, readStoreUrl } = options.addressesFor?.(roles) ?? proxied;
+    return { EVENT_STORE_URL: eventStoreUrl, BUS_URL: busUrl, READ_STORE_URL: readStoreUrl };
+  };
   const members = (options.layout ?? defaultLayout).flatMap((roles) =>
     replicas.map((replica, index) => {
       // Every process answers probes; gateways do so where people find them.
       const port = roles.split(',').includes('gateway') ? String(ports[index]) : '0';
-      const settings = { ...shared, ROLES: roles, PORT: port };
+      const settings = { ...shared, ...engines(roles), ROLES: roles, PORT: port };
       return createMember(`${roles}-${replica}`, settings, folder, (told) => lines.push(...told));
     }),
   );
@@ -158,6 +163,7 @@ export async function distributedInstallation(
       storeProxy.set('pass');
     },
     recordedEvents: () => recordedEvents(servers, name),
+    openReadStore: () => createMongoReadStore({ url: servers.readStoreUrl, installation: name, logger: silentLogger }),
     async stored() {
       const parts = await Promise.all([
         storedEvents(servers, name),
@@ -167,7 +173,7 @@ export async function distributedInstallation(
       return parts.flat();
     },
     async remove() {
-      await Promise.all(members.map((member) => (member.pid === null ? null : member.kill('SIGKILL'))));
+      await Promise.all(members.filter(({ pid }) => pid !== null).map((member) => member.kill('SIGKILL')));
       await storeProxy.close();
       await rm(folder, { recursive: true, force: true });
     },

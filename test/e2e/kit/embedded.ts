@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NewEvent, RecordedEvent } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
+import { createSqliteReadStore } from '#read-store/sqlite';
 import { createApi } from './api.js';
 import { fillDisk, freeDisk } from './full-disk.js';
 import {
@@ -17,6 +18,7 @@ import {
 import { startProduct, type Product } from './product.js';
 
 export interface EmbeddedInstallation extends Installation {
+  readonly pid: number;
   readonly dataDir: string;
 }
 
@@ -42,6 +44,9 @@ export async function embeddedInstallation(options: InstallationOptions = {}): P
       return [...lines, ...(product?.lines ?? [])];
     },
     dataDir,
+    get pid() {
+      return current().pid;
+    },
     breakEventStore: () => fillDisk(current().pid),
     mendEventStore: () => freeDisk(current().pid),
     async start() {
@@ -68,6 +73,7 @@ export async function embeddedInstallation(options: InstallationOptions = {}): P
         await rm(copy, { recursive: true, force: true });
       }
     },
+    openReadStore: async () => createSqliteReadStore(join(dataDir, 'views.db')),
     async stored() {
       const entries = await readdir(dataDir, { recursive: true, withFileTypes: true }).catch(() => []);
       const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mkdtemp } from 'node:fs/promises';
 import type { RecordedEvent } from '#event-store/event-store';
+import type { ReadStore } from '#read-store/read-store';
 import type { Api } from './api.js';
 import type { Ending, Product } from './product.js';
-import { canFillDisk } from './full-disk.js';
-import { serversOfThisRun } from './servers.js';
 import { until } from './until.js';
 
 export const ownerEmail = 'owner@example.com';
@@ -36,6 +35,8 @@ export interface Installation {
   mendEventStore(): Promise<void>;
   /** Every event, in order; while it is stopped. */
   recordedEvents(): Promise<readonly RecordedEvent[]>;
+  /** Its views; while it is stopped. */
+  openReadStore(): Promise<ReadStore>;
   /** Every byte it keeps. */
   stored(): Promise<readonly StoredBytes[]>;
   /** Ends it and removes its data. */
@@ -63,16 +64,6 @@ export function commonSettings({ smtpUrl, settings }: InstallationOptions): Read
 }
 
 export const scratchFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'meerkat-e2e-'));
-
-/** Whether `breakEventStore` can be had here. */
-export const canBreakEventStore = serversOfThisRun() !== null || canFillDisk;
-
-/** As this run of the specs is meant: everything in one process, or services and replicas on the servers that are named. */
-export async function createInstallation(options: InstallationOptions = {}): Promise<Installation> {
-  const servers = serversOfThisRun();
-  if (servers === null) return (await import('./embedded.js')).embeddedInstallation(options);
-  return (await import('./distributed.js')).distributedInstallation(servers, options);
-}
 
 const endsWithinMs = 60_000;
 

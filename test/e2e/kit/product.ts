@@ -32,12 +32,13 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Starts `npm start`'s own program in `folder`, with `settings` and nothing else of this environment but PATH and HOME. */
+/** Starts `npm start`'s own program in `folder`, with `settings` and nothing else of this environment but PATH, HOME and PAGE_PARSER. */
 export function startProduct(settings: Readonly<Record<string, string>>, folder: string): Product {
-  const { PATH = '', HOME = '' } = process.env;
+  // The same scenarios are run with each page parser.
+  const { PATH = '', HOME = '', PAGE_PARSER = 'auto' } = process.env;
   const child = spawn(process.execPath, [startScript], {
     cwd: folder,
-    env: { PATH, HOME, ...settings },
+    env: { PATH, HOME, PAGE_PARSER, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);

@@ -16,10 +16,17 @@ export interface KafkaUser {
   readonly password: string;
 }
 
+/** A second way in for clients, advertised at another port: what stands there may be a proxy that breaks. */
+export interface Door {
+  readonly port: number;
+  readonly advertisedPort: number;
+}
+
 interface Ports {
   readonly clients: number;
   readonly brokers: number;
   readonly controller: number;
+  readonly door: Door | null;
 }
 
 const keysPassword = 'keys-of-a-test';
@@ -38,6 +45,8 @@ async function library(): Promise<string> {
   });
 }
 
+const doorAt = (port: number | undefined): string => (port === undefined ? '' : `,DOOR://127.0.0.1:${port}`);
+
 /**
  * `auto.create.topics.enable=false` and one copy of everything; groups form at once, with no wait for more members. A
  * broker that was killed is let in again once its session has run out: 2 s, where 9 are the default.
@@ -45,8 +54,8 @@ async function library(): Promise<string> {
 const settings = (ports: Ports, logs: string): string => `process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:${ports.controller}
-listeners=CLIENTS://127.0.0.1:${ports.clients},BROKERS://127.0.0.1:${ports.brokers},CONTROLLER://127.0.0.1:${ports.controller}
-advertised.listeners=CLIENTS://127.0.0.1:${ports.clients},BROKERS://127.0.0.1:${ports.brokers}
+listeners=CLIENTS://127.0.0.1:${ports.clients},BROKERS://127.0.0.1:${ports.brokers},CONTROLLER://127.0.0.1:${ports.controller}${doorAt(ports.door?.port)}
+advertised.listeners=CLIENTS://127.0.0.1:${ports.clients},BROKERS://127.0.0.1:${ports.brokers}${doorAt(ports.door?.advertisedPort)}
 controller.listener.names=CONTROLLER
 inter.broker.listener.name=BROKERS
 log.dirs=${logs}
@@ -67,7 +76,8 @@ broker.heartbeat.interval.ms=500
 log.retention.hours=168
 `;
 
-const plainProtocols = 'listener.security.protocol.map=CLIENTS:PLAINTEXT,BROKERS:PLAINTEXT,CONTROLLER:PLAINTEXT\n';
+const plainProtocols =
+  'listener.security.protocol.map=CLIENTS:PLAINTEXT,BROKERS:PLAINTEXT,CONTROLLER:PLAINTEXT,DOOR:PLAINTEXT\n';
 
 /** Clients come by TLS, with a user and password, by any of the mechanisms. */
 const securedProtocols = ({ username, password }: KafkaUser, keys: string): string => `
@@ -99,7 +109,7 @@ async function makeKeys(dataFolder: string): Promise<string> {
 const apiVersions = Uint8Array.of(0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0, 1, 0xff, 0xff);
 
 /** `user`: null for a broker that lets everybody in. */
-export const kafkaServer = (user: KafkaUser | null) => ({
+export const kafkaServer = (user: KafkaUser | null, door: Door | null = null) => ({
   name: 'kafka',
   variable: 'BUS_URL',
   url: (port: number): string =>
@@ -114,7 +124,7 @@ export const kafkaServer = (user: KafkaUser | null) => ({
     const logs = join(dataFolder, 'logs');
     const settingsFile = join(dataFolder, 'server.properties');
     await mkdir(dataFolder, { recursive: true });
-    const ports = { clients: port, brokers: await freePort(), controller: await freePort() };
+    const ports = { clients: port, brokers: await freePort(), controller: await freePort(), door };
     const protocols = user === null ? plainProtocols : securedProtocols(user, await makeKeys(dataFolder));
     await writeFile(settingsFile, settings(ports, logs) + protocols);
     if (!existsSync(join(logs, 'meta.properties'))) {

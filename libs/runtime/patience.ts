@@ -1,0 +1,28 @@
+/** Tries again what fails because a part is out of reach: at the start, when things come up in any order. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { AppError } from './errors.js';
+
+export const startPatienceMs = 60_000;
+const againMs = 1_000;
+
+export interface Patience {
+  readonly patienceMs?: number;
+  /** Told of the first failure. */
+  waiting?(error: AppError): void;
+}
+
+/** What `work` resolves with, at last. Rejects at once with what is no outage, and with the outage once patience is over. */
+export async function patiently<T>(work: () => Promise<T>, patience: Patience = {}): Promise<T> {
+  const { patienceMs = startPatienceMs, waiting } = patience;
+  const begunAt = performance.now();
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'SERVER_ERROR') throw error;
+      if (performance.now() - begunAt + againMs >= patienceMs) throw error;
+      if (tries === 0) waiting?.(error);
+    }
+    await delay(againMs);
+  }
+}
