@@ -149,18 +149,25 @@ const namedItems: ProxyHandler<HTMLCollection> = {
   },
 };
 
+const construct = Reflect.construct;
+
+/** A list of a class of its own; the constructors between are passed over, they would do nothing. */
+function listOf(node: number, read: Read, listClass: typeof NodeCollection): NodeCollection {
+  return construct(NodeCollection, [none, read, node], listClass);
+}
+
 /** Elements that `read` finds for a node, as they are whenever the list is asked. */
 export function liveCollection(node: number, read: Read): HTMLCollection {
-  return new Proxy(new HTMLCollection(none, read, node), liveItems) as HTMLCollection;
+  return new Proxy(listOf(node, read, HTMLCollection), liveItems) as HTMLCollection;
 }
 
 /** As `liveCollection`, with items by their name or id, too. */
 export function namedCollection(node: number, read: Read): HTMLCollection {
-  return new Proxy(new HTMLCollection(none, read, node), namedItems);
+  return new Proxy(listOf(node, read, HTMLCollection) as HTMLCollection, namedItems);
 }
 
 export function liveNodes(node: number, read: Read): NodeList {
-  return new Proxy(new NodeList(none, read, node), liveItems) as NodeList;
+  return new Proxy(listOf(node, read, NodeList), liveItems) as NodeList;
 }
 
 /** The same list whenever a node is asked for it again. */
@@ -177,7 +184,7 @@ export function oncePerNode<List>(make: (node: number, read: Read) => List, read
 
 /** Items that stay as they are, whatever happens to the tree. */
 export function staticList(nodes: ArrayLike<number>): NodeList {
-  return new NodeList(nodes);
+  return construct(NodeCollection, [nodes, null, -1], NodeList) as NodeList;
 }
 
 export class DOMTokenList {
