@@ -2,7 +2,13 @@
 const RealDate = Date;
 const construct = Reflect.construct;
 
+// Taken before any user code runs: patched built-ins must not change the dice.
+const { imul } = Math;
+const charCodeAt = Function.prototype.call.bind(String.prototype.charCodeAt) as (text: string, at: number) => number;
+
 let nowMs = 0;
+/** Until the dice are first thrown: most code never does, and seeding costs as much as a selector. */
+let waitingSeed: string | null = null;
 let randomState: [number, number, number, number] = [1, 2, 3, 4];
 
 function SteadyDate(this: unknown, ...args: unknown[]): unknown {
@@ -15,8 +21,9 @@ function seedRandom(seed: string): void {
   const word = (salt: number): number => {
     let hash = 0x811c9dc5 ^ salt;
     for (let at = 0; at < seed.length; at++) {
-      hash = Math.imul(hash ^ (seed.charCodeAt(at) & 0xff), 0x01000193);
-      hash = Math.imul(hash ^ (seed.charCodeAt(at) >> 8), 0x01000193);
+      const unit = charCodeAt(seed, at);
+      hash = imul(hash ^ (unit & 0xff), 0x01000193);
+      hash = imul(hash ^ (unit >> 8), 0x01000193);
     }
     return hash | 0;
   };
@@ -27,8 +34,8 @@ function seedRandom(seed: string): void {
 /** xoshiro128** */
 function nextRandom(): number {
   let [a, b, c, d] = randomState;
-  const scrambled = Math.imul(b, 5);
-  const result = Math.imul((scrambled << 7) | (scrambled >>> 25), 9) >>> 0;
+  const scrambled = imul(b, 5);
+  const result = imul((scrambled << 7) | (scrambled >>> 25), 9) >>> 0;
   const shifted = b << 9;
   c ^= a;
   d ^= b;
@@ -42,7 +49,16 @@ function nextRandom(): number {
 
 export function startClock(startMs: number, seed: string): void {
   nowMs = startMs;
-  seedRandom(seed);
+  waitingSeed = seed;
+}
+
+function random(): number {
+  if (waitingSeed !== null) {
+    const seed = waitingSeed;
+    waitingSeed = null;
+    seedRandom(seed);
+  }
+  return (nextRandom() * 0x200000 + (nextRandom() >>> 11)) / 2 ** 53;
 }
 
 export function installDeterminism(): void {
@@ -57,6 +73,6 @@ export function installDeterminism(): void {
   define(steady, 'UTC', RealDate.UTC);
   define(RealDate.prototype, 'constructor', steady);
   define(globalThis, 'Date', steady);
-  define(Math, 'random', () => (nextRandom() * 0x200000 + (nextRandom() >>> 11)) / 2 ** 53);
+  define(Math, 'random', () => random());
   define(globalThis, 'performance', { now: () => 0, timeOrigin: 0 });
 }
