@@ -2,6 +2,7 @@
 import { executionsView } from '#contracts/run';
 import { schedulesView } from '#contracts/schedule';
 import { tasksView } from '#contracts/task';
+import type { RecordedEvent } from '#event-store/event-store';
 import type { LeasedWork } from '#leases/leases';
 import { startProjection, type Projected, type ProjectionOptions } from '#read-store/projection';
 import type { AnyView } from '#read-store/read-store';
@@ -19,11 +20,33 @@ export interface KeptView {
   readonly view: AnyView;
   /** Keeps it from now on, as the service it belongs to does. */
   keep(parts: Parts): LeasedWork;
+  /** Its documents by id as these events alone make them, all at once: what an audit holds the kept view against. */
+  replay(events: readonly RecordedEvent[]): ReadonlyMap<string, object>;
+}
+
+function replayed<Document extends object>(
+  { prefixes, idOf, reduce }: Projected<Document>,
+  events: readonly RecordedEvent[],
+): ReadonlyMap<string, Document> {
+  const documents = new Map<string, Document>();
+  for (const event of events) {
+    const id = prefixes.some((prefix) => event.stream.startsWith(prefix)) ? idOf(event) : null;
+    if (id === null) continue;
+    const document = reduce(documents.get(id) ?? null, event);
+    if (document === null) documents.delete(id);
+    else documents.set(id, document);
+  }
+  return documents;
 }
 
 function kept<Document extends object>(projected: Projected<Document>): KeptView {
   const { view } = projected;
-  return { name: view.name, view, keep: (parts) => startProjection({ ...parts, ...projected }) };
+  return {
+    name: view.name,
+    view,
+    keep: (parts) => startProjection({ ...parts, ...projected }),
+    replay: (events) => replayed(projected, events),
+  };
 }
 
 export const keptViews: readonly KeptView[] = [

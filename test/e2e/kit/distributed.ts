@@ -30,6 +30,8 @@ export interface Member {
   readonly roles: string;
   /** null while it is down. */
   readonly pid: number | null;
+  /** Where it answers probes; null while it is down. */
+  readonly url: string | null;
   start(): Promise<void>;
   kill(signal: NodeJS.Signals): Promise<Ending>;
   /** Sends a signal that does not end it (SIGSTOP, SIGCONT). */
@@ -68,6 +70,7 @@ function createMember(
   keep: (lines: readonly string[]) => void,
 ) {
   let product: Product | null = null;
+  let url: string | null = null;
   const current = (): Product => {
     if (product === null) throw new Error(`${name} was not started`);
     return product;
@@ -78,16 +81,20 @@ function createMember(
     get pid() {
       return product?.pid ?? null;
     },
+    get url() {
+      return url;
+    },
     get lines(): readonly string[] {
       return product?.lines ?? [];
     },
     async start() {
       product = startProduct(settings, folder);
-      await product.ready();
+      url = await product.ready();
     },
     signal: (signal: NodeJS.Signals) => current().signal(signal),
     async kill(signal: NodeJS.Signals): Promise<Ending> {
       const ending = current();
+      url = null;
       ending.signal(signal);
       const how = await endOf(ending);
       keep(ending.lines);
