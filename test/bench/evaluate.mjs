@@ -81,7 +81,7 @@ async function createSandboxes() {
 function evaluateInJsdom({ JSDOM }, { html, code }) {
   const dom = new JSDOM(html, { url: 'https://shop.example/' });
   const { document } = dom.window;
-  const outcome = vm.runInNewContext(`(() => {\n${code}\n})()`, { document }, { timeout: 1_000 });
+  const outcome = vm.runInNewContext(`(() => {\n${code}\n})()`, { document }, { timeout: 30_000 });
   dom.window.close();
   return outcome;
 }
