@@ -1,0 +1,266 @@
+/** The compose files, against the settings that the product reads and against what an operator may rely on. */
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readConfig, roles, type Config } from '#runtime/config';
+import { parseEngineAddress } from '#runtime/engine-address';
+import { interpolated, readCompose, type ComposeFile, type Service } from './compose.js';
+import { readYaml } from './yaml.js';
+
+const repository = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+const text = (path: string): Promise<string> => readFile(join(repository, path), 'utf8');
+const given = { OWNER_EMAIL: 'you@example.com' };
+
+const whole = readCompose(await text('docker-compose.yml'));
+const mail = readCompose(await text('deploy/docker/compose.mail.yml'));
+const embedded = readCompose(await text('deploy/docker/compose.embedded.yml'));
+const secretsScript = await text('deploy/docker/make-secrets.sh');
+const settings = new Set(
+  [...(await text('libs/runtime/config.ts')).matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)].map(([, name]) => name ?? ''),
+);
+
+const isOurs = ({ image }: Service): boolean => image?.startsWith('meerkat:') === true;
+const ours = ({ services }: ComposeFile): readonly (readonly [string, Service])[] =>
+  Object.entries(services).filter(([, service]) => isOurs(service));
+const engines = Object.entries(whole.services).filter(([, service]) => !isOurs(service));
+const together: readonly (readonly [string, Service])[] = [
+  ...Object.entries(whole.services),
+  ...Object.entries(embedded.services),
+];
+
+const seconds = (duration = '0s'): number =>
+  [...duration.matchAll(/([0-9]+)(ms|s|m|h)/g)].reduce(
+    (sum, [, amount, unit]) => sum + Number(amount) * ({ ms: 0.001, s: 1, m: 60, h: 3600 }[unit ?? 's'] ?? 1),
+    0,
+  );
+
+const folder = await mkdtemp(join(tmpdir(), 'meerkat-compose-'));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+const secretValues: Readonly<Record<string, string>> = {
+  secret_key: Buffer.alloc(32, 7).toString('base64'),
+  owner_password: 'a long pass phrase',
+  smtp_url: 'smtp://user:password@mail.example.com:587',
+};
+for (const [name, value] of Object.entries(secretValues)) await writeFile(join(folder, name), `${value}\n`);
+
+/** What the product makes of a service's environment: secrets are read from files, as in a container. */
+function configOf({ environment }: Pick<Service, 'environment'>): Config {
+  const entries = Object.entries(environment).map(([name, value]) => [
+    name,
+    interpolated(value, given).replace(/^\/run\/secrets\//, `${folder}/`),
+  ]);
+  return readConfig(Object.fromEntries(entries) as Record<string, string>, folder);
+}
+
+describe('a reader of YAML', () => {
+  it('reads mappings, sequences, scalars, anchors and merges', () => {
+    const source = `
+a: &a { one: 1, two: 'q', three: [x, "y: z", true, null] }
+b: &b
+  <<: *a
+  two: more # than before
+  four:
+    - k: v
+      l: \${A:-}
+    - '5'
+c: *b
+`;
+    const a = { one: 1, two: 'q', three: ['x', 'y: z', true, null] };
+    const b = { ...a, two: 'more', four: [{ k: 'v', l: '${A:-}' }, '5'] };
+    expect(readYaml(source)).toEqual({ a, b, c: b });
+  });
+
+  it.each([
+    ['a: 1\na: 2', 'stands twice'],
+    ['a: *b', 'nothing is called &b'],
+    ['a: [', 'Flow sequence'],
+    ['a: !tag 1', 'tags are not read'],
+    ['a: 1\n---\nb: 2', 'one document'],
+    ['<<: text', 'must be one mapping'],
+  ])('refuses %j', (source, reason) => {
+    expect(() => readYaml(source)).toThrow(reason);
+  });
+});
+
+describe('a compose file', () => {
+  it('is refused where it has a key that Compose does not know, or a value that it does not take', () => {
+    const file = (service: string): string => `services:\n  a:\n    image: a:1.0.0\n    ${service}\n`;
+    expect(readCompose(file('user: "1"')).services['a']?.user).toBe('1');
+    for (const key of ['cap_dorp: [ALL]', 'read_only: "yes"', 'environment: [A]', 'stop_grace_period: 30']) {
+      expect(() => readCompose(file(key))).toThrow(key.split(':')[0]);
+    }
+  });
+
+  it('uses only variables that are settings of the product, or choose and build its image', async () => {
+    for (const path of ['docker-compose.yml', 'deploy/docker/compose.mail.yml', 'deploy/docker/compose.embedded.yml']) {
+      const used = [...(await text(path)).matchAll(/\$\{([A-Z][A-Z0-9_]*)/g)].map(([, name]) => name ?? '');
+      expect(used.filter((name) => !settings.has(name) && !['MEERKAT_VERSION', 'PARSER'].includes(name))).toEqual([]);
+    }
+  });
+});
+
+describe('every container', () => {
+  it.each(together)('%s has an image of one exact version', async (_name, service) => {
+    const { version } = JSON.parse(await text('package.json')) as { readonly version: string };
+    expect(service.image).toMatch(/^[a-z0-9./-]+:\S*[0-9]+\.[0-9]+\.[0-9]+\S*$/);
+    if (isOurs(service)) expect(service.image).toBe(`meerkat:\${MEERKAT_VERSION:-${version}}`);
+  });
+
+  it.each(together)('%s has no rights that it does not need', (_name, service) => {
+    expect(service.user).toMatch(/^[1-9][0-9]*:[1-9][0-9]*$/);
+    expect(service.read_only).toBe(true);
+    expect(service.cap_drop).toEqual(['ALL']);
+    expect(service.security_opt).toEqual(['no-new-privileges:true']);
+  });
+
+  it.each(together)('%s has limits, comes back, is looked after and keeps its log small', (_name, service) => {
+    expect(service.deploy?.resources.limits).toBeDefined();
+    expect(service.restart).toBe('unless-stopped');
+    expect(service.init).toBe(true);
+    expect(service.healthcheck).toBeDefined();
+    expect(service.logging).toEqual({ driver: 'local' });
+  });
+
+  it.each(together)('%s finds the files and volumes that it mounts', (_name, { volumes }) => {
+    for (const mount of volumes) {
+      const [source = '', target = '', mode] = mount.split(':');
+      expect(target).toMatch(/^\//);
+      if (!source.startsWith('.')) expect({ ...whole.volumes, ...embedded.volumes }).toHaveProperty(source);
+      else expect([existsSync(join(repository, source)), mode]).toEqual([true, 'ro']);
+    }
+  });
+});
+
+describe('every service of the product', () => {
+  const all = [...ours(whole), ...ours(mail), ...ours(embedded)];
+
+  it.each([...all, ...Object.entries(mail.services)])('%s is given nothing but settings', (_name, { environment }) => {
+    const names = Object.keys(environment).map((name) => name.replace(/_FILE$/, ''));
+    expect(names.filter((name) => !settings.has(name))).toEqual([]);
+  });
+
+  it.each(ours(whole))('%s starts with what it is given', (name, service) => {
+    const config = configOf(service);
+    expect(config.roles).toEqual([name.replace(/-[0-9]+$/, '')]);
+    expect(config.owner === null).toBe(!config.roles.includes('accounts'));
+  });
+
+  it.each(ours(whole))('%s is handed the secrets that its settings name', (_name, { environment, secrets }) => {
+    const named = Object.values(environment).flatMap((value) => /^\/run\/secrets\/(.+)$/.exec(value)?.[1] ?? []);
+    expect(named.sort()).toEqual([...secrets].sort());
+    for (const secret of secrets) {
+      expect(whole.secrets[secret]).toEqual({ file: `deploy/docker/secrets/${secret}` });
+      expect(secretsScript).toMatch(new RegExp(`^make ${secret} `, 'm'));
+    }
+  });
+
+  it.each(ours(whole))('%s begins once each server that it stands on is well', (_name, service) => {
+    const expected = Object.fromEntries(engines.map(([engine]) => [engine, { condition: 'service_healthy' }]));
+    expect(service.depends_on).toEqual(expected);
+    const { eventStoreUrl, busUrl, readStoreUrl } = configOf(service);
+    const hosts = [eventStoreUrl, busUrl, readStoreUrl].flatMap((url) => parseEngineAddress(url)?.hosts ?? []);
+    expect(hosts.map((host) => host.replace(/:.*/, '')).sort()).toEqual(engines.map(([engine]) => engine).sort());
+  });
+
+  it.each(all)('%s is asked whether it is ready, and may finish what is in hand', (_name, service) => {
+    expect(service.healthcheck?.test).toEqual(['CMD', 'node', 'scripts/probe.mjs', '/readyz']);
+    expect(seconds(service.stop_grace_period)).toBeGreaterThan(25);
+    expect(seconds(service.healthcheck?.start_period)).toBeGreaterThan(60);
+  });
+
+  it('is there twice at least, for each role', () => {
+    const held = ours(whole).flatMap(([, service]) => configOf(service).roles);
+    expect(roles.filter((role) => held.filter((other) => other === role).length < 2)).toEqual([]);
+  });
+
+  it('is the same in both of its containers, but for the port', () => {
+    for (const role of roles) {
+      const [first, second] = [`${role}-1`, `${role}-2`].map((name) => ({ ...whole.services[name], ports: [] }));
+      expect(first).toEqual(second);
+    }
+  });
+});
+
+describe('the networks', () => {
+  it('keep the servers apart: nothing else reaches them, and they reach nothing', () => {
+    expect(whole.networks['engines']).toEqual({ internal: true });
+    for (const [, { networks, ports }] of engines) expect([networks, ports]).toEqual([['engines'], []]);
+    for (const [, { networks }] of ours(whole)) expect(networks).toContain('engines');
+  });
+
+  it('let out who loads pages, sends messages or checks addresses, and nobody else', () => {
+    const outside = ours(whole).filter(([, { networks }]) => networks.includes('outside'));
+    const expected = ['gateway', 'execution', 'delivery'].flatMap((role) => [`${role}-1`, `${role}-2`]);
+    expect(outside.map(([name]) => name).sort()).toEqual(expected.sort());
+  });
+
+  it('publish the gateways, on loopback, each at a port of its own', () => {
+    const published = Object.entries(whole.services).filter(([, { ports }]) => ports.length > 0);
+    expect(published.map(([name]) => name)).toEqual(['gateway-1', 'gateway-2']);
+    const ports = [...published, ...Object.entries(embedded.services)].flatMap(([, service]) => service.ports);
+    for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:[0-9]+:3000$/);
+    expect(new Set(published.flatMap(([, service]) => service.ports)).size).toBe(2);
+  });
+
+  it('are why TLS and passwords may be missing: without INSECURE_OK the services would not start', () => {
+    for (const [, { environment }] of ours(whole)) {
+      const strict = { environment: { ...environment, INSECURE_OK: 'false' } };
+      expect(() => configOf(strict)).toThrow('without TLS');
+    }
+    for (const [, { environment }] of ours(embedded)) expect(environment).not.toHaveProperty('INSECURE_OK');
+  });
+});
+
+describe('the servers', () => {
+  it('run the version of Kafka that is tried in the tests', async () => {
+    const [, tried] =
+      /<kafka\.version>([0-9.]+)<\/kafka\.version>/.exec(await text('test/servers/kafka/pom.xml')) ?? [];
+    expect(whole.services['kafka']?.image).toBe(`apache/kafka:${tried}`);
+  });
+
+  it('make no topics themselves, and run MongoDB as the replica set that the services name', () => {
+    expect(whole.services['kafka']?.environment['KAFKA_AUTO_CREATE_TOPICS_ENABLE']).toBe('false');
+    const { command = [] } = whole.services['mongodb'] ?? {};
+    const name = command[command.indexOf('--replSet') + 1];
+    for (const [, service] of ours(whole)) expect(configOf(service).readStoreUrl).toContain(`replicaSet=${name}`);
+  });
+
+  it('initiate the replica set under that name, at the address that the services use', async () => {
+    const script = await text('deploy/docker/mongodb-health.js');
+    expect(script).toContain("rs.initiate({ _id: 'meerkat', members: [{ _id: 0, host: 'mongodb:27017' }] })");
+    const test = whole.services['mongodb']?.healthcheck?.test ?? [];
+    expect(whole.services['mongodb']?.volumes).toContain(`./deploy/docker/mongodb-health.js:${String(test.at(-1))}:ro`);
+  });
+
+  it('keep their data in volumes', () => {
+    const mounted = engines.flatMap(([, { volumes }]) => volumes.map((mount) => mount.split(':')[0] ?? ''));
+    expect(mounted.filter((source) => !source.startsWith('.')).sort()).toEqual(Object.keys(whole.volumes).sort());
+  });
+});
+
+describe('mail', () => {
+  it('goes to services that are there, as a secret', () => {
+    for (const [name, { environment, secrets }] of Object.entries(mail.services)) {
+      const base = whole.services[name];
+      expect(base).toBeDefined();
+      expect(secrets).toEqual(Object.keys(mail.secrets));
+      const config = configOf({ environment: { ...base?.environment, ...environment } });
+      expect(config.smtpUrl).toBe(secretValues['smtp_url']);
+    }
+  });
+});
+
+describe('one process', () => {
+  it('starts with what it is given, all services in it, its data in the volume', async () => {
+    const [[, service] = [], ...others] = ours(embedded);
+    expect(others).toEqual([]);
+    const config = configOf(service ?? { environment: {} });
+    expect(config.roles).toEqual(roles);
+    expect([config.eventStoreUrl, config.busUrl, config.readStoreUrl]).toEqual(['sqlite', 'sqlite', 'sqlite']);
+    const [, dataFolder] = /DATA_DIR=(\S+)/.exec(await text('deploy/docker/Dockerfile')) ?? [];
+    expect(service?.volumes).toEqual([`data:${dataFolder}`]);
+  });
+});
