@@ -12,6 +12,7 @@ const kinds = {
   'tables in templates': (soup) => soup.replace(/<\/?template\b[^<>]*>/gi, ''),
   'forms in templates': (soup) => soup.replace(/<\/?form\b[^<>]*>/gi, ''),
   'white space after col': (soup) => soup.replace(/<\/?col\b[^<>]*>/gi, ''),
+  'white space after a frameset': (soup) => soup.replace(/<\/?frameset\b[^<>]*>/gi, ''),
   'NULs in foreign elements': (soup) => soup.replaceAll('\0', ''),
 };
 
