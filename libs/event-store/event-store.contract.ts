@@ -1,12 +1,12 @@
 /** What every event store must do, whatever engine it stands on. An adapter's spec calls this with a way to make one. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AppError } from '#runtime/errors';
-import type { EventBatch, EventStore, NewEvent } from './event-store.js';
+import type { EventArchive, EventBatch, NewEvent } from './event-store.js';
 
 export interface EventStoreUnderTest {
-  readonly store: EventStore;
+  readonly store: EventArchive;
   /** Closes it and opens another on the same data, as after a restart. */
-  reopen(): Promise<EventStore>;
+  reopen(): Promise<EventArchive>;
   destroy(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ async function take(batches: AsyncIterable<EventBatch>, count: number): Promise<
 export function eventStoreContract(name: string, create: () => Promise<EventStoreUnderTest>): void {
   describe(`event store on ${name}`, () => {
     let test: EventStoreUnderTest;
-    let store: EventStore;
+    let store: EventArchive;
     let ending: AbortController;
     beforeEach(async () => {
       test = await create();
@@ -156,6 +156,48 @@ export function eventStoreContract(name: string, create: () => Promise<EventStor
       const batches = Array.fromAsync(store.subscribe({ prefixes: ['a-'], after: null, signal: ending.signal }));
       ending.abort();
       expect(await batches).toEqual([]);
+    });
+
+    it('keeps the order of appends to several streams', async () => {
+      const streams = Array.from({ length: 450 }, (_, index) => `a-${index % 150}`);
+      const appends = streams.map((stream, index) => ({
+        stream,
+        events: [event('a.n', { n: 2 * index }), event('a.n', { n: 2 * index + 1 })],
+        expected: index < 150 ? ('none' as const) : 2 * Math.floor(index / 150) - 1,
+      }));
+      const answers = await store.appendInOrder(appends);
+      expect(answers.filter(({ ok }) => ok)).toHaveLength(appends.length);
+      const seen = await take(store.subscribe({ prefixes: ['a-'], after: null, signal: ending.signal }), 900);
+      expect(seen.map(({ data }) => data['n'])).toEqual(Array.from({ length: 900 }, (_, n) => n));
+      expect(await store.appendInOrder(appends)).toEqual(answers);
+      expect(await store.appendInOrder([])).toEqual([]);
+    });
+
+    it('writes nothing behind an append that is not taken, where their order counts', async () => {
+      await store.append('a-taken', [event('a.one')], 'none');
+      const append = (stream: string) => ({ stream, events: [event('a.n')], expected: 'none' as const });
+      const first = Array.from({ length: 210 }, (_, index) => append(`a-${index}`));
+      const rest = Array.from({ length: 210 }, (_, index) => append(`b-${index}`));
+      const answers = await store.appendInOrder([...first, append('a-taken'), ...rest]);
+      expect(answers).toHaveLength(211);
+      expect(answers.filter(({ ok }) => ok)).toHaveLength(210);
+      expect(answers.at(-1)).toEqual({ ok: false, revision: 0 });
+      for (const { stream } of rest) expect(await store.readLast(stream)).toBeNull();
+      expect(await store.appendInOrder([append('c-1')])).toMatchObject([{ ok: true, revision: 0 }]);
+    });
+
+    it('tells a position behind which there is nothing, and a subscriber that he has come so far', async () => {
+      await store.append('b-1', [event('b.one')], 'none');
+      const appended = await store.append('a-1', [event('a.one'), event('a.two')], 'none');
+      await store.append('b-1', [event('b.two')], 0);
+      const last = (await store.lastPosition()) ?? 0;
+      expect(last).toBeGreaterThan(appended.ok ? appended.position : Infinity);
+      let reached = -1;
+      for await (const { position } of store.subscribe({ prefixes: ['a-'], after: null, signal: ending.signal })) {
+        reached = position;
+        if (reached >= last) break;
+      }
+      expect(reached).toBeGreaterThanOrEqual(last);
     });
 
     it('answers an append after it was closed with a reason', async () => {

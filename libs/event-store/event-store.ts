@@ -66,4 +66,25 @@ export interface EventStore {
   close(): Promise<void>;
 }
 
+/** One append among others that must stand behind one another. */
+export interface StreamAppend {
+  readonly stream: string;
+  readonly events: readonly NewEvent[];
+  readonly expected: ExpectedRevision;
+}
+
+/** What copying a whole store needs besides. */
+export interface EventArchive extends EventStore {
+  /**
+   * A position at or behind that of every event there is; null where there is none. A subscriber is told once he has come
+   * so far, even if nothing on the way was for him.
+   */
+  lastPosition(): Promise<number | null>;
+  /**
+   * Writes to several streams so that the order of positions is the order given. Whatever happens, what is written of them
+   * are the first so many: ends with the first that is not taken, and the answers with that one. Rejects as `append` does.
+   */
+  appendInOrder(appends: readonly StreamAppend[]): Promise<readonly AppendResult[]>;
+}
+
 export const EVENT_STORE = Symbol('EventStore');

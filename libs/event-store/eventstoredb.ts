@@ -6,7 +6,7 @@ import { createAppends, type EngineAppend } from './eventstoredb-appends.js';
 import { createConnection, Lost, patienceMs } from './eventstoredb-connection.js';
 import { decodeEngineEvent, encodeEvent, engineStream, positionNumber } from './eventstoredb-events.js';
 import { follow } from './eventstoredb-subscription.js';
-import type { AppendResult, EventStore, RecordedEvent } from './event-store.js';
+import type { AppendResult, EventArchive, RecordedEvent, StreamAppend } from './event-store.js';
 
 export interface EventStoreDbOptions {
   /** `esdb://…`, `esdb+discover://…`, and the same with `kurrentdb`. */
@@ -25,7 +25,7 @@ export async function createEventStoreDbEventStore({
   installation,
   logger,
   silenceMs = 30_000,
-}: EventStoreDbOptions): Promise<EventStore> {
+}: EventStoreDbOptions): Promise<EventArchive> {
   const connection = createConnection(url);
   const appends = createAppends(connection);
   const { patiently, readPage } = connection;
@@ -65,20 +65,39 @@ export async function createEventStoreDbEventStore({
     throw unavailable('event_store_unavailable', `The event store does not answer: ${String(error)}`, 5, error);
   }
 
+  const write = ({ stream, events, expected }: StreamAppend): Promise<AppendResult> => {
+    const append = { stream: engineStream(installation, stream), events: events.map(encodeEvent), expected };
+    return patiently(async (milliseconds) => {
+      try {
+        return await appendOnce(append, milliseconds);
+      } catch (error) {
+        if (!(error instanceof Lost)) throw error;
+        // It may be there. If not, another try with the same ids does no harm should the first one still arrive.
+        const found = await lookFor(append);
+        if (found === null) throw error;
+        return found;
+      }
+    });
+  };
+
   return {
-    async append(stream, events, expected) {
-      const append = { stream: engineStream(installation, stream), events: events.map(encodeEvent), expected };
-      return patiently(async (milliseconds) => {
-        try {
-          return await appendOnce(append, milliseconds);
-        } catch (error) {
-          if (!(error instanceof Lost)) throw error;
-          // It may be there. If not, another try with the same ids does no harm should the first one still arrive.
-          const found = await lookFor(append);
-          if (found === null) throw error;
-          return found;
-        }
-      });
+    append: (stream, events, expected) => write({ stream, events, expected }),
+
+    async appendInOrder(appends) {
+      const taken: AppendResult[] = [];
+      // One on its way at a time. The server takes each append for itself: with more, one that is lost or refused for a
+      // moment would come to stand behind those that were sent after it, and what stands there can never be moved.
+      for (const append of appends) {
+        const result = await write(append);
+        taken.push(result);
+        if (!result.ok) break;
+      }
+      return taken;
+    },
+
+    async lastPosition() {
+      const newest = await patiently((milliseconds) => connection.lastPosition(milliseconds));
+      return newest === null ? null : positionNumber(newest);
     },
 
     async *read(stream, fromRevision = 0) {

@@ -26,6 +26,8 @@ export const eventSchema = `
 export interface WrittenAppend {
   readonly stream: string;
   readonly expected: ExpectedRevision;
+  /** Written only if the append before it was: of several whose order counts, all but the first. */
+  readonly isBehind?: boolean;
   readonly events: readonly {
     readonly id: string;
     readonly type: string;
@@ -83,10 +85,14 @@ export function openWriter(file: string, held: 'alone' | 'shared'): SqliteWriter
     };
   };
 
+  /** Whether the append before this one was taken, in the group before too. */
+  let isTaken = false;
+
   const write = (append: WrittenAppend): WriteResult => {
-    const { stream, events, expected } = append;
+    const { stream, events, expected, isBehind = false } = append;
     const known = findStream.get(stream) as { id: number; revision: number } | undefined;
     const revision = known?.revision ?? null;
+    if (isBehind && !isTaken) return { ok: false, revision };
     if (revision !== (expected === 'none' ? null : expected)) {
       return (known === undefined ? null : repeated(known.id, append)) ?? { ok: false, revision };
     }
@@ -104,7 +110,20 @@ export function openWriter(file: string, held: 'alone' | 'shared'): SqliteWriter
 
   return {
     database,
-    writeGroup: (appends) => inTransaction(database, () => appends.map(write)),
+    writeGroup(appends) {
+      try {
+        return inTransaction(database, () =>
+          appends.map((append) => {
+            const result = write(append);
+            isTaken = result.ok;
+            return result;
+          }),
+        );
+      } catch (error) {
+        isTaken = false;
+        throw error;
+      }
+    },
     close: () => database.close(),
   };
 }

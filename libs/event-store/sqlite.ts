@@ -3,7 +3,15 @@ import { EventEmitter, once } from 'node:events';
 import { unavailable } from '#runtime/errors';
 import type { JsonObject } from '#runtime/json';
 import { openDatabase, type Database } from '#sqlite/database';
-import type { EventBatch, EventMetadata, EventStore, RecordedEvent, Subscription } from './event-store.js';
+import type {
+  AppendResult,
+  EventArchive,
+  EventBatch,
+  EventMetadata,
+  RecordedEvent,
+  StreamAppend,
+  Subscription,
+} from './event-store.js';
 import { createAppendQueue, inThread, type GroupWriter, type WaitingAppend } from './sqlite-groups.js';
 import { eventSchema, openWriter, type WriteResult } from './sqlite-writer.js';
 
@@ -73,7 +81,7 @@ function openOnDisk(file: string, checked: boolean): OpenFile {
 export function createSqliteEventStore(
   file: string,
   { checked = false }: { readonly checked?: boolean } = {},
-): EventStore {
+): EventArchive {
   const opened = file === ':memory:' ? openInMemory() : openOnDisk(file, checked);
   const database = opened.reader;
   const columns = 'e.position, s.name, e.revision, e.id, e.type, e.version, e.data, e.metadata';
@@ -137,31 +145,53 @@ export function createSqliteEventStore(
     return recent.slice(from, from + batchLimit);
   };
 
+  /** Throws on what JSON cannot hold. */
+  const encode = ({ stream, events, expected }: StreamAppend, isBehind: boolean): WaitingAppend => {
+    const written = events.map(({ id, type, version, data, metadata }) => ({
+      id,
+      type,
+      version,
+      data: JSON.stringify(data),
+      metadata: JSON.stringify(metadata),
+    }));
+    return { append: { stream, expected, isBehind, events: written }, events };
+  };
+
+  const submit = async (waiting: WaitingAppend): Promise<AppendResult> => {
+    if (closed) throw unavailable('event_store_unavailable', 'The event store is closed; try again after the restart.');
+    try {
+      const result = await queue.submit(waiting);
+      if (!result.ok) return result;
+      const { revision, position } = result;
+      return { ok: true, revision, position };
+    } catch (error) {
+      throw unavailable(
+        'event_store_unavailable',
+        'The event store could not be written; nothing was stored.',
+        5,
+        error,
+      );
+    }
+  };
+
   return {
-    async append(stream, events, expected) {
-      if (closed)
-        throw unavailable('event_store_unavailable', 'The event store is closed; try again after the restart.');
-      const written = events.map(({ id, type, version, data, metadata }) => ({
-        id,
-        type,
-        version,
-        data: JSON.stringify(data),
-        metadata: JSON.stringify(metadata),
-      }));
-      try {
-        const result = await queue.submit({ append: { stream, expected, events: written }, events });
-        if (!result.ok) return result;
-        const { revision, position } = result;
-        return { ok: true, revision, position };
-      } catch (error) {
-        throw unavailable(
-          'event_store_unavailable',
-          'The event store could not be written; nothing was stored.',
-          5,
-          error,
-        );
+    append: async (stream, events, expected) => submit(encode({ stream, events, expected }, false)),
+
+    async appendInOrder(appends) {
+      const waiting = appends.map((append, index) => encode(append, index > 0));
+      // The queue keeps their order, and none is written behind one that was not; together they share few transactions.
+      const submitted = waiting.map(submit);
+      await Promise.allSettled(submitted);
+      const taken: AppendResult[] = [];
+      for (const result of submitted) {
+        const answer = await result;
+        taken.push(answer);
+        if (!answer.ok) break;
       }
+      return taken;
     },
+
+    lastPosition: async () => (lastPosition === 0 ? null : lastPosition),
 
     async *read(stream, fromRevision = 0) {
       for (let next = fromRevision; ;) {

@@ -1,0 +1,57 @@
+/** Everything that is in an event store now, from the first event to the last, and then an end. */
+import { unavailable } from '#runtime/errors';
+import type { EventArchive, EventBatch } from './event-store.js';
+
+export interface ReadThroughOptions {
+  /** Behind this position; null begins with the first event. */
+  readonly after?: number | null;
+  /** Up to this position; what came later is left out. `lastPosition` tells it. */
+  readonly end: number | null;
+  /** A store that brings nothing for so long is given up. */
+  readonly silenceMs?: number;
+}
+
+const defaultSilenceMs = 60_000;
+
+/** What `promise` brings, or null when the time is up. */
+async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), milliseconds);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The last batch has the position `end`. Rejects with `event_store_unavailable` where the store is silent for too long. */
+export async function* readThrough(
+  store: Pick<EventArchive, 'subscribe'>,
+  { after = null, end, silenceMs = defaultSilenceMs }: ReadThroughOptions,
+): AsyncGenerator<EventBatch> {
+  if (end === null || (after ?? -1) >= end) return;
+  const ending = new AbortController();
+  const batches = store.subscribe({ prefixes: [''], after, signal: ending.signal })[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await within(silenceMs, batches.next());
+      if (next === null || next.done === true) {
+        const why = next === null ? `brought nothing for ${silenceMs / 1_000} s` : 'was closed while it was read';
+        throw unavailable('event_store_unavailable', `The event store ${why}.`);
+      }
+      const { events, position } = next.value;
+      if (position < end) {
+        yield next.value;
+        continue;
+      }
+      yield { events: events.filter((event) => event.position <= end), position: end };
+      return;
+    }
+  } finally {
+    ending.abort();
+    // Not waited for: a store that is silent may be so here too.
+    void batches.return?.(undefined)?.catch(() => undefined);
+  }
+}
