@@ -140,7 +140,8 @@ export const kafkaServer = (user: KafkaUser | null, door: Door | null = null) =>
   },
 });
 
-/** A random UUID in the base-64 of URLs, the form in which Kafka names clusters. */
+/** A random UUID in the base-64 of URLs, the form in which Kafka names clusters; one that begins with - would be read as an option. */
 function newClusterId(): string {
-  return Buffer.from(crypto.randomUUID().replaceAll('-', ''), 'hex').toString('base64url');
+  const id = Buffer.from(crypto.randomUUID().replaceAll('-', ''), 'hex').toString('base64url');
+  return id.startsWith('-') ? newClusterId() : id;
 }
