@@ -1,0 +1,101 @@
+/** docs/distributed.md, held against the code that it tells of. */
+import { describe, expect, it } from '@jest/globals';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createTopics, type Topic } from '#bus/kafka-topics';
+import { requests, topics } from '#contracts/catalogue';
+import { idempotencyView } from '#http/idempotency';
+import { quotaView } from '#http/quota';
+import { leaseMembersView, leasesView } from '#leases/shared';
+import { rebuildsView } from '#read-store/rebuild';
+import { roles } from '#runtime/config';
+import { silentLogger } from '#runtime/logger';
+import { attemptsView } from '../../services/accounts/attempts.js';
+import { keptViews } from '../../services/projections.js';
+
+const repository = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+const text = (path: string): Promise<string> => readFile(join(repository, path), 'utf8');
+const guide = await text('docs/distributed.md');
+const flowing = guide.replaceAll(/\s+/g, ' ');
+
+const made = createTopics({
+  brokers: ['127.0.0.1:9'],
+  tls: false,
+  credentials: null,
+  installation: 'i',
+  processName: 'guide',
+  logger: silentLogger,
+});
+
+const hours: Readonly<Record<string, number>> = { day: 24, days: 24, hour: 1, hours: 1 };
+
+/** Partitions and life of the topics in the row that begins with these names. */
+function told(names: string): Pick<Topic, 'partitions' | 'retentionMs'> | null {
+  const line = guide.split('\n').find((row) => row.startsWith(`| ${names} `)) ?? '';
+  const [, , partitions = '', kept = ''] = line.split('|').map((cell) => cell.trim());
+  const [, amount, unit = ''] = /^([0-9]+) (\w+)$/.exec(kept) ?? [];
+  const retentionMs = Number(amount) * (hours[unit] ?? Number.NaN) * 3_600_000;
+  return { partitions: Number(partitions), retentionMs };
+}
+
+const facts = ({ partitions, retentionMs }: Topic): unknown => ({ partitions, retentionMs });
+
+describe('the guide to the distributed mode', () => {
+  it('tells the topics as they are made', () => {
+    expect(told(topics.map((topic) => `\`<i>.${topic}\``).join(', '))).toEqual(facts(made.messages('task')));
+    expect(told('`<i>.<topic>.retry`')).toEqual(facts(made.retries('task')));
+    expect(told('`<i>.<topic>.dlq`')).toEqual(facts(made.parked('task')));
+    const asked = [...new Set(Object.values(requests).map((name) => name.split('.')[0] ?? ''))];
+    const [first = '', ...others] = asked;
+    const shown = [`\`<i>.requests.${first}\``, ...others.map((service) => `\`….${service}\``)].join(', ');
+    expect(told(shown)).toEqual(facts(made.requests(first)));
+    expect(told('`<i>.replies.all`')).toEqual(facts(made.replies));
+    expect(made.replies.name).toBe('i.replies.all');
+  });
+
+  it('names every view that is made from events, and every collection that is not', () => {
+    const named = (views: readonly { readonly name: string }[]): string =>
+      views.map(({ name }) => `\`${name}\``).join(', ');
+    expect(flowing).toContain(`dropped: ${named(keptViews)}.`);
+    const others = [quotaView, idempotencyView, attemptsView, rebuildsView, leasesView, leaseMembersView];
+    expect(flowing).toContain(`Not from events: ${named(others)}.`);
+  });
+
+  it('tells of each role', () => {
+    for (const role of roles) expect(guide).toMatch(new RegExp(`^\\| \`${role}\` `, 'm'));
+  });
+
+  it('points to files that are there and to scripts that npm knows', async () => {
+    const { scripts } = JSON.parse(await text('package.json')) as {
+      readonly scripts: Readonly<Record<string, string>>;
+    };
+    const targets = [...guide.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, target]) => target ?? '');
+    expect(targets.filter((target) => !existsSync(join(repository, 'docs', target)))).toEqual([]);
+    const called = [...guide.matchAll(/npm run ([a-z:]+)/g)].map(([, script]) => script ?? '');
+    expect(called.filter((script) => scripts[script] === undefined)).toEqual([]);
+    const files = [...guide.matchAll(/`(deploy\/docker\/[\w.-]+\.\w+)`|(deploy\/docker\/[\w-]+\.(?:sh|yml))/g)];
+    expect(files.filter(([, quoted, bare]) => !existsSync(join(repository, quoted ?? bare ?? '')))).toEqual([]);
+  });
+
+  it('names lines of the log as they are written', async () => {
+    const sources = await Promise.all(
+      [
+        'libs/bus/kafka-consumer.ts',
+        'libs/bus/kafka-member.ts',
+        'libs/bus/kafka-topics.ts',
+        'libs/event-store/follower.ts',
+        'libs/leases/shared.ts',
+        'libs/leases/sweep.ts',
+        'libs/read-store/mongo-view.ts',
+        'services/scheduling/timer.ts',
+        'services/execution/unanswered.ts',
+      ].map(text),
+    );
+    const rows = guide.split('\n').filter((row) => row.startsWith('| log, '));
+    const lines = rows.flatMap((row) => [...row.matchAll(/`([a-z][a-z ;]+ [a-z ]+)`/g)].map(([, line]) => line ?? ''));
+    expect(lines.length).toBeGreaterThan(6);
+    expect(lines.filter((line) => !sources.some((source) => source.includes(line)))).toEqual([]);
+  });
+});
