@@ -1,5 +1,6 @@
 // The built product and its baselines as real processes: started, asked, measured from outside, ended.
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -111,6 +112,29 @@ export function startProduct(dataDir, { env = {}, profileAs = null } = {}) {
   });
 }
 
+/** Which roles share a process; each stands for two, as in the end-to-end specs. */
+const layout = ['gateway', 'accounts,tasks,scheduling', 'execution', 'delivery'];
+const servers = ['EVENT_STORE_URL', 'BUS_URL', 'READ_STORE_URL'];
+
+/** The built product as services on the servers that the environment names, two processes of each. */
+export async function startServices({ env = {} } = {}) {
+  const shared = {
+    ...Object.fromEntries(servers.map((name) => [name, process.env[name]])),
+    INSTALLATION: `bench-${Date.now()}`,
+    SECRET_KEY: randomBytes(32).toString('base64'),
+    ...env,
+  };
+  const started = await Promise.all(
+    [...layout, ...layout].map(async (roles) => startProduct(await makeFolder(), { env: { ...shared, ROLES: roles } })),
+  );
+  const [{ url }] = started;
+  return {
+    url,
+    cpuMs: () => started.reduce((sum, one) => sum + one.cpuMs(), 0),
+    stop: () => Promise.all(started.map((one) => one.stop())),
+  };
+}
+
 /** JSON over the API; throws with the answer where it is refused. */
 export async function ask(url, method, path, body) {
   const answer = await fetch(new URL(path, url), {
@@ -135,6 +159,24 @@ export async function runScript(script, settings) {
   children.delete(child);
   if (code !== 0) throw new Error(`${script} ended with code ${code}`);
   return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+}
+
+/** Runs the command line to its end; what it printed. */
+export async function runCommand(words, { env = {}, profileAs = null } = {}) {
+  const flags = profileAs === null ? [] : profileFlags(profileAs);
+  const child = spawn(process.execPath, [...flags, join(root, 'bin/meerkat.mjs'), ...words], {
+    cwd: await makeFolder(),
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.add(child);
+  const chunks = [];
+  child.stdout.on('data', (chunk) => chunks.push(chunk));
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  children.delete(child);
+  const output = Buffer.concat(chunks).toString('utf8');
+  if (code !== 0) throw new Error(`meerkat ${words.join(' ')} ended with code ${code}:\n${output}`);
+  return output;
 }
 
 const hasProc = existsSync('/proc/self/stat');
