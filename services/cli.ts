@@ -10,6 +10,7 @@ import { addBench } from './cli/bench.js';
 import { addCheck } from './cli/check.js';
 import { addDemo } from './cli/demo.js';
 import { addKeys } from './cli/keys.js';
+import { addMigrate } from './cli/migrate.js';
 import { isInUse } from './cli/data-folder.js';
 import type { OpenViews, Product, TrialBench } from './cli/product.js';
 import { addRebuild } from './cli/rebuild.js';
@@ -112,6 +113,7 @@ const product: Product = {
   },
   viewNames: async () => (await import('./projections.js')).keptViews.map(({ name }) => name),
   openViews,
+  migrate: async (request) => (await import('./migrate.js')).migrate(request),
 };
 
 /**
@@ -153,6 +155,7 @@ function createProgram(end: (exitCode: number) => void): Command {
   addTasks(program);
   addKeys(program, product);
   addRebuild(program, product, end);
+  addMigrate(program, product, end);
   addBench(program, end);
   return program;
 }
@@ -184,6 +187,6 @@ export async function main(argv: readonly string[]): Promise<number> {
     if (refusal === null) throw error;
     if (argv.includes('--json')) printJson({ error: refusal });
     else printNote(`${refusal.message.split('\n').map(plain).join('\n')}`);
-    return exitCodes.refused;
+    return error instanceof Refused ? error.exitCode : exitCodes.refused;
   }
 }

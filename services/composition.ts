@@ -6,7 +6,7 @@ import type { DynamicModule } from '@nestjs/common';
 import { BUS, BUS_HEALTH, type Bus } from '#bus/bus';
 import { recordParked } from '#bus/record-parked';
 import { pepperOf } from '#contracts/api-key';
-import { EVENT_STORE, type EventStore } from '#event-store/event-store';
+import { EVENT_STORE, type EventArchive, type EventStore } from '#event-store/event-store';
 import { KEY_PEPPER } from '#http/api-key';
 import { LEASES, type Leases } from '#leases/leases';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
@@ -23,6 +23,7 @@ import type { PageParserName } from '#sandbox/page-parser';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { VAULT, type Vault } from '#vault/vault';
 import { reachPart } from './reach-part.js';
+import { refuseUnfinishedMigration } from './unfinished-migration.js';
 
 export interface Ports {
   readonly eventStore: EventStore;
@@ -40,7 +41,7 @@ export interface Ports {
 
 export const version = '0.1.0';
 
-const embedded = ({ eventStoreUrl, busUrl, readStoreUrl }: Config): boolean =>
+export const embedded = ({ eventStoreUrl, busUrl, readStoreUrl }: Config): boolean =>
   [eventStoreUrl, busUrl, readStoreUrl].includes('sqlite');
 
 /** The folder of embedded parts. `unclean` stands in it while a process runs, so that the next one knows how it ended. */
@@ -62,6 +63,15 @@ function makeFolder(path: string): void {
   }
 }
 
+/** Throws `ConfigError` where it is not there and cannot be made. */
+export function makeDataFolder({ dataDir }: Config): void {
+  try {
+    makeFolder(dataDir);
+  } catch (error) {
+    throw new ConfigError([`DATA_DIR: ${dataDir} cannot be made (${String(error)}); set another folder.`]);
+  }
+}
+
 function enterDataFolder({ dataDir }: Config): DataFolder {
   const marker = join(dataDir, 'unclean');
   try {
@@ -74,16 +84,31 @@ function enterDataFolder({ dataDir }: Config): DataFolder {
   }
 }
 
-/** SECRET_KEY, or one that is made once and kept in the data folder, readable by its owner alone. */
-function findSecretKey(config: Config): Uint8Array {
+const secretKeyFile = ({ dataDir }: Config): string => join(dataDir, 'secret.key');
+
+/** In the data folder, readable by its owner alone; never in the place of another. */
+export function keepSecretKey(config: Config, key: Uint8Array): void {
+  const text = `${Buffer.from(key).toString('base64')}\n`;
+  writeFileSync(secretKeyFile(config), text, { mode: 0o600, flag: 'wx', flush: true });
+}
+
+/** SECRET_KEY, or the one in the data folder; null where there is neither. */
+export function knownSecretKey(config: Config): Uint8Array | null {
   if (config.secretKey !== null) return config.secretKey;
-  const file = join(config.dataDir, 'secret.key');
-  if (!existsSync(file)) {
-    writeFileSync(file, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true });
-  }
+  const file = secretKeyFile(config);
+  if (!existsSync(file)) return null;
   const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64');
   if (key.length === 32) return key;
   throw new ConfigError([`SECRET_KEY: ${file} does not hold 32 bytes in base64; restore it from a backup.`]);
+}
+
+/** Made once where there is none. */
+function findSecretKey(config: Config): Uint8Array {
+  const known = knownSecretKey(config);
+  if (known !== null) return known;
+  const key = randomBytes(32);
+  keepSecretKey(config, key);
+  return key;
 }
 
 type OpenBus = Pick<Ports, 'bus' | 'isBusHealthy'>;
@@ -108,7 +133,8 @@ async function fromDataFolder<Part>(
   }
 }
 
-async function openEventStore(config: Config, logger: Logger, checked: boolean): Promise<EventStore> {
+/** Rejects with `ConfigError` or `PartUnreachable`. */
+export async function openEventStore(config: Config, logger: Logger, checked: boolean): Promise<EventArchive> {
   const { eventStoreUrl: url, installation } = config;
   if (url === 'sqlite') {
     const { createSqliteEventStore } = await import('#event-store/sqlite');
@@ -166,6 +192,7 @@ async function openStores(config: Config, logger: Logger, checked: boolean, secr
   let readStore: ViewStore | null = null;
   try {
     readStore = await openReadStore(config, logger);
+    await refuseUnfinishedMigration(readStore);
     return { eventStore, readStore, ...(await openBus(config, logger, eventStore, secretKey)) };
   } catch (error) {
     await readStore?.close();

@@ -5,7 +5,8 @@ import { tasksView } from '#contracts/task';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { LeasedWork } from '#leases/leases';
 import { startProjection, type Projected, type ProjectionOptions } from '#read-store/projection';
-import type { AnyView } from '#read-store/read-store';
+import type { AnyView, ViewStore } from '#read-store/read-store';
+import { createViewBuilder, type ViewBuilder } from '#read-store/view-builder';
 import { accountProjections } from './accounts/views.js';
 import { deliveriesView, deliveryIdOf, projectDelivery } from './delivery/delivery-view.js';
 import * as execution from './execution/execution-view.js';
@@ -20,6 +21,8 @@ export interface KeptView {
   readonly view: AnyView;
   /** Keeps it from now on, as the service it belongs to does. */
   keep(parts: Parts): LeasedWork;
+  /** Begins it anew, for who hands over every event from the first on and alone keeps it meanwhile. */
+  build(readStore: ViewStore): Promise<ViewBuilder>;
   /** Its documents by id as these events alone make them, all at once: what an audit holds the kept view against. */
   replay(events: readonly RecordedEvent[]): ReadonlyMap<string, object>;
 }
@@ -45,6 +48,13 @@ function kept<Document extends object>(projected: Projected<Document>): KeptView
     name: view.name,
     view,
     keep: (parts) => startProjection({ ...parts, ...projected }),
+    async build(readStore) {
+      await readStore.reset(view);
+      const builder = createViewBuilder(projected, view, readStore);
+      const isFed = ({ stream }: RecordedEvent): boolean =>
+        projected.prefixes.some((prefix) => stream.startsWith(prefix));
+      return { ...builder, apply: (events) => builder.apply(events.filter(isFed)) };
+    },
     replay: (events) => replayed(projected, events),
   };
 }

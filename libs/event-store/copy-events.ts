@@ -3,8 +3,8 @@
  * metadata, in the order over all streams. Where the target stands is looked up in the target itself, so that a copy that
  * was killed is finished by copying again, and nothing is written twice.
  */
-import { setTimeout as delay } from 'node:timers/promises';
-import { AppError, reject } from '#runtime/errors';
+import { reject, type AppError } from '#runtime/errors';
+import { patiently } from '#runtime/patience';
 import type { EventArchive, NewEvent, RecordedEvent, StreamAppend } from './event-store.js';
 import { createHistoryDigest, fingerprintOf, HistoryBroken, type HistoryDigest } from './history-digest.js';
 import { readThrough } from './read-through.js';
@@ -22,6 +22,8 @@ export interface CopyOptions {
   readonly source: EventArchive;
   readonly target: EventArchive;
   progress?(progress: CopyProgress): void;
+  /** Called once before the first write, when the target is known to hold a beginning of the source. */
+  beforeWriting?(): Promise<void>;
   /** How long to go on trying while the target cannot be written, and to wait for a source that brings nothing. */
   readonly patienceMs?: number;
 }
@@ -37,7 +39,6 @@ export interface Copied {
 const appendLimits = { events: 500, bytes: 512 * 1024 };
 const chunkLimits = { appends: 200, bytes: 4 * 1024 * 1024 };
 const defaultPatienceMs = 60_000;
-const againMs = 500;
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 const shown = ({ stream, revision, type, id }: RecordedEvent): string => `${stream}@${revision} (${type}, event ${id})`;
@@ -148,30 +149,12 @@ async function write(target: EventArchive, appends: readonly StreamAppend[]): Pr
   }
 }
 
-/** The same appends again change nothing, so what is not known to be written is written again. */
-async function writePatiently(
-  target: EventArchive,
-  appends: readonly StreamAppend[],
-  patienceMs: number,
-): Promise<void> {
-  const startedMs = performance.now();
-  for (;;) {
-    try {
-      return await write(target, appends);
-    } catch (error) {
-      const isAway = error instanceof AppError && error.code === 'SERVER_ERROR';
-      if (!isAway || performance.now() - startedMs + againMs > patienceMs) throw error;
-      await delay(againMs);
-    }
-  }
-}
-
 /**
  * Rejects with `target_holds_others`, `target_in_use`, `source_in_use`, `source_broken`, or `event_store_unavailable`;
  * only in the last three cases may something have been written, and copying again goes on behind it.
  */
 export async function copyEvents(options: CopyOptions): Promise<Copied> {
-  const { source, target, progress, patienceMs = defaultPatienceMs } = options;
+  const { source, target, progress, beforeWriting, patienceMs = defaultPatienceMs } = options;
   const [end, targetEnd] = [await source.lastPosition(), await target.lastPosition()];
   const history = createHistoryDigest();
   const there = createCursor(target, targetEnd, patienceMs);
@@ -179,11 +162,16 @@ export async function copyEvents(options: CopyOptions): Promise<Copied> {
   let isBeginning = true;
   let place = 0;
   let copied = 0;
+  let isWriting = false;
   // What is read next is gathered while what was gathered is written; never two at once, for the sake of their order.
   let writing: Promise<void> = Promise.resolve();
+  // The same appends again change nothing, so what is not known to be written is written again.
+  const writeAgain = (appends: readonly StreamAppend[]) => patiently(() => write(target, appends), { patienceMs });
   const flush = async (): Promise<void> => {
     await writing;
-    writing = writePatiently(target, chunk.take(), patienceMs);
+    if (!isWriting) await beforeWriting?.();
+    isWriting = true;
+    writing = writeAgain(chunk.take());
     // Awaited by the next flush; until then a rejection is not one that nobody handles.
     writing.catch(() => undefined);
   };

@@ -242,6 +242,16 @@ function unsafeEngines(values: Readonly<Record<(typeof engineVariables)[number],
   });
 }
 
+/** As `readConfig`, but for some variables: for commands that are told of another part. Throws `ConfigError`. */
+export function readConfigWith(values: Readonly<Record<string, string>>): Config {
+  const environment: Record<string, string | undefined> = { ...process.env };
+  for (const [name, value] of Object.entries(values)) {
+    environment[name] = value;
+    environment[`${name}_FILE`] = '';
+  }
+  return readConfig(environment);
+}
+
 /** Reads the environment, and `.env` in the working folder below it. `only` stands in place of ROLES. Throws `ConfigError`. */
 export function readConfig(
   environment: Environment = process.env,

@@ -1,6 +1,6 @@
 /** Envelope encryption: values under a key per owner, that key under the instance's own. AES-256-GCM throughout. */
 import { createCipheriv, createDecipheriv, createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
-import type { EventStore } from '#event-store/event-store';
+import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { AppError } from '#runtime/errors';
 import type { Json, JsonObject } from '#runtime/json';
 import { isSealed, type Sealed, type Vault } from './vault.js';
@@ -10,6 +10,7 @@ const tagBytes = 16;
 /** Keys of owners used last stay in memory. */
 const cachedKeys = 10_000;
 const keyEvent = 'vault.key_made';
+const streamPrefix = 'vault-';
 
 /** Random bytes are drawn many at a time: a system call each would cost more than the cipher. */
 let drawn = Buffer.alloc(0);
@@ -65,6 +66,21 @@ function openAll(value: Json, path: string, open: (sealed: Sealed, path: string)
   return Object.fromEntries(members) as JsonObject;
 }
 
+/** Whether this master key opens the owner's key that an event of a vault holds; null where the event holds none. */
+export function opensVault(
+  masterKey: Uint8Array,
+  { stream, data }: Pick<RecordedEvent, 'stream' | 'data'>,
+): boolean | null {
+  const { wrapped } = data;
+  if (!stream.startsWith(streamPrefix) || typeof wrapped !== 'string') return null;
+  try {
+    decrypt(createSecretKey(masterKey), wrapped, stream.slice(streamPrefix.length));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Keys of owners live in streams of their own (`vault-<owner>`), wrapped by `masterKey` (32 bytes): dropping the stream
  * makes everything sealed for the owner unreadable, in every event and backup.
@@ -87,7 +103,7 @@ export function createEventVault(eventStore: EventStore, masterKey: Uint8Array):
   };
 
   const find = async (ownerId: string): Promise<KeyObject | null> => {
-    const last = await eventStore.readLast(`vault-${ownerId}`);
+    const last = await eventStore.readLast(`${streamPrefix}${ownerId}`);
     const wrapped = last?.data['wrapped'];
     if (typeof wrapped !== 'string') return null;
     try {
@@ -108,7 +124,7 @@ export function createEventVault(eventStore: EventStore, masterKey: Uint8Array):
     const bytes = randomBytes(32);
     const id = crypto.randomUUID();
     const appended = await eventStore.append(
-      `vault-${ownerId}`,
+      `${streamPrefix}${ownerId}`,
       [
         {
           id,

@@ -34,6 +34,40 @@ export interface OpenViews {
   close(): Promise<void>;
 }
 
+export interface MigrationProgress {
+  /** `copy`: what is there already is compared, what is not is written. `verify`: read back, and made into views. */
+  readonly phase: 'copy' | 'verify';
+  /** Of this phase, from 0 to 1. */
+  readonly share: number;
+  /** Events that this phase has come through. */
+  readonly events: number;
+}
+
+export interface MigrationRequest {
+  /** Settings of either side; of the source its event store alone is used. */
+  readonly source: Config;
+  readonly target: Config;
+  show(progress: MigrationProgress): void;
+  /** Something that the person who waits should know. */
+  note(text: string): void;
+}
+
+export interface Migrated {
+  /** As they may be shown. */
+  readonly from: string;
+  readonly to: string;
+  readonly viewsAt: string;
+  readonly events: number;
+  readonly streams: number;
+  /** SHA-256 over all of them, the same at both sides. */
+  readonly hash: string;
+  /** How many events were written; the others were there already. */
+  readonly copied: number;
+  readonly copyMs: number;
+  readonly verifyMs: number;
+  readonly views: readonly { readonly view: string; readonly error: string | null }[];
+}
+
 export interface Product {
   /** Runs until a signal and ends the process itself. */
   start(): Promise<void>;
@@ -44,4 +78,6 @@ export interface Product {
   /** Names of the views that are made of events. */
   viewNames(): Promise<readonly string[]>;
   openViews(config: Config): Promise<OpenViews>;
+  /** Rejects with `Refused`, `ConfigError`, or an `AppError` that says why not. */
+  migrate(request: MigrationRequest): Promise<Migrated>;
 }

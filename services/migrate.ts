@@ -1,0 +1,281 @@
+/**
+ * Moves an installation from one event store to another. The events are all that moves: they are copied and read back, and
+ * everything that stores positions is made anew at the target, because positions are each engine's own.
+ *
+ * - Views are built from the target's events while those are read back.
+ * - Publications begin behind the last event. What the source had not handed over by its bus is handed over by the sweeps,
+ *   as after a bus that was wiped; publishing a whole history again would do things again that were undone since.
+ * - Schedules are held against their tasks from the first event on, which is what the news on the source's bus was for.
+ * - What is in views that are not made of events stays behind: leases, quota, idempotency keys, sign-in attempts.
+ *
+ * Until all of it is done a note in the target's read store keeps servers from starting on what has come so far.
+ */
+import { realpathSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { copyEvents, verifyCopy } from '#event-store/copy-events';
+import type { EventArchive, RecordedEvent } from '#event-store/event-store';
+import { readThrough } from '#event-store/read-through';
+import { leaseMembersView } from '#leases/shared';
+import type { AnyView, ViewStore } from '#read-store/read-store';
+import type { ViewBuilder } from '#read-store/view-builder';
+import { ConfigError, type Config } from '#runtime/config';
+import { parseEngineAddress, shownAddress } from '#runtime/engine-address';
+import { AppError, reject } from '#runtime/errors';
+import { silentLogger, type Logger } from '#runtime/logger';
+import { opensVault } from '#vault/event-vault';
+import { isInUse } from './cli/data-folder.js';
+import type { Migrated, MigrationRequest } from './cli/product.js';
+import { exitCodes, Refused } from './cli/terminal.js';
+import {
+  embedded,
+  keepSecretKey,
+  knownSecretKey,
+  makeDataFolder,
+  openEventStore,
+  openReadStore,
+} from './composition.js';
+import { keptViews } from './projections.js';
+import { PartUnreachable } from './reach-part.js';
+import { beginMigration, finishMigration } from './unfinished-migration.js';
+
+const checkpointOf = (name: string): AnyView => ({ name, fields: [], indexes: [] });
+
+/** Who publishes keeps its place under these names. */
+export const publications: readonly AnyView[] = ['tasks', 'scheduling', 'execution', 'delivery'].map((name) =>
+  checkpointOf(`published_${name}`),
+);
+
+/** Who goes through everything once more, and finds nothing to do where all is well. */
+export const lookedThroughAgain: readonly AnyView[] = [checkpointOf('planned_tasks')];
+
+/** A process that runs beats once a second. */
+const beatsWithinMs = 3_000;
+
+const isOnSqlite = ({ eventStoreUrl }: Config): boolean => eventStoreUrl === 'sqlite';
+
+/** As it may be shown. */
+function shownSide({ eventStoreUrl, dataDir, installation }: Config): string {
+  return eventStoreUrl === 'sqlite' ? `sqlite:${dataDir}` : `${shownAddress(eventStoreUrl)} (${installation})`;
+}
+
+function shownViews({ readStoreUrl, dataDir, installation }: Config): string {
+  return readStoreUrl === 'sqlite' ? `sqlite:${dataDir}` : `${shownAddress(readStoreUrl)} (${installation})`;
+}
+
+function realFolder({ dataDir }: Config): string {
+  try {
+    return realpathSync(dataDir);
+  } catch {
+    return dataDir;
+  }
+}
+
+function isSameStore(source: Config, target: Config): boolean {
+  if (isOnSqlite(source) !== isOnSqlite(target)) return false;
+  if (isOnSqlite(source)) return realFolder(source) === realFolder(target);
+  const [one, other] = [source, target].map(({ eventStoreUrl }) => parseEngineAddress(eventStoreUrl)?.hosts ?? []);
+  return source.installation === target.installation && (one ?? []).some((host) => (other ?? []).includes(host));
+}
+
+/** What can be said before anything is opened. */
+function refuseSides(source: Config, target: Config): void {
+  if (isSameStore(source, target)) throw reject('same_sides', `Source and target are the same: ${shownSide(source)}.`);
+  if (isOnSqlite(source) && target.readStoreUrl === 'sqlite' && realFolder(source) === realFolder(target)) {
+    throw new ConfigError([
+      `READ_STORE_URL: the target's views would take the place of the source's in ${source.dataDir}; set READ_STORE_URL as the target will have it, or DATA_DIR to another folder.`,
+    ]);
+  }
+}
+
+/** Says once that a part is waited for, so that nobody thinks it hangs. */
+const noting = (note: (text: string) => void): Logger => ({
+  ...silentLogger,
+  warn: (fields, message) => note(`${message} ${'address' in fields ? String(fields.address) : ''}`.trimEnd()),
+});
+
+/** Checked as after a crash: what is damaged must not be moved, nor a damaged target gone on with. */
+async function openSide(config: Config, side: 'source' | 'target', logger: Logger): Promise<EventArchive> {
+  try {
+    return await openEventStore(config, logger, true);
+  } catch (error) {
+    if (!isInUse(error)) throw error;
+    throw reject(
+      `${side}_in_use`,
+      `A server, or another command, is at work on the ${side} in ${config.dataDir}; stop it first.`,
+    );
+  }
+}
+
+/** The key that the target will have, once it is known to open what the source has sealed. */
+async function findKey(source: EventArchive, sides: MigrationRequest): Promise<Uint8Array> {
+  const known = knownSecretKey(sides.target);
+  const key = known ?? (isOnSqlite(sides.source) ? knownSecretKey({ ...sides.source, secretKey: null }) : null);
+  if (key === null) {
+    throw new ConfigError([
+      'SECRET_KEY: must be set to that of the source (its SECRET_KEY, or what its DATA_DIR/secret.key holds).',
+    ]);
+  }
+  const opened = await opensSource(source, key);
+  if (opened !== null && !opened.opens) {
+    throw reject(
+      'other_secret_key',
+      `The SECRET_KEY of the target is not the one that the source has sealed its secrets with (tried on ${opened.stream}): ` +
+        'nobody could sign in there, and no secret could be read. Set SECRET_KEY to the source’s, or to what its DATA_DIR/secret.key holds.',
+    );
+  }
+  return key;
+}
+
+/** null: nothing was ever sealed there. */
+async function opensSource(
+  source: EventArchive,
+  key: Uint8Array,
+): Promise<{ readonly opens: boolean; readonly stream: string } | null> {
+  for await (const { events } of readThrough(source, { end: await source.lastPosition() })) {
+    for (const event of events) {
+      const opens = opensVault(key, event);
+      if (opens !== null) return { opens, stream: event.stream };
+    }
+  }
+  return null;
+}
+
+/** A process that works with these views beats. Those that were killed have left a beat that stands still. */
+async function refuseSomebodyThere(readStore: ViewStore): Promise<void> {
+  const beats = async (): Promise<ReadonlyMap<string, number>> => {
+    const page = { where: [], sort: [], limit: 1_000, offset: 0, count: false } as const;
+    const { documents } = await readStore.page(leaseMembersView, page);
+    return new Map(documents.map(({ id, beat }) => [id, beat]));
+  };
+  const before = await beats();
+  if (before.size === 0) return;
+  await delay(beatsWithinMs);
+  if (![...(await beats())].some(([id, beat]) => before.get(id) !== beat)) return;
+  throw reject(
+    'target_in_use',
+    'Processes are at work with the views of the target (READ_STORE_URL, INSTALLATION); stop them first.',
+  );
+}
+
+interface BuiltView {
+  readonly view: string;
+  readonly builder: ViewBuilder;
+  error: string | null;
+}
+
+/** A view that cannot be made leaves the others alone, as on a server. An outage ends it all: it is run again. */
+async function unlessBroken(built: BuiltView, work: (builder: ViewBuilder) => Promise<void>): Promise<void> {
+  if (built.error !== null) return;
+  try {
+    await work(built.builder);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'SERVER_ERROR') throw error;
+    built.error = String(error);
+  }
+}
+
+async function beginViews(readStore: ViewStore): Promise<readonly BuiltView[]> {
+  for (const view of [...publications, ...lookedThroughAgain]) await readStore.reset(view);
+  const views: BuiltView[] = [];
+  for (const { name, build } of keptViews) {
+    views.push({ view: name, builder: await build(readStore), error: null });
+  }
+  return views;
+}
+
+async function finishViews(readStore: ViewStore, views: readonly BuiltView[], end: number | null): Promise<void> {
+  if (end === null) return;
+  for (const built of views) await unlessBroken(built, (builder) => builder.flush(end));
+  for (const view of publications) await readStore.save(view, [], end);
+}
+
+interface Opened {
+  readonly source: EventArchive;
+  readonly readStore: ViewStore;
+  /** Opens the target's event store, again where it was closed. */
+  openTarget(): Promise<EventArchive>;
+  /** Called once the target is known to be a beginning of the source, before anything is changed there. */
+  begin(): Promise<void>;
+}
+
+async function move({ source, readStore, openTarget, begin }: Opened, { show }: MigrationRequest) {
+  let target = await openTarget();
+  try {
+    const startedMs = performance.now();
+    const { history, copied } = await copyEvents({
+      source,
+      target,
+      progress: ({ share, events }) => show({ phase: 'copy', share, events }),
+      beforeWriting: begin,
+    });
+    const copyMs = performance.now() - startedMs;
+    // Opened again, so that nothing is read back from memory.
+    await target.close();
+    target = await openTarget();
+    const views = await beginViews(readStore);
+    await verifyCopy({
+      target,
+      history,
+      look: async (events: readonly RecordedEvent[]) => {
+        for (const built of views) await unlessBroken(built, (builder) => builder.apply(events));
+      },
+      progress: (share, events) => show({ phase: 'verify', share, events }),
+    });
+    await finishViews(readStore, views, await target.lastPosition());
+    await finishMigration(readStore);
+    return {
+      ...history.summary(),
+      copied,
+      copyMs,
+      verifyMs: performance.now() - startedMs - copyMs,
+      views: views.map(({ view, error }) => ({ view, error })),
+    };
+  } finally {
+    await target.close();
+  }
+}
+
+async function openAndMove(request: MigrationRequest): Promise<Migrated> {
+  const { source: from, target: to, note } = request;
+  const logger = noting(note);
+  refuseSides(from, to);
+  const source = await openSide(from, 'source', logger);
+  try {
+    const key = await findKey(source, request);
+    if (embedded(to)) makeDataFolder(to);
+    const readStore = await openReadStore(to, logger);
+    try {
+      await refuseSomebodyThere(readStore);
+      const openTarget = () => openSide(to, 'target', logger);
+      const begin = async (): Promise<void> => {
+        await beginMigration(readStore, { from: shownSide(from), begunAt: new Date().toISOString() });
+        if (knownSecretKey(to) !== null) return;
+        keepSecretKey(to, key);
+        note(`The source's key was copied to ${to.dataDir}.`);
+      };
+      const moved = await move({ source, readStore, openTarget, begin }, request);
+      return { ...moved, from: shownSide(from), to: shownSide(to), viewsAt: shownViews(to) };
+    } finally {
+      await readStore.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+const onceMore = 'Run the same command again: it goes on where it stopped.';
+
+/** Rejects with `Refused`, `ConfigError`, or an `AppError` that says why not. */
+export async function migrate(request: MigrationRequest): Promise<Migrated> {
+  try {
+    return await openAndMove(request);
+  } catch (error) {
+    if (error instanceof PartUnreachable) {
+      throw new Refused('part_unreachable', error.message, exitCodes.unreachablePart);
+    }
+    if (error instanceof AppError && error.code === 'SERVER_ERROR') {
+      throw new Refused(error.reason, `${error.message} ${onceMore}`, exitCodes.unreachablePart);
+    }
+    throw error;
+  }
+}
