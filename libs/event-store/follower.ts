@@ -2,6 +2,7 @@
 import type { LeasedWork, Leases } from '#leases/leases';
 import type { Logger } from '#runtime/logger';
 import type { EventBatch, EventStore } from './event-store.js';
+import { gathered } from './gathered.js';
 
 export interface FollowerOptions {
   /** Of all processes that follow under this name one does so at a time. */
@@ -39,7 +40,7 @@ export function startFollower(options: FollowerOptions): LeasedWork {
   const { name, prefixes, eventStore, leases, logger, after, handle } = options;
 
   const follow = async (signal: AbortSignal): Promise<void> => {
-    for await (const batch of eventStore.subscribe({ prefixes, after: await after(), signal })) {
+    for await (const batch of gathered(eventStore, { prefixes, after: await after(), signal })) {
       if (signal.aborted) return;
       await handle(batch, signal);
     }

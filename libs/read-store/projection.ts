@@ -28,12 +28,17 @@ export interface ProjectionOptions<Document extends object = JsonObject> extends
   saved?(writes: readonly DocumentWrite<Document>[]): void;
 }
 
+function hasUndefined(document: object): boolean {
+  for (const name in document) if ((document as JsonObject)[name] === undefined) return true;
+  return false;
+}
+
 /**
  * The document as it will be read back: a member that is undefined is not stored, and would otherwise keep its place among
  * the others until then. So it does not matter to the bytes whether a document was stored between two events.
  */
 export function settled<Document extends object>(document: Document | null): Document | null {
-  if (document === null || !Object.values(document).includes(undefined)) return document;
+  if (document === null || !hasUndefined(document)) return document;
   return Object.fromEntries(Object.entries(document).filter(([, value]) => value !== undefined)) as Document;
 }
 
@@ -73,17 +78,34 @@ export function startProjection<Document extends object>(options: ProjectionOpti
   const turns = createTurns();
   let seen: number | null = null;
   let lastEvent: number | null = null;
-  const live: LiveView = { turns, seen: () => seen, lastEvent: () => lastEvent };
+  const move = (position: number, events: readonly RecordedEvent[]): void => {
+    seen = position;
+    lastEvent = events.at(-1)?.position ?? lastEvent;
+  };
+  const live: LiveView = {
+    turns,
+    seen: () => seen,
+    lastEvent: () => lastEvent,
+    async replaced(position, events) {
+      move(position, events);
+      if (saved === undefined) return;
+      const ids = new Set(events.map(options.idOf).filter((id) => id !== null));
+      saved([...(await readStore.load(view, [...ids])).values()]);
+    },
+  };
   return startFollower({
     ...options,
     name: `view-${view.name}`,
     after: () => turns.take(async () => (lastEvent = seen = await readStore.checkpoint(view))),
     handle: ({ events, position }) =>
       turns.take(async () => {
-        const writes = await projectBatch(options, events);
+        // A view that was built beside and took the place of this one may have seen more.
+        if (seen !== null && position <= seen) return;
+        const from = seen ?? -Infinity;
+        const unseen = events.filter((event) => event.position > from);
+        const writes = await projectBatch(options, unseen);
         await readStore.save(view, writes, position, seen);
-        seen = position;
-        lastEvent = events.at(-1)?.position ?? lastEvent;
+        move(position, unseen);
         saved?.(writes);
       }),
     beside: (signal) => answerRebuilds({ ...options, live }, signal),

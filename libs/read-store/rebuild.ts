@@ -4,7 +4,8 @@
  * much puts it in the live one's place between two batches. A process that takes the view over begins anew.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { EventStore } from '#event-store/event-store';
+import type { EventStore, RecordedEvent } from '#event-store/event-store';
+import { gathered } from '#event-store/gathered';
 import { AppError } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
 import type { Projected } from './projection.js';
@@ -37,6 +38,8 @@ export interface LiveView {
   seen(): number | null;
   /** Position of the last event of its own streams that may lie at or below `seen`. */
   lastEvent(): number | null;
+  /** Another has taken its place, which has seen the events up to `position`; `events` are the newest that the live one had not. */
+  replaced(position: number, events: readonly RecordedEvent[]): Promise<void>;
 }
 
 export interface RebuildParts<Document extends object> extends Projected<Document> {
@@ -95,7 +98,18 @@ function createTelling(readStore: ReadStore, view: AnyView, build: string) {
   };
 }
 
-/** Builds the view beside and puts it in the place of the live one. Rejects with `TakenOver`, or with what hindered it. */
+/** Nothing seen a second after its projection began: there are no events for it. */
+async function hasEvents(live: LiveView, signal: AbortSignal): Promise<boolean> {
+  if (live.seen() === null) await delay(lookEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
+  return live.seen() !== null;
+}
+
+/**
+ * Builds the view beside and puts it in the place of the live one. Rejects with `TakenOver`, or with what hindered it.
+ *
+ * It is put there once nothing more is to be read and it has seen every event that the live one has. It may have seen more:
+ * a live view that is far behind is overtaken.
+ */
 async function build<Document extends object>(
   parts: RebuildParts<Document>,
   name: string,
@@ -106,39 +120,34 @@ async function build<Document extends object>(
   const builder = createViewBuilder(parts, built, readStore);
   const tell = createTelling(readStore, view, name);
   let events = 0;
-  const ending = new AbortController();
-  const either = AbortSignal.any([signal, ending.signal]);
+  let release: (() => void) | null = null;
   try {
-    if (live.seen() === null) return await tell({ state: 'done', done: 0, total: 0, events });
-    for await (const batch of eventStore.subscribe({ prefixes, after: null, signal: either })) {
+    if (!(await hasEvents(live, signal))) return await tell({ state: 'done', done: 0, total: 0, events });
+    for await (const batch of gathered(eventStore, { prefixes, after: null, signal })) {
       if (signal.aborted) return;
-      const progress = { state: 'building', done: batch.position, total: live.seen() ?? 0 } as const;
-      if (batch.position < (live.lastEvent() ?? 0)) {
-        await builder.apply(batch.events);
-        events += batch.events.length;
-        await tell({ ...progress, events });
+      await builder.apply(batch.events);
+      events += batch.events.length;
+      await tell({ state: 'building', done: batch.position, total: live.seen() ?? 0, events });
+      // As good as there: from here on the live view stands still, for however many events come in.
+      if (batch.isLast) release ??= await live.turns.hold();
+      if (release === null || batch.position < (live.lastEvent() ?? 0)) {
         await new Promise((resolve) => setImmediate(resolve));
         continue;
       }
-      // From here on the live view stands still, so that both have seen the same when one takes the other's place.
-      const seen = await live.turns.take(async () => {
-        const goal = live.seen() ?? 0;
-        const reached = Math.min(batch.position, goal);
-        const own = batch.events.filter(({ position }) => position <= reached);
-        await builder.apply(own);
-        events += own.length;
-        // No event of its streams lies between: it has seen as much.
-        if (reached < (live.lastEvent() ?? 0)) return null;
-        await builder.flush(goal);
-        await tell({ ...progress, done: goal, total: goal, events });
-        await readStore.replace(view, built);
-        return goal;
-      });
-      if (seen === null) continue;
-      return await tell({ state: 'done', done: seen, total: seen, events });
+      const seen = live.seen() ?? 0;
+      // Where the live one has seen more there is no event of its streams in it.
+      const position = Math.max(batch.position, seen);
+      await builder.flush(position);
+      if ((await rebuildOf(readStore, view.name))?.build !== name) throw new TakenOver();
+      await readStore.replace(view, built);
+      await live.replaced(
+        position,
+        batch.events.filter((event) => event.position > seen),
+      );
+      return await tell({ state: 'done', done: position, total: position, events });
     }
   } finally {
-    ending.abort();
+    release?.();
   }
 }
 

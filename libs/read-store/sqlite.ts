@@ -1,6 +1,7 @@
 /** Read store in one SQLite file: a table per view, the searched fields as columns of their own beside the document. */
 import { AppError, unavailable } from '#runtime/errors';
 import { inTransaction, openDatabase, type Statement } from '#sqlite/database';
+import { createDiscardedTables } from './sqlite-discarded.js';
 import {
   viewOutOfStep,
   type AnyView,
@@ -104,6 +105,9 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
   const getCheckpoint = database.prepare('SELECT position FROM checkpoints WHERE view = ?');
   const dropCheckpoint = database.prepare('DELETE FROM checkpoints WHERE view = ?');
   const renameCheckpoint = database.prepare('UPDATE checkpoints SET view = ? WHERE view = ?');
+  const discarded = createDiscardedTables(database);
+  // What was given away before the last process ended.
+  discarded.empty();
   const open = new Map<string, OpenView>();
   const pageStatements = new Map<string, Statement>();
 
@@ -111,10 +115,13 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
   const positionOf = (view: AnyView): number | null =>
     (getCheckpoint.get(view.name)?.['position'] as number | undefined) ?? null;
 
+  const hasTable = database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?");
+
   /** Together: a checkpoint that outlived its table would say that an empty view has seen everything. */
   const dropView = (view: AnyView): void => {
     open.delete(view.name);
-    database.exec(`DROP TABLE IF EXISTS ${tableOf(view)}`);
+    const table = nameOf('view', view.name);
+    if (hasTable.get(table) !== undefined) discarded.discard(table);
     dropCheckpoint.run(view.name);
   };
 
@@ -159,6 +166,7 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
     const wanted = ['id', 'revision', 'document', ...view.fields.map((field) => nameOf('field', field))];
     if (wanted.some((name) => !present.some((column) => column['name'] === name))) {
       inTransaction(database, () => dropView(view));
+      discarded.empty();
       return makeView(view);
     }
     ensureIndexes(view);
@@ -260,7 +268,12 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
     },
 
     async reset(view) {
-      inTransaction(database, () => dropView(view));
+      try {
+        inTransaction(database, () => dropView(view));
+      } catch (error) {
+        throw notWritten(error);
+      }
+      discarded.empty();
     },
 
     async replace(view, built) {
@@ -280,9 +293,11 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
       } finally {
         open.delete(built.name);
       }
+      discarded.empty();
     },
 
     async close() {
+      await discarded.stop();
       if (database.isOpen) database.close();
     },
   };

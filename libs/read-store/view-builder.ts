@@ -4,17 +4,42 @@ import { settled, type Projected } from './projection.js';
 import type { DocumentWrite, ReadStore, ViewDefinition } from './read-store.js';
 
 export interface ViewBuilder {
-  /** Applies the events of one batch. Writes when enough has gathered. */
+  /** Applies the events of one batch, and writes what has not changed for the longest. */
   apply(events: readonly RecordedEvent[]): Promise<void>;
   /** Writes what has gathered, and that everything up to `position` is in it. */
   flush(position: number): Promise<void>;
 }
 
-/** So many changed documents gather before they are written: a task that ran a hundred times is written once. */
-const gatheredLimit = 4_000;
+/** So many changed documents are kept back, those that changed last: a task that ran a hundred times is written once. */
+const keptBack = 2_000;
 /** In one write, so that whatever else this process does waits for no more than that. */
 const writtenAtOnce = 500;
 const rememberedLimit = 8_000;
+
+const markBits = 24;
+
+/**
+ * Remembers in two megabytes which ids were ever written, whatever their number. `mayHave` may be wrong about an id that was
+ * not, never about one that was: most documents are new, and need not be looked for.
+ */
+function createMarks() {
+  const marks = new Uint8Array(2 ** (markBits - 3));
+  const bitOf = (id: string): number => {
+    let hash = 0x811c9dc5;
+    for (let index = 0; index < id.length; index += 1) hash = Math.imul(hash ^ id.charCodeAt(index), 0x01000193);
+    return (hash ^ (hash >>> 15)) >>> (32 - markBits);
+  };
+  return {
+    add(id: string): void {
+      const bit = bitOf(id);
+      marks[bit >>> 3] = (marks[bit >>> 3] ?? 0) | (1 << (bit & 7));
+    },
+    mayHave(id: string): boolean {
+      const bit = bitOf(id);
+      return ((marks[bit >>> 3] ?? 0) & (1 << (bit & 7))) !== 0;
+    },
+  };
+}
 
 /** `built` must be empty and nobody else's. */
 export function createViewBuilder<Document extends object>(
@@ -25,13 +50,15 @@ export function createViewBuilder<Document extends object>(
   /** By id; those used last stand last. A removed document is remembered until it is written. */
   const known = new Map<string, DocumentWrite<Document>>();
   const changed = new Set<string>();
+  const written = createMarks();
 
   const loadUnknown = async (ids: ReadonlySet<string>): Promise<void> => {
-    const unknown = [...ids].filter((id) => !known.has(id));
+    const unknown = [...ids].filter((id) => !known.has(id) && written.mayHave(id));
     if (unknown.length === 0) return;
     for (const [id, write] of await readStore.load(built, unknown)) known.set(id, write);
   };
 
+  /** Those used last stay, so also those that are not written yet. */
   const forget = (): void => {
     for (const id of known.keys()) {
       if (known.size <= rememberedLimit) return;
@@ -39,14 +66,16 @@ export function createViewBuilder<Document extends object>(
     }
   };
 
-  const write = async (): Promise<void> => {
-    const writes = [...changed].flatMap((id) => known.get(id) ?? []);
-    changed.clear();
-    for (let start = 0; start < writes.length; start += writtenAtOnce) {
-      await readStore.save(built, writes.slice(start, start + writtenAtOnce), null);
-      await new Promise((resolve) => setImmediate(resolve));
+  const write = async (ids: readonly string[]): Promise<void> => {
+    for (const id of ids) {
+      changed.delete(id);
+      written.add(id);
     }
-    forget();
+    await readStore.save(
+      built,
+      ids.flatMap((id) => known.get(id) ?? []),
+      null,
+    );
   };
 
   return {
@@ -64,13 +93,18 @@ export function createViewBuilder<Document extends object>(
         if (document === before) continue;
         known.delete(id);
         known.set(id, { id, revision: event.position, document: settled(document) });
+        changed.delete(id);
         changed.add(id);
       }
-      if (changed.size >= gatheredLimit) await write();
+      if (changed.size > keptBack) await write([...changed].slice(0, changed.size - keptBack));
+      forget();
     },
 
     async flush(position) {
-      await write();
+      while (changed.size > 0) {
+        await write([...changed].slice(0, writtenAtOnce));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
       await readStore.save(built, [], position);
     },
   };
