@@ -10,6 +10,7 @@ import { createMongoReadStore } from '#read-store/mongo';
 import { parseKafkaAddress } from '#runtime/engine-address';
 import { silentLogger } from '#runtime/logger';
 import { createApi } from './api.js';
+import { runCommand } from './command-line.js';
 import {
   commonSettings,
   endOf,
@@ -170,6 +171,7 @@ export async function distributedInstallation(
       storeProxy.set('pass');
     },
     recordedEvents: () => recordedEvents(servers, name),
+    command: (words) => runCommand(words, { ...shared, ...engines('all') }, folder),
     openReadStore: () => createMongoReadStore({ url: servers.readStoreUrl, installation: name, logger: silentLogger }),
     async stored() {
       const parts = await Promise.all([

@@ -6,6 +6,7 @@ import type { NewEvent, RecordedEvent } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { createApi } from './api.js';
+import { runCommand } from './command-line.js';
 import { fillDisk, freeDisk } from './full-disk.js';
 import {
   commonSettings,
@@ -73,6 +74,7 @@ export async function embeddedInstallation(options: InstallationOptions = {}): P
         await rm(copy, { recursive: true, force: true });
       }
     },
+    command: (words) => runCommand(words, settings, folder),
     openReadStore: async () => createSqliteReadStore(join(dataDir, 'views.db')),
     async stored() {
       const entries = await readdir(dataDir, { recursive: true, withFileTypes: true }).catch(() => []);

@@ -5,6 +5,7 @@ import { mkdtemp } from 'node:fs/promises';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { ReadStore } from '#read-store/read-store';
 import type { Api } from './api.js';
+import type { CommandEnd } from './command-line.js';
 import type { Ending, Product } from './product.js';
 import { until } from './until.js';
 
@@ -35,6 +36,8 @@ export interface Installation {
   mendEventStore(): Promise<void>;
   /** Every event, in order; while it is stopped. */
   recordedEvents(): Promise<readonly RecordedEvent[]>;
+  /** Runs the command line with its settings, to the command's end. */
+  command(words: readonly string[]): Promise<CommandEnd>;
   /** Its views; while it is stopped. */
   openReadStore(): Promise<ReadStore>;
   /** Every byte it keeps. */

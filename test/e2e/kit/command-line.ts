@@ -1,0 +1,31 @@
+/** `meerkat …` as it is typed: the built program, its output, its exit code. */
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import './built.js';
+
+const program = fileURLToPath(new URL('../../../bin/meerkat.mjs', import.meta.url));
+
+export interface CommandEnd {
+  readonly exitCode: number | null;
+  readonly out: string;
+  readonly error: string;
+}
+
+/** Runs a command to its end, in `folder`, with `settings` and nothing else of this environment but PATH and HOME. */
+export async function runCommand(
+  words: readonly string[],
+  settings: Readonly<Record<string, string>>,
+  folder: string,
+): Promise<CommandEnd> {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(process.execPath, [program, ...words], {
+    cwd: folder,
+    env: { PATH, HOME, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [out, error] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (out += chunk));
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (error += chunk));
+  const exitCode = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { exitCode, out, error };
+}

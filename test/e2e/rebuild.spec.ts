@@ -1,0 +1,92 @@
+/** Views are built anew while the product runs: nobody waits, nothing is missed, and every byte is as before. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { createInstallation } from './kit/create-installation.js';
+import { until } from './kit/until.js';
+import { expectWhole, startWorld, Watch, type World } from './kit/watch.js';
+
+const answer = z.object({
+  views: z.array(z.object({ view: z.string(), state: z.string(), events: z.number() })),
+  events: z.number(),
+});
+
+describe('a rebuild of every view', () => {
+  let world: World;
+  let watch: Watch;
+
+  beforeAll(async () => {
+    world = await startWorld();
+    watch = new Watch(await createInstallation({ smtpUrl: world.mails.url }), world, 'rebuilt');
+    await watch.installation.start();
+    await watch.create();
+  });
+
+  afterAll(async () => {
+    await watch.installation.remove();
+    await world.close();
+  });
+
+  const rebuild = async (): Promise<z.infer<typeof answer>> => {
+    const { exitCode, out, error } = await watch.installation.command(['rebuild', 'all', '--json']);
+    expect({ exitCode, error }).toEqual({ exitCode: 0, error: '' });
+    const rebuilt = answer.parse(JSON.parse(out));
+    expect(rebuilt.views.filter(({ state }) => state !== 'done')).toEqual([]);
+    return rebuilt;
+  };
+
+  /** Everything that the API tells of what the views hold, as text. */
+  const told = async (): Promise<readonly string[]> => {
+    const { api } = watch.installation;
+    const paths = ['notifications?limit=100', 'executions?limit=100', 'deliveries?limit=100', 'keys?limit=100'];
+    const replies = await Promise.all(paths.map((path) => api.send(`/api/${path}`)));
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    return replies.map(({ text }) => text);
+  };
+
+  it('goes on beside runs, changes and messages, and misses none', async () => {
+    await watch.seen(true);
+    const rebuilding = (async () => {
+      for (let round = 0; round < 3; round += 1) await rebuild();
+    })();
+    let isOver = false;
+    void rebuilding.finally(() => (isOver = true)).catch(() => undefined);
+    let times = 1;
+    do {
+      await watch.seen(false);
+      await watch.seen(true);
+      times += 1;
+      const created = await watch.installation.api.create({
+        name: `made meanwhile ${times}`,
+        url: world.site.address(watch.path),
+        evaluationFunction: 'return false',
+        schedule: { type: 'manual' },
+      });
+      expect((await watch.installation.api.task(created.id)).name).toBe(`made meanwhile ${times}`);
+    } while (!isOver);
+    await rebuilding;
+    await watch.told(times);
+    const listed = await watch.installation.api.send('/api/notifications?limit=100');
+    expect(z.object({ data: z.array(z.unknown()) }).parse(listed.body).data).toHaveLength(times);
+  });
+
+  it('tells the same bytes as before', async () => {
+    await watch.settle();
+    const before = await until('all is told alike twice', async () => {
+      const [first, second] = [await told(), await told()];
+      return JSON.stringify(first) === JSON.stringify(second) && first;
+    });
+    const { events } = await rebuild();
+    expect(events).toBeGreaterThan(20);
+    expect(await told()).toEqual(before);
+  });
+
+  it('is refused for a view that there is not, with the names of those that there are', async () => {
+    const { exitCode, out, error } = await watch.installation.command(['rebuild', 'everything']);
+    expect({ exitCode, out }).toEqual({ exitCode: 2, out: '' });
+    expect(error).toContain('tasks, schedules, executions');
+  });
+
+  it('leaves a record that agrees with what the receivers saw', async () => {
+    await expectWhole(watch);
+  });
+});
