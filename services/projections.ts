@@ -4,7 +4,8 @@ import { schedulesView } from '#contracts/schedule';
 import { tasksView } from '#contracts/task';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { LeasedWork } from '#leases/leases';
-import { startProjection, type Projected, type ProjectionOptions } from '#read-store/projection';
+import { settled, type Projected } from '#read-store/projected';
+import { startProjection, type ProjectionOptions } from '#read-store/projection';
 import type { AnyView, ViewStore } from '#read-store/read-store';
 import { createViewBuilder, type ViewBuilder } from '#read-store/view-builder';
 import { accountProjections } from './accounts/views.js';
@@ -35,7 +36,7 @@ function replayed<Document extends object>(
   for (const event of events) {
     const id = prefixes.some((prefix) => event.stream.startsWith(prefix)) ? idOf(event) : null;
     if (id === null) continue;
-    const document = reduce(documents.get(id) ?? null, event);
+    const document = settled(reduce(documents.get(id) ?? null, event));
     if (document === null) documents.delete(id);
     else documents.set(id, document);
   }

@@ -10,11 +10,17 @@ import { executionsView } from '#contracts/run';
 import { schedulesView } from '#contracts/schedule';
 import { tasksView } from '#contracts/task';
 import { idempotencyView } from '#http/idempotency';
+import type { RecordedEvent } from '#event-store/event-store';
+import { createSqliteEventStore } from '#event-store/sqlite';
 import { leaseMembersView, leasesView } from '#leases/shared';
+import { createSoleLeases } from '#leases/sole';
 import { ConfigError } from '#runtime/config';
 import type { JsonObject } from '#runtime/json';
 import { silentLogger, type Logger } from '#runtime/logger';
 import { startMongo, type RunningServer } from '../../test/servers/servers.ts';
+import { startProjection } from './projection.js';
+import { rebuildOf, requestRebuild } from './rebuild.js';
+import { createSqliteReadStore } from './sqlite.js';
 import { query, view } from './kit.contract.js';
 import { createMongoReadStore } from './mongo.js';
 import { toFilter, toRanges, toSort, type Filter } from './mongo-query.js';
@@ -167,6 +173,60 @@ describe('a MongoDB that several installations share', () => {
     expect(await store.get(view, '1')).toBeNull();
     await older.close();
   });
+
+  it('is rebuilt while two processes believe to keep it, to the bytes of one that stands in SQLite', async () => {
+    const eventStore = createSqliteEventStore(':memory:');
+    const other = await openOn(installation);
+    const inSqlite = createSqliteReadStore(':memory:');
+    const projected = {
+      view,
+      prefixes: ['a-'],
+      idOf: ({ stream }: RecordedEvent) => stream,
+      reduce: (document: JsonObject | null, { type, data, position }: RecordedEvent): JsonObject | null =>
+        type === 'end'
+          ? null
+          : { ...document, [`$${String(data['key'])}`]: position, owner: 'x', name: `n${position % 3}` },
+    };
+    const works = [store, other, inSqlite].map((readStore) =>
+      startProjection({ ...projected, eventStore, readStore, leases: createSoleLeases(), logger: silentLogger }),
+    );
+    const revisions = new Map<string, number>();
+    let written = 0;
+    const append = async (count: number): Promise<void> => {
+      for (const end = written + count; written < end; written += 1) {
+        const stream = `a-${written % 11}`;
+        const metadata = { organizationId: 'o', actor: 'a', requestId: 'r', causationId: null, at: '' };
+        const event = {
+          id: crypto.randomUUID(),
+          type: written % 23 === 22 ? 'end' : 'more',
+          version: 1,
+          data: { key: written % 5 },
+          metadata,
+        };
+        const result = await eventStore.append(stream, [event], revisions.get(stream) ?? 'none');
+        if (!result.ok) throw new Error('a lost race');
+        revisions.set(stream, result.revision);
+      }
+    };
+    const until = async (probe: () => Promise<boolean>): Promise<void> => {
+      while (!(await probe())) await new Promise((resolve) => setTimeout(resolve, 20));
+    };
+    const bytes = async (of: ReadStore): Promise<string> =>
+      JSON.stringify((await of.page(view, query({ sort: [] }))).documents);
+    await append(120);
+    await until(async () => (await store.checkpoint(view)) === 120);
+    await requestRebuild(store, view.name, 'now');
+    for (let isOver = false; !isOver;) {
+      await append(5);
+      isOver = (await rebuildOf(other, view.name))?.state === 'done';
+    }
+    const all = written;
+    await until(async () => (await store.checkpoint(view)) === all && (await inSqlite.checkpoint(view)) === all);
+    expect(await bytes(store)).toBe(await bytes(inSqlite));
+    expect(await store.checkpoint({ ...view, name: (await rebuildOf(store, view.name))?.build ?? '' })).toBeNull();
+    await Promise.all(works.map((work) => work.stop()));
+    await Promise.all([eventStore.close(), other.close(), inSqlite.close()]);
+  }, 60_000);
 
   it('says which document is too large for it', async () => {
     const document = { name: 'big', text: 'x'.repeat(17 * 1_024 * 1_024) };

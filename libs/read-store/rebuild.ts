@@ -8,7 +8,7 @@ import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { gathered } from '#event-store/gathered';
 import { AppError } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
-import type { Projected } from './projection.js';
+import type { Projected } from './projected.js';
 import type { AnyView, DocumentWrite, ReadStore, ViewDefinition, ViewStore } from './read-store.js';
 import type { Turns } from './turns.js';
 import { createViewBuilder } from './view-builder.js';

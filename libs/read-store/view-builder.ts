@@ -1,6 +1,6 @@
 /** Builds a view from the first event on, as the only one who writes it: what was written is remembered, not read again. */
 import type { RecordedEvent } from '#event-store/event-store';
-import { settled, type Projected } from './projection.js';
+import { settled, type Projected } from './projected.js';
 import type { DocumentWrite, ReadStore, ViewDefinition } from './read-store.js';
 
 export interface ViewBuilder {

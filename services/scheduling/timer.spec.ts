@@ -7,7 +7,7 @@ import { createSqliteEventStore } from '#event-store/sqlite';
 import { runCommand } from '#event-store/run-command';
 import { shardCount, shardOf } from '#leases/leases';
 import { createSoleLeases } from '#leases/sole';
-import { projectBatch } from '#read-store/projection';
+import { projectBatch } from '#read-store/projected';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
 import { scheduleDecider } from './domain/schedule.js';
