@@ -185,7 +185,7 @@ describe('a MongoDB that several installations share', () => {
       reduce: (document: JsonObject | null, { type, data, position }: RecordedEvent): JsonObject | null =>
         type === 'end'
           ? null
-          : { ...document, [`$${String(data['key'])}`]: position, owner: 'x', name: `n${position % 3}` },
+          : { ...document, [`$${JSON.stringify(data['key'])}`]: position, owner: 'x', name: `n${position % 3}` },
     };
     const works = [store, other, inSqlite].map((readStore) =>
       startProjection({ ...projected, eventStore, readStore, leases: createSoleLeases(), logger: silentLogger }),
