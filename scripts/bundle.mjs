@@ -1,7 +1,6 @@
 // Joins the compiled product and the packages it stands on into one file, dist/product.js: a start then reads a handful
 // of files instead of sixteen hundred, which takes a third off its time and a sixth off the memory of an idle process.
 import { readFile, stat } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { build } from 'esbuild';
 
@@ -23,22 +22,27 @@ const leftOut = [
   'pino-pretty',
 ];
 
-/** Clients of servers that most installations do not have: read by those that do, when the adapter is. */
-const readOnDemand = ['@eventstore/db-client', 'kafkajs', 'mongoose'];
-
-const fileOnDemand = (name) => `on-demand/${name.replaceAll(/\W+/g, '-').replace(/^-/, '')}.cjs`;
+/** Clients of servers that most installations do not have, each with the paths by which it is imported. */
+const readOnDemand = {
+  'eventstore-db-client': ['@eventstore/db-client'],
+  kafkajs: ['kafkajs', 'kafkajs/src/network/requestQueue/index.js'],
+  mongoose: ['mongoose'],
+};
+const nameOf = new Map(Object.entries(readOnDemand).flatMap(([name, paths]) => paths.map((path) => [path, name])));
+const fileOnDemand = (name) => `on-demand/${name}.cjs`;
 
 /**
- * Such a package is joined into a file of its own. An import of it would be hoisted to the top of the product and read by
- * everybody; a call of `require` stays inside the module that asks, which runs when the adapter is chosen.
+ * Such a package is joined into a file of its own, once for all its paths. An import of it would be hoisted to the top of
+ * the product and read by everybody; a call of `require` stays inside the module that asks, which runs when the adapter is
+ * chosen.
  */
 const packagesOnDemand = {
   name: 'packages-on-demand',
   setup({ onResolve, onLoad }) {
     const namespace = 'on-demand';
-    onResolve({ filter: new RegExp(`^(${readOnDemand.join('|')})$`) }, ({ path }) => ({ path, namespace }));
+    onResolve({ filter: /^[^.#/]|^@/ }, ({ path }) => (nameOf.has(path) ? { path, namespace } : null));
     onLoad({ filter: /.*/, namespace }, ({ path }) => ({
-      contents: `const file = ${JSON.stringify(`./${fileOnDemand(path)}`)}; module.exports = require(file);`,
+      contents: `const file = ${JSON.stringify(`./${fileOnDemand(nameOf.get(path))}`)}; module.exports = require(file)[${JSON.stringify(path)}];`,
       loader: 'js',
     }));
   },
@@ -67,14 +71,14 @@ const __filename = pathOf(import.meta.url);
 const __dirname = folderOf(__filename);
 `;
 
-async function bundleOnDemand(root, name) {
+async function bundleOnDemand(root, name, paths) {
   const outfile = join(root, 'dist', fileOnDemand(name));
-  const { resolve } = createRequire(join(root, 'package.json'));
-  const madeFrom = resolve(name);
-  const [made, source] = await Promise.all([outfile, madeFrom].map((path) => stat(path).catch(() => null)));
-  if (made !== null && source !== null && made.mtimeMs > source.mtimeMs) return;
+  const lockFile = join(root, 'package-lock.json');
+  const [made, lock] = await Promise.all([outfile, lockFile].map((path) => stat(path).catch(() => null)));
+  if (made !== null && lock !== null && made.mtimeMs > lock.mtimeMs) return;
+  const entries = paths.map((path) => `${JSON.stringify(path)}: require(${JSON.stringify(path)})`);
   await build({
-    entryPoints: [madeFrom],
+    stdin: { contents: `module.exports = { ${entries.join(', ')} };`, resolveDir: root, loader: 'js' },
     outfile,
     bundle: true,
     platform: 'node',
@@ -89,7 +93,7 @@ async function bundleOnDemand(root, name) {
 }
 
 export async function bundleProduct(root) {
-  await Promise.all(readOnDemand.map((name) => bundleOnDemand(root, name)));
+  await Promise.all(Object.entries(readOnDemand).map(([name, paths]) => bundleOnDemand(root, name, paths)));
   const output = join(root, 'dist', 'product.js');
   await build({
     entryPoints: [join(root, 'dist', 'services', 'main.js')],

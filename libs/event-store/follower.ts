@@ -1,5 +1,6 @@
 /** Follows the events from a stored place on and, after a fault, begins again there: under views, publications and sweeps. */
 import type { LeasedWork, Leases } from '#leases/leases';
+import { AppError } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
 import type { EventBatch, EventStore } from './event-store.js';
 import { gathered } from './gathered.js';
@@ -19,8 +20,16 @@ export interface FollowerOptions {
   beside?(signal: AbortSignal): Promise<void>;
 }
 
-/** How long to wait before the events are read again after a fault. */
+/** Waits before the events are read again after a fault: soon at first, then twice as long each time, up to this. */
 const retryMs = 500;
+const slowestRetryMs = 30_000;
+
+/** A part that is away comes back: who waits for it looks often. What cannot be read will not change by itself. */
+const outageRetryMs = 2_000;
+
+function isOutage(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'SERVER_ERROR';
+}
 
 async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
@@ -47,13 +56,18 @@ export function startFollower(options: FollowerOptions): LeasedWork {
   };
 
   const followOn = async (signal: AbortSignal): Promise<void> => {
-    while (!signal.aborted) {
+    for (let waitMs = retryMs; !signal.aborted;) {
+      const begunAt = performance.now();
       try {
         await follow(signal);
       } catch (error) {
         if (signal.aborted) return;
-        logger.error({ follower: name, error: String(error) }, 'cannot go on; trying again from the last checkpoint');
-        await pause(retryMs, signal);
+        // It had been going on for a while: this is another fault.
+        if (performance.now() - begunAt > slowestRetryMs) waitMs = retryMs;
+        const fields = { follower: name, error: String(error), againInMs: waitMs };
+        logger.error(fields, 'cannot go on; trying again from the last checkpoint');
+        await pause(waitMs, signal);
+        waitMs = Math.min(2 * waitMs, isOutage(error) ? outageRetryMs : slowestRetryMs);
       }
     }
   };

@@ -28,7 +28,9 @@ export class ErrorFilter implements ExceptionFilter {
         route: request.routeOptions.url,
         err: error.cause,
       };
-      this.logger.error({ ...fields, reason: error.reason }, 'request failed');
+      // A probe that says no is no defect; what is away says so itself.
+      const isOutage = error.retryAfterSeconds !== undefined;
+      this.logger[isOutage ? 'warn' : 'error']({ ...fields, reason: error.reason }, 'request failed');
     }
     const { status, headers, body } = errorAnswer(error, request.id);
     void reply.code(status).headers(headers).type('application/json; charset=utf-8').send(body);

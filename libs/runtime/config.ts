@@ -179,7 +179,8 @@ function withFiles(names: readonly string[], environment: Environment, faults: s
     if (file === undefined || file === '') continue;
     if (values[name] !== undefined) faults.push(`${name}: is set twice, by ${name} and by ${name}_FILE; keep one.`);
     try {
-      values[name] = readFileSync(file, 'utf8').trim();
+      const content = readFileSync(file, 'utf8').trim();
+      if (content !== '') values[name] = content;
     } catch {
       faults.push(`${name}_FILE: the file ${file} cannot be read.`);
     }

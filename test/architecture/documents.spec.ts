@@ -52,7 +52,13 @@ describe('the decisions', () => {
 describe('the documents', () => {
   it('point to files that exist and to scripts that npm knows', async () => {
     const { scripts } = manifest.parse(JSON.parse(await text('package.json')));
-    for (const document of ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'docs/operators.md']) {
+    for (const document of [
+      'README.md',
+      'CONTRIBUTING.md',
+      'CHANGELOG.md',
+      'docs/operators.md',
+      'docs/distributed.md',
+    ]) {
       const source = await text(document);
       for (const target of names(source, /\]\((?!https?:)([^)#]+)\)/g)) {
         const entries = await readdir(join(repository, document, '..', target, '..'));
