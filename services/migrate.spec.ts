@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { z } from 'zod';
 import type { NewEvent, RecordedEvent } from '#event-store/event-store';
-import { readThrough } from '#event-store/read-through';
+import { everyEvent } from '#event-store/read-through';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { readConfig } from '#runtime/config';
@@ -77,8 +77,7 @@ async function eventsIn(dataDir: string): Promise<RecordedEvent[]> {
   const copy = await mkdtemp(join(folder, 'copy-'));
   await cp(dataDir, copy, { recursive: true });
   const store = createSqliteEventStore(join(copy, 'events.db'));
-  const events: RecordedEvent[] = [];
-  for await (const batch of readThrough(store, { end: await store.lastPosition() })) events.push(...batch.events);
+  const events = await everyEvent(store);
   await store.close();
   return events;
 }

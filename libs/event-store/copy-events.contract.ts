@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { unavailable } from '#runtime/errors';
 import { copyEvents, verifyCopy, type Copied } from './copy-events.js';
 import type { EventArchive, NewEvent, RecordedEvent, StreamAppend } from './event-store.js';
-import { readThrough } from './read-through.js';
+import { everyEvent } from './read-through.js';
 
 export interface StoreForCopy {
   readonly store: EventArchive;
@@ -40,12 +40,6 @@ function appendsOf(count: number): StreamAppend[] {
     revisions.set(stream, last + events.length);
     return { stream, events, expected: last < 0 ? ('none' as const) : last };
   });
-}
-
-async function everything(store: EventArchive): Promise<RecordedEvent[]> {
-  const events: RecordedEvent[] = [];
-  for await (const batch of readThrough(store, { end: await store.lastPosition() })) events.push(...batch.events);
-  return events;
 }
 
 /** All but the engine's own position. */
@@ -103,7 +97,7 @@ export function copyContract(
     const expectSame = async ({ history }: Copied): Promise<void> => {
       await reopenTarget();
       await verifyCopy({ target, history });
-      expect(withoutPositions(await everything(target))).toEqual(withoutPositions(await everything(source)));
+      expect(withoutPositions(await everyEvent(target))).toEqual(withoutPositions(await everyEvent(source)));
     };
 
     it('keeps ids, types, versions, data, metadata, revisions and the order over all streams', async () => {
@@ -139,7 +133,7 @@ export function copyContract(
 
     it('finishes a copy that was killed, wherever that was, and writes nothing twice', async () => {
       await fill(appendsOf(24));
-      const whole = (await everything(source)).length;
+      const whole = (await everyEvent(source)).length;
       let killed = 0;
       let copied: Copied | null = null;
       // One append further each time: every place between two appends is one where it died.
@@ -150,8 +144,8 @@ export function copyContract(
         });
         killed += 1;
         await reopenTarget();
-        const there = withoutPositions(await everything(target));
-        expect(there).toEqual(withoutPositions(await everything(source)).slice(0, there.length));
+        const there = withoutPositions(await everyEvent(target));
+        expect(there).toEqual(withoutPositions(await everyEvent(source)).slice(0, there.length));
       }
       expect(killed).toBeGreaterThan(12);
       expect(copied.history.summary().events).toBe(whole);
@@ -191,7 +185,7 @@ export function copyContract(
       await fill(appendsOf(10));
       await target.append('other-1', [event()], 'none');
       await expect(copyEvents({ source, target })).rejects.toMatchObject({ reason: 'target_holds_others' });
-      expect(await everything(target)).toHaveLength(1);
+      expect(await everyEvent(target)).toHaveLength(1);
     });
 
     it('refuses a target whose beginning is another one, down to a single value', async () => {
@@ -242,7 +236,7 @@ export function copyContract(
 
     it('stops where somebody else writes into the target', async () => {
       await fill(appendsOf(10));
-      const [first] = await everything(source);
+      const [first] = await everyEvent(source);
       const refused = copyEvents({
         source,
         target: {
@@ -332,7 +326,7 @@ export function copyContract(
         const { history } = await copyEvents({ source, target });
         const shorter = await createTarget();
         try {
-          const copyOfMost = (await everything(source)).slice(0, -1);
+          const copyOfMost = (await everyEvent(source)).slice(0, -1);
           for (const { stream, revision, ...one } of copyOfMost) {
             await shorter.store.append(stream, [one], revision === 0 ? 'none' : revision - 1);
           }

@@ -1,6 +1,6 @@
 /** Everything that is in an event store now, from the first event to the last, and then an end. */
 import { unavailable } from '#runtime/errors';
-import type { EventArchive, EventBatch } from './event-store.js';
+import type { EventArchive, EventBatch, RecordedEvent } from './event-store.js';
 
 export interface ReadThroughOptions {
   /** Behind this position; null begins with the first event. */
@@ -54,4 +54,11 @@ export async function* readThrough(
     // Not waited for: a store that is silent may be so here too.
     void batches.return?.(undefined)?.catch(() => undefined);
   }
+}
+
+/** All events that are there now, in memory: for specs and small histories. */
+export async function everyEvent(store: Pick<EventArchive, 'subscribe' | 'lastPosition'>): Promise<RecordedEvent[]> {
+  const events: RecordedEvent[] = [];
+  for await (const batch of readThrough(store, { end: await store.lastPosition() })) events.push(...batch.events);
+  return events;
 }

@@ -6,6 +6,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import { mongo } from 'mongoose';
 import type { RecordedEvent } from '#event-store/event-store';
 import { createEventStoreDbEventStore } from '#event-store/eventstoredb';
+import { everyEvent } from '#event-store/read-through';
 import { createMongoReadStore } from '#read-store/mongo';
 import { parseKafkaAddress } from '#runtime/engine-address';
 import { silentLogger } from '#runtime/logger';
@@ -194,20 +195,9 @@ async function recordedEvents(
   installation: string,
 ): Promise<readonly RecordedEvent[]> {
   const store = await createEventStoreDbEventStore({ url, installation, logger: silentLogger });
-  const metadata = { organizationId: '', actor: 'system:e2e', requestId: '', causationId: null, at: '' };
-  const id = crypto.randomUUID();
-  const events: RecordedEvent[] = [];
-  const ending = new AbortController();
   try {
-    // What stands behind everything else, so that a reader knows the end.
-    await store.append(`end-${id}`, [{ id, type: 'copy.ended', version: 1, data: {}, metadata }], 'none');
-    for await (const batch of store.subscribe({ prefixes: [''], after: null, signal: ending.signal })) {
-      events.push(...batch.events);
-      if (events.some((event) => event.id === id)) break;
-    }
-    return events.filter(({ type }) => type !== 'copy.ended');
+    return await everyEvent(store);
   } finally {
-    ending.abort();
     await store.close();
   }
 }

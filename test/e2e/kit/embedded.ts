@@ -2,7 +2,8 @@
 import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { NewEvent, RecordedEvent } from '#event-store/event-store';
+import type { RecordedEvent } from '#event-store/event-store';
+import { everyEvent } from '#event-store/read-through';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { createApi } from './api.js';
@@ -92,26 +93,10 @@ export async function embeddedInstallation(options: InstallationOptions = {}): P
   };
 }
 
-/** What stands behind everything else in the copy, so that a reader knows the end. */
-const endMark: NewEvent = {
-  id: '00000000-0000-4000-8000-000000000000',
-  type: 'copy.ended',
-  version: 1,
-  data: {},
-  metadata: { organizationId: '', actor: 'system:e2e', requestId: '', causationId: null, at: '' },
-};
-
 async function allEvents(copiedFile: string): Promise<readonly RecordedEvent[]> {
   const store = createSqliteEventStore(copiedFile, { checked: true });
-  const { signal } = new AbortController();
-  const events: RecordedEvent[] = [];
   try {
-    await store.append('copy-end', [endMark], 'none');
-    for await (const batch of store.subscribe({ prefixes: [''], after: null, signal })) {
-      events.push(...batch.events);
-      if (events.at(-1)?.id === endMark.id) break;
-    }
-    return events.slice(0, -1);
+    return await everyEvent(store);
   } finally {
     await store.close();
   }

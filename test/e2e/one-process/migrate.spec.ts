@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { createSqliteEventStore } from '#event-store/sqlite';
-import { readThrough } from '#event-store/read-through';
+import { everyEvent } from '#event-store/read-through';
 import type { RecordedEvent } from '#event-store/event-store';
 import { errorOf, createApi } from '../kit/api.js';
 import { meerkat } from '../kit/command.js';
@@ -40,9 +40,7 @@ describe('a migration that is killed', () => {
   const allIn = async (dataDir: string): Promise<RecordedEvent[]> => {
     const store = createSqliteEventStore(join(dataDir, 'events.db'), { checked: true });
     try {
-      const events: RecordedEvent[] = [];
-      for await (const batch of readThrough(store, { end: await store.lastPosition() })) events.push(...batch.events);
-      return events;
+      return await everyEvent(store);
     } finally {
       await store.close();
     }
