@@ -2,7 +2,8 @@
  * A view as a collection of MongoDB: its documents, the tombstones of removed ones, and one record of the view itself with
  * its checkpoint. All in one collection, so that a rename moves them together.
  */
-import type { mongo } from 'mongoose';
+import { setTimeout as delay } from 'node:timers/promises';
+import { mongo } from 'mongoose';
 import type { Logger } from '#runtime/logger';
 import { toIndexKeys } from './mongo-query.js';
 import type { AnyView } from './read-store.js';
@@ -24,6 +25,12 @@ export interface Stored {
   /** Of the record: up to which position the view has seen the events. */
   readonly position?: number | null;
 }
+
+/** A collection was renamed or dropped while it was used (QueryPlanKilled, CursorNotFound, NamespaceNotFound). */
+const passingCodes: readonly unknown[] = [175, 43, 26];
+
+export const isPassing = (error: unknown): boolean =>
+  error instanceof mongo.MongoError && passingCodes.includes(error.code);
 
 export type ViewCollection = mongo.Collection<Stored>;
 
@@ -58,12 +65,26 @@ async function ensureIndexes(collection: ViewCollection, view: AnyView, isNew: b
   await collection.createIndexes(missing);
 }
 
+const openTries = 5;
+
 /** The view's collection with its record and indexes. One that lacks a searched field is dropped: it comes anew from the events. */
 export async function openCollection(collection: ViewCollection, view: AnyView, logger: Logger): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await openOnce(collection, view, logger);
+    } catch (error) {
+      // Another process dropped or renamed it in this very moment.
+      if (!isPassing(error) || tries >= openTries) throw error;
+      await delay(tries * 20);
+    }
+  }
+}
+
+async function openOnce(collection: ViewCollection, view: AnyView, logger: Logger): Promise<void> {
   const { isNew, record } = await findRecord(collection, view);
   const known = record.fields ?? [];
   if (view.fields.every((field) => known.includes(field))) return ensureIndexes(collection, view, isNew, logger);
   logger.warn({ view: view.name }, 'the view has gained a field; it is made anew from the events');
   await collection.drop();
-  return openCollection(collection, view, logger);
+  return openOnce(collection, view, logger);
 }

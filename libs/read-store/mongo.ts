@@ -14,7 +14,7 @@ import { ConfigError } from '#runtime/config';
 import { AppError, unavailable } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
 import { toFields, toFilter, toRanges, toSort } from './mongo-query.js';
-import { collectionName, openCollection, recordId, type Stored, type ViewCollection } from './mongo-view.js';
+import { collectionName, isPassing, openCollection, recordId, type Stored, type ViewCollection } from './mongo-view.js';
 import {
   viewOutOfStep,
   type AnyView,
@@ -46,11 +46,6 @@ const defaultDatabase = 'meerkat';
 const largestBytes = 16 * 1_024 * 1_024 - 64 * 1_024;
 
 const duplicateKey = 11_000;
-/** A collection was renamed or dropped while it was read (QueryPlanKilled, CursorNotFound, NamespaceNotFound). */
-const passingCodes: readonly unknown[] = [175, 43, 26];
-
-const isPassing = (error: unknown): boolean => error instanceof mongo.MongoError && passingCodes.includes(error.code);
-
 const outOfReach = (cause: unknown): AppError =>
   unavailable('read_store_unavailable', 'The read store does not answer.', 5, cause);
 

@@ -3,6 +3,7 @@
  * sees it, builds the view a second time beside the live one, in slices between the live batches, and once it has seen as
  * much puts it in the live one's place between two batches. A process that takes the view over begins anew.
  */
+import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { gathered } from '#event-store/gathered';
@@ -161,11 +162,10 @@ async function answer<Document extends object>(
   const { view, readStore, logger } = parts;
   // What another process began, or this one before a fault, is not gone on with: it may have been of another version.
   if (request.document.build !== null) await readStore.reset(besideOf(view, request.document.build));
-  const name = `${view.name}_build_${request.revision + 1}`;
+  const name = `${view.name}_build_${randomBytes(5).toString('hex')}`;
   await write(readStore, { ...request.document, state: 'building', build: name, done: 0, events: 0 }, request);
   // Of two that began at once one was written.
   if ((await rebuildOf(readStore, view.name))?.build !== name) return;
-  await readStore.reset(besideOf(view, name));
   logger.info({ view: view.name }, 'rebuilding the view beside the live one');
   try {
     await build(parts, name, signal);
