@@ -1,17 +1,26 @@
 /** Fingerprints of events as they are stored: of one, of each stream, of all of them in their order. The same in every engine. */
 import { createHash, hash } from 'node:crypto';
-import type { Json } from '#runtime/json';
+import { asJson, type Json } from '#runtime/json';
 import type { RecordedEvent } from './event-store.js';
 
-/** JSON with the members of objects in the order of their names, whatever order an engine gives them back in. */
-export function canonicalJson(value: Json | undefined): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  if (Array.isArray(value)) return `[${value.map((entry: Json) => canonicalJson(entry)).join(',')}]`;
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, member]: [string, Json]) => `${JSON.stringify(name)}:${canonicalJson(member)}`);
-  return `{${members.join(',')}}`;
+/** The same value, the members of its objects in the order of their names. */
+function inOrder(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(inOrder);
+  const members = value as { readonly [name: string]: Json };
+  const ordered: Record<string, Json> = {};
+  for (const name of Object.keys(members).toSorted()) {
+    const member = inOrder(members[name] ?? null);
+    // Assigned, this one would not become a member.
+    if (name === '__proto__') Object.defineProperty(ordered, name, { value: member, enumerable: true });
+    else if (members[name] !== undefined) ordered[name] = member;
+  }
+  return ordered;
+}
+
+/** JSON that is the same whatever order an engine gives the members of objects back in. */
+export function canonicalJson(value: Json): string {
+  return JSON.stringify(inOrder(value));
 }
 
 export interface EventFingerprint {
@@ -23,7 +32,7 @@ export interface EventFingerprint {
 /** Over everything that was stored but the position, which is the engine's own. */
 export function fingerprintOf(event: RecordedEvent): EventFingerprint {
   const { stream, revision, id, type, version, data } = event;
-  const metadata = { ...event.metadata };
+  const metadata = asJson(event.metadata);
   const text = canonicalJson([stream, revision, id.toLowerCase(), type, version, data, metadata]);
   return { hash: hash('sha256', text, 'hex'), size: text.length };
 }
