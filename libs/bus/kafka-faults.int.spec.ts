@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { AppError } from '#runtime/errors';
+import { found, lasting } from '#runtime/probe.kit';
 import { certificateOf } from '../../test/servers/kafka/kafka.ts';
 import { startKafka, type RunningServer } from '../../test/servers/servers.ts';
 import type { Bus, BusMessage, ParkedMessage, RequestContext } from './bus.js';
@@ -35,10 +36,6 @@ function collector() {
       while (!done(seen)) await new Promise<void>((resolve) => (wake = resolve));
     },
   };
-}
-
-async function untilTrue(probe: () => Promise<boolean>): Promise<void> {
-  while (!(await probe())) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
 describe('Kafka bus in trouble', () => {
@@ -75,7 +72,7 @@ describe('Kafka bus in trouble', () => {
       { key: 'k', value: good, headers: { round: 'NaN', group: 'x' } },
     ]);
     await handled.until((ids) => ids.includes('good'));
-    await untilTrue(async () => told.length === 5);
+    await found(async () => told.length === 5);
     const parked = await bus.parked('task', 10);
     expect(parked.map(({ reason }) => reason).toSorted()).toEqual([
       'unreadable: it has no content',
@@ -98,7 +95,7 @@ describe('Kafka bus in trouble', () => {
     await writeRaw(connection, 'task.retry', [
       { key: 'k', value: 'nonsense', headers: { group: 'g', 'due-ms': 'soon' } },
     ]);
-    await untilTrue(async () => told.length === 1);
+    await found(async () => told.length === 1);
     expect(await bus.parked('task', 10)).toMatchObject([{ group: 'g', reason: 'unreadable: it is not JSON' }]);
   });
 
@@ -107,7 +104,7 @@ describe('Kafka bus in trouble', () => {
     await bus.consume(options, async () => undefined);
     for (const text of ['one', 'two', 'three']) {
       await writeRaw(connection, 'task', [{ key: 'k', value: text }]);
-      await untilTrue(async () => told.some(({ message: shown }) => shown.data['raw'] === text));
+      await found(async () => told.some(({ message: shown }) => shown.data['raw'] === text));
     }
     const parked = await bus.parked('task', 2);
     expect(parked.map(({ message: shown }) => shown.data['raw'])).toEqual(['three', 'two']);
@@ -122,7 +119,7 @@ describe('Kafka bus in trouble', () => {
       handled.add(id);
     });
     await bus.publish('task', [message('poison'), message('patient', 'other')]);
-    await untilTrue(async () => told.length === 1);
+    await found(async () => told.length === 1);
     expect(await bus.parked('task', 10)).toMatchObject([
       { message: message('poison'), topic: 'task', group: 'g', reason: 'TypeError: never' },
     ]);
@@ -202,7 +199,7 @@ describe('Kafka bus in trouble', () => {
     );
     // What the old log held is gone, and for a moment so may be what is written: the sweepers see to that.
     let count = 1;
-    await untilTrue(async () => {
+    await found(async () => {
       count += 1;
       await bus.publish('task', [message(`m${count}`)]).catch(() => undefined);
       return handled.seen.length > 1;
@@ -333,7 +330,7 @@ describe('Kafka bus whose broker is killed', () => {
     await handled.until((ids) => ids.includes('held'));
 
     broker = await startKafka({ port: broker.port, dataFolder: folder });
-    await untilTrue(() => bus.healthy());
+    await found(() => bus.healthy());
     await bus.publish('task', [message('after'), message('after', 'other')]);
     await handled.until((ids) => ids.filter((id) => id === 'after').length >= 2);
     expect(await bus.request('desk', {}, context)).toBe('here');
@@ -345,7 +342,7 @@ describe('Kafka bus whose broker is killed', () => {
     await bus.publish('task', [message('before')]);
     process.kill(broker.pid, 'SIGSTOP');
     const publishing = bus.publish('task', [message('during')]);
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await lasting(1_000);
     process.kill(broker.pid, 'SIGCONT');
     await publishing;
     await handled.until((ids) => ids.includes('during'));

@@ -6,9 +6,10 @@ import { createSoleLeases } from '#leases/sole';
 import { unavailable } from '#runtime/errors';
 import type { JsonObject } from '#runtime/json';
 import { silentLogger } from '#runtime/logger';
+import { found } from '#runtime/probe.kit';
 import { startProjection } from './projection.js';
 import type { ViewDefinition, ViewStore } from './read-store.js';
-import { rebuildOf, rebuildsView, requestRebuild, type Rebuild } from './rebuild.js';
+import { rebuildOf, requestRebuild, type Rebuild } from './rebuild.js';
 import { createSqliteReadStore } from './sqlite.js';
 
 const view: ViewDefinition = { name: 'counts', fields: ['count'], indexes: [['count']] };
@@ -74,21 +75,13 @@ describe('a rebuild', () => {
       reduce,
     });
 
-  /** Probes until it answers. */
-  const until = async <T>(probe: () => Promise<T | null | false>): Promise<T> => {
-    for (;;) {
-      const found = await probe();
-      if (found !== null && found !== false) return found;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-  };
   const ended = (): Promise<Rebuild> =>
-    until(async () => {
+    found(async () => {
       const rebuild = await rebuildOf(readStore, view.name);
       return rebuild?.state === 'done' || rebuild?.state === 'failed' ? rebuild : null;
     });
   const caughtUp = (position: number): Promise<boolean> =>
-    until(
+    found(
       async () => ((await readStore.checkpoint(view)) ?? 0) >= position - 1 && (await bytes()) === (await replayed()),
     );
 
@@ -172,7 +165,7 @@ describe('a rebuild', () => {
     })();
     for (let round = 0; round < 3; round += 1) {
       await requestRebuild(readStore, view.name, requestedAt);
-      await until(async () => (await rebuildOf(readStore, view.name))?.state !== 'requested');
+      await found(async () => (await rebuildOf(readStore, view.name))?.state !== 'requested');
       expect((await ended()).state).toBe('done');
     }
     writing = false;
@@ -226,10 +219,13 @@ describe('a rebuild', () => {
     expect(await ended()).toMatchObject({ state: 'failed', error: expect.stringContaining('nobody can read') });
     expect(await bytes()).toBe(before);
     await requestRebuild(readStore, view.name, 'again');
-    expect(await until(async () => (await rebuildOf(readStore, view.name))?.requestedAt === 'again')).toBe(true);
+    expect(await found(async () => (await rebuildOf(readStore, view.name))?.requestedAt === 'again')).toBe(true);
   });
 
   describe('cut off', () => {
+    /** Names under which anything was built. */
+    const builds = new Set<string>();
+
     /** Fails from a certain call on, as where the process dies there: what was done stays, nothing more is done. */
     function dyingAt(step: number): {
       readonly store: ViewStore;
@@ -252,8 +248,10 @@ describe('a rebuild', () => {
         steps: () => calls,
         store: {
           ...readStore,
-          save: (target, ...more) =>
-            isBuilding(target.name) ? guarded(readStore.save)(target, ...more) : readStore.save(target, ...more),
+          save: (target, ...more) => {
+            if (target.name.includes('_build_')) builds.add(target.name);
+            return isBuilding(target.name) ? guarded(readStore.save)(target, ...more) : readStore.save(target, ...more);
+          },
           reset: guarded(readStore.reset),
           replace: guarded(readStore.replace),
         },
@@ -273,7 +271,7 @@ describe('a rebuild', () => {
       await ended();
       await projection.stop();
       const steps = whole.steps();
-      expect(steps).toBeGreaterThan(6);
+      expect(steps).toBeGreaterThan(5);
       for (let step = 1; step <= steps; step += 1) {
         await requestRebuild(readStore, view.name, `${step}`);
         const dying = dyingAt(step);
@@ -288,9 +286,8 @@ describe('a rebuild', () => {
         void dead.stop();
         await caughtUp(last);
       }
-      const known = await readStore.load(rebuildsView, [view.name]);
-      for (let revision = 1; revision < (known.get(view.name)?.revision ?? 0) + 3; revision += 1) {
-        const name = `${view.name}_build_${revision}`;
+      expect(builds.size).toBeGreaterThan(2);
+      for (const name of builds) {
         expect([name, await readStore.checkpoint({ ...view, name })]).toEqual([name, null]);
         expect([name, (await readStore.page({ ...view, name }, list)).total]).toEqual([name, 0]);
       }
@@ -323,7 +320,7 @@ describe('a rebuild', () => {
       await caughtUp(await append(2_000));
       const before = await bytes();
       await requestRebuild(readStore, view.name, requestedAt);
-      await until(async () => (await rebuildOf(readStore, view.name))?.state !== 'requested');
+      await found(async () => (await rebuildOf(readStore, view.name))?.state !== 'requested');
       await projection.stop();
       expect(await bytes()).toBe(before);
       projection = start();
