@@ -278,7 +278,7 @@ export function copyContract(
       await fill(appendsOf(3));
       const silent: EventArchive = {
         ...source,
-        // eslint-disable-next-line require-yield
+        // oxlint-disable-next-line require-yield -- a stream that says nothing
         async *subscribe({ signal }) {
           await new Promise((resolve) => signal.addEventListener('abort', resolve));
         },
