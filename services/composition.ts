@@ -1,6 +1,6 @@
 /** Settings become parts: the only importer of adapters, each loaded when it is chosen and not before. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DynamicModule } from '@nestjs/common';
 import { BUS, BUS_HEALTH, type Bus } from '#bus/bus';
@@ -63,12 +63,13 @@ function makeFolder(path: string): void {
   }
 }
 
-/** Throws `ConfigError` where it is not there and cannot be made. */
+/** Throws `ConfigError` where it is no folder and cannot be made one. */
 export function makeDataFolder({ dataDir }: Config): void {
   try {
     makeFolder(dataDir);
+    readdirSync(dataDir);
   } catch (error) {
-    throw new ConfigError([`DATA_DIR: ${dataDir} cannot be made (${String(error)}); set another folder.`]);
+    throw new ConfigError([`DATA_DIR: ${dataDir} cannot be used (${String(error)}); set another folder.`]);
   }
 }
 

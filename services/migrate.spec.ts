@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -316,7 +316,42 @@ describe('migrate refuses, and changes nothing,', () => {
     expect(exitCode).toBe(78);
   });
 
-  it('a damaged source', async () => {
+  it.each([
+    ['is no database', 'x'.repeat(5_000)],
+    ['is cut off', null],
+  ])('a source whose file %s', async (_, text) => {
+    await found(source);
+    const file = join(source, 'events.db');
+    await writeFile(file, text ?? (await readFile(file)).subarray(0, 9_000));
+    const called = await migrate('--json');
+    expect([called.exitCode, reasonOf(called)]).toEqual([1, 'source_broken']);
+    expect(existsSync(target)).toBe(false);
+  });
+
+  it('a target that is no folder', async () => {
+    await found(source);
+    await writeFile(target, 'something');
+    const { exitCode, error } = await migrate();
+    expect(error).toContain(`DATA_DIR: ${target} cannot be used`);
+    expect(exitCode).toBe(78);
+    expect(await readFile(target, 'utf8')).toBe('something');
+  });
+
+  it('a target whose files are no databases', async () => {
+    await found(source);
+    for (const [name, reason] of [
+      ['views.db', 'views_broken'],
+      ['events.db', 'target_broken'],
+    ] as const) {
+      await mkdir(target);
+      await writeFile(join(target, name), 'x'.repeat(5_000));
+      const called = await migrate('--json');
+      expect([called.exitCode, reasonOf(called)]).toEqual([1, reason]);
+      await rm(target, { recursive: true });
+    }
+  });
+
+  it('a source that lacks an event', async () => {
     await found(source);
     const database = new DatabaseSync(join(source, 'events.db'));
     database.exec(

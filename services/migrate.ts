@@ -12,7 +12,7 @@
  */
 import { realpathSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { copyEvents, verifyCopy } from '#event-store/copy-events';
+import { brokenSource, copyEvents, verifyCopy } from '#event-store/copy-events';
 import type { EventArchive, RecordedEvent } from '#event-store/event-store';
 import { readThrough } from '#event-store/read-through';
 import { leaseMembersView } from '#leases/shared';
@@ -93,15 +93,37 @@ const noting = (note: (text: string) => void): Logger => ({
   warn: (fields, message) => note(`${message} ${'address' in fields ? String(fields.address) : ''}`.trimEnd()),
 });
 
+/** By its code: an error of the engine is no instance of this realm's Error under a test runner. */
+const isOfEngine = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
+
 /** Checked as after a crash: what is damaged must not be moved, nor a damaged target gone on with. */
 async function openSide(config: Config, side: 'source' | 'target', logger: Logger): Promise<EventArchive> {
+  const { dataDir } = config;
   try {
     return await openEventStore(config, logger, true);
   } catch (error) {
-    if (!isInUse(error)) throw error;
+    if (isInUse(error)) {
+      throw reject(
+        `${side}_in_use`,
+        `A server, or another command, is at work on the ${side} in ${dataDir}; stop it first.`,
+      );
+    }
+    const isDamaged = isOnSqlite(config) && error instanceof ConfigError;
+    const why = error instanceof ConfigError ? error.faults.join(' ') : String(error);
+    if (!isDamaged && !isOfEngine(error)) throw error;
+    throw reject(`${side}_broken`, `The ${side} in ${dataDir} cannot be used (${why}); restore it from a backup.`);
+  }
+}
+
+async function openViews(config: Config, logger: Logger): Promise<ViewStore> {
+  try {
+    return await openReadStore(config, logger);
+  } catch (error) {
+    if (!isOfEngine(error)) throw error;
     throw reject(
-      `${side}_in_use`,
-      `A server, or another command, is at work on the ${side} in ${config.dataDir}; stop it first.`,
+      'views_broken',
+      `The views in ${config.dataDir} cannot be used (${String(error)}); delete views.db there.`,
     );
   }
 }
@@ -115,7 +137,9 @@ async function findKey(source: EventArchive, sides: MigrationRequest): Promise<U
       'SECRET_KEY: must be set to that of the source (its SECRET_KEY, or what its DATA_DIR/secret.key holds).',
     ]);
   }
-  const opened = await opensSource(source, key);
+  const opened = await opensSource(source, key).catch((error: unknown) => {
+    throw brokenSource(error);
+  });
   if (opened !== null && !opened.opens) {
     throw reject(
       'other_secret_key',
@@ -243,7 +267,7 @@ async function openAndMove(request: MigrationRequest): Promise<Migrated> {
   try {
     const key = await findKey(source, request);
     if (embedded(to)) makeDataFolder(to);
-    const readStore = await openReadStore(to, logger);
+    const readStore = await openViews(to, logger);
     try {
       await refuseSomebodyThere(readStore);
       const openTarget = () => openSide(to, 'target', logger);

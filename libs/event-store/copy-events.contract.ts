@@ -132,7 +132,7 @@ export function copyContract(
     });
 
     it('finishes a copy that was killed, wherever that was, and writes nothing twice', async () => {
-      await fill(appendsOf(24));
+      await fill(appendsOf(18));
       const whole = (await everyEvent(source)).length;
       let killed = 0;
       let copied: Copied | null = null;
@@ -147,11 +147,11 @@ export function copyContract(
         const there = withoutPositions(await everyEvent(target));
         expect(there).toEqual(withoutPositions(await everyEvent(source)).slice(0, there.length));
       }
-      expect(killed).toBeGreaterThan(12);
+      expect(killed).toBeGreaterThan(10);
       expect(copied.history.summary().events).toBe(whole);
       await expectSame(copied);
       expect((await copyEvents({ source, target })).copied).toBe(0);
-    });
+    }, 120_000);
 
     it('goes on behind an append of a killed copy that arrives late', async () => {
       const events = [event(), event(), event(), event()];

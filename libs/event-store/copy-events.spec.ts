@@ -93,8 +93,22 @@ describe('copying events between files', () => {
       await expect(refused).rejects.toThrow('its event 42 is s-1@4');
     }));
 
+  it('a target in which something cannot be read is not gone on with', () =>
+    withStores(async ({ store: source }, to) => {
+      await source.appendInOrder(hundred);
+      const { history } = await copyEvents({ source, target: to.store });
+      const target = await tamper(to, `UPDATE events SET data = '{x' WHERE position = 42`);
+      await expect(copyEvents({ source, target })).rejects.toMatchObject({ reason: 'target_broken' });
+      await expect(verifyCopy({ target, history })).rejects.toMatchObject({ reason: 'copy_differs' });
+    }));
+
   it.each([
     ['without one of its events', 'DELETE FROM events WHERE position = 42', 'revision 4 should stand there'],
+    [
+      'with data that is no JSON',
+      `UPDATE events SET data = '{x' WHERE position = 42`,
+      'something in it cannot be read',
+    ],
     ['with an id that is none', `UPDATE events SET id = 'x' WHERE position = 42`, 'its id is not a UUID'],
   ])('a source %s is refused', (_, sql, why) =>
     withStores(async (from, { store: target }) => {

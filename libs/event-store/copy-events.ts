@@ -7,7 +7,7 @@ import { reject, type AppError } from '#runtime/errors';
 import { patiently } from '#runtime/patience';
 import type { EventArchive, NewEvent, RecordedEvent, StreamAppend } from './event-store.js';
 import { createHistoryDigest, fingerprintOf, HistoryBroken, type HistoryDigest } from './history-digest.js';
-import { readThrough } from './read-through.js';
+import { readThrough, StoreUnreadable } from './read-through.js';
 
 export interface CopyProgress {
   /** Events of the source that are in the target, or on their way there. */
@@ -61,6 +61,11 @@ function holdsOthers(place: number, found: RecordedEvent, wanted: RecordedEvent 
   );
 }
 
+function unreadableTarget(error: unknown): never {
+  if (!(error instanceof StoreUnreadable)) throw error;
+  throw reject('target_broken', `The target cannot be gone on with: ${error.message}. Migrate into an empty place.`);
+}
+
 /** One event after the other, from the first that is there; null at the end. */
 function createCursor(target: EventArchive, end: number | null, silenceMs: number) {
   const batches = readThrough(target, { end, silenceMs });
@@ -69,7 +74,7 @@ function createCursor(target: EventArchive, end: number | null, silenceMs: numbe
   return {
     async next(): Promise<RecordedEvent | null> {
       while (index >= events.length) {
-        const batch = await batches.next();
+        const batch = await batches.next().catch(unreadableTarget);
         if (batch.done === true) return null;
         events = batch.value.events;
         index = 0;
@@ -150,8 +155,8 @@ async function write(target: EventArchive, appends: readonly StreamAppend[]): Pr
 }
 
 /**
- * Rejects with `target_holds_others`, `target_in_use`, `source_in_use`, `source_broken`, or `event_store_unavailable`;
- * only in the last three cases may something have been written, and copying again goes on behind it.
+ * Rejects with `target_holds_others` and `target_broken`, and then has written nothing; with `target_in_use`,
+ * `source_in_use`, `source_broken` or `event_store_unavailable`, and then copying again goes on behind what was written.
  */
 export async function copyEvents(options: CopyOptions): Promise<Copied> {
   const { source, target, progress, beforeWriting, patienceMs = defaultPatienceMs } = options;
@@ -198,15 +203,20 @@ export async function copyEvents(options: CopyOptions): Promise<Copied> {
     if (beyond !== null) throw holdsOthers(place, beyond, null);
     await flush();
     await writing;
+    await refuseGrowth(source, end, patienceMs);
+    return { history, copied };
   } catch (error) {
     await writing.catch(() => undefined);
-    if (!(error instanceof HistoryBroken)) throw error;
-    throw reject('source_broken', `The source cannot be copied: ${error.message}. Restore it from a backup.`);
+    throw brokenSource(error);
   } finally {
     await there.close();
   }
-  await refuseGrowth(source, end, patienceMs);
-  return { history, copied };
+}
+
+/** What to say of an error that came of reading the source; any other as it is. */
+export function brokenSource(error: unknown): unknown {
+  if (!(error instanceof HistoryBroken) && !(error instanceof StoreUnreadable)) return error;
+  return reject('source_broken', `The source cannot be copied: ${error.message}. Restore it from a backup.`);
 }
 
 /** Events that came to the source meanwhile are the work of a process that should have been stopped. */
@@ -248,7 +258,7 @@ export async function verifyCopy({ target, history, look, progress, silenceMs }:
       progress?.(end === null ? 1 : position / end, count);
     }
   } catch (error) {
-    if (!(error instanceof HistoryBroken)) throw error;
+    if (!(error instanceof HistoryBroken) && !(error instanceof StoreUnreadable)) throw error;
     throw copyDiffers(error.message);
   }
   const [wanted, is] = [history.summary(), found.summary()];

@@ -1,5 +1,5 @@
 /** Everything that is in an event store now, from the first event to the last, and then an end. */
-import { unavailable } from '#runtime/errors';
+import { AppError, unavailable } from '#runtime/errors';
 import type { EventArchive, EventBatch, RecordedEvent } from './event-store.js';
 
 export interface ReadThroughOptions {
@@ -26,7 +26,23 @@ async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T |
   }
 }
 
-/** The last batch has the position `end`. Rejects with `event_store_unavailable` where the store is silent for too long. */
+/** Something in a store that it cannot hand over: bytes that are no event. */
+export class StoreUnreadable extends Error {
+  constructor(cause: unknown) {
+    super(`something in it cannot be read (${String(cause)})`, { cause });
+    this.name = 'StoreUnreadable';
+  }
+}
+
+/** An outage stays one. */
+function refuse(error: unknown): never {
+  throw error instanceof AppError ? error : new StoreUnreadable(error);
+}
+
+/**
+ * The last batch has the position `end`. Rejects with `event_store_unavailable` where the store is silent for too long, with
+ * `StoreUnreadable` where it cannot go on.
+ */
 export async function* readThrough(
   store: Pick<EventArchive, 'subscribe'>,
   { after = null, end, silenceMs = defaultSilenceMs }: ReadThroughOptions,
@@ -36,7 +52,7 @@ export async function* readThrough(
   const batches = store.subscribe({ prefixes: [''], after, signal: ending.signal })[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const next = await within(silenceMs, batches.next());
+      const next = await within(silenceMs, batches.next().catch(refuse));
       if (next === null || next.done === true) {
         const why = next === null ? `brought nothing for ${silenceMs / 1_000} s` : 'was closed while it was read';
         throw unavailable('event_store_unavailable', `The event store ${why}.`);
