@@ -133,7 +133,7 @@ export function copyContract(
 
     it('finishes a copy that was killed, wherever that was, and writes nothing twice', async () => {
       await fill(appendsOf(18));
-      const whole = (await everyEvent(source)).length;
+      const whole = withoutPositions(await everyEvent(source));
       let killed = 0;
       let copied: Copied | null = null;
       // One append further each time: every place between two appends is one where it died.
@@ -145,10 +145,10 @@ export function copyContract(
         killed += 1;
         await reopenTarget();
         const there = withoutPositions(await everyEvent(target));
-        expect(there).toEqual(withoutPositions(await everyEvent(source)).slice(0, there.length));
+        expect(there).toEqual(whole.slice(0, there.length));
       }
       expect(killed).toBeGreaterThan(10);
-      expect(copied.history.summary().events).toBe(whole);
+      expect(copied.history.summary().events).toBe(whole.length);
       await expectSame(copied);
       expect((await copyEvents({ source, target })).copied).toBe(0);
     }, 120_000);
