@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { openDatabase, DatabaseInUse } from '#sqlite/database';
+import type { NewEvent } from './event-store.js';
 import { eventStoreContract } from './event-store.contract.js';
 import { createSqliteEventStore } from './sqlite.js';
 
@@ -37,5 +38,75 @@ describe('the SQLite file', () => {
   it('is of an SQLite that does not corrupt WAL databases (3.51.3 or newer)', () => {
     const [major = 0, minor = 0, patch = 0] = (process.versions['sqlite'] ?? '').split('.').map(Number);
     expect(major * 1_000_000 + minor * 1_000 + patch).toBeGreaterThanOrEqual(3_051_003);
+  });
+});
+
+describe('events that are no longer in memory', () => {
+  const newEvent = (n: number): NewEvent => ({
+    id: crypto.randomUUID(),
+    type: 'a.n',
+    version: 1,
+    data: { n },
+    metadata: { organizationId: 'o', actor: 'a', requestId: 'r', causationId: null, at: '' },
+  });
+
+  it('are handed over once each and in order, whoever asks for which and from where, while more come', async () => {
+    const store = createSqliteEventStore(':memory:');
+    const streams = ['task-1', 'task-2', 'run-1', 'rare-1', 'nohyphen'];
+    const streamOf = (position: number): string => (position % 997 === 0 ? 'rare-1' : (streams[position % 5] ?? ''));
+    const revisions = new Map<string, number>();
+    let last = 0;
+    const append = async (count: number): Promise<void> => {
+      for (const end = last + count; last < end; last += 1) {
+        const stream = streamOf(last + 1);
+        const result = await store.append(stream, [newEvent(last + 1)], revisions.get(stream) ?? 'none');
+        if (!result.ok) throw new Error('a lost race');
+        revisions.set(stream, result.revision);
+      }
+    };
+    /** Positions that a subscriber is handed until it has come as far as what is there now and a little further. */
+    const follow = async (prefixes: readonly string[], after: number | null): Promise<readonly number[]> => {
+      const positions: number[] = [];
+      const end = last + 300;
+      for await (const batch of store.subscribe({ prefixes, after, signal: new AbortController().signal })) {
+        positions.push(...batch.events.map(({ position }) => position));
+        if (batch.position >= end - 5) break;
+      }
+      return positions.filter((position) => position <= end - 10);
+    };
+    await append(9_100);
+    const asked: [readonly string[], number | null][] = [
+      [['task-'], null],
+      [[''], null],
+      [['task-1', 'rare-'], 777],
+      [['rare-'], null],
+      [['run-', 'no'], 4_000],
+      [['task-', 'run-', 'rare-'], 8_999],
+    ];
+    const end = last + 300;
+    const following = asked.map(([prefixes, after]) => follow(prefixes, after));
+    // In the middle of it the oldest of those in memory are dropped.
+    await append(310);
+    for (const [index, [prefixes, after]] of asked.entries()) {
+      const expected = Array.from({ length: end - 10 }, (_, before) => before + 1).filter(
+        (position) => position > (after ?? 0) && prefixes.some((prefix) => streamOf(position).startsWith(prefix)),
+      );
+      expect(await following[index]).toEqual(expected);
+    }
+    await store.close();
+  });
+
+  it('say how far they reach to a subscriber for whom there are none', async () => {
+    const store = createSqliteEventStore(':memory:');
+    await store.append('task-1', [newEvent(1), newEvent(2)], 'none');
+    for await (const batch of store.subscribe({
+      prefixes: ['run-'],
+      after: null,
+      signal: new AbortController().signal,
+    })) {
+      expect(batch).toEqual({ events: [], position: 2 });
+      break;
+    }
+    await store.close();
   });
 });

@@ -204,10 +204,11 @@ export function createSqliteEventStore(
       stretches.set(number, known);
       return known;
     }
-    const events = (readStretch.all(first, first + stretchLength) as unknown as EventRow[]).map(toOlder);
+    const until = Math.min(first + stretchLength, recentAfter);
+    const events = (readStretch.all(first, until) as unknown as EventRow[]).map(toOlder);
     const found = { events, kinds: new Set(events.map(({ kind }) => kind)) };
     // One that is still to be filled is read anew.
-    if (first + stretchLength > recentAfter) return found;
+    if (until < first + stretchLength) return found;
     stretches.set(number, found);
     for (const oldest of stretches.keys()) {
       if (stretches.size <= stretchesKept) break;

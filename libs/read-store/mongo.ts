@@ -299,7 +299,7 @@ export async function createMongoReadStore(options: MongoReadStoreOptions): Prom
     async replace(view, built) {
       const [seen, seenByBuilt] = await Promise.all([checkpointOf(view), checkpointOf(built)]);
       if (seenByBuilt === null || (seen ?? -1) > seenByBuilt) {
-        throw new Error(`${built.name} has seen less than ${view.name}`);
+        throw viewOutOfStep(view);
       }
       const names = [built, view].map((one) => collectionName(installation, one));
       const [from = '', to = ''] = names;

@@ -92,7 +92,8 @@ export interface ViewKeeper {
   reset(view: AnyView): Promise<void>;
   /**
    * Puts `built` in the place of `view`, documents and checkpoint, for every process at once; under its own name it is gone.
-   * A crash leaves one of the two whole under `view`. Rejects, and changes nothing, where `built` has seen less.
+   * A crash leaves one of the two whole under `view`. Rejects with `view_out_of_step`, and changes nothing, where `built` has
+   * seen less.
    */
   replace(view: AnyView, built: AnyView): Promise<void>;
 }

@@ -161,7 +161,10 @@ describe('a rebuild', () => {
     await caughtUp(await append(1_000));
     let writing = true;
     const writer = (async () => {
-      while (writing) await append(20);
+      while (writing) {
+        const last = await append(20);
+        await found(async () => ((await readStore.checkpoint(view)) ?? 0) >= last - 200);
+      }
     })();
     for (let round = 0; round < 3; round += 1) {
       await requestRebuild(readStore, view.name, requestedAt);

@@ -52,6 +52,8 @@ export interface RebuildParts<Document extends object> extends Projected<Documen
 
 const lookEveryMs = 1_000;
 const tellEveryMs = 250;
+/** A build that nobody tells of for so many looks was cut off. */
+const silentLooks = 3;
 
 async function write(
   readStore: ReadStore,
@@ -154,15 +156,16 @@ async function build<Document extends object>(
 
 const isPassing = (error: unknown): boolean => error instanceof AppError && error.code === 'SERVER_ERROR';
 
+/** Carries a request out, as the only one who builds under `name`. Rejects where it was hindered and may be tried again. */
 async function answer<Document extends object>(
   parts: RebuildParts<Document>,
-  request: DocumentWrite<Rebuild> & { readonly document: Rebuild },
+  request: Request,
+  name: string,
   signal: AbortSignal,
 ): Promise<void> {
   const { view, readStore, logger } = parts;
   // What another process began, or this one before a fault, is not gone on with: it may have been of another version.
   if (request.document.build !== null) await readStore.reset(besideOf(view, request.document.build));
-  const name = `${view.name}_build_${randomBytes(5).toString('hex')}`;
   await write(readStore, { ...request.document, state: 'building', build: name, done: 0, events: 0 }, request);
   // Of two that began at once one was written.
   if ((await rebuildOf(readStore, view.name))?.build !== name) return;
@@ -181,19 +184,38 @@ async function answer<Document extends object>(
   }
 }
 
+type Request = DocumentWrite<Rebuild> & { readonly document: Rebuild };
+
+/** Whether a request is to be carried out here: nobody began, or who began does not go on. */
+function createChoice(): (request: Request, own: string | null) => boolean {
+  let revision = -1;
+  let looks = 0;
+  return (request, own) => {
+    const { state, build: begun } = request.document;
+    looks = request.revision === revision ? looks + 1 : 0;
+    ({ revision } = request);
+    if (state === 'requested') return true;
+    return state === 'building' && (begun === own || looks >= silentLooks);
+  };
+}
+
 /** Looks for requests and carries them out, one after the other, until the signal aborts. */
 export async function answerRebuilds<Document extends object>(
   parts: RebuildParts<Document>,
   signal: AbortSignal,
 ): Promise<void> {
   const { view, readStore, logger } = parts;
+  const isOurs = createChoice();
+  let own: string | null = null;
   let isAway = false;
   while (!signal.aborted) {
     try {
       const request = await find(readStore, view.name);
       isAway = false;
-      if (request?.document?.state === 'requested' || request?.document?.state === 'building') {
-        await answer(parts, { ...request, document: request.document }, signal);
+      const document = request?.document ?? null;
+      if (request !== undefined && document !== null && isOurs({ ...request, document }, own)) {
+        own = `${view.name}_build_${randomBytes(5).toString('hex')}`;
+        await answer(parts, { ...request, document }, own, signal);
       }
     } catch (error) {
       if (!isAway) logger.warn({ view: view.name, error: String(error) }, 'a rebuild was hindered; trying again');

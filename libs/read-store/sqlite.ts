@@ -279,7 +279,7 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
     async replace(view, built) {
       const [seen, seenByBuilt] = [positionOf(view), positionOf(built)];
       if (seenByBuilt === null || (seen ?? -1) > seenByBuilt) {
-        throw new Error(`${built.name} has seen less than ${view.name}`);
+        throw viewOutOfStep(view);
       }
       openView(built);
       try {

@@ -51,6 +51,7 @@ export function createViewBuilder<Document extends object>(
   const known = new Map<string, DocumentWrite<Document>>();
   const changed = new Set<string>();
   const written = createMarks();
+  let applied = -1;
 
   const loadUnknown = async (ids: ReadonlySet<string>): Promise<void> => {
     const unknown = [...ids].filter((id) => !known.has(id) && written.mayHave(id));
@@ -81,13 +82,15 @@ export function createViewBuilder<Document extends object>(
   return {
     async apply(events) {
       const about = events.flatMap((event) => {
+        // Handed over again: what was removed meanwhile would be made anew.
+        if (event.position <= applied) return [];
         const id = idOf(event);
         return id === null ? [] : [{ id, event }];
       });
+      applied = events.at(-1)?.position ?? applied;
       await loadUnknown(new Set(about.map(({ id }) => id)));
       for (const { id, event } of about) {
         const current = known.get(id);
-        if (current !== undefined && event.position <= current.revision) continue;
         const before = current?.document ?? null;
         const document = reduce(before, event);
         if (document === before) continue;
