@@ -82,9 +82,10 @@ export function createIdempotencyRecords(readStore: ReadStore, vault: Vault, clo
   };
 
   const reserve = async (id: string, requestHash: string): Promise<IdempotencyRecord> => {
-    const old = await readStore.get(idempotencyView, id);
+    // By revision: a store may remember that of a record which was dropped, and take nothing that does not lie behind it.
+    const old = (await readStore.load(idempotencyView, [id])).get(id);
     const startedAtMs = clock.now();
-    const sequence = old === null ? 1 : old.sequence + 2;
+    const sequence = old === undefined ? 1 : old.revision + 2;
     const fresh = { id, requestHash, startedAtMs, expiresAtMs: startedAtMs + keptMs, sequence, answer: null };
     await readStore.save(idempotencyView, [{ id, revision: sequence, document: fresh }], null);
     // Of two processes at once the first write stays: both go on with its start time, so both derive the same ids.

@@ -9,7 +9,7 @@ import { deliveriesView } from '#contracts/delivery';
 import { executionsView } from '#contracts/run';
 import { schedulesView } from '#contracts/schedule';
 import { tasksView } from '#contracts/task';
-import { idempotencyView } from '#http/idempotency';
+import { createIdempotencyRecords, idempotencyView } from '#http/idempotency';
 import type { RecordedEvent } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { leaseMembersView, leasesView } from '#leases/shared';
@@ -18,10 +18,12 @@ import { ConfigError } from '#runtime/config';
 import type { JsonObject } from '#runtime/json';
 import { silentLogger, type Logger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';
+import { createEventVault } from '#vault/event-vault';
 import { startMongo, type RunningServer } from '../../test/servers/servers.ts';
 import { startProjection } from './projection.js';
 import { rebuildOf, requestRebuild } from './rebuild.js';
 import { createSqliteReadStore } from './sqlite.js';
+import { pruneExpired } from './counted.js';
 import { query, view } from './kit.contract.js';
 import { createMongoReadStore } from './mongo.js';
 import { toFilter, toRanges, toSort, type Filter } from './mongo-query.js';
@@ -124,6 +126,22 @@ describe('a MongoDB that several installations share', () => {
     ]);
     await store.save(view, [{ id: '1', revision: 7, document: { name: 'again' } }], 7);
     expect(await store.get(view, '1')).toEqual({ name: 'again' });
+  });
+
+  it('takes an idempotency key again that was dropped after its day', async () => {
+    const eventStore = createSqliteEventStore(':memory:');
+    const time = { ms: 1_000 };
+    const records = createIdempotencyRecords(store, createEventVault(eventStore, Buffer.alloc(32, 1)), {
+      now: () => time.ms,
+    });
+    const asked = { organizationId: 'org_1', key: 'k', content: 'POST /x {}' };
+    const answer = { status: 201, headers: {}, body: '{}' };
+    await records.once(asked, async () => ({ answer, keep: true }));
+    time.ms += 25 * 3_600_000;
+    await pruneExpired(store, idempotencyView, time.ms);
+    expect((await records.once(asked, async () => ({ answer, keep: true }))).replayed).toBe(false);
+    expect((await records.once(asked, async () => ({ answer, keep: true }))).replayed).toBe(true);
+    await eventStore.close();
   });
 
   it('forgets removed documents by an index that drops them after days', async () => {
