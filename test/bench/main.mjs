@@ -14,6 +14,7 @@ const benches = {
   pipeline: async () => (await import('./pipeline.mjs')).pipeline,
   deliver: async () => (await import('./deliver.mjs')).deliver,
   lateness: async () => (await import('./lateness.mjs')).lateness,
+  replay: async () => (await import('./replay.mjs')).replay,
 };
 const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')}…] [--json] [--seed N] [--profile]\n`;
 
