@@ -1,14 +1,15 @@
 /** Reads what the sandbox handed out. The user's code may have had its hands on it, so nothing is taken on trust. */
 import type { JsonObject } from '#runtime/json';
 import { codeFileName } from './code-forms.js';
-import { sandboxFailureReasons } from './sandbox.js';
-import type { LogLine, SandboxFailure, SandboxFailureReason } from './sandbox.js';
+import { sandboxFailureReasons, touchable } from './sandbox.js';
+import type { LogLine, SandboxFailure, SandboxFailureReason, Touchable } from './sandbox.js';
 
 /** `stack` is what the engine wrote of a failure, for telling what kind it was. */
 export type GuestResult = {
   readonly values: JsonObject;
   readonly logs: readonly LogLine[];
   readonly stack?: string;
+  readonly touched?: readonly Touchable[];
 } & (
   | { readonly ok: true; readonly answer: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly failure: SandboxFailure }
@@ -23,6 +24,12 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function isLogLine(value: unknown): value is LogLine {
   return isObject(value) && levels.has(value['level']) && typeof value['message'] === 'string';
+}
+
+const touchables: ReadonlySet<unknown> = new Set(touchable);
+
+function isTouchable(value: unknown): value is Touchable {
+  return touchables.has(value);
 }
 
 function isReason(value: unknown): value is SandboxFailureReason {
@@ -61,10 +68,12 @@ export function readGuestResult(text: string): GuestResult {
   if (!isObject(read) || !isObject(read['values']) || !Array.isArray(read['logs'])) return tampered;
   const values = read['values'] as JsonObject;
   const logs = read['logs'].filter(isLogLine).map(({ level, message }) => ({ level, message }));
-  if (read['ok'] === true) return { ok: true, values, logs, answer: read };
+  const marks = read['touched'];
+  const touched = Array.isArray(marks) && marks[0] === '' ? { touched: marks.slice(1).filter(isTouchable) } : {};
+  if (read['ok'] === true) return { ok: true, values, logs, ...touched, answer: read };
   const { reason, message, stack } = read;
   if (!isReason(reason) || typeof message !== 'string' || typeof stack !== 'string') return tampered;
-  return { ok: false, values, logs, stack, failure: { reason, message, ...placeIn(stack) } };
+  return { ok: false, values, logs, ...touched, stack, failure: { reason, message, ...placeIn(stack) } };
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {

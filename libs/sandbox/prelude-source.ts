@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 
 /** In the order in which they are evaluated. */
 const preludeFiles = [
+  'touched',
   'output',
   'outcome',
   'determinism',

@@ -143,12 +143,13 @@ export class SandboxCore {
     const result = await this.#run(job, 'openPage', inputs);
     const timings = { parseMs: parsedMs - startedMs, evaluateMs: performance.now() - parsedMs };
     const { values, logs } = result;
-    if (!result.ok) return { ok: false, values, logs, timings, failure: result.failure };
+    const touched = result.touched === undefined ? {} : { touched: result.touched };
+    if (!result.ok) return { ok: false, values, logs, timings, ...touched, failure: result.failure };
     const { outcome, state } = result.answer;
     if (typeof outcome !== 'boolean' || !isJsonObject(state)) {
       return { ...failed('threw', 'The code broke the built-ins that its result is written with.', result), timings };
     }
-    return { ok: true, values, logs, timings, outcome, state };
+    return { ok: true, values, logs, timings, ...touched, outcome, state };
   }
 
   async runScript(job: ScriptJob): Promise<ScriptResult> {
@@ -281,7 +282,14 @@ export class SandboxCore {
     const failure: SandboxFailure = isMemory ? memoryFailure : result.failure;
     if (text === null || failure.reason === 'memory_limit' || failure.reason === 'stack_limit') discard();
     const isSyntaxError = !didEvaluate && failure.reason === 'threw' && isCompileTimeStack(result.stack ?? '');
-    return { ok: false, values, logs, failure: isSyntaxError ? { reason: 'syntax_error', ...faultOf(code) } : failure };
+    const known = isSyntaxError ? { reason: 'syntax_error' as const, ...faultOf(code) } : failure;
+    return {
+      ok: false,
+      values,
+      logs,
+      ...(result.touched === undefined ? {} : { touched: result.touched }),
+      failure: known,
+    };
   }
 
   /** Where time ran out between two jobs there is no answer yet: what was logged is asked for. */

@@ -147,6 +147,39 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
         expect(replaced).toMatchObject({ ok: true, state: { fresh: [1] } });
       });
 
+      const previous = { outcome: true, values: { a: 1 }, text: 'old', at: '2025-01-01T00:00:00.000Z' };
+      it.each([
+        ['document.title === page.text', []],
+        ['new Date(0).getTime() === 0 && page.url !== "" && page.status === 200', []],
+        ['page.state.n === 1', ['state']],
+        ['page.state = {}; true', ['state']],
+        ['page.previous.values.a === 1', ['previous']],
+        ['page.previous.text === "old"', ['previous', 'previous_text']],
+        ['JSON.stringify(page.previous).includes("old")', ['previous', 'previous_text']],
+        ['page.headers["content-type"] === ""', ['headers']],
+        ['Date.now() > 0', ['clock']],
+        ['new Date().getTime() > 0', ['clock']],
+        ['Date() !== ""', ['clock']],
+        ['new (Object.getPrototypeOf(new Date(0)).constructor)().getTime() > 0', ['clock']],
+        ['class Later extends Date {}; new Later().getTime() > 0', ['clock']],
+        ['Math.random() < 1', ['random']],
+        ['Object.values({ ...page }).length > 3', ['state', 'previous', 'headers']],
+        ['(async () => { await null; return Date.now() > 0 })()', ['clock']],
+        ['Array.prototype.push = () => 0; JSON.stringify = () => ""; Date.now() > 0', ['clock']],
+      ])('says what code made use of: %s', async (code, touched) => {
+        expect((await evaluate(code, { previous })).touched).toEqual(touched);
+      });
+
+      it('says so of a run that fails as well', async () => {
+        expect((await evaluate('page.headers; throw new Error("no")')).touched).toEqual(['headers']);
+        expect((await evaluate('Date.now()')).touched).toEqual(['clock']);
+      });
+
+      it('does not let the noting be defined away', async () => {
+        const code = 'try { Object.defineProperty(page, "state", { value: 1 }) } catch { } page.state.n === 2';
+        expect(await evaluate(code, { state: { n: 2 } })).toMatchObject({ outcome: true, touched: ['state'] });
+      });
+
       it('the same page, code and seed answer the same', async () => {
         const code =
           'page.report("value", [Math.random(), Math.random(), Date.now(), new Date().toString(), new Date(2020, 1, 1).getTime()]); true';

@@ -92,11 +92,20 @@ export interface SandboxTimings {
   readonly evaluateMs: number;
 }
 
+/**
+ * What code can make use of besides the page's address, status and content. `previous_text` is told apart from the rest
+ * of `previous`: it is much, and seldom asked for.
+ */
+export const touchable = ['state', 'previous', 'previous_text', 'headers', 'clock', 'random'] as const;
+export type Touchable = (typeof touchable)[number];
+
 /** What was logged and reported before a failure is kept. `state` is null where the run failed: the old one stays. */
 export type EvaluationResult = {
   readonly values: JsonObject;
   readonly logs: readonly LogLine[];
   readonly timings: SandboxTimings;
+  /** What the code read or wrote of these. Absent where it is not known, as where the run was ended from outside. */
+  readonly touched?: readonly Touchable[];
 } & (
   | { readonly ok: true; readonly outcome: boolean; readonly state: JsonObject }
   | { readonly ok: false; readonly failure: SandboxFailure }

@@ -1,4 +1,6 @@
 /** The clock and the dice of a run, both given: the same page, code and seed answer the same. */
+import { touch } from './touched.js';
+
 const RealDate = Date;
 const construct = Reflect.construct;
 
@@ -12,6 +14,7 @@ let waitingSeed: string | null = null;
 let randomState: [number, number, number, number] = [1, 2, 3, 4];
 
 function SteadyDate(this: unknown, ...args: unknown[]): unknown {
+  if (new.target === undefined || args.length === 0) touch('clock');
   if (new.target === undefined) return new RealDate(nowMs).toString();
   return construct(RealDate, args.length === 0 ? [nowMs] : args, new.target);
 }
@@ -52,7 +55,13 @@ export function startClock(startMs: number, seed: string): void {
   waitingSeed = seed;
 }
 
+function readClock(): number {
+  touch('clock');
+  return nowMs;
+}
+
 function random(): number {
+  touch('random');
   if (waitingSeed !== null) {
     const seed = waitingSeed;
     waitingSeed = null;
@@ -68,7 +77,7 @@ export function installDeterminism(): void {
   Object.defineProperty(steady, 'length', { value: 7 });
   const define = (object: object, name: string, value: unknown): void =>
     void Object.defineProperty(object, name, { value, writable: true, enumerable: false, configurable: true });
-  define(steady, 'now', () => nowMs);
+  define(steady, 'now', () => readClock());
   define(steady, 'parse', RealDate.parse);
   define(steady, 'UTC', RealDate.UTC);
   define(RealDate.prototype, 'constructor', steady);

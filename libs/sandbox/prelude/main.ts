@@ -59,11 +59,11 @@ export const guestEntry = {
     start(settings);
     loadTree(tables, text, values, names, classes, ids);
     const document = openDocument(settings.finalUrl, settings.url);
-    const page = createPage(settings, body);
+    const { page, stateNow } = createPage(settings, body);
     define('document', document);
     define('page', page);
     handedOver = [document, page];
-    finish = (value) => evaluationJson(value, page.state, settings.stateBytes);
+    finish = (value) => evaluationJson(value, stateNow(), settings.stateBytes);
   },
 
   openScript(parts: readonly [string]): void {

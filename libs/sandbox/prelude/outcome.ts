@@ -1,5 +1,6 @@
 /** From what the code came back with to the JSON that is handed out; all of it inside the sandbox, under its limits. */
 import { isOutputOverLimit, jsonText, logsJson, utf8Length, valuesJson } from './output.js';
+import { touchedJson } from './touched.js';
 
 const stringify = JSON.stringify;
 const ownDescriptor = Object.getOwnPropertyDescriptor;
@@ -14,7 +15,7 @@ function clipped(text: string): string {
 }
 
 function failureJson(reason: string, message: string, stack: string): string {
-  return `{"ok":false,"reason":"${reason}","message":${stringify(clipped(message))},"stack":${stringify(stack)},"values":${valuesJson()},"logs":${logsJson()}}`;
+  return `{"ok":false,"reason":"${reason}","message":${stringify(clipped(message))},"stack":${stringify(stack)},"values":${valuesJson()},"logs":${logsJson()},"touched":${touchedJson()}}`;
 }
 
 function quoted(text: string): string {
@@ -64,7 +65,7 @@ export function evaluationJson(value: unknown, state: unknown, stateBytes: numbe
   if (typeof value !== 'boolean') return failureJson('not_boolean', describeReturned(value), '');
   const written = stateJson(state, stateBytes);
   if ('failure' in written) return written.failure;
-  return `{"ok":true,"outcome":${value},"state":${written.text},"values":${valuesJson()},"logs":${logsJson()}}`;
+  return `{"ok":true,"outcome":${value},"state":${written.text},"values":${valuesJson()},"logs":${logsJson()},"touched":${touchedJson()}}`;
 }
 
 export function scriptJson(value: unknown, outputBytes: number): string {

@@ -1,6 +1,8 @@
 /** `page`: what is known of the load, and what the code may hand back besides its answer. */
 import { firstNumber } from './numbers.js';
 import { reportValue } from './output.js';
+import { touch } from './touched.js';
+import type { Touched } from './touched.js';
 
 export interface PageFacts {
   readonly url: string;
@@ -12,6 +14,7 @@ export interface PageFacts {
 }
 
 const parseJson = JSON.parse;
+const { defineProperty } = Object;
 
 export interface Page extends PageFacts {
   readonly text: string;
@@ -31,17 +34,68 @@ function textOfSource(source: unknown): string {
   return String(source);
 }
 
-export function createPage(facts: PageFacts, text: string): Page {
+/** An attribute of an object that is noted when it is read or written; it cannot be defined anew past that. */
+function noted(what: Touched, read: () => unknown, write: (value: unknown) => void): PropertyDescriptor {
   return {
+    enumerable: true,
+    configurable: false,
+    get: () => {
+      touch(what);
+      return read();
+    },
+    set: (value: unknown) => {
+      touch(what);
+      write(value);
+    },
+  };
+}
+
+function notedPrevious(previous: object): object {
+  let { text } = previous as { text?: unknown };
+  return defineProperty(
+    previous,
+    'text',
+    noted(
+      'previous_text',
+      () => text,
+      (value) => (text = value),
+    ),
+  );
+}
+
+export function createPage(facts: PageFacts, text: string): { readonly page: Page; stateNow(): unknown } {
+  let { headers, previous, state }: { headers: unknown; previous: unknown; state: unknown } = facts;
+  if (facts.previous !== null) previous = notedPrevious(facts.previous);
+  const page = {
     url: facts.url,
     finalUrl: facts.finalUrl,
     status: facts.status,
-    headers: facts.headers,
+    headers: undefined,
     text,
-    previous: facts.previous,
-    state: facts.state,
+    previous: undefined,
+    state: undefined,
     json: () => parseJson(text) as unknown,
-    number: (source, locale) => (typeof source === 'number' ? source : firstNumber(textOfSource(source), locale)),
-    report: (name, value) => reportValue(String(name), value),
+    number: (source: unknown, locale?: string) =>
+      typeof source === 'number' ? source : firstNumber(textOfSource(source), locale),
+    report: (name: string, value: unknown) => reportValue(String(name), value),
   };
+  const toHeaders = noted(
+    'headers',
+    () => headers,
+    (value) => (headers = value),
+  );
+  const toPrevious = noted(
+    'previous',
+    () => previous,
+    (value) => (previous = value),
+  );
+  const toState = noted(
+    'state',
+    () => state,
+    (value) => (state = value),
+  );
+  defineProperty(page, 'headers', toHeaders);
+  defineProperty(page, 'previous', toPrevious);
+  defineProperty(page, 'state', toState);
+  return { page: page as unknown as Page, stateNow: () => state };
 }
