@@ -19,22 +19,21 @@ import { addTasks } from './cli/tasks.js';
 import { exitCodes, plain, printJson, printNote, Refused } from './cli/terminal.js';
 import { PartUnreachable } from './reach-part.js';
 
-/** Enough of a run's identity for a decision that nobody keeps. */
-const trialRun = { runId: 'trial', trigger: 'manual', force: false, dryRun: false, scheduledFor: '' } as const;
-
 /** The parts of the product on a folder of their own that is gone afterwards: a trial touches no installation. */
 async function openTrialBench(config: Config): Promise<TrialBench> {
   const [
     { openPorts },
     { checkSettings, createCodeChecker },
-    { evaluateTask },
-    { decideAlert, initialAlert },
+    { runTest },
+    { systemClock, toTimestamp },
+    { createIds },
     sandbox,
   ] = await Promise.all([
     import('./composition.js'),
     import('./gateway/check-settings.js'),
-    import('./execution/evaluate-task.js'),
-    import('./execution/domain/alert.js'),
+    import('./execution/test-task.js'),
+    import('#runtime/clock'),
+    import('#runtime/ids'),
     import('#sandbox/sandbox'),
   ]);
   const folder = await mkdtemp(join(tmpdir(), 'meerkat-check-'));
@@ -62,24 +61,10 @@ async function openTrialBench(config: Config): Promise<TrialBench> {
         },
         input,
       ),
-    async run(input, form) {
-      const { url, evaluationFunction, actions, policy, status } = input;
-      const nowMs = Date.now();
-      const { state, ...evaluated } = await evaluateTask(
-        { ...ports, limits },
-        {
-          taskId: 'trial',
-          spec: { url, evaluationFunction, codeForm: form, fetch: input.fetch },
-          previous: null,
-          state: {},
-          seed: String(nowMs),
-          nowMs,
-        },
-      );
-      const { outcome, values } = evaluated;
-      const finding = { ...trialRun, finishedAt: new Date(nowMs).toISOString(), outcome, values, state };
-      const listening = { policy, paused: status === 'paused', codeRevision: 0, actions };
-      return { ...evaluated, decision: decideAlert(initialAlert, finding, listening).decision };
+    run({ url, evaluationFunction, fetch, policy, status, actions }, codeForm) {
+      const queuedAt = toTimestamp(systemClock.now());
+      const run = { runId: createIds().next('exe'), url, evaluationFunction, codeForm, fetch, policy, queuedAt };
+      return runTest({ ...ports, limits }, systemClock, { ...run, paused: status === 'paused', actions }, 'trial');
     },
     async close() {
       await ports.close();

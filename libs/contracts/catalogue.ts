@@ -15,6 +15,7 @@ export const requests = {
   taskChange: 'task.change',
   taskHistory: 'task.history',
   scheduleTrigger: 'schedule.trigger',
+  runTest: 'run.test',
   accountSetup: 'account.setup',
   keyCreate: 'account.create_key',
   keyShow: 'account.show_key',

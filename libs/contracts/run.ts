@@ -1,7 +1,9 @@
 /** Runs: one load and evaluation of a task's page, the decision that followed, and what is to be sent. */
 import { z } from 'zod';
-import { idSchema, json, jsonObject, storedTimestamp } from './common.js';
-import { condition, decision, health } from './policy.js';
+import { notificationKind } from './action.js';
+import { idSchema, jsonObject, storedTimestamp } from './common.js';
+import { storedFetch } from './fetch.js';
+import { condition, decision, health, policy } from './policy.js';
 import { dueRun, runTrigger } from './schedule.js';
 import { notificationRequest } from './delivery.js';
 import type { ViewDefinition } from '#read-store/read-store';
@@ -12,8 +14,11 @@ export type RunStatus = z.infer<typeof runStatus>;
 export const runError = z.object({
   reason: z.string(),
   message: z.string(),
+  /** In the user's own text, both from 1. */
   line: z.int().optional(),
   column: z.int().optional(),
+  /** What to do about it. */
+  hint: z.string().optional(),
 });
 export type RunError = z.infer<typeof runError>;
 
@@ -130,5 +135,29 @@ export const executionsView: ViewDefinition<ExecutionDocument> = {
   ],
 };
 
-/** Asks the execution service for one run of unsaved settings, nothing recorded, nothing sent (`run.test`). */
-export const testRunPayload = z.object({ spec: json });
+/** Asks the execution service for one run of settings that are stored nowhere (`run.test`): nothing is recorded, nothing sent. */
+export const testRun = z.object({
+  runId: idSchema('exe'),
+  url: z.string(),
+  evaluationFunction: z.string(),
+  codeForm: z.enum(['function', 'body', 'script']),
+  /** Secrets sealed under the organisation. */
+  fetch: storedFetch,
+  policy,
+  paused: z.boolean(),
+  actions: z.array(z.object({ enabled: z.boolean(), on: z.array(notificationKind) })),
+  queuedAt: storedTimestamp,
+});
+export type TestRun = z.infer<typeof testRun>;
+
+/** The answer: an execution that no list holds, its error with the place drawn. */
+export const testExecution = executionDocument.omit({ organizationId: true }).extend({
+  notificationId: z.null(),
+  revision: z.null(),
+  trigger: z.literal('test'),
+  error: runError
+    .extend({ frame: z.string().optional().describe('The lines of the code around the place, a caret under it.') })
+    .nullable(),
+  decision: decision.describe('What would be decided if it were the first run of a task.'),
+});
+export type TestExecution = z.infer<typeof testExecution>;

@@ -1,31 +1,20 @@
 /** `meerkat check task.json`: one run of a task against its live page; nothing is stored, nothing is sent. */
 import { readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
-import type { RunError } from '#contracts/run';
+import type { TestExecution } from '#contracts/run';
 import { taskInput, type TaskInput } from '#contracts/task';
+import { codeFrame } from '#hints/code-frame';
+import { hintFor } from '#hints/hint';
 import { parseJsonBody } from '#http/json-body';
 import { refuse, validated } from '#http/validation';
 import { readConfig } from '#runtime/config';
 import { AppError, type ErrorDetail } from '#runtime/errors';
-import { codeFrame } from './code-frame.js';
-import type { Product, Trial } from './product.js';
+import type { Product } from './product.js';
 import { exitCodes, plain, plainLines, printJson, printNote, printResult, Refused, styled } from './terminal.js';
 
 /** As large as a body of the API may be. */
 const maxFileBytes = 1_048_576;
 const shownValueCharacters = 200;
-
-const hints: Readonly<Record<string, string>> = {
-  address_denied: 'Addresses that are not public are reached where EGRESS_ALLOW names them, such as 127.0.0.1/32.',
-  not_boolean: 'Return true or false: compare, as in `return price < 100`, or write `return found !== null`.',
-  never_settled: 'There are no timers and no network in the sandbox, so nothing can settle that promise.',
-  cpu_limit: 'EVALUATION_CPU_MS raises the limit for the whole instance.',
-  memory_limit: 'EVALUATION_MEMORY_MB raises the limit for the whole instance.',
-  http_status: 'The statuses in fetch.acceptStatus are taken for a page; the default is ["2xx"].',
-  timed_out: 'fetch.timeoutSeconds gives the page more time, up to 120.',
-  too_large: 'fetch.maxBytes takes larger pages, up to 52428800.',
-  dns_failed: 'The name does not lead anywhere from this machine; is it spelt right?',
-};
 
 async function readTaskFile(file: string): Promise<Uint8Array> {
   try {
@@ -69,26 +58,25 @@ function refusalLines(error: AppError, file: string, bytes: Uint8Array, input: T
     return text === null || line === undefined ? [] : codeFrame(text, line, column ?? 1);
   });
   const more = details.slice(1).map(({ field, message }) => `  ${plain(field)} ${plain(message)}`);
-  const hint = hints[error.reason];
+  const hint = hintFor(error);
   return [
     `${styled('red', 'refused')}  ${plain(error.message.replace(/^The body\b/, file))} (${error.reason})`,
     ...placeInFile(error, bytes),
     ...frames,
     ...more,
-    ...(hint === undefined ? [] : [styled('dim', `  ${hint}`)]),
+    ...(hint === null ? [] : [styled('dim', `  ${hint}`)]),
   ];
 }
 
-function errorLines({ reason, message, line, column }: RunError, code: string): readonly string[] {
-  const hint = hints[reason];
+function errorLines({ reason, message, frame, hint }: NonNullable<TestExecution['error']>): readonly string[] {
   return [
     `  ${plain(message)} (${reason})`,
-    ...(line === undefined ? [] : codeFrame(code, line, column ?? 1)),
-    ...(hint === undefined ? [] : [styled('dim', `  ${hint}`)]),
+    ...(frame === undefined ? [] : frame.split('\n')),
+    ...(hint === undefined ? [] : [styled('dim', `  ${plain(hint)}`)]),
   ];
 }
 
-function verdict({ status, outcome }: Trial): string {
+function verdict({ status, outcome }: TestExecution): string {
   if (outcome === null) return styled('red', status === 'timed_out' ? 'timed out' : 'failed');
   return outcome ? styled('green', 'true') : styled('yellow', 'false');
 }
@@ -105,19 +93,19 @@ function listening({ actions }: TaskInput, kind: string): string {
   return types.join(', ');
 }
 
-function decisionLine({ decision }: Trial, input: TaskInput): string {
+function decisionLine({ decision }: TestExecution, input: TaskInput): string {
   const { notify, reason } = decision;
   const said = `a first run would ${notify ? 'notify' : 'not notify'} (${reason})`;
   return notify ? `${said}: ${listening(input, 'triggered')}` : said;
 }
 
-function report(input: TaskInput, trial: Trial): string {
+function report(input: TaskInput, trial: TestExecution): string {
   const { page, values, logs, timings, error } = trial;
   const row = (title: string, text: string): string => `  ${styled('dim', title.padEnd(9))} ${text}`;
   const ms = (value: number): string => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
   return [
     `${verdict(trial)}  ${plain(input.name)}`,
-    ...(error === null ? [] : errorLines(error, input.evaluationFunction)),
+    ...(error === null ? [] : errorLines(error)),
     ...(page === null
       ? []
       : [
@@ -128,7 +116,9 @@ function report(input: TaskInput, trial: Trial): string {
         ]),
     ...Object.entries(values).map(([name, value]) => row('value', `${plain(name)} = ${shownValue(value)}`)),
     ...logs.flatMap(({ level, message }) => plainLines(message).map((line) => row(level, line))),
-    row('took', `load ${ms(timings.fetchMs)}, parse ${ms(timings.parseMs)}, code ${ms(timings.evaluateMs)}`),
+    ...(timings === null
+      ? []
+      : [row('took', `load ${ms(timings.fetchMs)}, parse ${ms(timings.parseMs)}, code ${ms(timings.evaluateMs)}`)]),
     row('decision', decisionLine(trial, input)),
   ].join('\n');
 }

@@ -1,7 +1,6 @@
 /** What commands need of the services. A service imports no other, so services/cli.ts hands it in. */
 import type { CreatedKey, KeyInput } from '#contracts/account';
-import type { Decision } from '#contracts/policy';
-import type { RunResult } from '#contracts/run';
+import type { TestExecution } from '#contracts/run';
 import type { TaskInput } from '#contracts/task';
 import type { ReadStore } from '#read-store/read-store';
 import type { Config } from '#runtime/config';
@@ -13,18 +12,11 @@ export interface RunningProduct {
   stop(): Promise<void>;
 }
 
-/** One run of settings that are stored nowhere. */
-export type Trial = Pick<RunResult, 'status' | 'outcome' | 'values' | 'logs' | 'error' | 'page'> & {
-  readonly timings: Pick<RunResult['timings'], 'fetchMs' | 'parseMs' | 'evaluateMs'>;
-  /** What would be decided if it were the task's first run. */
-  readonly decision: Decision;
-};
-
 export interface TrialBench {
   /** The form of the code. Rejects with the `AppError` that saving the task would answer. */
   check(input: TaskInput): Promise<CodeForm>;
   /** Loads the page and runs the code. Nothing is stored or sent. */
-  run(input: TaskInput, form: CodeForm): Promise<Trial>;
+  run(input: TaskInput, form: CodeForm): Promise<TestExecution>;
   close(): Promise<void>;
 }
 

@@ -12,9 +12,7 @@ import { VAULT, type Vault } from '#vault/vault';
 import type { Evaluators } from './evaluate-task.js';
 import { ExecutionInbox, RUN_PARTS } from './inbox.js';
 import type { RunParts } from './run.js';
-
-/** What a page is loaded and code is run with. */
-const EVALUATORS = Symbol('Evaluators');
+import { EVALUATORS, TestRuns } from './test-task.js';
 
 @Module({
   providers: [
@@ -46,6 +44,7 @@ const EVALUATORS = Symbol('Evaluators');
       ): RunParts => ({ ...evaluators, eventStore, readStore, leases, clock, logger }),
     },
     ExecutionInbox,
+    TestRuns,
   ],
 })
 export class ExecutionModule {}

@@ -8,6 +8,7 @@ import { findExecution, findTask, without } from './documents.js';
 import { TaskRunner } from './execute-task.js';
 import * as routes from './executions.routes.js';
 import { listOfView } from './lists.js';
+import { TaskTester } from './test-task.js';
 
 function toAnswer(execution: ExecutionDocument): object {
   return without(execution, 'organizationId');
@@ -30,6 +31,7 @@ export class ExecutionsController {
   constructor(
     @Inject(READ_STORE) private readonly readStore: ReadStore,
     @Inject(TaskRunner) private readonly runner: TaskRunner,
+    @Inject(TaskTester) private readonly tester: TaskTester,
   ) {}
 
   @Handles(routes.executeNotification)
@@ -47,6 +49,11 @@ export class ExecutionsController {
     });
     const status = finished && waitSeconds > 0 ? 200 : 202;
     return data(toAnswer(execution), { status, headers: { location: `/api/executions/${execution.id}` } });
+  }
+
+  @Handles(routes.testNotification)
+  async test(@Call() { body, context, attempt }: RouteCall<typeof routes.testNotification>): Promise<Answer> {
+    return data(await this.tester.test(body, context, attempt));
   }
 
   @Handles(routes.listTaskExecutions)

@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { actionType } from '#contracts/action';
 import { deliveryDocument, deliveryState } from '#contracts/delivery';
-import { executionDocument, runStatus } from '#contracts/run';
+import { executionDocument, runStatus, testExecution } from '#contracts/run';
 import { runTrigger } from '#contracts/schedule';
+import { taskInput } from '#contracts/task';
 import { afterParameter, pageParameters, timeParameter, wholeNumber } from '#http/parameters';
 import { route } from '#http/route';
 
@@ -68,6 +69,24 @@ export const executeNotification = route({
     },
     { status: 200, description: 'It is finished.', envelope: 'data', schema: executionAnswer },
   ],
+});
+
+export const testNotification = route({
+  method: 'POST',
+  path: '/api/notifications/test',
+  operationId: 'testNotification',
+  summary: 'Try a notification task that is not saved',
+  description:
+    'Loads the page, runs the code and answers with what would be decided if it were a first run. Nothing is stored and nothing is sent. Errors come with their place in the code, the lines around it, and a hint. Four tests of an organisation run at once (429 `too_many_tests`); a page that is not loaded after 45 s counts as `timed_out`.',
+  tag: 'Execute',
+  access: 'execute',
+  body: taskInput,
+  bodyExample: {
+    name: 'Price of the red kettle',
+    url: 'https://shop.example.com/kettle',
+    evaluationFunction: "return page.number(document.querySelector('.price')) < 40;",
+  },
+  answers: [{ status: 200, description: 'The finished execution.', envelope: 'data', schema: testExecution }],
 });
 
 export const listTaskExecutions = route({

@@ -10,6 +10,7 @@ import { PagesController } from './pages.controller.js';
 import { ProbesController } from './probes.controller.js';
 import { TaskSaver } from './save-task.js';
 import { SetupController } from './setup.controller.js';
+import { TaskTester } from './test-task.js';
 
 @Module({
   imports: [HttpModule],
@@ -23,6 +24,6 @@ import { SetupController } from './setup.controller.js';
     ProbesController,
     PagesController,
   ],
-  providers: [TaskSaver, TaskRunner],
+  providers: [TaskSaver, TaskRunner, TaskTester],
 })
 export class GatewayModule {}

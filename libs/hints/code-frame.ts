@@ -1,9 +1,10 @@
 /** A place in somebody's code, with the line before it and a caret under it. Pure. */
-import { plain } from './terminal.js';
 
 const linesBefore = 2;
 /** Of a long line, minified code say, only the part around the place is shown. */
 const shownCharacters = 100;
+/** What moves a cursor or turns a line around. */
+const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u;
 
 /** Lines to print; none where the text has no such line. `line` and `column` count from 1. */
 export function codeFrame(text: string, line: number, column: number): readonly string[] {
@@ -14,7 +15,7 @@ export function codeFrame(text: string, line: number, column: number): readonly 
   // One blank for each character, so that the caret stands under its place whatever stood there.
   const shown = (content: string): string =>
     Array.from(content.slice(from, from + shownCharacters))
-      .map((character) => (plain(character) === character ? character : ' '))
+      .map((character) => (unprintable.test(character) ? ' ' : character))
       .join('');
   const width = String(line).length;
   const numbered = lines

@@ -1,0 +1,25 @@
+/** What to do about a run that failed: one sentence for each reason that has one. Pure. */
+import type { RunError } from '#contracts/run';
+
+const hints: Readonly<Record<string, string>> = {
+  address_denied: 'Addresses that are not public are reached where EGRESS_ALLOW names them, such as 127.0.0.1/32.',
+  dns_failed: 'The name does not lead anywhere from this machine; is it spelt right?',
+  connect_failed: 'Nobody listens there, or something on the way refuses; try the address from this machine.',
+  tls_failed: 'The certificate is not one that can be trusted for this name.',
+  timed_out: 'fetch.timeoutSeconds gives the page more time, up to 120.',
+  http_status: 'The statuses in fetch.acceptStatus are taken for a page; the default is ["2xx"].',
+  too_large: 'fetch.maxBytes takes larger pages, up to 52428800.',
+  too_many_redirects: 'A site that asks for cookies or a login often sends visitors in circles; try the last address.',
+  not_boolean: 'Return true or false: compare, as in `return price < 100`, or write `return found !== null`.',
+  never_settled: 'There are no timers and no network in the sandbox, so nothing can settle that promise.',
+  cpu_limit: 'Look for a loop that does not end; EVALUATION_CPU_MS raises the limit for the whole instance.',
+  memory_limit: 'EVALUATION_MEMORY_MB raises the limit for the whole instance.',
+  stack_limit: 'A function calls itself without an end.',
+  output_limit: 'Log and report less: the text of the one element that counts, not of the whole page.',
+  state_limit: 'page.state holds a JSON object of at most 16 KiB: keep a key, a hash or a count, not the page.',
+};
+
+/** The sandbox's own hint, which knows the code, or that of the reason; null where there is nothing to add. */
+export function hintFor({ reason, hint }: Pick<RunError, 'reason' | 'hint'>): string | null {
+  return hint ?? hints[reason] ?? null;
+}

@@ -1,0 +1,65 @@
+/** A run of settings that are not saved: checked as if they were, then asked of the execution service. */
+import { Inject, Injectable } from '@nestjs/common';
+import { z } from 'zod';
+import { BUS, type Bus, type RequestContext } from '#bus/bus';
+import { requests } from '#contracts/catalogue';
+import { sealedFetchPaths } from '#contracts/fetch';
+import { testExecution, type TestExecution, type TestRun } from '#contracts/run';
+import type { TaskInput } from '#contracts/task';
+import type { IdempotentAttempt } from '#http/route';
+import { OUTBOUND, type Outbound } from '#outbound/outbound';
+import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
+import { CONFIG, type Config } from '#runtime/config';
+import { derivedId, IDS, type Ids } from '#runtime/ids';
+import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
+import { VAULT, type Vault } from '#vault/vault';
+import { checkSettings, createCodeChecker, type SettingsChecks } from './check-settings.js';
+import { toJsonObject } from './documents.js';
+import { secretsOfFetch, unmasked } from './secrets.js';
+import { fetchScope } from './task-answer.js';
+
+/** Longer than a test may take to load its page and wait for its turn. */
+const deadlineMs = 75_000;
+
+const answer = z.object({ execution: testExecution });
+
+@Injectable()
+export class TaskTester {
+  private readonly checks: SettingsChecks;
+
+  constructor(
+    @Inject(BUS) private readonly bus: Bus,
+    @Inject(VAULT) private readonly vault: Vault,
+    @Inject(IDS) private readonly ids: Ids,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(SANDBOX) sandbox: Sandbox,
+    @Inject(OUTBOUND) outbound: Outbound,
+    @Inject(CONFIG) { minIntervalSeconds, smtpUrl }: Config,
+  ) {
+    // Nothing is sent, so that code can be tried before there is a mail server.
+    const config = { minIntervalSeconds, smtpUrl: smtpUrl ?? 'smtp://localhost' };
+    this.checks = { config, outbound, code: createCodeChecker(sandbox) };
+  }
+
+  async test(input: TaskInput, context: RequestContext, attempt: IdempotentAttempt | null): Promise<TestExecution> {
+    const codeForm = await checkSettings(this.checks, input);
+    const { organizationId } = context;
+    const fetch = unmasked(toJsonObject(input.fetch), null, secretsOfFetch, ['fetch']);
+    const run: TestRun = {
+      runId:
+        attempt === null
+          ? this.ids.next('exe')
+          : derivedId('exe', attempt.startedAtMs, organizationId, 'test', attempt.key),
+      url: input.url,
+      evaluationFunction: input.evaluationFunction,
+      codeForm,
+      fetch: await this.vault.seal(organizationId, fetchScope, fetch, sealedFetchPaths),
+      policy: input.policy,
+      paused: input.status === 'paused',
+      actions: input.actions.map(({ enabled, on }) => ({ enabled, on })),
+      queuedAt: toTimestamp(this.clock.now()),
+    };
+    const reply = await this.bus.request(requests.runTest, toJsonObject(run), context, deadlineMs);
+    return answer.parse(reply).execution;
+  }
+}
