@@ -1,0 +1,60 @@
+/** The snapshots port: pages as they were evaluated, kept for a while, each content once per organisation. */
+import type { ContentKind } from '#sandbox/sandbox';
+
+/** What is known of a page besides its content: all of it that code could see, and what the next load may ask with. */
+export interface Snapshot {
+  /** `snp_…` */
+  readonly id: string;
+  readonly organizationId: string;
+  readonly taskId: string;
+  /** The settings it was loaded with: those of another revision may ask for another page. */
+  readonly taskRevision: number;
+  /** RFC 3339, UTC, milliseconds. */
+  readonly takenAt: string;
+  readonly url: string;
+  readonly finalUrl: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly contentKind: ContentKind;
+  readonly encoding: string;
+  /** `sha256:` and the hexadecimal digest of the content, which is UTF-8. */
+  readonly contentHash: string;
+  readonly bytes: number;
+}
+
+export interface KeptPage {
+  readonly snapshot: Snapshot;
+  readonly body: Uint8Array;
+}
+
+/** What is let go: more than `keepCount` of one task, the oldest first, and all that is older than `keepDays`. */
+export interface Retention {
+  readonly keepCount: number;
+  readonly keepDays: number;
+}
+
+export interface Snapshots {
+  /**
+   * Keeps a page, and lets go of what its task has too many of. Once it resolves the page outlives this process; the same
+   * id again changes nothing. Rejects with `snapshots_unavailable` where it cannot be kept now.
+   */
+  save(snapshot: Snapshot, body: Uint8Array): Promise<void>;
+  /** The newest ones of a task, the newest first. */
+  list(taskId: string, limit: number): Promise<readonly Snapshot[]>;
+  /** null: the task has none of that id any more, or its content is damaged. */
+  read(taskId: string, id: string): Promise<KeptPage | null>;
+  /** Lets all of a task's go. */
+  forget(taskId: string): Promise<void>;
+  /** Lets go what is too old at `nowMs`, and contents that a crash left without a snapshot. Returns how many snapshots went. */
+  sweep(nowMs: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+export const SNAPSHOTS = Symbol('Snapshots');
+
+const dayMs = 86_400_000;
+
+/** Snapshots taken before this time are too old. */
+export function keptSince(nowMs: number, { keepDays }: Retention): string {
+  return new Date(nowMs - keepDays * dayMs).toISOString();
+}

@@ -1,0 +1,122 @@
+/** Snapshots in one SQLite file beside the events: for the process that holds the data folder alone. */
+import { unavailable } from '#runtime/errors';
+import { inTransaction, openDatabase } from '#sqlite/database';
+import { packed, unpacked } from './packed-body.js';
+import { keptSince, type Retention, type Snapshot, type Snapshots } from './snapshots.js';
+
+/**
+ * A content stays for as long as a snapshot names it; both are written, and dropped, in one transaction, so that nothing a
+ * killed process leaves behind is half. A power cut may take the last seconds, as of everything that is not the truth.
+ */
+const schema = `
+  CREATE TABLE IF NOT EXISTS contents (
+    id INTEGER PRIMARY KEY,
+    organization_id TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    packed BLOB NOT NULL,
+    UNIQUE (organization_id, hash)
+  );
+  CREATE TABLE IF NOT EXISTS snapshots (
+    id TEXT PRIMARY KEY,
+    task_id TEXT NOT NULL,
+    taken_at TEXT NOT NULL,
+    content INTEGER NOT NULL,
+    facts TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS snapshots_of_task ON snapshots (task_id, taken_at, id);
+  CREATE INDEX IF NOT EXISTS snapshots_of_content ON snapshots (content);
+  CREATE INDEX IF NOT EXISTS snapshots_by_time ON snapshots (taken_at);
+`;
+
+/** Contents are large: the log is folded back early, in steps too short to be noticed. */
+const checkpointPages = 1_000;
+/** Snapshots that go in one transaction; others have a turn in between. */
+const sweptAtOnce = 200;
+
+const factsOf = (row: Record<string, unknown>): Snapshot => JSON.parse(String(row['facts'])) as Snapshot;
+
+/** `file`: a path or `:memory:`. Throws `DatabaseInUse` where another process holds the file, `DatabaseDamaged`. */
+export function createSqliteSnapshots(
+  file: string,
+  retention: Retention,
+  { checked = false }: { readonly checked?: boolean } = {},
+): Snapshots {
+  const database = openDatabase({ file, durability: 'normal', schema, checked });
+  database.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`);
+  const findContent = database.prepare('SELECT id FROM contents WHERE organization_id = ? AND hash = ?');
+  const addContent = database.prepare('INSERT INTO contents (organization_id, hash, packed) VALUES (?, ?, ?)');
+  const addSnapshot = database.prepare('INSERT OR IGNORE INTO snapshots VALUES (?, ?, ?, ?, ?)');
+  const newest = database.prepare(
+    'SELECT facts FROM snapshots WHERE task_id = ? ORDER BY taken_at DESC, id DESC LIMIT ?',
+  );
+  const beyond = database.prepare(
+    'SELECT id, content FROM snapshots WHERE task_id = ? ORDER BY taken_at DESC, id DESC LIMIT -1 OFFSET ?',
+  );
+  const before = database.prepare(
+    `SELECT id, content FROM snapshots WHERE taken_at < ? ORDER BY taken_at LIMIT ${sweptAtOnce}`,
+  );
+  const find = database.prepare(
+    'SELECT s.facts, c.packed FROM snapshots s JOIN contents c ON c.id = s.content WHERE s.id = ? AND s.task_id = ?',
+  );
+  const drop = database.prepare('DELETE FROM snapshots WHERE id = ?');
+  const dropUnused = database.prepare(
+    'DELETE FROM contents WHERE id = ? AND NOT EXISTS (SELECT 1 FROM snapshots WHERE content = contents.id)',
+  );
+
+  const contentOf = ({ organizationId, contentHash }: Snapshot): number | null =>
+    (findContent.get(organizationId, contentHash)?.['id'] as number | undefined) ?? null;
+
+  /** Inside a transaction. */
+  const letGo = (rows: readonly Record<string, unknown>[]): number => {
+    for (const row of rows) drop.run(row['id'] as string);
+    for (const row of rows) dropUnused.run(row['content'] as number);
+    return rows.length;
+  };
+
+  return {
+    async save(snapshot, body) {
+      const { id, organizationId, taskId, takenAt, contentHash } = snapshot;
+      // Compressed before the transaction, and only where the content is new: nothing can drop it between the two.
+      const bytes = contentOf(snapshot) === null ? await packed(body) : new Uint8Array(0);
+      try {
+        inTransaction(database, () => {
+          const known = contentOf(snapshot);
+          const content = known ?? Number(addContent.run(organizationId, contentHash, bytes).lastInsertRowid);
+          addSnapshot.run(id, taskId, takenAt, content, JSON.stringify(snapshot));
+          letGo(beyond.all(taskId, retention.keepCount));
+          dropUnused.run(content); // one of that id was there, with another content
+        });
+      } catch (error) {
+        throw unavailable('snapshots_unavailable', 'The page could not be kept.', 5, error);
+      }
+    },
+
+    list: async (taskId, limit) => newest.all(taskId, limit).map(factsOf),
+
+    async read(taskId, id) {
+      const row = find.get(id, taskId);
+      if (row === undefined) return null;
+      const snapshot = factsOf(row);
+      const body = await unpacked(row['packed'] as Uint8Array, snapshot);
+      return body === null ? null : { snapshot, body };
+    },
+
+    async forget(taskId) {
+      inTransaction(database, () => letGo(beyond.all(taskId, 0)));
+    },
+
+    async sweep(nowMs) {
+      const since = keptSince(nowMs, retention);
+      for (let gone = 0; ;) {
+        const went = inTransaction(database, () => letGo(before.all(since)));
+        gone += went;
+        if (went < sweptAtOnce) return gone;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
+
+    async close() {
+      database.close();
+    },
+  };
+}
