@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { pruneExpired } from '#read-store/counted';
+import type { ReadStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { createEventVault } from '#vault/event-vault';
 import { createIdempotencyRecords, idempotencyView, type StoredAnswer } from './idempotency.js';
@@ -9,8 +10,28 @@ const dayMs = 24 * 3_600_000;
 const eventStore = createSqliteEventStore(':memory:');
 const readStore = createSqliteReadStore(':memory:');
 const time = { ms: 1_000 };
-const processOf = () =>
-  createIdempotencyRecords(readStore, createEventVault(eventStore, Buffer.alloc(32, 1)), { now: () => time.ms });
+const processOf = (store: ReadStore = readStore) =>
+  createIdempotencyRecords(store, createEventVault(eventStore, Buffer.alloc(32, 1)), { now: () => time.ms });
+
+/** The store as one sees it to whom something happens right after the first look. */
+const happensAfterFirstLook = (happen: () => Promise<unknown>): ReadStore => {
+  let looked = false;
+  const after = async <T>(found: T): Promise<T> => {
+    if (!looked) {
+      looked = true;
+      await happen();
+    }
+    return found;
+  };
+  return {
+    save: (view, writes, checkpoint, position) => readStore.save(view, writes, checkpoint, position),
+    get: async (view, id) => after(await readStore.get(view, id)),
+    load: async (view, ids) => after(await readStore.load(view, ids)),
+    page: (view, query) => readStore.page(view, query),
+    checkpoint: (view) => readStore.checkpoint(view),
+    close: () => readStore.close(),
+  };
+};
 
 afterAll(async () => {
   await readStore.close();
@@ -54,6 +75,14 @@ describe('idempotency records', () => {
       }),
     );
     expect(starts[0]).toBe(starts[1]);
+  });
+
+  it('let nobody take a key over who looked for it just before another made it', async () => {
+    const first = () => processOf().once(asked('between'), async () => ({ answer, keep: true }));
+    const late = processOf(happensAfterFirstLook(first)).once(asked('between'), () =>
+      Promise.reject(new Error('must not run again')),
+    );
+    expect(await late).toEqual({ answer, replayed: true });
   });
 
   it('are free again after a day, and are dropped then', async () => {

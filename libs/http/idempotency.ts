@@ -76,20 +76,24 @@ export function createIdempotencyRecords(readStore: ReadStore, vault: Vault, clo
   /** What this process is doing right now; a repeat that comes meanwhile waits for it. */
   const running = new Map<string, Promise<void>>();
 
-  const find = async (id: string): Promise<IdempotencyRecord | null> => {
-    const known = await readStore.get(idempotencyView, id);
-    return known !== null && known.expiresAtMs > clock.now() ? known : null;
+  /** Who looked first and then again before writing could take a record for dropped that another just made: one look it is. */
+  const look = async (id: string): Promise<{ readonly live: IdempotencyRecord | null; readonly revision: number }> => {
+    const found = (await readStore.load(idempotencyView, [id])).get(id);
+    const document = found?.document ?? null;
+    const live = document !== null && document.expiresAtMs > clock.now() ? document : null;
+    // A store may remember the revision of a record that was dropped, and take nothing that does not lie behind it.
+    return { live, revision: found?.revision ?? -1 };
   };
 
-  const reserve = async (id: string, requestHash: string): Promise<IdempotencyRecord> => {
-    // By revision: a store may remember that of a record which was dropped, and take nothing that does not lie behind it.
-    const old = (await readStore.load(idempotencyView, [id])).get(id);
+  const reserved = async (id: string, requestHash: string): Promise<IdempotencyRecord> => {
+    const { live, revision } = await look(id);
+    if (live !== null) return live;
     const startedAtMs = clock.now();
-    const sequence = old === undefined ? 1 : old.revision + 2;
+    const sequence = revision + 2;
     const fresh = { id, requestHash, startedAtMs, expiresAtMs: startedAtMs + keptMs, sequence, answer: null };
     await readStore.save(idempotencyView, [{ id, revision: sequence, document: fresh }], null);
     // Of two processes at once the first write stays: both go on with its start time, so both derive the same ids.
-    return (await find(id)) ?? fresh;
+    return (await look(id)).live ?? fresh;
   };
 
   const sameRequest = (known: IdempotencyRecord, requestHash: string): IdempotencyRecord => {
@@ -112,7 +116,7 @@ export function createIdempotencyRecords(readStore: ReadStore, vault: Vault, clo
       let done = (): void => {};
       running.set(id, new Promise((resolve) => (done = resolve)));
       try {
-        const known = sameRequest((await find(id)) ?? (await reserve(id, requestHash)), requestHash);
+        const known = sameRequest(await reserved(id, requestHash), requestHash);
         const earlier = await replay(organizationId, known);
         if (earlier !== null) return { answer: earlier, replayed: true };
         const { answer, keep } = await execute({ key, startedAtMs: known.startedAtMs });
