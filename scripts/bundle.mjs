@@ -1,6 +1,6 @@
 // Joins the compiled product and the packages it stands on into one file, dist/product.js: a start then reads a handful
 // of files instead of sixteen hundred, which takes a third off its time and a sixth off the memory of an idle process.
-import { readFile, stat } from 'node:fs/promises';
+import { cp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { build } from 'esbuild';
 
@@ -92,7 +92,36 @@ async function bundleOnDemand(root, name, paths) {
   });
 }
 
+/**
+ * The evaluator process and its threads, each one file, with the prelude beside them: this folder is all that the process
+ * may read.
+ */
+async function bundleEvaluator(root) {
+  const [from, to] = [join(root, 'dist', 'libs', 'sandbox'), join(root, 'dist', 'evaluator')];
+  await build({
+    entryPoints: [join(from, 'evaluator.js'), join(from, 'worker.js')],
+    outdir: to,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node24',
+    keepNames: true,
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: 'none',
+    banner: {
+      js: `import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);`,
+    },
+    logLevel: 'error',
+  });
+  await rm(join(to, 'prelude'), { recursive: true, force: true });
+  await cp(join(from, 'prelude'), join(to, 'prelude'), { recursive: true });
+  // The rule of the project's own package.json, which lies outside.
+  await writeFile(join(to, 'package.json'), '{ "type": "module" }\n');
+}
+
 export async function bundleProduct(root) {
+  await bundleEvaluator(root);
   await Promise.all(Object.entries(readOnDemand).map(([name, paths]) => bundleOnDemand(root, name, paths)));
   const output = join(root, 'dist', 'product.js');
   await build({

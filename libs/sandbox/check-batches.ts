@@ -1,5 +1,5 @@
 /** Checks of code that come together go to a thread together: a message costs as much as a check. */
-import type { WorkerPool } from './worker-pool.js';
+import type { JobRunner } from './messages.js';
 import type { CheckedCode } from './sandbox.js';
 
 interface WaitingCheck {
@@ -21,11 +21,11 @@ const tooMuch: CheckedCode = {
 
 /** One batch is under way at a time; what comes meanwhile is the next. */
 export class CheckBatches {
-  readonly #pool: WorkerPool;
+  readonly #pool: JobRunner;
   #waiting: WaitingCheck[] = [];
   #isRunning = false;
 
-  constructor(pool: WorkerPool) {
+  constructor(pool: JobRunner) {
     this.#pool = pool;
   }
 
@@ -50,7 +50,7 @@ export class CheckBatches {
 
   async #run(batch: readonly WaitingCheck[]): Promise<void> {
     const codes = batch.map(({ code }) => code);
-    const outcome = await this.#pool.run('check', { codes }, { cpuMs: checkMs, isUrgent: true, transfer: [] });
+    const outcome = await this.#pool.run('check', { codes }, { cpuMs: checkMs, isUrgent: true });
     if (outcome.ok) {
       for (const [index, { resolve }] of batch.entries()) resolve(outcome.result[index] ?? tooMuch);
       return;

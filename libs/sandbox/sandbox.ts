@@ -75,6 +75,7 @@ export const sandboxFailureReasons = [
   'output_limit',
   'state_limit',
   'page_too_complex',
+  'sandbox_crashed',
   'sandbox_unavailable',
 ] as const;
 export type SandboxFailureReason = (typeof sandboxFailureReasons)[number];
@@ -85,6 +86,8 @@ export interface SandboxFailure {
   readonly message: string;
   readonly line?: number;
   readonly column?: number;
+  /** It did not end by itself: the thread or the process that ran it had to be ended and replaced. */
+  readonly endedFromOutside?: true;
 }
 
 export interface SandboxTimings {

@@ -3,34 +3,18 @@
  * from outside, ended and replaced when a job does not end by itself, and let go after a while without work.
  */
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { phases, progressWords } from './messages.js';
-import type { JobKind, JobKinds, WorkerReply, WorkerRequest, WorkerSettings } from './messages.js';
+import type { EncodedJob, Ended, EvaluatorSettings, TextOutcome, WorkerReply, WorkerSettings } from './messages.js';
 
-export interface PoolSettings {
+export interface PoolSettings extends EvaluatorSettings {
   readonly workerUrl: URL;
-  readonly workers: number;
-  /** Threads kept ready, or used where all others are busy with long jobs. */
-  readonly spareWorkers: number;
-  readonly idleMs: number;
-  /** Time over its budget after which a job is ended from outside. */
-  readonly graceMs: number;
-  readonly parseMs: number;
-  /** What `npm run build:parser` made; null: pages are parsed by parse5. */
-  readonly lexborUrl: URL | null;
 }
 
 interface Engines {
   readonly wasmModule: WebAssembly.Module;
   readonly lexborModule: WebAssembly.Module | null;
 }
-
-/** Why a job was ended from outside, or could not run. */
-export type Ended = 'parse_time' | 'cpu_time' | 'parse_memory' | 'memory' | 'unavailable';
-export type JobOutcome<Kind extends JobKind> =
-  | { readonly ok: true; readonly result: JobKinds[Kind]['result'] }
-  | { readonly ok: false; readonly ended: Ended; readonly message?: string };
 
 /** A job that has run this long no longer holds up those behind it: a spare thread takes over. */
 const longJobMs = 100;
@@ -43,10 +27,9 @@ const startMs = 10_000;
 const heapLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32, stackSizeMb: 16 };
 
 interface WaitingJob {
-  readonly request: WorkerRequest;
-  readonly transfer: readonly ArrayBuffer[];
+  readonly request: EncodedJob;
   readonly cpuMs: number;
-  settle(outcome: JobOutcome<JobKind>): void;
+  settle(outcome: TextOutcome): void;
 }
 
 interface RunningJob extends WaitingJob {
@@ -85,15 +68,14 @@ class PoolWorker {
   }
 }
 
-async function compile(place: string | URL): Promise<WebAssembly.Module> {
-  return WebAssembly.compile(await readFile(place));
+async function compile(path: string): Promise<WebAssembly.Module> {
+  return WebAssembly.compile(await readFile(path));
 }
 
-async function compileEngines(lexborUrl: URL | null): Promise<Engines> {
-  const require = createRequire(import.meta.url);
+async function compileEngines({ quickjsPath, lexborPath }: PoolSettings): Promise<Engines> {
   const [wasmModule, lexborModule] = await Promise.all([
-    compile(require.resolve('@jitl/quickjs-ng-wasmfile-release-sync/wasm')),
-    lexborUrl === null ? null : compile(lexborUrl),
+    compile(quickjsPath),
+    lexborPath === null ? null : compile(lexborPath),
   ]);
   return { wasmModule, lexborModule };
 }
@@ -117,21 +99,15 @@ export class WorkerPool {
     return this.#workers.size;
   }
 
-  /** Runs a job; `isUrgent` puts it before all that wait. Never rejects for what the job does. */
-  run<Kind extends JobKind>(
-    kind: Kind,
-    job: JobKinds[Kind]['job'],
-    options: { readonly cpuMs: number; readonly isUrgent: boolean; readonly transfer: readonly ArrayBuffer[] },
-  ): Promise<JobOutcome<Kind>> {
+  /** Runs a job, whose body becomes the thread's; `isUrgent` puts it before all that wait. Never rejects for what the job does. */
+  run(
+    request: EncodedJob,
+    { cpuMs, isUrgent }: { readonly cpuMs: number; readonly isUrgent: boolean },
+  ): Promise<TextOutcome> {
     return new Promise((resolve) => {
       if (this.#isClosed) return resolve({ ok: false, ended: 'unavailable' });
-      const waiting: WaitingJob = {
-        request: { kind, job } as WorkerRequest,
-        transfer: options.transfer,
-        cpuMs: options.cpuMs,
-        settle: resolve,
-      };
-      if (options.isUrgent) this.#waiting.unshift(waiting);
+      const waiting: WaitingJob = { request, cpuMs, settle: resolve };
+      if (isUrgent) this.#waiting.unshift(waiting);
       else this.#waiting.push(waiting);
       this.#dispatch();
     });
@@ -148,15 +124,16 @@ export class WorkerPool {
   #dispatch(): void {
     if (this.#isClosed || this.#waiting.length === 0) return;
     if (this.#engines === null) {
-      this.#compiling ??= compileEngines(this.#settings.lexborUrl);
+      this.#compiling ??= compileEngines(this.#settings);
       this.#compiling.then(
         (engines) => {
           this.#engines = engines;
           this.#dispatch();
         },
-        () => {
+        (error: unknown) => {
           this.#compiling = null;
-          for (const job of this.#waiting.splice(0)) job.settle({ ok: false, ended: 'unavailable' });
+          const message = String(error);
+          for (const job of this.#waiting.splice(0)) job.settle({ ok: false, ended: 'unavailable', message });
         },
       );
       return;
@@ -207,7 +184,8 @@ export class WorkerPool {
     worker.job = { ...job, startedMs: performance.now() };
     worker.thread.ref();
     this.#watch(worker, Math.min(job.cpuMs, this.#settings.parseMs) + this.#settings.graceMs);
-    worker.thread.postMessage(job.request, job.transfer);
+    const { buffer } = job.request.body;
+    worker.thread.postMessage(job.request, buffer instanceof ArrayBuffer && buffer.byteLength > 0 ? [buffer] : []);
   }
 
   #onReply(worker: PoolWorker, reply: WorkerReply): void {
@@ -216,7 +194,7 @@ export class WorkerPool {
     const { job } = worker;
     if (job === null) return;
     this.#release(worker);
-    job.settle({ ok: true, result: reply.result });
+    job.settle({ ok: true, text: reply.text });
     this.#dispatch();
   }
 

@@ -1,7 +1,7 @@
 /** The worker thread: one job at a time, each told apart by nothing but its order. Started by `worker-pool.ts`. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { phases, progressWords } from './messages.js';
-import type { WorkerReply, WorkerRequest, WorkerSettings } from './messages.js';
+import { decodeJob, phases, progressWords } from './messages.js';
+import type { EncodedJob, JobKind, JobKinds, WorkerReply, WorkerSettings } from './messages.js';
 import type { PageParser } from './page-parser.js';
 import { SandboxCore } from './sandbox-core.js';
 
@@ -17,14 +17,15 @@ function answerLocalTimeInUtc(): void {
   }
 }
 
-async function answer(core: SandboxCore, request: WorkerRequest): Promise<WorkerReply> {
-  switch (request.kind) {
+async function resultOf(core: SandboxCore, encoded: EncodedJob): Promise<JobKinds[JobKind]['result']> {
+  const { kind, job } = decodeJob(encoded);
+  switch (kind) {
     case 'check':
-      return { kind: 'result', result: await core.checkAll(request.job.codes) };
+      return core.checkAll(job.codes);
     case 'evaluate':
-      return { kind: 'result', result: await core.evaluate(request.job) };
+      return core.evaluate(job);
     case 'script':
-      return { kind: 'result', result: await core.runScript(request.job) };
+      return core.runScript(job);
   }
 }
 
@@ -45,9 +46,12 @@ async function serve(port: NonNullable<typeof parentPort>, settings: WorkerSetti
   };
   const core = new SandboxCore(settings.wasmModule, await loadParser(settings), enter);
   const reply = (message: WorkerReply): void => port.postMessage(message);
-  port.on('message', (request: WorkerRequest) => {
-    void answer(core, request)
-      .catch((error: unknown): WorkerReply => ({ kind: 'broken', message: String(error) }))
+  port.on('message', (job: EncodedJob) => {
+    void resultOf(core, job)
+      .then(
+        (result): WorkerReply => ({ kind: 'result', text: JSON.stringify(result) }),
+        (error: unknown): WorkerReply => ({ kind: 'broken', message: String(error) }),
+      )
       .then((message) => {
         enter('idle');
         reply(message);

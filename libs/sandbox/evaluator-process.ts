@@ -1,0 +1,174 @@
+/**
+ * One evaluator process, seen from the product: forked with an empty environment under Node's permission model, spoken to
+ * over one pipe, asked now and then whether it lives, and ended with everything it holds.
+ */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { Duplex } from 'node:stream';
+import { encodeFrame, FrameReader } from './frames.js';
+import type { Frame } from './frames.js';
+import { largestAnswerBytes, signals } from './messages.js';
+import type { EvaluatorSettings } from './messages.js';
+
+export interface EvaluatorPlaces {
+  /** The program; it and the thread's program lie in one folder. */
+  readonly entryPath: string;
+  /** Everything that it reads besides. */
+  readonly readable: readonly string[];
+}
+
+export interface EvaluatorEvents {
+  onReady(): void;
+  onAnswer(frame: Frame): void;
+  /** Room in the pipe again after `send` said there is none. */
+  onRoom(): void;
+  /** It is gone, whoever ended it; called once. `why` says it in words. */
+  onEnd(why: string): void;
+}
+
+const pingEveryMs = 1_000;
+const startMs = 30_000;
+const lastWordsBytes = 2_048;
+/** Of its main thread, which only passes messages on; the threads have limits of their own. */
+const heapMb = 64;
+
+function flagsFor({ entryPath, readable }: EvaluatorPlaces): string[] {
+  return [
+    '--permission',
+    '--allow-worker',
+    ...[entryPath, ...readable].map((path) => `--allow-fs-read=${path}`),
+    '--no-addons',
+    '--disallow-code-generation-from-strings',
+    '--no-warnings',
+    `--max-old-space-size=${heapMb}`,
+  ];
+}
+
+export class EvaluatorProcess {
+  readonly #child: ChildProcess;
+  readonly #pipe: Duplex;
+  readonly #events: EvaluatorEvents;
+  readonly #silenceMs: number;
+  readonly #exited: Promise<void>;
+  readonly #startTimer: NodeJS.Timeout;
+  #pingTimer: NodeJS.Timeout | null = null;
+  /** Since when an answer is awaited that shows that it lives. */
+  #askedMs: number | null = null;
+  #lastWords = '';
+  #isReady = false;
+  #isOver = false;
+  #why = '';
+
+  /** Throws where no process can be started. `silenceMs`: asked whether it lives, it has this long. */
+  constructor(places: EvaluatorPlaces, settings: EvaluatorSettings, silenceMs: number, events: EvaluatorEvents) {
+    this.#events = events;
+    this.#silenceMs = silenceMs;
+    const child = spawn(process.execPath, [...flagsFor(places), places.entryPath, JSON.stringify(settings)], {
+      env: {},
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+      windowsHide: true,
+    });
+    this.#child = child;
+    const pipe = child.stdio[3];
+    if (!(pipe instanceof Duplex)) throw new Error('the evaluator process has no pipe');
+    this.#pipe = pipe;
+    this.#exited = new Promise((resolve) => {
+      child.once('exit', (code, signal) => {
+        resolve();
+        this.#over(code === null ? `it was ended by ${signal ?? 'a signal'}` : `it exited with code ${code}`);
+      });
+      child.once('error', (error) => {
+        resolve();
+        this.#over(error.message);
+      });
+    });
+    this.#listen();
+    this.#startTimer = setTimeout(() => void this.end('it did not start in time'), startMs);
+    this.setWorking(false);
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  get isReady(): boolean {
+    return this.#isReady && !this.#isOver;
+  }
+
+  /** False where the pipe is full: `onRoom` tells when there is room again. What was sent then is sent nonetheless. */
+  send(frame: Omit<Frame, 'body'>, body: Uint8Array): boolean {
+    this.#pipe.cork();
+    let hasRoom = true;
+    for (const piece of encodeFrame(frame, body)) hasRoom = this.#pipe.write(piece);
+    this.#pipe.uncork();
+    return hasRoom;
+  }
+
+  /** While it has work it keeps the product running and must show that it lives. */
+  setWorking(isWorking: boolean): void {
+    const holders = [this.#child, this.#pipe, this.#child.stderr] as readonly { ref?(): void; unref?(): void }[];
+    for (const holder of holders) {
+      if (isWorking) holder.ref?.();
+      else holder.unref?.();
+    }
+    if (isWorking === (this.#pingTimer !== null)) return;
+    if (this.#pingTimer !== null) clearInterval(this.#pingTimer);
+    this.#askedMs = null;
+    this.#pingTimer = isWorking ? setInterval(() => this.#ping(), pingEveryMs) : null;
+  }
+
+  /** Resolves when it is gone. */
+  async end(why: string): Promise<void> {
+    this.#why ||= why;
+    this.#child.kill('SIGKILL');
+    await this.#exited;
+  }
+
+  #listen(): void {
+    const reader = new FrameReader(largestAnswerBytes);
+    this.#pipe.on('data', (chunk: Uint8Array) => {
+      this.#askedMs = null;
+      try {
+        reader.push(chunk, (frame) => this.#receive(frame));
+      } catch (error) {
+        void this.end(String(error));
+      }
+    });
+    this.#pipe.on('drain', () => this.#events.onRoom());
+    this.#pipe.on('end', () => void this.end(''));
+    this.#pipe.on('error', () => void this.end(''));
+    this.#child.stderr?.setEncoding('utf8').on('data', (words: string) => {
+      this.#lastWords = `${this.#lastWords}${words}`.slice(-lastWordsBytes);
+    });
+    this.#child.stderr?.on('error', () => undefined);
+  }
+
+  #receive(frame: Frame): void {
+    if (this.#isOver) return;
+    if (frame.id !== 0) return this.#events.onAnswer(frame);
+    if (frame.word !== signals.ready || this.#isReady) return;
+    this.#isReady = true;
+    clearTimeout(this.#startTimer);
+    this.#events.onReady();
+  }
+
+  #ping(): void {
+    if (!this.#isReady) return;
+    if (this.#askedMs !== null) {
+      if (performance.now() - this.#askedMs > this.#silenceMs) void this.end('it did not answer any more');
+      return;
+    }
+    this.#askedMs = performance.now();
+    this.send({ id: 0, word: signals.ping, ms: 0, text: '' }, new Uint8Array(0));
+  }
+
+  #over(how: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#startTimer);
+    if (this.#pingTimer !== null) clearInterval(this.#pingTimer);
+    this.#pipe.destroy();
+    const words = this.#lastWords.trim().split('\n')[0] ?? '';
+    this.#events.onEnd([this.#why || how, words].filter((part) => part !== '').join(': '));
+  }
+}

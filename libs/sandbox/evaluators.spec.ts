@@ -1,0 +1,164 @@
+/** The evaluator process itself: what it may do, and what becomes of jobs when it dies. */
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { found } from '#runtime/probe.kit';
+import { jobOf, reasonOf } from './kit.contract.js';
+import { createQuickJsSandbox } from './quickjs.js';
+import type { QuickJsSandbox, QuickJsSandboxOptions } from './quickjs.js';
+import { defaultSandboxLimits } from './sandbox.js';
+import type { EvaluationJob, EvaluationResult } from './sandbox.js';
+
+const patient = { ...defaultSandboxLimits, cpuMs: 20_000 };
+const endless = (more: Partial<EvaluationJob> = {}): EvaluationJob => jobOf('for (;;);', more);
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // One that ended and was not waited for yet is there by its number alone.
+    return !existsSync(`/proc/${pid}/stat`) || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+const gone = (pid: number): Promise<true> => found(async () => !isAlive(pid));
+
+describe('the evaluator process', () => {
+  const open: QuickJsSandbox[] = [];
+  const create = (options: QuickJsSandboxOptions = {}): QuickJsSandbox => {
+    const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0, ...options });
+    open.push(sandbox);
+    return sandbox;
+  };
+  /** Once a job is in its hands. */
+  const busy = async (sandbox: QuickJsSandbox): Promise<number> => {
+    await sandbox.check('true', 'evaluation');
+    return found(async () => sandbox.processes[0]?.pid ?? null);
+  };
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((sandbox) => sandbox.close()));
+  });
+
+  it('is there from the first job on, and goes after a while without one', async () => {
+    const sandbox = create({ idleMs: 20 });
+    expect(sandbox.processes).toEqual([]);
+    expect(reasonOf(await sandbox.evaluate(jobOf('true')))).toBe('outcome true');
+    const pid = sandbox.processes[0]?.pid ?? 0;
+    await gone(pid);
+    expect(sandbox.processes).toEqual([]);
+    expect(reasonOf(await sandbox.evaluate(jobOf('true')))).toBe('outcome true');
+  });
+
+  it('closing the sandbox ends it', async () => {
+    const sandbox = create();
+    const running = sandbox.evaluate(endless({ limits: patient }));
+    const pid = await found(async () => sandbox.processes[0]?.pid ?? null);
+    await sandbox.close();
+    expect(isAlive(pid)).toBe(false);
+    expect(reasonOf(await running)).toBe('sandbox_unavailable');
+  });
+
+  it('has no environment and may read nothing but its own code', async () => {
+    const sandbox = create();
+    const pid = await busy(sandbox);
+    const environment = `/proc/${pid}/environ`;
+    expect(existsSync(environment) ? readFileSync(environment, 'utf8') : '').toBe('');
+    const words = execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).split(' ');
+    expect(words).toEqual(expect.arrayContaining(['--permission', '--allow-worker', '--no-addons']));
+    const granted = words.filter((word) => word.startsWith('--allow-'));
+    const own = /^--allow-(worker|fs-read=\S+[\\/]dist[\\/]evaluator([\\/]evaluator\.js)?|fs-read=\S+\.wasm)$/;
+    expect(granted.filter((word) => !own.test(word))).toEqual([]);
+    expect(granted).toHaveLength(4);
+  });
+
+  it('jobs in flight when it dies are run once more, apart; those that come meanwhile are not held up by them', async () => {
+    const deaths: string[] = [];
+    const sandbox = create({ workers: 2, onDeath: (why) => deaths.push(why) });
+    const running = [sandbox.evaluate(endless()), sandbox.evaluate(jobOf('document.title === "The shop"'))];
+    const pid = await busy(sandbox);
+    const again = sandbox.evaluate(endless({ limits: patient }));
+    process.kill(pid, 'SIGKILL');
+    await found(async () => sandbox.processes[1]?.jobs === 1);
+    const order: string[] = [];
+    void again.then(() => order.push('apart'));
+    for (let round = 0; round < 5; round++) {
+      expect(reasonOf(await sandbox.evaluate(jobOf('true')))).toBe('outcome true');
+      order.push('others');
+    }
+    expect(order).toEqual(Array.from({ length: 5 }, () => 'others'));
+    const [first, second] = await Promise.all(running);
+    expect([first, second].map((result) => result && reasonOf(result))).toEqual(['cpu_limit', 'outcome true']);
+    expect(deaths).toHaveLength(1);
+  });
+
+  it('a job that ends two processes says so, and the others get their results', async () => {
+    const deaths: string[] = [];
+    const sandbox = create({ workers: 2, onDeath: (why) => deaths.push(why) });
+    const killer = sandbox.evaluate(endless({ limits: patient }));
+    const bystander = sandbox.evaluate(jobOf('1 === 1'));
+    process.kill(await busy(sandbox), 'SIGKILL');
+    const apart = await found(async () => {
+      const [, second] = sandbox.processes;
+      return second?.jobs === 1 ? second.pid : null;
+    });
+    process.kill(apart, 'SIGKILL');
+    const result = await killer;
+    expect(result).toMatchObject({ ok: false, failure: { reason: 'sandbox_crashed', endedFromOutside: true } });
+    expect(reasonOf(await bystander)).toBe('outcome true');
+    expect(reasonOf(await sandbox.evaluate(jobOf('true')))).toBe('outcome true');
+    expect(deaths).toHaveLength(2);
+  });
+
+  it('one that does not answer any more is ended and replaced', async () => {
+    const deaths: string[] = [];
+    const sandbox = create({ silenceMs: 3_000, onDeath: (why) => deaths.push(why) });
+    const pid = await busy(sandbox);
+    process.kill(pid, 'SIGSTOP');
+    expect(reasonOf(await sandbox.evaluate(jobOf('true')))).toBe('outcome true');
+    expect(deaths).toEqual(['it did not answer any more']);
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  it('many pages at once wait in the product, not in the pipe, and are all answered', async () => {
+    const sandbox = create();
+    const page = { ...jobOf('true').page, body: new Uint8Array(8 * 1024 * 1024).fill(0x61) };
+    const results = await Promise.all(
+      Array.from({ length: 12 }, (): Promise<EvaluationResult> =>
+        sandbox.evaluate(jobOf('page.text.length > 8e6', { page })),
+      ),
+    );
+    expect(new Set(results.map(reasonOf))).toEqual(new Set(['outcome true']));
+  });
+
+  it('a job that is larger than a message may be has its reason', async () => {
+    const sandbox = create();
+    const page = { ...jobOf('true').page, body: new Uint8Array(200 * 1024 * 1024) };
+    expect(reasonOf(await sandbox.evaluate(jobOf('true', { page })))).toBe('page_too_complex');
+  });
+
+  it('ends with the product, however that ends', async () => {
+    const program = `import { createQuickJsSandbox } from ${JSON.stringify(new URL('../../dist/libs/sandbox/quickjs.js', import.meta.url).href)};
+      const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
+      await sandbox.check('true');
+      process.stdout.write(String(sandbox.processes[0].pid) + '\\n');
+      setInterval(() => undefined, 1000);`;
+    const product = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [words] = await Array.fromAsync(firstOf(product.stdout));
+    const pid = Number(words);
+    expect(isAlive(pid)).toBe(true);
+    product.kill('SIGKILL');
+    await gone(pid);
+  });
+});
+
+async function* firstOf(stream: AsyncIterable<unknown>): AsyncGenerator<string> {
+  for await (const chunk of stream) {
+    yield String(chunk).trim();
+    return;
+  }
+}

@@ -1,0 +1,245 @@
+/**
+ * The evaluator processes behind the sandbox: one for all jobs, forked when the first comes, replaced when it dies and let
+ * go after a while without work. What was in flight when it died is run once more, in a process apart and alone, so that the
+ * job that is to blame is known and the others get their results.
+ */
+import { EvaluatorProcess } from './evaluator-process.js';
+import type { EvaluatorPlaces } from './evaluator-process.js';
+import type { Frame } from './frames.js';
+import { isResultOf } from './results.js';
+import { encodeJob, endings, jobKinds, largestRequestBytes, urgentMark } from './messages.js';
+import type { EncodedJob, Ending, EvaluatorSettings, JobKind, JobKinds, JobOutcome, JobRunner } from './messages.js';
+
+export interface EvaluatorsSettings extends EvaluatorSettings {
+  readonly places: EvaluatorPlaces;
+  /** A process that has work and does not answer for this long is taken for dead. */
+  readonly silenceMs: number;
+  /** Told of each process that ended by itself, in words. */
+  onDeath(why: string): void;
+}
+
+/** A process, and how many jobs it has in hand. */
+export interface RunningProcess {
+  readonly pid: number;
+  readonly jobs: number;
+}
+
+/** What may be in one process at a time, besides one job of any size. */
+const bytesInFlight = 32 * 1024 * 1024;
+
+interface Job {
+  readonly encoded: EncodedJob;
+  readonly byteLength: number;
+  readonly cpuMs: number;
+  readonly isUrgent: boolean;
+  settle(outcome: { readonly ok: true; readonly result: JobKinds[JobKind]['result'] } | Ending): void;
+}
+
+interface LaneSettings extends EvaluatorsSettings {
+  readonly atOnce: number;
+  /** The process died with these in flight. */
+  onLost(jobs: readonly Job[], why: string): void;
+}
+
+/** One process at a time and the jobs that wait for it. */
+class Lane {
+  readonly #settings: LaneSettings;
+  readonly #waiting: Job[] = [];
+  readonly #inFlight = new Map<number, Job>();
+  #process: EvaluatorProcess | null = null;
+  #bytes = 0;
+  #lastId = 0;
+  #hasRoom = true;
+  #idleTimer: NodeJS.Timeout | null = null;
+
+  constructor(settings: LaneSettings) {
+    this.#settings = settings;
+  }
+
+  get running(): RunningProcess | null {
+    const pid = this.#process?.pid;
+    return pid === undefined ? null : { pid, jobs: this.#inFlight.size };
+  }
+
+  add(job: Job): void {
+    if (job.isUrgent) this.#waiting.unshift(job);
+    else this.#waiting.push(job);
+    if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
+    this.#idleTimer = null;
+    this.#pump();
+  }
+
+  async close(): Promise<void> {
+    if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
+    const ended = this.#process;
+    this.#process = null;
+    for (const job of [...this.#take(), ...this.#waiting.splice(0)]) job.settle({ ok: false, ended: 'unavailable' });
+    await ended?.end('');
+  }
+
+  #pump(): void {
+    const lane = this.#process ?? this.#fork();
+    if (lane === null || !lane.isReady) return;
+    if (this.#waiting.length === 0) return this.#rest(lane);
+    lane.setWorking(true);
+    for (let job = this.#waiting[0]; job !== undefined && this.#mayStart(job); job = this.#waiting[0]) {
+      this.#waiting.shift();
+      this.#lastId = (this.#lastId % 0xffff_fffe) + 1;
+      this.#inFlight.set(this.#lastId, job);
+      this.#bytes += job.byteLength;
+      const word = jobKinds.indexOf(job.encoded.kind) + (job.isUrgent ? urgentMark : 0);
+      const frame = { id: this.#lastId, word, ms: job.cpuMs, text: job.encoded.text };
+      this.#hasRoom = lane.send(frame, job.encoded.body);
+    }
+  }
+
+  #mayStart(job: Job): boolean {
+    if (this.#inFlight.size === 0) return true;
+    return (
+      this.#hasRoom && this.#inFlight.size < this.#settings.atOnce && this.#bytes + job.byteLength <= bytesInFlight
+    );
+  }
+
+  #fork(): EvaluatorProcess | null {
+    const { places, silenceMs } = this.#settings;
+    this.#hasRoom = true;
+    try {
+      const made: EvaluatorProcess = new EvaluatorProcess(places, this.#settings, silenceMs, {
+        onReady: () => this.#pump(),
+        onAnswer: (frame) => this.#onAnswer(made, frame),
+        onRoom: () => {
+          this.#hasRoom = true;
+          this.#pump();
+        },
+        onEnd: (why) => this.#onEnd(made, why),
+      });
+      made.setWorking(true);
+      this.#process = made;
+      return made;
+    } catch (error) {
+      this.#failWaiting(String(error));
+      return null;
+    }
+  }
+
+  #onAnswer(from: EvaluatorProcess, { id, word, text }: Frame): void {
+    const job = this.#inFlight.get(id);
+    const outcome = job === undefined ? null : outcomeOf(job.encoded.kind, word, text);
+    // Nothing of a process that answers what was not asked is believed.
+    if (job === undefined || outcome === null) return void from.end('it gave an answer that is none');
+    this.#inFlight.delete(id);
+    this.#bytes -= job.byteLength;
+    job.settle(outcome);
+    this.#pump();
+  }
+
+  #onEnd(ended: EvaluatorProcess, why: string): void {
+    if (this.#process !== ended) return;
+    this.#process = null;
+    this.#settings.onDeath(why);
+    const lost = this.#take();
+    // It never began: another one would fare no better, and whoever asks next finds out.
+    if (lost.length === 0) this.#failWaiting(why);
+    this.#settings.onLost(lost, why);
+    if (this.#waiting.length > 0 || lost.length > 0) this.#pump();
+  }
+
+  #take(): readonly Job[] {
+    const jobs = [...this.#inFlight.values()];
+    this.#inFlight.clear();
+    this.#bytes = 0;
+    return jobs;
+  }
+
+  #failWaiting(message: string): void {
+    for (const job of this.#waiting.splice(0)) job.settle({ ok: false, ended: 'unavailable', message });
+  }
+
+  #rest(resting: EvaluatorProcess): void {
+    if (this.#inFlight.size > 0) return;
+    resting.setWorking(false);
+    this.#idleTimer ??= setTimeout(() => {
+      this.#idleTimer = null;
+      this.#process = null;
+      void resting.end('');
+    }, this.#settings.idleMs);
+    this.#idleTimer.unref();
+  }
+}
+
+/** What an answer says; null where it says nothing that can be. */
+function outcomeOf(
+  kind: JobKind,
+  word: number,
+  text: string,
+): { readonly ok: true; readonly result: JobKinds[JobKind]['result'] } | Ending | null {
+  if (word > 0) {
+    const ended = endings[word - 1];
+    return ended === undefined ? null : { ok: false, ended, ...(text === '' ? {} : { message: text }) };
+  }
+  let result: unknown;
+  try {
+    result = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  return isResultOf(kind, result) ? { ok: true, result } : null;
+}
+
+export class Evaluators implements JobRunner {
+  readonly #together: Lane;
+  readonly #apart: Lane;
+  #isClosed = false;
+
+  constructor(settings: EvaluatorsSettings) {
+    const { workers, spareWorkers } = settings;
+    this.#apart = new Lane({
+      ...settings,
+      workers: 1,
+      spareWorkers: 0,
+      atOnce: 1,
+      onLost(jobs, why) {
+        for (const job of jobs) job.settle({ ok: false, ended: 'crashed', message: why });
+      },
+    });
+    this.#together = new Lane({
+      ...settings,
+      // Each thread finds its next job waiting.
+      atOnce: 2 * workers + spareWorkers,
+      onLost: (jobs) => {
+        for (const job of jobs) this.#apart.add(job);
+      },
+    });
+  }
+
+  get running(): readonly RunningProcess[] {
+    return [this.#together.running, this.#apart.running].filter((each) => each !== null);
+  }
+
+  run<Kind extends JobKind>(
+    kind: Kind,
+    job: JobKinds[Kind]['job'],
+    options: { readonly cpuMs: number; readonly isUrgent: boolean },
+  ): Promise<JobOutcome<Kind>> {
+    return new Promise((resolve) => {
+      if (this.#isClosed) return resolve({ ok: false, ended: 'unavailable' });
+      const encoded = encodeJob(kind, job);
+      const byteLength = 3 * encoded.text.length + encoded.body.byteLength;
+      if (byteLength > largestRequestBytes) {
+        return resolve({ ok: false, ended: 'parse_memory' });
+      }
+      this.#together.add({
+        ...options,
+        encoded,
+        byteLength,
+        settle: resolve,
+      });
+    });
+  }
+
+  /** Ends the processes; jobs in flight and those that wait are `unavailable`. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([this.#together.close(), this.#apart.close()]);
+  }
+}
