@@ -89,6 +89,8 @@ export const taskCommand = z.discriminatedUnion('type', [
     taskId: idSchema('ntf'),
     actionId: idSchema('act'),
     reason: z.string(),
+    /** What found it out: told again, it disables nothing that was enabled since. */
+    deliveryId: idSchema('dlv'),
   }),
 ]);
 export type TaskCommand = z.infer<typeof taskCommand>;

@@ -24,6 +24,11 @@ export interface EventSource {
   readonly metadata: EventMetadata;
 }
 
+/** The id of the `ordinal`-th event that a command wrote, from 0. */
+export function eventIdOf(commandId: string, ordinal: number): string {
+  return derivedEventId(commandId, String(ordinal));
+}
+
 export function createCodec(catalogue: typeof eventCatalogue, upcasters: Upcasters) {
   return {
     /** Throws where an event does not fit its own schema: a defect of the caller, never of a user. */
@@ -32,7 +37,7 @@ export function createCodec(catalogue: typeof eventCatalogue, upcasters: Upcaste
         const entry = catalogue[event.type];
         if (entry === undefined) throw new Error(`${event.type} is not in the event catalogue`);
         return {
-          id: derivedEventId(commandId, String(ordinal)),
+          id: eventIdOf(commandId, ordinal),
           type: event.type,
           version: entry.version,
           data: entry.schema.parse(event.data) as JsonObject,

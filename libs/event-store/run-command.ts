@@ -1,13 +1,13 @@
 /** The one write path: load, evolve, decide, append at the revision that was read. */
 import { reject, unavailable } from '#runtime/errors';
-import { decodeEvent, encodeEvents } from './codec.js';
+import { decodeEvent, encodeEvents, eventIdOf } from './codec.js';
 import type { Decider, DomainEvent } from './decider.js';
 import type { EventMetadata, EventStore, RecordedEvent } from './event-store.js';
 
 export interface CommandRun<Command> {
   readonly stream: string;
   readonly command: Command;
-  /** The same id again writes the same event ids. */
+  /** The same id again writes the same event ids, and nothing where the stream is read whole and holds them. */
   readonly commandId: string;
   readonly metadata: EventMetadata;
   /** `last`: every event of the stream tells the whole state, so the last one is enough. */
@@ -45,6 +45,9 @@ export async function runCommand<State, Command, Event extends DomainEvent>(
     const revision = recorded.at(-1)?.revision ?? -1;
     let state = decider.initial;
     for (const event of recorded) state = decider.evolve(state, decodeEvent<Event>(event));
+    // A command that was carried out once stays so, whatever came after it.
+    const isDone = recorded.some(({ id }) => id === eventIdOf(commandId, 0));
+    if (isDone) return { state, revision, position: null, events: [] };
     if (expectedRevision !== null && expectedRevision !== revision) {
       throw reject('stale_revision', `The revision is ${revision}, not ${expectedRevision}: read it again and repeat.`);
     }

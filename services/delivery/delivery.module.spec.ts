@@ -153,8 +153,8 @@ describe('the delivery service', () => {
         .catch(reject);
     });
     await publish(await receiver.listen());
-    const { taskId, action } = notificationOf();
-    expect(await asked).toEqual({ type: 'disableAction', taskId, actionId: action.id, reason: 'gone' });
+    const { taskId, action, deliveryId } = notificationOf();
+    expect(await asked).toEqual({ type: 'disableAction', taskId, actionId: action.id, reason: 'gone', deliveryId });
     await app.close();
     expect(await bus.parked('delivery', 10)).toEqual([]);
   });

@@ -60,8 +60,8 @@ export async function disableGone(
   for await (const recorded of eventStore.read(streamOf(message.key))) {
     const event = decodeEvent<DeliveryEvent>(recorded);
     if (event.type !== 'delivery.requested') return;
-    const { taskId, action, organizationId } = event.data.request;
-    const command: TaskCommand = { type: 'disableAction', taskId, actionId: action.id, reason: goneReason };
+    const { taskId, action, organizationId, deliveryId } = event.data.request;
+    const command: TaskCommand = { type: 'disableAction', taskId, actionId: action.id, reason: goneReason, deliveryId };
     const { requestId } = message.metadata;
     try {
       await bus.request(requests.taskChange, command, { organizationId, actor: 'system:delivery', requestId });

@@ -35,6 +35,13 @@ function keyStream(organizationId: string, externalKey: string): string {
   return `externalkey-${createHash('sha256').update(`${organizationId}|${externalKey}`).digest('base64url')}`;
 }
 
+/** Of what may come again the same; else never made of the request's id: two clients may send the same one, and the store would take their appends for one. */
+function commandIdOf(command: TaskCommand): string {
+  if (command.type === 'createTask') return `createTask|${command.taskId}`;
+  if (command.type === 'disableAction') return `disableAction|${command.taskId}|${command.deliveryId}`;
+  return randomUUID();
+}
+
 @CommandHandler(ChangeTask)
 export class ChangeTaskHandler implements ICommandHandler<ChangeTask, ChangedTask> {
   constructor(
@@ -51,8 +58,7 @@ export class ChangeTaskHandler implements ICommandHandler<ChangeTask, ChangedTas
     const outcome = await runCommand(this.eventStore, taskDecider, {
       stream,
       command: { ...command, actor: context.actor },
-      // Never made of the request's id: two clients may send the same one, and the store would take their appends for one.
-      commandId: command.type === 'createTask' ? `createTask|${command.taskId}` : randomUUID(),
+      commandId: commandIdOf(command),
       metadata,
       from: 'all',
       expectedRevision: 'expectedRevision' in command ? command.expectedRevision : null,

@@ -98,6 +98,32 @@ describe('the tasks service', () => {
     expect(again).toMatchObject({ position: null, state: { revision: 0, updatedAt: '2026-11-21T10:00:00.000Z' } });
   });
 
+  it('disables no action again that was enabled since the receiver was found gone', async () => {
+    const action: TaskSpec['actions'][number] = {
+      id: 'act_00000000000000000000000001',
+      type: 'webhook',
+      config: {},
+      enabled: true,
+      expireAfterSeconds: 60,
+      on: ['triggered'],
+    };
+    const goneFor = (n: number): Promise<ChangedTask> =>
+      change({
+        type: 'disableAction',
+        taskId: taskId(1),
+        actionId: action.id,
+        reason: 'gone',
+        deliveryId: `dlv_${String(n).padStart(26, '0')}`,
+      });
+    const enabled = ({ state }: ChangedTask) => state.spec.actions.map((one) => one.enabled);
+    await create(1, { actions: [action] });
+    expect(enabled(await goneFor(1))).toEqual([false]);
+    await replace(1, { actions: [action] });
+    const again = await goneFor(1);
+    expect([again.position, ...enabled(again)]).toEqual([null, true]);
+    expect(enabled(await goneFor(2))).toEqual([false]);
+  });
+
   it('does not take two different changes under one request id for one', async () => {
     await create(1);
     await replace(1, { name: 'One' });

@@ -5,6 +5,7 @@ import { taskDecider } from './task.js';
 
 const taskId = 'ntf_00000000000000000000000001';
 const actionId = 'act_00000000000000000000000001';
+const deliveryId = 'dlv_00000000000000000000000001';
 const actor = 'key:key_1';
 const spec: TaskSpec = {
   name: 'Price',
@@ -59,11 +60,11 @@ describe('a task', () => {
 
   it('switches an action off once, and says why', () => {
     given(taskDecider, created)
-      .when({ type: 'disableAction', taskId, actionId, reason: 'gone', actor })
+      .when({ type: 'disableAction', taskId, actionId, reason: 'gone', deliveryId, actor })
       .then({ type: 'task.action_disabled', data: { actionId, reason: 'gone' } })
       .andAgainNothing();
     given(taskDecider, created)
-      .when({ type: 'disableAction', taskId, actionId: `${actionId.slice(0, -1)}9`, reason: 'gone', actor })
+      .when({ type: 'disableAction', taskId, actionId: `${actionId.slice(0, -1)}9`, reason: 'gone', deliveryId, actor })
       .thenNothing();
   });
 
