@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { isOnOwnNode, root } from './launch.mjs';
-import { ignoring, judge, neverSpecs, print, runJest } from './specs.mjs';
+import { ignoring, judge, neverSpecs, print, run, runJest } from './specs.mjs';
 
 const variables = ['EVENT_STORE_URL', 'BUS_URL', 'READ_STORE_URL'];
 
@@ -29,8 +29,17 @@ async function reachServers(folder) {
   };
 }
 
+/** SQLite's writer is a thread of the built product, and the suites that copy between engines need it. */
+async function build() {
+  const { ok, output, note } = await run(process.execPath, [join(root, 'scripts', 'build.mjs'), '--if-stale'], {
+    capture: true,
+  });
+  if (!ok) throw new Error(`The product cannot be built (${note}):\n${output}`);
+}
+
 async function main(jestArgs) {
   await judge(async ({ folder, failures }) => {
+    await build();
     const { env, stop } = await reachServers(folder);
     try {
       const options = { folder, failures, env };
