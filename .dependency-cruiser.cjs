@@ -87,7 +87,7 @@ module.exports = {
           '^libs/sandbox/quickjs\\.ts$',
           '^libs/outbound/undici\\.ts$',
           '^libs/page-loader/(http|browser)\\.ts$',
-          '^libs/snapshots/(file|mongo|s3)\\.ts$',
+          '^libs/snapshots/(sqlite|file|mongo)\\.ts$',
         ],
       },
     },

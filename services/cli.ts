@@ -37,7 +37,13 @@ async function openTrialBench(config: Config): Promise<TrialBench> {
     import('#sandbox/sandbox'),
   ]);
   const folder = await mkdtemp(join(tmpdir(), 'meerkat-check-'));
-  const embedded = { eventStoreUrl: 'sqlite', busUrl: 'sqlite', readStoreUrl: 'sqlite', secretKey: null } as const;
+  const embedded = {
+    eventStoreUrl: 'sqlite',
+    busUrl: 'sqlite',
+    readStoreUrl: 'sqlite',
+    snapshotUrl: 'file',
+    secretKey: null,
+  } as const;
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   const ports = await openPorts({ ...config, ...embedded, dataDir: folder }, silentLogger).catch(
     async (error: unknown) => {

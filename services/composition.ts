@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { DynamicModule } from '@nestjs/common';
 import { BUS, BUS_HEALTH, type Bus } from '#bus/bus';
 import { recordParked } from '#bus/record-parked';
@@ -21,6 +22,7 @@ import { tellPageParser } from '#runtime/metrics';
 import { choosePageParser, isLexborBuilt } from '#sandbox/lexbor-place';
 import type { PageParserName } from '#sandbox/page-parser';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
+import { SNAPSHOTS, type Retention, type Snapshots } from '#snapshots/snapshots';
 import { VAULT, type Vault } from '#vault/vault';
 import { reachPart } from './reach-part.js';
 import { refuseUnfinishedMigration } from './unfinished-migration.js';
@@ -35,6 +37,7 @@ export interface Ports {
   readonly outbound: Outbound;
   readonly pageLoader: PageLoader;
   readonly vault: Vault;
+  readonly snapshots: Snapshots;
   readonly secretKey: Uint8Array;
   close(): Promise<void>;
 }
@@ -113,7 +116,7 @@ function findSecretKey(config: Config): Uint8Array {
 }
 
 type OpenBus = Pick<Ports, 'bus' | 'isBusHealthy'>;
-type Stores = Pick<Ports, 'eventStore' | 'readStore'> & OpenBus;
+type Stores = Pick<Ports, 'eventStore' | 'readStore' | 'snapshots'> & OpenBus;
 
 /** A file that another process holds, or that is damaged, is said as a fault of DATA_DIR. */
 async function fromDataFolder<Part>(
@@ -160,6 +163,24 @@ export async function openReadStore(config: Config, logger: Logger): Promise<Vie
   );
 }
 
+/** Rejects with `ConfigError` or `PartUnreachable`. */
+async function openSnapshots(config: Config, logger: Logger, checked: boolean): Promise<Snapshots> {
+  const { snapshotUrl, readStoreUrl: url, installation } = config;
+  const retention: Retention = { keepCount: config.snapshotKeepCount, keepDays: config.snapshotKeepDays };
+  if (snapshotUrl === 'file') {
+    const { createSqliteSnapshots } = await import('#snapshots/sqlite');
+    return fromDataFolder(config, async (file) => createSqliteSnapshots(file('snapshots.db'), retention, { checked }));
+  }
+  if (snapshotUrl !== 'mongodb') {
+    const { createFileSnapshots } = await import('#snapshots/file');
+    return createFileSnapshots(fileURLToPath(snapshotUrl), retention);
+  }
+  const { createMongoSnapshots } = await import('#snapshots/mongo');
+  return reachPart({ variable: 'READ_STORE_URL', url, logger }, () =>
+    createMongoSnapshots({ url, installation, retention, logger }),
+  );
+}
+
 async function openBus(
   config: Config,
   logger: Logger,
@@ -191,11 +212,14 @@ async function openBus(
 async function openStores(config: Config, logger: Logger, checked: boolean, secretKey: Uint8Array): Promise<Stores> {
   const eventStore = await openEventStore(config, logger, checked);
   let readStore: ViewStore | null = null;
+  let snapshots: Snapshots | null = null;
   try {
     readStore = await openReadStore(config, logger);
     await refuseUnfinishedMigration(readStore);
-    return { eventStore, readStore, ...(await openBus(config, logger, eventStore, secretKey)) };
+    snapshots = await openSnapshots(config, logger, checked);
+    return { eventStore, readStore, snapshots, ...(await openBus(config, logger, eventStore, secretKey)) };
   } catch (error) {
+    await snapshots?.close();
     await readStore?.close();
     await eventStore.close();
     throw error;
@@ -229,7 +253,7 @@ export async function openPorts(config: Config, logger: Logger): Promise<Ports> 
   const folder = embedded(config) ? enterDataFolder(config) : null;
   if (folder?.wasUnclean === true) logger.warn({}, 'the last process did not end in order; checking the event store');
   const secretKey = findSecretKey(config);
-  const { eventStore, readStore, bus, isBusHealthy } = await openStores(
+  const { eventStore, readStore, snapshots, bus, isBusHealthy } = await openStores(
     config,
     logger,
     folder?.wasUnclean === true,
@@ -262,11 +286,13 @@ export async function openPorts(config: Config, logger: Logger): Promise<Ports> 
     outbound,
     pageLoader,
     vault: createEventVault(eventStore, secretKey),
+    snapshots,
     secretKey,
     async close() {
       await Promise.all([sandbox.close(), pageLoader.close(), outbound.close()]);
       await leases.close();
       await bus.close();
+      await snapshots.close();
       await readStore.close();
       await eventStore.close();
       folder?.leave();
@@ -291,6 +317,7 @@ export function portsModule(config: Config, logger: Logger, ports: Ports, addres
     { provide: OUTBOUND, useValue: ports.outbound },
     { provide: PAGE_LOADER, useValue: ports.pageLoader },
     { provide: VAULT, useValue: ports.vault },
+    { provide: SNAPSHOTS, useValue: ports.snapshots },
     { provide: KEY_PEPPER, useValue: pepperOf(ports.secretKey) },
   ];
   class PortsModule {}

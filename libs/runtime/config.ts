@@ -70,6 +70,14 @@ const settings = z.object({
   ),
   BUS_URL: engineUrl(['kafka'], 'kafka://host:9092').default('sqlite'),
   READ_STORE_URL: engineUrl(['mongodb', 'mongodb+srv'], 'mongodb://host:27017/meerkat').default('sqlite'),
+  SNAPSHOT_URL: z
+    .string()
+    .refine((value) => value === 'file' || value === 'mongodb' || /^file:\/\/\/[^?#]+$/.test(value), {
+      error: 'must be `file`, a folder such as file:///srv/meerkat/snapshots, or `mongodb`',
+    })
+    .optional(),
+  SNAPSHOT_KEEP_COUNT: wholeNumber(1, 10_000).default(100),
+  SNAPSHOT_KEEP_DAYS: wholeNumber(1, 3_650).default(30),
   OWNER_EMAIL: z.string().min(3).optional(),
   OWNER_PASSWORD: z.string().min(12, { error: 'must have at least 12 characters' }).optional(),
   OWNER_API_KEY: z.string().optional(),
@@ -130,6 +138,11 @@ export interface Config {
   readonly eventStoreUrl: string;
   readonly busUrl: string;
   readonly readStoreUrl: string;
+  /** `file`: in DATA_DIR, for one process; `file:///…`: a folder, shared or not; `mongodb`: beside the views. */
+  readonly snapshotUrl: string;
+  /** Of each task. */
+  readonly snapshotKeepCount: number;
+  readonly snapshotKeepDays: number;
   readonly owner: {
     readonly email: string;
     readonly password: string;
@@ -269,6 +282,15 @@ export function readConfig(
       'ROLES: split roles need servers: set EVENT_STORE_URL, BUS_URL and READ_STORE_URL, or leave ROLES at `all`.',
     );
   }
+  const snapshotUrl = values.SNAPSHOT_URL ?? (values.READ_STORE_URL === 'sqlite' ? 'file' : 'mongodb');
+  if (snapshotUrl === 'mongodb' && values.READ_STORE_URL === 'sqlite') {
+    faults.push(
+      'SNAPSHOT_URL: `mongodb` is beside the views, so READ_STORE_URL must name a MongoDB; or set it to file.',
+    );
+  }
+  if (snapshotUrl === 'file' && !engines.includes('sqlite')) {
+    faults.push('SNAPSHOT_URL: `file` is for one process; set it to mongodb, or to a shared folder (file:///…).');
+  }
   if (!engines.includes('sqlite') && values.SECRET_KEY === undefined) {
     faults.push(
       'SECRET_KEY: must be set, the same for every process, where no part is embedded (make one with: openssl rand -base64 32).',
@@ -291,6 +313,9 @@ export function readConfig(
     eventStoreUrl: values.EVENT_STORE_URL,
     busUrl: values.BUS_URL,
     readStoreUrl: values.READ_STORE_URL,
+    snapshotUrl,
+    snapshotKeepCount: values.SNAPSHOT_KEEP_COUNT,
+    snapshotKeepDays: values.SNAPSHOT_KEEP_DAYS,
     owner:
       values.OWNER_EMAIL === undefined || values.OWNER_PASSWORD === undefined
         ? null

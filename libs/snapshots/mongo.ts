@@ -1,0 +1,280 @@
+/**
+ * Snapshots in MongoDB: contents in GridFS, each once per organisation, beside a document that says which snapshots name
+ * it. Needs no transactions. A name is added to, and the last one taken from, a document in one atomic step each; what a
+ * crash leaves in between keeps too much, never too little, and is swept.
+ */
+import { Readable } from 'node:stream';
+import mongoose, { mongo } from 'mongoose';
+import { ConfigError } from '#runtime/config';
+import { AppError, unavailable } from '#runtime/errors';
+import { timeOfId } from '#runtime/ids';
+import type { Logger } from '#runtime/logger';
+import { packed, unpacked } from './packed-body.js';
+import { keptSince, type Retention, type Snapshot, type Snapshots } from './snapshots.js';
+
+export interface MongoSnapshotsOptions {
+  /** `mongodb://…`; its path names the database, `meerkat` where it has none. */
+  readonly url: string;
+  /** Prefix of the collections: several installations may share a database. */
+  readonly installation: string;
+  readonly retention: Retention;
+  readonly logger: Logger;
+}
+
+/** Each round trip is given up after this long; a content of megabytes may take several. */
+const patienceMs = 10_000;
+const selectionMs = 3_000;
+/** What is half done this long after it was begun, nobody finishes any more. */
+const abandonedMs = 3_600_000;
+const sweptAtOnce = 200;
+const saveRounds = 5;
+const defaultDatabase = 'meerkat';
+/** By name: the class of the first comes from a package of its own. */
+const addressFaults = ['MongoParseError', 'MongoInvalidArgumentError', 'URIError'];
+
+interface KeptDocument {
+  readonly _id: string;
+  readonly taskId: string;
+  readonly takenAt: string;
+  /** The snapshot as text: its headers may have names that MongoDB reads as paths. */
+  readonly facts: string;
+}
+
+interface ContentDocument {
+  /** Organisation and hash. */
+  readonly _id: string;
+  readonly file: mongo.ObjectId;
+  /** Ids of the snapshots that name it. */
+  readonly names: readonly string[];
+}
+
+const outOfReach = (cause: unknown): AppError =>
+  unavailable('snapshots_unavailable', 'The store of snapshots does not answer.', 5, cause);
+
+class TooLate extends Error {}
+
+/** Rejects with `snapshots_unavailable` where the server refuses or takes too long. */
+async function within<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TooLate(`no answer within ${patienceMs} ms`)), patienceMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } catch (error) {
+    if (error instanceof mongo.MongoError || error instanceof TooLate) throw outOfReach(error);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const contentIdOf = ({ organizationId, contentHash }: Snapshot): string => `${organizationId}:${contentHash}`;
+const factsOf = ({ facts }: KeptDocument): Snapshot => JSON.parse(facts) as Snapshot;
+const isDuplicate = (error: unknown): boolean => error instanceof mongo.MongoServerError && error.code === 11_000;
+
+async function reach({ url, logger }: MongoSnapshotsOptions): Promise<mongoose.Connection> {
+  let connection: mongoose.Connection | null = null;
+  try {
+    const named = /^[^/]+\/\/[^/?]+\/([^?]+)/.exec(url)?.[1];
+    connection = mongoose.createConnection(url, {
+      dbName: named === undefined ? defaultDatabase : decodeURIComponent(named),
+      appName: 'meerkat-snapshots',
+      serverSelectionTimeoutMS: selectionMs,
+      connectTimeoutMS: selectionMs,
+      waitQueueTimeoutMS: patienceMs,
+      heartbeatFrequencyMS: 2_000,
+      writeConcern: { w: 'majority', journal: true },
+      readConcern: { level: 'local' },
+      readPreference: 'primary',
+      bufferCommands: false,
+      autoCreate: false,
+      autoIndex: false,
+    });
+    await within(connection.asPromise());
+    connection.on('disconnected', () => logger.warn({}, 'the store of snapshots is out of reach'));
+    connection.on('reconnected', () => logger.info({}, 'the store of snapshots is back'));
+    // Without a listener an error event would end the process; what failed is told to who asked for it.
+    connection.on('error', () => undefined);
+    return connection;
+  } catch (error) {
+    await connection?.destroy();
+    const cause = error instanceof AppError ? error.cause : error;
+    if (cause instanceof Error && addressFaults.includes(cause.name)) {
+      throw new ConfigError([`READ_STORE_URL: ${cause.message}.`]);
+    }
+    throw error instanceof AppError ? error : outOfReach(error);
+  }
+}
+
+class MongoSnapshots implements Snapshots {
+  readonly #connection: mongoose.Connection;
+  readonly #retention: Retention;
+  readonly #kept: mongo.Collection<KeptDocument>;
+  readonly #contents: mongo.Collection<ContentDocument>;
+  readonly #files: mongo.GridFSBucket;
+
+  constructor(connection: mongoose.Connection, { installation, retention }: MongoSnapshotsOptions) {
+    const database = connection.getClient().db(connection.name);
+    this.#connection = connection;
+    this.#retention = retention;
+    this.#kept = database.collection(`${installation}.snapshots`);
+    this.#contents = database.collection(`${installation}.snapshot_contents`);
+    this.#files = new mongo.GridFSBucket(database, { bucketName: `${installation}.snapshot_bytes` });
+  }
+
+  async prepare(): Promise<void> {
+    await within(this.#kept.createIndex({ taskId: 1, takenAt: -1, _id: -1 }));
+    await within(this.#kept.createIndex({ takenAt: 1 }));
+    await within(this.#contents.createIndex({ file: 1 }));
+  }
+
+  async save(snapshot: Snapshot, body: Uint8Array): Promise<void> {
+    const { id, taskId, takenAt } = snapshot;
+    await this.#nameContent(snapshot, body);
+    const facts = JSON.stringify(snapshot);
+    await within(this.#kept.updateOne({ _id: id }, { $setOnInsert: { taskId, takenAt, facts } }, { upsert: true }));
+    const beyond = this.#kept
+      .find({ taskId }, { sort: { takenAt: -1, _id: -1 }, skip: this.#retention.keepCount })
+      .toArray();
+    await this.#letGo(await within(beyond));
+  }
+
+  async list(taskId: string, limit: number): Promise<readonly Snapshot[]> {
+    const newest = this.#kept.find({ taskId: String(taskId) }, { sort: { takenAt: -1, _id: -1 }, limit }).toArray();
+    return (await within(newest)).map(factsOf);
+  }
+
+  async read(taskId: string, id: string) {
+    const found = await within(this.#kept.findOne({ _id: String(id), taskId: String(taskId) }));
+    if (found === null) return null;
+    const snapshot = factsOf(found);
+    const content = await within(this.#contents.findOne({ _id: contentIdOf(snapshot) }));
+    const stored = content === null ? null : await within(this.#bytesOf(content.file));
+    const body = stored === null ? null : await unpacked(stored, snapshot);
+    return body === null ? null : { snapshot, body };
+  }
+
+  async forget(taskId: string): Promise<void> {
+    await this.#letGo(await within(this.#kept.find({ taskId: String(taskId) }).toArray()));
+  }
+
+  async sweep(nowMs: number): Promise<number> {
+    const since = keptSince(nowMs, this.#retention);
+    let gone = 0;
+    for (;;) {
+      const old = await within(this.#kept.find({ takenAt: { $lt: since } }, { limit: sweptAtOnce }).toArray());
+      await this.#letGo(old);
+      gone += old.length;
+      if (old.length < sweptAtOnce) break;
+    }
+    await this.#sweepNames(nowMs - abandonedMs);
+    await this.#sweepFiles(nowMs - abandonedMs);
+    return gone;
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.destroy();
+  }
+
+  /** Adds the snapshot's name to its content, which is stored where it is not there. */
+  async #nameContent(snapshot: Snapshot, body: Uint8Array): Promise<void> {
+    const _id = contentIdOf(snapshot);
+    for (let round = 0; round < saveRounds; round += 1) {
+      const named = await within(this.#contents.updateOne({ _id }, { $addToSet: { names: snapshot.id } }));
+      if (named.matchedCount === 1) return;
+      const file = await this.#store(_id, await packed(body));
+      try {
+        await within(this.#contents.insertOne({ _id, file, names: [snapshot.id] }));
+        return;
+      } catch (error) {
+        // Somebody stored the same content in the same instant: that one is named in the next round.
+        if (error instanceof AppError && isDuplicate(error.cause)) await this.#dropFile(file);
+        else throw error;
+      }
+    }
+    throw unavailable('snapshots_unavailable', 'The page could not be kept: its content comes and goes.', 1);
+  }
+
+  async #store(name: string, bytes: Uint8Array): Promise<mongo.ObjectId> {
+    const upload = this.#files.openUploadStream(name);
+    const stored = new Promise<void>((resolve, reject) => {
+      Readable.from([Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)])
+        .pipe(upload)
+        .once('finish', resolve)
+        .once('error', reject);
+    });
+    await within(stored);
+    return upload.id;
+  }
+
+  /** null: the file is gone. */
+  async #bytesOf(file: mongo.ObjectId): Promise<Uint8Array | null> {
+    const chunks: Buffer[] = [];
+    try {
+      for await (const chunk of this.#files.openDownloadStream(file)) chunks.push(chunk as Buffer);
+    } catch (error) {
+      if (error instanceof mongo.MongoRuntimeError) return null; // no such file, or chunks of it are missing
+      throw error;
+    }
+    return Buffer.concat(chunks);
+  }
+
+  /** The snapshots first, then their names, then contents that have none: a crash in between leaves too much, and no gap. */
+  async #letGo(kept: readonly KeptDocument[]): Promise<void> {
+    if (kept.length === 0) return;
+    await within(this.#kept.deleteMany({ _id: { $in: kept.map(({ _id }) => _id) } }));
+    const names = Map.groupBy(kept, (one) => contentIdOf(factsOf(one)));
+    for (const [content, named] of names) {
+      await this.#takeNames(
+        content,
+        named.map(({ _id }) => _id),
+      );
+    }
+  }
+
+  async #takeNames(_id: string, names: readonly string[]): Promise<void> {
+    await within(this.#contents.updateOne({ _id }, { $pull: { names: { $in: [...names] } } }));
+    const gone = await within(this.#contents.findOneAndDelete({ _id, names: { $size: 0 } }));
+    if (gone !== null) await this.#dropFile(gone.file);
+  }
+
+  async #dropFile(file: mongo.ObjectId): Promise<void> {
+    try {
+      await within(this.#files.delete(file));
+    } catch (error) {
+      // Somebody else dropped it.
+      if (!(error instanceof AppError && error.cause instanceof mongo.MongoRuntimeError)) throw error;
+    }
+  }
+
+  /** Names of snapshots that were never written, or are gone. */
+  async #sweepNames(beforeMs: number): Promise<void> {
+    for await (const { _id, names } of this.#contents.find({}, { batchSize: sweptAtOnce })) {
+      const there = await within(this.#kept.find({ _id: { $in: [...names] } }, { projection: { _id: 1 } }).toArray());
+      const known = new Set(there.map((kept) => kept._id));
+      const lost = names.filter((name) => !known.has(name) && timeOfId(name) < beforeMs);
+      if (lost.length > 0 || names.length === 0) await this.#takeNames(_id, lost);
+    }
+  }
+
+  /** Files whose content was never named. */
+  async #sweepFiles(beforeMs: number): Promise<void> {
+    for await (const { _id, uploadDate } of this.#files.find({}, { batchSize: sweptAtOnce })) {
+      if (uploadDate.getTime() >= beforeMs) continue;
+      if ((await within(this.#contents.findOne({ file: _id }))) === null) await this.#dropFile(_id);
+    }
+  }
+}
+
+/** Rejects with `snapshots_unavailable` where no server answers, with `ConfigError` where the address cannot be read. */
+export async function createMongoSnapshots(options: MongoSnapshotsOptions): Promise<Snapshots> {
+  const snapshots = new MongoSnapshots(await reach(options), options);
+  try {
+    await snapshots.prepare();
+  } catch (error) {
+    await snapshots.close();
+    throw error;
+  }
+  return snapshots;
+}
