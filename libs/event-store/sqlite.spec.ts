@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { openDatabase, DatabaseInUse } from '#sqlite/database';
+import { DatabaseDamaged, DatabaseInUse, openDatabase } from '#sqlite/database';
 import type { NewEvent } from './event-store.js';
 import { eventStoreContract } from './event-store.contract.js';
 import { createSqliteEventStore } from './sqlite.js';
@@ -32,6 +32,15 @@ describe('the SQLite file', () => {
     const first = openDatabase({ file, durability: 'full', schema: '' });
     expect(() => createSqliteEventStore(file)).toThrow(DatabaseInUse);
     first.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('is refused where it is damaged or something else, and left as it was', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'meerkat-events-'));
+    const file = join(folder, 'events.db');
+    writeFileSync(file, 'a letter, or what a broken disk left of it. '.repeat(200));
+    expect(() => createSqliteEventStore(file)).toThrow(DatabaseDamaged);
+    expect(readFileSync(file, 'utf8')).toContain('a letter');
     rmSync(folder, { recursive: true });
   });
 

@@ -12,10 +12,10 @@ export class DatabaseInUse extends Error {
   }
 }
 
-/** The engine found the file damaged. */
+/** The engine found the file damaged, or to be none of its own. */
 export class DatabaseDamaged extends Error {
   constructor(readonly file: string) {
-    super(`${file} is damaged; restore the folder from a backup`);
+    super(`${file} is damaged or no database; restore the folder from a backup`);
     this.name = 'DatabaseDamaged';
   }
 }
@@ -35,7 +35,7 @@ export interface DatabaseOptions {
   readonly checked?: boolean;
 }
 
-/** A connection; held alone no second process can write beside it. Throws `DatabaseInUse`. */
+/** A connection; held alone no second process can write beside it. Throws `DatabaseInUse`, `DatabaseDamaged`. */
 export function openDatabase({ file, durability, schema, held = 'alone', checked = false }: DatabaseOptions): Database {
   const database = new DatabaseSync(file, { timeout: held === 'shared' ? sharedWaitMs : 0 });
   try {
@@ -54,6 +54,7 @@ export function openDatabase({ file, durability, schema, held = 'alone', checked
     database.close();
     // By its text: an error of the engine is no instance of this realm's Error under a test runner.
     if (/database is (locked|busy)/i.test(String(error))) throw new DatabaseInUse(file);
+    if (/not a database|malformed/i.test(String(error))) throw new DatabaseDamaged(file);
     throw error;
   }
   if (checked && database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] !== 'ok') {
