@@ -18,6 +18,7 @@ const homes = {
   pino: ['(pino|pino-pretty)', '^libs/runtime/logger\\.ts$'],
   liquidjs: ['liquidjs', '^libs/templates/'],
   argon2: ['@node-rs/argon2', '^services/accounts/'],
+  acorn: ['acorn', '^libs/sandbox/code-tree\\.ts$'],
   commander: ['commander', '^services/cli(\\.ts|/)'],
   kafkajs: ['kafkajs', '^libs/bus/kafka[^/]*\\.ts$'],
   mongo: ['(mongoose|mongodb)', '^libs/(read-store|snapshots)/mongo[^/]*\\.ts$'],

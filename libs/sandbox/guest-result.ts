@@ -47,6 +47,16 @@ export function placeIn(stack: string): { line: number; column: number } | null 
   return { line: Math.max(1, Number(match[1]) - 1), column: Math.max(1, Number(match[2])) };
 }
 
+/** The innermost function that ran, as the engine writes it. */
+export function topFrame(stack: string): string {
+  return stack.split('\n', 1)[0] ?? '';
+}
+
+/** Whether it is the user's own, and not one of the engine's or of the page's. */
+export function isUserFrame(stackFrame: string): boolean {
+  return frame.test(stackFrame);
+}
+
 export function isCompileTimeStack(stack: string): boolean {
   return compileTimeFrame.test(stack);
 }

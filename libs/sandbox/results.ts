@@ -21,6 +21,7 @@ function isFailure(value: unknown): boolean {
     isObject(value) &&
     reasons.has(value['reason']) &&
     typeof value['message'] === 'string' &&
+    (value['hint'] === undefined || typeof value['hint'] === 'string') &&
     isPlace(value['line']) &&
     isPlace(value['column'])
   );

@@ -3,6 +3,7 @@ import type { Json } from '#runtime/json';
 import { checkCode, codeFileName, faultOf, runnableCode } from './code-forms.js';
 import type { Compiles } from './code-forms.js';
 import { CpuDeadline } from './deadline.js';
+import { explained } from './explain.js';
 import { evalFlags, GuestMemoryExhausted } from './engine.js';
 import type { Engine, GuestInput, GuestOutcome } from './engine.js';
 import { isCompileTimeStack, isJsonObject, readGuestResult } from './guest-result.js';
@@ -13,6 +14,7 @@ import { defaultPageLimits, markupNamespaces, PageTooComplex } from './page-pars
 import type { PageParser, ParsedPage } from './page-parser.js';
 import type {
   CheckedCode,
+  CodeForm,
   EvaluationJob,
   EvaluationResult,
   SandboxFailure,
@@ -38,6 +40,7 @@ const mebibyte = 1024 * 1024;
 
 interface Run {
   readonly code: string;
+  readonly form: CodeForm;
   readonly source: string;
   readonly isAsyncScript: boolean;
   readonly open: 'openPage' | 'openScript';
@@ -176,7 +179,7 @@ export class SandboxCore {
     // A large page must not use up what the code may: it comes on top.
     const extraMb = inputBytes * 2 < (job.limits.memoryMb * mebibyte) / 4 ? 0 : Math.ceil((inputBytes * 2) / mebibyte);
     const runnable = runnableCode(job.code, job.form, await this.#compiling());
-    const run: Run = { ...runnable, code: job.code, open, inputs, cpuMs: job.limits.cpuMs };
+    const run: Run = { ...runnable, code: job.code, form: job.form, open, inputs, cpuMs: job.limits.cpuMs };
     const guest = await this.#guests.fresh(job.limits.memoryMb + extraMb);
     const discard = (): void => this.#guests.discard();
     try {
@@ -247,7 +250,7 @@ export class SandboxCore {
       ? engine.call(run.isAsyncScript ? entry.concludeAwaited : entry.conclude, evaluated.value)
       : evaluated;
     const outcome = this.#settle({ engine, entry }, concluded);
-    return this.#read({ engine, entry }, outcome, evaluated.ok, run.code, discard);
+    return this.#read({ engine, entry }, outcome, evaluated.ok, run, discard);
   }
 
   /** Runs what promises left to do, until the answer is there or nothing can bring it. */
@@ -265,7 +268,7 @@ export class SandboxCore {
     { engine, entry }: Guest,
     outcome: GuestOutcome,
     didEvaluate: boolean,
-    code: string,
+    { code, form }: Run,
     discard: () => void,
   ): GuestResult {
     const isOver = this.#deadline.isOver;
@@ -282,7 +285,11 @@ export class SandboxCore {
     const failure: SandboxFailure = isMemory ? memoryFailure : result.failure;
     if (text === null || failure.reason === 'memory_limit' || failure.reason === 'stack_limit') discard();
     const isSyntaxError = !didEvaluate && failure.reason === 'threw' && isCompileTimeStack(result.stack ?? '');
-    const known = isSyntaxError ? { reason: 'syntax_error' as const, ...faultOf(code) } : failure;
+    // Saying why is no time of the code's.
+    this.#enter('running');
+    const known = isSyntaxError
+      ? { reason: 'syntax_error' as const, ...faultOf(code) }
+      : explained(failure, code, form, result.stack ?? '');
     return {
       ok: false,
       values,

@@ -88,6 +88,8 @@ export interface SandboxFailure {
   readonly column?: number;
   /** It did not end by itself: the thread or the process that ran it had to be ended and replaced. */
   readonly endedFromOutside?: true;
+  /** What to write instead, where the code shows it. */
+  readonly hint?: string;
 }
 
 export interface SandboxTimings {

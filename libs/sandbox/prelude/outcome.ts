@@ -6,6 +6,7 @@ const stringify = JSON.stringify;
 const ownDescriptor = Object.getOwnPropertyDescriptor;
 const isArray = Array.isArray;
 const apply = Reflect.apply;
+const toStringOf = Function.prototype.call.bind(Object.prototype.toString) as (value: unknown) => string;
 
 /** What a failure may say at most; a message is for people. */
 const messageLimit = 2_000;
@@ -35,7 +36,7 @@ function describeReturned(value: unknown): string {
   if (typeof value === 'symbol') return 'The code returned a symbol; return true or false.';
   if (typeof value === 'function') return 'The code returned a function; call it: (…)().';
   if (isArray(value)) return `The code returned an array of ${value.length}; compare its length: .length > 0.`;
-  const name = Object.prototype.toString.call(value).slice(8, -1);
+  const name = toStringOf(value).slice(8, -1);
   if (typeof (value as { nodeType?: unknown }).nodeType === 'number') {
     return `The code returned a node (${name}); compare it: !== null.`;
   }
@@ -103,11 +104,24 @@ function ownText(object: object, name: string): string | null {
   return null;
 }
 
+/** As for a message, no getters are run. */
+function isErrorLike(object: object): boolean {
+  return (
+    ownText(object, 'message') !== null ||
+    ownText(object, 'stack') !== null ||
+    exceptionText(object, exceptionName) !== null
+  );
+}
+
 export function thrownJson(thrown: unknown): string {
   if (typeof thrown !== 'object' || thrown === null) {
     if (isOutputOverLimit()) return failureJson('output_limit', outputMessage, '');
     const text = typeof thrown === 'string' ? quoted(thrown) : String(thrown);
     return failureJson('threw', `The code threw ${text}, which is not an Error.`, '');
+  }
+  if (!isErrorLike(thrown)) {
+    if (isOutputOverLimit()) return failureJson('output_limit', outputMessage, '');
+    return failureJson('threw', 'The code threw an object, which is not an Error.', '');
   }
   const name = ownText(thrown, 'name') ?? exceptionText(thrown, exceptionName) ?? 'Error';
   const message = ownText(thrown, 'message') ?? exceptionText(thrown, exceptionMessage) ?? '';

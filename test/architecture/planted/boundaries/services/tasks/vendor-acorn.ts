@@ -1,0 +1,4 @@
+// planted: vendor-acorn
+import * as vendor from 'acorn';
+
+export const used = vendor;
