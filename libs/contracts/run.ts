@@ -60,8 +60,17 @@ export const alertState = z.object({
   previous: z.object({ outcome: z.boolean().nullable(), values: jsonObject, at: storedTimestamp }).nullable(),
   /** `page.state` of the code. */
   state: jsonObject,
+  /** Runs in a row that did not end by themselves: thread or process had to be ended. Absent: none. */
+  timesEnded: z.int().optional(),
 });
 export type AlertState = z.infer<typeof alertState>;
+
+/** From so many runs in a row that had to be ended from outside, a task runs less often, until one ends well or its code changes. */
+export const backsOffAfter = 3;
+
+export function backsOff({ timesEnded = 0 }: AlertState): boolean {
+  return timesEnded >= backsOffAfter;
+}
 
 export const runResult = z.object({
   runId: idSchema('exe'),

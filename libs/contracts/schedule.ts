@@ -75,12 +75,18 @@ export const triggerRun = z.object({
 });
 export type TriggerRun = z.infer<typeof triggerRun>;
 
+/** So many intervals apart are the runs of a task that backs off. */
+export const backOffFactor = 4;
+
 /** One document per task: what is due, and which runs have no result yet. */
 export const scheduleDocument = z.object({
   taskId: idSchema('ntf'),
   organizationId: idSchema('org'),
   plan,
+  /** When the timer looks at it: the plan's next slot, or a later one where the task backs off. */
   nextDueAt: storedTimestamp.nullable(),
+  /** Its runs had to be ended from outside, again and again: of `backOffFactor` slots one is run. Absent: no. */
+  backsOff: z.boolean().optional(),
   /** Which of the timers looks after it. */
   shard: z.int(),
   pending: z.array(dueRun),

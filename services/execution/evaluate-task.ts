@@ -28,6 +28,8 @@ export type Evaluated = Pick<RunResult, 'status' | 'outcome' | 'values' | 'logs'
   readonly timings: Pick<RunResult['timings'], 'fetchMs' | 'parseMs' | 'evaluateMs'>;
   /** `page.state` after the run; null: the old one stays. */
   readonly state: JsonObject | null;
+  /** The thread or process that ran it had to be ended. */
+  readonly endedFromOutside: boolean;
 };
 
 function toPageRequest(url: string, settings: FetchSettings): PageRequest {
@@ -63,17 +65,23 @@ function failedLoad(failure: LoadFailure): Evaluated {
     page: { finalUrl: failure.finalUrl, status: failure.status, bytes: 0, contentHash: null, fromCache: false },
     timings: { fetchMs: Math.round(failure.fetchMs), parseMs: 0, evaluateMs: 0 },
     state: null,
+    endedFromOutside: false,
   };
 }
 
+function errorOf(result: EvaluationResult): RunError | null {
+  if (result.ok) return null;
+  const { endedFromOutside: _endedFromOutside, ...error } = result.failure;
+  return error;
+}
+
 function evaluated(page: LoadedPage, result: EvaluationResult): Evaluated {
-  const error: RunError | null = result.ok ? null : result.failure;
   return {
     status: result.ok ? 'succeeded' : 'failed',
     outcome: result.ok ? result.outcome : null,
     values: result.values,
     logs: [...result.logs],
-    error,
+    error: errorOf(result),
     page: {
       finalUrl: page.finalUrl,
       status: page.status,
@@ -87,6 +95,7 @@ function evaluated(page: LoadedPage, result: EvaluationResult): Evaluated {
       evaluateMs: Math.round(result.timings.evaluateMs),
     },
     state: result.ok ? result.state : null,
+    endedFromOutside: !result.ok && result.failure.endedFromOutside === true,
   };
 }
 

@@ -196,6 +196,26 @@ describe('a due run', () => {
     expect(await recorded()).toHaveLength(1);
   });
 
+  it('whose code has its worker ended three times in a row says that the task backs off, and why', async () => {
+    const endless = { ...document(), spec: { ...document().spec, evaluationFunction: 'return new Array(1e9) + ""' } };
+    await parts.readStore.save(tasksView, [{ id: taskId, revision: 2, document: endless }], 2);
+    const hasty = { ...parts, limits: { ...defaultSandboxLimits, cpuMs: 20 } };
+    for (const slot of [0, 10, 20]) await executeRun(hasty, due(slot), metadata);
+    const runs = await recorded();
+    expect(runs.map(({ result }) => result.error?.reason)).toEqual(['cpu_limit', 'cpu_limit', 'cpu_limit']);
+    expect(runs.map(({ alert }) => alert.timesEnded)).toEqual([1, 2, 3]);
+    expect(runs.map(({ result }) => result.error?.message.includes('runs are 4 intervals apart'))).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    expect(runs.at(-1)?.alert.health).toBe('error');
+    await parts.readStore.save(tasksView, [{ id: taskId, revision: 3, document: document() }], 3);
+    await executeRun(parts, due(30), metadata);
+    expect((await recorded()).at(-1)?.alert).toMatchObject({ health: 'ok', condition: 'true' });
+    expect((await recorded()).at(-1)?.alert.timesEnded).toBeUndefined();
+  });
+
   it('is recorded as failed with the reason of a page that cannot be loaded, and tells at the threshold', async () => {
     answer = () => down;
     await executeRun(parts, due(0), metadata);

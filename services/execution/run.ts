@@ -1,6 +1,13 @@
 /** One due run: claim, load, evaluate, decide, and record result, decision and notification requests in one append. */
-import { executionsView, type AlertState, type RunEvent, type RunResult } from '#contracts/run';
-import type { DueRun } from '#contracts/schedule';
+import {
+  backsOff,
+  backsOffAfter,
+  executionsView,
+  type AlertState,
+  type RunEvent,
+  type RunResult,
+} from '#contracts/run';
+import { backOffFactor, type DueRun } from '#contracts/schedule';
 import { tasksView, type TaskDocument } from '#contracts/task';
 import { decodeEvent, encodeEvents } from '#event-store/codec';
 import type { EventMetadata, EventStore, NewEvent, RecordedEvent } from '#event-store/event-store';
@@ -128,6 +135,7 @@ const cancelled: Evaluated = {
   page: null,
   timings: { fetchMs: 0, parseMs: 0, evaluateMs: 0 },
   state: null,
+  endedFromOutside: false,
 };
 
 function toResult(
@@ -155,9 +163,15 @@ function toResult(
   };
 }
 
+function sayingThatItBacksOff(result: RunResult): RunResult {
+  if (result.error === null) return result;
+  const message = `${result.error.message} At least ${backsOffAfter} runs in a row had to be ended from outside: until one ends well or the code is changed, runs are ${backOffFactor} intervals apart.`;
+  return { ...result, error: { ...result.error, message } };
+}
+
 /** What is written for a result on top of what is known: pure, decided anew where somebody else appended first. */
 function toEvent(before: AlertState, result: RunResult, found: Evaluated, task: TaskDocument | null): RunEvent {
-  const finding: Finding = { ...result, state: found.state };
+  const finding: Finding = { ...result, state: found.state, endedFromOutside: found.endedFromOutside };
   if (task === null) {
     const alert = { ...before, recentRuns: [...before.recentRuns, result.runId] };
     const decision = { notify: false, reason: 'not_changed' as const, transition: null };
@@ -169,8 +183,9 @@ function toEvent(before: AlertState, result: RunResult, found: Evaluated, task: 
     codeRevision: task.codeRevision,
     actions: task.spec.actions,
   });
-  const notifications = notificationsFor(tellings, task, result);
-  return { type: 'run.recorded', data: { result, decision, late, notifications, alert } };
+  const told = backsOff(alert) ? sayingThatItBacksOff(result) : result;
+  const notifications = notificationsFor(tellings, task, told);
+  return { type: 'run.recorded', data: { result: told, decision, late, notifications, alert } };
 }
 
 /** Rejects where a part is out of reach: the message is then tried again, and the claim taken over. */

@@ -44,11 +44,11 @@ export async function runTest(
   const { runId, url, evaluationFunction, codeForm, fetch, policy, paused, actions, queuedAt } = test;
   const signal = AbortSignal.timeout(loadTimeoutMs);
   const pageLoader: PageLoader = {
+    ...evaluators.pageLoader,
     load: (request) => evaluators.pageLoader.load({ ...request, signal }),
-    close: () => evaluators.pageLoader.close(),
   };
   const startedMs = clock.now();
-  const { state, error, timings, ...found } = await evaluateTask(
+  const { state, error, timings, endedFromOutside, ...found } = await evaluateTask(
     { ...evaluators, pageLoader },
     {
       taskId: ownerId,
@@ -64,7 +64,7 @@ export async function runTest(
   const run = { runId, trigger: 'manual', force: false, dryRun: false, scheduledFor: queuedAt } as const;
   const { decision } = decideAlert(
     initialAlert,
-    { ...run, finishedAt, outcome, values, state },
+    { ...run, finishedAt, outcome, values, state, endedFromOutside },
     { policy, paused, codeRevision: 0, actions },
   );
   return {

@@ -27,7 +27,7 @@ export function commandFor({ type, data, key, metadata }: BusMessage): ScheduleC
     case 'task.created':
       return { type: 'planRuns', ...about, ...planned, active: data['active'] === true, nowMs };
     case 'task.changed':
-      return { type: 'planRuns', ...about, ...planned, nowMs };
+      return { type: 'planRuns', ...about, ...planned, codeChanged: data['codeChanged'] === true, nowMs };
     case 'task.paused':
       return { type: 'planRuns', ...about, active: false, nowMs };
     case 'task.resumed':

@@ -1,9 +1,10 @@
 /** The view `schedules`: what is due next per task, and which runs have no result yet. */
-import type { RunEvent } from '#contracts/run';
+import { backsOff, type RunEvent } from '#contracts/run';
 import type { DueRun, ScheduleDocument, ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent } from '#event-store/codec';
 import type { RecordedEvent } from '#event-store/event-store';
 import { shardOf } from '#leases/leases';
+import { pacedDueAt } from './domain/schedule.js';
 
 export const scheduleViewPrefixes = ['schedule-', 'run-'] as const;
 
@@ -20,9 +21,18 @@ function withPending(document: ScheduleDocument, pending: DueRun[]): ScheduleDoc
   return over ? null : { ...document, pending, pendingSince: oldest(pending) };
 }
 
+/** The timer looks at the task when it is due by this pace. */
+function paced(document: ScheduleDocument, slow: boolean): ScheduleDocument {
+  const { backsOff: _backsOff, ...rest } = document;
+  const nextDueAt = pacedDueAt(document.plan, slow);
+  return slow ? { ...rest, nextDueAt, backsOff: true } : { ...rest, nextDueAt };
+}
+
 function afterScheduleEvent(document: ScheduleDocument | null, recorded: RecordedEvent): ScheduleDocument | null {
-  const { data } = decodeEvent<ScheduleEvent>(recorded);
+  const { type, data } = decodeEvent<ScheduleEvent>(recorded);
   const pending = document?.pending ?? [];
+  // A new plan is a new beginning: another schedule, other code, or a task that was resumed.
+  const slow = type !== 'schedule.planned' && document?.backsOff === true;
   const next: ScheduleDocument = {
     taskId: data.plan.taskId,
     organizationId: recorded.metadata.organizationId,
@@ -33,7 +43,7 @@ function afterScheduleEvent(document: ScheduleDocument | null, recorded: Recorde
     pendingSince: null,
     metadata: recorded.metadata,
   };
-  return withPending(next, 'run' in data ? [...pending, data.run] : pending);
+  return withPending(paced(next, slow), 'run' in data ? [...pending, data.run] : pending);
 }
 
 /** Pure: the same events give the same bytes. */
@@ -42,7 +52,6 @@ export function reduce(document: ScheduleDocument | null, recorded: RecordedEven
   const event = decodeEvent<RunEvent>(recorded);
   if (document === null || event.type !== 'run.recorded') return document;
   const { runId } = event.data.result;
-  if (!document.pending.some((run) => run.runId === runId)) return document;
   const pending = document.pending.filter((run) => run.runId !== runId);
-  return withPending(document, pending);
+  return withPending(paced(document, backsOff(event.data.alert)), pending);
 }

@@ -78,7 +78,7 @@ describe('the timer', () => {
     });
   };
 
-  const finish = async (run: DueRun): Promise<void> => {
+  const finish = async (run: DueRun, timesEnded = 0): Promise<void> => {
     const known = await parts.eventStore.readLast(`run-${taskId}`);
     const result = { ...run, taskRevision: 0, status: 'succeeded', outcome: true, values: {}, logs: [], error: null };
     const [event] = encodeEvents(
@@ -111,6 +111,7 @@ describe('the timer', () => {
               recentRuns: [run.runId],
               previous: null,
               state: {},
+              timesEnded,
             },
           },
         },
@@ -162,6 +163,46 @@ describe('the timer', () => {
       '2026-11-21T10:00:00.000Z',
       '2026-11-21T10:00:10.000Z',
     ]);
+  });
+
+  it('fires one slot of four while a task backs off, and the next one after a run that ended well', async () => {
+    const finishLast = async (timesEnded: number): Promise<void> => {
+      const run = (await fired()).at(-1);
+      if (run === undefined) throw new Error('nothing fired');
+      await finish(run, timesEnded);
+      await project();
+    };
+    const fireAt = async (seconds: number): Promise<void> => {
+      nowMs = start + seconds * 1_000;
+      await fireDue(parts);
+      await project();
+    };
+    await fireAt(0);
+    await finishLast(3);
+    for (const seconds of [10, 20, 30, 39.9, 40]) await fireAt(seconds);
+    await finishLast(0);
+    await fireAt(50);
+    expect((await fired()).map(({ scheduledFor }) => (Date.parse(scheduledFor) - start) / 1_000)).toEqual([0, 40, 50]);
+  });
+
+  it('fires at its own pace again once the code of a task that backs off is changed', async () => {
+    await fireDue(parts);
+    await project();
+    const [run] = await fired();
+    if (run === undefined) throw new Error('nothing fired');
+    await finish(run, 3);
+    await project();
+    await runCommand(parts.eventStore, scheduleDecider, {
+      stream: scheduleStream(taskId),
+      command: { type: 'planRuns', taskId, taskRevision: 1, codeChanged: true, nowMs: start },
+      commandId: 'c2',
+      metadata,
+      from: 'last',
+    });
+    await project();
+    nowMs = start + 10_000;
+    expect(await fireDue(parts)).toBe(1);
+    expect(await fired()).toHaveLength(2);
   });
 
   it('passes a slot over while the run before it is still going', async () => {

@@ -56,14 +56,15 @@ export async function fireDue({ eventStore, readStore, clock, logger, shards }: 
   });
   await Promise.all(
     documents.map(async (document) => {
-      const { taskId, nextDueAt, pending } = document;
+      const { taskId, pending, backsOff = false } = document;
+      const { nextDueAt } = document.plan;
       if (nextDueAt === null) return;
       const commandId = `slot.${taskId}.${Date.parse(nextDueAt)}`;
       const busy = pending.some(({ trigger }) => trigger === 'schedule');
       try {
         await runCommand<ScheduleState, ScheduleCommand, ScheduleEvent>(eventStore, scheduleDecider, {
           stream: scheduleStream(taskId),
-          command: { type: 'fireSlot', dueAt: nextDueAt, busy, nowMs },
+          command: { type: 'fireSlot', dueAt: nextDueAt, busy, late: backsOff, nowMs },
           commandId,
           metadata: metadataOf(document, commandId, nowMs),
           from: 'last',

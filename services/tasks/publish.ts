@@ -11,8 +11,13 @@ function contentOf(event: TaskEvent): JsonObject | null {
   switch (event.type) {
     case 'task.created':
       return { active: event.data.status === 'active', schedule: event.data.spec.schedule };
-    case 'task.changed':
-      return event.data.changes.schedule === undefined ? {} : { schedule: event.data.changes.schedule };
+    case 'task.changed': {
+      const { schedule, evaluationFunction } = event.data.changes;
+      return {
+        ...(schedule === undefined ? {} : { schedule }),
+        ...(evaluationFunction === undefined ? {} : { codeChanged: true }),
+      };
+    }
     case 'task.paused':
     case 'task.resumed':
     case 'task.archived':

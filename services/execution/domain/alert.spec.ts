@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { AlertState } from '#contracts/run';
+import { backsOff, type AlertState } from '#contracts/run';
 import { decideAlert, initialAlert, type Finding, type Judgement, type Listening } from './alert.js';
 
 const everybody: Listening = {
@@ -25,6 +25,7 @@ function finding(outcome: boolean | null, more: Partial<Finding> = {}): Finding 
     outcome,
     values: {},
     state: null,
+    endedFromOutside: false,
     ...more,
   };
 }
@@ -165,6 +166,43 @@ describe('order', () => {
       alert: { ...told, recentRuns: [...told.recentRuns, early.runId] },
     });
     expect(judged.decision.notify).toBe(false);
+  });
+});
+
+describe('runs that had to be ended from outside', () => {
+  const ended = (): Finding => finding(null, { endedFromOutside: true });
+  const patient: Listening = { ...everybody, policy: { notifyOn: 'became_true', errorThreshold: 100 } };
+  /** What the judgements of these findings leave behind. */
+  const left = (findings: readonly Finding[], task = patient, from = initialAlert): AlertState =>
+    findings.reduce((alert, each) => decideAlert(alert, each, task).alert, from);
+  const backedOff = (): AlertState => left([ended(), ended(), ended()]);
+
+  it('make a task back off from the third in a row on, with a health error whatever the threshold is', () => {
+    const twice = left([ended(), ended()]);
+    expect([backsOff(twice), twice.health]).toEqual([false, 'ok']);
+    const third = decideAlert(twice, ended(), patient);
+    expect(third.decision).toMatchObject({ reason: 'error_threshold', transition: { kind: 'health', to: 'error' } });
+    expect(backsOff(third.alert)).toBe(true);
+  });
+
+  it('are no row where another failure or a good run comes between', () => {
+    expect(backsOff(left([ended(), ended(), finding(null), ended()]))).toBe(false);
+    expect(backsOff(left([ended(), ended(), finding(false), ended()]))).toBe(false);
+  });
+
+  it('are over at the first good run, not at another failure', () => {
+    const before = backedOff();
+    expect(backsOff(left([finding(null)], patient, before))).toBe(true);
+    const good = decideAlert(before, finding(false), patient);
+    expect([backsOff(good.alert), good.alert.health]).toEqual([false, 'ok']);
+    expect(good.tellings).toMatchObject([{ kind: 'recovered' }]);
+  });
+
+  it('are forgotten when the code changes', () => {
+    const changed = { ...patient, codeRevision: 7 };
+    const before = backedOff();
+    expect(backsOff(left([ended()], changed, before))).toBe(false);
+    expect(backsOff(left([ended(), ended(), ended()], changed, before))).toBe(true);
   });
 });
 

@@ -1,7 +1,7 @@
 /** From an outcome to a decision: pure, so that the same results under the same policy always tell the same people. */
 import type { NotificationKind, StoredAction } from '#contracts/action';
 import type { Decision, DecisionReason, Policy, Transition } from '#contracts/policy';
-import type { AlertState } from '#contracts/run';
+import { backsOff, type AlertState } from '#contracts/run';
 import type { JsonObject } from '#runtime/json';
 
 export const initialAlert: AlertState = {
@@ -31,6 +31,8 @@ export interface Finding {
   readonly values: JsonObject;
   /** `page.state` after the run; null: the old one stays. */
   readonly state: JsonObject | null;
+  /** The thread or process that ran it had to be ended. */
+  readonly endedFromOutside: boolean;
 }
 
 /** What of a task bears on the decision. */
@@ -87,11 +89,21 @@ function tell(
   return { reason, transition, telling: { kind, occasion, transition } };
 }
 
-/** Errors never change the condition; they have an edge of their own at `errorThreshold` in a row. */
+/** How many runs in a row had to be ended: another failure ends the row, unless it is so long that only a good run does. */
+function countEnded(alert: AlertState, { endedFromOutside, outcome }: Finding): AlertState {
+  const { timesEnded = 0, ...rest } = alert;
+  if (endedFromOutside) return { ...rest, timesEnded: timesEnded + 1 };
+  return outcome === null && backsOff(alert) ? alert : rest;
+}
+
+/**
+ * Errors never change the condition; they have an edge of their own at `errorThreshold` in a row, and at once where the
+ * task backs off.
+ */
 function afterError(alert: AlertState, task: Listening): Step {
   const consecutiveErrors = alert.consecutiveErrors + 1;
   const counted = { ...alert, consecutiveErrors };
-  if (consecutiveErrors < task.policy.errorThreshold) {
+  if (consecutiveErrors < task.policy.errorThreshold && !backsOff(alert)) {
     return { alert: counted, reason: 'error_below_threshold', transition: null, telling: null };
   }
   if (alert.health === 'error') return { alert: counted, reason: 'not_changed', transition: null, telling: null };
@@ -148,7 +160,9 @@ function remember(alert: AlertState, { runId, trigger, scheduledFor }: Finding, 
 
 /** Editing the code or unpausing forgets the condition, but not what people were told. */
 function forget(alert: AlertState, codeRevision: number): AlertState {
-  return alert.codeRevision >= codeRevision ? alert : { ...alert, condition: 'unknown', codeRevision };
+  if (alert.codeRevision >= codeRevision) return alert;
+  const { timesEnded: _timesEnded, ...rest } = alert;
+  return { ...rest, condition: 'unknown', codeRevision };
 }
 
 function forced(finding: Finding): Telling {
@@ -164,7 +178,7 @@ export function decideAlert(before: AlertState, finding: Finding, task: Listenin
   if (finding.dryRun) {
     return { decision: quiet('dry_run'), tellings: [], alert: remember(before, finding, late), late };
   }
-  const steps = judge(known, finding, task);
+  const steps = judge(countEnded(known, finding), finding, task);
   const [first] = steps;
   const last = steps.find(({ telling }) => telling !== null) ?? first;
   const alert: AlertState = {

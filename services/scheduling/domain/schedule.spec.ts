@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Plan, Schedule, ScheduleEvent } from '#contracts/schedule';
 import { given } from '#event-store/given';
-import { scheduleDecider, slotRunId, type ScheduleState } from './schedule.js';
+import { pacedDueAt, scheduleDecider, slotRunId, type ScheduleState } from './schedule.js';
 
 const taskId = 'ntf_00000000000000000000000001';
 const start = Date.parse('2026-11-21T10:00:00.000Z');
@@ -56,6 +56,15 @@ describe('planning', () => {
 
   it('says nothing where neither schedule nor activity changes', () => {
     given(scheduleDecider, planned()).when({ type: 'planRuns', taskId, taskRevision: 5, nowMs: start }).thenNothing();
+  });
+
+  it('is said anew when the code changed, once, so that a task that backed off begins again', () => {
+    const changed = { type: 'planRuns', taskId, taskRevision: 1, codeChanged: true, nowMs: start } as const;
+    const ran = { nextDueAt: at(10), highWaterMark: at(0) };
+    given(scheduleDecider, planned(ran))
+      .when(changed)
+      .then(planned({ ...ran, taskRevision: 1 }))
+      .andAgainNothing();
   });
 
   it('stops on pause and is due at once when it goes on, but never at a slot that fired', () => {
@@ -129,6 +138,22 @@ describe('a slot', () => {
         skipped: { from: at(0), to: at(30), count: 4 },
       },
     });
+  });
+
+  it('of a task that backs off is the fourth after the last; it says which were left out, and fires whatever is caught up', () => {
+    const ran = plan({ schedule: { ...every10, catchUp: 'none' }, nextDueAt: at(10), highWaterMark: at(0) });
+    expect([pacedDueAt(ran, true), pacedDueAt(ran, false)]).toEqual([at(40), at(10)]);
+    const command = { type: 'fireSlot', dueAt: at(10), busy: false, late: true, nowMs: start + 40_000 } as const;
+    expect(scheduleDecider.decide(command, { status: 'planned', plan: ran })).toMatchObject([
+      {
+        type: 'slot.fired',
+        data: {
+          plan: { nextDueAt: at(50), highWaterMark: at(40) },
+          run: { scheduledFor: at(40) },
+          skipped: { from: at(10), to: at(30), count: 3 },
+        },
+      },
+    ]);
   });
 
   it('is passed over, missed ones included, where catching up is not wanted', () => {

@@ -1,5 +1,5 @@
 /** The schedule aggregate: when a task is due, and that no slot fires twice. */
-import type { DueRun, Plan, Schedule, ScheduleEvent } from '#contracts/schedule';
+import { backOffFactor, type DueRun, type Plan, type Schedule, type ScheduleEvent } from '#contracts/schedule';
 import type { Decider } from '#event-store/decider';
 import { unreachable } from '#runtime/errors';
 import { derivedId } from '#runtime/ids';
@@ -15,11 +15,19 @@ export type ScheduleCommand =
       readonly taskRevision: number;
       readonly schedule?: Schedule;
       readonly active?: boolean;
+      /** What ran badly is not what will run: said even where the schedule stays the same. */
+      readonly codeChanged?: boolean;
       readonly nowMs: number;
     }
   | { readonly type: 'stopRuns'; readonly taskId: string; readonly taskRevision: number }
-  /** The timer found this slot due. `busy`: a run of the schedule has no result yet. */
-  | { readonly type: 'fireSlot'; readonly dueAt: string; readonly busy: boolean; readonly nowMs: number }
+  /** The timer found this slot due. `busy`: a run of the schedule has no result yet. `late`: slots before now were left out on purpose. */
+  | {
+      readonly type: 'fireSlot';
+      readonly dueAt: string;
+      readonly busy: boolean;
+      readonly late?: boolean;
+      readonly nowMs: number;
+    }
   | {
       readonly type: 'requestRun';
       readonly taskId: string;
@@ -58,7 +66,14 @@ function firstDueAt(before: Plan, schedule: Schedule, active: boolean, nowMs: nu
 }
 
 function planRuns(
-  { taskId, taskRevision, schedule, active, nowMs }: Extract<ScheduleCommand, { type: 'planRuns' }>,
+  {
+    taskId,
+    taskRevision,
+    schedule,
+    active,
+    codeChanged = false,
+    nowMs,
+  }: Extract<ScheduleCommand, { type: 'planRuns' }>,
   state: ScheduleState,
 ): readonly ScheduleEvent[] {
   const before = state.status === 'none' ? unplanned(taskId) : state.plan;
@@ -66,9 +81,17 @@ function planRuns(
   if (taskRevision < before.taskRevision) return [];
   const after = { schedule: schedule ?? before.schedule, active: active ?? before.active };
   const same = JSON.stringify(after.schedule) === JSON.stringify(before.schedule) && after.active === before.active;
-  if (same && before.taskRevision >= 0) return [];
-  const nextDueAt = firstDueAt(before, after.schedule, after.active, nowMs);
+  const isNews = codeChanged && taskRevision > before.taskRevision;
+  if (same && before.taskRevision >= 0 && !isNews) return [];
+  const nextDueAt = same && isNews ? before.nextDueAt : firstDueAt(before, after.schedule, after.active, nowMs);
   return [{ type: 'schedule.planned', data: { plan: { ...before, ...after, taskRevision, nextDueAt } } }];
+}
+
+/** When the next run is: of a task that backs off, so many slots after the last. Those in between are passed over. */
+export function pacedDueAt({ schedule, nextDueAt, highWaterMark }: Plan, slow: boolean): string | null {
+  if (!slow || nextDueAt === null || highWaterMark === null || schedule.type !== 'interval') return nextDueAt;
+  const slowMs = Date.parse(highWaterMark) + backOffFactor * schedule.intervalSeconds * 1_000;
+  return at(Math.max(Date.parse(nextDueAt), slowMs));
 }
 
 export function slotRunId(taskId: string, dueMs: number): string {
@@ -78,7 +101,7 @@ export function slotRunId(taskId: string, dueMs: number): string {
 /** Where the timer speaks of another slot than the one that is due, its view is behind, and so is what it says of `busy`. */
 function fireSlot(
   plan: Plan,
-  { dueAt, busy, nowMs }: Extract<ScheduleCommand, { type: 'fireSlot' }>,
+  { dueAt, busy, late = false, nowMs }: Extract<ScheduleCommand, { type: 'fireSlot' }>,
 ): readonly ScheduleEvent[] {
   if (!plan.active || plan.nextDueAt !== dueAt || plan.schedule.type !== 'interval') return [];
   const nextDueMs = Date.parse(plan.nextDueAt);
@@ -95,7 +118,7 @@ function fireSlot(
     },
   });
   if (busy) return [passOver('overlap')];
-  if (skipped !== null && plan.schedule.catchUp === 'none') return [passOver('catch_up_none')];
+  if (skipped !== null && plan.schedule.catchUp === 'none' && !late) return [passOver('catch_up_none')];
   const run: DueRun = {
     runId: slotRunId(plan.taskId, latestMs),
     taskId: plan.taskId,
