@@ -56,6 +56,8 @@ export interface OutboundRequest {
   readonly onBodyLimit: 'fail' | 'cut';
   /** 0: a redirect is an answer like any other. At most 5; each target is checked anew and credentials are dropped across origins. */
   readonly maxRedirects: number;
+  /** Cookies that one redirect sets go with the next ones, within this exchange and by their domain, path and `Secure`. */
+  readonly keepsCookies?: boolean;
   /** `http://user:pass@host:port` for this request alone; its address is checked too. */
   readonly proxyUrl?: string;
   readonly signal?: AbortSignal;

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Client, Dispatcher } from 'undici';
 import { createAddressPolicy, hostOf, hostOfUrlHostname, type AddressPolicy, type Host } from './addresses.js';
 import { Connections, type Pooled } from './connections.js';
+import { Cookies } from './cookies.js';
 import { bodySink, codingsOf, type BodyLimits, type BodyOwner, type BodySink } from './decode.js';
 import { dial, endpointKey, endpointKeyOf, literalRefusal, parseProxy, portOf, type Proxy } from './dial.js';
 import { exchangeFault, Fault } from './failures.js';
@@ -120,6 +121,7 @@ interface HopAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
   readonly cut: boolean;
+  readonly setCookies: readonly string[];
   /** What is asked next, or null. */
   readonly next: Hop | Fault | null;
 }
@@ -140,6 +142,7 @@ class Exchange implements Dispatcher.DispatchHandler, BodyOwner {
   #pieces = 0;
   #status = 0;
   #headers: Readonly<Record<string, string>> = {};
+  #setCookies: readonly string[] = [];
   #next: Hop | Fault | null = null;
   started = false;
   answered = false;
@@ -181,6 +184,7 @@ class Exchange implements Dispatcher.DispatchHandler, BodyOwner {
     this.#run.answerStarted();
     this.#status = status;
     this.#headers = joined(headers);
+    this.#setCookies = [headers['set-cookie'] ?? []].flat();
     this.#next = this.#follows ? nextHop(this.#hop, status, this.#headers['location']) : null;
     if (this.#next !== null) return;
     const codings = codingsOf(this.#headers['content-encoding']);
@@ -234,7 +238,7 @@ class Exchange implements Dispatcher.DispatchHandler, BodyOwner {
   }
 
   #answer(body: Uint8Array, cut: boolean): HopAnswer {
-    return { status: this.#status, headers: this.#headers, body, cut, next: this.#next };
+    return { status: this.#status, headers: this.#headers, body, cut, setCookies: this.#setCookies, next: this.#next };
   }
 
   #settle(hand: () => void): void {
@@ -351,6 +355,7 @@ class UndiciOutbound implements Outbound {
     if (first instanceof Fault) throw first;
     const method = normalizedMethod(request.method);
     let hop: Hop = { method, url: first.url, headers: request.headers, body: request.body };
+    const cookies = request.keepsCookies === true && limit > 0 ? new Cookies(request.headers) : null;
     for (let redirects = 0; ; redirects += 1) {
       const answer = await this.#ask(hop, request, run, proxies, limit > 0);
       if (answer.next === null) {
@@ -369,7 +374,7 @@ class UndiciOutbound implements Outbound {
       if (redirects >= limit) {
         throw new Fault('too_many_redirects', `The server redirects more than ${limit} times.`);
       }
-      hop = answer.next;
+      hop = cookies === null ? answer.next : cookies.follow(hop.url, answer.setCookies, answer.next);
     }
   }
 

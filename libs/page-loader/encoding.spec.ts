@@ -9,66 +9,160 @@ function read(body: Uint8Array, kind: ContentKind = 'html', charset: string | nu
   return text.ok ? [text.encoding, new TextDecoder().decode(text.body)] : ['refused', text.label];
 }
 
+/** The table of the WHATWG Encoding standard (section 4.2), whole: the names of encodings and their labels. */
+const labelsOf: Readonly<Record<string, string>> = {
+  'utf-8': 'unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8',
+  ibm866: '866 cp866 csibm866 ibm866',
+  'iso-8859-2': 'csisolatin2 iso-8859-2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2',
+  'iso-8859-3': 'csisolatin3 iso-8859-3 iso-ir-109 iso8859-3 iso88593 iso_8859-3 iso_8859-3:1988 l3 latin3',
+  'iso-8859-4': 'csisolatin4 iso-8859-4 iso-ir-110 iso8859-4 iso88594 iso_8859-4 iso_8859-4:1988 l4 latin4',
+  'iso-8859-5': 'csisolatincyrillic cyrillic iso-8859-5 iso-ir-144 iso8859-5 iso88595 iso_8859-5 iso_8859-5:1988',
+  'iso-8859-6':
+    'arabic asmo-708 csiso88596e csiso88596i csisolatinarabic ecma-114 iso-8859-6 iso-8859-6-e iso-8859-6-i iso-ir-127 iso8859-6 iso88596 iso_8859-6 iso_8859-6:1987',
+  'iso-8859-7':
+    'csisolatingreek ecma-118 elot_928 greek greek8 iso-8859-7 iso-ir-126 iso8859-7 iso88597 iso_8859-7 iso_8859-7:1987 sun_eu_greek',
+  'iso-8859-8':
+    'csiso88598e csisolatinhebrew hebrew iso-8859-8 iso-8859-8-e iso-ir-138 iso8859-8 iso88598 iso_8859-8 iso_8859-8:1988 visual',
+  'iso-8859-8-i': 'csiso88598i iso-8859-8-i logical',
+  'iso-8859-10': 'csisolatin6 iso-8859-10 iso-ir-157 iso8859-10 iso885910 l6 latin6',
+  'iso-8859-13': 'iso-8859-13 iso8859-13 iso885913',
+  'iso-8859-14': 'iso-8859-14 iso8859-14 iso885914',
+  'iso-8859-15': 'csisolatin9 iso-8859-15 iso8859-15 iso885915 iso_8859-15 l9',
+  'iso-8859-16': 'iso-8859-16',
+  'koi8-r': 'cskoi8r koi koi8 koi8-r koi8_r',
+  'koi8-u': 'koi8-ru koi8-u',
+  macintosh: 'csmacintosh mac macintosh x-mac-roman',
+  'windows-874': 'dos-874 iso-8859-11 iso8859-11 iso885911 tis-620 windows-874',
+  'windows-1250': 'cp1250 windows-1250 x-cp1250',
+  'windows-1251': 'cp1251 windows-1251 x-cp1251',
+  'windows-1252':
+    'ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 iso_8859-1 iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252',
+  'windows-1253': 'cp1253 windows-1253 x-cp1253',
+  'windows-1254':
+    'cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 l5 latin5 windows-1254 x-cp1254',
+  'windows-1255': 'cp1255 windows-1255 x-cp1255',
+  'windows-1256': 'cp1256 windows-1256 x-cp1256',
+  'windows-1257': 'cp1257 windows-1257 x-cp1257',
+  'windows-1258': 'cp1258 windows-1258 x-cp1258',
+  'x-mac-cyrillic': 'x-mac-cyrillic x-mac-ukrainian',
+  gbk: 'chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 gbk iso-ir-58 x-gbk',
+  gb18030: 'gb18030',
+  big5: 'big5 big5-hkscs cn-big5 csbig5 x-x-big5',
+  'euc-jp': 'cseucpkdfmtjapanese euc-jp x-euc-jp',
+  'iso-2022-jp': 'csiso2022jp iso-2022-jp',
+  shift_jis: 'csshiftjis ms932 ms_kanji shift-jis shift_jis sjis windows-31j x-sjis',
+  'euc-kr': 'cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 windows-949',
+  replacement: 'csiso2022kr hz-gb-2312 iso-2022-cn iso-2022-cn-ext iso-2022-kr replacement',
+  'utf-16be': 'unicodefffe utf-16be',
+  'utf-16le': 'csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le',
+  'x-user-defined': 'x-user-defined',
+};
+const refused = labelsOf['replacement']?.split(' ') ?? [];
+const readable = Object.entries(labelsOf)
+  .filter(([encoding]) => encoding !== 'replacement')
+  .flatMap(([encoding, labels]) => labels.split(' ').map((label) => [label, encoding] as const));
+
 describe('labels', () => {
-  it.each([
-    ['utf-8', 'utf-8'],
-    ['UTF8', 'utf-8'],
-    ['unicode-1-1-utf-8', 'utf-8'],
-    ['  utf-8\n', 'utf-8'],
-    ['ascii', 'windows-1252'],
-    ['us-ascii', 'windows-1252'],
-    ['latin1', 'windows-1252'],
-    ['l1', 'windows-1252'],
-    ['iso-8859-1', 'windows-1252'],
-    ['iso8859-1', 'windows-1252'],
-    ['cp1252', 'windows-1252'],
-    ['cp819', 'windows-1252'],
-    ['iso-8859-2', 'iso-8859-2'],
-    ['latin2', 'iso-8859-2'],
-    ['iso-8859-5', 'iso-8859-5'],
-    ['cyrillic', 'iso-8859-5'],
-    ['iso-8859-8-i', 'iso-8859-8-i'],
-    ['logical', 'iso-8859-8-i'],
-    ['visual', 'iso-8859-8'],
-    ['iso-8859-9', 'windows-1254'],
-    ['latin5', 'windows-1254'],
-    ['iso-8859-11', 'windows-874'],
-    ['tis-620', 'windows-874'],
-    ['iso-8859-15', 'iso-8859-15'],
-    ['iso-8859-16', 'iso-8859-16'],
-    ['koi8-r', 'koi8-r'],
-    ['koi', 'koi8-r'],
-    ['koi8-ru', 'koi8-u'],
-    ['macintosh', 'macintosh'],
-    ['x-mac-ukrainian', 'x-mac-cyrillic'],
-    ['windows-1251', 'windows-1251'],
-    ['cp866', 'ibm866'],
-    ['gb2312', 'gbk'],
-    ['chinese', 'gbk'],
-    ['gbk', 'gbk'],
-    ['gb18030', 'gb18030'],
-    ['big5-hkscs', 'big5'],
-    ['x-x-big5', 'big5'],
-    ['euc-jp', 'euc-jp'],
-    ['iso-2022-jp', 'iso-2022-jp'],
-    ['shift-jis', 'shift_jis'],
-    ['windows-31j', 'shift_jis'],
-    ['ms932', 'shift_jis'],
-    ['ks_c_5601-1987', 'euc-kr'],
-    ['korean', 'euc-kr'],
-    ['windows-949', 'euc-kr'],
-    ['utf-16', 'utf-16le'],
-    ['ucs-2', 'utf-16le'],
-    ['utf-16be', 'utf-16be'],
-    ['x-user-defined', 'x-user-defined'],
-    ['utf-7', null],
-    ['utf-32', null],
-    ['nonsense', null],
-    ['', null],
-    ['utf-8\0', null],
-    ['ütf-8', null],
-  ])('%j is %s', (label, encoding) => {
+  it('are all that the standard has', () => {
+    expect(readable.length + refused.length).toBe(228);
+  });
+
+  it.each(readable)('%s is %s', (label, encoding) => {
     expect(encodingOf(label)).toBe(encoding);
+    expect(encodingOf(`\t ${label.toUpperCase()}\n`)).toBe(encoding);
+  });
+
+  it.each(refused)('%s is not to be read', (label) => {
+    expect(toUtf8(bytes('x'), 'html', label.toUpperCase())).toEqual({ ok: false, label: label.toUpperCase() });
+    expect(encodingOf(label)).toBe(null);
+  });
+
+  it.each(['utf-7', 'utf-32', 'nonsense', '', 'utf-8\0', 'ütf-8', 'utf_8', 'utf 8', 'windows-1259', 'cesu-8'])(
+    '%j is none',
+    (label) => {
+      expect(encodingOf(label)).toBe(null);
+    },
+  );
+});
+
+/** Bytes 0xa0 to 0xff, as another implementation of the same tables has them. */
+const upperHalves: readonly (readonly [encoding: string, characters: string])[] = [
+  ['ibm866', 'абвгдежзийклмноп░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀рстуфхцчшщъыьэюяЁёЄєЇїЎў°∙·√№¤■\u00a0'],
+  [
+    'iso-8859-2',
+    '\u00a0Ą˘Ł¤ĽŚ§¨ŠŞŤŹ\u00adŽŻ°ą˛ł´ľśˇ¸šşťź˝žżŔÁÂĂÄĹĆÇČÉĘËĚÍÎĎĐŃŇÓÔŐÖ×ŘŮÚŰÜÝŢßŕáâăäĺćçčéęëěíîďđńňóôőö÷řůúűüýţ˙',
+  ],
+  [
+    'iso-8859-3',
+    '\u00a0Ħ˘£¤�Ĥ§¨İŞĞĴ\u00ad�Ż°ħ²³´µĥ·¸ışğĵ½�żÀÁÂ�ÄĊĈÇÈÉÊËÌÍÎÏ�ÑÒÓÔĠÖ×ĜÙÚÛÜŬŜßàáâ�äċĉçèéêëìíîï�ñòóôġö÷ĝùúûüŭŝ˙',
+  ],
+  [
+    'iso-8859-4',
+    '\u00a0ĄĸŖ¤ĨĻ§¨ŠĒĢŦ\u00adŽ¯°ą˛ŗ´ĩļˇ¸šēģŧŊžŋĀÁÂÃÄÅÆĮČÉĘËĖÍÎĪĐŅŌĶÔÕÖ×ØŲÚÛÜŨŪßāáâãäåæįčéęëėíîīđņōķôõö÷øųúûüũū˙',
+  ],
+  [
+    'iso-8859-5',
+    '\u00a0ЁЂЃЄЅІЇЈЉЊЋЌ\u00adЎЏАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯабвгдежзийклмнопрстуфхцчшщъыьэюя№ёђѓєѕіїјљњћќ§ўџ',
+  ],
+  [
+    'iso-8859-6',
+    '\u00a0���¤�������\u060c\u00ad�������������\u061b���\u061f�\u0621\u0622\u0623\u0624\u0625\u0626\u0627\u0628\u0629\u062a\u062b\u062c\u062d\u062e\u062f\u0630\u0631\u0632\u0633\u0634\u0635\u0636\u0637\u0638\u0639\u063a�����\u0640\u0641\u0642\u0643\u0644\u0645\u0646\u0647\u0648\u0649\u064a\u064b\u064c\u064d\u064e\u064f\u0650\u0651\u0652�������������',
+  ],
+  [
+    'iso-8859-7',
+    '\u00a0‘’£€₯¦§¨©ͺ«¬\u00ad�―°±²³΄΅Ά·ΈΉΊ»Ό½ΎΏΐΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡ�ΣΤΥΦΧΨΩΪΫάέήίΰαβγδεζηθικλμνξοπρςστυφχψωϊϋόύώ�',
+  ],
+  [
+    'iso-8859-10',
+    '\u00a0ĄĒĢĪĨĶ§ĻĐŠŦŽ\u00adŪŊ°ąēģīĩķ·ļđšŧž―ūŋĀÁÂÃÄÅÆĮČÉĘËĖÍÎÏÐŅŌÓÔÕÖŨØŲÚÛÜÝÞßāáâãäåæįčéęëėíîïðņōóôõöũøųúûüýþĸ',
+  ],
+  [
+    'iso-8859-13',
+    '\u00a0”¢£¤„¦§Ø©Ŗ«¬\u00ad®Æ°±²³“µ¶·ø¹ŗ»¼½¾æĄĮĀĆÄÅĘĒČÉŹĖĢĶĪĻŠŃŅÓŌÕÖ×ŲŁŚŪÜŻŽßąįāćäåęēčéźėģķīļšńņóōõö÷ųłśūüżž’',
+  ],
+  [
+    'iso-8859-14',
+    '\u00a0Ḃḃ£ĊċḊ§Ẁ©ẂḋỲ\u00ad®ŸḞḟĠġṀṁ¶ṖẁṗẃṠỳẄẅṡÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏŴÑÒÓÔÕÖṪØÙÚÛÜÝŶßàáâãäåæçèéêëìíîïŵñòóôõöṫøùúûüýŷÿ',
+  ],
+  [
+    'iso-8859-15',
+    '\u00a0¡¢£€¥Š§š©ª«¬\u00ad®¯°±²³Žµ¶·ž¹º»ŒœŸ¿ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖ×ØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõö÷øùúûüýþÿ',
+  ],
+  [
+    'iso-8859-16',
+    '\u00a0ĄąŁ€„Š§š©Ș«Ź\u00adźŻ°±ČłŽ”¶·žčș»ŒœŸżÀÁÂĂÄĆÆÇÈÉÊËÌÍÎÏĐŃÒÓÔŐÖŚŰÙÚÛÜĘȚßàáâăäćæçèéêëìíîïđńòóôőöśűùúûüęțÿ',
+  ],
+  ['koi8-r', '═║╒ё╓╔╕╖╗╘╙╚╛╜╝╞╟╠╡Ё╢╣╤╥╦╧╨╩╪╫╬©юабцдефгхийклмнопярстужвьызшэщчъЮАБЦДЕФГХИЙКЛМНОПЯРСТУЖВЬЫЗШЭЩЧЪ'],
+  [
+    'macintosh',
+    '†°¢£§•¶ß®©™´¨≠ÆØ∞±≤≥¥µ∂∑∏π∫ªºΩæø¿¡¬√ƒ≈∆«»…\u00a0ÀÃÕŒœ–—“”‘’÷◊ÿŸ⁄€‹›ﬁﬂ‡·‚„‰ÂÊÁËÈÍÎÏÌÓÔ\uf8ffÒÚÛÙıˆ˜¯˘˙˚¸˝˛ˇ',
+  ],
+  [
+    'windows-1250',
+    '\u00a0ˇ˘Ł¤Ą¦§¨©Ş«¬\u00ad®Ż°±˛ł´µ¶·¸ąş»Ľ˝ľżŔÁÂĂÄĹĆÇČÉĘËĚÍÎĎĐŃŇÓÔŐÖ×ŘŮÚŰÜÝŢßŕáâăäĺćçčéęëěíîďđńňóôőö÷řůúűüýţ˙',
+  ],
+  [
+    'windows-1251',
+    '\u00a0ЎўЈ¤Ґ¦§Ё©Є«¬\u00ad®Ї°±Ііґµ¶·ё№є»јЅѕїАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯабвгдежзийклмнопрстуфхцчшщъыьэюя',
+  ],
+  [
+    'windows-1252',
+    '\u00a0¡¢£¤¥¦§¨©ª«¬\u00ad®¯°±²³´µ¶·¸¹º»¼½¾¿ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖ×ØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõö÷øùúûüýþÿ',
+  ],
+  [
+    'windows-1254',
+    '\u00a0¡¢£¤¥¦§¨©ª«¬\u00ad®¯°±²³´µ¶·¸¹º»¼½¾¿ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏĞÑÒÓÔÕÖ×ØÙÚÛÜİŞßàáâãäåæçèéêëìíîïğñòóôõö÷øùúûüışÿ',
+  ],
+  [
+    'windows-1256',
+    '\u00a0\u060c¢£¤¥¦§¨©\u06be«¬\u00ad®¯°±²³´µ¶·¸¹\u061b»¼½¾\u061f\u06c1\u0621\u0622\u0623\u0624\u0625\u0626\u0627\u0628\u0629\u062a\u062b\u062c\u062d\u062e\u062f\u0630\u0631\u0632\u0633\u0634\u0635\u0636×\u0637\u0638\u0639\u063a\u0640\u0641\u0642\u0643à\u0644â\u0645\u0646\u0647\u0648çèéêë\u0649\u064aîï\u064b\u064c\u064d\u064eô\u064f\u0650÷\u0651ù\u0652ûü\u200e\u200f\u06d2',
+  ],
+];
+
+describe('encodings of single bytes', () => {
+  it.each(upperHalves)('%s has its own letters', (encoding, characters) => {
+    const upper = Uint8Array.from({ length: 96 }, (_, at) => at + 0xa0);
+    expect(read(upper, 'text', encoding)).toEqual([encoding, characters]);
   });
 });
 

@@ -5,8 +5,17 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Outbound, OutboundAnswer, OutboundFailure, OutboundFailureReason } from '#outbound/outbound';
 import { contentOf } from './content.js';
 import { toUtf8 } from './encoding.js';
-import type { LoadedPage, LoadFailure, LoadFailureReason, PageLoader, PageRequest } from './page-loader.js';
-import { Politeness, type PolitenessOptions } from './politeness.js';
+import { OwnNetwork } from './own-network.js';
+import type {
+  KnownPage,
+  LoadedPage,
+  LoadFailure,
+  LoadFailureReason,
+  PageLoader,
+  PageRequest,
+  UnchangedPage,
+} from './page-loader.js';
+import { Politeness, type PolitenessOptions, type Refusal } from './politeness.js';
 
 export interface HttpPageLoaderOptions {
   /** A number in [0, 1): spreads the waits between attempts. */
@@ -14,9 +23,13 @@ export interface HttpPageLoaderOptions {
   /** Resolves after the wait; rejects when `signal` ends it. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
   readonly politeness?: Partial<PolitenessOptions>;
+  /** Told when nearly all sites go out of reach at once, and when they are back. */
+  readonly onOwnNetwork?: (isDown: boolean) => void;
 }
 
 const maxRedirects = 5;
+const ownNetworkMessage =
+  'Nearly all sites are out of reach at once, so it is likely the network here and not this site.';
 const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,application/json;q=0.9,*/*;q=0.8';
 const maxTimerMs = 2_147_483_647;
 
@@ -24,6 +37,8 @@ const maxTimerMs = 2_147_483_647;
 const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504]);
 /** Answers that say the request was not worked on, so that any method may be sent again. */
 const unworkedStatuses = new Set([425, 429, 503]);
+/** Answers whose Retry-After speaks for the whole site. */
+const busyStatuses = new Set([429, 503]);
 const passingReasons: ReadonlySet<LoadFailureReason> = new Set([
   'dns_failed',
   'connect_failed',
@@ -67,10 +82,27 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
     now: () => performance.now(),
     ...options.politeness,
   });
+  const ownNetwork = new OwnNetwork(() => performance.now(), options.onOwnNetwork ?? (() => undefined));
   const closing = new AbortController();
   const loads = new Set<Promise<unknown>>();
 
-  async function load(request: PageRequest): Promise<LoadedPage | LoadFailure> {
+  /** Waits out what the site asked for, where that is not too long. Not null: it is, or the wait was ended. */
+  async function outwait(origin: string, timeoutMs: number, ending: AbortSignal): Promise<Refusal | null> {
+    const pause = politeness.pauseOf(origin);
+    if (pause === null) return null;
+    if (pause.leftMs >= timeoutMs || ending.aborted) return pause;
+    try {
+      await sleep(pause.leftMs, ending);
+      return null;
+    } catch {
+      return pause;
+    }
+  }
+
+  async function loadPage(
+    request: PageRequest,
+    known: KnownPage | null,
+  ): Promise<LoadedPage | UnchangedPage | LoadFailure> {
     const startedAt = performance.now();
     const finish = (failure: Failure, attempts: number): LoadFailure => ({
       ok: false,
@@ -87,13 +119,17 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
     const timeoutMs = Math.min(Math.max(1, request.timeoutMs), maxTimerMs);
     const ending = request.signal === undefined ? closing.signal : AbortSignal.any([closing.signal, request.signal]);
     const origin = originOf(request.url);
+    const asked = known === null ? null : knownTo(request, known);
     let deadline: number | null = null;
     let last: Failure | null = null;
     for (let attempts = 1; ; attempts += 1) {
-      const refusal = politeness.refusalOf(origin);
+      const pause = attempts === 1 ? await outwait(origin, timeoutMs, ending) : null;
+      const refusal = pause ?? politeness.refusalOf(origin);
       if (refusal !== null) {
-        const message = `${refusal.message} The site failed several times in a row, so it is asked less often for now.`;
-        return finish(last ?? failureOf(request, refusal.reason, message), attempts - 1);
+        return finish(
+          last ?? { ...failureOf(request, refusal.reason, refusal.message), status: refusal.status },
+          attempts - 1,
+        );
       }
       // The time in line is not the site's, so it counts apart.
       if (!politeness.enter(origin) && !(await politeness.enterInLine(origin, timeoutMs, ending))) {
@@ -101,17 +137,22 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
         return finish(last ?? failureOf(request, 'timed_out', message), attempts - 1);
       }
       deadline ??= performance.now() + timeoutMs;
-      const attempt = await attemptOnce(
-        outbound,
-        request,
-        Math.max(1, Math.ceil(deadline - performance.now())),
-        ending,
-      );
-      politeness.leave(origin, attempt.ok || !attempt.isDown ? null : attempt);
+      const attempt = await attemptOnce(outbound, request, asked, deadline, ending);
+      const down = !attempt.ok && attempt.isDown ? attempt : null;
+      const isOurs = ownNetwork.tell(origin, down !== null) && down !== null;
+      politeness.leave(origin, isOurs ? null : down);
       if (attempt.ok) return { ...attempt.page, attempts, fetchMs: Math.round(performance.now() - startedAt) };
+      if (isOurs)
+        return finish(
+          { ...attempt, reason: 'own_network', message: `${ownNetworkMessage} ${attempt.message}` },
+          attempts,
+        );
+      if (attempt.retryAfterMs > 0 && busyStatuses.has(attempt.status ?? 0))
+        politeness.pause(origin, attempt.retryAfterMs, attempt);
       last = attempt;
       if (attempts >= request.retry.attempts || !attempt.mayRepeat || ending.aborted) return finish(attempt, attempts);
-      const waitMs = Math.max(delayMs(request.retry, attempts, random()), attempt.retryAfterMs);
+      const askedMs = politeness.pauseOf(origin)?.leftMs ?? 0;
+      const waitMs = Math.max(delayMs(request.retry, attempts, random()), askedMs, attempt.retryAfterMs);
       if (performance.now() + waitMs >= deadline) return finish(attempt, attempts);
       try {
         await sleep(waitMs, ending);
@@ -121,13 +162,20 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
     }
   }
 
+  /** Whoever closes the loader waits for it. */
+  function counted<Result>(loading: Promise<Result>): Promise<Result> {
+    loads.add(loading);
+    void loading.finally(() => loads.delete(loading));
+    return loading;
+  }
+
   return {
-    load(request) {
-      const loading = load(request);
-      loads.add(loading);
-      void loading.finally(() => loads.delete(loading));
-      return loading;
+    async load(request) {
+      const page = await counted(loadPage(request, null));
+      if (page.ok && 'unchanged' in page) throw new Error('a page that was not asked about cannot be unchanged');
+      return page;
     },
+    loadIfChanged: (request, known) => counted(loadPage(request, known)),
     async close() {
       closing.abort();
       await Promise.allSettled(loads);
@@ -148,27 +196,58 @@ interface Failure {
   readonly retryAfterMs: number;
 }
 
-type Attempt = { readonly ok: true; readonly page: Omit<LoadedPage, 'attempts' | 'fetchMs'> } | Failure;
+type Measured = 'attempts' | 'fetchMs';
+type Attempt =
+  { readonly ok: true; readonly page: Omit<LoadedPage, Measured> | Omit<UnchangedPage, Measured> } | Failure;
+
+/** Headers that ask for a page only if it has changed, and where it was. */
+interface Asked {
+  readonly finalUrl: string;
+  readonly validators: Readonly<Record<string, string>>;
+}
+
+/** A tag as servers write it; one that is anything else is not sent back. */
+const tagShape = /^[\x21-\x7e\x80-\xff]{1,256}$/;
+
+/** null: the server gave nothing to ask with, or the request asks so itself. */
+function knownTo({ method, headers }: PageRequest, { etag, lastModified, finalUrl }: KnownPage): Asked | null {
+  if (method !== 'GET' || Object.keys(headers).some((name) => /^(if-|range$)/i.test(name))) return null;
+  const isDate = lastModified !== null && lastModified.length < 64 && !Number.isNaN(Date.parse(lastModified));
+  const validators = {
+    ...(etag !== null && tagShape.test(etag) ? { 'if-none-match': etag } : {}),
+    ...(isDate ? { 'if-modified-since': lastModified } : {}),
+  };
+  return Object.keys(validators).length === 0 ? null : { finalUrl, validators };
+}
 
 async function attemptOnce(
   outbound: Outbound,
   request: PageRequest,
-  timeoutMs: number,
+  known: Asked | null,
+  deadline: number,
   signal: AbortSignal,
 ): Promise<Attempt> {
+  const headers = headersOf(request);
   const answer = await outbound.request({
     method: request.method,
     url: request.url,
-    headers: headersOf(request),
+    headers: known === null ? headers : { ...headers, ...known.validators },
     ...(request.body === null ? {} : { body: request.body }),
-    timeoutMs,
+    timeoutMs: Math.max(1, Math.ceil(deadline - performance.now())),
     maxBodyBytes: request.maxBytes,
     onBodyLimit: 'fail',
     maxRedirects: request.followRedirects ? maxRedirects : 0,
+    keepsCookies: true,
     ...(request.proxyUrl === null ? {} : { proxyUrl: request.proxyUrl }),
     signal,
   });
-  return answer.ok ? pageOf(request, answer) : outboundFailure(request, answer);
+  if (!answer.ok) return outboundFailure(request, answer);
+  if (answer.status !== 304 || known === null) return pageOf(request, answer);
+  const finalUrl = withFragmentOf(request.url, answer.finalUrl);
+  if (finalUrl === known.finalUrl)
+    return { ok: true, page: { ok: true, unchanged: true, finalUrl, headers: answer.headers } };
+  // Somewhere else than where the page was: what is unchanged there is not the page that is known.
+  return attemptOnce(outbound, request, null, deadline, signal);
 }
 
 function outboundFailure(request: PageRequest, failure: OutboundFailure): Failure {

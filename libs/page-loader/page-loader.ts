@@ -12,6 +12,8 @@ export const loadFailureReasons = [
   'protocol_error',
   'bad_encoding',
   'address_denied',
+  /** Nearly all sites are out of reach at once: it is this side's network, not the site. */
+  'own_network',
   'browser_unavailable',
 ] as const;
 export type LoadFailureReason = (typeof loadFailureReasons)[number];
@@ -57,6 +59,24 @@ export interface LoadedPage {
   readonly fetchMs: number;
 }
 
+/** What a page is known again by: what the server gave with it, and where redirects ended then. */
+export interface KnownPage {
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+  readonly finalUrl: string;
+}
+
+/** The server says that the page is as it was when it was known: its content was not sent again. */
+export interface UnchangedPage {
+  readonly ok: true;
+  readonly unchanged: true;
+  readonly finalUrl: string;
+  /** Of this answer: what they do not name is as it was. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly attempts: number;
+  readonly fetchMs: number;
+}
+
 export interface LoadFailure {
   readonly ok: false;
   readonly reason: LoadFailureReason;
@@ -71,6 +91,8 @@ export interface LoadFailure {
 export interface PageLoader {
   /** Loads one page, retries included. Never rejects for what the site does. */
   load(request: PageRequest): Promise<LoadedPage | LoadFailure>;
+  /** As `load`, but asks the server for the page only if it is not the known one. `request` must be what that was loaded with. */
+  loadIfChanged(request: PageRequest, known: KnownPage): Promise<LoadedPage | UnchangedPage | LoadFailure>;
   close(): Promise<void>;
 }
 

@@ -7,7 +7,11 @@ function polite(): { readonly politeness: Politeness; readonly clock: { now: num
   return { politeness, clock };
 }
 
-const down = { reason: 'connect_failed', message: 'Refused.' } as const;
+const down = { reason: 'connect_failed', message: 'Refused.', status: null } as const;
+const spared = {
+  reason: 'connect_failed',
+  message: expect.stringMatching(/^Refused\. The site failed \d times in a row/),
+};
 const never = new AbortController().signal;
 
 describe('places at a site', () => {
@@ -58,7 +62,7 @@ describe('the breaker of a site', () => {
     failTimes(politeness, 2);
     expect(politeness.refusalOf('a')).toBeNull();
     failTimes(politeness, 1);
-    expect(politeness.refusalOf('a')).toEqual(down);
+    expect(politeness.refusalOf('a')).toMatchObject(spared);
     expect(politeness.refusalOf('b')).toBeNull();
   });
 
@@ -75,18 +79,46 @@ describe('the breaker of a site', () => {
     const { politeness, clock } = polite();
     failTimes(politeness, 3);
     clock.now = 29_999;
-    expect(politeness.refusalOf('a')).toEqual(down);
+    expect(politeness.refusalOf('a')).toMatchObject(spared);
     clock.now = 30_000;
     expect(politeness.refusalOf('a')).toBeNull();
-    expect(politeness.refusalOf('a')).toEqual(down);
+    expect(politeness.refusalOf('a')).toMatchObject(spared);
     failTimes(politeness, 1);
     clock.now = 59_999;
-    expect(politeness.refusalOf('a')).toEqual(down);
+    expect(politeness.refusalOf('a')).toMatchObject(spared);
     clock.now = 60_000;
     expect(politeness.refusalOf('a')).toBeNull();
     politeness.enter('a');
     politeness.leave('a', null);
     expect(politeness.refusalOf('a')).toBeNull();
     expect(politeness.refusalOf('a')).toBeNull();
+  });
+});
+
+describe('a site that asks to be left alone', () => {
+  const busy = { reason: 'http_status', message: 'Busy.', status: 429 } as const;
+
+  it('is left alone for as long as it asked, by all', () => {
+    const { politeness, clock } = polite();
+    politeness.pause('a', 5_000, busy);
+    expect(politeness.pauseOf('a')).toMatchObject({
+      ...busy,
+      message: 'Busy. The site asked to be left alone (Retry-After), for another 5 s.',
+      leftMs: 5_000,
+    });
+    expect(politeness.pauseOf('b')).toBeNull();
+    clock.now = 4_999;
+    expect(politeness.pauseOf('a')).toMatchObject({ leftMs: 1 });
+    clock.now = 5_000;
+    expect(politeness.pauseOf('a')).toBeNull();
+  });
+
+  it('cannot shorten what it asked for before, nor ask for more than an hour', () => {
+    const { politeness } = polite();
+    politeness.pause('a', 9_000, busy);
+    politeness.pause('a', 1_000, busy);
+    expect(politeness.pauseOf('a')).toMatchObject({ leftMs: 9_000 });
+    politeness.pause('a', 1e12, busy);
+    expect(politeness.pauseOf('a')).toMatchObject({ leftMs: 3_600_000 });
   });
 });

@@ -14,6 +14,12 @@ export interface PolitenessOptions {
 export interface Refusal {
   readonly reason: LoadFailureReason;
   readonly message: string;
+  readonly status: number | null;
+}
+
+/** A site that asked to be left alone for a while (`Retry-After`). */
+interface Pause extends Refusal {
+  readonly untilMs: number;
 }
 
 interface Site {
@@ -23,7 +29,11 @@ interface Site {
   last: Refusal | null;
   /** When the breaker lets the next probe through; meaningful from `breakerFailures` on. */
   probeAt: number;
+  pause: Pause | null;
 }
+
+/** No site can ask for more: whoever says "next year" means a mistake. */
+const longestPauseMs = 3_600_000;
 
 /** Sites remembered for their failures; past that the oldest is forgotten, which only means that it is asked again. */
 const maxRememberedSites = 10_000;
@@ -41,9 +51,40 @@ export class Politeness {
     const site = this.#sites.get(origin);
     if (site === undefined || site.last === null || site.failures < this.#options.breakerFailures) return null;
     const now = this.#options.now();
-    if (now < site.probeAt) return site.last;
+    if (now < site.probeAt) {
+      const seconds = Math.ceil((site.probeAt - now) / 1_000);
+      const message = `${site.last.message} The site failed ${site.failures} times in a row, so it is spared for another ${seconds} s.`;
+      return { ...site.last, message };
+    }
     site.probeAt = now + this.#options.breakerMs; // this caller is the probe
     return null;
+  }
+
+  /** Leaves the site alone for as long as it asked to be, because of this answer. */
+  pause(origin: string, forMs: number, { reason, message, status }: Refusal): void {
+    const untilMs = this.#options.now() + Math.min(forMs, longestPauseMs);
+    const site = this.#siteOf(origin);
+    if (site.pause === null || site.pause.untilMs < untilMs) site.pause = { reason, message, status, untilMs };
+  }
+
+  /** For how long the site still asked to be left alone; null: it may be asked. */
+  pauseOf(origin: string): (Refusal & { readonly leftMs: number }) | null {
+    const site = this.#sites.get(origin);
+    if (site === undefined || site.pause === null) return null;
+    const { reason, message, status, untilMs } = site.pause;
+    const leftMs = Math.ceil(untilMs - this.#options.now());
+    if (leftMs <= 0) {
+      site.pause = null;
+      if (site.running === 0 && site.failures === 0 && site.waiting.length === 0) this.#sites.delete(origin);
+      return null;
+    }
+    const seconds = Math.ceil(leftMs / 1_000);
+    return {
+      reason,
+      status,
+      leftMs,
+      message: `${message} The site asked to be left alone (Retry-After), for another ${seconds} s.`,
+    };
   }
 
   /** Takes a place where one is free. A place taken is given back by `leave`. */
@@ -95,14 +136,14 @@ export class Politeness {
     const next = site.waiting.shift();
     if (next !== undefined) return next();
     site.running -= 1;
-    if (site.running === 0 && site.failures === 0) this.#sites.delete(origin);
+    if (site.running === 0 && site.failures === 0 && site.pause === null) this.#sites.delete(origin);
     else if (this.#sites.size > maxRememberedSites) this.#forgetOldest();
   }
 
   #siteOf(origin: string): Site {
     let site = this.#sites.get(origin);
     if (site === undefined) {
-      site = { running: 0, waiting: [], failures: 0, last: null, probeAt: 0 };
+      site = { running: 0, waiting: [], failures: 0, last: null, probeAt: 0, pause: null };
       this.#sites.set(origin, site);
     }
     return site;

@@ -47,6 +47,7 @@ beforeEach(async () => {
       asked.push(request);
       return load(request);
     },
+    loadIfChanged: async () => page,
     close: async () => undefined,
   };
   const vault = createEventVault(eventStore, Buffer.alloc(32, 1));

@@ -1,0 +1,218 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { onHead, serveHttp, serveRaw, type Loopback } from '#outbound/loopback.contract';
+import { createOutbound } from '#outbound/undici';
+import { createHttpPageLoader, type HttpPageLoaderOptions } from './http.js';
+import type { KnownPage, PageLoader, PageRequest } from './page-loader.js';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+function loader(options: HttpPageLoaderOptions = {}, resolve?: () => Promise<readonly string[]>): PageLoader {
+  const outbound = createOutbound({
+    egressAllow: ['127.0.0.1'],
+    egressProxyUrl: null,
+    userAgent: 'Spec/1.0',
+    ...(resolve === undefined ? {} : { resolve }),
+  });
+  const made = createHttpPageLoader(outbound, options);
+  closers.push(async () => {
+    await made.close();
+    await outbound.close();
+  });
+  return made;
+}
+
+/** Answers as told, and keeps what it was asked. */
+async function serve(answer: (request: IncomingMessage, response: ServerResponse) => void) {
+  const asked: IncomingMessage[] = [];
+  const server: Loopback = await serveHttp((request, response) => {
+    asked.push(request);
+    answer(request, response);
+  });
+  closers.push(() => server.close());
+  return { origin: server.origin, asked };
+}
+
+function ask(url: string, extra: Partial<PageRequest> = {}): PageRequest {
+  return {
+    url,
+    mode: 'http',
+    method: 'GET',
+    headers: {},
+    body: null,
+    timeoutMs: 20_000,
+    maxBytes: 1_000_000,
+    followRedirects: true,
+    acceptStatus: ['2xx'],
+    userAgent: null,
+    proxyUrl: null,
+    retry: { attempts: 1, strategy: 'fixed', baseMs: 1 },
+    ...extra,
+  };
+}
+
+const lastModified = 'Wed, 21 Oct 2015 07:28:00 GMT';
+const html = { 'content-type': 'text/html' };
+
+describe('a page that is known', () => {
+  const known = (finalUrl: string, more: Partial<KnownPage> = {}): KnownPage => ({
+    etag: '"1"',
+    lastModified,
+    finalUrl,
+    ...more,
+  });
+
+  it('is asked for only if it has changed, and is not sent again where it has not', async () => {
+    const { origin, asked } = await serve((_request, response) => {
+      response.writeHead(304, { etag: '"1"', 'x-seen': 'now' }).end();
+    });
+    const url = `${origin}/a?b#c`;
+    expect(await loader().loadIfChanged(ask(url), known(url))).toMatchObject({
+      ok: true,
+      unchanged: true,
+      finalUrl: url,
+      headers: { 'x-seen': 'now' },
+      attempts: 1,
+    });
+    expect(asked[0]?.headers).toMatchObject({ 'if-none-match': '"1"', 'if-modified-since': lastModified });
+  });
+
+  it('comes whole where it has changed', async () => {
+    const { origin } = await serve((_request, response) => void response.writeHead(200, html).end('<p>2'));
+    const page = await loader().loadIfChanged(ask(`${origin}/`), known(`${origin}/`));
+    expect(page).toMatchObject({ ok: true, status: 200, contentKind: 'html' });
+    expect(page).not.toHaveProperty('unchanged');
+  });
+
+  it.each([
+    ['a tag alone', { lastModified: null }, { 'if-none-match': '"1"' }],
+    ['a date alone', { etag: null }, { 'if-modified-since': lastModified }],
+    ['a weak tag', { etag: 'W/"x"', lastModified: null }, { 'if-none-match': 'W/"x"' }],
+    ['a tag that is no header', { etag: 'a\r\nx: y', lastModified: null }, {}],
+    ['a tag without end', { etag: 'x'.repeat(300), lastModified: null }, {}],
+    ['a date that is none', { etag: null, lastModified: 'yesterday' }, {}],
+    ['nothing', { etag: null, lastModified: null }, {}],
+  ])('is asked for by what the server gave: %s', async (_, more, sent) => {
+    const { origin, asked } = await serve((_request, response) => void response.writeHead(200, html).end('x'));
+    await loader().loadIfChanged(ask(origin), known(origin, more));
+    const headers = Object.entries(asked[0]?.headers ?? {}).filter(([name]) => name.startsWith('if-'));
+    expect(Object.fromEntries(headers)).toEqual(sent);
+  });
+
+  it.each([
+    ['a POST', { method: 'POST' }],
+    ['a request that asks so itself', { headers: { 'If-None-Match': '"mine"' } }],
+    ['a request for a part', { headers: { Range: 'bytes=0-9' } }],
+  ])('is asked for as it is by %s', async (_, extra) => {
+    const { origin, asked } = await serve((_request, response) => void response.writeHead(304).end());
+    const page = await loader().loadIfChanged(ask(origin, extra), known(`${origin}/`));
+    expect(page).toMatchObject({ ok: false, reason: 'http_status', status: 304 });
+    expect(asked[0]?.headers['if-modified-since']).toBe(undefined);
+  });
+
+  it('is not known by a 304 from somewhere else than where it was', async () => {
+    const { origin, asked } = await serve((request, response) => {
+      if (request.headers['if-none-match'] !== undefined) response.writeHead(304).end();
+      else if (request.url === '/') response.writeHead(302, { location: '/there' }).end();
+      else response.writeHead(200, html).end('<p>there');
+    });
+    const page = await loader().loadIfChanged(ask(`${origin}/`), known(`${origin}/there`));
+    expect(page).toMatchObject({ ok: true, status: 200, finalUrl: `${origin}/there` });
+    expect(asked.map(({ url }) => url)).toEqual(['/', '/', '/there']);
+  });
+
+  it('is unchanged at the end of a redirect as well', async () => {
+    const { origin } = await serve((request, response) => {
+      if (request.url === '/') response.writeHead(302, { location: '/there' }).end();
+      else response.writeHead(304).end();
+    });
+    const page = await loader().loadIfChanged(ask(`${origin}/`), known(`${origin}/there`));
+    expect(page).toMatchObject({ ok: true, unchanged: true, finalUrl: `${origin}/there` });
+  });
+
+  it('fails with a 304 that nobody asked for', async () => {
+    const { origin } = await serve((_request, response) => void response.writeHead(304).end());
+    expect(await loader().load(ask(origin))).toMatchObject({ ok: false, reason: 'http_status', status: 304 });
+  });
+});
+
+describe('cookies', () => {
+  it('of a redirect go with the next request of the same load, and with no other load', async () => {
+    const { origin, asked } = await serve((request, response) => {
+      if (request.url !== '/in') {
+        response.writeHead(302, { location: '/in', 'set-cookie': ['sid=1; HttpOnly', 'seen=yes; Path=/'] }).end();
+      } else response.writeHead(request.headers.cookie === undefined ? 403 : 200, html).end('in');
+    });
+    const from = loader();
+    expect(await from.load(ask(`${origin}/`))).toMatchObject({ ok: true, status: 200 });
+    expect(asked.map(({ headers }) => headers.cookie)).toEqual([undefined, 'sid=1; seen=yes']);
+    expect(await from.load(ask(`${origin}/in`))).toMatchObject({ ok: false, status: 403 });
+  });
+
+  it('do not cross to another origin', async () => {
+    const other = await serve((_request, response) => void response.writeHead(200, html).end('x'));
+    const { origin } = await serve((_request, response) => {
+      response
+        .writeHead(302, { location: other.origin.replace('127.0.0.1', 'localhost'), 'set-cookie': 'sid=1' })
+        .end();
+    });
+    expect(await loader().load(ask(origin, { headers: { cookie: 'mine=1' } }))).toMatchObject({ ok: true });
+    expect(other.asked[0]?.headers.cookie).toBe(undefined);
+  });
+});
+
+describe('a site that asks to be left alone', () => {
+  async function busyOnce() {
+    let count = 0;
+    return serve((_request, response) => {
+      count += 1;
+      if (count === 1) response.writeHead(429, { 'retry-after': '30' }).end();
+      else response.writeHead(200, html).end('x');
+    });
+  }
+
+  it('is left alone by the next load too, which says so', async () => {
+    const { origin, asked } = await busyOnce();
+    const from = loader();
+    expect(await from.load(ask(origin))).toMatchObject({ ok: false, status: 429, attempts: 1 });
+    const second = await from.load(ask(`${origin}/other`));
+    expect(second).toMatchObject({ ok: false, reason: 'http_status', status: 429, attempts: 0 });
+    expect(second).toHaveProperty(
+      'message',
+      expect.stringMatching(/asked to be left alone \(Retry-After\), for another \d+ s/),
+    );
+    expect(asked.length).toBe(1);
+  });
+
+  it('is waited for where there is time', async () => {
+    const { origin } = await busyOnce();
+    const waits: number[] = [];
+    const from = loader({ sleep: async (ms) => void waits.push(Math.ceil(ms / 1_000)) });
+    await from.load(ask(origin));
+    expect(await from.load(ask(origin, { timeoutMs: 60_000 }))).toMatchObject({ ok: true });
+    expect(waits).toEqual([30]);
+  });
+});
+
+describe('the network on this side', () => {
+  it('is named where nearly all sites are out of reach, and no site is spared for it', async () => {
+    const told: boolean[] = [];
+    const server = await serveRaw((socket) => onHead(socket, () => socket.destroy()));
+    closers.push(() => server.close());
+    const port = new URL(server.origin).port;
+    const from = loader({ onOwnNetwork: (isDown) => told.push(isDown) }, async () => ['127.0.0.1']);
+    const load = (site: number) => from.load(ask(`http://site-${site}.example:${port}/`));
+    const reasons: string[] = [];
+    for (let site = 0; site < 12; site += 1) {
+      const page = await load(site);
+      reasons.push(page.ok ? 'ok' : page.reason);
+    }
+    expect(reasons).toEqual([...Array.from({ length: 9 }, () => 'connect_failed'), ...Array(3).fill('own_network')]);
+    for (let round = 0; round < 7; round += 1)
+      expect(await load(0)).toMatchObject({ reason: 'own_network', attempts: 1 });
+    expect(told).toEqual([true]);
+  });
+});
