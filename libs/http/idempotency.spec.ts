@@ -85,6 +85,23 @@ describe('idempotency records', () => {
     expect(await late).toEqual({ answer, replayed: true });
   });
 
+  it('have two processes at once give the same answer, whatever each would have said', async () => {
+    const bothWork = Promise.withResolvers<void>();
+    let working = 0;
+    const answers = await Promise.all(
+      ['left', 'right'].map((body) =>
+        processOf().once(asked('both'), async () => {
+          working += 1;
+          if (working === 2) bothWork.resolve();
+          await bothWork.promise;
+          return { answer: { ...answer, body }, keep: true };
+        }),
+      ),
+    );
+    expect(new Set(answers.map((one) => one.answer.body)).size).toBe(1);
+    expect(answers.map(({ replayed }) => replayed).toSorted()).toEqual([false, true]);
+  });
+
   it('are free again after a day, and are dropped then', async () => {
     await processOf().once(asked('d'), async () => ({ answer, keep: true }));
     time.ms += dayMs;

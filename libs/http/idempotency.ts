@@ -4,6 +4,7 @@
  * already there instead of making it twice.
  */
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { ReadStore, ViewDefinition } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
 import { reject } from '#runtime/errors';
@@ -124,6 +125,10 @@ export function createIdempotencyRecords(readStore: ReadStore, vault: Vault, clo
           const { body } = await vault.seal(organizationId, sealScope, { body: answer.body }, sealedPaths);
           const finished = { ...known, answer: { status: answer.status, headers: answer.headers, body: body ?? '' } };
           await readStore.save(idempotencyView, [{ id, revision: known.sequence + 1, document: finished }], null);
+          // Of two processes at once the first answer stays, and both give it.
+          const { live } = await look(id);
+          const kept = live === null ? null : await replay(organizationId, live);
+          if (kept !== null && !isDeepStrictEqual(kept, answer)) return { answer: kept, replayed: true };
         }
         return { answer, replayed: false };
       } finally {

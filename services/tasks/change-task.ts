@@ -35,11 +35,13 @@ function keyStream(organizationId: string, externalKey: string): string {
   return `externalkey-${createHash('sha256').update(`${organizationId}|${externalKey}`).digest('base64url')}`;
 }
 
-/** Of what may come again the same; else never made of the request's id: two clients may send the same one, and the store would take their appends for one. */
+/**
+ * Only what may be told again has an id of its own. All else must not look like a repeat to the store, which takes an event
+ * id twice for one append: two clients may send the same request id, and of two creates at once, each with secrets it has
+ * made, one has to learn that it was the second.
+ */
 function commandIdOf(command: TaskCommand): string {
-  if (command.type === 'createTask') return `createTask|${command.taskId}`;
-  if (command.type === 'disableAction') return `disableAction|${command.taskId}|${command.deliveryId}`;
-  return randomUUID();
+  return command.type === 'disableAction' ? `disableAction|${command.taskId}|${command.deliveryId}` : randomUUID();
 }
 
 @CommandHandler(ChangeTask)

@@ -98,6 +98,12 @@ describe('the tasks service', () => {
     expect(again).toMatchObject({ position: null, state: { revision: 0, updatedAt: '2026-11-21T10:00:00.000Z' } });
   });
 
+  it('tells the later of two creates at once that it wrote nothing, and what is there', async () => {
+    const made = await Promise.all([create(1, { name: 'Left' }), create(1, { name: 'Right' })]);
+    expect(made.map(({ position }) => position === null).toSorted()).toEqual([false, true]);
+    expect(made[0]?.state).toEqual(made[1]?.state);
+  });
+
   it('disables no action again that was enabled since the receiver was found gone', async () => {
     const action: TaskSpec['actions'][number] = {
       id: 'act_00000000000000000000000001',
