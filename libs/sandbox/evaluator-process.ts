@@ -120,6 +120,8 @@ export class EvaluatorProcess {
   /** Resolves when it is gone. */
   async end(why: string): Promise<void> {
     this.#why ||= why;
+    // Whoever waits for the end shall see it.
+    this.#child.ref();
     this.#child.kill('SIGKILL');
     await this.#exited;
   }

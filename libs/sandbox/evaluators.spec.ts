@@ -121,6 +121,14 @@ describe('the evaluator process', () => {
     expect(isAlive(pid)).toBe(false);
   });
 
+  it('a job on a thread that has only just started is watched from its own beginning', async () => {
+    const sandbox = create();
+    // Cannot be interrupted, and would end by itself, with another reason, after some seconds.
+    const code = 'let nest = []; for (let at = 0; at < 1e5; at++) nest = [nest]; JSON.stringify(nest)';
+    const result = await sandbox.evaluate(jobOf(code, { limits: { ...defaultSandboxLimits, cpuMs: 100 } }));
+    expect(result).toMatchObject({ ok: false, failure: { reason: 'cpu_limit', endedFromOutside: true } });
+  });
+
   it('many pages at once wait in the product, not in the pipe, and are all answered', async () => {
     const sandbox = create();
     const page = { ...jobOf('true').page, body: new Uint8Array(8 * 1024 * 1024).fill(0x61) };

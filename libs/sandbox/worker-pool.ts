@@ -183,7 +183,7 @@ export class WorkerPool {
   #start(worker: PoolWorker, job: WaitingJob): void {
     worker.job = { ...job, startedMs: performance.now() };
     worker.thread.ref();
-    this.#watch(worker, Math.min(job.cpuMs, this.#settings.parseMs) + this.#settings.graceMs);
+    this.#watch(worker, this.#shortestMs(job));
     const { buffer } = job.request.body;
     worker.thread.postMessage(job.request, buffer instanceof ArrayBuffer && buffer.byteLength > 0 ? [buffer] : []);
   }
@@ -206,6 +206,11 @@ export class WorkerPool {
     worker.thread.unref();
   }
 
+  /** No job can be over its time sooner. */
+  #shortestMs({ cpuMs }: WaitingJob): number {
+    return Math.min(cpuMs, this.#settings.parseMs) + this.#settings.graceMs;
+  }
+
   #watch(worker: PoolWorker, delayMs: number): void {
     const { job } = worker;
     if (worker.watchdog !== null) clearTimeout(worker.watchdog);
@@ -222,7 +227,9 @@ export class WorkerPool {
     const sinceMs = phase === phases.idle ? job.startedMs : worker.sinceMs;
     const budgetMs = phase === phases.idle ? startMs : phase === phases.running ? job.cpuMs : parseMs;
     const leftMs = sinceMs + budgetMs + graceMs - nowMs;
-    if (leftMs > 0) return this.#watch(worker, leftMs + 1);
+    // What comes after this phase may be over its own time sooner than this one, but not sooner than if it began now.
+    const nextMs = phase === phases.running ? leftMs : Math.min(leftMs, this.#shortestMs(job));
+    if (leftMs > 0) return this.#watch(worker, nextMs + 1);
     const isBeyondWall = nowMs - sinceMs > budgetMs * wallFactor + graceMs;
     if (!isBeyondWall) {
       const usedMs = await this.#cpuMs(worker);
