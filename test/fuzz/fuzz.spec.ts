@@ -1,0 +1,41 @@
+/** A small, fixed share of `npm run fuzz`, for every test run. */
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { createQuickJsSandbox } from '#sandbox/quickjs';
+import { sandboxFailureReasons } from '#sandbox/sandbox';
+import { fuzz, jobOf } from './fuzz.ts';
+import { escapes } from './script-grammar.ts';
+
+const limits = { cpuMs: 25, memoryMb: 24, outputBytes: 16_384, stateBytes: 4_096 };
+
+describe('generated code on generated pages', () => {
+  const deaths: string[] = [];
+  const sandbox = createQuickJsSandbox({ workers: 2, onDeath: (why) => deaths.push(why) });
+  afterAll(() => sandbox.close());
+
+  it('is the same for the same seed', () => {
+    expect(jobOf(7, limits)).toEqual(jobOf(7, limits));
+  });
+
+  it('always comes to an answer with a known reason, sees nothing of the host or of another run, and answers the same again', async () => {
+    const summary = await fuzz(sandbox, {
+      seed: 42,
+      runs: 150,
+      untilMs: Number.POSITIVE_INFINITY,
+      atOnce: 4,
+      limits,
+      wallMs: 60_000,
+      memoryMb: 1_500,
+      reasons: sandboxFailureReasons,
+      canary: 'canary-5f1d',
+    });
+    expect(summary.faults).toEqual([]);
+    expect(summary.runs).toBe(150);
+    expect(deaths).toEqual([]);
+  }, 300_000);
+
+  it.each(escapes)('finds nothing of the host by %s', async (attempt) => {
+    const job = { ...jobOf(1, limits), form: 'script' as const, code: `page.report("escape", ${attempt}); true` };
+    const { values } = await sandbox.evaluate({ ...job, limits: { ...limits, cpuMs: 2_000 } });
+    expect(JSON.stringify(values['escape'] ?? null)).not.toMatch(/object|function|process|require|host|wasm/i);
+  });
+});
