@@ -11,6 +11,7 @@ const homes = {
   undici: ['undici', '^libs/outbound/'],
   'ipaddr.js': ['ipaddr\\.js', '^libs/(outbound|http)/'],
   parse5: ['parse5', '^libs/sandbox/'],
+  saxes: ['(saxes|xmlchars)', '^libs/sandbox/'],
   quickjs: ['(quickjs-emscripten[^/]*|@jitl/[^/]+)', '^libs/sandbox/'],
   nodemailer: ['nodemailer', '^services/delivery/channels/email/'],
   fastify: ['(fastify|@fastify/[^/]+|@nestjs/platform-fastify)', '^(services/gateway|libs/http)/'],

@@ -20,7 +20,7 @@ describe('tables that hold together', () => {
     const { tables } = page();
     for (let at = 0; at < tables.length; at++) {
       // Only 1 and 0 are both good as an answer to whether a page is in quirks mode.
-      if (at === headerWords.isQuirks) continue;
+      if (at === headerWords.mode) continue;
       for (const value of [-2, 0x7fffffff, -0x80000000, tables.length * 4]) {
         const changed = page();
         changed.tables[at] = value;

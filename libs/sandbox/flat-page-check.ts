@@ -6,6 +6,13 @@ import { headerLength, headerWords, namelessAttribute, rowKinds, unitsOf } from 
 import type { FlatPage, FlatText } from './flat-page.js';
 
 const nameBits = 0xffffff;
+const leafKinds: ReadonlySet<number> = new Set([
+  rowKinds.text,
+  rowKinds.cdata,
+  rowKinds.instruction,
+  rowKinds.comment,
+  rowKinds.doctype,
+]);
 
 /** Tables that contradict themselves. */
 export class UnsoundTables extends Error {
@@ -38,10 +45,7 @@ function checkTree(kinds: Int32Array, parents: Int32Array, ends: Int32Array, nam
     const word = kinds[row] ?? 0;
     const kind = word >> 24;
     const isRoot = kind === rowKinds.document || kind === rowKinds.fragment;
-    const isKnown =
-      kind === rowKinds.element
-        ? (word & nameBits) < names
-        : isRoot || kind === rowKinds.text || kind === rowKinds.comment || kind === rowKinds.doctype;
+    const isKnown = kind === rowKinds.element ? (word & nameBits) < names : isRoot || leafKinds.has(kind);
     if (!isKnown || isRoot !== open < 0) throw new UnsoundTables('kinds of rows');
     open = row;
   }
@@ -102,7 +106,7 @@ export function checkFlatPage({ tables, text, values, names, classes, ids }: Fla
   const idStarts = take(count('ids') + 1);
   const idRows = take(count('idRows'));
   const templates = take(count('templates') * 2);
-  if (next !== tables.length || rows === 0 || (tables[headerWords.isQuirks] ?? -1) >>> 0 > 1) {
+  if (next !== tables.length || rows === 0 || (tables[headerWords.mode] ?? -1) >>> 0 > 2) {
     throw new UnsoundTables('a header');
   }
   checkTree(kinds, parents, ends, nameCount);

@@ -86,6 +86,10 @@ function nodeLines(reader: Reader, row: number, name: string): string[] {
       return [`<${name}>`, ...attributeLines(reader, row, name.includes(' ')).map((line) => `  ${line}`)];
     case rowKinds.text:
       return [`"${reader.text(row)}"`];
+    case rowKinds.cdata:
+      return [`<![CDATA[${reader.text(row)}]]>`];
+    case rowKinds.instruction:
+      return [`<?${name} ${reader.value(at)}?>`];
     case rowKinds.comment:
       return [`<!-- ${reader.value(at)} -->`];
     case rowKinds.doctype: {

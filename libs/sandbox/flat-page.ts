@@ -4,7 +4,19 @@
  * (`prelude/tree.ts`), so a parser needs to produce nothing but this.
  */
 
-export const rowKinds = { element: 1, text: 3, comment: 8, document: 9, doctype: 10, fragment: 11 } as const;
+export const rowKinds = {
+  element: 1,
+  text: 3,
+  cdata: 4,
+  instruction: 7,
+  comment: 8,
+  document: 9,
+  doctype: 10,
+  fragment: 11,
+} as const;
+
+/** In which mode the document was read. */
+export const treeModes = { standards: 0, quirks: 1, xml: 2 } as const;
 
 /** Words of the header at the start of `tables`; the tables follow in the order of `tableOrder`. */
 export const headerWords = {
@@ -17,11 +29,11 @@ export const headerWords = {
   classRows: 6,
   idRows: 7,
   templates: 8,
-  isQuirks: 9,
+  mode: 9,
 } as const;
 export const headerLength = 10;
 
-/** Attribute rows without a name hold what a comment or doctype says. */
+/** Attribute rows without a name hold what a comment, processing instruction or doctype says; an instruction's target is its name. */
 export const namelessAttribute = -1;
 
 /** Text as the guest's engine keeps it: a byte for each UTF-16 unit where all are below 256, else two, the low one first. */
@@ -50,11 +62,14 @@ export interface FlatPage {
    * classes and ids each: start (distinct + 1) and rows; then pairs of template row and fragment row.
    */
   readonly tables: Int32Array;
-  /** All text nodes, in row order. Offsets count UTF-16 units. */
+  /** All text nodes and CDATA sections, in row order. Offsets count UTF-16 units. */
   readonly text: FlatText;
   /** All attribute values, comments and doctypes, in row order. */
   readonly values: FlatText;
-  /** Separated by NUL, which no name can hold. Names of foreign elements are prefixed with `svg ` or `math `. */
+  /**
+   * Separated by NUL, which no name can hold. Names of foreign elements are prefixed with `svg ` or `math `; in XML what
+   * has a prefix or another namespace, and any attribute with one, is followed by a line break and the namespace.
+   */
   readonly names: FlatText;
   readonly classes: FlatText;
   readonly ids: FlatText;

@@ -63,9 +63,16 @@ export class Guests {
     const engine = await Engine.create(this.#wasmModule, memoryMb, null);
     engine.answerBy(this.#parseMarkup);
     engine.defineHostFunction(hostFunctionName);
-    const prelude = engine.eval(readPrelude(), 'prelude.js', evalFlags.global);
-    if (!prelude.ok) throw new Error(`the prelude does not evaluate: ${engine.describe(prelude.thrown)}`);
-    const entries = entryNames.map((name) => [name, engine.property(prelude.value, name)]);
+    let last: GuestValue | null = null;
+    for (const script of readPrelude()) {
+      if (last !== null) engine.free(last);
+      const evaluated = engine.eval(script, 'prelude.js', evalFlags.global);
+      if (!evaluated.ok) throw new Error(`the prelude does not evaluate: ${engine.describe(evaluated.thrown)}`);
+      last = evaluated.value;
+    }
+    if (last === null) throw new Error('there is no prelude');
+    const prelude = last;
+    const entries = entryNames.map((name) => [name, engine.property(prelude, name)]);
     const entry = Object.fromEntries(entries) as GuestEntry;
     this.#image = { engine: engine.takeImage(), entry };
     return { engine, entry };

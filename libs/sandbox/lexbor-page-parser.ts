@@ -8,6 +8,7 @@ import { checkFlatPage, UnsoundTables } from './flat-page-check.js';
 import type { EncodedText, FlatPage } from './flat-page.js';
 import { asPreformatted, decodeBody, PageTooComplex } from './page-parser.js';
 import type { MarkupContext, PageLimits, PageParser, ParsedPage } from './page-parser.js';
+import { parseXmlDocument } from './xml-page-parser.js';
 
 interface Exports {
   /** Makes the instance ready. */
@@ -137,7 +138,11 @@ export function createLexborPageParser(wasmModule: WebAssembly.Module): PagePars
 
   return {
     parsePage(body, kind, limits): ParsedPage {
-      const isMarkup = kind === 'html' || kind === 'xml';
+      if (kind === 'xml') {
+        const xml = decodeBody(body);
+        return { text: xml, flat: parseXmlDocument(xml, limits) };
+      }
+      const isMarkup = kind === 'html';
       const text = isMarkup && isUtf8(body) ? null : decodeBody(body);
       const bytes =
         text === null ? withoutByteOrderMark(body) : Buffer.from(isMarkup ? text : asPreformatted(text), 'utf8');

@@ -132,8 +132,8 @@ export function describePageParser(name: string, create: () => PageParser): void
     });
 
     it('tells quirks from a page without a doctype', () => {
-      expect(pageOf('<p>').flat.tables[headerWords.isQuirks]).toBe(1);
-      expect(pageOf('<!doctype html><p>').flat.tables[headerWords.isQuirks]).toBe(0);
+      expect(pageOf('<p>').flat.tables[headerWords.mode]).toBe(1);
+      expect(pageOf('<!doctype html><p>').flat.tables[headerWords.mode]).toBe(0);
     });
 
     it('indexes tags, classes and ids by row, each once', () => {

@@ -8,6 +8,7 @@ import { headerLength, headerWords, namelessAttribute, rowKinds } from './flat-p
 import type { FlatPage } from './flat-page.js';
 import { asPreformatted, decodeBody, PageTooComplex } from './page-parser.js';
 import type { PageLimits, PageParser } from './page-parser.js';
+import { parseXmlDocument } from './xml-page-parser.js';
 
 type Attributes = Token.Attribute[];
 type TreeMap = TreeAdapterTypeMap<number, number, number, number, number, number, number, number, number, number>;
@@ -384,7 +385,7 @@ function flatten(document: number, limits: PageLimits): FlatPage {
   tables[headerWords.classRows] = classes.count;
   tables[headerWords.idRows] = ids.count;
   tables[headerWords.templates] = templatePairs.length / 2;
-  tables[headerWords.isQuirks] = columns.isQuirks ? 1 : 0;
+  tables[headerWords.mode] = columns.isQuirks ? 1 : 0;
   let at = headerLength;
   const put = (table: ArrayLike<number>): void => {
     tables.set(table, at);
@@ -434,7 +435,8 @@ function flattened(limits: PageLimits, build: (treeAdapter: TreeAdapter<TreeMap>
 export const parse5PageParser: PageParser = {
   parsePage(body, kind, limits) {
     const text = decodeBody(body);
-    const markup = kind === 'html' || kind === 'xml' ? text : asPreformatted(text);
+    if (kind === 'xml') return { text, flat: parseXmlDocument(text, limits) };
+    const markup = kind === 'html' ? text : asPreformatted(text);
     return { text, flat: flattened(limits, (treeAdapter) => parse(markup, { treeAdapter })) };
   },
 

@@ -1,5 +1,5 @@
 /**
- * The prelude as one script. Its files are ES modules, type-checked and read like any others; inside the engine each
+ * The prelude as scripts. Its files are ES modules, type-checked and read like any others; inside the engine each
  * becomes a closure that returns what it exports, because real modules could be imported again by the user's code. So a
  * file may import only from files before it, and exports only by `export function`, `export const`, `export class`.
  */
@@ -14,8 +14,12 @@ const preludeFiles = [
   'node-map',
   'row-lists',
   'tree',
+  'tree-walks',
+  'names',
+  'documents',
   'wrappers',
   'dom-exception',
+  'mutations',
   'utf8',
   'url-host',
   'url',
@@ -32,7 +36,10 @@ const preludeFiles = [
   'parse-markup',
   'queries',
   'addresses',
+  'later',
+  'event-target',
   'nodes',
+  'attributes',
   'element',
   'document',
   'element-tables',
@@ -43,6 +50,21 @@ const preludeFiles = [
   'numbers',
   'page',
   'main',
+] as const;
+
+/** In the image as text alone, and evaluated when first asked for (`prelude/later.ts`); these import what they like. */
+const laterFiles = [
+  'events',
+  'iterators',
+  'live',
+  'ranges',
+  'rare-nodes',
+  'selection',
+  'xml-markup',
+  'xpath',
+  'xpath-functions',
+  'xpath-steps',
+  'xpath-values',
 ] as const;
 
 const importStatement = /^import \{([^}]*)\} from '\.\/([\w-]+)\.js';$/gm;
@@ -57,23 +79,57 @@ function withoutComments(source: string): string {
     .replace(/^\s+/gm, '');
 }
 
-function asClosure(name: string, source: string): string {
-  const exported = [...withoutComments(source).matchAll(exportedName)].map((match) => match[1]);
-  const body = withoutComments(source)
+function read(name: string): string {
+  return withoutComments(readFileSync(new URL(`./prelude/${name}.js`, import.meta.url), 'utf8'));
+}
+
+/** What the file exports as the value of a function; `files` are those that it imports from. */
+function asFunction(name: string, files: (name: string) => string): string {
+  const source = read(name);
+  const exported = [...source.matchAll(exportedName)].map((match) => match[1]);
+  const body = source
     .replace(importStatement, (_statement, names: string, from: string) => {
-      return `const {${names.replaceAll(' as ', ': ')}} = files['${from}'];`;
+      return `const {${names.replaceAll(' as ', ': ')}} = ${files(from)};`;
     })
     .replace(exportWord, '')
     .replace(/^export \{\s*\};?$/gm, '');
-  return `files['${name}'] = (function () {\n${body}\nreturn { ${exported.join(', ')} };\n})();`;
+  return `(function () {\n${body}\nreturn { ${exported.join(', ')} };\n})`;
 }
 
-/** Evaluates to an object of the functions through which the host enters (`prelude/main.ts`). */
-export function readPrelude(): string {
-  const closures = preludeFiles.map((name) =>
-    asClosure(name, readFileSync(new URL(`./prelude/${name}.js`, import.meta.url), 'utf8')),
-  );
-  return `(function () {\n'use strict';\nconst files = {};\n${closures.join('\n')}\nreturn files.main.guestEntry;\n})()`;
+/** Where the parts of the prelude find each other while they are evaluated; the last one takes it away. */
+const frameName = 'preludeFrame';
+
+const frame = `globalThis.${frameName} = (function () {
+'use strict';
+const texts = { __proto__: null };
+const files = { __proto__: null };
+const evaluate = eval;
+function loadLater(name) {
+return (files[name] ??= evaluate(texts[name])(loadLater));
+}
+return { texts, files, loadLater };
+})();`;
+
+function asPart(body: string): string {
+  return `(function () {\n'use strict';\nconst { texts, files, loadLater } = ${frameName};\n${body}\n})()`;
+}
+
+function asClosure(name: string): string {
+  return asPart(`files['${name}'] = ${asFunction(name, (from) => `files['${from}']`)}();`);
+}
+
+function asText(name: string): string {
+  const source = asFunction(name, (from) => `loadLater('${from}')`);
+  return asPart(`texts['${name}'] = ${JSON.stringify(`(function (loadLater) {'use strict';return ${source}();})`)};`);
+}
+
+/**
+ * Scripts to be evaluated one after the other; the last comes to an object of the functions through which the host enters
+ * (`prelude/main.ts`). In one piece the compiler would leave twice as much of the memory, which is imaged, in shreds.
+ */
+export function readPrelude(): readonly string[] {
+  const last = asPart(`delete globalThis.${frameName};\nreturn files.main.guestEntry;`);
+  return [frame, ...laterFiles.map(asText), ...preludeFiles.map(asClosure), last];
 }
 
 /** The global under which the prelude finds the host's parser of markup; it takes it away. */

@@ -7,11 +7,12 @@ import { explained } from './explain.js';
 import { evalFlags, GuestMemoryExhausted } from './engine.js';
 import type { Engine, GuestInput, GuestOutcome } from './engine.js';
 import { isCompileTimeStack, isJsonObject, readGuestResult } from './guest-result.js';
+import type { FlatPage } from './flat-page.js';
 import type { GuestResult } from './guest-result.js';
 import { Guests } from './guest.js';
 import type { Guest, GuestEntry } from './guest.js';
 import { defaultPageLimits, markupNamespaces, PageTooComplex } from './page-parser.js';
-import type { PageParser, ParsedPage } from './page-parser.js';
+import type { PageLimits, PageParser, ParsedPage } from './page-parser.js';
 import type {
   CheckedCode,
   CodeForm,
@@ -22,6 +23,7 @@ import type {
   ScriptJob,
   ScriptResult,
 } from './sandbox.js';
+import { parseXmlDocument, parseXmlFragment } from './xml-page-parser.js';
 
 /** Which part of a job runs, `parsing` being all that precedes the code; the pool's watchdog reads it from outside. */
 export type Phase = 'parsing' | 'running';
@@ -198,23 +200,33 @@ export class SandboxCore {
   }
 
   /**
-   * Markup that code wrote, with the name and namespace of its context, or nothing for a document: tables and texts, or
-   * one text that says what is wrong with it. Runs in the middle of the code, on the code's time.
+   * Markup that code wrote, with the name and namespace of its context, or nothing for a document of HTML: tables and
+   * texts, or one text that says what is wrong with it. Runs in the middle of the code, on the code's time.
    */
   #parseMarkup([markup = '', tag = '', namespace = '']: readonly string[]): readonly GuestInput[] {
-    const space = markupNamespaces.find((name) => name === namespace);
     const parseMs = Math.min(defaultPageLimits.parseMs, Math.max(1, this.#deadline.leftMs()));
     try {
-      const context = space === undefined ? null : { tag, namespace: space };
-      const { tables, text, values, names } = this.#parser.parseMarkup(markup, context, {
-        ...defaultPageLimits,
-        parseMs,
-      });
+      const flat = this.#flatMarkup(markup, tag, namespace, { ...defaultPageLimits, parseMs });
+      if (flat === null) return ['The markup is not well-formed XML.'];
+      const { tables, text, values, names } = flat;
       return [new Uint8Array(tables.buffer, tables.byteOffset, tables.byteLength), text, values, names];
     } catch (thrown) {
       if (thrown instanceof PageTooComplex) return [`The markup ${thrown.fault}.`];
       throw thrown;
     }
+  }
+
+  /** Null where XML is asked for and it is none. */
+  #flatMarkup(markup: string, tag: string, namespace: string, limits: PageLimits): FlatPage | null {
+    if (namespace === 'xml') return parseXmlDocument(markup, limits);
+    // Prefixes and namespaces in turn, the way the prelude wrote them.
+    if (namespace === 'xml fragment') {
+      const around = tag.split('\0');
+      const pairs = around.flatMap((prefix, at) => (at % 2 === 0 ? [[prefix, around[at + 1] ?? ''] as const] : []));
+      return parseXmlFragment(markup, Object.fromEntries(pairs), limits);
+    }
+    const space = markupNamespaces.find((name) => name === namespace);
+    return this.#parser.parseMarkup(markup, space === undefined ? null : { tag, namespace: space }, limits);
   }
 
   /** An engine of its own, in which code is compiled and never run. */

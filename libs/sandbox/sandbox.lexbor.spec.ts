@@ -1,5 +1,8 @@
 /** Needs what `npm run build:parser` makes; fails where it is not there. */
 import { describeContainment } from './containment.contract.js';
+import { describeNodes } from './dom-nodes.contract.js';
+import { describeDomOfPages } from './dom-page.contract.js';
+import { describeXmlPages } from './dom-xml.contract.js';
 import { createQuickJsSandbox } from './quickjs.js';
 import type { Sandbox } from './sandbox.js';
 import { describeSandbox } from './sandbox.contract.js';
@@ -8,3 +11,6 @@ const create = (): Sandbox => createQuickJsSandbox({ workers: 2, spareWorkers: 2
 
 describeSandbox('QuickJS with lexbor', create);
 describeContainment('QuickJS with lexbor', create);
+describeNodes('QuickJS with lexbor', create);
+describeXmlPages('QuickJS with lexbor', create);
+describeDomOfPages('QuickJS with lexbor', create);

@@ -2,32 +2,41 @@
 import type { Reader } from './selector-reader.js';
 import { blank } from './selector-reader.js';
 import { asciiLowerCase } from './row-lists.js';
-import { attributeByName, internName, nameText, tagOf } from './tree.js';
+import { attributeParts, htmlNamespace, partsOf } from './names.js';
+import { attributeByName, attributesOf, internName, isXml } from './tree.js';
 
 /** Attributes whose values HTML compares without regard to case. */
 const caselessAttributes =
   ' accept accept-charset align alink axis bgcolor charset checked clear codetype color compact declare defer dir direction disabled enctype face frame hreflang http-equiv lang language link media method multiple nohref noresize noshade nowrap readonly rel rev rules scope scrolling selected shape target text type valign valuetype vlink ';
 
 export function isForeign(node: number): boolean {
-  return nameText(tagOf(node)).includes(' ');
+  return isXml() || partsOf(node).namespace !== htmlNamespace;
+}
+
+/** Of any namespace, by the name without a prefix. */
+function valueOfAny(node: number, written: string): string | null {
+  const wanted = isForeign(node) ? written : asciiLowerCase(written);
+  for (const [key, value] of attributesOf(node)) if (attributeParts(node, key).local === wanted) return value;
+  return null;
 }
 
 /** Reads what stands between `[` and `]`. */
 export function attributeTest(reader: Reader): (node: number) => boolean {
   reader.skipBlanks();
-  if (reader.take('*|') || (reader.peek() === '|' && !reader.text.startsWith('|=', reader.at) && reader.take('|'))) {
-    // Namespaces of attributes are not told apart: the name as written in the markup counts.
-  }
-  let written = reader.name(true);
-  if (reader.peek() === '|' && reader.text.charAt(reader.at + 1) !== '=') {
-    reader.at++;
-    written = `${written}:${reader.name(true)}`;
-  }
+  const isOfAny = reader.take('*|');
+  if (!isOfAny && reader.peek() === '|') reader.at++;
+  const written = reader.name(true);
+  // Nothing declares prefixes here.
+  if (reader.peek() === '|' && reader.text.charAt(reader.at + 1) !== '=') reader.fail();
   const lower = asciiLowerCase(written);
   const lowerId = internName(lower);
   const writtenId = internName(written);
-  const valueOf = (node: number): string | null =>
-    attributeByName(node, lowerId === writtenId || !isForeign(node) ? lowerId : writtenId);
+  const hasColon = written.includes(':');
+  const valueOf = (node: number): string | null => {
+    if (isOfAny) return valueOfAny(node, written);
+    if (hasColon && attributeParts(node, written).namespace !== null) return null;
+    return attributeByName(node, lowerId === writtenId || !isForeign(node) ? lowerId : writtenId);
+  };
   reader.skipBlanks();
   if (reader.take(']')) return (node) => valueOf(node) !== null;
   const operator = /^[~|^$*]?=/.exec(reader.text.slice(reader.at, reader.at + 2))?.[0];

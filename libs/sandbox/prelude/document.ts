@@ -1,50 +1,73 @@
 /** `Document`. */
 import { documentUrl } from './addresses.js';
+import { Attr } from './attributes.js';
+import { addDocument, factsOf, pageFacts, setOwner } from './documents.js';
 import { domError, noLayout } from './dom-exception.js';
 import type { Element } from './element.js';
+import { later } from './later.js';
 import type { HTMLCollection, NodeList } from './lists.js';
-import { Attr, liveCollection, liveNodes, namedCollection } from './lists.js';
+import { liveCollection, liveNodes, namedCollection, oncePerNode } from './lists.js';
+import { insertInto } from './mutations.js';
+import type { NameParts } from './names.js';
 import {
-  cloneOf,
-  Comment,
-  DocumentFragment,
-  mathNamespace,
-  mixIn,
-  Node,
-  parentMembers,
+  attributeKey,
+  checkedName,
+  elementKey,
+  htmlNamespace,
+  isAttributeName,
+  isElementName,
   svgNamespace,
-  Text,
-} from './nodes.js';
+} from './names.js';
+import { cloneOf, makeNode, mixIn, Node, parentMembers } from './nodes.js';
 import { parseDocument } from './parse-markup.js';
-import { byAttribute, byClass, byId, byTag } from './queries.js';
+import { byAttribute, byClass, byId, byTag, byTagNS } from './queries.js';
 import { selectAll, selectFirst } from './selectors.js';
 import { asciiLowerCase } from './row-lists.js';
 import {
+  cdataKind,
   childElementsOf,
-  childNodesOf,
+  commentKind,
   createNode,
+  dataOf,
   detachNode,
   doctypeKind,
+  documentKind,
   elementKind,
   firstChild,
   fragmentKind,
+  insertNode,
+  instructionKind,
   internName,
   isElement,
   isQuirks,
+  isTextual,
   kind,
   nameText,
   nextSibling,
   setTemplateContent,
   tagOf,
-  textOf,
+  textKind,
 } from './tree.js';
+import { childNodesOf } from './tree-walks.js';
 import { URL } from './url.js';
-import { wrap } from './wrappers.js';
+import { adopt, wrap } from './wrappers.js';
+
+const events = later('events');
+const ranges = later('ranges');
+const selections = later('selection');
+const xpath = later('xpath');
+
+/** The one element at the top. */
+function topElement(document: number): number {
+  let top = firstChild(document);
+  while (top >= 0 && !isElement(top)) top = nextSibling(top);
+  return top;
+}
 
 function elementWithTag(document: number, tag: string): number {
   for (let top = firstChild(document); top >= 0; top = nextSibling(top)) {
     if (!isElement(top)) continue;
-    if (tag === 'html') return top;
+    if (nameText(tagOf(top)) !== 'html') return -1;
     for (const child of childElementsOf(top)) {
       const name = nameText(tagOf(child));
       if (name === tag || (tag === 'body' && name === 'frameset')) return child;
@@ -54,11 +77,40 @@ function elementWithTag(document: number, tag: string): number {
   return -1;
 }
 
+function titleOf(document: number): number {
+  const top = topElement(document);
+  if (top < 0 || nameText(tagOf(top)) !== 'svg svg') return selectFirst(document, 'title');
+  return childElementsOf(top).find((child) => nameText(tagOf(child)) === 'svg title') ?? -1;
+}
+
 function allOf(document: Document, selector: string): HTMLCollection {
   return namedCollection(Node.numberOf(document), (root) => selectAll(root, selector));
 }
 
+/** What a document owns that was just made. */
+function owned(document: Document, node: number): number {
+  setOwner(node, Node.numberOf(document));
+  return node;
+}
+
+function spaceOf(namespace: unknown): string | null {
+  return namespace === null || namespace === undefined || namespace === '' ? null : String(namespace);
+}
+
+function checked(name: unknown, namespace: unknown, isAttribute: boolean): NameParts {
+  const result = checkedName(String(name), spaceOf(namespace), isAttribute);
+  if ('wrong' in result) throw domError(result.wrong, `The name provided ('${String(name)}') is not valid.`);
+  return result.parts;
+}
+
 export class Document extends Node {
+  constructor() {
+    makeNode(documentKind, '');
+    super();
+    const node = Node.numberOf(this);
+    addDocument(node, { isXml: true, contentType: 'application/xml' });
+    adopt(node, this);
+  }
   get URL(): string {
     return documentUrl();
   }
@@ -69,7 +121,7 @@ export class Document extends Node {
     return URL.parse(documentUrl())?.hostname ?? '';
   }
   get compatMode(): string {
-    return isQuirks() ? 'BackCompat' : 'CSS1Compat';
+    return isQuirks() && Node.numberOf(this) === 0 ? 'BackCompat' : 'CSS1Compat';
   }
   get characterSet(): string {
     return 'UTF-8';
@@ -81,7 +133,8 @@ export class Document extends Node {
     return 'UTF-8';
   }
   get contentType(): string {
-    return 'text/html';
+    const node = Node.numberOf(this);
+    return node === 0 && pageFacts.contentType !== '' ? pageFacts.contentType : factsOf(node).contentType;
   }
   get readyState(): string {
     return 'complete';
@@ -117,7 +170,7 @@ export class Document extends Node {
     return wrap(childNodesOf(Node.numberOf(this)).find((child) => kind(child) === doctypeKind) ?? -1);
   }
   get documentElement(): object | null {
-    return wrap(elementWithTag(Node.numberOf(this), 'html'));
+    return wrap(topElement(Node.numberOf(this)));
   }
   get scrollingElement(): object | null {
     return this.documentElement;
@@ -135,21 +188,22 @@ export class Document extends Node {
     return wrap(elementWithTag(Node.numberOf(this), 'body'));
   }
   get title(): string {
-    const title = selectFirst(Node.numberOf(this), 'title');
-    return title < 0
-      ? ''
-      : textOf(title)
-          .replace(/[\t\n\f\r ]+/g, ' ')
-          .replace(/^ | $/g, '');
+    const title = titleOf(Node.numberOf(this));
+    if (title < 0) return '';
+    const text = childNodesOf(title).reduce((sum, child) => (isTextual(kind(child)) ? sum + dataOf(child) : sum), '');
+    return text.replace(/[\t\n\f\r ]+/g, ' ').replace(/^ | $/g, '');
   }
   set title(value: unknown) {
-    const title = selectFirst(Node.numberOf(this), 'title');
-    if (title >= 0) (wrap(title) as Node).textContent = String(value);
-    else if (this.head !== null) {
-      const made = this.createElement('title') as Node;
-      made.textContent = String(value);
-      (this.head as Node).appendChild(made);
+    const document = Node.numberOf(this);
+    let title = titleOf(document);
+    if (title < 0) {
+      const top = topElement(document);
+      const holder = top >= 0 && nameText(tagOf(top)) === 'svg svg' ? top : elementWithTag(document, 'head');
+      if (holder < 0) return;
+      title = createNode(elementKind, internName(holder === top ? 'svg title' : 'title'), '');
+      insertNode(holder, title, holder === top ? firstChild(top) : -1);
     }
+    (wrap(title) as Node).textContent = String(value);
   }
   get links(): HTMLCollection {
     return allOf(this, 'a[href], area[href]');
@@ -185,8 +239,9 @@ export class Document extends Node {
     const wanted = String(name);
     return liveCollection(Node.numberOf(this), (root) => byTag(root, wanted));
   }
-  getElementsByTagNameNS(_namespace: unknown, name: unknown): HTMLCollection {
-    return this.getElementsByTagName(name);
+  getElementsByTagNameNS(namespace: unknown, name: unknown): HTMLCollection {
+    const [space, wanted] = [spaceOf(namespace), String(name)];
+    return liveCollection(Node.numberOf(this), (root) => byTagNS(root, space, wanted));
   }
   getElementsByClassName(names: unknown): HTMLCollection {
     const wanted = String(names);
@@ -197,56 +252,87 @@ export class Document extends Node {
     return liveNodes(Node.numberOf(this), (root) => byAttribute(root, 'name', wanted));
   }
   createElement(name: unknown): object | null {
-    const tag = asciiLowerCase(String(name));
-    if (!/^[a-z][^\0\t\n\f\r />]*$/.test(tag)) {
+    const facts = factsOf(Node.numberOf(this));
+    const tag = facts.isXml ? String(name) : asciiLowerCase(String(name));
+    if (!isElementName(tag)) {
       throw domError('InvalidCharacterError', `The tag name provided ('${tag}') is not a valid name.`);
     }
-    const node = createNode(elementKind, internName(tag), '');
-    if (tag === 'template') setTemplateContent(node, createNode(fragmentKind, 0, ''));
-    return wrap(node);
+    const isHtml = !facts.isXml || facts.contentType === 'application/xhtml+xml';
+    // HTML's own are kept by their names alone, also where one has a colon in it.
+    return wrap(owned(this, newElement(isHtml ? tag : `${tag}\n`)));
   }
   createElementNS(namespace: unknown, name: unknown): object | null {
-    const tag = String(name).replace(/^.*:/, '');
-    if (namespace === svgNamespace) return wrap(createNode(elementKind, internName(`svg ${tag}`), ''));
-    if (namespace === mathNamespace) return wrap(createNode(elementKind, internName(`math ${tag}`), ''));
-    return this.createElement(tag);
+    const parts = checked(name, namespace, false);
+    return wrap(owned(this, newElement(elementKey(parts.qualified, parts.namespace))));
   }
-  createTextNode(data: unknown): Text {
-    return new Text(String(data));
+  createTextNode(data: unknown): object | null {
+    return wrap(owned(this, createNode(textKind, 0, String(data))));
   }
-  createComment(data: unknown): Comment {
-    return new Comment(String(data));
+  createComment(data: unknown): object | null {
+    return wrap(owned(this, createNode(commentKind, 0, String(data))));
   }
-  createDocumentFragment(): DocumentFragment {
-    return new DocumentFragment();
+  createCDATASection(data: unknown): object | null {
+    if (!factsOf(Node.numberOf(this)).isXml) {
+      throw domError('NotSupportedError', 'A document of HTML holds no CDATA sections.');
+    }
+    if (String(data).includes(']]>')) throw domError('InvalidCharacterError', 'The data holds the end of the section.');
+    return wrap(owned(this, createNode(cdataKind, 0, String(data))));
+  }
+  createProcessingInstruction(target: unknown, data: unknown): object | null {
+    if (!/^[A-Za-z_:\u0080-\uffff][\w:.\-\u0080-\uffff]*$/.test(String(target)) || String(data).includes('?>')) {
+      throw domError('InvalidCharacterError', `'${String(target)}' makes no processing instruction.`);
+    }
+    return wrap(owned(this, createNode(instructionKind, internName(String(target)), String(data))));
+  }
+  createDocumentFragment(): object | null {
+    return wrap(owned(this, createNode(fragmentKind, 0, '')));
   }
   createAttribute(name: unknown): Attr {
-    return new Attr(-1, asciiLowerCase(String(name)), '');
+    if (!isAttributeName(String(name))) {
+      throw domError('InvalidCharacterError', `'${String(name)}' is not a valid attribute name.`);
+    }
+    const document = Node.numberOf(this);
+    return new Attr(-1, factsOf(document).isXml ? String(name) : asciiLowerCase(String(name)), '', document);
+  }
+  createAttributeNS(namespace: unknown, name: unknown): Attr {
+    const parts = checked(name, namespace, true);
+    return new Attr(-1, attributeKey(parts.qualified, parts.namespace), '', Node.numberOf(this));
+  }
+  createEvent(name: unknown): object {
+    return events().createEvent(String(name));
+  }
+  createRange(): object {
+    return ranges().createRange(Node.numberOf(this));
   }
   importNode(node: unknown, isDeep = false): object | null {
-    return wrap(cloneOf(Node.numberOf(node), Boolean(isDeep)));
+    if (node instanceof Attr) return node.cloneNode();
+    const number = Node.numberOf(node);
+    if (kind(number) === documentKind) throw domError('NotSupportedError', 'A document cannot be imported.');
+    return wrap(owned(this, cloneOf(number, Boolean(isDeep))));
   }
   adoptNode(node: unknown): object | null {
     const adopted = Node.numberOf(node);
+    if (kind(adopted) === documentKind) throw domError('NotSupportedError', 'A document cannot be adopted.');
     detachNode(adopted);
-    return wrap(adopted);
+    return wrap(owned(this, adopted));
   }
-  get implementation(): object {
-    return {
-      hasFeature: () => true,
-      createHTMLDocument: (title?: unknown) => {
-        const markup = title === undefined ? '' : `<title></title>`;
-        const made = wrap(parseDocument(`<!doctype html><html><head>${markup}</head><body></body></html>`));
-        if (title !== undefined) (made as Document).title = title;
-        return made;
-      },
-    };
+  get implementation(): DOMImplementation {
+    return implementationOf(Node.numberOf(this));
+  }
+  evaluate(...asked: unknown[]): object {
+    return xpath().evaluate(...asked);
+  }
+  createExpression(expression: unknown, resolver?: unknown): object {
+    return xpath().createExpression(expression, resolver);
+  }
+  createNSResolver(node: unknown): unknown {
+    return node;
   }
   hasFocus(): boolean {
     return false;
   }
-  getSelection(): null {
-    return null;
+  getSelection(): object {
+    return selections().selection();
   }
   elementFromPoint(): never {
     return noLayout('elementFromPoint()');
@@ -263,5 +349,69 @@ export class Document extends Node {
 }
 mixIn(Document.prototype, parentMembers);
 
-export class HTMLDocument extends Document {}
-export class XMLDocument extends Document {}
+function makesNoDocument(): never {
+  throw new TypeError('Illegal constructor');
+}
+
+export class HTMLDocument extends Document {
+  constructor() {
+    makesNoDocument();
+    super();
+  }
+}
+export class XMLDocument extends Document {
+  constructor() {
+    makesNoDocument();
+    super();
+  }
+}
+
+function newElement(key: string): number {
+  const node = createNode(elementKind, internName(key), '');
+  if (key === 'template') setTemplateContent(node, createNode(fragmentKind, 0, ''));
+  return node;
+}
+
+const typeOfNamespace: Readonly<Record<string, string>> = {
+  [htmlNamespace]: 'application/xhtml+xml',
+  [svgNamespace]: 'image/svg+xml',
+};
+
+export class DOMImplementation {
+  #document: number;
+  constructor(document: number) {
+    this.#document = document;
+  }
+  hasFeature(): boolean {
+    return true;
+  }
+  createDocumentType(name: unknown, publicId: unknown, systemId: unknown): object | null {
+    if (/[\t\n\f\r >]|\0/.test(String(name))) {
+      throw domError('InvalidCharacterError', `'${String(name)}' is no name of a doctype.`);
+    }
+    const node = createNode(doctypeKind, 0, [name, publicId, systemId].map(String).join('\0'));
+    setOwner(node, this.#document);
+    return wrap(node);
+  }
+  createDocument(namespace: unknown, name: unknown, doctype: unknown = null): object | null {
+    const space = spaceOf(namespace);
+    const document = createNode(documentKind, 0, '');
+    addDocument(document, { isXml: true, contentType: typeOfNamespace[space ?? ''] ?? 'application/xml' });
+    const qualified = name === null ? '' : String(name);
+    const parts = qualified === '' ? null : checked(qualified, space, false);
+    if (doctype !== null && doctype !== undefined) insertInto(document, Node.numberOf(doctype), -1);
+    if (parts !== null) insertInto(document, newElement(elementKey(parts.qualified, space)), -1);
+    return wrap(document);
+  }
+  createHTMLDocument(title?: unknown): object | null {
+    const markup = title === undefined ? '' : '<title></title>';
+    const made = wrap(parseDocument(`<!doctype html><html><head>${markup}</head><body></body></html>`));
+    if (title !== undefined) (made as Document).title = title;
+    return made;
+  }
+}
+
+const implementationOf = oncePerNode(
+  (document: number) => new DOMImplementation(document),
+  () => [],
+);

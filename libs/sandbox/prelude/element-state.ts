@@ -1,4 +1,5 @@
 /** What an element is or can: disabled, chosen, editable, empty, in which language. */
+import { NodeMap } from './node-map.js';
 import {
   childElementsOf,
   dataOf,
@@ -36,11 +37,19 @@ export function isDisabled(node: number): boolean {
   return false;
 }
 
-/** The option that a drop-down shows without one being marked. */
+/** What code has set; the attributes stay as the page has them. */
+export const currentValues = new NodeMap<string>();
+export const currentChecks = new NodeMap<boolean>();
+export const currentSelection = new NodeMap<number[]>();
+
+export function isCheckedNow(node: number): boolean {
+  return currentChecks.get(node) ?? getAttribute(node, 'checked') !== null;
+}
+
 export function isChecked(node: number): boolean {
   if (isTag(node, ' input ')) {
     const type = getAttribute(node, 'type')?.toLowerCase();
-    return (type === 'checkbox' || type === 'radio') && getAttribute(node, 'checked') !== null;
+    return (type === 'checkbox' || type === 'radio') && isCheckedNow(node);
   }
   return isTag(node, ' option ') && isSelectedOption(node);
 }
@@ -54,6 +63,8 @@ export function optionsOf(select: number): number[] {
 }
 
 export function selectedOptionsOf(select: number): number[] {
+  const chosen = currentSelection.get(select);
+  if (chosen !== undefined) return chosen;
   const options = optionsOf(select);
   const marked = options.filter((option) => getAttribute(option, 'selected') !== null);
   if (getAttribute(select, 'multiple') !== null) return marked;

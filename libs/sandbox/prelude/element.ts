@@ -1,70 +1,89 @@
 /** `Element`, and what HTML and SVG add to it. */
+import {
+  Attr,
+  attributeMap,
+  attributeNode,
+  dropAttribute,
+  putAttributeNode,
+  setAttributeNS,
+  writtenFor,
+} from './attributes.js';
+import type { NamedNodeMap } from './attributes.js';
+import { isXmlNode } from './documents.js';
 import { domError, noLayout } from './dom-exception.js';
 import { innerText } from './inner-text.js';
-import type { DOMTokenList, HTMLCollection, NamedNodeMap } from './lists.js';
-import { Attr, attributeMap, dataset, inlineStyle, liveCollection, tokenList } from './lists.js';
-import { innerMarkup, localName, outerMarkup } from './markup.js';
+import { later } from './later.js';
+import type { DOMTokenList, HTMLCollection } from './lists.js';
+import { dataset, inlineStyle, liveCollection, tokenList } from './lists.js';
+import { innerMarkup, outerMarkup } from './markup.js';
+import { gathered, insertInto, replaceAll, replaceNode } from './mutations.js';
 import {
-  childMembers,
+  attributeParts,
+  checkedName,
   htmlNamespace,
-  insertInto,
-  mathNamespace,
-  mixIn,
-  Node,
-  parentMembers,
-  replaceChildren,
-  svgNamespace,
-  tagNameOf,
-} from './nodes.js';
-import { parseFragment } from './parse-markup.js';
-import { byClass, byTag, selecting } from './queries.js';
+  isAttributeName,
+  isHtmlElement,
+  keyOfAttribute,
+  keyOfAttributeNS,
+  localName,
+  partsOf,
+} from './names.js';
+import { childMembers, mixIn, Node, parentMembers, tagNameOf } from './nodes.js';
+import { namespacesAround, parseFragment, parseXmlInside } from './parse-markup.js';
+import { byClass, byTag, byTagNS, selecting } from './queries.js';
 import { closestMatch, matchesSelector } from './selectors.js';
 import { asciiLowerCase } from './row-lists.js';
 import {
   attributesOf,
   createNode,
-  detachNode,
+  documentKind,
   elementKind,
   firstChild,
   getAttribute,
   internName,
   isElement,
-  nameText,
-  nextElement,
+  kind,
   nextSibling,
-  parentElementOf,
   parentOf,
-  previousElement,
   removeAttribute,
   setAttribute,
-  tagOf,
+  spacedNames,
   templateContent,
   textKind,
 } from './tree.js';
+import { nextElement, previousElement } from './tree-walks.js';
 import { wrap } from './wrappers.js';
+
+const events = later('events');
+const xmlMarkup = later('xml-markup');
 
 // No private methods here: objects of these classes are made without their constructors (`Node.of`).
 
-function attributeNameFor(element: Element, name: unknown): string {
-  const text = String(name);
-  return nameText(tagOf(Node.numberOf(element))).includes(' ') ? text : asciiLowerCase(text);
+function spaceOf(namespace: unknown): string | null {
+  return namespace === null || namespace === undefined || namespace === '' ? null : String(namespace);
 }
 
-function parseInside(context: Element, markup: unknown): number {
+function parseInside(context: number, markup: unknown): number {
   const text = markup === null ? '' : String(markup);
-  return parseFragment(text, context.localName, context.namespaceURI);
+  if (isXmlNode(context)) return parseXmlInside(text, namespacesAround(context));
+  return isElement(context)
+    ? parseFragment(text, localName(context), partsOf(context).namespace)
+    : parseFragment(text, 'body', htmlNamespace);
 }
 
-function insertAdjacent(element: Element, place: string, inserted: number): void {
+function insertAdjacent(element: Element, place: string, inserted: number): boolean {
   const node = Node.numberOf(element);
   const parent = parentOf(node);
   if (place === 'beforebegin') {
-    if (parent >= 0) insertInto(parent, inserted, node);
+    if (parent < 0) return false;
+    insertInto(parent, inserted, node);
   } else if (place === 'afterbegin') insertInto(node, inserted, firstChild(node));
   else if (place === 'beforeend') insertInto(node, inserted, -1);
   else if (place === 'afterend') {
-    if (parent >= 0) insertInto(parent, inserted, nextSibling(node));
+    if (parent < 0) return false;
+    insertInto(parent, inserted, nextSibling(node));
   } else throw domError('SyntaxError', `'${place}' is not a place beside or inside an element.`);
+  return true;
 }
 
 export class Element extends Node {
@@ -74,13 +93,11 @@ export class Element extends Node {
   get localName(): string {
     return localName(Node.numberOf(this));
   }
-  get prefix(): null {
-    return null;
+  get prefix(): string | null {
+    return partsOf(Node.numberOf(this)).prefix;
   }
-  get namespaceURI(): string {
-    const name = nameText(tagOf(Node.numberOf(this)));
-    if (name.startsWith('svg ')) return svgNamespace;
-    return name.startsWith('math ') ? mathNamespace : htmlNamespace;
+  get namespaceURI(): string | null {
+    return partsOf(Node.numberOf(this)).namespace;
   }
   get id(): string {
     return getAttribute(Node.numberOf(this), 'id') ?? '';
@@ -110,17 +127,41 @@ export class Element extends Node {
     return null;
   }
   getAttribute(name: unknown): string | null {
-    return getAttribute(Node.numberOf(this), attributeNameFor(this, name));
-  }
-  getAttributeNS(_namespace: unknown, name: unknown): string | null {
     const node = Node.numberOf(this);
-    return getAttribute(node, String(name)) ?? getAttribute(node, `xlink:${String(name)}`);
+    const written = writtenFor(node, name);
+    const value = getAttribute(node, written);
+    if (value !== null || spacedNames.count === 0) return value;
+    const key = keyOfAttribute(node, written);
+    return key === null ? null : getAttribute(node, key);
+  }
+  getAttributeNS(namespace: unknown, name: unknown): string | null {
+    const node = Node.numberOf(this);
+    const key = keyOfAttributeNS(node, spaceOf(namespace), String(name));
+    return key === null ? null : getAttribute(node, key);
   }
   getAttributeNames(): string[] {
-    return [...attributesOf(Node.numberOf(this)).keys()];
+    const node = Node.numberOf(this);
+    return [...attributesOf(node).keys()].map((key) => attributeParts(node, key).qualified);
   }
   getAttributeNode(name: unknown): Attr | null {
-    return this.hasAttribute(name) ? new Attr(Node.numberOf(this), attributeNameFor(this, name)) : null;
+    const node = Node.numberOf(this);
+    return attributeNode(node, keyOfAttribute(node, writtenFor(node, name)));
+  }
+  getAttributeNodeNS(namespace: unknown, name: unknown): Attr | null {
+    const node = Node.numberOf(this);
+    return attributeNode(node, keyOfAttributeNS(node, spaceOf(namespace), String(name)));
+  }
+  setAttributeNode(attribute: unknown): Attr | null {
+    return putAttributeNode(Node.numberOf(this), attribute);
+  }
+  setAttributeNodeNS(attribute: unknown): Attr | null {
+    return putAttributeNode(Node.numberOf(this), attribute);
+  }
+  removeAttributeNode(attribute: Attr): Attr {
+    const node = Node.numberOf(this);
+    if (Attr.ownerOf(attribute) !== node) throw domError('NotFoundError', 'The attribute is not one of this element.');
+    dropAttribute(node, Attr.keyOf(attribute));
+    return attribute;
   }
   hasAttribute(name: unknown): boolean {
     return this.getAttribute(name) !== null;
@@ -132,23 +173,33 @@ export class Element extends Node {
     return attributesOf(Node.numberOf(this)).size > 0;
   }
   setAttribute(name: unknown, value: unknown): void {
-    const text = attributeNameFor(this, name);
-    if (!/^[^\0\t\n\f\r />=]+$/.test(text)) {
-      throw domError('InvalidCharacterError', `'${text}' is not a valid attribute name.`);
+    const node = Node.numberOf(this);
+    const written = writtenFor(node, name);
+    if (!isAttributeName(written)) {
+      throw domError('InvalidCharacterError', `'${written}' is not a valid attribute name.`);
     }
-    setAttribute(Node.numberOf(this), text, String(value));
+    setAttribute(node, keyOfAttribute(node, written) ?? written, String(value));
   }
-  setAttributeNS(_namespace: unknown, name: unknown, value: unknown): void {
-    setAttribute(Node.numberOf(this), String(name), String(value));
+  setAttributeNS(namespace: unknown, name: unknown, value: unknown): void {
+    const checked = checkedName(String(name), spaceOf(namespace), true);
+    if ('wrong' in checked) throw domError(checked.wrong, `'${String(name)}' is not a valid attribute name.`);
+    setAttributeNS(Node.numberOf(this), checked.parts, String(value));
   }
   removeAttribute(name: unknown): void {
-    removeAttribute(Node.numberOf(this), attributeNameFor(this, name));
+    const node = Node.numberOf(this);
+    const key = keyOfAttribute(node, writtenFor(node, name));
+    if (key !== null) dropAttribute(node, key);
   }
-  removeAttributeNS(_namespace: unknown, name: unknown): void {
-    removeAttribute(Node.numberOf(this), String(name));
+  removeAttributeNS(namespace: unknown, name: unknown): void {
+    const node = Node.numberOf(this);
+    const key = keyOfAttributeNS(node, spaceOf(namespace), String(name));
+    if (key !== null) dropAttribute(node, key);
   }
   toggleAttribute(name: unknown, force?: boolean): boolean {
-    const isWanted = force ?? !this.hasAttribute(name);
+    if (!isAttributeName(String(name))) {
+      throw domError('InvalidCharacterError', `'${String(name)}' is not a valid attribute name.`);
+    }
+    const isWanted = force === undefined ? !this.hasAttribute(name) : Boolean(force);
     if (!isWanted) this.removeAttribute(name);
     else if (!this.hasAttribute(name)) this.setAttribute(name, '');
     return isWanted;
@@ -168,8 +219,9 @@ export class Element extends Node {
     const wanted = String(name);
     return liveCollection(Node.numberOf(this), (root) => byTag(root, wanted));
   }
-  getElementsByTagNameNS(_namespace: unknown, name: unknown): HTMLCollection {
-    return this.getElementsByTagName(name);
+  getElementsByTagNameNS(namespace: unknown, name: unknown): HTMLCollection {
+    const [space, wanted] = [spaceOf(namespace), String(name)];
+    return liveCollection(Node.numberOf(this), (root) => byTagNS(root, space, wanted));
   }
   getElementsByClassName(names: unknown): HTMLCollection {
     const wanted = String(names);
@@ -182,39 +234,51 @@ export class Element extends Node {
     return wrap(previousElement(Node.numberOf(this)));
   }
   get innerHTML(): string {
-    return innerMarkup(Node.numberOf(this));
+    const node = Node.numberOf(this);
+    return isXmlNode(node) ? xmlMarkup().innerXml(node) : innerMarkup(node);
   }
   set innerHTML(markup: unknown) {
     const node = Node.numberOf(this);
     const content = templateContent(node);
-    const fragment = parseInside(this, markup);
-    replaceChildren(content >= 0 ? content : node, [fragment]);
+    replaceAll(content >= 0 ? content : node, parseInside(node, markup));
   }
   get outerHTML(): string {
-    return outerMarkup(Node.numberOf(this));
+    const node = Node.numberOf(this);
+    return isXmlNode(node) ? xmlMarkup().outerXml(node) : outerMarkup(node);
   }
   set outerHTML(markup: unknown) {
     const node = Node.numberOf(this);
     const parent = parentOf(node);
     if (parent < 0) return;
-    const context = isElement(parent) ? (wrap(parent) as Element) : this;
-    const fragment = parseInside(context, markup);
-    insertInto(parent, fragment, node);
-    detachNode(node);
+    if (kind(parent) === documentKind) {
+      throw domError('NoModificationAllowedError', 'The element of a document cannot be replaced by markup.');
+    }
+    replaceNode(parent, parseInside(parent, markup), node);
   }
   insertAdjacentHTML(position: unknown, markup: unknown): void {
-    const place = String(position).toLowerCase();
+    const node = Node.numberOf(this);
+    const place = asciiLowerCase(String(position));
     const isOutside = place === 'beforebegin' || place === 'afterend';
-    const parent = parentElementOf(Node.numberOf(this));
-    const context = isOutside && parent >= 0 ? (wrap(parent) as Element) : this;
-    insertAdjacent(this, place, parseInside(context, markup));
+    const parent = parentOf(node);
+    if (isOutside && (parent < 0 || kind(parent) === documentKind)) {
+      throw domError('NoModificationAllowedError', 'The element has no parent that could hold more.');
+    }
+    const around = isOutside ? parent : node;
+    const isRoot = isElement(around) && isHtmlElement(around) && localName(around) === 'html' && !isXmlNode(around);
+    const inserted = isRoot
+      ? parseFragment(String(markup), 'body', htmlNamespace)
+      : parseInside(around, String(markup));
+    insertAdjacent(this, place, inserted);
   }
   insertAdjacentElement(position: unknown, element: unknown): object | null {
-    insertAdjacent(this, String(position).toLowerCase(), Node.numberOf(element));
-    return element as object;
+    const isPut = insertAdjacent(this, asciiLowerCase(String(position)), Node.numberOf(element));
+    return isPut ? (element as object) : null;
   }
   insertAdjacentText(position: unknown, text: unknown): void {
-    insertAdjacent(this, String(position).toLowerCase(), createNode(textKind, 0, String(text)));
+    insertAdjacent(this, asciiLowerCase(String(position)), createNode(textKind, 0, String(text)));
+  }
+  getHTML(): string {
+    return innerMarkup(Node.numberOf(this));
   }
   checkVisibility(): boolean {
     return noLayout('checkVisibility()');
@@ -284,7 +348,7 @@ export class HTMLElement extends Element {
         if (at > 0) nodes.push(createNode(elementKind, internName('br'), ''));
         if (line !== '') nodes.push(createNode(textKind, 0, line));
       });
-    replaceChildren(node, nodes);
+    replaceAll(node, gathered(nodes));
   }
   get outerText(): string {
     return this.innerText;
@@ -300,7 +364,7 @@ export class HTMLElement extends Element {
     return (this.getAttribute('contenteditable') ?? 'false').toLowerCase() !== 'false';
   }
   click(): void {
-    // Nothing happens on a page at rest.
+    events().click(this);
   }
 }
 mixIn(HTMLElement.prototype, styledMembers);
@@ -311,6 +375,7 @@ export class SVGElement extends Element {
   }
 }
 mixIn(SVGElement.prototype, styledMembers);
+export class SVGSVGElement extends SVGElement {}
 
 export class MathMLElement extends Element {}
 mixIn(MathMLElement.prototype, styledMembers);

@@ -1,8 +1,8 @@
 /** The classes of HTML's elements: mostly attributes under other names, written down as tables. */
 import { resolvedUrl } from './addresses.js';
-import { HTMLDocument } from './document.js';
-import type { Element } from './element.js';
-import { HTMLElement, MathMLElement, SVGElement } from './element.js';
+import { HTMLDocument, XMLDocument } from './document.js';
+import { factsOf } from './documents.js';
+import { Element, HTMLElement, MathMLElement, SVGElement, SVGSVGElement } from './element.js';
 import { optionsOf } from './element-state.js';
 import { reflected, tagsOfClasses } from './element-tables.js';
 import {
@@ -20,10 +20,23 @@ import type { DOMTokenList, HTMLCollection } from './lists.js';
 import { liveCollection, namedCollection, oncePerNode, tokenList } from './lists.js';
 import { NodeMap } from './node-map.js';
 import type { NodeClass } from './nodes.js';
-import { Comment, DocumentFragment, DocumentType, Node, numberOf, tag, Text, write } from './nodes.js';
+import { htmlNamespace, mathNamespace, partsOfName, svgNamespace } from './names.js';
+import {
+  CDATASection,
+  Comment,
+  DocumentFragment,
+  DocumentType,
+  Node,
+  numberOf,
+  ProcessingInstruction,
+  tag,
+  Text,
+  write,
+} from './nodes.js';
 import { selectAll } from './selectors.js';
 import { positionOf } from './sibling-positions.js';
 import {
+  cdataKind,
   childElementsOf,
   commentKind,
   doctypeKind,
@@ -32,8 +45,8 @@ import {
   findName,
   fragmentKind,
   getAttribute,
+  instructionKind,
   kindWord,
-  nameText,
   parentElementOf,
   removeAttribute,
   setAttribute,
@@ -361,16 +374,20 @@ function addSpecialMembers(): void {
   extend('HTMLTableCellElement', cellMembers);
 }
 
-function elementClass(name: string): ElementClass {
+function elementClass(id: number): ElementClass {
+  const { local: name, namespace } = partsOfName(id);
+  if (namespace === svgNamespace) return name === 'svg' ? SVGSVGElement : SVGElement;
+  if (namespace === mathNamespace) return MathMLElement;
+  if (namespace !== htmlNamespace) return Element;
   const known = classOfTag.get(name);
   if (known !== undefined) return known;
-  if (name.startsWith('svg ')) return SVGElement;
-  if (name.startsWith('math ')) return MathMLElement;
   return name.includes('-') ? HTMLElement : (classes['HTMLUnknownElement'] ?? HTMLElement);
 }
 
 const classesByKind: Readonly<Record<number, NodeClass>> = {
   [textKind]: Text,
+  [cdataKind]: CDATASection,
+  [instructionKind]: ProcessingInstruction,
   [commentKind]: Comment,
   [documentKind]: HTMLDocument,
   [doctypeKind]: DocumentType,
@@ -382,13 +399,14 @@ const classesByName: (ElementClass | undefined)[] = [];
 function createWrapper(node: number): object {
   const word = kindWord(node);
   if (word >> 24 !== elementKind) {
-    const nodeClass = classesByKind[word >> 24];
+    const isXmlDocument = word >> 24 === documentKind && factsOf(node).isXml;
+    const nodeClass = isXmlDocument ? XMLDocument : classesByKind[word >> 24];
     return nodeClass === undefined ? {} : Node.of(node, nodeClass);
   }
   const name = word & 0xffffff;
   let nodeClass = classesByName[name];
   if (nodeClass === undefined) {
-    nodeClass = elementClass(nameText(name));
+    nodeClass = elementClass(name);
     while (classesByName.length <= name) classesByName.push(undefined);
     classesByName[name] = nodeClass;
   }

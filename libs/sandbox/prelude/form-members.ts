@@ -1,20 +1,25 @@
 /** Forms and their controls: values as the page gives them, until code sets others. */
 import { resolvedUrl } from './addresses.js';
 import type { Document } from './document.js';
-import { isDisabled, isSelectedOption, optionsOf, selectedOptionsOf } from './element-state.js';
+import {
+  currentChecks,
+  currentSelection,
+  currentValues,
+  isCheckedNow,
+  isDisabled,
+  isSelectedOption,
+  optionsOf,
+  selectedOptionsOf,
+} from './element-state.js';
 import type { HTMLCollection, NodeList } from './lists.js';
 import { liveCollection, namedCollection, staticList } from './lists.js';
-import { NodeMap } from './node-map.js';
 import { numberOf, tag, write } from './nodes.js';
 import { selectAll, selectFirst } from './selectors.js';
-import { getAttribute, parentElementOf, textOf } from './tree.js';
+import { getAttribute, parentElementOf, removeAttribute, setAttribute, textOf } from './tree.js';
+import { rootOf } from './tree-walks.js';
 import { wrap } from './wrappers.js';
 
 export const listedControls = 'button, fieldset, input:not([type=image]), object, output, select, textarea';
-/** What code has set; the attributes stay as the page has them. */
-const currentValues = new NodeMap<string>();
-const currentChecks = new NodeMap<boolean>();
-const currentSelection = new NodeMap<number[]>();
 
 export function formOf(node: number): number {
   const id = getAttribute(node, 'form');
@@ -75,6 +80,55 @@ function inputType(node: number): string {
   return (getAttribute(node, 'type') ?? 'text').toLowerCase();
 }
 
+/** What a click on an element does by itself: what to tell afterwards, what is clicked with it, and how to take it back. */
+export interface Activation {
+  readonly events: readonly string[];
+  readonly next: number;
+  undo(): void;
+}
+
+function sameGroup(node: number): number[] {
+  const name = getAttribute(node, 'name') ?? '';
+  if (name === '') return [];
+  const form = formOf(node);
+  return selectAll(rootOf(node), 'input').filter(
+    (each) =>
+      each !== node && inputType(each) === 'radio' && getAttribute(each, 'name') === name && formOf(each) === form,
+  );
+}
+
+/** Ticks a box; of the buttons of a group one alone stays pressed. */
+function check(node: number, isWanted: boolean): void {
+  currentChecks.set(node, isWanted);
+  if (isWanted && inputType(node) === 'radio') for (const other of sameGroup(node)) currentChecks.set(other, false);
+}
+
+export function clickedBy(node: number): Activation {
+  const nothing: Activation = { events: [], next: -1, undo: () => undefined };
+  const name = tag(node);
+  if (name === 'label') {
+    const control = controlOf(node);
+    return { ...nothing, next: control >= 0 && !isDisabled(control) ? control : -1 };
+  }
+  if (name === 'summary' && parentElementOf(node) >= 0 && tag(parentElementOf(node)) === 'details') {
+    const details = parentElementOf(node);
+    if (getAttribute(details, 'open') === null) setAttribute(details, 'open', '');
+    else removeAttribute(details, 'open');
+    return nothing;
+  }
+  const type = inputType(node);
+  if (name !== 'input' || (type !== 'checkbox' && type !== 'radio')) return nothing;
+  const touched = type === 'radio' ? [node, ...sameGroup(node)] : [node];
+  const before = touched.map((each) => currentChecks.get(each));
+  const wasChecked = isCheckedNow(node);
+  check(node, type === 'radio' || !wasChecked);
+  return {
+    events: isCheckedNow(node) === wasChecked ? [] : ['input', 'change'],
+    next: -1,
+    undo: () => touched.forEach((each, at) => currentChecks.set(each, before[at])),
+  };
+}
+
 export const inputMembers = {
   get value(): string {
     const node = numberOf(this);
@@ -92,11 +146,10 @@ export const inputMembers = {
     currentValues.set(numberOf(this), value === null ? '' : String(value));
   },
   get checked(): boolean {
-    const node = numberOf(this);
-    return currentChecks.get(node) ?? getAttribute(node, 'checked') !== null;
+    return isCheckedNow(numberOf(this));
   },
   set checked(value: unknown) {
-    currentChecks.set(numberOf(this), Boolean(value));
+    check(numberOf(this), Boolean(value));
   },
   get valueAsNumber(): number {
     const text = this.value;
@@ -140,10 +193,6 @@ export const textAreaMembers = {
   },
 };
 
-function selectionOf(select: number): number[] {
-  return currentSelection.get(select) ?? selectedOptionsOf(select);
-}
-
 function optionText(option: number): string {
   return textOf(option)
     .replace(/[\t\n\f\r ]+/g, ' ')
@@ -159,10 +208,10 @@ export const selectMembers = {
     return namedCollection(numberOf(this), optionsOf);
   },
   get selectedOptions(): HTMLCollection {
-    return liveCollection(numberOf(this), selectionOf);
+    return liveCollection(numberOf(this), selectedOptionsOf);
   },
   get selectedIndex(): number {
-    const [first] = selectionOf(numberOf(this));
+    const [first] = selectedOptionsOf(numberOf(this));
     return first === undefined ? -1 : optionsOf(numberOf(this)).indexOf(first);
   },
   set selectedIndex(index: unknown) {
@@ -170,7 +219,7 @@ export const selectMembers = {
     currentSelection.set(numberOf(this), option === undefined ? [] : [option]);
   },
   get value(): string {
-    const [first] = selectionOf(numberOf(this));
+    const [first] = selectedOptionsOf(numberOf(this));
     return first === undefined ? '' : optionValue(first);
   },
   set value(value: unknown) {
@@ -209,12 +258,12 @@ export const optionMembers = {
   get selected(): boolean {
     const option = numberOf(this);
     const select = selectOf(option);
-    return select >= 0 ? selectionOf(select).includes(option) : isSelectedOption(option);
+    return select >= 0 ? selectedOptionsOf(select).includes(option) : isSelectedOption(option);
   },
   set selected(value: unknown) {
     const select = selectOf(numberOf(this));
     if (select < 0) return;
-    const others = selectionOf(select).filter((option) => option !== numberOf(this));
+    const others = selectedOptionsOf(select).filter((option) => option !== numberOf(this));
     const isMultiple = getAttribute(select, 'multiple') !== null;
     currentSelection.set(select, value ? [...(isMultiple ? others : []), numberOf(this)] : others);
   },
@@ -269,7 +318,8 @@ function formEntries(form: number): [string, string][] {
     const type = inputType(control);
     if (name === '' || isDisabled(control) || tag(control) === 'button') continue;
     if (tag(control) === 'select') {
-      for (const option of selectionOf(control)) if (!isDisabled(option)) entries.push([name, optionValue(option)]);
+      for (const option of selectedOptionsOf(control))
+        if (!isDisabled(option)) entries.push([name, optionValue(option)]);
       continue;
     }
     if (tag(control) === 'input' && /^(?:submit|reset|button|image|file)$/.test(type)) continue;

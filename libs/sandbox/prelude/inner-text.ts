@@ -6,13 +6,12 @@ import {
   getAttribute,
   kind,
   nameText,
-  nextElement,
   nextSibling,
-  rootOf,
   tagOf,
   textKind,
   textOf,
 } from './tree.js';
+import { nextElement, rootOf } from './tree-walks.js';
 
 const hiddenTags =
   ' head script style template noscript title meta link base area datalist param rp source track noembed noframes colgroup col ';

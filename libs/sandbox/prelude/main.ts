@@ -1,5 +1,6 @@
 /** Where the host enters the sandbox. Evaluated once, when the image is made; nothing here is reachable by user code. */
 import { installDeterminism, startClock } from './determinism.js';
+import { pageFacts } from './documents.js';
 import { evaluationJson, scriptJson, thrownJson, unsettledJson } from './outcome.js';
 import { createConsole, startOutput } from './output.js';
 import { createPage } from './page.js';
@@ -18,7 +19,7 @@ interface Settings {
   readonly stateBytes: number;
 }
 
-type EvaluationSettings = Settings & PageFacts;
+type EvaluationSettings = Settings & PageFacts & { readonly contentKind: string };
 type ScriptSettings = Settings & { readonly globals: Readonly<Record<string, unknown>> };
 
 const parseJson = JSON.parse;
@@ -58,6 +59,8 @@ export const guestEntry = {
     const settings = parseJson(settingsText) as EvaluationSettings;
     start(settings);
     loadTree(tables, text, values, names, classes, ids);
+    const type = /^[\w.+-]+\/[\w.+-]+/.exec(settings.headers['content-type'] ?? '');
+    if (type !== null && settings.contentKind !== 'html') pageFacts.contentType = type[0].toLowerCase();
     const document = openDocument(settings.finalUrl, settings.url);
     const { page, stateNow } = createPage(settings, body);
     define('document', document);

@@ -1,12 +1,15 @@
 /** Nodes written as markup, after HTML's serialisation. */
+import { partsOf } from './names.js';
 import {
   attributeMarkup,
+  cdataKind,
   commentKind,
   dataOf,
   doctypeKind,
   doctypeParts,
   elementKind,
   firstChild,
+  instructionKind,
   kind,
   nameText,
   nextSibling,
@@ -36,18 +39,11 @@ function escapeValue(text: string): string {
   return /[&"<>\u00a0]/.test(text) ? text.replace(/[&"<>\u00a0]/g, replaceMark) : text;
 }
 
-/** The tag as it is written: without the prefix of foreign names. */
-export function localName(node: number): string {
-  const name = nameText(tagOf(node));
-  const space = name.indexOf(' ');
-  return space < 0 ? name : name.slice(space + 1);
-}
-
 function write(node: number, parts: string[]): void {
   switch (kind(node)) {
     case elementKind: {
       const name = nameText(tagOf(node));
-      const written = localName(node);
+      const written = name.includes('\n') || name.includes(' ') ? partsOf(node).qualified : name;
       parts.push(`<${written}${attributeMarkup(node, escapeValue)}>`);
       if (voidTags.includes(` ${name} `)) return;
       writeChildren(node, parts);
@@ -60,6 +56,12 @@ function write(node: number, parts: string[]): void {
       parts.push(isRaw ? dataOf(node) : escapeText(dataOf(node)));
       return;
     }
+    case cdataKind:
+      parts.push(escapeText(dataOf(node)));
+      return;
+    case instructionKind:
+      parts.push('<?', nameText(tagOf(node)), ' ', dataOf(node), '>');
+      return;
     case commentKind:
       parts.push('<!--', dataOf(node), '-->');
       return;

@@ -3,19 +3,21 @@ import { baseUrl } from './addresses.js';
 import { domError } from './dom-exception.js';
 import type { HTMLCollection, NodeList } from './lists.js';
 import { liveCollection, liveNodes, oncePerNode, staticList } from './lists.js';
-import { localName, outerMarkup } from './markup.js';
+import { addDocument, documentOf, factsOf, isXmlNode, setOwner, takeOut } from './documents.js';
+import { EventTarget } from './event-target.js';
+import { later } from './later.js';
+import { gathered, insertBeside, insertInto, replaceAll, replaceBy, replaceNode } from './mutations.js';
+import { htmlNamespace, partsOf } from './names.js';
 import { asDomError, byId, selecting } from './queries.js';
 import { select, selectFirst } from './selectors.js';
 import {
   attributesOf,
+  cdataKind,
   childElementsOf,
-  childNodesOf,
   commentKind,
-  compareOrder,
   containsNode,
   createNode,
   dataOf,
-  detachNode,
   doctypeKind,
   doctypeParts,
   documentKind,
@@ -23,30 +25,29 @@ import {
   firstChild,
   fragmentKind,
   insertNode,
+  instructionKind,
   isElement,
+  isTextual,
+  isXml,
   kind,
   lastChild,
   nameText,
-  nextElement,
   nextSibling,
   parentElementOf,
   parentOf,
-  previousElement,
   previousSibling,
-  rootOf,
+  replaceData,
   setAttribute,
   setData,
   setTemplateContent,
   tagOf,
+  tellSplit,
   templateContent,
   textKind,
   textOf,
 } from './tree.js';
+import { childNodesOf, nextElement, previousElement, rootOf } from './tree-walks.js';
 import { adopt, wrap } from './wrappers.js';
-
-export const htmlNamespace = 'http://www.w3.org/1999/xhtml';
-export const svgNamespace = 'http://www.w3.org/2000/svg';
-export const mathNamespace = 'http://www.w3.org/1998/Math/MathML';
 
 /** Thrown to by constructors that code may not call. */
 const illegal = (): never => {
@@ -56,20 +57,9 @@ const illegal = (): never => {
 /** The node that the next object is made for; -1 while none is being made here. */
 let nodeInMaking = -1;
 
-export class EventTarget {
-  addEventListener(): void {
-    // Nothing happens on a page at rest.
-  }
-  removeEventListener(): void {
-    // See above.
-  }
-  dispatchEvent(): boolean {
-    return true;
-  }
-}
-
 export type NodeClass = abstract new () => Node;
 
+const rare = later('rare-nodes');
 const construct = Reflect.construct;
 const noArguments: never[] = [];
 const childNodes = oncePerNode(liveNodes, childNodesOf);
@@ -121,6 +111,10 @@ export class Node {
         return tagNameOf(this.#node);
       case textKind:
         return '#text';
+      case cdataKind:
+        return '#cdata-section';
+      case instructionKind:
+        return nameText(tagOf(this.#node));
       case commentKind:
         return '#comment';
       case documentKind:
@@ -132,31 +126,22 @@ export class Node {
     }
   }
   get nodeValue(): string | null {
-    const what = kind(this.#node);
-    return what === textKind || what === commentKind ? dataOf(this.#node) : null;
+    return holdsData(this.#node) ? dataOf(this.#node) : null;
   }
   set nodeValue(value: unknown) {
-    const what = kind(this.#node);
-    if (what === textKind || what === commentKind) setData(this.#node, value === null ? '' : String(value));
+    if (holdsData(this.#node)) setData(this.#node, value === null || value === undefined ? '' : String(value));
   }
   get textContent(): string | null {
-    switch (kind(this.#node)) {
-      case textKind:
-      case commentKind:
-        return dataOf(this.#node);
-      case documentKind:
-      case doctypeKind:
-        return null;
-      default:
-        return textOf(this.#node);
-    }
+    const what = kind(this.#node);
+    if (what === elementKind || what === fragmentKind) return textOf(this.#node);
+    return holdsData(this.#node) ? dataOf(this.#node) : null;
   }
   set textContent(value: unknown) {
     const text = value === null || value === undefined ? '' : String(value);
     const what = kind(this.#node);
-    if (what === textKind || what === commentKind) setData(this.#node, text);
+    if (holdsData(this.#node)) setData(this.#node, text);
     else if (what === elementKind || what === fragmentKind) {
-      replaceChildren(this.#node, text === '' ? [] : [createNode(textKind, 0, text)]);
+      replaceAll(this.#node, text === '' ? -1 : createNode(textKind, 0, text));
     }
   }
   get parentNode(): object | null {
@@ -196,35 +181,31 @@ export class Node {
     return wrap(rootOf(this.#node));
   }
   contains(other: unknown): boolean {
-    return other !== null && other !== undefined && containsNode(this.#node, Node.numberOf(other));
+    if (typeof other !== 'object' || other === null) return false;
+    return #node in other && containsNode(this.#node, Node.numberOf(other));
   }
   isSameNode(other: unknown): boolean {
     return other === this;
   }
   isEqualNode(other: unknown): boolean {
-    if (other === null || other === undefined) return false;
-    const node = Node.numberOf(other);
-    return kind(node) === kind(this.#node) && outerMarkup(node) === outerMarkup(this.#node);
+    return other !== null && other !== undefined && isEqual(this.#node, Node.numberOf(other));
   }
   compareDocumentPosition(other: unknown): number {
-    const node = Node.numberOf(other);
-    if (node === this.#node) return 0;
-    if (rootOf(node) !== rootOf(this.#node)) return 1 | 32 | (node < this.#node ? 2 : 4);
-    if (containsNode(this.#node, node)) return 16 | 4;
-    if (containsNode(node, this.#node)) return 8 | 2;
-    return compareOrder(node, this.#node) < 0 ? 2 : 4;
+    return rare().comparePosition(this, other);
+  }
+  lookupPrefix(namespace: unknown): string | null {
+    return rare().lookUpPrefix(this.#node, namespace);
+  }
+  lookupNamespaceURI(prefix: unknown): string | null {
+    return rare().lookUpNamespace(this.#node, prefix);
+  }
+  isDefaultNamespace(namespace: unknown): boolean {
+    return (
+      rare().lookUpNamespace(this.#node, null) === (namespace === undefined || namespace === '' ? null : namespace)
+    );
   }
   normalize(): void {
-    for (const child of childNodesOf(this.#node)) {
-      if (kind(child) === elementKind) (wrap(child) as Node).normalize();
-      if (kind(child) !== textKind) continue;
-      const before = previousSibling(child);
-      if (dataOf(child) === '') detachNode(child);
-      else if (before >= 0 && kind(before) === textKind) {
-        setData(before, dataOf(before) + dataOf(child));
-        detachNode(child);
-      }
-    }
+    rare().normalize(this.#node);
   }
   cloneNode(isDeep = false): object | null {
     return wrap(cloneOf(this.#node, Boolean(isDeep)));
@@ -235,13 +216,7 @@ export class Node {
   insertBefore(child: unknown, reference: unknown): object | null {
     const node = Node.numberOf(child);
     const before = reference === null || reference === undefined ? -1 : Node.numberOf(reference);
-    if (before >= 0 && parentOf(before) !== this.#node) {
-      throw domError(
-        'NotFoundError',
-        'The node before which the new node is to be inserted is not a child of this node.',
-      );
-    }
-    insertInto(this.#node, node, before === node ? nextSibling(node) : before);
+    insertInto(this.#node, node, before);
     return wrap(node);
   }
   removeChild(child: unknown): object | null {
@@ -249,12 +224,13 @@ export class Node {
     if (parentOf(node) !== this.#node) {
       throw domError('NotFoundError', 'The node to be removed is not a child of this node.');
     }
-    detachNode(node);
+    takeOut(node);
     return wrap(node);
   }
   replaceChild(child: unknown, old: unknown): object | null {
-    this.insertBefore(child, old);
-    return this.removeChild(old);
+    const replaced = Node.numberOf(old);
+    replaceNode(this.#node, Node.numberOf(child), replaced);
+    return wrap(replaced);
   }
   get [Symbol.toStringTag](): string {
     return this.constructor.name;
@@ -271,48 +247,47 @@ for (const name of Object.getOwnPropertyNames(Node)) {
 
 export const numberOf = (object: unknown): number => Node.numberOf(object);
 
-/** Names in the order of the tree; upper case for HTML, as written for foreign elements. */
+/** As it is written; in documents of HTML, HTML's own are upper case. */
 export function tagNameOf(node: number): string {
   const name = nameText(tagOf(node));
-  return name.includes(' ') ? localName(node) : name.toUpperCase();
+  if (!isXml() && !name.includes(' ') && !name.includes('\n') && !isXmlNode(node)) return name.toUpperCase();
+  const { qualified, namespace } = partsOf(node);
+  return namespace === htmlNamespace && !isXmlNode(node) ? qualified.toUpperCase() : qualified;
 }
 
-export function documentOf(node: number): number {
-  const root = rootOf(node);
-  return kind(root) === documentKind ? root : 0;
+function holdsData(node: number): boolean {
+  const what = kind(node);
+  return what === textKind || what === commentKind || what === cdataKind || what === instructionKind;
 }
 
-// Structure changed by code -------------------------------------------------------------------------------------------
-
-export function insertInto(parent: number, node: number, before: number): void {
-  const parentKind = kind(parent);
-  if (parentKind !== elementKind && parentKind !== fragmentKind && parentKind !== documentKind) {
-    throw domError('HierarchyRequestError', 'This node type does not support children.');
+function isEqual(left: number, right: number): boolean {
+  if (kind(left) !== kind(right)) return false;
+  if (kind(left) === doctypeKind) return doctypeParts(left).join('\0') === doctypeParts(right).join('\0');
+  if (kind(left) === elementKind || kind(left) === instructionKind) {
+    if (tagOf(left) !== tagOf(right)) return false;
   }
-  if (containsNode(node, parent)) {
-    throw domError('HierarchyRequestError', 'The new child element contains the parent.');
+  if (holdsData(left) && dataOf(left) !== dataOf(right)) return false;
+  if (kind(left) === elementKind) {
+    const [own, others] = [attributesOf(left), attributesOf(right)];
+    if (own.size !== others.size) return false;
+    for (const [name, value] of own) if (others.get(name) !== value) return false;
   }
-  if (kind(node) === documentKind) throw domError('HierarchyRequestError', 'A document cannot be inserted.');
-  if (kind(node) !== fragmentKind) return insertNode(parent, node, before);
-  for (const child of childNodesOf(node)) insertNode(parent, child, before);
-}
-
-export function replaceChildren(parent: number, nodes: readonly number[]): void {
-  for (const child of childNodesOf(parent)) detachNode(child);
-  for (const node of nodes) insertInto(parent, node, -1);
+  const [children, otherChildren] = [childNodesOf(left), childNodesOf(right)];
+  return (
+    children.length === otherChildren.length && children.every((child, at) => isEqual(child, otherChildren[at] ?? -1))
+  );
 }
 
 function toNodes(items: readonly unknown[]): number[] {
-  return items.map((item) =>
-    typeof item === 'object' && item !== null ? Node.numberOf(item) : createNode(textKind, 0, String(item)),
-  );
+  return items.map((item) => (item instanceof Node ? Node.numberOf(item) : createNode(textKind, 0, String(item))));
 }
 
 export function cloneOf(node: number, isDeep: boolean): number {
   const what = kind(node);
   const isNamed = what === elementKind;
-  const data = what === doctypeKind ? doctypeParts(node).join('\0') : isNamed ? '' : dataOf(node);
-  const clone = createNode(what, isNamed ? tagOf(node) : 0, data);
+  const data = what === doctypeKind ? doctypeParts(node).join('\0') : holdsData(node) ? dataOf(node) : '';
+  const clone = createNode(what, isNamed || what === instructionKind ? tagOf(node) : 0, data);
+  if (what === documentKind) addDocument(clone, factsOf(node));
   if (isNamed) for (const [name, value] of attributesOf(node)) setAttribute(clone, name, value);
   const content = isNamed ? templateContent(node) : -1;
   if (content >= 0) setTemplateContent(clone, isDeep ? cloneOf(content, true) : createNode(fragmentKind, 0, ''));
@@ -364,15 +339,14 @@ export const parentMembers: ParentMembers & ThisType<Node> = {
     return staticList(selecting(() => select(node, String(selector))));
   },
   append(...items) {
-    for (const node of toNodes(items)) insertInto(Node.numberOf(this), node, -1);
+    if (items.length > 0) insertInto(Node.numberOf(this), gathered(toNodes(items)), -1);
   },
   prepend(...items) {
     const parent = Node.numberOf(this);
-    const first = firstChild(parent);
-    for (const node of toNodes(items)) insertInto(parent, node, first);
+    if (items.length > 0) insertInto(parent, gathered(toNodes(items)), firstChild(parent));
   },
   replaceChildren(...items) {
-    replaceChildren(Node.numberOf(this), toNodes(items));
+    replaceAll(Node.numberOf(this), items.length === 0 ? -1 : gathered(toNodes(items)));
   },
 };
 
@@ -380,26 +354,16 @@ export const parentMembers: ParentMembers & ThisType<Node> = {
 export const childMembers: Record<'before' | 'after' | 'replaceWith' | 'remove', (...items: unknown[]) => void> &
   ThisType<Node> = {
   before(...items: unknown[]) {
-    const node = Node.numberOf(this);
-    const parent = parentOf(node);
-    if (parent >= 0) for (const item of toNodes(items)) insertInto(parent, item, node);
+    insertBeside(Node.numberOf(this), toNodes(items), true);
   },
   after(...items: unknown[]) {
-    const node = Node.numberOf(this);
-    const parent = parentOf(node);
-    const next = nextSibling(node);
-    if (parent >= 0) for (const item of toNodes(items)) insertInto(parent, item, next);
+    insertBeside(Node.numberOf(this), toNodes(items), false);
   },
   replaceWith(...items: unknown[]) {
-    const node = Node.numberOf(this);
-    const parent = parentOf(node);
-    if (parent < 0) return;
-    const next = nextSibling(node);
-    detachNode(node);
-    for (const item of toNodes(items)) insertInto(parent, item, next);
+    replaceBy(Node.numberOf(this), toNodes(items));
   },
   remove() {
-    detachNode(Node.numberOf(this));
+    takeOut(Node.numberOf(this));
   },
 };
 
@@ -411,6 +375,13 @@ export function mixIn(target: object, members: object): void {
 
 // The kinds of nodes --------------------------------------------------------------------------------------------------
 
+/** An offset within a text of this length. */
+function offsetIn(length: number, offset: unknown): number {
+  const at = Number(offset) >>> 0;
+  if (at > length) throw domError('IndexSizeError', `The offset ${at} is larger than the node's length (${length}).`);
+  return at;
+}
+
 export class CharacterData extends Node {
   get data(): string {
     return dataOf(Node.numberOf(this));
@@ -421,20 +392,21 @@ export class CharacterData extends Node {
   get length(): number {
     return this.data.length;
   }
-  substringData(offset: number, count: number): string {
-    return this.data.substr(offset, count);
+  substringData(offset: unknown, count: unknown): string {
+    const from = offsetIn(this.length, offset);
+    return this.data.slice(from, from + (Number(count) >>> 0));
   }
   appendData(text: unknown): void {
-    this.data += String(text);
+    this.replaceData(this.length, 0, text);
   }
-  deleteData(offset: number, count: number): void {
-    this.data = this.data.slice(0, offset) + this.data.slice(offset + count);
+  deleteData(offset: unknown, count: unknown): void {
+    this.replaceData(offset, count, '');
   }
-  insertData(offset: number, text: unknown): void {
-    this.data = this.data.slice(0, offset) + String(text) + this.data.slice(offset);
+  insertData(offset: unknown, text: unknown): void {
+    this.replaceData(offset, 0, text);
   }
-  replaceData(offset: number, count: number, text: unknown): void {
-    this.data = this.data.slice(0, offset) + String(text) + this.data.slice(offset + count);
+  replaceData(offset: unknown, count: unknown, text: unknown): void {
+    replaceData(Node.numberOf(this), offsetIn(this.length, offset), Number(count) >>> 0, String(text));
   }
   get nextElementSibling(): object | null {
     return wrap(nextElement(Node.numberOf(this)));
@@ -446,37 +418,54 @@ export class CharacterData extends Node {
 mixIn(CharacterData.prototype, childMembers);
 
 /** For `new Text()` and its like: the node comes before its object. */
-function make(nodeKind: number, data: unknown): void {
+export function makeNode(nodeKind: number, data: unknown): void {
   nodeInMaking = createNode(nodeKind, 0, data === undefined ? '' : String(data));
 }
 
 export class Text extends CharacterData {
   constructor(data?: unknown) {
-    make(textKind, data);
+    makeNode(textKind, data);
     super();
     adopt(Node.numberOf(this), this);
   }
   get wholeText(): string {
     let node = Node.numberOf(this);
-    for (let before = previousSibling(node); before >= 0 && kind(before) === textKind; before = previousSibling(node)) {
-      node = before;
-    }
+    for (let up = previousSibling(node); up >= 0 && isTextual(kind(up)); up = previousSibling(node)) node = up;
     let text = '';
-    for (; node >= 0 && kind(node) === textKind; node = nextSibling(node)) text += dataOf(node);
+    for (; node >= 0 && isTextual(kind(node)); node = nextSibling(node)) text += dataOf(node);
     return text;
   }
-  splitText(offset: number): object | null {
-    const rest = createNode(textKind, 0, this.data.slice(offset));
+  splitText(offset: unknown): object | null {
+    const from = offsetIn(this.length, offset);
     const node = Node.numberOf(this);
-    if (parentOf(node) >= 0) insertNode(parentOf(node), rest, nextSibling(node));
-    this.data = this.data.slice(0, offset);
+    const rest = createNode(textKind, 0, this.data.slice(from));
+    setOwner(rest, documentOf(node));
+    const parent = parentOf(node);
+    if (parent >= 0) {
+      insertNode(parent, rest, nextSibling(node));
+      tellSplit(node, from, rest);
+    }
+    replaceData(node, from, this.length, '');
     return wrap(rest);
+  }
+}
+
+export class CDATASection extends Text {
+  constructor() {
+    illegal();
+    super();
+  }
+}
+
+export class ProcessingInstruction extends CharacterData {
+  get target(): string {
+    return nameText(tagOf(Node.numberOf(this)));
   }
 }
 
 export class Comment extends CharacterData {
   constructor(data?: unknown) {
-    make(commentKind, data);
+    makeNode(commentKind, data);
     super();
     adopt(Node.numberOf(this), this);
   }
@@ -497,7 +486,7 @@ mixIn(DocumentType.prototype, childMembers);
 
 export class DocumentFragment extends Node {
   constructor() {
-    make(fragmentKind, '');
+    makeNode(fragmentKind, '');
     super();
     adopt(Node.numberOf(this), this);
   }

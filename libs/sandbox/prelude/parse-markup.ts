@@ -2,16 +2,23 @@
  * Markup that code writes (`innerHTML =`, `DOMParser`): the parser that reads pages reads it, outside, and its tables
  * become nodes here. This is the one call that leaves the sandbox: text goes out, tables come in.
  */
+import { addDocument } from './documents.js';
+import { domError } from './dom-exception.js';
+import { attributeParts, mathNamespace, partsOf, svgNamespace, xmlnsNamespace } from './names.js';
 import {
+  attributesOf,
   commentKind,
   createNode,
   doctypeKind,
   elementKind,
   insertNode,
+  instructionKind,
   internName,
+  isElement,
+  isTextual,
+  parentOf,
   setAttribute,
   setTemplateContent,
-  textKind,
 } from './tree.js';
 
 /** Tables and texts as a page has them (`flat-page.ts`), or one text: what is wrong with the markup. */
@@ -19,8 +26,6 @@ type Parsed = readonly [ArrayBuffer, string, string, string] | readonly [string]
 type ParseOutside = (markup: string, tag: string, namespace: string) => Parsed;
 
 const headerLength = 10;
-const svgNamespace = 'http://www.w3.org/2000/svg';
-const mathNamespace = 'http://www.w3.org/1998/Math/MathML';
 
 let parseOutside: ParseOutside = () => ['There is no parser.'];
 
@@ -52,10 +57,11 @@ function graft(buffer: ArrayBuffer, text: string, values: string, nameList: stri
     const kind = word(headerLength + row) >> 24;
     const first = word(attributeAt + row);
     let data = '';
-    if (kind === textKind) data = text.substring(word(textAt + row), word(textAt + row + 1));
-    else if (kind === commentKind) data = valueOf(first);
+    if (isTextual(kind)) data = text.substring(word(textAt + row), word(textAt + row + 1));
+    else if (kind === commentKind || kind === instructionKind) data = valueOf(first);
     else if (kind === doctypeKind) data = `${valueOf(first)}\0${valueOf(first + 1)}\0${valueOf(first + 2)}`;
-    const name = kind === elementKind ? (nameIds[word(headerLength + row) & 0xffffff] ?? 0) : 0;
+    const name =
+      kind === elementKind || kind === instructionKind ? (nameIds[word(headerLength + row) & 0xffffff] ?? 0) : 0;
     const node = createNode(kind, name, data);
     nodes.push(node);
     const end = kind === elementKind ? word(attributeAt + row + 1) : first;
@@ -72,17 +78,49 @@ function graft(buffer: ArrayBuffer, text: string, values: string, nameList: stri
 
 function parse(markup: string, tag: string, namespace: string): number {
   const parsed = parseOutside(markup, tag, namespace);
-  if (parsed.length === 1) throw new Error(parsed[0]);
+  if (parsed.length === 1) {
+    throw namespace === 'xml fragment' ? domError('SyntaxError', parsed[0]) : new Error(parsed[0]);
+  }
   return graft(...parsed);
 }
 
 /** A fragment of what the markup is inside an element. */
-export function parseFragment(markup: string, contextTag: string, contextNamespace: string): number {
+export function parseFragment(markup: string, contextTag: string, contextNamespace: string | null): number {
   if (contextNamespace === svgNamespace) return parse(markup, contextTag, 'svg');
   return parse(markup, contextTag, contextNamespace === mathNamespace ? 'math' : 'html');
 }
 
 /** A document of its own. */
 export function parseDocument(markup: string): number {
-  return parse(markup, '', '');
+  const document = parse(markup, '', '');
+  addDocument(document, { isXml: false, contentType: 'text/html' });
+  return document;
+}
+
+export function parseXmlDocument(markup: string, contentType: string): number {
+  const document = parse(markup, '', 'xml');
+  addDocument(document, { isXml: true, contentType });
+  return document;
+}
+
+/** A fragment of XML, with the prefixes and namespaces in turn that are in scope. */
+export function parseXmlInside(markup: string, around: readonly string[]): number {
+  return parse(markup, around.join('\0'), 'xml fragment');
+}
+
+/** Prefixes and their namespaces where markup stands inside a node: those declared nearest count. */
+export function namespacesAround(node: number): string[] {
+  const found: string[] = [];
+  const add = (prefix: string, namespace: string): void => {
+    if (!found.some((known, at) => at % 2 === 0 && known === prefix)) found.push(prefix, namespace);
+  };
+  for (let up = node; up >= 0 && isElement(up); up = parentOf(up)) {
+    const { prefix, namespace } = partsOf(up);
+    add(prefix ?? '', namespace ?? '');
+    for (const [key, value] of attributesOf(up)) {
+      const parts = attributeParts(up, key);
+      if (parts.namespace === xmlnsNamespace) add(parts.prefix === null ? '' : parts.local, value);
+    }
+  }
+  return found;
 }

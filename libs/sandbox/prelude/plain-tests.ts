@@ -2,17 +2,8 @@
 import { isForeign } from './attribute-selectors.js';
 import { canBeDisabled, isChecked, isDisabled, isEditable, isEmpty, isTag } from './element-state.js';
 import { positionOf } from './sibling-positions.js';
-import {
-  documentKind,
-  getAttribute,
-  kind,
-  nameText,
-  nextElement,
-  parentElementOf,
-  parentOf,
-  previousElement,
-  tagOf,
-} from './tree.js';
+import { documentKind, getAttribute, kind, nameText, parentElementOf, parentOf, tagOf } from './tree.js';
+import { nextElement, previousElement } from './tree-walks.js';
 
 /** What `:scope` and, inside `:has()`, the element in question stand for. */
 export interface Place {

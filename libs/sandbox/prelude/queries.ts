@@ -1,10 +1,21 @@
 /** The ways in which the DOM finds elements. */
 import { domError } from './dom-exception.js';
-import { localName } from './markup.js';
+import { isXmlNode } from './documents.js';
+import { htmlNamespace, partsOfName } from './names.js';
 import { SelectorError } from './selector-reader.js';
 import { select } from './selectors.js';
 import { asciiLowerCase } from './row-lists.js';
-import { following, getAttribute, indexedById, isElement, isQuirks, nameText, tagOf } from './tree.js';
+import {
+  following,
+  getAttribute,
+  indexedById,
+  indexedByTag,
+  isElement,
+  isQuirks,
+  nameCount,
+  spacedNames,
+  tagOf,
+} from './tree.js';
 
 export function asDomError(thrown: unknown): unknown {
   return thrown instanceof SelectorError ? domError('SyntaxError', thrown.message) : thrown;
@@ -18,16 +29,47 @@ export function selecting<Result>(select: () => Result): Result {
   }
 }
 
+/** Elements inside `root` whose names are among these. */
+function byNameIds(root: number, ids: readonly number[]): ArrayLike<number> {
+  const lists: ArrayLike<number>[] = [];
+  for (const id of ids) {
+    const rows = indexedByTag(root, id);
+    if (rows === null) {
+      const found: number[] = [];
+      for (let node = following(root, root); node >= 0; node = following(node, root)) {
+        if (isElement(node) && ids.includes(tagOf(node))) found.push(node);
+      }
+      return found;
+    }
+    if (rows.length > 0) lists.push(rows);
+  }
+  if (lists.length <= 1) return lists[0] ?? [];
+  return lists.flatMap((rows) => Array.from(rows)).sort((left, right) => left - right);
+}
+
+const plainTag = /^[a-z][a-z0-9]*$/;
+
 export function byTag(root: number, name: string): ArrayLike<number> {
   if (name === '*') return select(root, '*');
   const lower = asciiLowerCase(name);
-  const plain = /^[a-z][a-z0-9]*$/;
-  if (plain.test(lower)) return select(root, name);
-  const found: number[] = [];
-  for (let node = following(root, root); node >= 0; node = following(node, root)) {
-    if (isElement(node) && (nameText(tagOf(node)) === lower || localName(node) === name)) found.push(node);
+  if (spacedNames.count === 0 && plainTag.test(lower)) return select(root, name);
+  const isOfXml = isXmlNode(root);
+  const ids: number[] = [];
+  for (let id = 0; id < nameCount(); id++) {
+    const { qualified, namespace } = partsOfName(id);
+    if (qualified === (namespace === htmlNamespace && !isOfXml ? lower : name)) ids.push(id);
   }
-  return found;
+  return byNameIds(root, ids);
+}
+
+export function byTagNS(root: number, namespace: string | null, name: string): ArrayLike<number> {
+  const ids: number[] = [];
+  for (let id = 0; id < nameCount(); id++) {
+    const parts = partsOfName(id);
+    const isOfSpace = namespace === '*' || parts.namespace === namespace;
+    if (isOfSpace && (name === '*' || parts.local === name)) ids.push(id);
+  }
+  return byNameIds(root, ids);
 }
 
 export function byClass(root: number, names: string): ArrayLike<number> {

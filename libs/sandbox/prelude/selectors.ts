@@ -4,6 +4,7 @@
  */
 import { attributeTest, hasToken } from './attribute-selectors.js';
 import { directionOf, languageOf } from './element-state.js';
+import { htmlNamespace, partsOf, partsOfName } from './names.js';
 import { neverTrue, plainTests } from './plain-tests.js';
 import type { Place, Test } from './plain-tests.js';
 import { nameStart, Reader, SelectorError } from './selector-reader.js';
@@ -11,7 +12,6 @@ import { positionOf } from './sibling-positions.js';
 import { asciiLowerCase } from './row-lists.js';
 import {
   classIndex,
-  compareOrder,
   containsNode,
   endOf,
   firstChild,
@@ -24,14 +24,15 @@ import {
   internName,
   isElement,
   isQuirks,
+  isXml,
   marksOfClass,
-  nextElement,
+  nameCount,
   nextSibling,
   parentElementOf,
-  previousElement,
-  rootOf,
+  spacedNames,
   tagOf,
 } from './tree.js';
+import { compareOrder, nextElement, previousElement, rootOf } from './tree-walks.js';
 
 interface Compound {
   /** Name ids that the tag may have: of HTML, SVG and MathML. Empty for any. */
@@ -53,6 +54,8 @@ interface Complex {
 }
 
 const cache = new Map<string, Complex[]>();
+/** A name with a namespace is another that a tag may have: selectors are read again. */
+let knownSpacedNames = 0;
 
 function hasClass(node: number, name: string): boolean {
   const list = getAttribute(node, 'class');
@@ -231,23 +234,35 @@ function hasMatch(complex: Complex, anchor: number, place: Place): boolean {
 
 // Reading -------------------------------------------------------------------------------------------------------------
 
+function addTags(tags: number[], written: string): void {
+  const lower = asciiLowerCase(written);
+  tags.push(internName(isXml() ? written : lower), internName(`svg ${written}`), internName(`math ${written}`));
+  if (spacedNames.count === 0) return;
+  const count = nameCount();
+  for (let id = 0; id < count; id++) {
+    const { local, namespace } = partsOfName(id);
+    const isHtml = namespace === htmlNamespace;
+    if (local !== written && !(isHtml && !isXml() && local === lower)) continue;
+    if (!tags.includes(id)) tags.push(id);
+  }
+}
+
 function readCompound(reader: Reader): Compound {
   const compound: Compound = { tags: [], ids: [], classes: [], marks: null, tests: [], isAnchor: false };
   const from = reader.at;
   let written = '';
+  let isOfNone = false;
   if (reader.take('*')) written = '*';
   else if (nameStart.test(reader.peek())) written = reader.name(true);
   if (reader.peek() === '|' && reader.text.charAt(reader.at + 1) !== '=') {
+    // Nothing declares prefixes here: any namespace, or none.
+    if (written !== '' && written !== '*') reader.fail();
+    isOfNone = written === '';
     reader.at++;
     written = reader.take('*') ? '*' : reader.name(true);
   }
-  if (written !== '' && written !== '*') {
-    compound.tags.push(
-      internName(asciiLowerCase(written)),
-      internName(`svg ${written}`),
-      internName(`math ${written}`),
-    );
-  }
+  if (isOfNone) compound.tests.push((node) => partsOf(node).namespace === null);
+  if (written !== '' && written !== '*') addTags(compound.tags, written);
   for (;;) {
     if (reader.take('#')) compound.ids.push(reader.name(false));
     else if (reader.take('.')) compound.classes.push(reader.name(true));
@@ -277,6 +292,10 @@ function readComplex(reader: Reader): Complex {
 
 /** Throws `SelectorError`. */
 export function parseSelector(text: string): Complex[] {
+  if (spacedNames.count !== knownSpacedNames) {
+    cache.clear();
+    knownSpacedNames = spacedNames.count;
+  }
   const known = cache.get(text);
   if (known !== undefined) return known;
   const reader = new Reader(text);
@@ -295,7 +314,7 @@ function matchesCompound(compound: Compound, node: number, place: Place): boolea
   const { tags, ids, classes, tests } = compound;
   if (tags.length > 0) {
     const tag = tagOf(node);
-    if (tag !== tags[0] && tag !== tags[1] && tag !== tags[2]) return false;
+    if (tag !== tags[0] && tag !== tags[1] && tag !== tags[2] && (tags.length < 4 || !tags.includes(tag))) return false;
   }
   for (let at = 0; at < ids.length; at++) if (!hasId(node, ids[at] ?? '')) return false;
   if (classes.length > 0) {

@@ -1,4 +1,6 @@
-/** `TreeWalker` and `NodeIterator`. */
+/** `TreeWalker`. */
+import { later } from './later.js';
+import { domError } from './dom-exception.js';
 import { numberOf } from './nodes.js';
 import {
   firstChild,
@@ -28,13 +30,15 @@ export class NodeFilter {
   static readonly SHOW_DOCUMENT_FRAGMENT = 1024;
 }
 
-type Filter = ((node: unknown) => number) | { acceptNode(node: unknown): number } | null;
+export type Filter = ((node: unknown) => number) | { acceptNode(node: unknown): number } | null;
 
-const accepted = 1;
+export const accepted = 1;
 const rejected = 2;
 const skipped = 3;
 
-class Walk {
+const iterators = later('iterators');
+
+export class Walk {
   readonly root: object | null;
   readonly whatToShow: number;
   readonly filter: Filter;
@@ -42,15 +46,26 @@ class Walk {
   constructor(root: unknown, whatToShow: unknown, filter: unknown) {
     this.root = wrap(numberOf(root));
     this.whatToShow = whatToShow === undefined ? 0xffffffff : Number(whatToShow) >>> 0;
+    if (filter !== null && filter !== undefined && typeof filter !== 'function' && typeof filter !== 'object') {
+      throw new TypeError("The filter is not of type 'NodeFilter'.");
+    }
     this.filter = (filter ?? null) as Filter;
   }
 
+  #isJudging = false;
+
   judge(node: number): number {
+    if (this.#isJudging) throw domError('InvalidStateError', 'The filter cannot walk while it is asked.');
     if (((this.whatToShow >>> (kind(node) - 1)) & 1) === 0) return skipped;
     if (this.filter === null) return accepted;
-    const verdict: unknown =
-      typeof this.filter === 'function' ? this.filter(wrap(node)) : this.filter.acceptNode(wrap(node));
-    return verdict === true ? accepted : Number(verdict);
+    this.#isJudging = true;
+    try {
+      const { filter } = this;
+      const verdict: unknown = typeof filter === 'function' ? filter(wrap(node)) : filter.acceptNode(wrap(node));
+      return Number(verdict) & 0xffff;
+    } finally {
+      this.#isJudging = false;
+    }
   }
 }
 
@@ -179,78 +194,12 @@ export class TreeWalker {
   }
 }
 
-export class NodeIterator {
-  #walk: Walk;
-  #at: number;
-  #isBefore = true;
-
-  constructor(root: unknown, whatToShow?: unknown, filter?: unknown) {
-    this.#walk = new Walk(root, whatToShow, filter);
-    this.#at = numberOf(root);
-  }
-
-  get root(): object | null {
-    return this.#walk.root;
-  }
-  get whatToShow(): number {
-    return this.#walk.whatToShow;
-  }
-  get filter(): Filter {
-    return this.#walk.filter;
-  }
-  get referenceNode(): object | null {
-    return wrap(this.#at);
-  }
-  get pointerBeforeReferenceNode(): boolean {
-    return this.#isBefore;
-  }
-
-  nextNode(): object | null {
-    const root = numberOf(this.root);
-    let node = this.#at;
-    let isBefore = this.#isBefore;
-    for (;;) {
-      if (isBefore) isBefore = false;
-      else node = following(node, root);
-      if (node < 0) return null;
-      if (this.#walk.judge(node) === accepted) break;
-    }
-    this.#at = node;
-    this.#isBefore = false;
-    return wrap(node);
-  }
-
-  previousNode(): object | null {
-    const root = numberOf(this.root);
-    let node = this.#at;
-    let isBefore = this.#isBefore;
-    for (;;) {
-      if (!isBefore) isBefore = true;
-      else {
-        if (node === root) return null;
-        const sibling = previousSibling(node);
-        if (sibling < 0) node = parentOf(node);
-        else for (node = sibling; lastChild(node) >= 0;) node = lastChild(node);
-      }
-      if (node < 0) return null;
-      if (this.#walk.judge(node) === accepted) break;
-    }
-    this.#at = node;
-    this.#isBefore = true;
-    return wrap(node);
-  }
-  detach(): void {
-    // Kept by the standard to do nothing.
-  }
-}
-
 /** Adds the makers to documents. */
 export function addTraversal(documentPrototype: object): void {
   const define = (name: string, value: unknown): void =>
     void Object.defineProperty(documentPrototype, name, { value, writable: true, configurable: true });
   define('createTreeWalker', (root: unknown, show?: unknown, filter?: unknown) => new TreeWalker(root, show, filter));
-  define(
-    'createNodeIterator',
-    (root: unknown, show?: unknown, filter?: unknown) => new NodeIterator(root, show, filter),
+  define('createNodeIterator', (root: unknown, show?: unknown, filter?: unknown) =>
+    iterators().createIterator(root, show, filter),
   );
 }

@@ -8,6 +8,8 @@ import { asciiLowerCase, indexOfNames, rowsInside, rowsWithin } from './row-list
 
 export const elementKind = 1;
 export const textKind = 3;
+export const cdataKind = 4;
+export const instructionKind = 7;
 export const commentKind = 8;
 export const documentKind = 9;
 export const doctypeKind = 10;
@@ -35,6 +37,7 @@ let pageValues = '';
 let classNames = '';
 let idNames = '';
 let isQuirksPage = false;
+let isXmlPage = false;
 
 /** Names of tags and attributes, foreign tags prefixed; ids are stable, names made by the code are added. */
 let names: string[] = [];
@@ -63,6 +66,27 @@ let areIndexesValid = true;
 let isPageTextValid = true;
 /** Nodes below are of the classes and ids that the indexes say; an object, so that other files see it change. */
 export const classIndex = { limit: 0 };
+/** Counts names that say their namespace (`names.ts`); most pages have none. An object, so that other files see it change. */
+export const spacedNames = { count: 0 };
+
+/** Told before a node leaves its place, after one has got one, and before data changes: live ranges and iterators. */
+export interface TreeWatcher {
+  removing(node: number): void;
+  inserted(node: number): void;
+  changing(node: number, offset: number, count: number, length: number): void;
+  split(node: number, offset: number, rest: number): void;
+}
+let watcher: TreeWatcher | null = null;
+
+export function watchTree(by: TreeWatcher): void {
+  watcher = by;
+}
+
+/** What stood in a text behind an offset is a text of its own now. */
+export function tellSplit(node: number, offset: number, rest: number): void {
+  watcher?.split(node, offset, rest);
+}
+
 /** Grows with every change; what is cached by it is stale when it differs. */
 let treeVersion = 0;
 
@@ -83,6 +107,7 @@ export function loadTree(
   const classCount = word(3);
   const idCount = word(4);
   isQuirksPage = word(9) === 1;
+  isXmlPage = word(9) === 2;
   let at = 10;
   const take = (length: number): Int32Array => {
     const table = new Int32Array(buffer, at * 4, length);
@@ -107,6 +132,7 @@ export function loadTree(
   pageValues = values;
   names = nameList === '' ? [] : nameList.split('\0');
   nameIds = null;
+  spacedNames.count = nameList.includes('\n') ? 1 : 0;
   classNames = classList;
   idNames = idList;
   frozen = rows;
@@ -114,8 +140,22 @@ export function loadTree(
   nodeCount = rows;
 }
 
+/** Whether nodes stand in the order of their numbers. */
+export function isFrozen(node: number): boolean {
+  return node < frozen;
+}
+
 export function isQuirks(): boolean {
   return isQuirksPage;
+}
+
+/** Whether the page is a document of XML. */
+export function isXml(): boolean {
+  return isXmlPage;
+}
+
+export function nameCount(): number {
+  return names.length;
 }
 
 /** All nodes there are have numbers below this. */
@@ -149,6 +189,7 @@ export function internName(name: string): number {
     id = names.length;
     names.push(name);
     map.set(name, id);
+    if (name.includes('\n')) spacedNames.count++;
   }
   return id;
 }
@@ -169,6 +210,11 @@ export function kindWord(node: number): number {
 
 export function kind(node: number): number {
   return (node < frozen ? (kindOf[node] ?? 0) : (linkedKind[node - frozen] ?? 0)) >> 24;
+}
+
+/** Text, in a CDATA section or not. */
+export function isTextual(nodeKind: number): boolean {
+  return nodeKind === textKind || nodeKind === cdataKind;
 }
 
 export function isElement(node: number): boolean {
@@ -250,24 +296,6 @@ export function containsNode(ancestor: number, node: number): boolean {
   return false;
 }
 
-export function rootOf(node: number): number {
-  let root = node;
-  for (let up = parentOf(node); up >= 0; up = parentOf(up)) root = up;
-  return root;
-}
-
-export function previousElement(node: number): number {
-  let sibling = previousSibling(node);
-  while (sibling >= 0 && !isElement(sibling)) sibling = previousSibling(sibling);
-  return sibling;
-}
-
-export function nextElement(node: number): number {
-  let sibling = nextSibling(node);
-  while (sibling >= 0 && !isElement(sibling)) sibling = nextSibling(sibling);
-  return sibling;
-}
-
 /** Written out, not composed: selectors climb by it more than by anything else. */
 export function parentElementOf(node: number): number {
   if (node < frozen) {
@@ -276,12 +304,6 @@ export function parentElementOf(node: number): number {
   }
   const parent = linkedParent[node - frozen] ?? -1;
   return parent >= 0 && isElement(parent) ? parent : -1;
-}
-
-export function childNodesOf(node: number): number[] {
-  const children: number[] = [];
-  for (let child = firstChild(node); child >= 0; child = nextSibling(child)) children.push(child);
-  return children;
 }
 
 /** Stands for any tag where name ids are asked for. */
@@ -306,30 +328,6 @@ export function childElementsOf(node: number, first: number = anyTag, second: nu
     if (first === anyTag || name === first || name === second) children.push(child);
   }
   return children;
-}
-
-/** -1, 0 or 1 in document order; nodes of different trees are ordered by number. */
-export function compareOrder(left: number, right: number): number {
-  if (left === right) return 0;
-  if (left < frozen && right < frozen) return left < right ? -1 : 1;
-  const path = (node: number): number[] => {
-    const up: number[] = [];
-    for (let each = node; each >= 0; each = parentOf(each)) up.push(each);
-    return up.reverse();
-  };
-  const leftPath = path(left);
-  const rightPath = path(right);
-  if (leftPath[0] !== rightPath[0]) return (leftPath[0] ?? 0) < (rightPath[0] ?? 0) ? -1 : 1;
-  let at = 0;
-  while (at < leftPath.length && leftPath[at] === rightPath[at]) at++;
-  const leftBranch = leftPath[at];
-  const rightBranch = rightPath[at];
-  if (leftBranch === undefined) return -1;
-  if (rightBranch === undefined) return 1;
-  for (let sibling = nextSibling(leftBranch); sibling >= 0; sibling = nextSibling(sibling)) {
-    if (sibling === rightBranch) return -1;
-  }
-  return 1;
 }
 
 function thaw(): void {
@@ -385,6 +383,7 @@ export function detachNode(node: number): void {
   const isFromPage = node < frozen;
   if (parentOf(node) < 0) return;
   if (isFromPage) thaw();
+  watcher?.removing(node);
   treeVersion++;
   const at = node - frozen;
   const parent = linkedParent[at] ?? -1;
@@ -413,6 +412,7 @@ export function insertNode(parent: number, node: number, reference: number): voi
   else linkedNext[previous - frozen] = node;
   if (reference < 0) linkedLast[parent - frozen] = node;
   else linkedPrevious[reference - frozen] = node;
+  watcher?.inserted(node);
 }
 
 /** A fragment holding a template's contents, -1 for other elements. */
@@ -440,12 +440,22 @@ export function dataOf(node: number): string {
     if (data !== undefined) return data;
   }
   if (node >= rows) return '';
-  if ((kindOf[node] ?? 0) >> 24 === textKind) return pageText.substring(textAt[node] ?? 0, textAt[node + 1] ?? 0);
+  const what = (kindOf[node] ?? 0) >> 24;
+  if (what === textKind || what === cdataKind) return pageText.substring(textAt[node] ?? 0, textAt[node + 1] ?? 0);
   const at = attributeAt[node] ?? 0;
   return pageValues.substring(valueAt[at] ?? 0, valueAt[at + 1] ?? 0);
 }
 
 export function setData(node: number, data: string): void {
+  replaceData(node, 0, -1, data);
+}
+
+/** Puts a text in the place of so many units, of all to the end where `count` is -1. */
+export function replaceData(node: number, offset: number, count: number, text: string): void {
+  const before = count < 0 && offset === 0 && watcher === null ? '' : dataOf(node);
+  const end = count < 0 ? before.length : Math.min(before.length, offset + count);
+  watcher?.changing(node, offset, end - offset, text.length);
+  const data = before.slice(0, offset) + text + before.slice(end);
   treeVersion++;
   if (node < rows) isPageTextValid = false;
   dataOverrides.set(node, data);
@@ -466,10 +476,10 @@ export function doctypeParts(node: number): [string, string, string] {
 /** All text inside a node. */
 export function textOf(node: number): string {
   if (node < frozen && isPageTextValid) return pageText.substring(textAt[node] ?? 0, textAt[endAt[node] ?? 0] ?? 0);
-  if (kind(node) === textKind) return dataOf(node);
+  if (isTextual(kind(node))) return dataOf(node);
   const parts: string[] = [];
   for (let each = following(node, node); each >= 0; each = following(each, node)) {
-    if (kind(each) === textKind) parts.push(dataOf(each));
+    if (isTextual(kind(each))) parts.push(dataOf(each));
   }
   return parts.join('');
 }
@@ -511,6 +521,11 @@ export function attributesOf(node: number): Map<string, string> {
   return list;
 }
 
+/** A name without the namespace that may follow it (`names.ts`). */
+function writtenName(name: string): string {
+  return spacedNames.count === 0 || !name.includes('\n') ? name : name.slice(0, name.indexOf('\n'));
+}
+
 /** Attributes as they stand in markup, each with a blank before it. */
 export function attributeMarkup(node: number, escape: (value: string) => string): string {
   let markup = '';
@@ -518,11 +533,11 @@ export function attributeMarkup(node: number, escape: (value: string) => string)
     const end = attributeAt[node + 1] ?? 0;
     for (let at = attributeAt[node] ?? 0; at < end; at++) {
       const value = pageValues.substring(valueAt[at] ?? 0, valueAt[at + 1] ?? 0);
-      markup += ` ${names[attributeName[at] ?? 0]}="${escape(value)}"`;
+      markup += ` ${writtenName(names[attributeName[at] ?? 0] ?? '')}="${escape(value)}"`;
     }
     return markup;
   }
-  for (const [name, value] of attributesOf(node)) markup += ` ${name}="${escape(value)}"`;
+  for (const [name, value] of attributesOf(node)) markup += ` ${writtenName(name)}="${escape(value)}"`;
   return markup;
 }
 
@@ -541,6 +556,7 @@ function ownAttributes(node: number, name: string): Map<string, string> {
 }
 
 export function setAttribute(node: number, name: string, value: string): void {
+  if (name.includes('\n')) internName(name);
   ownAttributes(node, name).set(name, value);
 }
 

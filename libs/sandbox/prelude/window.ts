@@ -1,47 +1,56 @@
 /** The global object: what a script finds beside the language itself. */
 import { elementClasses } from './elements.js';
 import { setDocumentUrl } from './addresses.js';
-import { Document, HTMLDocument, XMLDocument } from './document.js';
+import { Attr, NamedNodeMap } from './attributes.js';
+import { Document, DOMImplementation, HTMLDocument, XMLDocument } from './document.js';
 import { domError, noLayout } from './dom-exception.js';
-import { Element, MathMLElement, SVGElement } from './element.js';
+import { Element, MathMLElement, SVGElement, SVGSVGElement } from './element.js';
 import { atob, btoa, structuredClone, TextDecoder, TextEncoder } from './encoding.js';
+import { EventTarget } from './event-target.js';
 import { FormData } from './form-members.js';
-import { Attr, DOMTokenList, HTMLCollection, NamedNodeMap, NodeList } from './lists.js';
-import { outerMarkup } from './markup.js';
-import { CharacterData, Comment, DocumentFragment, DocumentType, EventTarget, Node, numberOf, Text } from './nodes.js';
-import { parseDocument } from './parse-markup.js';
+import { later } from './later.js';
+import { DOMTokenList, HTMLCollection, NodeList } from './lists.js';
+import {
+  CDATASection,
+  CharacterData,
+  Comment,
+  DocumentFragment,
+  DocumentType,
+  Node,
+  numberOf,
+  ProcessingInstruction,
+  Text,
+} from './nodes.js';
+import { parseDocument, parseXmlDocument } from './parse-markup.js';
 import { escapeIdentifier } from './queries.js';
 import { setTarget } from './plain-tests.js';
-import { addTraversal, NodeFilter, NodeIterator, TreeWalker } from './traversal.js';
+import { addTraversal, NodeFilter, TreeWalker } from './traversal.js';
 import { URL, URLSearchParams } from './url.js';
 import { wrap } from './wrappers.js';
 
 class DOMParser {
-  parseFromString(markup: unknown): object | null {
-    return wrap(parseDocument(String(markup)));
+  parseFromString(markup: unknown, type: unknown = 'text/html'): object | null {
+    const contentType = String(type);
+    if (contentType === 'text/html') return wrap(parseDocument(String(markup)));
+    if (!/^(?:(?:text|application)\/xml|application\/xhtml\+xml|image\/svg\+xml)$/.test(contentType)) {
+      throw new TypeError(`The provided value '${contentType}' is not a type that can be parsed.`);
+    }
+    return wrap(parseXmlDocument(String(markup), contentType));
   }
 }
 
 class XMLSerializer {
   serializeToString(node: unknown): string {
-    return outerMarkup(numberOf(node));
+    return xmlMarkup().outerXml(numberOf(node));
   }
 }
 
-class Event {
-  readonly type: string;
-  readonly bubbles: boolean;
-  constructor(type: unknown, options: { bubbles?: boolean } = {}) {
-    this.type = String(type);
-    this.bubbles = options.bubbles === true;
-  }
-  preventDefault(): void {
-    // An event has no effect on a page at rest.
-  }
-  stopPropagation(): void {
-    // See above.
-  }
-}
+const xmlMarkup = later('xml-markup');
+const events = later('events');
+const ranges = later('ranges');
+const selections = later('selection');
+const iterators = later('iterators');
+const xpath = later('xpath');
 
 class Location {
   #url: URL;
@@ -109,10 +118,42 @@ function define(name: string, value: unknown): void {
   Object.defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
 }
 
+/** A global that is made when it is first asked for. */
+function defineLater(name: string, make: () => unknown): void {
+  Object.defineProperty(globalThis, name, {
+    get() {
+      const value = make();
+      define(name, value);
+      return value;
+    },
+    set(value: unknown) {
+      define(name, value);
+    },
+    enumerable: false,
+    configurable: true,
+  });
+}
+
+const eventNames =
+  'Event CustomEvent UIEvent FocusEvent InputEvent CompositionEvent KeyboardEvent MouseEvent PointerEvent WheelEvent SubmitEvent HashChangeEvent MessageEvent ErrorEvent ProgressEvent StorageEvent';
+
+function defineRareClasses(): void {
+  for (const name of eventNames.split(' ')) defineLater(name, () => events().eventClasses[name]);
+  defineLater('AbstractRange', () => ranges().AbstractRange);
+  defineLater('Range', () => ranges().Range);
+  defineLater('StaticRange', () => ranges().StaticRange);
+  defineLater('Selection', () => selections().Selection);
+  defineLater('NodeIterator', () => iterators().NodeIterator);
+  defineLater('XPathEvaluator', () => xpath().XPathEvaluator);
+  defineLater('XPathExpression', () => xpath().XPathExpression);
+  defineLater('XPathResult', () => xpath().XPathResult);
+}
+
 /** Everything that does not depend on a page; done once, when the image is made. */
 export function installDom(): void {
   const classes = {
     Attr,
+    CDATASection,
     CharacterData,
     Comment,
     Document,
@@ -121,7 +162,7 @@ export function installDom(): void {
     DOMParser,
     DOMTokenList,
     Element,
-    Event,
+    DOMImplementation,
     EventTarget,
     FormData,
     HTMLCollection,
@@ -130,9 +171,10 @@ export function installDom(): void {
     NamedNodeMap,
     Node,
     NodeFilter,
-    NodeIterator,
     NodeList,
+    ProcessingInstruction,
     SVGElement,
+    SVGSVGElement,
     Text,
     TextDecoder,
     TextEncoder,
@@ -144,6 +186,7 @@ export function installDom(): void {
     ...elementClasses,
   };
   for (const [name, value] of Object.entries(classes)) define(name, value);
+  defineRareClasses();
   addTraversal(Document.prototype);
   for (const name of ['window', 'self', 'top', 'parent', 'frames']) define(name, globalThis);
   define('structuredClone', structuredClone);
@@ -155,7 +198,7 @@ export function installDom(): void {
   });
   define('getComputedStyle', () => noLayout('getComputedStyle()'));
   define('matchMedia', () => noLayout('matchMedia()'));
-  define('getSelection', () => null);
+  define('getSelection', () => selections().selection());
   const noTimers = 'there are no timers, the page is at rest';
   for (const name of ['setTimeout', 'setInterval', 'setImmediate', 'requestAnimationFrame', 'requestIdleCallback']) {
     define(name, missing(`${name}()`, noTimers));

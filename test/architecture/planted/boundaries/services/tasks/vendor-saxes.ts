@@ -1,0 +1,4 @@
+// planted: vendor-saxes
+import * as vendor from 'saxes';
+
+export const used = vendor;
