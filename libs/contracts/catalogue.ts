@@ -16,6 +16,7 @@ export const requests = {
   taskHistory: 'task.history',
   scheduleTrigger: 'schedule.trigger',
   runTest: 'run.test',
+  runReplay: 'run.replay',
   accountSetup: 'account.setup',
   keyCreate: 'account.create_key',
   keyShow: 'account.show_key',

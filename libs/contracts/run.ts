@@ -170,3 +170,22 @@ export const testExecution = executionDocument.omit({ organizationId: true }).ex
   decision: decision.describe('What would be decided if it were the first run of a task.'),
 });
 export type TestExecution = z.infer<typeof testExecution>;
+
+/** Asks the execution service to run a recorded run once more (`run.replay`): nothing is recorded, nothing sent. */
+export const replayQuery = z.object({ executionId: idSchema('exe') });
+
+/** What it found, and how that differs from what was recorded. */
+export const replay = executionDocument
+  .pick({ status: true, outcome: true, values: true, logs: true, error: true })
+  .extend({
+    same: z.boolean(),
+    executionId: idSchema('exe'),
+    snapshotId: idSchema('snp'),
+    revision: z.int(),
+    seed: z.string(),
+    differences: z
+      .array(z.object({ path: z.string(), from: z.json().optional(), to: z.json().optional() }))
+      .describe('`from` is as recorded, `to` as replayed; empty where they are the same.'),
+    timings: runTimings.pick({ parseMs: true, evaluateMs: true }),
+  });
+export type Replay = z.infer<typeof replay>;

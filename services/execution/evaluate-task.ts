@@ -32,7 +32,7 @@ export type Evaluated = Pick<RunResult, 'status' | 'outcome' | 'values' | 'logs'
   readonly endedFromOutside: boolean;
 };
 
-function toPageRequest(url: string, settings: FetchSettings): PageRequest {
+export function toPageRequest(url: string, settings: FetchSettings): PageRequest {
   const { mode, method, headers, body, timeoutSeconds, maxBytes, followRedirects, acceptStatus, userAgent } = settings;
   return {
     url,
@@ -54,7 +54,7 @@ function toPageRequest(url: string, settings: FetchSettings): PageRequest {
   };
 }
 
-function failedLoad(failure: LoadFailure): Evaluated {
+export function failedLoad(failure: LoadFailure): Evaluated {
   const status: RunStatus = failure.reason === 'timed_out' ? 'timed_out' : 'failed';
   return {
     status,
@@ -75,7 +75,10 @@ function errorOf(result: EvaluationResult): RunError | null {
   return error;
 }
 
-function evaluated(page: LoadedPage, result: EvaluationResult): Evaluated {
+/** What is told of the page that a result was found on. */
+type EvaluatedPage = Pick<LoadedPage, 'finalUrl' | 'status' | 'contentHash' | 'fetchMs'> & { readonly bytes: number };
+
+export function evaluated(page: EvaluatedPage, result: EvaluationResult): Evaluated {
   return {
     status: result.ok ? 'succeeded' : 'failed',
     outcome: result.ok ? result.outcome : null,
@@ -85,7 +88,7 @@ function evaluated(page: LoadedPage, result: EvaluationResult): Evaluated {
     page: {
       finalUrl: page.finalUrl,
       status: page.status,
-      bytes: page.body.byteLength,
+      bytes: page.bytes,
       contentHash: page.contentHash,
       fromCache: false,
     },
@@ -117,5 +120,5 @@ export async function evaluateTask(
     nowMs,
     limits,
   });
-  return evaluated(page, result);
+  return evaluated({ ...page, bytes: page.body.byteLength }, result);
 }

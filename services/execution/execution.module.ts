@@ -8,9 +8,13 @@ import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
 import { LOGGER, type Logger } from '#runtime/logger';
 import { defaultSandboxLimits, SANDBOX, type Sandbox } from '#sandbox/sandbox';
+import { SNAPSHOTS, type Snapshots } from '#snapshots/snapshots';
 import { VAULT, type Vault } from '#vault/vault';
 import type { Evaluators } from './evaluate-task.js';
 import { ExecutionInbox, RUN_PARTS } from './inbox.js';
+import { KeptPages } from './kept-pages.js';
+import { KnownResults } from './known-results.js';
+import { Replays } from './replay.js';
 import type { RunParts } from './run.js';
 import { EVALUATORS, TestRuns } from './test-task.js';
 
@@ -33,18 +37,24 @@ import { EVALUATORS, TestRuns } from './test-task.js';
     },
     {
       provide: RUN_PARTS,
-      inject: [EVALUATORS, EVENT_STORE, READ_STORE, LEASES, CLOCK, LOGGER],
+      inject: [EVALUATORS, EVENT_STORE, READ_STORE, SNAPSHOTS, LEASES, CLOCK, LOGGER],
       useFactory: (
         evaluators: Evaluators,
         eventStore: EventStore,
         readStore: ViewStore,
+        snapshots: Snapshots,
         leases: Leases,
         clock: Clock,
         logger: Logger,
-      ): RunParts => ({ ...evaluators, eventStore, readStore, leases, clock, logger }),
+      ): RunParts => {
+        const knownResults = new KnownResults();
+        return { ...evaluators, eventStore, readStore, snapshots, knownResults, leases, clock, logger };
+      },
     },
     ExecutionInbox,
     TestRuns,
+    Replays,
+    KeptPages,
   ],
 })
 export class ExecutionModule {}

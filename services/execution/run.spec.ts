@@ -12,7 +12,9 @@ import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
 import { defaultSandboxLimits } from '#sandbox/sandbox';
+import { createSqliteSnapshots } from '#snapshots/sqlite';
 import { createEventVault } from '#vault/event-vault';
+import { KnownResults } from './known-results.js';
 import { executeRun, type RunParts } from './run.js';
 
 const taskId = 'ntf_00000000000000000000000001';
@@ -131,6 +133,8 @@ describe('a due run', () => {
       clock: { now: () => start },
       logger: silentLogger,
       limits: defaultSandboxLimits,
+      snapshots: createSqliteSnapshots(':memory:', { keepCount: 10, keepDays: 30 }),
+      knownResults: new KnownResults(),
       leases: { ...createSoleLeases(), memberId: 'w1' },
     };
     await parts.readStore.save(tasksView, [{ id: taskId, revision: 1, document: document() }], 1);
@@ -138,6 +142,7 @@ describe('a due run', () => {
   afterEach(async () => {
     await parts.pageLoader.close();
     await parts.readStore.close();
+    await parts.snapshots.close();
     await parts.eventStore.close();
   });
   // The workers outlive the specs that share them.

@@ -13,20 +13,17 @@ import { decodeEvent, encodeEvents } from '#event-store/codec';
 import type { EventMetadata, EventStore, NewEvent, RecordedEvent } from '#event-store/event-store';
 import type { Leases } from '#leases/leases';
 import type { ViewStore } from '#read-store/read-store';
-import { toTimestamp, type Clock } from '#runtime/clock';
+import { toTimestamp } from '#runtime/clock';
 import { unavailable } from '#runtime/errors';
 import { derivedEventId } from '#runtime/ids';
-import type { Logger } from '#runtime/logger';
 import { countRun } from '#runtime/metrics';
 import { decideAlert, initialAlert, isRecorded, type Finding } from './domain/alert.js';
-import { evaluateTask, type Evaluated, type Evaluators } from './evaluate-task.js';
+import { checkTask, type Checked, type CheckParts } from './check-task.js';
 import { notificationsFor } from './notifications.js';
 
-export interface RunParts extends Evaluators {
+export interface RunParts extends CheckParts {
   readonly eventStore: EventStore;
   readonly readStore: ViewStore;
-  readonly clock: Clock;
-  readonly logger: Logger;
   /** Names this process in claims, and knows whose are of the dead. */
   readonly leases: Leases;
 }
@@ -126,7 +123,7 @@ async function findTask({ readStore, eventStore }: RunParts, taskId: string): Pr
   throw unavailable('view_behind', `The view of ${taskId} is not there yet.`);
 }
 
-const cancelled: Evaluated = {
+const cancelled: Checked = {
   status: 'cancelled',
   outcome: null,
   values: {},
@@ -136,16 +133,17 @@ const cancelled: Evaluated = {
   timings: { fetchMs: 0, parseMs: 0, evaluateMs: 0 },
   state: null,
   endedFromOutside: false,
+  snapshotId: null,
 };
 
 function toResult(
   run: DueRun,
   task: TaskDocument | null,
-  found: Evaluated,
+  found: Checked,
   startedAt: string,
   finishedAt: string,
 ): RunResult {
-  const { status, outcome, values, logs, error, page, timings } = found;
+  const { status, outcome, values, logs, error, page, timings, snapshotId } = found;
   return {
     ...run,
     taskRevision: task?.revision ?? -1,
@@ -155,7 +153,7 @@ function toResult(
     logs,
     error,
     page,
-    snapshotId: null,
+    snapshotId,
     startedAt,
     finishedAt,
     timings: { queueMs: Math.max(0, Date.parse(startedAt) - Date.parse(run.queuedAt)), ...timings },
@@ -170,7 +168,7 @@ function sayingThatItBacksOff(result: RunResult): RunResult {
 }
 
 /** What is written for a result on top of what is known: pure, decided anew where somebody else appended first. */
-function toEvent(before: AlertState, result: RunResult, found: Evaluated, task: TaskDocument | null): RunEvent {
+function toEvent(before: AlertState, result: RunResult, found: Checked, task: TaskDocument | null): RunEvent {
   const finding: Finding = { ...result, state: found.state, endedFromOutside: found.endedFromOutside };
   if (task === null) {
     const alert = { ...before, recentRuns: [...before.recentRuns, result.runId] };
@@ -213,8 +211,11 @@ async function carryOut(
   const found =
     task === null
       ? cancelled
-      : await evaluateTask(parts, {
+      : await checkTask(parts, {
+          runId: run.runId,
           taskId: run.taskId,
+          organizationId: task.organizationId,
+          taskRevision: task.revision,
           spec: task.spec,
           previous: known.alert.previous,
           state: known.alert.state,

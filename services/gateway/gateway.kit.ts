@@ -23,6 +23,8 @@ import { createIds, IDS } from '#runtime/ids';
 import type { Json } from '#runtime/json';
 import { LOGGER } from '#runtime/logger';
 import { SANDBOX } from '#sandbox/sandbox';
+import { SNAPSHOTS, type Snapshots } from '#snapshots/snapshots';
+import { createSqliteSnapshots } from '#snapshots/sqlite';
 import { createEventVault } from '#vault/event-vault';
 import { VAULT } from '#vault/vault';
 import { GatewayModule } from './gateway.module.js';
@@ -48,6 +50,8 @@ export interface GatewayKit {
   readonly logged: { readonly fields: object; readonly message: string }[];
   /** Called before a command is carried out: throws or waits as a spec wants. */
   readonly hooks: { beforeCommand: () => Promise<void>; afterCommand: () => Promise<void> };
+  /** Pages that executions were made on. */
+  readonly snapshots: Snapshots;
   /** Commands that were carried out. */
   readonly commands: Json[];
   addOrganization(plan: Plan): Promise<string>;
@@ -225,6 +229,7 @@ export async function startGateway(
   await playTasks(stores, { hooks, commands }, now);
   await playRuns(stores, now);
   const ids = createIds(now);
+  const snapshots = createSqliteSnapshots(':memory:', { keepCount: 10, keepDays: 30 });
   const providers = [
     { provide: CONFIG, useValue: readConfig({ MAIL_FROM: 'm@example.com', ...settings }, '/nonexistent') },
     { provide: CLOCK, useValue: { now } },
@@ -237,6 +242,7 @@ export async function startGateway(
     { provide: LEASES, useValue: createSoleLeases() },
     { provide: VAULT, useValue: createEventVault(stores.eventStore, Buffer.alloc(32, 7)) },
     { provide: KEY_PEPPER, useValue: pepper },
+    { provide: SNAPSHOTS, useValue: snapshots },
     {
       provide: SANDBOX,
       useValue: {
@@ -265,6 +271,7 @@ export async function startGateway(
     logged,
     hooks,
     commands,
+    snapshots,
     async addOrganization(plan) {
       const id = ids.next('org');
       const document = { id, name: 'Example', plan, createdAt: toTimestamp(now()) };

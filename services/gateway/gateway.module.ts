@@ -10,6 +10,7 @@ import { PagesController } from './pages.controller.js';
 import { ProbesController } from './probes.controller.js';
 import { TaskSaver } from './save-task.js';
 import { SetupController } from './setup.controller.js';
+import { SnapshotsController } from './snapshots.controller.js';
 import { TaskTester } from './test-task.js';
 
 @Module({
@@ -23,6 +24,7 @@ import { TaskTester } from './test-task.js';
     SessionsController,
     ProbesController,
     PagesController,
+    SnapshotsController,
   ],
   providers: [TaskSaver, TaskRunner, TaskTester],
 })

@@ -1,0 +1,242 @@
+/**
+ * One check of a task's page that knows the last one: the server is asked only for what changed, the page is kept as it
+ * was evaluated, and where neither the page changed nor the code looked at anything else, what it found stands.
+ */
+import { fetchSettings } from '#contracts/fetch';
+import type { KnownPage, LoadedPage, PageRequest, UnchangedPage } from '#page-loader/page-loader';
+import type { Clock } from '#runtime/clock';
+import { derivedId } from '#runtime/ids';
+import type { Logger } from '#runtime/logger';
+import type { EvaluationJob, EvaluationResult, PreviousRun, Touchable } from '#sandbox/sandbox';
+import type { Snapshot, Snapshots } from '#snapshots/snapshots';
+import {
+  evaluated,
+  failedLoad,
+  toPageRequest,
+  type Evaluated,
+  type EvaluationInput,
+  type Evaluators,
+} from './evaluate-task.js';
+import type { KnownResult, KnownResults, KnownTask } from './known-results.js';
+
+export interface CheckParts extends Evaluators {
+  readonly snapshots: Snapshots;
+  readonly knownResults: KnownResults;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface CheckInput extends EvaluationInput {
+  readonly runId: string;
+  readonly organizationId: string;
+  readonly taskRevision: number;
+}
+
+/** `snapshotId`: the page that was evaluated; null where none was loaded, or it could not be kept. */
+export type Checked = Evaluated & { readonly snapshotId: string | null };
+
+/** A page that stays is kept anew after this long, so that what is kept of a task's last days never ages out at once. */
+const keptAnewAfterMs = 12 * 3_600_000;
+/** So many snapshots are looked through for the page of an earlier run. */
+const lookedThrough = 100;
+
+/** What code can see of a page: as loaded now, or as it was kept. */
+type SeenPage = Omit<LoadedPage, 'ok' | 'attempts' | 'body'> & { readonly bytes: number };
+
+type Loaded = { readonly seen: SeenPage; readonly body: Uint8Array | null } | { readonly failed: Checked };
+
+/** A store that does not answer costs a run its page, never its result. */
+async function orElse<T>(instead: T, work: Promise<T>, logger: Logger, taskId: string): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    logger.warn({ taskId, error: String(error) }, 'the store of snapshots failed; the run goes on without');
+    return instead;
+  }
+}
+
+/** RFC 9111, section 3.2: the newer answer's headers stand in place of the kept ones, but for those that speak of a body. */
+function mergedHeaders(
+  kept: Readonly<Record<string, string>>,
+  newer: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const merged: Record<string, string> = { ...kept };
+  for (const [name, value] of Object.entries(newer)) {
+    if (!/^(?:content-|transfer-encoding$|trailer$)/.test(name)) merged[name] = value;
+  }
+  return merged;
+}
+
+function seenAgain(last: Snapshot, { headers, finalUrl, fetchMs }: UnchangedPage): SeenPage {
+  const { url, status, contentKind, encoding, contentHash, bytes } = last;
+  const merged = mergedHeaders(last.headers, headers);
+  return { url, finalUrl, status, headers: merged, contentKind, encoding, contentHash, bytes, fetchMs };
+}
+
+function seenNow({ body, ...page }: LoadedPage): SeenPage {
+  return { ...page, bytes: body.byteLength };
+}
+
+function haveSameHeaders(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
+}
+
+/** The same in all that code sees, headers aside. */
+function isSamePage(last: Snapshot, seen: SeenPage): boolean {
+  const { contentHash, finalUrl, status, contentKind } = last;
+  return (
+    contentHash === seen.contentHash &&
+    finalUrl === seen.finalUrl &&
+    status === seen.status &&
+    contentKind === seen.contentKind
+  );
+}
+
+const validatorsOf = ({ headers }: Pick<Snapshot, 'headers'>) => ({
+  etag: headers['etag'] ?? null,
+  lastModified: headers['last-modified'] ?? null,
+});
+
+function knownPage(last: Snapshot, task: KnownTask | null): KnownPage {
+  const { etag, lastModified } = task?.validators.snapshotId === last.id ? task.validators : validatorsOf(last);
+  return { etag, lastModified, finalUrl: last.finalUrl };
+}
+
+async function load(
+  { pageLoader }: CheckParts,
+  request: PageRequest,
+  last: Snapshot | null,
+  task: KnownTask | null,
+): Promise<Loaded> {
+  const loaded =
+    last === null ? await pageLoader.load(request) : await pageLoader.loadIfChanged(request, knownPage(last, task));
+  if (!loaded.ok) return { failed: { ...failedLoad(loaded), snapshotId: null } };
+  if ('unchanged' in loaded) {
+    if (last === null) throw new Error('unchanged, but nothing was known');
+    return { seen: seenAgain(last, loaded), body: null };
+  }
+  return { seen: seenNow(loaded), body: loaded.body };
+}
+
+/** The content of the page that a run of that time saw; null where it is not kept any more. */
+export async function previousText(snapshots: Snapshots, taskId: string, at: string): Promise<string | null> {
+  const kept = await snapshots.list(taskId, lookedThrough);
+  const snapshot = kept.find(({ takenAt }) => takenAt <= at);
+  const page = snapshot === undefined ? null : await snapshots.read(taskId, snapshot.id);
+  return page === null ? null : new TextDecoder('utf-8', { ignoreBOM: true }).decode(page.body);
+}
+
+/** What the code finds. The text of the previous page is much and seldom asked for: it is read once the code asks for it. */
+async function evaluate(
+  { sandbox, snapshots, logger, limits }: CheckParts,
+  { taskId, spec, previous, state, seed, nowMs }: CheckInput,
+  seen: SeenPage,
+  body: Uint8Array,
+  readsPreviousText: boolean,
+): Promise<EvaluationResult> {
+  const run = (before: PreviousRun | null): Promise<EvaluationResult> => {
+    const page: EvaluationJob['page'] = { ...seen, body };
+    const { evaluationFunction: code, codeForm: form } = spec;
+    return sandbox.evaluate({ code, form, page, previous: before, state, seed, nowMs, limits });
+  };
+  if (previous === null) return run(null);
+  const readText = () => orElse(null, previousText(snapshots, taskId, previous.at), logger, taskId);
+  if (readsPreviousText) return run({ ...previous, text: await readText() });
+  const result = await run({ ...previous, text: null });
+  if (result.touched?.includes('previous_text') !== true) return result;
+  const text = await readText();
+  return text === null ? result : run({ ...previous, text });
+}
+
+/** Whether the same page gives the same answer, given what the code made use of besides it. */
+function isOfThePageAlone(touched: readonly Touchable[] | undefined): boolean {
+  return touched !== undefined && touched.every((what) => what === 'headers');
+}
+
+async function keep(
+  { snapshots, clock, logger }: CheckParts,
+  { taskId, organizationId, taskRevision, runId }: CheckInput,
+  seen: SeenPage,
+  body: Uint8Array,
+): Promise<Snapshot | null> {
+  const takenMs = clock.now();
+  const { url, finalUrl, status, headers, contentKind, encoding, contentHash, bytes } = seen;
+  const page = { url, finalUrl, status, headers, contentKind, encoding, contentHash, bytes };
+  const id = derivedId('snp', takenMs, runId, contentHash);
+  const snapshot = { id, organizationId, taskId, taskRevision, takenAt: new Date(takenMs).toISOString(), ...page };
+  return orElse(
+    null,
+    snapshots.save(snapshot, body).then(() => snapshot),
+    logger,
+    taskId,
+  );
+}
+
+/** What was found before on the same page, told as of now. */
+function foundBefore(seen: SeenPage, { outcome, values, logs, snapshotId }: KnownResult): Checked {
+  const { finalUrl, status, bytes, contentHash, fetchMs } = seen;
+  return {
+    status: 'succeeded',
+    outcome,
+    values,
+    logs,
+    error: null,
+    page: { finalUrl, status, bytes, contentHash, fromCache: true },
+    timings: { fetchMs: Math.round(fetchMs), parseMs: 0, evaluateMs: 0 },
+    state: null,
+    endedFromOutside: false,
+    snapshotId,
+  };
+}
+
+/** A server may change its tags while the page stays. */
+function noteValidators(knownResults: KnownResults, taskId: string, task: KnownTask, seen: SeenPage): void {
+  const { etag, lastModified } = validatorsOf(seen);
+  const { validators } = task;
+  if (etag === validators.etag && lastModified === validators.lastModified) return;
+  knownResults.set(taskId, { ...task, validators: { ...validators, etag, lastModified } });
+}
+
+/** Rejects only where a part of this installation is broken (a secret that cannot be opened): then the run is tried again. */
+export async function checkTask(parts: CheckParts, input: CheckInput): Promise<Checked> {
+  const { snapshots, knownResults, vault, clock, logger } = parts;
+  const { taskId, spec, taskRevision } = input;
+  const settings = fetchSettings.parse(await vault.open(taskId, 'fetch', spec.fetch));
+  const request = toPageRequest(spec.url, settings);
+  const [newest = null] = await orElse([], snapshots.list(taskId, 1), logger, taskId);
+  // Other settings may ask for another page, and other code finds something else.
+  const last = newest?.taskRevision === taskRevision ? newest : null;
+  const task = last === null ? null : knownResults.get(taskId);
+  let loaded = await load(parts, request, last, task);
+  if ('failed' in loaded) return loaded.failed;
+  const isSame = last !== null && isSamePage(last, loaded.seen);
+  const hasSameHeaders = isSame && haveSameHeaders(last.headers, loaded.seen.headers);
+  const isRecent = last !== null && clock.now() - Date.parse(last.takenAt) < keptAnewAfterMs;
+  if (isSame && isRecent && task?.result?.snapshotId === last.id && (hasSameHeaders || !task.result.readsHeaders)) {
+    noteValidators(knownResults, taskId, task, loaded.seen);
+    return foundBefore(loaded.seen, task.result);
+  }
+  if (loaded.body === null) {
+    const kept = last === null ? null : await orElse(null, snapshots.read(taskId, last.id), logger, taskId);
+    loaded = kept === null ? await load(parts, request, null, null) : { seen: loaded.seen, body: kept.body };
+    if ('failed' in loaded) return loaded.failed;
+  }
+  const { seen, body } = loaded;
+  if (body === null) throw new Error('a page without content');
+  const result = await evaluate(parts, input, seen, body, task?.readsPreviousText ?? false);
+  const readsHeaders = result.touched?.includes('headers') ?? true;
+  const staysKept = isSame && isRecent && (hasSameHeaders || !readsHeaders);
+  const snapshot = staysKept ? last : await keep(parts, input, seen, body);
+  if (snapshot === null) knownResults.forget(taskId);
+  else {
+    const { outcome, values, logs } = result.ok ? result : { outcome: null, values: {}, logs: [] };
+    const isKnown = outcome !== null && isOfThePageAlone(result.touched);
+    knownResults.set(taskId, {
+      validators: { snapshotId: snapshot.id, ...validatorsOf(seen) },
+      result: isKnown ? { snapshotId: snapshot.id, readsHeaders, outcome, values, logs: [...logs] } : null,
+      readsPreviousText: result.touched?.includes('previous_text') ?? task?.readsPreviousText ?? false,
+    });
+  }
+  return { ...evaluated(seen, result), snapshotId: snapshot?.id ?? null };
+}

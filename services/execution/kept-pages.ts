@@ -1,0 +1,47 @@
+/** How long pages are kept: those of archived tasks go at once, the others by age. */
+import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { BUS, type Bus, type Consumer } from '#bus/bus';
+import { LEASES, type LeasedWork, type Leases } from '#leases/leases';
+import { startSweep } from '#leases/sweep';
+import { CLOCK, type Clock } from '#runtime/clock';
+import { LOGGER, type Logger } from '#runtime/logger';
+import { SNAPSHOTS, type Snapshots } from '#snapshots/snapshots';
+
+const sweepEveryMs = 900_000;
+
+export class KeptPages implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private running: readonly (Consumer | LeasedWork)[] = [];
+
+  constructor(
+    @Inject(SNAPSHOTS) private readonly snapshots: Snapshots,
+    @Inject(BUS) private readonly bus: Bus,
+    @Inject(LEASES) private readonly leases: Leases,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { snapshots, bus, leases, clock, logger } = this;
+    const options = { topic: 'task', group: 'execution', concurrency: 8, handlerTimeoutMs: 35_000 };
+    this.running = [
+      // A run that is under way now may keep one page more; that one goes by its age.
+      await bus.consume(options, async ({ type, key }) => {
+        if (type === 'task.archived') await snapshots.forget(key);
+      }),
+      startSweep({
+        leases,
+        name: 'snapshots',
+        everyMs: sweepEveryMs,
+        logger,
+        async sweep() {
+          const gone = await snapshots.sweep(clock.now());
+          if (gone > 0) logger.info({ snapshots: gone }, 'pages past their time were let go');
+        },
+      }),
+    ];
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all(this.running.map((part) => part.stop()));
+  }
+}

@@ -1,0 +1,69 @@
+/** What this process found of pages that have not changed since: kept in memory, bounded, and never needed for a right answer. */
+import type { RunResult } from '#contracts/run';
+
+export interface KnownResult {
+  /** The page it was found on. */
+  readonly snapshotId: string;
+  /** The code looked at the answer's headers: it holds for the same ones alone. */
+  readonly readsHeaders: boolean;
+  readonly outcome: boolean;
+  readonly values: RunResult['values'];
+  readonly logs: RunResult['logs'];
+}
+
+/** What is known of a task beside what it found. */
+export interface KnownTask {
+  /** The newest of the page that `snapshotId` names: servers may change them while the page stays. */
+  readonly validators: {
+    readonly snapshotId: string;
+    readonly etag: string | null;
+    readonly lastModified: string | null;
+  };
+  readonly result: KnownResult | null;
+  /** The code looks at `page.previous.text`. */
+  readonly readsPreviousText: boolean;
+}
+
+/** A result above this is found anew each time. */
+const largestBytes = 16_384;
+const maxBytes = 33_554_432;
+/** What an entry takes besides its values and logs. */
+const entryBytes = 600;
+
+interface Entry {
+  readonly task: KnownTask;
+  readonly bytes: number;
+}
+
+export class KnownResults {
+  /** Those used last stand last. */
+  readonly #tasks = new Map<string, Entry>();
+  #bytes = 0;
+
+  get(taskId: string): KnownTask | null {
+    const entry = this.#tasks.get(taskId);
+    if (entry === undefined) return null;
+    this.#tasks.delete(taskId);
+    this.#tasks.set(taskId, entry);
+    return entry.task;
+  }
+
+  set(taskId: string, task: KnownTask): void {
+    this.forget(taskId);
+    const { result } = task;
+    const resultBytes = result === null ? 0 : 2 * JSON.stringify([result.values, result.logs]).length;
+    const isLarge = resultBytes > largestBytes;
+    const bytes = entryBytes + (isLarge ? 0 : resultBytes);
+    this.#tasks.set(taskId, { task: isLarge ? { ...task, result: null } : task, bytes });
+    this.#bytes += bytes;
+    for (const oldest of this.#tasks.keys()) {
+      if (this.#bytes <= maxBytes) break;
+      this.forget(oldest);
+    }
+  }
+
+  forget(taskId: string): void {
+    this.#bytes -= this.#tasks.get(taskId)?.bytes ?? 0;
+    this.#tasks.delete(taskId);
+  }
+}

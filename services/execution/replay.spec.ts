@@ -1,0 +1,273 @@
+import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createSqliteBus } from '#bus/sqlite';
+import { requests } from '#contracts/catalogue';
+import { executionsView, type ExecutionDocument } from '#contracts/run';
+import { tasksView, taskSpec, type TaskSpec } from '#contracts/task';
+import { encodeEvents } from '#event-store/codec';
+import type { EventMetadata } from '#event-store/event-store';
+import { createSqliteEventStore } from '#event-store/sqlite';
+import { createSoleLeases } from '#leases/sole';
+import { createHttpPageLoader } from '#page-loader/http';
+import { createSqliteReadStore } from '#read-store/sqlite';
+import { silentLogger } from '#runtime/logger';
+import { createQuickJsSandbox } from '#sandbox/quickjs';
+import { defaultSandboxLimits } from '#sandbox/sandbox';
+import { createSqliteSnapshots } from '#snapshots/sqlite';
+import { createEventVault } from '#vault/event-vault';
+import { reduce } from './execution-view.js';
+import { KnownResults } from './known-results.js';
+import { differencesBetween, replayRun, Replays } from './replay.js';
+import { executeRun, type RunParts } from './run.js';
+
+const taskId = 'ntf_00000000000000000000000001';
+const organizationId = 'org_00000000000000000000000001';
+const start = Date.parse('2026-11-21T10:00:00.000Z');
+const metadata: EventMetadata = {
+  organizationId,
+  actor: 'system:execution',
+  requestId: 'req_1',
+  causationId: null,
+  at: '2026-11-21T10:00:00.000Z',
+};
+
+const specOf = (code: string): TaskSpec => ({
+  name: 'Price',
+  description: '',
+  url: 'https://example.com/',
+  evaluationFunction: code,
+  codeForm: 'script',
+  actions: [],
+  schedule: { type: 'manual' },
+  policy: { notifyOn: 'became_true', errorThreshold: 1 },
+  fetch: { retry: { attempts: 1 } },
+  tags: [],
+  externalKey: null,
+});
+
+describe('a replay', () => {
+  const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
+  let clock: { ms: number };
+  let html: string;
+  let parts: RunParts;
+  let revision: number;
+
+  beforeEach(async () => {
+    clock = { ms: start };
+    html = '<p>7';
+    revision = -1;
+    const eventStore = createSqliteEventStore(':memory:');
+    const outbound = {
+      request: async () => ({
+        ok: true as const,
+        status: 200,
+        headers: { 'content-type': 'text/html' },
+        body: Buffer.from(html),
+        bodyCut: false,
+        finalUrl: 'https://example.com/',
+        redirects: 0,
+        durationMs: 1,
+      }),
+      connect: async () => Promise.reject(new Error('no mail')),
+      refusalOf: () => null,
+      close: async () => undefined,
+    };
+    parts = {
+      eventStore,
+      readStore: createSqliteReadStore(':memory:'),
+      sandbox,
+      pageLoader: createHttpPageLoader(outbound),
+      vault: createEventVault(eventStore, Buffer.alloc(32, 1)),
+      clock: { now: () => clock.ms },
+      logger: silentLogger,
+      limits: { ...defaultSandboxLimits, cpuMs: 300 },
+      snapshots: createSqliteSnapshots(':memory:', { keepCount: 50, keepDays: 30 }),
+      knownResults: new KnownResults(),
+      leases: createSoleLeases(),
+    };
+  });
+  afterEach(async () => {
+    await parts.pageLoader.close();
+    await parts.snapshots.close();
+    await parts.readStore.close();
+    await parts.eventStore.close();
+  });
+  afterAll(() => sandbox.close());
+
+  /** The task as of now: an event, and the document of the view. */
+  async function save(code: string): Promise<void> {
+    const spec = specOf(code);
+    const event =
+      revision < 0
+        ? { type: 'task.created', data: { spec, status: 'active' as const, createdBy: 'key' } }
+        : { type: 'task.changed', data: { changes: { evaluationFunction: code } } };
+    const events = encodeEvents([event], { commandId: `c${revision}`, metadata });
+    await parts.eventStore.append(`task-${taskId}`, events, revision < 0 ? 'none' : revision);
+    revision += 1;
+    const document = {
+      id: taskId,
+      organizationId,
+      revision,
+      codeRevision: revision,
+      spec,
+      status: 'active' as const,
+      createdAt: metadata.at,
+      updatedAt: metadata.at,
+      createdBy: 'key',
+      name: spec.name,
+      url: spec.url,
+      tags: [],
+      externalKey: null,
+      condition: 'unknown' as const,
+      health: 'ok' as const,
+      nextRunAt: null,
+      lastExecution: null,
+    };
+    await parts.readStore.save(tasksView, [{ id: taskId, revision, document }], revision);
+  }
+
+  let runs = 0;
+  /** One run, and its document in the view. */
+  async function run(): Promise<ExecutionDocument> {
+    runs += 1;
+    clock.ms += 1_000;
+    const at = new Date(clock.ms).toISOString();
+    const runId = `exe_${String(runs).padStart(26, '0')}`;
+    const due = {
+      runId,
+      taskId,
+      trigger: 'schedule' as const,
+      scheduledFor: at,
+      queuedAt: at,
+      force: false,
+      dryRun: false,
+    };
+    await executeRun(parts, due, metadata);
+    const last = await parts.eventStore.readLast(`run-${taskId}`);
+    const document = last === null ? null : reduce(null, last);
+    if (document === null) throw new Error('nothing was recorded');
+    await parts.readStore.save(executionsView, [{ id: runId, revision: 1, document }], runs);
+    return document;
+  }
+  const replayOf = ({ id }: ExecutionDocument) => replayRun(parts, id, organizationId);
+
+  it.each([
+    'document.querySelector("p").textContent === "7"',
+    'page.report("at", Date.now()); page.report("dice", Math.random()); console.log(Math.random()); true',
+    'page.state.runs = (page.state.runs ?? 0) + 1; page.report("runs", page.state.runs); page.state.runs > 1',
+    'page.report("before", page.previous?.text ?? null); page.report("n", page.previous?.values.n ?? 0); true',
+    'throw new Error(`no ${Math.random()}`)',
+    '"not a boolean"',
+    'page.headers["content-type"] === "text/html"',
+  ])('of any run finds the same: %s', async (code) => {
+    await save(code);
+    const recorded = [];
+    for (const text of ['<p>7', '<p>7', '<p>8', '<p>7']) {
+      html = text;
+      recorded.push(await run());
+    }
+    for (const document of recorded) {
+      const { status, outcome, values, logs, snapshotId } = document;
+      expect(await replayOf(document)).toMatchObject({
+        same: true,
+        differences: [],
+        executionId: document.id,
+        status,
+        outcome,
+        values,
+        logs,
+        snapshotId,
+      });
+    }
+  });
+
+  it('runs the code as it was then', async () => {
+    await save('true');
+    const before = await run();
+    await save('false');
+    const after = await run();
+    expect(await replayOf(before)).toMatchObject({ same: true, outcome: true, revision: 0 });
+    expect(await replayOf(after)).toMatchObject({ same: true, outcome: false, revision: 1 });
+  });
+
+  it('says what differs where the engine finds something else', async () => {
+    await save('page.report("n", 1); console.log("a"); true');
+    const document = await run();
+    parts = {
+      ...parts,
+      sandbox: { ...sandbox, evaluate: (job) => sandbox.evaluate({ ...job, code: 'page.report("n", 2); false' }) },
+    };
+    expect(await replayOf(document)).toMatchObject({
+      same: false,
+      differences: [
+        { path: 'outcome', from: true, to: false },
+        { path: 'values.n', from: 1, to: 2 },
+        { path: 'logs[0]', from: { level: 'log', message: 'a' } },
+      ],
+    });
+  });
+
+  it('records nothing', async () => {
+    await save('true');
+    const document = await run();
+    const last = await parts.eventStore.readLast(`run-${taskId}`);
+    await replayOf(document);
+    expect(await parts.eventStore.readLast(`run-${taskId}`)).toEqual(last);
+    expect((await parts.snapshots.list(taskId, 9)).length).toBe(1);
+  });
+
+  it('is not there for a run whose page is gone, that is unknown, or that is of others', async () => {
+    await save('true');
+    const document = await run();
+    await expect(replayRun(parts, document.id, 'org_00000000000000000000000002')).rejects.toMatchObject({
+      reason: 'not_found',
+    });
+    await expect(replayRun(parts, 'exe_00000000000000000000009999', organizationId)).rejects.toMatchObject({
+      reason: 'not_found',
+    });
+    await parts.snapshots.forget(taskId);
+    await expect(replayOf(document)).rejects.toMatchObject({ code: 'NOT_FOUND', reason: 'snapshot_gone' });
+  });
+
+  it('finds a run far back among many', async () => {
+    await save('page.report("at", Date.now()); true');
+    const early = await run();
+    clock.ms += 3_600_000;
+    for (let count = 0; count < 30; count += 1) await run();
+    const late = await run();
+    expect(await replayOf(early)).toMatchObject({ same: true, values: early.values });
+    expect(await replayOf(late)).toMatchObject({ same: true, values: late.values });
+  });
+
+  it('is answered to who asks for it', async () => {
+    await save('true');
+    const { id } = await run();
+    const bus = createSqliteBus(':memory:', silentLogger);
+    const replays = new Replays(parts, bus);
+    await replays.onApplicationBootstrap();
+    const context = { organizationId, actor: 'key', requestId: 'req_2' };
+    expect(await bus.request(requests.runReplay, { executionId: id }, context)).toMatchObject({ same: true });
+    await expect(bus.request(requests.runReplay, { executionId: '../..' }, context)).rejects.toThrow('executionId');
+    await replays.beforeApplicationShutdown();
+    await bus.close();
+  });
+});
+
+describe('differences', () => {
+  it('name each place once, in both directions', () => {
+    const one = { status: 'succeeded', outcome: true, values: { a: 1, b: { c: [1] } }, logs: [], error: null } as const;
+    const other = {
+      ...({ status: 'failed', outcome: null, values: { b: { c: [2] }, d: null }, logs: [] } as const),
+      error: { reason: 'threw', message: 'no', line: 1 },
+    };
+    expect(differencesBetween({ ...one, logs: [] }, { ...other, logs: [] })).toEqual([
+      { path: 'status', from: 'succeeded', to: 'failed' },
+      { path: 'outcome', from: true, to: null },
+      { path: 'error.reason', to: 'threw' },
+      { path: 'error.line', to: 1 },
+      { path: 'values.a', from: 1 },
+      { path: 'values.b', from: { c: [1] }, to: { c: [2] } },
+      { path: 'values.d', to: null },
+    ]);
+    expect(taskSpec.safeParse(specOf('true')).success).toBe(true);
+  });
+});

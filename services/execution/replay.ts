@@ -1,0 +1,170 @@
+/** A recorded run once more, on the page that was kept of it: the same code, state and seed must find the same (`run.replay`). */
+import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { BUS, type Bus, type Consumer } from '#bus/bus';
+import { requests } from '#contracts/catalogue';
+import { executionsView, replay, replayQuery, type Replay, type RunEvent, type RunResult } from '#contracts/run';
+import type { TaskEvent, TaskSpec } from '#contracts/task';
+import { decodeEvent } from '#event-store/codec';
+import type { EventStore, RecordedEvent } from '#event-store/event-store';
+import { AppError, notFound } from '#runtime/errors';
+import { asJson, type Json } from '#runtime/json';
+import { previousText } from './check-task.js';
+import { initialAlert } from './domain/alert.js';
+import { evaluated } from './evaluate-task.js';
+import { RUN_PARTS } from './inbox.js';
+import type { RunParts } from './run.js';
+
+type Recorded = Extract<RunEvent, { readonly type: 'run.recorded' }>['data'];
+
+/** Results of two processes may be written in another order than they came to; never further apart than a run takes. */
+const disorderMs = 30 * 60_000;
+
+const gone = (): AppError =>
+  new AppError(
+    'NOT_FOUND',
+    'snapshot_gone',
+    'The page of this execution is not kept any more, or there never was one.',
+  );
+
+async function eventAt(eventStore: EventStore, stream: string, revision: number): Promise<RecordedEvent | null> {
+  for await (const recorded of eventStore.read(stream, revision)) return recorded;
+  return null;
+}
+
+/** The first revision whose event was recorded at this time or later: the stream may hold years of runs. */
+async function revisionAt(eventStore: EventStore, stream: string, atMs: number): Promise<number> {
+  let low = 0;
+  let high = ((await eventStore.readLast(stream))?.revision ?? -1) + 1;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const recorded = await eventAt(eventStore, stream, middle);
+    if (recorded !== null && Date.parse(recorded.metadata.at) < atMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+interface Found {
+  readonly recorded: Recorded;
+  /** What was known of the task when the run began. */
+  readonly before: Recorded['alert'];
+}
+
+/** null: there is no such result. */
+async function findResult(
+  eventStore: EventStore,
+  { runId, taskId, startedAt, finishedAt }: Pick<RunResult, 'runId' | 'taskId' | 'startedAt' | 'finishedAt'>,
+): Promise<Found | null> {
+  const stream = `run-${taskId}`;
+  const from = await revisionAt(eventStore, stream, Date.parse(startedAt) - disorderMs);
+  const until = Date.parse(finishedAt) + disorderMs;
+  let before = initialAlert;
+  for await (const stored of eventStore.read(stream, Math.max(0, from - 1))) {
+    const event = decodeEvent<RunEvent>(stored);
+    if (event.type !== 'run.recorded') continue;
+    if (event.data.result.runId === runId) return { recorded: event.data, before };
+    if (Date.parse(stored.metadata.at) > until) return null;
+    if (stored.metadata.at <= startedAt) before = event.data.alert;
+  }
+  return null;
+}
+
+/** The settings that a run was made with. */
+async function specAt(eventStore: EventStore, taskId: string, revision: number): Promise<TaskSpec | null> {
+  let spec: TaskSpec | null = null;
+  for await (const stored of eventStore.read(`task-${taskId}`)) {
+    if (stored.revision > revision) break;
+    const event = decodeEvent<TaskEvent>(stored);
+    if (event.type === 'task.created') ({ spec } = event.data);
+    else if (event.type === 'task.changed' && spec !== null) spec = { ...spec, ...event.data.changes } as TaskSpec;
+  }
+  return spec;
+}
+
+type Findings = Pick<RunResult, 'status' | 'outcome' | 'values' | 'logs' | 'error'>;
+
+/** By path, as the history of a task tells changes. `from`: as recorded; `to`: as replayed. */
+export function differencesBetween(recorded: Findings, replayed: Findings): Replay['differences'] {
+  const differences: object[] = [];
+  const compare = (path: string, from: Json | undefined, to: Json | undefined): void => {
+    if (JSON.stringify(from) === JSON.stringify(to)) return;
+    differences.push({ path, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) });
+  };
+  compare('status', recorded.status, replayed.status);
+  compare('outcome', recorded.outcome, replayed.outcome);
+  compare('error.reason', recorded.error?.reason, replayed.error?.reason);
+  compare('error.line', recorded.error?.line, replayed.error?.line);
+  compare('error.column', recorded.error?.column, replayed.error?.column);
+  for (const name of new Set([...Object.keys(recorded.values), ...Object.keys(replayed.values)])) {
+    compare(`values.${name}`, recorded.values[name], replayed.values[name]);
+  }
+  for (let at = 0; at < Math.max(recorded.logs.length, replayed.logs.length); at += 1) {
+    compare(`logs[${at}]`, recorded.logs[at], replayed.logs[at]);
+  }
+  return replay.shape.differences.parse(differences);
+}
+
+/** Rejects with 404 for a run that is not there, is not finished, belongs to others, or whose page is gone. */
+export async function replayRun(parts: RunParts, runId: string, organizationId: string): Promise<Replay> {
+  const { eventStore, readStore, snapshots, sandbox, limits } = parts;
+  const execution = await readStore.get(executionsView, runId);
+  if (execution === null || execution.organizationId !== organizationId) throw notFound('execution');
+  const { notificationId: taskId, startedAt, finishedAt, snapshotId } = execution;
+  if (startedAt === null || finishedAt === null || snapshotId === null) throw gone();
+  const page = await snapshots.read(taskId, snapshotId);
+  if (page === null || page.snapshot.organizationId !== organizationId) throw gone();
+  const found = await findResult(eventStore, { runId, taskId, startedAt, finishedAt });
+  const spec = found === null ? null : await specAt(eventStore, taskId, found.recorded.result.taskRevision);
+  if (found === null || spec === null) throw gone();
+  const { result } = found.recorded;
+  const { previous, state } = found.before;
+  const { snapshot, body } = page;
+  const replayed = await sandbox.evaluate({
+    code: spec.evaluationFunction,
+    form: spec.codeForm,
+    page: { ...snapshot, body },
+    previous: previous === null ? null : { ...previous, text: await previousText(snapshots, taskId, previous.at) },
+    state,
+    seed: result.seed,
+    nowMs: Date.parse(result.startedAt),
+    limits,
+  });
+  const { status, outcome, values, logs, error, timings } = evaluated({ ...snapshot, fetchMs: 0 }, replayed);
+  const differences = differencesBetween(result, { status, outcome, values, logs, error });
+  const { parseMs, evaluateMs } = timings;
+  return {
+    same: differences.length === 0,
+    executionId: runId,
+    snapshotId,
+    revision: result.taskRevision,
+    seed: result.seed,
+    status,
+    outcome,
+    values,
+    logs,
+    error,
+    differences,
+    timings: { parseMs, evaluateMs },
+  };
+}
+
+/** Answers `run.replay`. */
+export class Replays implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private intake: Consumer | null = null;
+
+  constructor(
+    @Inject(RUN_PARTS) private readonly parts: RunParts,
+    @Inject(BUS) private readonly bus: Bus,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    this.intake = await this.bus.respond(requests.runReplay, async (payload, { organizationId }) => {
+      const { executionId } = replayQuery.parse(payload);
+      return asJson(await replayRun(this.parts, executionId, organizationId));
+    });
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.intake?.stop();
+  }
+}

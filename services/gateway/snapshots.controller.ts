@@ -1,0 +1,67 @@
+/** HTTP for the pages that executions were made on. */
+import { Controller, Inject } from '@nestjs/common';
+import { BUS, type Bus } from '#bus/bus';
+import { requests } from '#contracts/catalogue';
+import { replay } from '#contracts/run';
+import { data, text, type Answer } from '#http/envelope';
+import { Call, Handles, type RouteCall } from '#http/route';
+import { READ_STORE, type ReadStore } from '#read-store/read-store';
+import { AppError } from '#runtime/errors';
+import { SNAPSHOTS, type KeptPage, type Snapshots } from '#snapshots/snapshots';
+import { findExecution } from './documents.js';
+import * as routes from './snapshots.routes.js';
+
+/**
+ * A foreign page under our own origin: in a sandbox it has an origin of its own, runs no script, submits no form and opens
+ * no window; and it loads nothing, so that looking at it tells its site nothing.
+ */
+const contentSecurityPolicy =
+  "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const replayDeadlineMs = 40_000;
+
+function escaped(content: string): string {
+  return content.replace(/[&<>]/g, (character) => `&#${character.codePointAt(0)};`);
+}
+
+/** What is no HTML must not be read as if it were. */
+function shown({ snapshot, body }: KeptPage): string {
+  const content = new TextDecoder('utf-8').decode(body);
+  return snapshot.contentKind === 'html'
+    ? content
+    : `<!doctype html><meta charset="utf-8"><title>${snapshot.id}</title><pre>${escaped(content)}</pre>`;
+}
+
+@Controller()
+export class SnapshotsController {
+  constructor(
+    @Inject(READ_STORE) private readonly readStore: ReadStore,
+    @Inject(SNAPSHOTS) private readonly snapshots: Snapshots,
+    @Inject(BUS) private readonly bus: Bus,
+  ) {}
+
+  @Handles(routes.getExecutionSnapshot)
+  async get(@Call() { ids, context }: RouteCall<typeof routes.getExecutionSnapshot>): Promise<Answer> {
+    const { notificationId, snapshotId } = await findExecution(this.readStore, context.organizationId, ids.id);
+    const page = snapshotId === null ? null : await this.snapshots.read(notificationId, snapshotId);
+    if (page === null || page.snapshot.organizationId !== context.organizationId) {
+      const message = 'The page of this execution is not kept any more, or there never was one.';
+      throw new AppError('NOT_FOUND', 'snapshot_gone', message);
+    }
+    return text(shown(page), 'text/html; charset=utf-8', {
+      'content-security-policy': contentSecurityPolicy,
+      'content-disposition': `inline; filename="${page.snapshot.id}.html"`,
+      'cross-origin-resource-policy': 'same-origin',
+      'cache-control': 'private, no-store',
+      'x-snapshot-id': page.snapshot.id,
+      'x-final-url': new URL(page.snapshot.finalUrl).href,
+    });
+  }
+
+  @Handles(routes.replayExecution)
+  async replay(@Call() { ids, context }: RouteCall<typeof routes.replayExecution>): Promise<Answer> {
+    const { id } = await findExecution(this.readStore, context.organizationId, ids.id);
+    const answer = await this.bus.request(requests.runReplay, { executionId: id }, context, replayDeadlineMs);
+    return data(replay.parse(answer));
+  }
+}
