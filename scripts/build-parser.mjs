@@ -80,16 +80,9 @@ async function findSource(chosen) {
   if (bytes === null) {
     process.stderr.write(`fetching ${fileName} from PyPI by pip …\n`);
     await mkdir(cacheFolder, { recursive: true });
-    const pip = [
-      '-m',
-      'pip',
-      'download',
-      '--quiet',
-      '--disable-pip-version-check',
-      '--no-deps',
-      '--no-binary',
-      ':all:',
-    ];
+    // Only this package as source: what pip wants to read its metadata with may come built, else that is built first.
+    const asSource = ['--no-deps', '--no-binary', pin.name];
+    const pip = ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', ...asSource];
     const wanted = ['--require-hashes', '--requirement', join(glueFolder, 'requirements.txt'), '--dest', cacheFolder];
     try {
       await run('python3', [...pip, ...wanted]);
