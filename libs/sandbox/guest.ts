@@ -19,19 +19,32 @@ export interface Guest {
   readonly entry: GuestEntry;
 }
 
+/** The memory of an engine that holds the prelude, and where in it the host enters. Good for every instance of the build. */
+export interface GuestImage {
+  readonly engine: EngineImage;
+  readonly entry: GuestEntry;
+}
+
 /** An instance that has grown past this is made anew: memory of WebAssembly never shrinks. */
 const renewAboveBytes = 48 * 1024 * 1024;
 
 export class Guests {
   readonly #wasmModule: WebAssembly.Module;
   readonly #parseMarkup: HostFunction;
-  #image: { readonly engine: EngineImage; readonly entry: GuestEntry } | null = null;
+  #image: GuestImage | null;
   #kept: { readonly memoryMb: number; readonly guest: Guest } | null = null;
 
   /** `parseMarkup` answers where code writes markup (`innerHTML =`, `DOMParser`); see `prelude/parse-markup.ts`. */
-  constructor(wasmModule: WebAssembly.Module, parseMarkup: HostFunction) {
+  constructor(wasmModule: WebAssembly.Module, parseMarkup: HostFunction, image: GuestImage | null = null) {
     this.#wasmModule = wasmModule;
     this.#parseMarkup = parseMarkup;
+    this.#image = image;
+  }
+
+  /** Makes the image where there is none yet, and a guest for the first job. */
+  async prepare(memoryMb: number): Promise<GuestImage> {
+    const guest = await this.fresh(memoryMb);
+    return this.#image ?? { engine: guest.engine.takeImage(), entry: guest.entry };
   }
 
   /** A guest as it was imaged, with a memory that cannot grow past `memoryMb`. One is kept for the next job. */

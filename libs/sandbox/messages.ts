@@ -1,4 +1,5 @@
 /** What passes between the product, its evaluator process and the threads in there: jobs and results as text. */
+import type { GuestImage } from './guest.js';
 import type { CheckedCode, EvaluationJob, EvaluationResult, ScriptJob, ScriptResult } from './sandbox.js';
 
 export interface JobKinds {
@@ -60,7 +61,8 @@ export function decodeJob({ kind, text, body }: EncodedJob): DecodedJob {
 
 /** `broken` asks for this worker's end: something failed that no job should be able to bring about. */
 export type WorkerReply =
-  | { readonly kind: 'ready' }
+  /** `image` where it was not given one: threads that start later are. */
+  | { readonly kind: 'ready'; readonly image: GuestImage | null }
   | { readonly kind: 'result'; readonly text: string }
   | { readonly kind: 'broken'; readonly message: string };
 
@@ -68,6 +70,7 @@ export interface WorkerSettings {
   readonly wasmModule: WebAssembly.Module;
   /** null: pages are parsed by parse5. */
   readonly lexborModule: WebAssembly.Module | null;
+  readonly image: GuestImage | null;
   /** Words shared with the pool: what the worker does, since when (ms after `epochMs`), and the thread's CPU time then. */
   readonly progress: SharedArrayBuffer;
   readonly epochMs: number;

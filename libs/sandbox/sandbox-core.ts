@@ -10,9 +10,10 @@ import { isCompileTimeStack, isJsonObject, readGuestResult } from './guest-resul
 import type { FlatPage } from './flat-page.js';
 import type { GuestResult } from './guest-result.js';
 import { Guests } from './guest.js';
-import type { Guest, GuestEntry } from './guest.js';
+import type { Guest, GuestEntry, GuestImage } from './guest.js';
 import { defaultPageLimits, markupNamespaces, PageTooComplex } from './page-parser.js';
 import type { PageLimits, PageParser, ParsedPage } from './page-parser.js';
+import { defaultSandboxLimits } from './sandbox.js';
 import type {
   CheckedCode,
   CodeForm,
@@ -80,10 +81,20 @@ export class SandboxCore {
   #compiler: Engine | null = null;
   #compileCount = 0;
 
-  constructor(wasmModule: WebAssembly.Module, parser: PageParser, enter: (phase: Phase) => void) {
-    this.#guests = new Guests(wasmModule, (texts) => this.#parseMarkup(texts));
+  constructor(
+    wasmModule: WebAssembly.Module,
+    parser: PageParser,
+    enter: (phase: Phase) => void,
+    image: GuestImage | null,
+  ) {
+    this.#guests = new Guests(wasmModule, (texts) => this.#parseMarkup(texts), image);
     this.#parser = parser;
     this.#enter = enter;
+  }
+
+  /** Makes ready for a first job, and tells the image with which another thread need not make its own. */
+  prepare(): Promise<GuestImage> {
+    return this.#guests.prepare(defaultSandboxLimits.memoryMb);
   }
 
   /** One after the other; the answers in the same order. */

@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
+import type { GuestImage } from './guest.js';
 import { phases, progressWords } from './messages.js';
 import type { EncodedJob, Ended, EvaluatorSettings, TextOutcome, WorkerReply, WorkerSettings } from './messages.js';
 
@@ -11,10 +12,7 @@ export interface PoolSettings extends EvaluatorSettings {
   readonly workerUrl: URL;
 }
 
-interface Engines {
-  readonly wasmModule: WebAssembly.Module;
-  readonly lexborModule: WebAssembly.Module | null;
-}
+type Engines = Pick<WorkerSettings, 'wasmModule' | 'lexborModule'>;
 
 /** A job that has run this long no longer holds up those behind it: a spare thread takes over. */
 const longJobMs = 100;
@@ -44,10 +42,10 @@ class PoolWorker {
   isEnding = false;
   idleSinceMs = performance.now();
 
-  constructor(workerUrl: URL, engines: Engines, epochMs: number) {
+  constructor(workerUrl: URL, known: Omit<WorkerSettings, 'progress'>) {
     const shared = new SharedArrayBuffer(12);
     this.progress = new Int32Array(shared);
-    const settings: WorkerSettings = { ...engines, progress: shared, epochMs };
+    const settings: WorkerSettings = { ...known, progress: shared };
     // No environment, no arguments, no flags of this process: the thread gets nothing that it does not need.
     this.thread = new Worker(workerUrl, {
       workerData: settings,
@@ -87,6 +85,8 @@ export class WorkerPool {
   readonly #waiting: WaitingJob[] = [];
   #compiling: Promise<Engines> | null = null;
   #engines: Engines | null = null;
+  /** Of the first thread that made one, before it ran any code. */
+  #image: GuestImage | null = null;
   #idleTimer: NodeJS.Timeout | null = null;
   #longJobTimer: NodeJS.Timeout | null = null;
   #isClosed = false;
@@ -167,7 +167,11 @@ export class WorkerPool {
   }
 
   #spawn(engines: Engines): PoolWorker {
-    const worker = new PoolWorker(this.#settings.workerUrl, engines, this.#epochMs);
+    const worker = new PoolWorker(this.#settings.workerUrl, {
+      ...engines,
+      image: this.#image,
+      epochMs: this.#epochMs,
+    });
     this.#workers.add(worker);
     worker.thread.on('message', (reply: WorkerReply) => this.#onReply(worker, reply));
     worker.thread.on('error', (error: Error & { code?: string }) => {
@@ -189,7 +193,11 @@ export class WorkerPool {
   }
 
   #onReply(worker: PoolWorker, reply: WorkerReply): void {
-    if (worker.isEnding || reply.kind === 'ready') return;
+    if (worker.isEnding) return;
+    if (reply.kind === 'ready') {
+      this.#image ??= reply.image;
+      return;
+    }
     if (reply.kind === 'broken') return void this.#end(worker, 'unavailable', reply.message);
     const { job } = worker;
     if (job === null) return;

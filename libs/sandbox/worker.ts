@@ -44,7 +44,8 @@ async function serve(port: NonNullable<typeof parentPort>, settings: WorkerSetti
     Atomics.store(progress, progressWords.cpuMs, Math.round((user + system) / 1_000));
     Atomics.store(progress, progressWords.phase, phases[phase]);
   };
-  const core = new SandboxCore(settings.wasmModule, await loadParser(settings), enter);
+  const core = new SandboxCore(settings.wasmModule, await loadParser(settings), enter, settings.image);
+  const image = await core.prepare();
   const reply = (message: WorkerReply): void => port.postMessage(message);
   port.on('message', (job: EncodedJob) => {
     void resultOf(core, job)
@@ -57,7 +58,7 @@ async function serve(port: NonNullable<typeof parentPort>, settings: WorkerSetti
         reply(message);
       });
   });
-  reply({ kind: 'ready' });
+  reply({ kind: 'ready', image: settings.image === null ? image : null });
 }
 
 answerLocalTimeInUtc();
