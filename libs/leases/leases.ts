@@ -21,6 +21,8 @@ export interface Shards {
 export interface Leases {
   /** Names this start of this process: what it begins says so, and others know whether its worker still lives. */
   readonly memberId: string;
+  /** No other process can be at anything: nobody has to be told what this one begins. */
+  readonly isAlone: boolean;
   /** False only where that process is gone, or has not been heard of for so long that it holds nothing any more. */
   isLiving(memberId: string): boolean;
   /** Runs `work` while this process holds the name, and again whenever it gets it back. The signal aborts when it is lost. */

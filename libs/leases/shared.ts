@@ -193,6 +193,7 @@ export function createLeaseRounds(options: SharedLeasesOptions): LeaseRounds {
 
   return {
     memberId,
+    isAlone: false,
     isLiving: (id) => livingIds === null || livingIds.has(id),
     settle,
 
@@ -282,6 +283,7 @@ export function startSharedLeases(options: SharedLeasesOptions): Leases {
   const running = run();
   return {
     memberId: rounds.memberId,
+    isAlone: rounds.isAlone,
     isLiving: (id) => rounds.isLiving(id),
     whileHeld(name, work) {
       const leased = rounds.whileHeld(name, work);

@@ -9,6 +9,7 @@ export function createSoleLeases(): Leases {
   const memberId = randomUUID();
   return {
     memberId,
+    isAlone: true,
     isLiving: (id) => id === memberId,
     whileHeld(_name, work) {
       const own = new AbortController();

@@ -210,7 +210,10 @@ describe('the network on this side', () => {
       const page = await load(site);
       reasons.push(page.ok ? 'ok' : page.reason);
     }
-    expect(reasons).toEqual([...Array.from({ length: 9 }, () => 'connect_failed'), ...Array(3).fill('own_network')]);
+    expect(reasons).toEqual([
+      ...Array.from({ length: 9 }, () => 'connect_failed'),
+      ...Array.from({ length: 3 }, () => 'own_network'),
+    ]);
     for (let round = 0; round < 7; round += 1)
       expect(await load(0)).toMatchObject({ reason: 'own_network', attempts: 1 });
     expect(told).toEqual([true]);

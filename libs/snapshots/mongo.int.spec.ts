@@ -39,10 +39,13 @@ describeSnapshots('MongoDB', async () => {
       const lost = { length: 1, chunkSize: 261_120, uploadDate: new Date(0), filename: 'lost' };
       await database.collection(files).insertOne(lost);
       const { insertedId } = await database.collection(files).insertOne({ ...lost, _id: new mongo.ObjectId() });
-      await database.collection<{ _id: string }>(`${installation}.snapshot_contents`).insertOne({
-        _id: 'org_00000000000000000000000001:sha256:00',
-        ...{ file: insertedId, names: ['snp_00000000000000000000000009'] },
-      });
+      await database
+        .collection<{ _id: string; file: mongo.ObjectId; names: string[] }>(`${installation}.snapshot_contents`)
+        .insertOne({
+          _id: 'org_00000000000000000000000001:sha256:00',
+          file: insertedId,
+          names: ['snp_00000000000000000000000009'],
+        });
     },
     dispose: () => dropInstallation(installation),
   };

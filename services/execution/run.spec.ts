@@ -135,7 +135,7 @@ describe('a due run', () => {
       limits: defaultSandboxLimits,
       snapshots: createSqliteSnapshots(':memory:', { keepCount: 10, keepDays: 30 }),
       knownResults: new KnownResults(),
-      leases: { ...createSoleLeases(), memberId: 'w1' },
+      leases: { ...createSoleLeases(), memberId: 'w1', isAlone: false },
     };
     await parts.readStore.save(tasksView, [{ id: taskId, revision: 1, document: document() }], 1);
   });
@@ -174,6 +174,35 @@ describe('a due run', () => {
     await executeRun(parts, due(0), metadata);
     await Promise.allSettled([executeRun(parts, due(10), metadata), executeRun(parts, due(10), metadata)]);
     expect((await recorded()).map(({ result }) => result.runId)).toEqual([due(0).runId, due(10).runId]);
+  });
+
+  it('is not written down as begun where nobody else could begin it, and it is over soon', async () => {
+    await executeRun({ ...parts, leases: { ...parts.leases, isAlone: true } }, due(0), metadata);
+    expect(await recorded()).toHaveLength(1);
+    expect(await parts.eventStore.readLast(`claim-${due(0).runId}`)).toBe(null);
+  });
+
+  it('is written down as begun where it takes longer', async () => {
+    const alone = { ...parts.leases, isAlone: true };
+    const begun = Promise.withResolvers<void>();
+    const eventStore: RunParts['eventStore'] = {
+      ...parts.eventStore,
+      async append(stream, events, expected) {
+        const appended = await parts.eventStore.append(stream, events, expected);
+        if (stream.startsWith('claim-')) begun.resolve();
+        return appended;
+      },
+    };
+    const pageLoader: RunParts['pageLoader'] = {
+      ...parts.pageLoader,
+      async load(request) {
+        await begun.promise;
+        return parts.pageLoader.load(request);
+      },
+    };
+    await executeRun({ ...parts, eventStore, pageLoader, leases: alone }, due(0), metadata);
+    expect(await recorded()).toHaveLength(1);
+    expect((await parts.eventStore.readLast(`claim-${due(0).runId}`))?.data).toMatchObject({ worker: 'w1' });
   });
 
   it('is left to the living process that claimed it, and taken over from a dead one with the same deliveries', async () => {

@@ -35,6 +35,7 @@ const appendRounds = 10;
 /** A claim is renewed this often, and counts no longer than that without: its worker lives, but has given the run up. */
 const renewEveryMs = 10_000;
 const claimHoldsMs = 30_000;
+const claimLaterMs = 250;
 
 interface Recorded {
   readonly alert: AlertState;
@@ -96,22 +97,45 @@ function renew(
  * Writes down that this process has the run in hand. A claim of a process that died, or gave up, is taken over under the
  * next revision; null where another one is at it: its result will answer, and should it die, the sweeper emits the run again.
  */
-async function claim(parts: RunParts, run: DueRun, metadata: EventMetadata): Promise<Claim | null> {
+async function claim(parts: RunParts, run: DueRun, metadata: EventMetadata, startedAt: string): Promise<Claim | null> {
   const { eventStore, clock, leases } = parts;
   const worker = leases.memberId;
-  const startedAt = toTimestamp(clock.now());
   const stream = claimStream(run.runId);
   const last = await eventStore.readLast(stream);
   if (last !== null && isHeld(last, parts)) return null;
   const events = encodeEvents([{ type: 'run.started', data: { run, startedAt, worker } }], {
     commandId: `${run.runId}|started|${last?.revision ?? -1}|${worker}`,
-    metadata: { ...metadata, at: startedAt },
+    metadata: { ...metadata, at: toTimestamp(clock.now()) },
   });
   const appended = await eventStore.append(stream, events, last?.revision ?? 'none');
   if (!appended.ok) throw unavailable('run_claimed', `${run.runId} was just claimed by another worker.`);
   const [claimed] = events;
   if (claimed === undefined) throw new Error('a claim without an event');
   return { startedAt, release: renew(parts, claimed, stream, appended.revision) };
+}
+
+/** Where nobody has to be kept away a claim only says that the run is under way: a run that is over by then needs none. */
+function claimLater(parts: RunParts, run: DueRun, metadata: EventMetadata, startedAt: string): Claim {
+  let isOver = false;
+  let release = (): void => undefined;
+  const timer = setTimeout(() => {
+    claim(parts, run, metadata, startedAt).then(
+      (claimed) => {
+        release = claimed?.release ?? release;
+        if (isOver) release();
+      },
+      // What it would have told, the result tells.
+      () => undefined,
+    );
+  }, claimLaterMs).unref();
+  return {
+    startedAt,
+    release() {
+      isOver = true;
+      clearTimeout(timer);
+      release();
+    },
+  };
 }
 
 /** The settings of the task; null: it is archived. Waits for nothing: a view that lags is looked at again by a later try. */
@@ -190,7 +214,10 @@ function toEvent(before: AlertState, result: RunResult, found: Checked, task: Ta
 export async function executeRun(parts: RunParts, run: DueRun, metadata: EventMetadata): Promise<void> {
   const known = await lastRecorded(parts.eventStore, run.taskId);
   if (await hasResult(parts, known.alert, run)) return;
-  const claimed = await claim(parts, run, metadata);
+  const startedAt = toTimestamp(parts.clock.now());
+  const claimed = parts.leases.isAlone
+    ? claimLater(parts, run, metadata, startedAt)
+    : await claim(parts, run, metadata, startedAt);
   if (claimed === null) return;
   try {
     await carryOut(parts, run, metadata, known, claimed.startedAt);
