@@ -273,7 +273,12 @@ export async function openPorts(config: Config, logger: Logger): Promise<Ports> 
     trustedHosts: trustedHosts(config),
     userAgent: `Meerkat/${version}`,
   });
-  const pageLoader = createHttpPageLoader(outbound);
+  const pageLoader = createHttpPageLoader(outbound, {
+    onOwnNetwork: (isDown) =>
+      isDown
+        ? logger.error({}, 'nearly all sites are out of reach: the network of this machine is the likely cause')
+        : logger.info({}, 'sites can be reached again'),
+  });
   tellPageParser(pageParser);
   const sandbox = createQuickJsSandbox({ pageParser });
   return {
