@@ -49,16 +49,13 @@ export class AnswerInterceptor implements NestInterceptor {
     const { organizationId } = call.context;
     const { answer, replayed } = await this.records.once({ organizationId, key, content }, async (attempt) => {
       try {
-        return { answer: await run(request, { ...call, attempt }, next), keep: true };
+        return await run(request, { ...call, attempt }, next);
       } catch (thrown) {
         const error = toAppError(thrown);
         // An outage is no answer: the repeat is meant to try again.
         if (error.code === 'SERVER_ERROR') throw thrown;
         const { status, headers, body } = errorAnswer(error, request.id);
-        return {
-          answer: { status, headers: { 'content-type': jsonType, ...headers }, body: JSON.stringify(body) },
-          keep: true,
-        };
+        return { status, headers: { 'content-type': jsonType, ...headers }, body: JSON.stringify(body) };
       }
     });
     if (replayed) reply.header('idempotent-replayed', 'true');

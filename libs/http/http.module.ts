@@ -1,6 +1,7 @@
 /** What every process that listens has in common; the noun's own controllers come from its service. */
 import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
+import { LEASES, type Leases } from '#leases/leases';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
 import { VAULT, type Vault } from '#vault/vault';
@@ -25,9 +26,9 @@ import { RouteTable } from './route-table.js';
     },
     {
       provide: IDEMPOTENCY_RECORDS,
-      useFactory: (readStore: ReadStore, vault: Vault, clock: Clock) =>
-        createIdempotencyRecords(readStore, vault, clock),
-      inject: [READ_STORE, VAULT, CLOCK],
+      useFactory: (readStore: ReadStore, vault: Vault, clock: Clock, leases: Leases) =>
+        createIdempotencyRecords(readStore, vault, clock, leases),
+      inject: [READ_STORE, VAULT, CLOCK, LEASES],
     },
     { provide: APP_GUARD, useClass: RouteGuard },
     { provide: APP_INTERCEPTOR, useClass: AnswerInterceptor },

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { pruneExpired } from '#read-store/counted';
 import type { ReadStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
+import { found } from '#runtime/probe.kit';
 import { createEventVault } from '#vault/event-vault';
 import { createIdempotencyRecords, idempotencyView, type StoredAnswer } from './idempotency.js';
 
@@ -10,8 +12,13 @@ const dayMs = 24 * 3_600_000;
 const eventStore = createSqliteEventStore(':memory:');
 const readStore = createSqliteReadStore(':memory:');
 const time = { ms: 1_000 };
-const processOf = (store: ReadStore = readStore) =>
-  createIdempotencyRecords(store, createEventVault(eventStore, Buffer.alloc(32, 1)), { now: () => time.ms });
+const vault = createEventVault(eventStore, Buffer.alloc(32, 1));
+const clock = { now: () => time.ms };
+const everybodyLives = () => true;
+
+/** A process of its own, in whose eyes `isLiving` says who else is there. */
+const processOf = (store: ReadStore = readStore, isLiving: (memberId: string) => boolean = everybodyLives) =>
+  createIdempotencyRecords(store, vault, clock, { memberId: randomUUID(), isLiving });
 
 /** The store as one sees it to whom something happens right after the first look. */
 const happensAfterFirstLook = (happen: () => Promise<unknown>): ReadStore => {
@@ -43,7 +50,7 @@ const asked = (key: string) => ({ organizationId: 'org_1', key, content: 'POST /
 
 describe('idempotency records', () => {
   it('outlive the process that wrote them', async () => {
-    await processOf().once(asked('a'), async () => ({ answer, keep: true }));
+    await processOf().once(asked('a'), async () => answer);
     const again = await processOf().once(asked('a'), () => Promise.reject(new Error('must not run again')));
     expect(again).toEqual({ answer, replayed: true });
   });
@@ -58,43 +65,65 @@ describe('idempotency records', () => {
     time.ms += 60_000;
     await processOf().once(asked('b'), async ({ startedAtMs }) => {
       starts.push(startedAtMs);
-      return { answer, keep: true };
+      return answer;
     });
     expect(starts[1]).toBe(starts[0]);
   });
 
-  it('give two processes at once the same start', async () => {
-    const starts = await Promise.all(
-      [processOf(), processOf()].map(async (one) => {
-        let started = 0;
-        await one.once(asked('c'), async ({ startedAtMs }) => {
-          started = startedAtMs;
-          return { answer, keep: true };
-        });
-        return started;
-      }),
-    );
-    expect(starts[0]).toBe(starts[1]);
+  it('have a repeat elsewhere wait for a worker that lives, and give its answer', async () => {
+    const isWaitedFor = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const first = processOf().once(asked('c'), async () => {
+      begun.resolve();
+      await isWaitedFor.promise;
+      return answer;
+    });
+    await begun.promise;
+    const looks = happensAfterFirstLook(async () => isWaitedFor.resolve());
+    const second = processOf(looks).once(asked('c'), () => Promise.reject(new Error('must not run')));
+    expect([(await first).replayed, await second]).toEqual([false, { answer, replayed: true }]);
+  });
+
+  it('are taken over from a worker that is gone, with its start', async () => {
+    const starts: number[] = [];
+    const never = processOf().once(asked('gone'), ({ startedAtMs }) => {
+      starts.push(startedAtMs);
+      return new Promise(() => {});
+    });
+    await found(async () => starts.length === 1);
+    time.ms += 60_000;
+    const over = await processOf(readStore, () => false).once(asked('gone'), async ({ startedAtMs }) => {
+      starts.push(startedAtMs);
+      return answer;
+    });
+    expect([over.replayed, starts[1]]).toEqual([false, starts[0]]);
+    expect(await Promise.race([never, 'still at it'])).toBe('still at it');
+  });
+
+  it('are given back by a worker that met an outage', async () => {
+    const cut = processOf().once(asked('outage'), () => Promise.reject(new Error('503')));
+    await expect(cut).rejects.toThrow('503');
+    expect((await processOf().once(asked('outage'), async () => answer)).replayed).toBe(false);
   });
 
   it('let nobody take a key over who looked for it just before another made it', async () => {
-    const first = () => processOf().once(asked('between'), async () => ({ answer, keep: true }));
+    const first = () => processOf().once(asked('between'), async () => answer);
     const late = processOf(happensAfterFirstLook(first)).once(asked('between'), () =>
       Promise.reject(new Error('must not run again')),
     );
     expect(await late).toEqual({ answer, replayed: true });
   });
 
-  it('have two processes at once give the same answer, whatever each would have said', async () => {
+  it('have two workers, of which one was taken for gone, give the same answer', async () => {
     const bothWork = Promise.withResolvers<void>();
     let working = 0;
     const answers = await Promise.all(
       ['left', 'right'].map((body) =>
-        processOf().once(asked('both'), async () => {
+        processOf(readStore, () => false).once(asked('both'), async () => {
           working += 1;
           if (working === 2) bothWork.resolve();
           await bothWork.promise;
-          return { answer: { ...answer, body }, keep: true };
+          return { ...answer, body };
         }),
       ),
     );
@@ -103,10 +132,10 @@ describe('idempotency records', () => {
   });
 
   it('are free again after a day, and are dropped then', async () => {
-    await processOf().once(asked('d'), async () => ({ answer, keep: true }));
+    await processOf().once(asked('d'), async () => answer);
     time.ms += dayMs;
     const other = { ...asked('d'), content: 'POST /x {"other":1}' };
-    expect((await processOf().once(other, async () => ({ answer, keep: true }))).replayed).toBe(false);
+    expect((await processOf().once(other, async () => answer)).replayed).toBe(false);
     await pruneExpired(readStore, idempotencyView, time.ms);
     const options = { where: [], sort: [], limit: 100, offset: 0, count: true };
     const { documents, total } = await readStore.page(idempotencyView, options);

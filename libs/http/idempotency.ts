@@ -1,10 +1,12 @@
 /**
  * Idempotency keys: the same request sent again gets the first one's answer. Before anything is done a record says when
- * the key was first seen; ids of what is made under it are derived from that, so a repeat after a crash finds what is
- * already there instead of making it twice.
+ * the key was first seen, and who works on it. A repeat waits for a worker that lives. Ids of what is made under the key
+ * are derived from when it was first seen, so a repeat after a crash finds what is already there instead of making it twice.
  */
 import { createHash } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { Leases } from '#leases/leases';
 import type { ReadStore, ViewDefinition } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
 import { reject } from '#runtime/errors';
@@ -19,7 +21,9 @@ interface IdempotencyRecord {
   readonly requestHash: string;
   readonly startedAtMs: number;
   readonly expiresAtMs: number;
-  /** Grows by two with each request that takes the key over: the revision of the record's writes. */
+  /** The process that works on it; null where it gave up, and whoever comes next may begin. */
+  readonly worker: string | null;
+  /** The revision at which the worker took the key; what it writes then, once, is behind that by one. */
   readonly sequence: number;
   /** null: being worked on, or cut off by a crash. The body is sealed. */
   readonly answer: {
@@ -51,10 +55,13 @@ export interface IdempotentRequest {
 }
 
 export interface IdempotencyRecords {
-  /** Runs `execute`, or answers what it answered before. Rejects with `idempotency_conflict` where the request differs. */
+  /**
+   * Runs `execute`, or answers what it answered before. What `execute` rejects with is no answer: the next one begins
+   * again. Rejects with `idempotency_conflict` where the request differs.
+   */
   once(
     request: IdempotentRequest,
-    execute: (attempt: IdempotentAttempt) => Promise<{ readonly answer: StoredAnswer; readonly keep: boolean }>,
+    execute: (attempt: IdempotentAttempt) => Promise<StoredAnswer>,
   ): Promise<{ readonly answer: StoredAnswer; readonly replayed: boolean }>;
 }
 
@@ -73,7 +80,16 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 const sealedPaths = ['body'];
 const sealScope = 'idempotency';
 
-export function createIdempotencyRecords(readStore: ReadStore, vault: Vault, clock: Clock): IdempotencyRecords {
+/** Longer than any request takes; then a worker that lives has lost its answer. */
+const patienceMs = 90_000;
+const lookAgainMs = 25;
+
+export function createIdempotencyRecords(
+  readStore: ReadStore,
+  vault: Vault,
+  clock: Clock,
+  { memberId, isLiving }: Pick<Leases, 'memberId' | 'isLiving'>,
+): IdempotencyRecords {
   /** What this process is doing right now; a repeat that comes meanwhile waits for it. */
   const running = new Map<string, Promise<void>>();
 
@@ -86,20 +102,31 @@ export function createIdempotencyRecords(readStore: ReadStore, vault: Vault, clo
     return { live, revision: found?.revision ?? -1 };
   };
 
-  const reserved = async (id: string, requestHash: string): Promise<IdempotencyRecord> => {
-    const { live, revision } = await look(id);
-    if (live !== null) return live;
-    const startedAtMs = clock.now();
-    const sequence = revision + 2;
-    const fresh = { id, requestHash, startedAtMs, expiresAtMs: startedAtMs + keptMs, sequence, answer: null };
-    await readStore.save(idempotencyView, [{ id, revision: sequence, document: fresh }], null);
-    // Of two processes at once the first write stays: both go on with its start time, so both derive the same ids.
-    return (await look(id)).live ?? fresh;
-  };
-
   const sameRequest = (known: IdempotencyRecord, requestHash: string): IdempotencyRecord => {
     if (known.requestHash === requestHash) return known;
     throw reject('idempotency_conflict', 'This Idempotency-Key was used for another request in the last 24 hours.');
+  };
+
+  /** The record once it has an answer, or is this process's to work on. */
+  const takenUp = async (id: string, requestHash: string): Promise<IdempotencyRecord> => {
+    const giveUpMs = performance.now() + patienceMs;
+    for (;;) {
+      const { live, revision } = await look(id);
+      const known = live === null ? null : sameRequest(live, requestHash);
+      if (known !== null && known.answer !== null) return known;
+      const { worker = null, startedAtMs = clock.now() } = known ?? {};
+      const isWorkedOn = worker !== null && worker !== memberId && isLiving(worker);
+      if (isWorkedOn && performance.now() < giveUpMs) {
+        await setTimeout(lookAgainMs);
+        continue;
+      }
+      const times = { startedAtMs, expiresAtMs: startedAtMs + keptMs };
+      const mine = { id, requestHash, ...times, worker: memberId, sequence: revision + 2, answer: null };
+      await readStore.save(idempotencyView, [{ id, revision: mine.sequence, document: mine }], null);
+      const { live: stored } = await look(id);
+      // Of two at once the first write stays, and the other one waits for its answer.
+      if (stored?.worker === memberId && stored.sequence === mine.sequence) return mine;
+    }
   };
 
   const replay = async (organizationId: string, known: IdempotencyRecord): Promise<StoredAnswer | null> => {
@@ -117,19 +144,25 @@ export function createIdempotencyRecords(readStore: ReadStore, vault: Vault, clo
       let done = (): void => {};
       running.set(id, new Promise((resolve) => (done = resolve)));
       try {
-        const known = sameRequest(await reserved(id, requestHash), requestHash);
+        const known = await takenUp(id, requestHash);
         const earlier = await replay(organizationId, known);
         if (earlier !== null) return { answer: earlier, replayed: true };
-        const { answer, keep } = await execute({ key, startedAtMs: known.startedAtMs });
-        if (keep) {
-          const { body } = await vault.seal(organizationId, sealScope, { body: answer.body }, sealedPaths);
-          const finished = { ...known, answer: { status: answer.status, headers: answer.headers, body: body ?? '' } };
-          await readStore.save(idempotencyView, [{ id, revision: known.sequence + 1, document: finished }], null);
-          // Of two processes at once the first answer stays, and both give it.
-          const { live } = await look(id);
-          const kept = live === null ? null : await replay(organizationId, live);
-          if (kept !== null && !isDeepStrictEqual(kept, answer)) return { answer: kept, replayed: true };
-        }
+        const settle = (settled: Pick<IdempotencyRecord, 'worker' | 'answer'>): Promise<void> => {
+          const document = { ...known, ...settled };
+          return readStore.save(idempotencyView, [{ id, revision: known.sequence + 1, document }], null);
+        };
+        const answer = await execute({ key, startedAtMs: known.startedAtMs }).catch((error: unknown) => {
+          // Nobody waits for it: where the store is away too, the key is free once this process is.
+          settle({ worker: null, answer: null }).catch(() => {});
+          throw error;
+        });
+        const { body } = await vault.seal(organizationId, sealScope, { body: answer.body }, sealedPaths);
+        const { status, headers } = answer;
+        await settle({ worker: memberId, answer: { status, headers, body: body ?? '' } });
+        // A worker that was taken for dead gives the answer of the one that took over.
+        const { live } = await look(id);
+        const kept = live === null ? null : await replay(organizationId, live);
+        if (kept !== null && !isDeepStrictEqual(kept, answer)) return { answer: kept, replayed: true };
         return { answer, replayed: false };
       } finally {
         running.delete(id);
