@@ -1,9 +1,13 @@
 // `evaluate`: a page parsed and code run on it in a fresh sandbox, by the port that the product uses, on one core; with
-// both page parsers where lexbor is built.
+// both page parsers where lexbor is built. Then what the process of its own costs, how soon runaway code is stopped, and
+// what an idle sandbox holds.
+import { readFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import vm from 'node:vm';
 import { makePage, selectorCodes, shapes } from './pages.mjs';
 import { peer } from './peers.mjs';
+import { memoryMbOf, ownProcessorMs } from './processes.mjs';
+import { median } from './report.mjs';
 
 /** `target` is for parse5 and the shape's own code, `selector` for lexbor where the code is one selector and a comparison. */
 const sizes = [
@@ -25,16 +29,15 @@ const encoder = new TextEncoder();
  * How often each work is done, one at a time, in a second of processor time of all threads: what one core does, also where
  * others keep the machine busy.
  */
-async function ratesPerCore(works) {
+async function ratesPerCore(works, pids) {
   const runFor = async (work, ms) => {
-    const [startedAt, before] = [performance.now(), process.cpuUsage()];
+    const [startedAt, beforeMs] = [performance.now(), ownProcessorMs(pids)];
     let count = 0;
     while (performance.now() - startedAt < ms) {
       await work(count);
       count += 1;
     }
-    const { user, system } = process.cpuUsage(before);
-    return { count, seconds: (user + system) / 1_000_000 };
+    return { count, seconds: (ownProcessorMs(pids) - beforeMs) / 1_000 };
   };
   const totals = works.map(() => ({ count: 0, seconds: 0 }));
   for (const work of works) await runFor(work, warmupMs);
@@ -49,6 +52,26 @@ async function ratesPerCore(works) {
 }
 
 const load = (file) => import(new URL(`../../dist/libs/sandbox/${file}.js`, import.meta.url));
+const pidsOf = (sandboxes) => sandboxes.flatMap(({ sandbox }) => sandbox.processes.map(({ pid }) => pid));
+
+function jobOf({ html, code }, limits) {
+  const url = 'https://shop.example/';
+  return {
+    code,
+    form: 'body',
+    page: { url, finalUrl: url, status: 200, headers: {}, contentKind: 'html', body: encoder.encode(html) },
+    previous: null,
+    state: {},
+    seed: '1',
+    nowMs: 0,
+    limits,
+  };
+}
+
+function outcomeOf(result) {
+  if (!result.ok) throw new Error(`${result.failure.reason}: ${result.failure.message}`);
+  return result.outcome;
+}
 
 /** One for each page parser that is there, by its name. */
 async function createSandboxes() {
@@ -59,22 +82,8 @@ async function createSandboxes() {
   const names = isLexborBuilt() ? ['parse5', 'lexbor'] : ['parse5'];
   return names.map((name) => {
     const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0, pageParser: name });
-    const evaluate = async ({ html, code }) => {
-      const url = 'https://shop.example/';
-      const result = await sandbox.evaluate({
-        code,
-        form: 'body',
-        page: { url, finalUrl: url, status: 200, headers: {}, contentKind: 'html', body: encoder.encode(html) },
-        previous: null,
-        state: {},
-        seed: '1',
-        nowMs: 0,
-        limits: defaultSandboxLimits,
-      });
-      if (!result.ok) throw new Error(`${result.failure.reason}: ${result.failure.message}`);
-      return result.outcome;
-    };
-    return { name, evaluate, close: () => sandbox.close() };
+    const evaluate = async (page) => outcomeOf(await sandbox.evaluate(jobOf(page, defaultSandboxLimits)));
+    return { name, sandbox, evaluate, close: () => sandbox.close() };
   });
 }
 
@@ -109,7 +118,9 @@ async function* measure({ title, pages, targets }, sandboxes, jsdom) {
         evaluate(pages[count % pages.length]),
   );
   const peerWork = await jsdomWork(jsdom, sandboxes, pages);
-  const rates = await ratesPerCore(peerWork === null ? works : [...works, peerWork]);
+  // Whoever has been asked has a process, and its time counts from here on.
+  for (const work of works) await work(0);
+  const rates = await ratesPerCore(peerWork === null ? works : [...works, peerWork], pidsOf(sandboxes));
   const [parse5, lexbor] = rates;
   const baseline = peerWork === null ? null : { name: 'jsdom + node:vm', value: rates.at(-1) };
   const figure = { bench: 'evaluate', unit: '/s/core', direction: 'at least' };
@@ -117,6 +128,114 @@ async function* measure({ title, pages, targets }, sandboxes, jsdom) {
   if (sandboxes.length === 1) return;
   yield { ...figure, case: `${title}, lexbor`, value: lexbor, baseline, target: targets.lexbor };
   yield { ...figure, case: `${title}, lexbor by parse5`, value: lexbor / parse5, unit: '×', target: targets.faster };
+}
+
+/** The same evaluations by the pool of threads in this very process, which is what the evaluator holds. */
+async function createPool(pageParser) {
+  const [{ WorkerPool }, { encodeJob }, { evaluatorFiles }, { defaultSandboxLimits }] = await Promise.all(
+    ['worker-pool', 'messages', 'evaluator-place', 'sandbox'].map(load),
+  );
+  const { quickjsPath, lexborPath } = evaluatorFiles(pageParser);
+  const workerUrl = new URL('../../dist/evaluator/worker.js', import.meta.url);
+  const settings = { workers: 1, spareWorkers: 0, idleMs: 60_000, graceMs: 50, parseMs: 2_000 };
+  const pool = new WorkerPool({ ...settings, workerUrl, quickjsPath, lexborPath });
+  return {
+    close: () => pool.close(),
+    async evaluate(page) {
+      const outcome = await pool.run(encodeJob('evaluate', jobOf(page, defaultSandboxLimits)), {
+        cpuMs: defaultSandboxLimits.cpuMs,
+        isUrgent: false,
+      });
+      if (!outcome.ok) throw new Error(outcome.ended);
+      return outcomeOf(JSON.parse(outcome.text));
+    },
+  };
+}
+
+const boundaryBytes = 100_000;
+
+async function* measureBoundary(sandboxes, seed) {
+  const pages = Array.from({ length: pagesPerShape }, (_, index) => ({
+    ...makePage('shop', boundaryBytes, seed * 1_000 + index),
+    code: selectorCodes.shop,
+  }));
+  for (const { name, evaluate } of sandboxes) {
+    const pool = await createPool(name);
+    try {
+      const works = [pool.evaluate, evaluate].map((work) => (count) => work(pages[count % pages.length]));
+      await works[1](0);
+      const [inside, apart] = await ratesPerCore(works, pidsOf(sandboxes));
+      yield {
+        bench: 'evaluate',
+        case: `price of the process, 100 KB, ${name}`,
+        value: (inside / apart - 1) * 100,
+        unit: '%',
+        baseline: { name: 'threads of this process, evaluations/s/core', value: inside },
+        target: 10,
+      };
+    } finally {
+      await pool.close();
+    }
+  }
+}
+
+const runawayLimitMs = 200;
+const runaways = {
+  'a loop': 'for (;;);',
+  'a built-in that cannot be interrupted': 'return new Array(1e9) + ""',
+};
+
+/** How long past its limit code runs that has no end. Other work of the machine counts, so it is the best that is told. */
+async function* measureRunaways({ sandbox }) {
+  const { defaultSandboxLimits } = await load('sandbox');
+  const limits = { ...defaultSandboxLimits, cpuMs: runawayLimitMs };
+  for (const [title, code] of Object.entries(runaways)) {
+    const over = [];
+    for (let round = 0; round < 10; round += 1) {
+      await sandbox.evaluate(jobOf({ html: '<p>', code: 'return true' }, limits));
+      const startedAt = performance.now();
+      await sandbox.evaluate(jobOf({ html: '<p>', code }, limits));
+      over.push(performance.now() - startedAt - runawayLimitMs);
+    }
+    const figure = { bench: 'evaluate', unit: 'ms' };
+    yield { ...figure, case: `stopped after its limit, ${title}, best`, value: Math.min(...over), target: 60 };
+    yield { ...figure, case: `stopped after its limit, ${title}, median`, value: median(over) };
+  }
+}
+
+const idleSandboxes = 40;
+
+/** What each instance holds that was restored from the image and waits, measured on many in this process. */
+async function idleSandboxMb() {
+  const [{ Guests }, { evaluatorFiles }] = await Promise.all(['guest', 'evaluator-place'].map(load));
+  const guests = new Guests(await WebAssembly.compile(await readFile(evaluatorFiles('parse5').quickjsPath)), () => []);
+  await guests.another(64);
+  const before = memoryMbOf(process.pid);
+  const held = [];
+  while (held.length < idleSandboxes) held.push(await guests.another(64));
+  return (memoryMbOf(process.pid) - before) / held.length;
+}
+
+/** What the evaluator holds with so many threads that wait, each with its sandbox ready, less what it holds with one. */
+async function* measureMemory() {
+  const [{ createQuickJsSandbox }, { defaultSandboxLimits }] = await Promise.all(['quickjs', 'sandbox'].map(load));
+  const page = { ...makePage('shop', boundaryBytes, 1), code: selectorCodes.shop };
+  const held = async (workers) => {
+    const sandbox = createQuickJsSandbox({ workers, spareWorkers: 0 });
+    for (let round = 0; round < 30; round += 1) {
+      await Promise.all(
+        Array.from({ length: workers }, () => sandbox.evaluate(jobOf(page, defaultSandboxLimits)).then(outcomeOf)),
+      );
+    }
+    const mb = memoryMbOf(sandbox.processes[0].pid);
+    await sandbox.close();
+    return mb;
+  };
+  const [one, three] = [await held(1), await held(3)];
+  const figure = { bench: 'evaluate', unit: 'MB' };
+  yield { ...figure, case: 'each sandbox that waits, ready for a page', value: await idleSandboxMb(), target: 1 };
+  yield { ...figure, case: 'evaluator with one thread, 100 KB pages', value: one };
+  yield { ...figure, case: 'each thread more, 100 KB pages', value: (three - one) / 2, target: 150 };
 }
 
 export async function* evaluate({ seed }) {
@@ -137,6 +256,9 @@ export async function* evaluate({ seed }) {
         );
       }
     }
+    yield* measureBoundary(sandboxes, seed);
+    yield* measureRunaways(sandboxes[0]);
+    yield* measureMemory();
   } finally {
     for (const sandbox of sandboxes) await sandbox.close();
   }

@@ -191,29 +191,47 @@ function statOf(pid) {
   }
 }
 
-/** Resident memory of a process and of all that it started, or NaN where this system does not tell. */
-function treeMemoryMb(pid) {
-  if (!hasProc) return Number.NaN;
+/** A process and all that it started, as far as they still run. */
+function treeOf(pid) {
   const parents = new Map();
   for (const name of readdirSync('/proc')) {
     const stat = /^\d+$/.test(name) ? statOf(name) : null;
     if (stat !== null) parents.set(Number(name), Number(stat[1]));
   }
   const isInTree = (id) => id === pid || (parents.has(id) && parents.get(id) > 0 && isInTree(parents.get(id)));
-  let kib = 0;
-  for (const id of parents.keys()) {
-    if (!isInTree(id)) continue;
-    try {
-      kib += Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${id}/status`, 'utf8'))?.[1] ?? 0);
-    } catch {
-      // It ended while we counted.
-    }
-  }
-  return kib / 1024;
+  return [...parents.keys()].filter(isInTree);
 }
 
-/** Processor time of all threads so far, or NaN where this system does not tell. A tick is 10 ms on every Linux. */
+/** Resident memory of one process, or NaN where this system does not tell. */
+export function memoryMbOf(pid) {
+  try {
+    return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** Resident memory of a process and of all that it started, or NaN where this system does not tell. */
+function treeMemoryMb(pid) {
+  if (!hasProc) return Number.NaN;
+  // One may have ended while we counted.
+  const all = treeOf(pid).map(memoryMbOf);
+  return all.reduce((sum, mb) => sum + (Number.isNaN(mb) ? 0 : mb), 0);
+}
+
+/** Processor time so far of all threads of a process and of what it started, or NaN where this system does not tell. A tick is 10 ms on every Linux. */
 function processorMs(pid) {
-  const stat = hasProc ? statOf(pid) : null;
-  return stat === null ? Number.NaN : (Number(stat[11]) + Number(stat[12])) * 10;
+  if (!hasProc) return Number.NaN;
+  // Those that ended count with the one that started them.
+  const ticks = (stat) => [11, 12, 13, 14].reduce((sum, field) => sum + Number(stat[field]), 0);
+  return treeOf(pid).reduce((sum, id) => {
+    const stat = statOf(id);
+    return stat === null ? sum : sum + ticks(stat) * 10;
+  }, 0);
+}
+
+/** Processor time of this process and of all that it started, in ms: finer where it started nothing. */
+export function ownProcessorMs(pids) {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000 + pids.reduce((sum, pid) => sum + processorMs(pid), 0);
 }
