@@ -13,8 +13,8 @@ export interface FuzzedSandbox {
 export interface FuzzOptions {
   readonly seed: number;
   readonly runs: number;
-  /** Ends before `runs` are done. */
-  readonly untilMs: number;
+  /** Begins no more, though `runs` are not done. */
+  isOver(): boolean;
   readonly atOnce: number;
   readonly limits: EvaluationJob['limits'];
   /** An answer that takes longer counts as none. */
@@ -92,7 +92,8 @@ function judge(seed: number, result: EvaluationResult, { reasons, canary }: Fuzz
   const text = withoutTimings(result);
   const found = result.values['escape'];
   if (typeof found === 'string' && /\b(object|function)/.test(found)) return fault('escape', found);
-  if (typeof found === 'string' && /process|require|wasm|host/i.test(found)) return fault('escape', found);
+  if (typeof found === 'string' && /\b(process|require|module|global|host\w+|wasm\w*)\b/i.test(found))
+    return fault('escape', found);
   const words = hostWords.exec(text);
   if (words !== null) return fault('escape', text.slice(Math.max(0, words.index - 100)));
   if (text.includes(canary)) return fault('escape', 'the canary of the environment');
@@ -120,11 +121,36 @@ async function answerWithin(sandbox: FuzzedSandbox, job: EvaluationJob, ms: numb
   }
 }
 
+/**
+ * Runs the same cases in two sandboxes, in opposite orders, one at a time, and tells where the answers differ by a byte.
+ * What time decided is left out.
+ */
+export async function differences(
+  [first, second]: readonly [Pick<FuzzedSandbox, 'evaluate'>, Pick<FuzzedSandbox, 'evaluate'>],
+  { seed, runs, limits }: Pick<FuzzOptions, 'seed' | 'runs' | 'limits'>,
+): Promise<{ readonly compared: number; readonly different: readonly Fault[] }> {
+  const seeds = Array.from({ length: runs }, (_, at) => seed + at);
+  const answers = async (sandbox: Pick<FuzzedSandbox, 'evaluate'>, order: readonly number[]) => {
+    const found = new Map<number, string>();
+    for (const at of order) {
+      const result = await sandbox.evaluate(jobOf(at, limits));
+      if (!isByTime(result)) found.set(at, withoutTimings(result));
+    }
+    return found;
+  };
+  const [here, there] = await Promise.all([answers(first, seeds), answers(second, seeds.toReversed())]);
+  const both = seeds.filter((at) => here.has(at) && there.has(at));
+  const different = both
+    .filter((at) => here.get(at) !== there.get(at))
+    .map((at): Fault => ({ kind: 'different', seed: at, detail: `${here.get(at)}\n${there.get(at)}` }));
+  return { compared: both.length, different };
+}
+
 const comparedEvery = 20;
 const measuredEvery = 50;
 
 export async function fuzz(sandbox: FuzzedSandbox, options: FuzzOptions): Promise<FuzzSummary> {
-  const { seed, runs, untilMs, atOnce, limits, wallMs, memoryMb } = options;
+  const { seed, runs, atOnce, limits, wallMs, memoryMb } = options;
   const summary: FuzzSummary = {
     runs: 0,
     compared: 0,
@@ -173,11 +199,11 @@ export async function fuzz(sandbox: FuzzedSandbox, options: FuzzOptions): Promis
   }
 
   async function lane(): Promise<void> {
-    while (next < runs && performance.now() < untilMs) {
+    while (next < runs && !options.isOver()) {
       const at = seed + next;
       next += 1;
       await one(at);
-      if (summary.runs % 1_000 === 0) options.onProgress?.(summary);
+      if (next % 500 === 0) options.onProgress?.(summary);
     }
   }
 

@@ -78,11 +78,13 @@ async function main(): Promise<number> {
   print(`fuzzing ${parser} from seed ${seed}${runs < 1e9 ? `, ${runs} runs` : ` for ${minutes} min`}`);
   if (runs === 1) print(jobOf(seed, limits).code);
   const startedMs = performance.now();
+  let isInterrupted = false;
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => (isInterrupted = true));
   try {
     const summary = await fuzz(sandbox, {
       seed,
       runs,
-      untilMs: startedMs + minutes * 60_000,
+      isOver: () => isInterrupted || performance.now() > startedMs + minutes * 60_000,
       atOnce: 2 * availableParallelism(),
       limits,
       wallMs,

@@ -26,7 +26,7 @@ export const escapes: readonly string[] = [
   'typeof document.defaultView.process',
   'typeof new Proxy(globalThis, {}).process',
   'typeof Object.getOwnPropertyDescriptor(globalThis, "process")',
-  'Object.getOwnPropertyNames(globalThis).filter((name) => /process|require|host|wasm|node/i.test(name)).join()',
+  'Object.getOwnPropertyNames(globalThis).filter((name) => /^(process|require|module|global|host.*|wasm.*)$/i.test(name)).join()',
   '(() => { try { null.x } catch (error) { return typeof error.constructor.constructor("return typeof process")() } })()',
   '(() => { try { document.querySelector("[[") } catch (error) { return error.constructor.constructor("return typeof process")() } })()',
   '(() => { const f = () => f(); try { f() } catch (error) { return error.constructor.constructor("return typeof process")() } })()',
