@@ -102,6 +102,25 @@ module.exports = {
       to: { path: '^(node:)?sqlite$' },
     },
     {
+      name: 'one-door',
+      comment:
+        'What goes out goes by libs/outbound, which checks where it leads. Beside it: the engines of an installation, what listens, and the demo.',
+      severity: 'error',
+      from: {
+        path: '^(services|libs)/',
+        pathNot: [
+          '^libs/outbound/',
+          '^libs/bus/kafka-client\\.ts$',
+          '^libs/sandbox/evaluator\\.ts$', // its pipe to the process that started it
+          '^libs/(http/client-address|runtime/engine-address)\\.ts$', // `isIP`
+          '^libs/page-loader/http\\.ts$', // the names of statuses
+          '^services/cli/demo',
+          tests,
+        ],
+      },
+      to: { path: '^(node:)?(net|tls|http|https|http2|dgram|dns)(/promises)?$', dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'no-test-code-in-product',
       comment: 'A contract suite is imported by specs, and test/ serves tests.',
       severity: 'error',

@@ -1,0 +1,4 @@
+// planted: one-door
+import { connect } from 'node:net';
+
+export const reach = connect;
