@@ -102,6 +102,21 @@ export function describeExchanges(create: CreateOutbound): void {
       expect(textOf(await answerOf(door(), server.origin))).toBe('ok');
     });
 
+    it('ends a flood of early hints', async () => {
+      const server = await up(
+        serveRaw((socket) =>
+          onHead(socket, () => {
+            const more = (): void => {
+              while (!socket.destroyed && socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(100)));
+            };
+            socket.on('drain', more);
+            more();
+          }),
+        ),
+      );
+      expect((await failureOf(door(), server.origin)).reason).toBe('protocol_error');
+    });
+
     it('hands over headers named like properties of objects', async () => {
       const server = await up(
         serveBytes('HTTP/1.1 200 OK\r\n__proto__: a\r\nconstructor: b\r\nContent-Length: 0\r\n\r\n'),

@@ -31,6 +31,8 @@ const maxHeaderBytes = 16_384;
 const maxSkippedBytes = 65_536;
 /** Each piece of a body costs time, however small it is; servers that flush every line stay far below this. */
 const maxPieces = 250_000;
+/** Answers before the answer (103 Early Hints and the like): servers send one or two. */
+const maxHints = 20;
 const idleMs = 4_000;
 const maxIdleMs = 60_000;
 
@@ -140,6 +142,7 @@ class Exchange implements Dispatcher.DispatchHandler, BodyOwner {
   #sink: BodySink | null = null;
   #skippedBytes = 0;
   #pieces = 0;
+  #hints = 0;
   #status = 0;
   #headers: Readonly<Record<string, string>> = {};
   #setCookies: readonly string[] = [];
@@ -179,7 +182,13 @@ class Exchange implements Dispatcher.DispatchHandler, BodyOwner {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    if (this.#settled || status < 200) return;
+    if (this.#settled) return;
+    if (status < 200) {
+      this.#hints += 1;
+      if (this.#hints > maxHints)
+        this.bodyFailed(new Fault('protocol_error', 'The server announces an answer again and again, and sends none.'));
+      return;
+    }
     this.answered = true;
     this.#run.answerStarted();
     this.#status = status;
