@@ -1,11 +1,12 @@
 // The other side of `pipeline`, in a process of its own: /changing/<shape>/<bytes> is another page at each visit,
-// /steady/<shape>/<bytes> always the same.
+// /steady/<shape>/<bytes> always the same, /tagged/<shape>/<bytes> too, and answers 304 to who knows it.
 import { createServer } from 'node:http';
 import { makePage } from './pages.mjs';
 
 const pagesEach = 8;
 const made = new Map();
 let visits = 0;
+const tag = '"v1"';
 
 function pagesOf(shape, bytes) {
   const key = `${shape}/${bytes}`;
@@ -20,8 +21,10 @@ const server = createServer((request, response) => {
   const [, kind = '', shape, bytes] = new URL(request.url, 'http://localhost').pathname.split('/');
   if (shape === undefined || bytes === undefined) return void response.end('pages');
   visits += 1;
-  const page = pagesOf(shape, bytes)[kind === 'steady' ? 0 : visits % pagesEach];
-  response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-length': page.length });
+  if (kind === 'tagged' && request.headers['if-none-match'] === tag) return void response.writeHead(304).end();
+  const page = pagesOf(shape, bytes)[kind === 'changing' ? visits % pagesEach : 0];
+  const headers = { 'content-type': 'text/html; charset=utf-8', 'content-length': page.length };
+  response.writeHead(200, kind === 'tagged' ? { ...headers, etag: tag } : headers);
   response.end(page);
 });
 server.keepAliveTimeout = 60_000;
