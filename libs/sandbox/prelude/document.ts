@@ -229,6 +229,12 @@ export class Document extends Node {
   get all(): HTMLCollection {
     return allOf(this, '*');
   }
+  get bgColor(): string {
+    return (this.body as Element | null)?.getAttribute('bgcolor') ?? '';
+  }
+  get fgColor(): string {
+    return (this.body as Element | null)?.getAttribute('text') ?? '';
+  }
   get styleSheets(): readonly unknown[] {
     return [];
   }

@@ -14,6 +14,7 @@ import {
   parentElementOf,
   tagOf,
   textKind,
+  textOf,
 } from './tree.js';
 
 export function isTag(node: number, tags: string): boolean {
@@ -26,8 +27,12 @@ export function isDisabled(node: number): boolean {
   if (!isTag(node, canBeDisabled)) return false;
   if (getAttribute(node, 'disabled') !== null) return true;
   const parent = parentElementOf(node);
-  if (isTag(node, ' option '))
-    return parent >= 0 && isTag(parent, ' optgroup ') && getAttribute(parent, 'disabled') !== null;
+  if (isTag(node, ' option ')) {
+    const holder = parent >= 0 && isTag(parent, ' optgroup ') ? parentElementOf(parent) : parent;
+    return [parent, holder].some(
+      (up) => up >= 0 && isTag(up, ' optgroup select ') && getAttribute(up, 'disabled') !== null,
+    );
+  }
   if (isTag(node, ' optgroup ')) return false;
   for (let child = node, up = parent; up >= 0; child = up, up = parentElementOf(up)) {
     if (!isTag(up, ' fieldset ') || getAttribute(up, 'disabled') === null) continue;
@@ -70,7 +75,11 @@ export function selectedOptionsOf(select: number): number[] {
   if (getAttribute(select, 'multiple') !== null) return marked;
   if (marked.length > 0) return marked.slice(-1);
   if (Number(getAttribute(select, 'size') ?? 1) > 1) return [];
-  const shown = options.find((option) => !isDisabled(option));
+  const shown = options.find((option) => {
+    const parent = parentElementOf(option);
+    const isOff = getAttribute(option, 'disabled') !== null;
+    return !isOff && !(isTag(parent, ' optgroup ') && getAttribute(parent, 'disabled') !== null);
+  });
   return shown === undefined ? [] : [shown];
 }
 
@@ -112,10 +121,20 @@ export function languageOf(node: number): string {
   return '';
 }
 
+const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
+const letter = /[A-Za-z\u00aa-\u02b8\u0370-\u058f\u0590-\u1fff\u2c00-\ud7ff\uf900-\uffdc]/;
+
+/** By the first letter that has a direction. */
+function directionOfText(text: string): string {
+  const first = letter.exec(text);
+  return first !== null && rightToLeft.test(first[0]) ? 'rtl' : 'ltr';
+}
+
 export function directionOf(node: number): string {
   for (let up = node; up >= 0; up = parentElementOf(up)) {
     const direction = getAttribute(up, 'dir')?.toLowerCase();
     if (direction === 'ltr' || direction === 'rtl') return direction;
+    if (direction === 'auto' || (direction === undefined && isTag(up, ' bdi '))) return directionOfText(textOf(up));
   }
   return 'ltr';
 }

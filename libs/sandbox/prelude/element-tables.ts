@@ -6,7 +6,7 @@
  */
 export const reflected: Readonly<Record<string, string>> = {
   HTMLElement:
-    'title lang dir accessKey(accesskey) nonce translate:flag draggable:flag spellcheck:flag inert:flag autofocus:flag inputMode(inputmode) enterKeyHint(enterkeyhint) popover role ariaLabel(aria-label) ariaHidden(aria-hidden) ariaExpanded(aria-expanded) ariaChecked(aria-checked) ariaDisabled(aria-disabled) ariaValueNow(aria-valuenow)',
+    'title lang dir accessKey(accesskey) nonce translate:flag draggable:flag spellcheck:flag inert:flag autofocus:flag inputMode(inputmode) enterKeyHint(enterkeyhint) popover',
   HTMLAnchorElement:
     'href:url target download ping rel hreflang type referrerPolicy(referrerpolicy) name charset coords rev shape',
   HTMLAreaElement: 'href:url alt coords shape target download ping rel referrerPolicy(referrerpolicy)',
@@ -23,8 +23,10 @@ export const reflected: Readonly<Record<string, string>> = {
   HTMLDialogElement: 'open:flag',
   HTMLDivElement: 'align',
   HTMLDListElement: 'compact:flag',
+  HTMLDirectoryElement: 'compact:flag',
   HTMLEmbedElement: 'src:url type width height',
   HTMLFieldSetElement: 'disabled:flag name',
+  HTMLFontElement: 'color face size',
   HTMLFormElement:
     'acceptCharset(accept-charset) autocomplete enctype method:get,post,dialog name noValidate(novalidate):flag target rel',
   HTMLHeadElement: '',
@@ -47,7 +49,8 @@ export const reflected: Readonly<Record<string, string>> = {
     'src:url crossOrigin(crossorigin) preload autoplay:flag loop:flag controls:flag defaultMuted(muted):flag',
   HTMLMenuElement: 'compact:flag',
   HTMLMetaElement: 'name httpEquiv(http-equiv) content media scheme charset property',
-  HTMLMeterElement: 'min:number=0 max:number=1 value:number=0 low:number=0 high:number=1 optimum:number=0.5',
+  HTMLMarqueeElement: 'behavior direction bgColor(bgcolor) height width',
+  HTMLMeterElement: 'min:number=0',
   HTMLModElement: 'cite:url dateTime(datetime)',
   HTMLObjectElement: 'data:url type name width height useMap(usemap)',
   HTMLOListElement: 'reversed:flag start:number=1 type compact:flag',
@@ -102,8 +105,10 @@ export const tagsOfClasses: Readonly<Record<string, string>> = {
   HTMLDListElement: 'dl',
   HTMLElement:
     'abbr address article aside b bdi bdo center cite code dd dfn dt em figcaption figure footer header hgroup i kbd main mark nav nobr noscript noframes noembed plaintext rp rt ruby s samp search section small strike strong sub summary sup tt u var wbr acronym basefont big rb rtc',
+  HTMLDirectoryElement: 'dir',
   HTMLEmbedElement: 'embed',
   HTMLFieldSetElement: 'fieldset',
+  HTMLFontElement: 'font',
   HTMLFormElement: 'form',
   HTMLHeadElement: 'head',
   HTMLHeadingElement: 'h1 h2 h3 h4 h5 h6',
@@ -117,6 +122,7 @@ export const tagsOfClasses: Readonly<Record<string, string>> = {
   HTMLLIElement: 'li',
   HTMLLinkElement: 'link',
   HTMLMapElement: 'map',
+  HTMLMarqueeElement: 'marquee',
   HTMLMenuElement: 'menu',
   HTMLMetaElement: 'meta',
   HTMLMeterElement: 'meter',
@@ -152,3 +158,7 @@ export const tagsOfClasses: Readonly<Record<string, string>> = {
   HTMLUListElement: 'ul',
   HTMLVideoElement: 'video',
 };
+
+/** Attributes that elements of any kind show as properties; null where there is none. */
+export const ariaAttributes =
+  'Atomic AutoComplete Busy Checked ColCount ColIndex ColSpan Current Description Disabled Expanded HasPopup Hidden Invalid KeyShortcuts Label Level Live Modal MultiLine MultiSelectable Orientation Placeholder PosInSet Pressed ReadOnly Relevant Required RoleDescription RowCount RowIndex RowSpan Selected SetSize Sort ValueMax ValueMin ValueNow ValueText';

@@ -44,6 +44,7 @@ import {
   isElement,
   kind,
   nextSibling,
+  parentElementOf,
   parentOf,
   removeAttribute,
   setAttribute,
@@ -361,7 +362,11 @@ export class HTMLElement extends Element {
     else removeAttribute(Node.numberOf(this), 'hidden');
   }
   get isContentEditable(): boolean {
-    return (this.getAttribute('contenteditable') ?? 'false').toLowerCase() !== 'false';
+    for (let up = Node.numberOf(this); up >= 0; up = parentElementOf(up)) {
+      const editable = getAttribute(up, 'contenteditable');
+      if (editable !== null) return editable.toLowerCase() !== 'false';
+    }
+    return false;
   }
   click(): void {
     events().click(this);
@@ -369,13 +374,54 @@ export class HTMLElement extends Element {
 }
 mixIn(HTMLElement.prototype, styledMembers);
 
+/** An attribute as SVG shows it: what it is, and what an animation makes of it, which is the same. */
+function animated(node: number, ...names: readonly string[]): object {
+  const read = (): string => {
+    for (const name of names) {
+      const value = getAttribute(node, name);
+      if (value !== null) return value;
+    }
+    return '';
+  };
+  return {
+    get baseVal(): string {
+      return read();
+    },
+    set baseVal(value: unknown) {
+      setAttribute(node, names[0] ?? '', String(value));
+    },
+    get animVal(): string {
+      return read();
+    },
+  };
+}
+
 export class SVGElement extends Element {
   get ownerSVGElement(): object | null {
     return this.parentElement === null ? null : (this.parentElement as Element).closest('svg');
   }
 }
 mixIn(SVGElement.prototype, styledMembers);
-export class SVGSVGElement extends SVGElement {}
+// Not by `override`: for elements of HTML these are texts.
+mixIn(SVGElement.prototype, {
+  get className(): object {
+    return animated(Node.numberOf(this), 'class');
+  },
+  get href(): object {
+    return animated(Node.numberOf(this), 'href', 'xlink:href');
+  },
+});
+export class SVGSVGElement extends SVGElement {
+  get viewBox(): object {
+    const written = getAttribute(Node.numberOf(this), 'viewBox') ?? '';
+    const [x = 0, y = 0, width = 0, height = 0] = written
+      .split(/[\s,]+/)
+      .filter((part) => part !== '')
+      .map(Number);
+    const rectangle = { x, y, width, height };
+    return { baseVal: rectangle, animVal: rectangle };
+  }
+}
 
 export class MathMLElement extends Element {}
 mixIn(MathMLElement.prototype, styledMembers);

@@ -4,7 +4,7 @@ import { HTMLDocument, XMLDocument } from './document.js';
 import { factsOf } from './documents.js';
 import { Element, HTMLElement, MathMLElement, SVGElement, SVGSVGElement } from './element.js';
 import { optionsOf } from './element-state.js';
-import { reflected, tagsOfClasses } from './element-tables.js';
+import { ariaAttributes, reflected, tagsOfClasses } from './element-tables.js';
 import {
   controlMembers,
   controlOf,
@@ -12,13 +12,13 @@ import {
   formOf,
   inputMembers,
   listedControls,
+  nameControls,
   optionMembers,
   selectMembers,
   textAreaMembers,
 } from './form-members.js';
 import type { DOMTokenList, HTMLCollection } from './lists.js';
-import { liveCollection, namedCollection, oncePerNode, tokenList } from './lists.js';
-import { NodeMap } from './node-map.js';
+import { liveCollection, namedCollection, tokenList } from './lists.js';
 import type { NodeClass } from './nodes.js';
 import { htmlNamespace, mathNamespace, partsOfName, svgNamespace } from './names.js';
 import {
@@ -29,31 +29,26 @@ import {
   Node,
   numberOf,
   ProcessingInstruction,
-  tag,
   Text,
   write,
 } from './nodes.js';
 import { selectAll } from './selectors.js';
-import { positionOf } from './sibling-positions.js';
+import { cellMembers, rowMembers, sectionMembers, tableMembers } from './table-members.js';
 import {
   cdataKind,
-  childElementsOf,
   commentKind,
   doctypeKind,
   documentKind,
   elementKind,
-  findName,
   fragmentKind,
   getAttribute,
   instructionKind,
   kindWord,
-  parentElementOf,
   removeAttribute,
   setAttribute,
   templateContent,
   textKind,
   textOf,
-  versionOf,
 } from './tree.js';
 import { URL } from './url.js';
 import { createWrappersBy, wrap } from './wrappers.js';
@@ -121,11 +116,26 @@ function makeClasses(): void {
   }
 }
 
+function reflectOrNull(property: string, attribute: string): void {
+  Object.defineProperty(Element.prototype, property, {
+    get(this: unknown) {
+      return getAttribute(numberOf(this), attribute);
+    },
+    set(this: unknown, value: unknown) {
+      if (value === null || value === undefined) removeAttribute(numberOf(this), attribute);
+      else write(numberOf(this), attribute, value);
+    },
+    enumerable: true,
+    configurable: true,
+  });
+}
+
 /** Adds members to a class of the table. */
 function extend(name: string, members: object): void {
   const target = classes[name]?.prototype as object;
-  for (const [key, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(members))) {
-    Object.defineProperty(target, key, { ...descriptor, enumerable: true });
+  const descriptors = Object.getOwnPropertyDescriptors(members) as Record<PropertyKey, PropertyDescriptor>;
+  for (const key of Reflect.ownKeys(members)) {
+    Object.defineProperty(target, key, { ...descriptors[key], enumerable: typeof key === 'string' });
   }
 }
 
@@ -175,99 +185,6 @@ function linkMembers(): object {
   return members;
 }
 
-// Forms ---------------------------------------------------------------------------------------------------------------
-
-/** The children of one of two tags. A name that nothing bears has the id -1, which would be any. */
-function childrenWith(node: number, tag_: string, other: string = tag_): number[] {
-  const first = findName(tag_);
-  const second = other === tag_ ? first : findName(other);
-  if (first < 0 && second < 0) return [];
-  return childElementsOf(node, first < 0 ? second : first, second);
-}
-
-function rowsOf(table: number): number[] {
-  const heads: number[] = [];
-  const bodies: number[] = [];
-  const feet: number[] = [];
-  for (const child of childElementsOf(table)) {
-    const name = tag(child);
-    if (name === 'tr') bodies.push(child);
-    else if (name === 'tbody') bodies.push(...childrenWith(child, 'tr'));
-    else if (name === 'thead') heads.push(...childrenWith(child, 'tr'));
-    else if (name === 'tfoot') feet.push(...childrenWith(child, 'tr'));
-  }
-  return [...heads, ...bodies, ...feet];
-}
-
-let indexedTable = -1;
-let indexedVersion = -1;
-let rowIndexes = new NodeMap<number>();
-
-/** Where a row stands in its table, counted once for all rows of a table. */
-function rowIndexIn(table: number, row: number): number {
-  if (table !== indexedTable || indexedVersion !== versionOf()) {
-    indexedTable = table;
-    indexedVersion = versionOf();
-    rowIndexes = new NodeMap();
-    for (const [at, each] of rowsOf(table).entries()) rowIndexes.set(each, at);
-  }
-  return rowIndexes.get(row) ?? -1;
-}
-
-function tableOf(node: number): number {
-  for (let up = parentElementOf(node); up >= 0; up = parentElementOf(up)) if (tag(up) === 'table') return up;
-  return -1;
-}
-
-const tableRows = oncePerNode(namedCollection, rowsOf);
-const tableBodies = oncePerNode(namedCollection, (node) => childrenWith(node, 'tbody'));
-const sectionRows = oncePerNode(namedCollection, (node) => childrenWith(node, 'tr'));
-const rowCells = oncePerNode(namedCollection, (node) => childrenWith(node, 'td', 'th'));
-
-const tableMembers = {
-  get rows(): HTMLCollection {
-    return tableRows(numberOf(this));
-  },
-  get tBodies(): HTMLCollection {
-    return tableBodies(numberOf(this));
-  },
-  get tHead(): object | null {
-    return wrap(childrenWith(numberOf(this), 'thead')[0] ?? -1);
-  },
-  get tFoot(): object | null {
-    return wrap(childrenWith(numberOf(this), 'tfoot')[0] ?? -1);
-  },
-  get caption(): object | null {
-    return wrap(childrenWith(numberOf(this), 'caption')[0] ?? -1);
-  },
-};
-
-const sectionMembers = {
-  get rows(): HTMLCollection {
-    return sectionRows(numberOf(this));
-  },
-};
-
-const rowMembers = {
-  get cells(): HTMLCollection {
-    return rowCells(numberOf(this));
-  },
-  get rowIndex(): number {
-    const table = tableOf(numberOf(this));
-    return table < 0 ? -1 : rowIndexIn(table, numberOf(this));
-  },
-  get sectionRowIndex(): number {
-    return parentElementOf(numberOf(this)) < 0 ? -1 : positionOf(numberOf(this), false, true) - 1;
-  },
-};
-
-const cellMembers = {
-  get cellIndex(): number {
-    const parent = parentElementOf(numberOf(this));
-    return parent < 0 ? -1 : childrenWith(parent, 'td', 'th').indexOf(numberOf(this));
-  },
-};
-
 // The rest ------------------------------------------------------------------------------------------------------------
 
 const textMembers = {
@@ -278,6 +195,15 @@ const textMembers = {
     (this as unknown as HTMLElement).textContent = String(value);
   },
 };
+
+function meterNumber(node: number, attribute: string, otherwise: number): number {
+  const value = Number.parseFloat(getAttribute(node, attribute) ?? '');
+  return Number.isNaN(value) ? otherwise : value;
+}
+
+function meterLimit(node: number, attribute: string): number {
+  return Math.max(meterNumber(node, 'min', 0), meterNumber(node, attribute, 1));
+}
 
 function addSpecialMembers(): void {
   extend('HTMLAnchorElement', linkMembers());
@@ -335,7 +261,29 @@ function addSpecialMembers(): void {
       return value === null ? -1 : (Number.parseFloat(value) || 0) / max;
     },
   });
+  extend('HTMLMeterElement', {
+    get max(): number {
+      return meterLimit(numberOf(this), 'max');
+    },
+    get low(): number {
+      return meterNumber(numberOf(this), 'low', meterNumber(numberOf(this), 'min', 0));
+    },
+    get high(): number {
+      return meterNumber(numberOf(this), 'high', meterLimit(numberOf(this), 'max'));
+    },
+    get value(): number {
+      const [least, most] = [meterNumber(numberOf(this), 'min', 0), meterLimit(numberOf(this), 'max')];
+      return Math.min(most, Math.max(least, meterNumber(numberOf(this), 'value', 0)));
+    },
+    get optimum(): number {
+      const [least, most] = [meterNumber(numberOf(this), 'min', 0), meterLimit(numberOf(this), 'max')];
+      return meterNumber(numberOf(this), 'optimum', (least + most) / 2);
+    },
+  });
   extend('HTMLOutputElement', {
+    get type(): string {
+      return 'output';
+    },
     get value(): string {
       return textOf(numberOf(this));
     },
@@ -346,6 +294,9 @@ function addSpecialMembers(): void {
     },
   });
   extend('HTMLFieldSetElement', {
+    get type(): string {
+      return 'fieldset';
+    },
     get elements(): HTMLCollection {
       return namedCollection(numberOf(this), (node) => selectAll(node, listedControls));
     },
@@ -410,10 +361,14 @@ function createWrapper(node: number): object {
     while (classesByName.length <= name) classesByName.push(undefined);
     classesByName[name] = nodeClass;
   }
-  return Node.of(node, nodeClass);
+  const object = Node.of(node, nodeClass);
+  if (nodeClass === classes['HTMLFormElement']) nameControls(object);
+  return object;
 }
 
 makeClasses();
+reflectOrNull('role', 'role');
+for (const name of ariaAttributes.split(' ')) reflectOrNull(`aria${name}`, `aria-${name.toLowerCase()}`);
 addSpecialMembers();
 createWrappersBy(createWrapper);
 

@@ -12,7 +12,9 @@ import {
   selectedOptionsOf,
 } from './element-state.js';
 import type { HTMLCollection, NodeList } from './lists.js';
-import { liveCollection, namedCollection, staticList } from './lists.js';
+import { controlsCollection, liveCollection, namedCollection, namedControl, staticList } from './lists.js';
+import { later } from './later.js';
+import { NodeMap } from './node-map.js';
 import { numberOf, tag, write } from './nodes.js';
 import { selectAll, selectFirst } from './selectors.js';
 import { getAttribute, parentElementOf, removeAttribute, setAttribute, textOf } from './tree.js';
@@ -60,24 +62,93 @@ export const controlMembers = {
     return staticList(labelsOf(numberOf(this)));
   },
   get willValidate(): boolean {
-    return !isDisabled(numberOf(this));
+    return validity().isAsked(numberOf(this));
+  },
+  get validity(): object {
+    return new (validity().ValidityState)(numberOf(this));
   },
   get validationMessage(): string {
-    return '';
+    const node = numberOf(this);
+    if (validity().isValid(node)) return '';
+    return customFaults.get(node) ?? 'The value is not what the control asks for.';
   },
   checkValidity(): boolean {
-    return true;
+    return validity().isValid(numberOf(this));
   },
   reportValidity(): boolean {
-    return true;
+    return validity().isValid(numberOf(this));
   },
-  setCustomValidity(): void {
-    // Nothing is sent from here.
+  setCustomValidity(message: unknown): void {
+    customFaults.set(numberOf(this), String(message));
   },
 };
 
-function inputType(node: number): string {
-  return (getAttribute(node, 'type') ?? 'text').toLowerCase();
+const validity = later('validity');
+const customFaults = new NodeMap<string>();
+
+export function customFault(node: number): string {
+  return customFaults.get(node) ?? '';
+}
+
+const inputTypes =
+  ' text hidden search tel url email password date month week time datetime-local number range color checkbox radio file submit image reset button ';
+
+export function inputType(node: number): string {
+  const type = (getAttribute(node, 'type') ?? 'text').toLowerCase();
+  return inputTypes.includes(` ${type} `) ? type : 'text';
+}
+
+const dateForms: Readonly<Record<string, RegExp>> = {
+  date: /^\d{4,}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/,
+  month: /^\d{4,}-(?:0[1-9]|1[0-2])$/,
+  week: /^\d{4,}-W(?:0[1-9]|[1-4]\d|5[0-3])$/,
+  time: /^(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,3})?)?$/,
+  'datetime-local': /^\d{4,}-\d\d-\d\d[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,3})?)?$/,
+  number: /^-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/,
+};
+
+function rangeValue(node: number, value: string): string {
+  const number = (text: string | null, otherwise: number): number => {
+    const found = text === null || text.trim() === '' ? Number.NaN : Number(text);
+    return Number.isNaN(found) ? otherwise : found;
+  };
+  const least = number(getAttribute(node, 'min'), 0);
+  const most = Math.max(least, number(getAttribute(node, 'max'), 100));
+  const wanted = number(value, least + (most - least) / 2);
+  return String(Math.min(most, Math.max(least, wanted)));
+}
+
+/** A value as its type lets it be. */
+function sanitized(node: number, type: string, value: string): string {
+  const form = dateForms[type];
+  if (form !== undefined) return form.test(value) ? value.replace(/^(\d{4,}-\d\d-\d\d) /, '$1T') : '';
+  switch (type) {
+    case 'range':
+      return rangeValue(node, value);
+    case 'color':
+      return /^#[0-9a-f]{6}$/i.test(value.trim()) ? value.trim().toLowerCase() : '#000000';
+    case 'url':
+    case 'email':
+      return value.replace(/[\r\n]/g, '').trim();
+    case 'text':
+    case 'search':
+    case 'tel':
+    case 'password':
+      return value.replace(/[\r\n]/g, '');
+    default:
+      return value;
+  }
+}
+
+/** What an input or a text area holds now. */
+export function inputValue(node: number): string {
+  const current = currentValues.get(node);
+  if (tag(node) === 'textarea') return current ?? textOf(node).replace(/\r\n?/g, '\n');
+  const type = inputType(node);
+  if (type === 'file') return '';
+  const written = current ?? getAttribute(node, 'value');
+  if (written === null && (type === 'checkbox' || type === 'radio')) return 'on';
+  return sanitized(node, type, written ?? '');
 }
 
 /** What a click on an element does by itself: what to tell afterwards, what is clicked with it, and how to take it back. */
@@ -131,19 +202,14 @@ export function clickedBy(node: number): Activation {
 
 export const inputMembers = {
   get value(): string {
-    const node = numberOf(this);
-    const current = currentValues.get(node);
-    if (current !== undefined) return current;
-    const type = inputType(node);
-    const written = getAttribute(node, 'value');
-    if (written !== null)
-      return type === 'color' || type === 'range' || type === 'hidden' ? written : written.replace(/[\r\n]/g, '');
-    if (type === 'checkbox' || type === 'radio') return 'on';
-    if (type === 'range') return '50';
-    return type === 'color' ? '#000000' : '';
+    return inputValue(numberOf(this));
   },
   set value(value: unknown) {
-    currentValues.set(numberOf(this), value === null ? '' : String(value));
+    const node = numberOf(this);
+    const text = value === null ? '' : String(value);
+    // Of these the attribute is the value.
+    if (/^(?:hidden|submit|image|reset|button|checkbox|radio)$/.test(inputType(node))) write(node, 'value', text);
+    else currentValues.set(node, text);
   },
   get checked(): boolean {
     return isCheckedNow(numberOf(this));
@@ -152,19 +218,24 @@ export const inputMembers = {
     check(numberOf(this), Boolean(value));
   },
   get valueAsNumber(): number {
+    const type = inputType(numberOf(this));
     const text = this.value;
-    return text === '' ? Number.NaN : Number(text);
+    if (type === 'number' || type === 'range') return text === '' ? Number.NaN : Number(text);
+    return this.valueAsDate?.getTime() ?? (type === 'datetime-local' ? Date.parse(`${text}Z`) : Number.NaN);
   },
   get valueAsDate(): Date | null {
-    const time = Date.parse(this.value);
+    const type = inputType(numberOf(this));
+    const text = this.value;
+    if (text === '' || (type !== 'date' && type !== 'month' && type !== 'time')) return null;
+    const time = Date.parse(type === 'time' ? `1970-01-01T${text}Z` : type === 'month' ? `${text}-01` : text);
     return Number.isNaN(time) ? null : new Date(time);
   },
   get list(): object | null {
     const id = getAttribute(numberOf(this), 'list');
     return id === null ? null : wrap(selectAll(0, 'datalist').find((each) => getAttribute(each, 'id') === id) ?? -1);
   },
-  get files(): null {
-    return null;
+  get files(): object | null {
+    return inputType(numberOf(this)) === 'file' ? { length: 0, item: () => null } : null;
   },
   get indeterminate(): boolean {
     return false;
@@ -176,8 +247,7 @@ export const inputMembers = {
 
 export const textAreaMembers = {
   get value(): string {
-    const node = numberOf(this);
-    return currentValues.get(node) ?? textOf(node).replace(/\r\n?/g, '\n');
+    return inputValue(numberOf(this));
   },
   set value(value: unknown) {
     currentValues.set(numberOf(this), value === null ? '' : String(value));
@@ -279,10 +349,13 @@ export const optionMembers = {
 
 export const formMembers = {
   get elements(): HTMLCollection {
-    return namedCollection(numberOf(this), controlsOf);
+    return controlsCollection(numberOf(this), controlsOf);
   },
   get length(): number {
     return controlsOf(numberOf(this)).length;
+  },
+  [Symbol.iterator](): Iterator<object> {
+    return controlsCollection(numberOf(this), controlsOf)[Symbol.iterator]();
   },
   get action(): string {
     const node = numberOf(this);
@@ -306,9 +379,35 @@ export const formMembers = {
     }
   },
   checkValidity(): boolean {
-    return true;
+    return controlsOf(numberOf(this)).every((control) => validity().isValid(control));
+  },
+  reportValidity(): boolean {
+    return controlsOf(numberOf(this)).every((control) => validity().isValid(control));
   },
 };
+
+/** Controls of a form by their places, names and ids, as `form[0]` and `form.zone` find them. */
+export function nameControls(form: object): void {
+  const node = numberOf(form);
+  for (let at = controlsOf(node).length - 1; at >= 0; at--) {
+    const get = (): object | undefined => wrap(controlsOf(node)[at] ?? -1) ?? undefined;
+    Object.defineProperty(form, at, { get, enumerable: true, configurable: true });
+  }
+  for (const control of controlsOf(node)) {
+    for (const attribute of ['id', 'name']) {
+      const name = getAttribute(control, attribute);
+      if (name === null || name === '' || Object.hasOwn(form, name)) continue;
+      Object.defineProperty(form, name, {
+        get: () => namedControl(controlsOf(node), name) ?? undefined,
+        set(this: object, value: unknown) {
+          Object.defineProperty(this, name, { value, writable: true, enumerable: true, configurable: true });
+        },
+        enumerable: false,
+        configurable: true,
+      });
+    }
+  }
+}
 
 /** The entries that a form would send, in order. */
 function formEntries(form: number): [string, string][] {
@@ -316,7 +415,7 @@ function formEntries(form: number): [string, string][] {
   for (const control of controlsOf(form)) {
     const name = getAttribute(control, 'name') ?? '';
     const type = inputType(control);
-    if (name === '' || isDisabled(control) || tag(control) === 'button') continue;
+    if (name === '' || isDisabled(control) || /^(?:button|output|fieldset|object)$/.test(tag(control))) continue;
     if (tag(control) === 'select') {
       for (const option of selectedOptionsOf(control))
         if (!isDisabled(option)) entries.push([name, optionValue(option)]);

@@ -27,6 +27,13 @@ interface LaterFiles {
     normalize(node: number): void;
   };
   readonly selection: { readonly Selection: unknown; selection(): object };
+  readonly validity: {
+    readonly ValidityState: new (node: number) => object;
+    isAsked(node: number): boolean;
+    isValid(node: number): boolean;
+    verdictOf(node: number): boolean | null;
+    isInRange(node: number): boolean | null;
+  };
   readonly 'xml-markup': { innerXml(node: number): string; outerXml(node: number): string };
   readonly xpath: {
     readonly XPathEvaluator: unknown;

@@ -100,6 +100,46 @@ export class HTMLCollection extends NodeCollection {
   }
 }
 
+/** Controls that share a name: the value is that of the button of them that is pressed. */
+export class RadioNodeList extends NodeList {
+  get value(): string {
+    for (const each of this) {
+      const { type, checked, value } = each as { type?: unknown; checked?: unknown; value?: unknown };
+      if (type === 'radio' && checked === true) return String(value);
+    }
+    return '';
+  }
+  set value(wanted: unknown) {
+    for (const each of this) {
+      const radio = each as { type?: unknown; checked?: unknown; value?: unknown };
+      if (radio.type === 'radio' && radio.value === String(wanted)) radio.checked = true;
+    }
+  }
+  override get [Symbol.toStringTag](): string {
+    return 'RadioNodeList';
+  }
+}
+
+/** The control of that id or name; all of them where there are more. */
+export function namedControl(controls: ArrayLike<number>, name: string): object | null {
+  const found: number[] = [];
+  for (let at = 0; name !== '' && at < controls.length; at++) {
+    const node = controls[at] ?? -1;
+    if (getAttribute(node, 'id') === name || getAttribute(node, 'name') === name) found.push(node);
+  }
+  if (found.length < 2) return wrap(found[0] ?? -1);
+  return Reflect.construct(NodeCollection, [found, null, -1], RadioNodeList);
+}
+
+export class HTMLFormControlsCollection extends HTMLCollection {
+  override namedItem(name: unknown): object | null {
+    return namedControl(nodesOf(this), String(name));
+  }
+  override get [Symbol.toStringTag](): string {
+    return 'HTMLFormControlsCollection';
+  }
+}
+
 /** The number that a property's name is the plain writing of, else -1. */
 function indexOf(name: string | symbol): number {
   if (typeof name === 'symbol') return -1;
@@ -164,6 +204,10 @@ export function liveCollection(node: number, read: Read): HTMLCollection {
 /** As `liveCollection`, with items by their name or id, too. */
 export function namedCollection(node: number, read: Read): HTMLCollection {
   return new Proxy(listOf(node, read, HTMLCollection) as HTMLCollection, namedItems);
+}
+
+export function controlsCollection(node: number, read: Read): HTMLCollection {
+  return new Proxy(listOf(node, read, HTMLFormControlsCollection) as HTMLCollection, namedItems);
 }
 
 export function liveNodes(node: number, read: Read): NodeList {

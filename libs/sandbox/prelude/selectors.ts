@@ -234,9 +234,23 @@ function hasMatch(complex: Complex, anchor: number, place: Place): boolean {
 
 // Reading -------------------------------------------------------------------------------------------------------------
 
+/** Tags of SVG that HTML writes with capitals; a selector finds them however it is written, as in Chromium. */
+const svgTags =
+  ' altGlyph altGlyphDef altGlyphItem animateColor animateMotion animateTransform clipPath feBlend feColorMatrix feComponentTransfer feComposite feConvolveMatrix feDiffuseLighting feDisplacementMap feDistantLight feDropShadow feFlood feFuncA feFuncB feFuncG feFuncR feGaussianBlur feImage feMerge feMergeNode feMorphology feOffset fePointLight feSpecularLighting feSpotLight feTile feTurbulence foreignObject glyphRef linearGradient radialGradient textPath ';
+const lowerSvgTags = svgTags.toLowerCase();
+
+function svgTag(written: string, lower: string): string {
+  const at = lowerSvgTags.indexOf(` ${lower} `);
+  return at < 0 ? written : svgTags.slice(at + 1, at + 1 + lower.length);
+}
+
 function addTags(tags: number[], written: string): void {
   const lower = asciiLowerCase(written);
-  tags.push(internName(isXml() ? written : lower), internName(`svg ${written}`), internName(`math ${written}`));
+  tags.push(
+    internName(isXml() ? written : lower),
+    internName(`svg ${isXml() ? written : svgTag(written, lower)}`),
+    internName(`math ${written}`),
+  );
   if (spacedNames.count === 0) return;
   const count = nameCount();
   for (let id = 0; id < count; id++) {
@@ -264,7 +278,7 @@ function readCompound(reader: Reader): Compound {
   if (isOfNone) compound.tests.push((node) => partsOf(node).namespace === null);
   if (written !== '' && written !== '*') addTags(compound.tags, written);
   for (;;) {
-    if (reader.take('#')) compound.ids.push(reader.name(false));
+    if (reader.take('#')) compound.ids.push(reader.name(true));
     else if (reader.take('.')) compound.classes.push(reader.name(true));
     else if (reader.take('[')) compound.tests.push(attributeTest(reader));
     else if (reader.take(':')) compound.tests.push(pseudoTest(reader));

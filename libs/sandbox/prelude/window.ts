@@ -9,7 +9,7 @@ import { atob, btoa, structuredClone, TextDecoder, TextEncoder } from './encodin
 import { EventTarget } from './event-target.js';
 import { FormData } from './form-members.js';
 import { later } from './later.js';
-import { DOMTokenList, HTMLCollection, NodeList } from './lists.js';
+import { DOMTokenList, HTMLCollection, HTMLFormControlsCollection, NodeList, RadioNodeList } from './lists.js';
 import {
   CDATASection,
   CharacterData,
@@ -50,6 +50,7 @@ const events = later('events');
 const ranges = later('ranges');
 const selections = later('selection');
 const iterators = later('iterators');
+const validity = later('validity');
 const xpath = later('xpath');
 
 class Location {
@@ -143,6 +144,7 @@ function defineRareClasses(): void {
   defineLater('Range', () => ranges().Range);
   defineLater('StaticRange', () => ranges().StaticRange);
   defineLater('Selection', () => selections().Selection);
+  defineLater('ValidityState', () => validity().ValidityState);
   defineLater('NodeIterator', () => iterators().NodeIterator);
   defineLater('XPathEvaluator', () => xpath().XPathEvaluator);
   defineLater('XPathExpression', () => xpath().XPathExpression);
@@ -167,12 +169,14 @@ export function installDom(): void {
     FormData,
     HTMLCollection,
     HTMLDocument,
+    HTMLFormControlsCollection,
     MathMLElement,
     NamedNodeMap,
     Node,
     NodeFilter,
     NodeList,
     ProcessingInstruction,
+    RadioNodeList,
     SVGElement,
     SVGSVGElement,
     Text,
