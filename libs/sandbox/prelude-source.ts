@@ -20,6 +20,7 @@ const preludeFiles = [
   'documents',
   'wrappers',
   'dom-exception',
+  'later',
   'mutations',
   'utf8',
   'url-host',
@@ -48,14 +49,18 @@ const preludeFiles = [
   'elements',
   'traversal',
   'window',
+  'absent',
   'numbers',
+  'languages',
   'page',
   'main',
 ] as const;
 
 /** In the image as text alone, and evaluated when first asked for (`prelude/later.ts`); these import what they like. */
 const laterFiles = [
+  'clone',
   'events',
+  'intl',
   'iterators',
   'live',
   'ranges',

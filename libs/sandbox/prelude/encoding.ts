@@ -1,4 +1,5 @@
-/** `TextEncoder`, `TextDecoder`, `atob`, `btoa` and `structuredClone`. */
+/** `TextEncoder`, `TextDecoder`, `atob` and `btoa`. */
+import { later } from './later.js';
 import { domError } from './dom-exception.js';
 import { decodeUtf8, encodeUtf8 } from './utf8.js';
 
@@ -23,18 +24,29 @@ export class TextEncoder {
   }
 }
 
-const encodings: Readonly<Record<string, string>> = {
-  utf8: 'utf-8',
-  'utf-8': 'utf-8',
-  'unicode-1-1-utf-8': 'utf-8',
-  'utf-16': 'utf-16le',
-  'utf-16le': 'utf-16le',
-  'utf-16be': 'utf-16be',
-  ascii: 'iso-8859-1',
-  'us-ascii': 'iso-8859-1',
-  latin1: 'iso-8859-1',
-  'iso-8859-1': 'iso-8859-1',
+type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+
+/** Labels of the WHATWG standard for the encodings that are here. */
+const labels: Readonly<Record<Encoding, string>> = {
+  'utf-8': ' unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8 ',
+  'utf-16le': ' csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le ',
+  'utf-16be': ' unicodefffe utf-16be ',
+  'windows-1252':
+    ' ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 iso_8859-1 iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252 ',
 };
+/** What Windows put where Latin-1 has control characters; U+0081 and the like stay. */
+const windows1252 =
+  '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178';
+
+function encodingOf(label: unknown): Encoding {
+  const wanted = String(label)
+    .replace(/^[\t\n\f\r ]+|[\t\n\f\r ]+$/g, '')
+    .toLowerCase();
+  for (const name of Object.keys(labels) as Encoding[]) if (labels[name].includes(` ${wanted} `)) return name;
+  throw new RangeError(
+    `The encoding label provided ('${String(label)}') is not supported here. The page itself is decoded already: read page.text.`,
+  );
+}
 
 function bytesOf(source: unknown): Uint8Array {
   if (source === undefined) return new Uint8Array(0);
@@ -43,34 +55,99 @@ function bytesOf(source: unknown): Uint8Array {
   throw new TypeError('The value to decode is not a buffer.');
 }
 
+/** How many bytes at the end begin a character that is not all there. */
+function unfinishedUtf8(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) return 0;
+    if (byte < 0xc0) continue;
+    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    // What cannot become a character is replaced at once, whatever follows.
+    return needed > back && !decodeUtf8(bytes.subarray(bytes.length - back)).slice(1) ? back : 0;
+  }
+  return 0;
+}
+
+function decodeUtf16(bytes: Uint8Array, isLittle: boolean): string {
+  let text = '';
+  for (let at = 0; at + 1 < bytes.length; at += 2) {
+    const [first = 0, second = 0] = [bytes[at], bytes[at + 1]];
+    text += String.fromCharCode(isLittle ? first | (second << 8) : (first << 8) | second);
+  }
+  return bytes.length % 2 === 0 ? text.toWellFormed() : `${text.toWellFormed()}\ufffd`;
+}
+
 export class TextDecoder {
-  readonly encoding: string;
-  readonly fatal: boolean;
-  readonly ignoreBOM: boolean;
+  readonly #encoding: Encoding;
+  readonly #fatal: boolean;
+  readonly #ignoreBOM: boolean;
+  /** Bytes of a character that goes on in the next piece. */
+  #rest: Uint8Array | null = null;
+  #isBegun = false;
 
   constructor(label: unknown = 'utf-8', options: { fatal?: boolean; ignoreBOM?: boolean } = {}) {
-    const encoding = encodings[String(label).trim().toLowerCase()];
-    if (encoding === undefined)
-      throw new RangeError(`The encoding label provided ('${String(label)}') is not supported.`);
-    this.encoding = encoding;
-    this.fatal = options.fatal === true;
-    this.ignoreBOM = options.ignoreBOM === true;
+    this.#encoding = encodingOf(label);
+    this.#fatal = Boolean(options.fatal);
+    this.#ignoreBOM = Boolean(options.ignoreBOM);
+  }
+  get encoding(): string {
+    return this.#encoding;
+  }
+  get fatal(): boolean {
+    return this.#fatal;
+  }
+  get ignoreBOM(): boolean {
+    return this.#ignoreBOM;
   }
 
-  decode(source?: unknown): string {
-    const bytes = bytesOf(source);
-    let text = '';
-    if (this.encoding === 'utf-8') text = decodeUtf8(bytes);
-    else if (this.encoding === 'iso-8859-1') for (const byte of bytes) text += String.fromCharCode(byte);
-    else {
-      const isLittle = this.encoding === 'utf-16le';
-      for (let at = 0; at + 1 < bytes.length; at += 2) {
-        const [first = 0, second = 0] = [bytes[at], bytes[at + 1]];
-        text += String.fromCharCode(isLittle ? first | (second << 8) : (first << 8) | second);
-      }
+  decode(source?: unknown, options: { stream?: boolean } = {}): string {
+    const goesOn = Boolean(options.stream);
+    const bytes = this.#withRest(bytesOf(source), goesOn);
+    const text = this.#textOf(bytes);
+    if (this.#fatal && text.includes('\ufffd') && this.#hasFault(bytes, text)) {
+      throw new TypeError('The encoded data was not valid.');
     }
-    if (this.fatal && text.includes('\ufffd')) throw new TypeError('The encoded data was not valid.');
-    return !this.ignoreBOM && text.startsWith('\ufeff') ? text.slice(1) : text;
+    const begins = !this.#isBegun;
+    this.#isBegun = goesOn && (this.#isBegun || text !== '');
+    return begins && !this.#ignoreBOM && this.#encoding !== 'windows-1252' && text.startsWith('\ufeff')
+      ? text.slice(1)
+      : text;
+  }
+
+  #withRest(piece: Uint8Array, goesOn: boolean): Uint8Array {
+    let bytes = piece;
+    if (this.#rest !== null) {
+      bytes = new Uint8Array(this.#rest.length + piece.length);
+      bytes.set(this.#rest);
+      bytes.set(piece, this.#rest.length);
+      this.#rest = null;
+    }
+    if (!goesOn) return bytes;
+    const isWide = this.#encoding.startsWith('utf-16');
+    const kept = isWide ? bytes.length % 2 : this.#encoding === 'utf-8' ? unfinishedUtf8(bytes) : 0;
+    if (kept === 0) return bytes;
+    this.#rest = bytes.slice(bytes.length - kept);
+    return bytes.subarray(0, bytes.length - kept);
+  }
+
+  #textOf(bytes: Uint8Array): string {
+    if (this.#encoding === 'utf-8') return decodeUtf8(bytes);
+    if (this.#encoding !== 'windows-1252') return decodeUtf16(bytes, this.#encoding === 'utf-16le');
+    let text = '';
+    for (const byte of bytes)
+      text += byte >= 0x80 && byte < 0xa0 ? windows1252[byte - 0x80] : String.fromCharCode(byte);
+    return text;
+  }
+
+  /** U+FFFD may be written as such: then it is the same bytes again. */
+  #hasFault(bytes: Uint8Array, text: string): boolean {
+    if (this.#encoding !== 'utf-8') return true;
+    const again = encodeUtf8(text);
+    return again.length !== bytes.length || again.some((byte, at) => byte !== bytes[at]);
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'TextDecoder';
   }
 }
 
@@ -112,49 +189,6 @@ export function atob(source: unknown): string {
   return decoded;
 }
 
-export function structuredClone(value: unknown): unknown {
-  const seen = new Map<object, unknown>();
-  const copy = (source: unknown): unknown => {
-    if (typeof source === 'function' || typeof source === 'symbol') {
-      throw domError('DataCloneError', `${String(source)} could not be cloned.`);
-    }
-    if (typeof source !== 'object' || source === null) return source;
-    const known = seen.get(source);
-    if (known !== undefined) return known;
-    const remember = <Made extends object>(made: Made): Made => {
-      seen.set(source, made);
-      return made;
-    };
-    if (Array.isArray(source)) {
-      const made = remember(new Array<unknown>(source.length));
-      for (const key of Object.keys(source)) made[Number(key)] = copy(source[Number(key)]);
-      return made;
-    }
-    if (source instanceof Date) return remember(new Date(source.getTime()));
-    if (source instanceof RegExp) return remember(new RegExp(source.source, source.flags));
-    if (source instanceof Map) {
-      const made = remember(new Map<unknown, unknown>());
-      for (const [key, held] of source) made.set(copy(key), copy(held));
-      return made;
-    }
-    if (source instanceof Set) {
-      const made = remember(new Set<unknown>());
-      for (const held of source) made.add(copy(held));
-      return made;
-    }
-    if (source instanceof Error) {
-      const made = remember(new Error(source.message));
-      made.name = source.name;
-      return made;
-    }
-    if (source instanceof ArrayBuffer) return remember(source.slice(0));
-    if (ArrayBuffer.isView(source)) return remember((source as Uint8Array).slice());
-    if (typeof (source as { nodeType?: unknown }).nodeType === 'number') {
-      throw domError('DataCloneError', 'A node could not be cloned.');
-    }
-    const made = remember<Record<string, unknown>>({});
-    for (const key of Object.keys(source)) made[key] = copy((source as Record<string, unknown>)[key]);
-    return made;
-  };
-  return copy(value);
-}
+const clones = later('clone');
+
+export const structuredClone = (value: unknown): unknown => clones().cloneOf(value);

@@ -2,6 +2,7 @@
 
 /** What is asked of such files, by their names. Said here, because they import from those who ask. */
 interface LaterFiles {
+  readonly clone: { cloneOf(value: unknown): unknown };
   readonly events: {
     readonly eventClasses: Readonly<Record<string, unknown>>;
     addListener(target: object, type: unknown, listener: unknown, options: unknown): void;
@@ -9,6 +10,11 @@ interface LaterFiles {
     dispatch(target: object, event: unknown): boolean;
     createEvent(name: string): object;
     click(element: object): void;
+  };
+  readonly intl: {
+    readonly intl: object;
+    numberText(value: number | bigint, locales: unknown, options?: object): string;
+    dateText(date: Date, locales: unknown, options: unknown, parts: 'date' | 'time' | 'both'): string;
   };
   readonly iterators: {
     readonly NodeIterator: unknown;

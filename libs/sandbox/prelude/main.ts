@@ -1,6 +1,8 @@
 /** Where the host enters the sandbox. Evaluated once, when the image is made; nothing here is reachable by user code. */
+import { installAbsent } from './absent.js';
 import { installDeterminism, startClock } from './determinism.js';
 import { pageFacts } from './documents.js';
+import { installLanguages } from './languages.js';
 import { evaluationJson, scriptJson, thrownJson, unsettledJson } from './outcome.js';
 import { createConsole, startOutput } from './output.js';
 import { createPage } from './page.js';
@@ -103,7 +105,9 @@ export const guestEntry = {
 };
 
 installDeterminism();
+installLanguages();
 installDom();
+installAbsent();
 installParser();
 Object.defineProperty(globalThis, 'console', {
   value: createConsole(),

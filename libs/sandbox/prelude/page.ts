@@ -14,6 +14,7 @@ export interface PageFacts {
 }
 
 const parseJson = JSON.parse;
+const { stringify } = JSON;
 const { defineProperty } = Object;
 
 export interface Page extends PageFacts {
@@ -24,14 +25,62 @@ export interface Page extends PageFacts {
   report(name: string, value: unknown): void;
 }
 
-function textOfSource(source: unknown): string {
-  if (source === null || source === undefined) return '';
-  if (typeof source === 'object') {
-    const { textContent, value } = source as { textContent?: unknown; value?: unknown };
-    if (typeof value === 'string' && value !== '') return value;
-    if (typeof textContent === 'string') return textContent;
+/** Elements whose number stands in an attribute, written for machines. */
+const machineValues: Readonly<Record<string, string>> = {
+  META: 'content',
+  DATA: 'value',
+  METER: 'value',
+  PROGRESS: 'value',
+};
+const plainNumber = /^\s*[-+]?(?:\d+\.?\d*|\.\d+)\s*$/;
+
+interface ElementLike {
+  readonly tagName?: unknown;
+  readonly textContent?: unknown;
+  readonly value?: unknown;
+  getAttribute?(name: string): string | null;
+}
+
+function numberIn(source: unknown, locale: string | undefined): number {
+  if (typeof source === 'number') return source;
+  if (source === null || source === undefined) return Number.NaN;
+  if (typeof source !== 'object') return firstNumber(String(source), locale);
+  const element = source as ElementLike;
+  const tag = typeof element.tagName === 'string' ? element.tagName : '';
+  const written = Object.hasOwn(machineValues, tag) ? element.getAttribute?.(machineValues[tag] ?? '') : null;
+  if (typeof written === 'string') return plainNumber.test(written) ? Number(written) : firstNumber(written, locale);
+  if (/^(?:INPUT|SELECT|TEXTAREA|OUTPUT)$/.test(tag) && typeof element.value === 'string') {
+    return firstNumber(element.value, locale);
   }
-  return String(source);
+  return firstNumber(typeof element.textContent === 'string' ? element.textContent : String(source), locale);
+}
+
+/** Where the engine says that JSON broke off; it does not always. */
+function placeInJson(text: string, said: string): string {
+  const [, line, column] = /line (\d+) column (\d+)/.exec(said) ?? [];
+  if (line !== undefined) return ` at line ${line}, column ${column}`;
+  const token = /^unexpected token: '(.+)'$/s.exec(said)?.[1];
+  const first = token === undefined ? -1 : text.indexOf(token);
+  // Only where it stands once is it sure to be the place.
+  if (token === undefined || first < 0 || text.indexOf(token, first + 1) >= 0) return '';
+  const before = text.slice(0, first).split('\n');
+  return ` at line ${before.length}, column ${(before[before.length - 1] ?? '').length + 1}`;
+}
+
+function readJson(text: string): unknown {
+  try {
+    return parseJson(text) as unknown;
+  } catch (thrown) {
+    const said = thrown instanceof SyntaxError ? thrown.message : '';
+    const start = text.trimStart().slice(0, 40);
+    const why =
+      start === ''
+        ? 'it is empty'
+        : start.startsWith('<')
+          ? `it is markup and begins with ${stringify(start)}; read it through document`
+          : `${said.replace(/ in JSON at position.*$/s, '') || 'it breaks off'}${placeInJson(text, said)}; it begins with ${stringify(start)}`;
+    throw new SyntaxError(`The page is no JSON: ${why}.`);
+  }
 }
 
 /** An attribute of an object that is noted when it is read or written; it cannot be defined anew past that. */
@@ -74,9 +123,9 @@ export function createPage(facts: PageFacts, text: string): { readonly page: Pag
     text,
     previous: undefined,
     state: undefined,
-    json: () => parseJson(text) as unknown,
-    number: (source: unknown, locale?: string) =>
-      typeof source === 'number' ? source : firstNumber(textOfSource(source), locale),
+    json: () => readJson(text),
+    number: (source: unknown, locale?: unknown) =>
+      numberIn(source, locale === undefined || locale === null ? undefined : String(locale)),
     report: (name: string, value: unknown) => reportValue(String(name), value),
   };
   const toHeaders = noted(

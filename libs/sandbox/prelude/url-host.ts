@@ -37,6 +37,19 @@ export const leftInPath = leftIn(' "#<>?`{}^');
 export const leftInUserinfo = leftIn(' "#<>?`{}/:;=@[\\]^|');
 export const leftInOpaque = (mark: string): boolean => mark >= ' ' && mark <= '~';
 
+function adapt(value: number, count: number, isFirst: boolean): number {
+  let rest = isFirst ? Math.floor(value / 700) : value >> 1;
+  rest += Math.floor(rest / count);
+  let k = 0;
+  for (; rest > 455; k += 36) rest = Math.floor(rest / 35);
+  return k + Math.floor((36 * rest) / (rest + 38));
+}
+
+/** What is no character, or stands where bytes were none. */
+const neverInHost = /[\ufffd\ufdd0-\ufdef\ufffe\uffff]/;
+/** Marks that nobody sees. */
+const ignoredInHost = /\u00ad|\u034f|[\u180b-\u180d]|\u200b|\u2060|\u2064|[\ufe00-\ufe0f]|\ufeff/g;
+
 function punycode(label: string): string {
   const points = Array.from(label, (mark) => mark.codePointAt(0) ?? 0);
   const basic = points.filter((point) => point < 128);
@@ -46,13 +59,6 @@ function punycode(label: string): string {
   let current = 128;
   let delta = 0;
   let bias = 72;
-  const adapt = (value: number, count: number, isFirst: boolean): number => {
-    let rest = isFirst ? Math.floor(value / 700) : value >> 1;
-    rest += Math.floor(rest / count);
-    let k = 0;
-    for (; rest > 455; k += 36) rest = Math.floor(rest / 35);
-    return k + Math.floor((36 * rest) / (rest + 38));
-  };
   const digit = (value: number): string => String.fromCharCode(value < 26 ? value + 97 : value + 22);
   while (handled < points.length) {
     const next = Math.min(...points.filter((point) => point >= current));
@@ -141,12 +147,13 @@ export function parseHost(text: string, isSpecial: boolean): string | undefined 
     .normalize('NFKC')
     .toLowerCase()
     .replace(/[\u3002\uff0e\uff61]/g, '.')
-    .replaceAll('\u00ad', '');
+    .replace(ignoredInHost, '');
+  if (neverInHost.test(decoded)) return undefined;
   const ascii = decoded
     .split('.')
     .map((label) => (/[^\0-\x7f]/.test(label) ? punycode(label) : label))
     .join('.');
-  if (ascii === '' || /[\0-\x20"#%/:<>?@[\\\]^`{|}\x7f]/.test(ascii)) return undefined;
+  if (ascii === '' || /[\0-\x20#%/:<>?@[\\\]^|\x7f]/.test(ascii)) return undefined;
   const address = ipv4Host(ascii);
   return address === null ? ascii : address;
 }

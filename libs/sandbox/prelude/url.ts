@@ -36,6 +36,9 @@ function isDriveLetter(part: string): boolean {
   return /^[a-zA-Z][:|]$/.test(part);
 }
 
+/** A path that begins with a drive, `C:/` or `C|`. */
+const startsWithDrive = /^[a-zA-Z][:|](?:[/\\]|$)/;
+
 function parsePath(text: string, base: string[], isSpecial: boolean, scheme: string): string[] {
   const path = [...base];
   const parts = text.split(isSpecial ? /[/\\]/ : /\//);
@@ -67,7 +70,7 @@ function parseAuthority(record: UrlRecord, authority: string, isSpecial: boolean
   const match = /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/.exec(hostPort);
   if (match === null) return false;
   const [, hostText = '', portText = ''] = match;
-  if (hostText === '' && (isSpecial || at >= 0 || portText !== '')) return false;
+  if (hostText === '' && (isSpecial || at >= 0 || match[2] !== undefined)) return false;
   const host = hostText === '' ? '' : parseHost(hostText, isSpecial);
   if (host === undefined) return false;
   record.host = host;
@@ -147,7 +150,8 @@ function parseUrl(input: string, base: UrlRecord | null): UrlRecord | null {
   }
   const isAbsolute = rest.startsWith('/') || (isSpecial && rest.startsWith('\\'));
   if (!isRelative) {
-    record.path = isAbsolute ? parsePath(rest.slice(1), [], false, record.scheme) : percentEncode(rest, leftInOpaque);
+    const opaque = hasQuery || hash >= 0 ? rest.replace(/ $/, '%20') : rest;
+    record.path = isAbsolute ? parsePath(rest.slice(1), [], false, record.scheme) : percentEncode(opaque, leftInOpaque);
     return record;
   }
   if (base === null || typeof base.path === 'string') return null;
@@ -155,11 +159,19 @@ function parseUrl(input: string, base: UrlRecord | null): UrlRecord | null {
   record.password = base.password;
   record.host = base.host;
   record.port = base.port;
-  if (isAbsolute) record.path = parsePath(rest.slice(1), [], isSpecial, record.scheme);
-  else if (rest === '') {
+  const isFile = record.scheme === 'file';
+  const drive = isFile && isDriveLetter(base.path[0] ?? '') ? base.path.slice(0, 1) : [];
+  if (isFile && startsWithDrive.test(rest)) record.path = parsePath(rest, [], true, 'file');
+  else if (isAbsolute) {
+    const kept = startsWithDrive.test(rest.slice(1)) ? [] : drive;
+    record.path = parsePath(rest.slice(1), kept, isSpecial, record.scheme);
+  } else if (rest === '') {
     record.path = [...base.path];
     if (!hasQuery) record.query = base.query;
-  } else record.path = parsePath(rest, base.path.slice(0, -1), isSpecial, record.scheme);
+  } else {
+    const folder = base.path.length === 1 ? drive : base.path.slice(0, -1);
+    record.path = parsePath(rest, folder, isSpecial, record.scheme);
+  }
   return record;
 }
 
@@ -294,6 +306,20 @@ export class URLSearchParams {
   }
 }
 
+function isSpecialScheme({ scheme }: UrlRecord): boolean {
+  return Object.hasOwn(specialPorts, scheme);
+}
+
+/** Whether it can have a user, a password and a port. */
+function isRemote({ host, scheme }: UrlRecord): boolean {
+  return host !== null && host !== '' && scheme !== 'file';
+}
+
+/** Tabs and line breaks are passed over wherever they stand. */
+function given(value: unknown): string {
+  return String(value).replace(/[\t\n\r]/g, '');
+}
+
 export class URL {
   #record: UrlRecord;
   #params: URLSearchParams;
@@ -337,51 +363,77 @@ export class URL {
   get origin(): string {
     const { scheme } = this.#record;
     const isTuple = Object.hasOwn(specialPorts, scheme) && scheme !== 'file';
+    if (scheme === 'blob') {
+      const inner = URL.parse(pathText(this.#record));
+      return inner !== null && /^https?:$/.test(inner.protocol) ? inner.origin : 'null';
+    }
     return isTuple ? `${scheme}://${hostText(this.#record)}` : 'null';
   }
   get protocol(): string {
     return `${this.#record.scheme}:`;
   }
   set protocol(value: string) {
-    const scheme = /^[a-zA-Z][a-zA-Z0-9+.-]*/.exec(String(value))?.[0]?.toLowerCase();
-    if (scheme === undefined) return;
-    if (Object.hasOwn(specialPorts, scheme) !== Object.hasOwn(specialPorts, this.#record.scheme)) return;
-    this.#record.scheme = scheme;
-    if (this.#record.port === specialPorts[scheme]) this.#record.port = '';
+    const scheme = /^([a-zA-Z][a-zA-Z0-9+.-]*)(?::|$)/.exec(given(value))?.[1]?.toLowerCase();
+    const record = this.#record;
+    if (scheme === undefined || Object.hasOwn(specialPorts, scheme) !== isSpecialScheme(record)) return;
+    const isLocal = record.username === '' && record.password === '' && record.port === '';
+    if ((scheme === 'file' && !isLocal) || (record.scheme === 'file' && !record.host)) return;
+    record.scheme = scheme;
+    if (record.port === specialPorts[scheme]) record.port = '';
   }
   get username(): string {
     return this.#record.username;
   }
   set username(value: string) {
-    if (this.#record.host) this.#record.username = percentEncode(String(value), leftInUserinfo);
+    if (isRemote(this.#record)) this.#record.username = percentEncode(String(value), leftInUserinfo);
   }
   get password(): string {
     return this.#record.password;
   }
   set password(value: string) {
-    if (this.#record.host) this.#record.password = percentEncode(String(value), leftInUserinfo);
+    if (isRemote(this.#record)) this.#record.password = percentEncode(String(value), leftInUserinfo);
   }
   get host(): string {
     return hostText(this.#record);
   }
   set host(value: string) {
-    const [host = '', port] = String(value).split(/:(?=\d*$)/);
-    this.hostname = host;
-    if (port !== undefined && port !== '') this.port = port;
+    const [, host = '', port] = /^(\[[^\]]*\]?|[^:]*)(?::(.*))?$/s.exec(this.#hostIn(value)) ?? [];
+    if (this.#record.scheme === 'file' && port !== undefined) return;
+    if (this.#setHost(host, port !== undefined) && port !== undefined && port !== '') this.port = port;
+  }
+  /** What of a text given for a host belongs to it. */
+  #hostIn(value: unknown): string {
+    return given(value).split(isSpecialScheme(this.#record) ? /[/\\?#]/ : /[/?#]/)[0] ?? '';
+  }
+  #setHost(text: string, hasPort: boolean): boolean {
+    const record = this.#record;
+    if (typeof record.path === 'string') return false;
+    const isSpecial = isSpecialScheme(record);
+    if (text === '') {
+      if (isSpecial && record.scheme !== 'file') return false;
+      if (hasPort || record.username !== '' || record.password !== '' || record.port !== '') return false;
+      record.host = '';
+      return true;
+    }
+    const host = parseHost(text, isSpecial);
+    if (host === undefined) return false;
+    record.host = record.scheme === 'file' && host === 'localhost' ? '' : host;
+    return true;
   }
   get hostname(): string {
     return this.#record.host ?? '';
   }
   set hostname(value: string) {
-    if (typeof this.#record.path === 'string') return;
-    const host = parseHost(String(value), Object.hasOwn(specialPorts, this.#record.scheme));
-    if (host !== undefined) this.#record.host = host;
+    const text = this.#hostIn(value);
+    if (text.startsWith('[') || !text.includes(':')) this.#setHost(text, false);
   }
   get port(): string {
     return this.#record.port;
   }
   set port(value: string) {
-    const port = /^\d+/.exec(String(value))?.[0];
+    const text = given(value);
+    if (!isRemote(this.#record)) return;
+    const port = /^\d+/.exec(text)?.[0];
     if (String(value) === '') this.#record.port = '';
     else if (port !== undefined && Number(port) <= 65_535) {
       this.#record.port = String(Number(port)) === specialPorts[this.#record.scheme] ? '' : String(Number(port));
@@ -391,22 +443,21 @@ export class URL {
     return pathText(this.#record);
   }
   set pathname(value: string) {
-    if (typeof this.#record.path === 'string') return;
-    const isSpecial = Object.hasOwn(specialPorts, this.#record.scheme);
-    this.#record.path = parsePath(
-      String(value).replace(isSpecial ? /^[/\\]/ : /^\//, ''),
-      [],
-      isSpecial,
-      this.#record.scheme,
-    );
+    const record = this.#record;
+    if (typeof record.path === 'string') return;
+    const isSpecial = isSpecialScheme(record);
+    const text = given(value);
+    const path = text.replace(isSpecial ? /^[/\\]/ : /^\//, '');
+    record.path =
+      text === '' && !isSpecial && record.host !== null ? [] : parsePath(path, [], isSpecial, record.scheme);
   }
   get search(): string {
     return this.#record.query === null || this.#record.query === '' ? '' : `?${this.#record.query}`;
   }
   set search(value: string) {
-    const text = String(value).replace(/^\?/, '');
-    const left = Object.hasOwn(specialPorts, this.#record.scheme) ? leftInSpecialQuery : leftInQuery;
-    this.#setQuery(text === '' ? null : percentEncode(text, left));
+    const text = given(value);
+    const left = isSpecialScheme(this.#record) ? leftInSpecialQuery : leftInQuery;
+    this.#setQuery(String(value) === '' ? null : percentEncode(text.replace(/^\?/, ''), left));
   }
   get searchParams(): URLSearchParams {
     return this.#params;
@@ -415,8 +466,8 @@ export class URL {
     return this.#record.fragment === null || this.#record.fragment === '' ? '' : `#${this.#record.fragment}`;
   }
   set hash(value: string) {
-    const text = String(value).replace(/^#/, '');
-    this.#record.fragment = text === '' ? null : percentEncode(text, leftInFragment);
+    const text = given(value).replace(/^#/, '');
+    this.#record.fragment = String(value) === '' ? null : percentEncode(text, leftInFragment);
   }
   toString(): string {
     return this.href;
