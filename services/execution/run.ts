@@ -193,7 +193,12 @@ function sayingThatItBacksOff(result: RunResult): RunResult {
 
 /** What is written for a result on top of what is known: pure, decided anew where somebody else appended first. */
 function toEvent(before: AlertState, result: RunResult, found: Checked, task: TaskDocument | null): RunEvent {
-  const finding: Finding = { ...result, state: found.state, endedFromOutside: found.endedFromOutside };
+  const finding: Finding = {
+    ...result,
+    state: found.state,
+    endedFromOutside: found.endedFromOutside,
+    isOwnNetwork: result.error?.reason === 'own_network',
+  };
   if (task === null) {
     const alert = { ...before, recentRuns: [...before.recentRuns, result.runId] };
     const decision = { notify: false, reason: 'not_changed' as const, transition: null };

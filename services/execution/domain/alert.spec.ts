@@ -169,6 +169,24 @@ describe('order', () => {
   });
 });
 
+describe('runs that the own network kept from their pages', () => {
+  it('are no error of the page: they neither count nor end a row, and nobody is told', () => {
+    const ours = (): Finding => finding(null, { isOwnNetwork: true });
+    const task: Listening = { ...everybody, policy: { notifyOn: 'became_true', errorThreshold: 2 } };
+    let alert = after(play([true, null], task));
+    for (let run = 0; run < 5; run += 1) {
+      const judged = decideAlert(alert, ours(), task);
+      expect(judged).toMatchObject({
+        decision: { notify: false, reason: 'error_below_threshold' },
+        tellings: [],
+        alert: { health: 'ok', consecutiveErrors: 1, condition: 'true', told: 'true' },
+      });
+      ({ alert } = judged);
+    }
+    expect(decideAlert(alert, finding(null), task).decision.reason).toBe('error_threshold');
+  });
+});
+
 describe('runs that had to be ended from outside', () => {
   const ended = (): Finding => finding(null, { endedFromOutside: true });
   const patient: Listening = { ...everybody, policy: { notifyOn: 'became_true', errorThreshold: 100 } };

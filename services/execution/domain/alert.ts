@@ -33,6 +33,8 @@ export interface Finding {
   readonly state: JsonObject | null;
   /** The thread or process that ran it had to be ended. */
   readonly endedFromOutside: boolean;
+  /** The network on this side failed, which says nothing of the page. */
+  readonly isOwnNetwork?: boolean;
 }
 
 /** What of a task bears on the decision. */
@@ -143,6 +145,9 @@ function afterOutcome(alert: AlertState, outcome: boolean, task: Listening): Ste
 }
 
 function judge(alert: AlertState, finding: Finding, task: Listening): readonly Step[] {
+  if (finding.isOwnNetwork === true) {
+    return [{ alert, reason: 'error_below_threshold', transition: null, telling: null }];
+  }
   if (finding.outcome === null) return [afterError(alert, task)];
   const healthy = afterHealthy(alert, task);
   const before = healthy?.alert ?? { ...alert, consecutiveErrors: 0 };
