@@ -12,6 +12,7 @@ const config = {
   },
   transform: { '^.+\\.ts$': ['@swc/jest'] },
   injectGlobals: false,
-  testTimeout: 30_000,
+  // Ends what never comes, on a machine that is busy too: six processes may have to start within it. It judges no speed.
+  testTimeout: 120_000,
 };
 export default config;

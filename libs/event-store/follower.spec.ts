@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSoleLeases } from '#leases/sole';
 import type { EventStore, NewEvent } from './event-store.js';
+import { unavailable } from '#runtime/errors';
 import { startFollower } from './follower.js';
 import { createSqliteEventStore } from './sqlite.js';
 
@@ -47,6 +48,28 @@ describe('a follower', () => {
     expect(await told.promise).toMatchObject({ follower: 'strict', error: 'Error: a-2@0: cannot read unheard_of v1' });
     await passed.promise;
     await Promise.all([strict.stop(), lenient.stop()]);
+  });
+
+  it('takes a part that is away for no defect', async () => {
+    const { stream, ...one } = event('a-1', 'known');
+    await eventStore.append(stream, [one], 'none');
+    const told = Promise.withResolvers<string>();
+    const follower = startFollower({
+      name: 'waits',
+      prefixes: ['a-'],
+      eventStore,
+      leases: createSoleLeases(),
+      after: async () => null,
+      logger: {
+        debug: () => {},
+        info: () => {},
+        warn: () => told.resolve('warn'),
+        error: () => told.resolve('error'),
+      },
+      handle: () => Promise.reject(unavailable('read_store_unavailable', 'The read store does not answer.')),
+    });
+    expect(await told.promise).toBe('warn');
+    await follower.stop();
   });
 
   it('begins again at its checkpoint after a fault', async () => {

@@ -65,7 +65,10 @@ export function startFollower(options: FollowerOptions): LeasedWork {
         // It had been going on for a while: this is another fault.
         if (performance.now() - begunAt > slowestRetryMs) waitMs = retryMs;
         const fields = { follower: name, error: String(error), againInMs: waitMs };
-        logger.error(fields, 'cannot go on; trying again from the last checkpoint');
+        const told = 'cannot go on; trying again from the last checkpoint';
+        // A part that is away is somebody's affair already; what cannot be read is nobody's until it is told.
+        if (isOutage(error)) logger.warn(fields, told);
+        else logger.error(fields, told);
         await pause(waitMs, signal);
         waitMs = Math.min(2 * waitMs, isOutage(error) ? outageRetryMs : slowestRetryMs);
       }
