@@ -19,7 +19,7 @@ const htmlStart =
 
 /** Reads the type and the charset; sniffs where the server does not say or says "some bytes". */
 export function contentOf(contentType: string | undefined, body: Uint8Array): Content {
-  const { essence, charset } = parseContentType(contentType);
+  const { essence, charset } = knownContentType(contentType ?? '');
   if (essence === 'text/html') return { ok: true, kind: 'html', charset };
   if (/^(?:text|application)\/xml$|\+xml$/.test(essence)) return { ok: true, kind: 'xml', charset };
   if (/^(?:application|text)\/json$|\+json$/.test(essence)) return { ok: true, kind: 'json', charset };
@@ -58,11 +58,23 @@ function endsLikeJson(body: Uint8Array): boolean {
   return body[at] === 0x7d || body[at] === 0x5d;
 }
 
-/** The type without parameters, in lower case, and the first charset. Of a repeated header the last value that is a type counts. */
-export function parseContentType(value: string | undefined): {
+/** Most pages have one of a few: they are read once. */
+const known = new Map<string, ContentType>();
+const knownTypes = 200;
+
+function knownContentType(value: string): ContentType {
+  const found = known.get(value) ?? parseContentType(value);
+  if (known.size < knownTypes && value.length < 100) known.set(value, found);
+  return found;
+}
+
+interface ContentType {
   readonly essence: string;
   readonly charset: string | null;
-} {
+}
+
+/** The type without parameters, in lower case, and the first charset. Of a repeated header the last value that is a type counts. */
+export function parseContentType(value: string | undefined): ContentType {
   let essence = '';
   let charset: string | null = null;
   for (const part of splitOutsideQuotes(value ?? '', ',')) {

@@ -30,6 +30,8 @@ const schema = `
 
 /** Contents are large: the log is folded back early, in steps too short to be noticed. */
 const checkpointPages = 1_000;
+/** Snapshots whose facts stay in memory: each task's newest is asked for with every run. */
+const knownSnapshots = 10_000;
 /** Snapshots that go in one transaction; others have a turn in between. */
 const sweptAtOnce = 200;
 
@@ -46,9 +48,9 @@ export function createSqliteSnapshots(
   const findContent = database.prepare('SELECT id FROM contents WHERE organization_id = ? AND hash = ?');
   const addContent = database.prepare('INSERT INTO contents (organization_id, hash, packed) VALUES (?, ?, ?)');
   const addSnapshot = database.prepare('INSERT OR IGNORE INTO snapshots VALUES (?, ?, ?, ?, ?)');
-  const newest = database.prepare(
-    'SELECT facts FROM snapshots WHERE task_id = ? ORDER BY taken_at DESC, id DESC LIMIT ?',
-  );
+  /** Answered by the index alone: the facts are read where they are not known. */
+  const newest = database.prepare('SELECT id FROM snapshots WHERE task_id = ? ORDER BY taken_at DESC, id DESC LIMIT ?');
+  const findFacts = database.prepare('SELECT facts FROM snapshots WHERE id = ?');
   const beyond = database.prepare(
     'SELECT id, content FROM snapshots WHERE task_id = ? ORDER BY taken_at DESC, id DESC LIMIT -1 OFFSET ?',
   );
@@ -63,12 +65,26 @@ export function createSqliteSnapshots(
     'DELETE FROM contents WHERE id = ? AND NOT EXISTS (SELECT 1 FROM snapshots WHERE content = contents.id)',
   );
 
+  /** Nobody else writes: what is known of a snapshot holds for as long as the index has it. */
+  const known = new Map<string, Snapshot>();
+  const knownFacts = (id: string): Snapshot => {
+    const found = known.get(id) ?? factsOf(findFacts.get(id) ?? {});
+    known.delete(id);
+    known.set(id, found);
+    const [oldest] = known.size > knownSnapshots ? known.keys() : [];
+    if (oldest !== undefined) known.delete(oldest);
+    return found;
+  };
+
   const contentOf = ({ organizationId, contentHash }: Snapshot): number | null =>
     (findContent.get(organizationId, contentHash)?.['id'] as number | undefined) ?? null;
 
   /** Inside a transaction. */
   const letGo = (rows: readonly Record<string, unknown>[]): number => {
-    for (const row of rows) drop.run(row['id'] as string);
+    for (const row of rows) {
+      drop.run(row['id'] as string);
+      known.delete(row['id'] as string);
+    }
     for (const row of rows) dropUnused.run(row['content'] as number);
     return rows.length;
   };
@@ -91,7 +107,7 @@ export function createSqliteSnapshots(
       }
     },
 
-    list: async (taskId, limit) => newest.all(taskId, limit).map(factsOf),
+    list: async (taskId, limit) => newest.all(taskId, limit).map((row) => knownFacts(String(row['id']))),
 
     async read(taskId, id) {
       const row = find.get(id, taskId);
