@@ -1,6 +1,6 @@
 /** What every sandbox withstands: limits that hold, nothing to reach from inside, pages made to hurt. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { jobOf, pageOf, quick, reasonOf } from './kit.contract.js';
+import { jobOf, pageOf, quick, reasonOf, shop } from './kit.contract.js';
 import { defaultSandboxLimits } from './sandbox.js';
 import type { EvaluationJob, EvaluationResult, Sandbox } from './sandbox.js';
 
@@ -154,6 +154,51 @@ export function describeContainment(name: string, create: () => Sandbox): void {
       it('bytes that are no UTF-8 are read with replacement characters', async () => {
         const page = { ...pageOf(''), body: new Uint8Array([0xff, 0x3c, 0x70, 0x3e, 0xc3, 0x28, 0xed, 0xa0, 0x80]) };
         expect(await valueOf('document.querySelector("p").textContent.includes("\\ufffd")', { page })).toBe(true);
+      });
+    });
+
+    describe('a page that comes again, known by its hash', () => {
+      const known = { page: { ...pageOf(shop), contentHash: 'sha256:shop' } };
+      const other = { page: { ...pageOf('<title>Other</title>'), contentHash: 'sha256:other' } };
+      const read = `page.report('value', [document.title, page.text.length, page.url, document.querySelectorAll('*').length,
+        page.state.seen ?? 0, Math.random(), Date.now(), document.body.textContent]); true`;
+      const withoutTimings = ({ timings: _timings, ...rest }: EvaluationResult): unknown => rest;
+
+      it('is read the same, time after time, with what else is given to each run', async () => {
+        const more = { state: { seen: 7 }, seed: 'exe_9' };
+        const expected = withoutTimings(await evaluate(read, more));
+        for (let round = 0; round < 6; round++) {
+          expect(withoutTimings(await evaluate(read, { ...known, ...more }))).toEqual(expected);
+        }
+        const moved = { page: { ...known.page, url: 'https://shop.example/moved' }, ...more };
+        const result = await evaluate('page.report("value", page.url); true', moved);
+        expect(result.values['value']).toBe('https://shop.example/moved');
+      });
+
+      it('is not another page, nor the same bytes as another kind of content', async () => {
+        for (let round = 0; round < 3; round++) {
+          expect(await valueOf('document.title', known)).toBe('The shop');
+          expect(await valueOf('document.title', other)).toBe('Other');
+          const asText = { page: { ...known.page, contentKind: 'text' as const } };
+          expect(await valueOf('document.querySelectorAll("*").length', asText)).toBe(4);
+        }
+      });
+
+      it('keeps nothing of what code did to it, whatever became of that', async () => {
+        const spoil = `globalThis.left = 1; Array.prototype.map = null; Object.prototype.left = 2; document.title = 'changed';
+          document.body.innerHTML = ''; page.__proto__.left = 3; true`;
+        const look = `typeof left === 'undefined' && [].left === undefined && [1].map((n) => n)[0] === 1 &&
+          document.title === 'The shop' && document.querySelectorAll('li').length === 3`;
+        const ends = [
+          'true',
+          'for (;;);',
+          '(function f() { f() })()',
+          'const a = []; for (;;) a.push("x".repeat(1e6) + a.length)',
+        ];
+        for (const end of [...ends, ...ends]) {
+          await evaluate(`${spoil}; ${end}`, known);
+          for (let round = 0; round < 3; round++) expect(reasonOf(await evaluate(look, known))).toBe('outcome true');
+        }
       });
     });
 

@@ -1,12 +1,21 @@
 /**
- * A QuickJS instance that can be put back: its memory is imaged once, with the prelude inside, and restored before every
- * run. This file drives the engine's C interface directly, because the package's own wrapper keeps handles outside that
+ * A QuickJS instance that can be put back: its memory is imaged (`image.ts`), with the prelude inside, and restored before
+ * every run. This file drives the engine's C interface directly, because the package's own wrapper keeps handles outside that
  * memory. Two calls come out of it: the interrupt handler, and the one function that is given texts and answers with values.
  */
 import importedVariant from '@jitl/quickjs-ng-wasmfile-release-sync';
 import { newVariant } from 'quickjs-emscripten-core';
 import { decodeText } from './flat-page.js';
 import type { EncodedText } from './flat-page.js';
+import {
+  findCollectAtWord,
+  findHeapEndWord,
+  guestStackBytes,
+  restoreMemory,
+  scrubFreeMemory,
+  takeMemory,
+} from './image.js';
+import type { EngineImage, MemoryImage } from './image.js';
 import type {
   EmscriptenModuleLoader,
   EvalDetectModule,
@@ -31,16 +40,7 @@ const baseVariant = importedVariant as unknown as QuickJSSyncVariant;
 const wasmPageBytes = 65_536;
 /** What the engine's build declares as its smallest memory. */
 const initialPages = 256;
-/** The guest's own limit on the C stack; the build reserves 5 MB, so regular expressions have room above it. */
-const guestStackBytes = 262_144;
-/** How much of the C stack is cleared on restore: the guest's limit twice over. */
-const clearedStackBytes = 2 * guestStackBytes;
-const granuleBytes = 4_096;
 const allIntrinsics = 0;
-/** What the engine starts with as the heap size at which it looks for cycles of garbage. */
-const engineCollectAtBytes = 262_144;
-/** The engine's record of a runtime is smaller than this. */
-const runtimeWords = 256;
 /**
  * The share of its memory that a guest may fill before the first search for cycles. Each search walks the whole heap,
  * the prelude with it, and most runs end before it could find anything; what counts references frees the rest.
@@ -57,21 +57,6 @@ export type GuestValue = JSValuePointer;
 /** What a call into the guest came to. `thrown` holds the error where it threw. */
 export type GuestOutcome =
   { readonly ok: true; readonly value: GuestValue } | { readonly ok: false; readonly thrown: GuestValue };
-
-interface ImageRun {
-  readonly at: number;
-  readonly bytes: Uint8Array;
-}
-
-/** The guest's memory at one moment, and where in it the things are that the host must find again. */
-export interface EngineImage {
-  readonly runs: readonly ImageRun[];
-  readonly heapEndWord: number;
-  readonly collectAtWord: number;
-  readonly runtime: JSRuntimePointer;
-  readonly context: JSContextPointer;
-  readonly undefinedValue: GuestValue;
-}
 
 /** One argument of a `decode`: written straight into the guest's memory. */
 export type GuestInput = string | EncodedText | Uint8Array;
@@ -142,58 +127,6 @@ function readString(encoded: Uint8Array): string {
   const isWide = size % 2 === 1;
   const byteLength = isWide ? size - 1 : size / 2;
   return decodeText({ bytes: encoded.subarray(at, at + byteLength), isWide });
-}
-
-/**
- * Finds the word in which the C library keeps the end of its heap, by watching which words move when memory is
- * allocated. The greatest of those that lie beyond the new block is it: all others point into the heap.
- */
-function findHeapEndWord(module: QuickJSEmscriptenModule): number {
-  const blockBytes = 1 << 20;
-  const staticWords = 1 << 18;
-  const before = new Int32Array(module.HEAPU8.buffer, 0, staticWords).slice();
-  const first = module._malloc(blockBytes) + blockBytes;
-  const between = new Int32Array(module.HEAPU8.buffer, 0, staticWords).slice();
-  const second = module._malloc(blockBytes) + blockBytes;
-  const after = new Int32Array(module.HEAPU8.buffer, 0, staticWords);
-  let found = -1;
-  for (let word = 0; word < staticWords; word++) {
-    const moved = before[word] !== between[word] && between[word] !== after[word];
-    const isBeyond = (between[word] ?? 0) >= first && (after[word] ?? 0) >= second;
-    if (moved && isBeyond && (found < 0 || (after[word] ?? 0) > (after[found] ?? 0))) found = word;
-  }
-  module._free(second - blockBytes);
-  module._free(first - blockBytes);
-  if (found < 0) throw new Error('the engine build keeps its heap end where it is not found');
-  return found;
-}
-
-/** Finds the word of a new runtime that says at which heap size it collects; nothing else in there has its value. */
-function findCollectAtWord(module: QuickJSEmscriptenModule, runtime: JSRuntimePointer): number {
-  const words = new Int32Array(module.HEAPU8.buffer, runtime, runtimeWords);
-  const at = words.indexOf(engineCollectAtBytes);
-  if (at < 0 || words.indexOf(engineCollectAtBytes, at + 1) >= 0) {
-    throw new Error('the engine build keeps its collection threshold where it is not found');
-  }
-  return runtime / 4 + at;
-}
-
-function usedRuns(memory: Uint8Array, heapEnd: number): ImageRun[] {
-  const words = new BigUint64Array(memory.buffer);
-  const granuleWords = granuleBytes / 8;
-  const runs: ImageRun[] = [];
-  let start = -1;
-  for (let at = 0; at <= heapEnd; at += granuleBytes) {
-    let isUsed = false;
-    for (let word = at / 8; at < heapEnd && word < at / 8 + granuleWords && !isUsed; word++)
-      isUsed = words[word] !== 0n;
-    if (isUsed && start < 0) start = at;
-    if (!isUsed && start >= 0) {
-      runs.push({ at: start, bytes: memory.slice(start, Math.min(at, heapEnd)) });
-      start = -1;
-    }
-  }
-  return runs;
 }
 
 export class Engine {
@@ -305,9 +238,9 @@ export class Engine {
 
   /** Remembers the memory as it is now; pointers held by the caller stay good across restores. */
   takeImage(): EngineImage {
-    this.#scrubFreeMemory();
+    scrubFreeMemory(this.#module, () => this.#heapEnd());
     this.#image = {
-      runs: usedRuns(this.#module.HEAPU8, this.#heapEnd()),
+      ...takeMemory(this.#module.HEAPU8, this.#heapEnd()),
       heapEndWord: this.#heapEndWord,
       collectAtWord: this.#collectAtWord,
       runtime: this.#runtime,
@@ -318,34 +251,15 @@ export class Engine {
     return this.#image;
   }
 
-  /** What the prelude's compilation left in memory that is free again is no part of the image. */
-  #scrubFreeMemory(): void {
-    const taken: number[] = [];
-    for (let size = 1 << 16; size >= 1 << 6; size >>= 1) {
-      const end = this.#heapEnd();
-      for (let at = this.#module._malloc(size); at !== 0; at = this.#module._malloc(size)) {
-        this.#module.HEAPU8.fill(0, at, at + size);
-        taken.push(at);
-        if (this.#heapEnd() !== end) break;
-      }
-    }
-    for (const at of taken) this.#module._free(at);
+  /** The memory as it is now, for a later `restore` of this very instance. */
+  takePageImage(): MemoryImage {
+    return takeMemory(this.#module.HEAPU8, this.#heapEnd(), this.#image?.stackEnd);
   }
 
-  /** Puts the memory back to the image; nothing that ran since is left. */
-  restore(): void {
-    const image = this.#image;
+  /** Puts the memory back to the image, or to one that was taken since; nothing that ran after that is left. */
+  restore(image: MemoryImage | null = this.#image): void {
     if (image === null) throw new Error('no image was taken');
-    const memory = this.#module.HEAPU8;
-    const usedEnd = this.#heapEnd();
-    let filledTo = 0;
-    for (const run of image.runs) {
-      // The one great gap is the reserve of the C stack, which grows downwards from its end.
-      memory.fill(0, Math.max(filledTo, run.at - clearedStackBytes), run.at);
-      memory.set(run.bytes, run.at);
-      filledTo = run.at + run.bytes.byteLength;
-    }
-    memory.fill(0, filledTo, Math.min(usedEnd, memory.byteLength));
+    restoreMemory(this.#module.HEAPU8, image, this.#heapEnd());
     this.#collectRarely();
   }
 

@@ -1,9 +1,11 @@
 /** The sandbox's inside as the worker sees it: engines that hold the prelude, and the functions through which it enters. */
 import { Engine, evalFlags } from './engine.js';
-import type { EngineImage, GuestValue, HostFunction } from './engine.js';
+import type { GuestValue, HostFunction } from './engine.js';
+import type { EngineImage, MemoryImage } from './image.js';
 import { hostFunctionName, readPrelude } from './prelude-source.js';
 
 const entryNames = [
+  'loadPage',
   'openPage',
   'openScript',
   'conclude',
@@ -25,6 +27,15 @@ export interface GuestImage {
   readonly entry: GuestEntry;
 }
 
+interface KeptGuest {
+  readonly memoryMb: number;
+  readonly guest: Guest;
+  /** By what the caller knows pages by, the one used longest ago first: null where it was read once, else how its memory was then. */
+  readonly pages: Map<string, MemoryImage | null>;
+}
+
+/** So many pages are remembered, images of those among them that came more than once. */
+const pagesKept = 8;
 /** An instance that has grown past this is made anew: memory of WebAssembly never shrinks. */
 const renewAboveBytes = 48 * 1024 * 1024;
 
@@ -32,7 +43,7 @@ export class Guests {
   readonly #wasmModule: WebAssembly.Module;
   readonly #parseMarkup: HostFunction;
   #image: GuestImage | null;
-  #kept: { readonly memoryMb: number; readonly guest: Guest } | null = null;
+  #kept: KeptGuest | null = null;
 
   /** `parseMarkup` answers where code writes markup (`innerHTML =`, `DOMParser`); see `prelude/parse-markup.ts`. */
   constructor(wasmModule: WebAssembly.Module, parseMarkup: HostFunction, image: GuestImage | null = null) {
@@ -55,8 +66,35 @@ export class Guests {
       return kept.guest;
     }
     const guest = await this.another(memoryMb);
-    this.#kept = { memoryMb, guest };
+    this.#kept = { memoryMb, guest, pages: new Map() };
     return guest;
+  }
+
+  /** A guest that has read this page already; null where there is none. */
+  withPage(key: string): Guest | null {
+    const image = this.#kept?.pages.get(key) ?? null;
+    if (this.#kept === null || image === null || this.#kept.guest.engine.memoryBytes > renewAboveBytes) return null;
+    this.#remember(this.#kept, key, image);
+    this.#kept.guest.engine.restore(image);
+    return this.#kept.guest;
+  }
+
+  /** The guest has just read this page. True where its memory was imaged with it: the page has come before, and may again. */
+  keepPage(key: string): boolean {
+    const kept = this.#kept;
+    if (kept === null) return false;
+    const isKnown = kept.pages.has(key);
+    this.#remember(kept, key, isKnown ? kept.guest.engine.takePageImage() : null);
+    return isKnown;
+  }
+
+  #remember({ pages }: KeptGuest, key: string, image: MemoryImage | null): void {
+    pages.delete(key);
+    pages.set(key, image);
+    for (const oldest of pages.keys()) {
+      if (pages.size <= pagesKept) return;
+      pages.delete(oldest);
+    }
   }
 
   /** After running out of memory or stack, or a failure of the engine itself, nothing of the instance is trusted. */

@@ -77,7 +77,10 @@ export interface WorkerSettings {
 }
 
 export const progressWords = { phase: 0, sinceMs: 1, cpuMs: 2 } as const;
-export const phases = { idle: 0, parsing: 1, running: 2 } as const;
+/** `concluding`: the code's time is over, and the guest writes down what it has. */
+export const phases = { idle: 0, parsing: 1, running: 2, concluding: 3 } as const;
+/** For that it has this long. */
+export const concludeMs = 100;
 
 /** What the evaluator process is told at its start, on its command line. */
 export interface EvaluatorSettings {

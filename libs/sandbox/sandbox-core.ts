@@ -5,12 +5,13 @@ import type { Compiles } from './code-forms.js';
 import { CpuDeadline } from './deadline.js';
 import { explained } from './explain.js';
 import { evalFlags, GuestMemoryExhausted } from './engine.js';
-import type { Engine, GuestInput, GuestOutcome } from './engine.js';
+import type { Engine, GuestInput, GuestOutcome, GuestValue } from './engine.js';
 import { isCompileTimeStack, isJsonObject, readGuestResult } from './guest-result.js';
 import type { FlatPage } from './flat-page.js';
 import type { GuestResult } from './guest-result.js';
 import { Guests } from './guest.js';
 import type { Guest, GuestEntry, GuestImage } from './guest.js';
+import { concludeMs } from './messages.js';
 import { defaultPageLimits, markupNamespaces, PageTooComplex } from './page-parser.js';
 import type { PageLimits, PageParser, ParsedPage } from './page-parser.js';
 import { defaultSandboxLimits } from './sandbox.js';
@@ -27,10 +28,8 @@ import type {
 import { parseXmlDocument, parseXmlFragment } from './xml-page-parser.js';
 
 /** Which part of a job runs, `parsing` being all that precedes the code; the pool's watchdog reads it from outside. */
-export type Phase = 'parsing' | 'running';
+export type Phase = 'parsing' | 'running' | 'concluding';
 
-/** Time for the guest to write down what it has, after its budget is used up. */
-const salvageMs = 100;
 const compileMemoryMb = 64;
 /** Compiling leaves names behind in the engine; its memory is put back now and then. */
 const compilesBetweenRestores = 64;
@@ -47,8 +46,28 @@ interface Run {
   readonly source: string;
   readonly isAsyncScript: boolean;
   readonly open: 'openPage' | 'openScript';
-  readonly inputs: readonly GuestInput[];
+  readonly settings: string;
+  /** What the guest has yet to read; null where it has, or there is no page. */
+  readonly page: PageToRead | null;
   readonly cpuMs: number;
+}
+
+interface PageToRead {
+  /** What it is known by should it come again; null: it is not kept. */
+  readonly key: string | null;
+  readonly inputs: readonly GuestInput[];
+}
+
+/** Everything that the tables depend on. A page of another size of memory is another. */
+function keyOf({ page, limits }: EvaluationJob): string | null {
+  const { contentHash, contentKind, headers } = page;
+  if (contentHash === undefined) return null;
+  return [contentHash, contentKind, limits.memoryMb, headers['content-type'] ?? ''].join(' ');
+}
+
+function inputsOf({ flat, text }: ParsedPage): readonly GuestInput[] {
+  const tables = new Uint8Array(flat.tables.buffer, flat.tables.byteOffset, flat.tables.byteLength);
+  return [tables, flat.text, flat.values, flat.names, flat.classes, flat.ids, text];
 }
 
 function failed(
@@ -120,9 +139,16 @@ export class SandboxCore {
   async evaluate(job: EvaluationJob): Promise<EvaluationResult> {
     const startedMs = performance.now();
     this.#enter('parsing');
-    let parsed: ParsedPage;
+    const key = keyOf(job);
+    const known = key === null ? null : this.#guests.withPage(key);
+    let toRead: PageToRead | null = null;
     try {
-      parsed = this.#parser.parsePage(job.page.body, job.page.contentKind, defaultPageLimits);
+      if (known === null) {
+        toRead = {
+          key,
+          inputs: inputsOf(this.#parser.parsePage(job.page.body, job.page.contentKind, defaultPageLimits)),
+        };
+      }
     } catch (thrown) {
       const timings = { parseMs: performance.now() - startedMs, evaluateMs: 0 };
       if (!(thrown instanceof PageTooComplex)) throw thrown;
@@ -144,19 +170,7 @@ export class SandboxCore {
       outputBytes: limits.outputBytes,
       stateBytes: limits.stateBytes,
     };
-    const { flat } = parsed;
-    const tables = new Uint8Array(flat.tables.buffer, flat.tables.byteOffset, flat.tables.byteLength);
-    const inputs: readonly GuestInput[] = [
-      tables,
-      flat.text,
-      flat.values,
-      flat.names,
-      flat.classes,
-      flat.ids,
-      parsed.text,
-      JSON.stringify(settings),
-    ];
-    const result = await this.#run(job, 'openPage', inputs);
+    const result = await this.#run(job, { open: 'openPage', settings: JSON.stringify(settings), page: toRead }, known);
     const timings = { parseMs: parsedMs - startedMs, evaluateMs: performance.now() - parsedMs };
     const { values, logs } = result;
     const touched = result.touched === undefined ? {} : { touched: result.touched };
@@ -178,22 +192,22 @@ export class SandboxCore {
       outputBytes: job.limits.outputBytes,
       stateBytes: job.limits.stateBytes,
     };
-    const result = await this.#run(job, 'openScript', [JSON.stringify(settings)]);
+    const result = await this.#run(job, { open: 'openScript', settings: JSON.stringify(settings), page: null }, null);
     if (!result.ok) return { ok: false, logs: result.logs, failure: result.failure };
     return { ok: true, logs: result.logs, value: result.answer['value'] as Json };
   }
 
   async #run(
     job: EvaluationJob | ScriptJob,
-    open: 'openPage' | 'openScript',
-    inputs: readonly GuestInput[],
+    given: Pick<Run, 'open' | 'settings' | 'page'>,
+    known: Guest | null,
   ): Promise<GuestResult> {
-    const inputBytes = inputs.reduce((sum, input) => sum + byteLengthOf(input), 0);
+    const inputBytes = (given.page?.inputs ?? []).reduce((sum, input) => sum + byteLengthOf(input), 0);
     // A large page must not use up what the code may: it comes on top.
     const extraMb = inputBytes * 2 < (job.limits.memoryMb * mebibyte) / 4 ? 0 : Math.ceil((inputBytes * 2) / mebibyte);
     const runnable = runnableCode(job.code, job.form, await this.#compiling());
-    const run: Run = { ...runnable, code: job.code, form: job.form, open, inputs, cpuMs: job.limits.cpuMs };
-    const guest = await this.#guests.fresh(job.limits.memoryMb + extraMb);
+    const run: Run = { ...runnable, ...given, code: job.code, form: job.form, cpuMs: job.limits.cpuMs };
+    const guest = known ?? (await this.#guests.fresh(job.limits.memoryMb + extraMb));
     const discard = (): void => this.#guests.discard();
     try {
       return this.#runIn(guest, run, discard);
@@ -260,9 +274,8 @@ export class SandboxCore {
     this.#enter('running');
     deadline.start(run.cpuMs);
     engine.interruptWhen(() => deadline.check());
-    const parts = engine.decode(run.inputs);
-    const opened = parts.ok ? engine.call(entry[run.open], parts.value) : parts;
-    if (!opened.ok) {
+    const opened = this.#open({ engine, entry }, run);
+    if (!opened) {
       discard();
       const reason = deadline.isOver ? 'cpu_limit' : 'memory_limit';
       return failed(reason, 'The page needs more than the limits of the sandbox allow.');
@@ -274,6 +287,23 @@ export class SandboxCore {
       : evaluated;
     const outcome = this.#settle({ engine, entry }, concluded);
     return this.#read({ engine, entry }, outcome, evaluated.ok, run, discard);
+  }
+
+  /** Hands the guest its page and its settings. False where that is too much for its memory, or its time. */
+  #open({ engine, entry }: Guest, { page, open, settings, cpuMs }: Run): boolean {
+    const hand = (to: GuestValue, inputs: readonly GuestInput[]): boolean => {
+      const parts = engine.decode(inputs);
+      return parts.ok && engine.call(to, parts.value).ok;
+    };
+    if (page !== null) {
+      if (!hand(entry.loadPage, page.inputs)) return false;
+      if (page.key !== null && this.#guests.keepPage(page.key)) {
+        // The image is for those that come after; its time is not the code's.
+        this.#enter('running');
+        this.#deadline.start(cpuMs);
+      }
+    }
+    return hand(entry[open], [settings]);
   }
 
   /** Runs what promises left to do, until the answer is there or nothing can bring it. */
@@ -295,7 +325,10 @@ export class SandboxCore {
     discard: () => void,
   ): GuestResult {
     const isOver = this.#deadline.isOver;
-    if (isOver) this.#deadline.start(salvageMs);
+    if (isOver) {
+      this.#enter('concluding');
+      this.#deadline.start(concludeMs);
+    }
     const answer = outcome.ok ? this.#orNeverSettled(engine, entry, outcome) : engine.call(entry.fail, outcome.thrown);
     const text = this.#textOf(engine, answer);
     const result =

@@ -20,6 +20,8 @@ export interface SandboxPage {
   readonly headers: Readonly<Record<string, string>>;
   readonly contentKind: ContentKind;
   readonly body: Uint8Array;
+  /** Of the body. Where it is given, a page that comes again and again is not parsed again. */
+  readonly contentHash?: string;
 }
 
 /** What the last recorded run reported; `page.previous` in the code. */

@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import type { GuestImage } from './guest.js';
-import { phases, progressWords } from './messages.js';
+import { concludeMs, phases, progressWords } from './messages.js';
 import type { EncodedJob, Ended, EvaluatorSettings, TextOutcome, WorkerReply, WorkerSettings } from './messages.js';
 
 export interface PoolSettings extends EvaluatorSettings {
@@ -20,7 +20,7 @@ const longJobMs = 100;
 const wallFactor = 10;
 const shortestWatchMs = 10;
 /** How long a thread may take to say what CPU time it used; it answers in the middle of its work, once it gets a core. */
-const answerMs = 250;
+const answerMs = 1_000;
 const startMs = 10_000;
 const heapLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32, stackSizeMb: 16 };
 
@@ -229,14 +229,14 @@ export class WorkerPool {
   /** Ends a worker whose job is over its time; else looks again when it may be. */
   async #inspect(worker: PoolWorker, job: RunningJob | null): Promise<void> {
     if (job === null || worker.job !== job || worker.isEnding) return;
-    const { graceMs, parseMs } = this.#settings;
+    const { graceMs } = this.#settings;
     const { phase } = worker;
     const nowMs = performance.timeOrigin + performance.now() - this.#epochMs;
     const sinceMs = phase === phases.idle ? job.startedMs : worker.sinceMs;
-    const budgetMs = phase === phases.idle ? startMs : phase === phases.running ? job.cpuMs : parseMs;
+    const budgetMs = this.#budgetMs(phase, job);
     const leftMs = sinceMs + budgetMs + graceMs - nowMs;
     // What comes after this phase may be over its own time sooner than this one, but not sooner than if it began now.
-    const nextMs = phase === phases.running ? leftMs : Math.min(leftMs, this.#shortestMs(job));
+    const nextMs = phase >= phases.running ? leftMs : Math.min(leftMs, this.#shortestMs(job));
     if (leftMs > 0) return this.#watch(worker, nextMs + 1);
     const isBeyondWall = nowMs - sinceMs > budgetMs * wallFactor + graceMs;
     if (!isBeyondWall) {
@@ -246,7 +246,13 @@ export class WorkerPool {
       const unusedMs = usedMs === null ? 0 : budgetMs + graceMs - usedMs;
       if (worker.phase !== phase || unusedMs > 0) return this.#watch(worker, Math.max(unusedMs, shortestWatchMs));
     }
-    await this.#end(worker, phase === phases.running ? 'cpu_time' : 'parse_time');
+    await this.#end(worker, phase >= phases.running ? 'cpu_time' : 'parse_time');
+  }
+
+  #budgetMs(phase: number, { cpuMs }: WaitingJob): number {
+    if (phase === phases.idle) return startMs;
+    if (phase === phases.parsing) return this.#settings.parseMs;
+    return phase === phases.running ? cpuMs : concludeMs;
   }
 
   /** CPU time of the phase so far; null where the thread does not say, which is no excuse for it. */

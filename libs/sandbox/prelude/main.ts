@@ -29,6 +29,7 @@ const apply = Reflect.apply;
 
 let form: Form = 'script';
 let handedOver: unknown[] = [];
+let pageText = '';
 let finish: (value: unknown) => string = () => '';
 let settled: string | null = null;
 
@@ -56,15 +57,20 @@ function settle(value: unknown): string | null {
 }
 
 export const guestEntry = {
-  openPage(parts: readonly [ArrayBuffer, string, string, string, string, string, string, string]): void {
-    const [tables, text, values, names, classes, ids, body, settingsText] = parts;
-    const settings = parseJson(settingsText) as EvaluationSettings;
-    start(settings);
+  /** What is the same for all code on a page; from here the memory may be imaged for what comes next on it. */
+  loadPage(parts: readonly [ArrayBuffer, string, string, string, string, string, string]): void {
+    const [tables, text, values, names, classes, ids, body] = parts;
     loadTree(tables, text, values, names, classes, ids);
+    pageText = body;
+  },
+
+  openPage(parts: readonly [string]): void {
+    const settings = parseJson(parts[0]) as EvaluationSettings;
+    start(settings);
     const type = /^[\w.+-]+\/[\w.+-]+/.exec(settings.headers['content-type'] ?? '');
     if (type !== null && settings.contentKind !== 'html') pageFacts.contentType = type[0].toLowerCase();
     const document = openDocument(settings.finalUrl, settings.url);
-    const { page, stateNow } = createPage(settings, body);
+    const { page, stateNow } = createPage(settings, pageText);
     define('document', document);
     define('page', page);
     handedOver = [document, page];
