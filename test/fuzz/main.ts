@@ -44,7 +44,7 @@ function tell(
   { runs, compared, outcomes, faults, slowestMs, slowestSeed, ...memory }: FuzzSummary,
   deaths: readonly string[],
 ): void {
-  print(`${runs} runs, ${compared} of them compared with a second one`);
+  print(`${runs} runs, ${compared} answers compared with the first one to the same`);
   for (const [outcome, count] of [...outcomes].toSorted((a, b) => b[1] - a[1])) print(`  ${outcome}: ${count}`);
   print(`slowest answer ${slowestMs.toFixed(0)} ms (--seed ${slowestSeed} --runs 1)`);
   print(
