@@ -1,4 +1,5 @@
 /** Organisations, their members, API keys and sessions. */
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { idSchema, storedTimestamp, timestamp } from './common.js';
 import type { ViewDefinition } from '#read-store/read-store';
@@ -37,6 +38,19 @@ export const setupInput = z.strictObject({
 });
 export type SetupInput = z.infer<typeof setupInput>;
 
+/** `10.0.0.0/8`, `2001:db8::/32`; one address stands for itself. */
+function isAddressRange(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  return bits === undefined || (/^[0-9]{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}
+
+const addressRange = z
+  .string()
+  .max(50)
+  .refine(isAddressRange, { error: 'must be an address or a range such as 10.0.0.0/8' });
+
 /** What the gateway must know of a key to let a request in (view `keys`, by public id). */
 export const keyDocument = z.object({
   id: idSchema('key'),
@@ -48,6 +62,8 @@ export const keyDocument = z.object({
   hash: z.string(),
   createdAt: storedTimestamp,
   expiresAt: storedTimestamp.nullable(),
+  /** Where it may be used from; none: from everywhere. */
+  allowedCidrs: z.array(z.string()).default([]),
   revokedAt: storedTimestamp.nullable(),
 });
 export type KeyDocument = z.infer<typeof keyDocument>;
@@ -71,6 +87,11 @@ export const keyInput = z.strictObject({
     .max(scope.options.length)
     .refine((scopes) => new Set(scopes).size === scopes.length, { error: 'must name each scope once' }),
   expiresAt: timestamp.nullable().default(null),
+  allowedCidrs: z
+    .array(addressRange)
+    .max(50)
+    .default([])
+    .describe('Addresses and ranges that the key may be used from; none: from everywhere.'),
 });
 export type KeyInput = z.infer<typeof keyInput>;
 
@@ -190,7 +211,12 @@ export const accountEvents = {
     passwordHash: z.string(),
     role,
   }),
-  'key.created': z.object({ key: keyDocument.omit({ createdAt: true, revokedAt: true }), createdBy: z.string() }),
+  'key.created': z.object({
+    key: keyDocument
+      .omit({ createdAt: true, revokedAt: true })
+      .extend({ allowedCidrs: z.array(z.string()).optional() }),
+    createdBy: z.string(),
+  }),
   'key.revoked': z.object({ id: idSchema('key'), publicId: z.string() }),
   /** `id`: the keyed hash of the token. */
   'session.opened': sessionDocument.omit({ createdAt: true }),

@@ -1,10 +1,11 @@
 /** API keys on requests: from the Authorization header to who is asking. The text of keys is in `#contracts/api-key`. */
 import { timingSafeEqual } from 'node:crypto';
-import { keysView, type Scope } from '#contracts/account';
+import { keyDocument, keysView, type Scope } from '#contracts/account';
 import { hashApiKey, parseApiKey } from '#contracts/api-key';
 import type { ReadStore } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
 import { AppError } from '#runtime/errors';
+import { isWithin } from './client-address.js';
 
 /** The instance's pepper (Buffer), provided by the composition. */
 export const KEY_PEPPER = Symbol('KeyPepper');
@@ -28,6 +29,12 @@ const missing = new AppError(
 const invalid = new AppError('UNAUTHORIZED', 'invalid_api_key', 'This API key is not valid.');
 const expired = new AppError('UNAUTHORIZED', 'key_expired', 'This API key has expired.');
 
+const elsewhere = new AppError(
+  'FORBIDDEN',
+  'address_not_allowed',
+  'This API key may not be used from this address: see allowedCidrs.',
+);
+
 /** Hashing a key costs more than looking it up; keys that were found good lately are not hashed again. */
 const hashesRemembered = 1_000;
 
@@ -38,7 +45,7 @@ function sameText(one: string, other: string): boolean {
 
 export interface KeyVerifier {
   /** Looks the key up each time, so that a revoked one is refused at once. Rejects only where the read store does. */
-  verify(authorization: string | undefined): Promise<Verdict>;
+  verify(authorization: string | undefined, address: string): Promise<Verdict>;
 }
 
 export function createKeyVerifier(readStore: ReadStore, pepper: Uint8Array, clock: Clock): KeyVerifier {
@@ -54,7 +61,7 @@ export function createKeyVerifier(readStore: ReadStore, pepper: Uint8Array, cloc
   };
 
   return {
-    async verify(authorization) {
+    async verify(authorization, address) {
       if (authorization === undefined || authorization === '') return { ok: false, error: missing };
       const key = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
       const publicId = key === undefined ? undefined : parseApiKey(key)?.publicId;
@@ -64,6 +71,9 @@ export function createKeyVerifier(readStore: ReadStore, pepper: Uint8Array, cloc
       const { id, organizationId, scopes, expiresAt, revokedAt } = known;
       if (revokedAt !== null) return refused;
       if (expiresAt !== null && Date.parse(expiresAt) <= clock.now()) return { ok: false, error: expired };
+      // A view that was built before keys had ranges holds none.
+      const allowedCidrs = keyDocument.shape.allowedCidrs.parse(known.allowedCidrs);
+      if (allowedCidrs.length > 0 && !isWithin(address, allowedCidrs)) return { ok: false, error: elsewhere };
       return { ok: true, principal: { organizationId, actor: `key:${id}`, scopes } };
     },
   };

@@ -19,6 +19,14 @@ function within(text: string, ranges: readonly Range[]): boolean {
   return ranges.some(([network, bits]) => network.kind() === address.kind() && address.match([network, bits]));
 }
 
+/** Whether the address is one of these, or inside one of these ranges. */
+export function isWithin(address: string, ranges: readonly string[]): boolean {
+  return within(
+    address,
+    ranges.map(parseRange).filter((range) => range !== null),
+  );
+}
+
 /** Reads the client's address: X-Forwarded-For counts only as far as every hop that wrote it is trusted. */
 export function createClientAddress(trustedProxies: readonly string[]) {
   const trusted = trustedProxies.map(parseRange).filter((range) => range !== null);

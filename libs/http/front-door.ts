@@ -79,7 +79,7 @@ export class FrontDoor {
       throw unavailable('shutting_down', 'This process is stopping; try again.');
     }
     if (access === 'public') return this.takeAnonymous(request);
-    const verdict = await this.verifier.verify(request.headers.authorization);
+    const verdict = await this.verifier.verify(request.headers.authorization, this.addressOf(request));
     if (!verdict.ok) {
       await this.takeAnonymous(request);
       // An unknown path is 404 for everybody: it is no secret which paths exist.

@@ -14,7 +14,7 @@ import { setUpByEnvironment } from './setup-by-environment.js';
 
 const asking = { actor: 'user:usr_1', requestId: 'req_1' };
 const organizationId = 'org_01jz0000000000000000000000';
-const input = { name: 'CI', scopes: ['write'] satisfies Scope[], expiresAt: null };
+const input = { name: 'CI', scopes: ['write'] satisfies Scope[], expiresAt: null, allowedCidrs: ['10.0.0.0/8'] };
 
 let eventStore: EventStore;
 let readStore: ViewStore;
@@ -112,7 +112,10 @@ describe('API keys', () => {
     { name: 'x', scopes: ['root'] },
     { name: 'x', scopes: ['read', 'read'] },
     { name: 'x', scopes: ['read'], expiresAt: 'tomorrow' },
-    { name: 'x', scopes: ['read'], allowedCidrs: ['10.0.0.0/8'] },
+    { name: 'x', scopes: ['read'], allowedCidrs: ['10.0.0.0/33'] },
+    { name: 'x', scopes: ['read'], allowedCidrs: ['example.com'] },
+    { name: 'x', scopes: ['read'], allowedCidrs: ['10.0.0.0/8/8'] },
+    { name: 'x', scopes: ['read'], allowedCidrs: '10.0.0.0/8' },
   ])('are refused as %j', (body) => {
     expect(keyInput.safeParse(body).success).toBe(false);
   });

@@ -16,6 +16,8 @@ export interface NewKey {
   readonly scopes: readonly Scope[];
   /** RFC 3339, any offset. */
   readonly expiresAt: string | null;
+  /** Where it may be used from; none: from everywhere. */
+  readonly allowedCidrs?: readonly string[];
   /** The key itself, well-formed. */
   readonly text: string;
 }
@@ -23,7 +25,7 @@ export interface NewKey {
 /** Records a key of which only the keyed hash is kept. Making the same one again changes nothing. Rejects with `key_exists`. */
 export async function recordKey(
   ports: KeyPorts,
-  { text, ...fields }: NewKey,
+  { text, allowedCidrs = [], ...fields }: NewKey,
   asking: Asking,
 ): Promise<{ readonly key: ApiKey; readonly revoked: boolean; readonly position: number | null }> {
   const publicId = parseApiKey(text)?.publicId;
@@ -34,6 +36,7 @@ export async function recordKey(
     scopes: [...fields.scopes],
     expiresAt: fields.expiresAt === null ? null : toTimestamp(Date.parse(fields.expiresAt)),
     publicId,
+    allowedCidrs: [...allowedCidrs],
   };
   const { state, position } = await runCommand(ports.eventStore, keyDecider, {
     stream: keyStream(fields.id),
@@ -54,12 +57,13 @@ export async function recordKey(
 export async function createKey(
   ports: KeyPorts,
   organizationId: string,
-  { name, scopes, expiresAt }: KeyInput,
+  { name, scopes, expiresAt, allowedCidrs }: KeyInput,
   asking: Asking,
 ): Promise<{ readonly created: CreatedKey; readonly position: number | null }> {
   const text = createApiKey(randomBytes);
   const id = ports.ids.next('key');
-  const { key, position } = await recordKey(ports, { id, organizationId, name, scopes, expiresAt, text }, asking);
+  const fields = { id, organizationId, name, scopes, expiresAt, allowedCidrs, text };
+  const { key, position } = await recordKey(ports, fields, asking);
   return { created: { ...key, key: text }, position };
 }
 
@@ -78,7 +82,7 @@ export async function createKeyOffline(
   const { created } = await createKey(
     ports,
     organization.id,
-    { name, scopes: [...scopes], expiresAt: null },
+    { name, scopes: [...scopes], expiresAt: null, allowedCidrs: [] },
     { actor: 'system:cli', requestId: ports.ids.next('req') },
   );
   return created;

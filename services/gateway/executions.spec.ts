@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createSqliteBus } from '#bus/sqlite';
+import { requests } from '#contracts/catalogue';
+import { testRun, type ExecutionDocument } from '#contracts/run';
 import { idempotencyView } from '#http/idempotency';
 import { unavailable } from '#runtime/errors';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { createSqliteReadStore } from '#read-store/sqlite';
+import { asJson, type JsonObject } from '#runtime/json';
 import { silentLogger } from '#runtime/logger';
 import {
   errorOf,
@@ -128,6 +131,60 @@ describe('an idempotency key', () => {
     expect(idOf(one)).toMatch(/^exe_/);
   });
 });
+
+describe('a task that is not saved', () => {
+  it('is tried by the execution service, its secrets sealed on the way', async () => {
+    const asked: JsonObject[] = [];
+    const answering = await stores.bus.respond(requests.runTest, async (payload) => {
+      asked.push(payload);
+      const { runId, queuedAt } = testRun.parse(payload);
+      const { organizationId: _, ...execution } = playedExecution(runId, queuedAt);
+      return asJson({ execution: { ...execution, notificationId: null, revision: null, trigger: 'test' } });
+    });
+    const fetch = { headers: { Authorization: 'Bearer hidden' } };
+    const reply = await gateway.send('POST', '/api/notifications/test', { body: { ...task, fetch } });
+    expect(reply.status).toBe(200);
+    expect(member(reply.body, 'data', 'trigger')).toBe('test');
+    expect(JSON.stringify(asked)).not.toContain('hidden');
+    const path = '/api/notifications/test';
+    const masked = { ...task, fetch: { headers: { Authorization: '********' } } };
+    expect(errorOf(await gateway.send('POST', path, { body: masked }))).toEqual(
+      refused(400, 'VALIDATION_ERROR', 'secret_required'),
+    );
+    expect(errorOf(await gateway.send('POST', path, { body: { ...task, evaluationFunction: 'syntax(' } }))).toEqual(
+      refused(400, 'VALIDATION_ERROR', 'syntax_error'),
+    );
+    expect((await gateway.send('POST', path, { body: { ...task, id: 'x' } })).status).toBe(400);
+    expect(asked).toHaveLength(1);
+    await answering.stop();
+    expect((await gateway.send('POST', path, { body: task })).status).toBe(503);
+  });
+});
+
+/** As the execution service answers. */
+function playedExecution(id: string, at: string): ExecutionDocument {
+  return {
+    id,
+    organizationId,
+    notificationId: id,
+    revision: 0,
+    trigger: 'manual',
+    status: 'succeeded',
+    outcome: true,
+    values: {},
+    logs: [],
+    error: null,
+    decision: { notify: false, reason: 'no_actions', transition: null },
+    snapshotId: null,
+    page: null,
+    scheduledFor: at,
+    queuedAt: at,
+    startedAt: at,
+    finishedAt: at,
+    timings: null,
+    seed: id,
+  };
+}
 
 describe('executions and deliveries', () => {
   it('answer 202 at once and 200 with the finished one where it was waited for', async () => {

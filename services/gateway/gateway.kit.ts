@@ -283,7 +283,8 @@ export async function startGateway(
       const publicId = parseApiKey(key)?.publicId ?? '';
       const id = ids.next('key');
       const base = { id, publicId, organizationId, name: 'spec', scopes: [...scopes], hash: hashApiKey(key, pepper) };
-      const document = { ...base, createdAt: toTimestamp(now()), expiresAt: null, revokedAt: null, ...more };
+      const open = { createdAt: toTimestamp(now()), expiresAt: null, allowedCidrs: [], revokedAt: null };
+      const document = { ...base, ...open, ...more };
       await stores.readStore.save(keysView, [{ id: publicId, revision: 1, document }], null);
       defaultKey ??= key;
       return key;

@@ -146,6 +146,13 @@ describe('keys', () => {
     expect(errorOf(await list(key))).toEqual(refused(401, 'UNAUTHORIZED', 'key_expired'));
   });
 
+  it('are good only from where they may be used', async () => {
+    const elsewhere = await gateway.addKey(organizationId, ['read'], { allowedCidrs: ['10.0.0.0/8', '2001:db8::/32'] });
+    expect(errorOf(await list(elsewhere))).toEqual(refused(403, 'FORBIDDEN', 'address_not_allowed'));
+    const here = await gateway.addKey(organizationId, ['read'], { allowedCidrs: ['10.0.0.0/8', '127.0.0.1'] });
+    expect((await list(here)).status).toBe(200);
+  });
+
   it('reach as far as their scopes: write and execute imply read, nothing implies write', async () => {
     const missing = refused(403, 'FORBIDDEN', 'missing_scope');
     const reader = await gateway.addKey(organizationId, ['read']);
@@ -159,6 +166,9 @@ describe('keys', () => {
     const path = `/api/notifications/${idOf(made)}/execute`;
     expect(errorOf(await gateway.send('POST', path, { key: writer }))).toEqual(missing);
     expect((await gateway.send('POST', path, { key: executor })).status).toBe(202);
+    expect(errorOf(await gateway.send('POST', '/api/notifications/test', { key: writer, body: task }))).toEqual(
+      missing,
+    );
   });
 
   it('see nothing of another organisation, in the words of what does not exist', async () => {
