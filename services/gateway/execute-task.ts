@@ -5,13 +5,13 @@ import { z } from 'zod';
 import { BUS, type Bus, type RequestContext } from '#bus/bus';
 import { requests } from '#contracts/catalogue';
 import { executionsView, type ExecutionDocument } from '#contracts/run';
-import { dueRun, type DueRun } from '#contracts/schedule';
+import { dueRun, schedulesView, type DueRun } from '#contracts/schedule';
 import type { TaskDocument } from '#contracts/task';
 import type { IdempotentAttempt } from '#http/route';
 import { createPositionWaiter, type PositionWaiter } from '#read-store/await-position';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
-import { AppError } from '#runtime/errors';
+import { AppError, unavailable } from '#runtime/errors';
 import { derivedId, timeOfId } from '#runtime/ids';
 
 /** `run` is null where a run of that id was asked for before: a repeat after a crash. */
@@ -22,6 +22,9 @@ const unknownYetMs = 3_000;
 const lookAgainMs = 20;
 const slowestLookMs = 200;
 const viewWaitMs = 2_000;
+/** Runs of one task that wait for their turn; a person who asks for more is told to come back. */
+const waitingRuns = 20;
+const comeBackSeconds = 5;
 
 export interface RunRequest {
   readonly task: TaskDocument;
@@ -77,6 +80,7 @@ export class TaskRunner {
 
   /** The finished execution, or the queued one where it was not to be waited for or took longer. */
   async run(request: RunRequest): Promise<{ readonly execution: ExecutionDocument; readonly finished: boolean }> {
+    await this.refuseBacklog(request.task.id);
     const { runId, run: triggeredRun, position } = await this.trigger(request);
     const run = triggeredRun ?? this.askedBefore(runId, request);
     if (position !== null) await this.waiter.reached(position, viewWaitMs);
@@ -91,6 +95,13 @@ export class TaskRunner {
       await setTimeout(Math.min(lookMs, leftMs), undefined, { signal: request.signal }).catch(() => {});
       lookMs = Math.min(slowestLookMs, lookMs * 1.5);
     }
+  }
+
+  private async refuseBacklog(taskId: string): Promise<void> {
+    const planned = await this.readStore.get(schedulesView, taskId);
+    if (planned === null || planned.pending.length < waitingRuns) return;
+    const message = `${waitingRuns} runs of this notification are waiting already; try again once they are done.`;
+    throw unavailable('too_many_runs_waiting', message, comeBackSeconds);
   }
 
   private askedBefore(runId: string, { task, force, dryRun }: RunRequest): DueRun {

@@ -50,7 +50,7 @@ export const executeNotification = route({
   operationId: 'executeNotification',
   summary: 'Run a notification task now',
   description:
-    'It obeys the policy; `force` notifies if the outcome is true; `dryRun` sends nothing and changes no state. With `wait` the answer is the finished execution where it finishes in time.',
+    'It obeys the policy; `force` notifies if the outcome is true; `dryRun` sends nothing and changes no state. With `wait` the answer is the finished execution where it finishes in time. While twenty runs of the task are waiting for their turn, the answer is 503 `too_many_runs_waiting`.',
   tag: 'Execute',
   access: 'execute',
   ids: task,

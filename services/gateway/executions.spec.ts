@@ -4,6 +4,7 @@ import { requests } from '#contracts/catalogue';
 import { testRun, type ExecutionDocument } from '#contracts/run';
 import { idempotencyView } from '#http/idempotency';
 import { unavailable } from '#runtime/errors';
+import { schedulesView, type DueRun } from '#contracts/schedule';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { asJson, type JsonObject } from '#runtime/json';
@@ -206,6 +207,46 @@ describe('executions and deliveries', () => {
     );
     expect(member(second.body, 'data', 0, 'id')).not.toBe(member(first.body, 'data', 0, 'id'));
     expect(member(second.body, 'cursor', 'next')).toBeNull();
+  });
+
+  it('answer 503 to a run by hand while many runs of the task are waiting', async () => {
+    const id = idOf(await create());
+    const at = '2026-11-21T10:00:00.000Z';
+    const run: DueRun = {
+      runId: 'exe_00000000000000000000000000',
+      taskId: id,
+      trigger: 'manual',
+      scheduledFor: at,
+      queuedAt: at,
+      force: false,
+      dryRun: false,
+    };
+    const about = { taskId: id, organizationId, nextDueAt: null, shard: 0 };
+    const plan = {
+      taskId: id,
+      taskRevision: 0,
+      schedule: { type: 'manual' },
+      active: true,
+      nextDueAt: null,
+      highWaterMark: null,
+    } as const;
+    const metadata = { organizationId, actor: 'key:x', requestId: 'req_1', causationId: null, at };
+    const waiting = async (count: number, revision: number): Promise<void> => {
+      const document = {
+        ...about,
+        plan,
+        pending: Array.from({ length: count }, () => run),
+        pendingSince: at,
+        metadata,
+      };
+      await stores.readStore.save(schedulesView, [{ id, revision, document }], null);
+    };
+    await waiting(20, 1);
+    const reply = await gateway.send('POST', `/api/notifications/${id}/execute`);
+    expect(errorOf(reply)).toEqual(refused(503, 'SERVER_ERROR', 'too_many_runs_waiting'));
+    expect(reply.headers.get('retry-after')).toBe('5');
+    await waiting(19, 2);
+    expect((await gateway.send('POST', `/api/notifications/${id}/execute`)).status).toBe(202);
   });
 
   it.each(['wait=0', 'wait=61', 'wait=x', 'force=true'])('refuse execute?%s', async (query) => {
