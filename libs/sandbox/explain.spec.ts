@@ -138,6 +138,7 @@ describe('a message', () => {
       'TypeError: document.querySelector("#no") is null, which is not iterable',
     ],
     ['[1].map(3)', 'TypeError: not a function'],
+    ['throw new TypeError("not a function")', 'TypeError: not a function'],
     ['const all = document.links;\nall.filter(Boolean)', 'TypeError: all.filter is not a function'],
   ])('names what failed: %j', async (code, message) => {
     expect((await failureOf(code)).message).toBe(message);

@@ -95,6 +95,8 @@ function calleeAt(tree: CodeTree, offset: number): Fault | null {
   for (const { node } of tree.steps) {
     if (node.type !== 'CallExpression' && node.type !== 'NewExpression') continue;
     const { callee } = node;
+    // Whoever makes an error of that wording calls what can be called.
+    if (callee.type === 'Identifier' && callee.name.endsWith('Error')) continue;
     const at = callee.type === 'MemberExpression' && !callee.computed ? callee.property.start : callee.start;
     if (at === offset || node.start === offset) return { node: callee, at };
     // Inner calls come first.

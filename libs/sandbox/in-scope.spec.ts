@@ -185,6 +185,10 @@ describe('copies, bytes and addresses', () => {
         '(() => { const u = new URL("https://a.example:8/p?q#f"); u.protocol = "file"; u.host = "b.example:9/x"; u.hash = ""; u.search = "?"; u.port = "x"; return u.href; })()',
         'https://b.example:9/p?',
       ],
+      [
+        '(() => { const u = new URL("https://a.example/??x=1"); u.searchParams.append("a b", "\\0+"); return u.search; })()',
+        '?%3Fx=1&a+b=%00%2B',
+      ],
       ['new URL("data:a ?b").href', 'data:a%20?b'],
     ];
     for (const [expression, value] of cases)

@@ -202,7 +202,7 @@ function urlText(record: UrlRecord): string {
 const leftInForm = (mark: string): boolean => /[A-Za-z0-9*\-._]/.test(mark);
 
 function formEncode(text: string): string {
-  return percentEncode(text.replaceAll(' ', '\0'), (mark) => mark === '\0' || leftInForm(mark)).replaceAll('\0', '+');
+  return percentEncode(text, (mark) => mark === ' ' || leftInForm(mark)).replaceAll(' ', '+');
 }
 
 function formDecode(text: string): string {
@@ -229,7 +229,8 @@ export class URLSearchParams {
   }
 
   static bound(query: string, onChange: (text: string) => void): URLSearchParams {
-    const params = new URLSearchParams(query);
+    const params = new URLSearchParams();
+    params.#read(query);
     params.#onChange = onChange;
     return params;
   }
@@ -322,17 +323,14 @@ function given(value: unknown): string {
 
 export class URL {
   #record: UrlRecord;
-  #params: URLSearchParams;
+  /** Made when asked for: most addresses are never asked. */
+  #params: URLSearchParams | null = null;
 
   constructor(url: unknown, base?: unknown) {
     const baseRecord = base === undefined ? null : parseUrl(String(base), null);
     const record = base !== undefined && baseRecord === null ? null : parseUrl(String(url), baseRecord);
     if (record === null) throw new TypeError(`Failed to construct 'URL': Invalid URL: ${String(url)}`);
     this.#record = record;
-    this.#params = URLSearchParams.bound(
-      record.query ?? '',
-      (text) => (this.#record.query = text === '' ? null : text),
-    );
   }
 
   static canParse(url: unknown, base?: unknown): boolean {
@@ -348,7 +346,7 @@ export class URL {
 
   #setQuery(query: string | null): void {
     this.#record.query = query;
-    URLSearchParams.reread(this.#params, query ?? '');
+    if (this.#params !== null) URLSearchParams.reread(this.#params, query ?? '');
   }
 
   get href(): string {
@@ -460,7 +458,10 @@ export class URL {
     this.#setQuery(String(value) === '' ? null : percentEncode(text.replace(/^\?/, ''), left));
   }
   get searchParams(): URLSearchParams {
-    return this.#params;
+    return (this.#params ??= URLSearchParams.bound(
+      this.#record.query ?? '',
+      (text) => (this.#record.query = text === '' ? null : text),
+    ));
   }
   get hash(): string {
     return this.#record.fragment === null || this.#record.fragment === '' ? '' : `#${this.#record.fragment}`;
