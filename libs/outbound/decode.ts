@@ -89,7 +89,8 @@ function tooLarge(limits: BodyLimits): Fault {
 
 /** One array of exactly `length` bytes, over an array buffer of its own. */
 function join(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const body = new Uint8Array(length);
+  // Not from the pool, and not filled with zeros: every byte is written below.
+  const body = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer);
   let at = 0;
   for (const chunk of chunks) {
     const piece = chunk.length > length - at ? chunk.subarray(0, length - at) : chunk;

@@ -1,6 +1,7 @@
 /** Snapshots in one SQLite file beside the events: for the process that holds the data folder alone. */
 import { unavailable } from '#runtime/errors';
 import { inTransaction, openDatabase } from '#sqlite/database';
+import { createGroupCommit } from '#sqlite/group-commit';
 import { packed, unpacked } from './packed-body.js';
 import { keptSince, type Retention, type Snapshot, type Snapshots } from './snapshots.js';
 
@@ -34,6 +35,12 @@ const checkpointPages = 1_000;
 const knownSnapshots = 10_000;
 /** Snapshots that go in one transaction; others have a turn in between. */
 const sweptAtOnce = 200;
+
+interface Save {
+  readonly snapshot: Snapshot;
+  /** null: known to be there. */
+  readonly bytes: Uint8Array | null;
+}
 
 const factsOf = (row: Record<string, unknown>): Snapshot => JSON.parse(String(row['facts'])) as Snapshot;
 
@@ -89,19 +96,27 @@ export function createSqliteSnapshots(
     return rows.length;
   };
 
+  /** False: the content is not there, and was not given. */
+  const write = ({ snapshot, bytes }: Save): boolean => {
+    const { id, organizationId, taskId, takenAt, contentHash } = snapshot;
+    const there = contentOf(snapshot);
+    if (there === null && bytes === null) return false;
+    const content = there ?? Number(addContent.run(organizationId, contentHash, bytes).lastInsertRowid);
+    addSnapshot.run(id, taskId, takenAt, content, JSON.stringify(snapshot));
+    letGo(beyond.all(taskId, retention.keepCount));
+    dropUnused.run(content); // one of that id was there, with another content
+    return true;
+  };
+  const saves = createGroupCommit(database, write, () => undefined);
+
   return {
     async save(snapshot, body) {
-      const { id, organizationId, taskId, takenAt, contentHash } = snapshot;
-      // Compressed before the transaction, and only where the content is new: nothing can drop it between the two.
-      const bytes = contentOf(snapshot) === null ? await packed(body) : new Uint8Array(0);
       try {
-        inTransaction(database, () => {
-          const known = contentOf(snapshot);
-          const content = known ?? Number(addContent.run(organizationId, contentHash, bytes).lastInsertRowid);
-          addSnapshot.run(id, taskId, takenAt, content, JSON.stringify(snapshot));
-          letGo(beyond.all(taskId, retention.keepCount));
-          dropUnused.run(content); // one of that id was there, with another content
-        });
+        // Compressed before the transaction, and only where the content is new.
+        const bytes = contentOf(snapshot) === null ? await packed(body) : null;
+        if (await saves.submit({ snapshot, bytes })) return;
+        // It was there a moment ago, and the last snapshot that named it went meanwhile.
+        await saves.submit({ snapshot, bytes: await packed(body) });
       } catch (error) {
         throw unavailable('snapshots_unavailable', 'The page could not be kept.', 5, error);
       }
@@ -132,6 +147,7 @@ export function createSqliteSnapshots(
     },
 
     async close() {
+      saves.flush();
       database.close();
     },
   };

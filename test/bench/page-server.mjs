@@ -22,7 +22,10 @@ const server = createServer((request, response) => {
   if (shape === undefined || bytes === undefined) return void response.end('pages');
   visits += 1;
   if (kind === 'tagged' && request.headers['if-none-match'] === tag) return void response.writeHead(304).end();
-  const page = pagesOf(shape, bytes)[kind === 'changing' ? visits % pagesEach : 0];
+  const pages = pagesOf(shape, bytes);
+  // Never the same twice, so that nothing is known of it, nor kept already.
+  const page =
+    kind === 'changing' ? Buffer.concat([pages[visits % pagesEach], Buffer.from(`<!-- ${visits} -->`)]) : pages[0];
   const headers = { 'content-type': 'text/html; charset=utf-8', 'content-length': page.length };
   response.writeHead(200, kind === 'tagged' ? { ...headers, etag: tag } : headers);
   response.end(page);
