@@ -97,7 +97,7 @@ describe('idempotency records', () => {
       return answer;
     });
     expect([over.replayed, starts[1]]).toEqual([false, starts[0]]);
-    expect(await Promise.race([never, 'still at it'])).toBe('still at it');
+    expect(await Promise.race([never, Promise.resolve('still at it')])).toBe('still at it');
   });
 
   it('are given back by a worker that met an outage', async () => {
@@ -128,7 +128,7 @@ describe('idempotency records', () => {
       ),
     );
     expect(new Set(answers.map((one) => one.answer.body)).size).toBe(1);
-    expect(answers.map(({ replayed }) => replayed).toSorted()).toEqual([false, true]);
+    expect(answers.filter(({ replayed }) => replayed)).toHaveLength(1);
   });
 
   it('are free again after a day, and are dropped then', async () => {

@@ -100,7 +100,7 @@ describe('the tasks service', () => {
 
   it('tells the later of two creates at once that it wrote nothing, and what is there', async () => {
     const made = await Promise.all([create(1, { name: 'Left' }), create(1, { name: 'Right' })]);
-    expect(made.map(({ position }) => position === null).toSorted()).toEqual([false, true]);
+    expect(made.filter(({ position }) => position === null)).toHaveLength(1);
     expect(made[0]?.state).toEqual(made[1]?.state);
   });
 
