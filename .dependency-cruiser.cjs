@@ -112,7 +112,7 @@ module.exports = {
           '^libs/outbound/',
           '^libs/bus/kafka-client\\.ts$',
           '^libs/sandbox/evaluator\\.ts$', // its pipe to the process that started it
-          '^libs/(http/client-address|runtime/engine-address)\\.ts$', // `isIP`
+          '^libs/(contracts/account|http/client-address|runtime/engine-address)\\.ts$', // `isIP`
           '^libs/page-loader/http\\.ts$', // the names of statuses
           '^services/cli/demo',
           tests,
