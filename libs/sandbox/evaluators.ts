@@ -50,6 +50,7 @@ class Lane {
   #bytes = 0;
   #lastId = 0;
   #hasRoom = true;
+  #isRestingSoon = false;
   #idleTimer: NodeJS.Timeout | null = null;
 
   constructor(settings: LaneSettings) {
@@ -80,7 +81,7 @@ class Lane {
   #pump(): void {
     const lane = this.#process ?? this.#fork();
     if (lane === null || !lane.isReady) return;
-    if (this.#waiting.length === 0) return this.#rest(lane);
+    if (this.#waiting.length === 0) return this.#restSoon(lane);
     lane.setWorking(true);
     for (let job = this.#waiting[0]; job !== undefined && this.#mayStart(job); job = this.#waiting[0]) {
       this.#waiting.shift();
@@ -155,8 +156,17 @@ class Lane {
     for (const job of this.#waiting.splice(0)) job.settle({ ok: false, ended: 'unavailable', message });
   }
 
+  /** Not at once: who was answered may have another job before the next turn. */
+  #restSoon(resting: EvaluatorProcess): void {
+    if (this.#inFlight.size > 0 || this.#isRestingSoon) return;
+    this.#isRestingSoon = true;
+    setImmediate(() => {
+      this.#isRestingSoon = false;
+      if (this.#process === resting && this.#inFlight.size === 0) this.#rest(resting);
+    });
+  }
+
   #rest(resting: EvaluatorProcess): void {
-    if (this.#inFlight.size > 0) return;
     resting.setWorking(false);
     this.#idleTimer ??= setTimeout(() => {
       this.#idleTimer = null;
