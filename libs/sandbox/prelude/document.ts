@@ -6,7 +6,7 @@ import { domError, noLayout } from './dom-exception.js';
 import type { Element } from './element.js';
 import { later } from './later.js';
 import type { HTMLCollection, NodeList } from './lists.js';
-import { liveCollection, liveNodes, namedCollection, oncePerNode } from './lists.js';
+import { liveCollection, liveNodes, oncePerNode } from './lists.js';
 import { insertInto } from './mutations.js';
 import type { NameParts } from './names.js';
 import {
@@ -84,7 +84,7 @@ function titleOf(document: number): number {
 }
 
 function allOf(document: Document, selector: string): HTMLCollection {
-  return namedCollection(Node.numberOf(document), (root) => selectAll(root, selector));
+  return liveCollection(Node.numberOf(document), (root) => selectAll(root, selector));
 }
 
 /** What a document owns that was just made. */
@@ -108,20 +108,21 @@ export class Document extends Node {
     makeNode(documentKind, '');
     super();
     const node = Node.numberOf(this);
-    addDocument(node, { isXml: true, contentType: 'application/xml' });
+    addDocument(node, { isXml: true, contentType: 'application/xml', isBlank: true });
     adopt(node, this);
   }
   get URL(): string {
-    return documentUrl();
+    return factsOf(Node.numberOf(this)).isBlank === true ? 'about:blank' : documentUrl();
   }
   get documentURI(): string {
-    return documentUrl();
+    return this.URL;
   }
   get domain(): string {
     return URL.parse(documentUrl())?.hostname ?? '';
   }
   get compatMode(): string {
-    return isQuirks() && Node.numberOf(this) === 0 ? 'BackCompat' : 'CSS1Compat';
+    const node = Node.numberOf(this);
+    return (node === 0 ? isQuirks() : factsOf(node).isQuirks === true) ? 'BackCompat' : 'CSS1Compat';
   }
   get characterSet(): string {
     return 'UTF-8';
@@ -263,7 +264,7 @@ export class Document extends Node {
     if (!isElementName(tag)) {
       throw domError('InvalidCharacterError', `The tag name provided ('${tag}') is not a valid name.`);
     }
-    const isHtml = !facts.isXml || facts.contentType === 'application/xhtml+xml';
+    const isHtml = !facts.isXml || this.contentType === 'application/xhtml+xml';
     // HTML's own are kept by their names alone, also where one has a colon in it.
     return wrap(owned(this, newElement(isHtml ? tag : `${tag}\n`)));
   }
@@ -402,7 +403,11 @@ export class DOMImplementation {
   createDocument(namespace: unknown, name: unknown, doctype: unknown = null): object | null {
     const space = spaceOf(namespace);
     const document = createNode(documentKind, 0, '');
-    addDocument(document, { isXml: true, contentType: typeOfNamespace[space ?? ''] ?? 'application/xml' });
+    addDocument(document, {
+      isXml: true,
+      contentType: typeOfNamespace[space ?? ''] ?? 'application/xml',
+      isBlank: true,
+    });
     const qualified = name === null ? '' : String(name);
     const parts = qualified === '' ? null : checked(qualified, space, false);
     if (doctype !== null && doctype !== undefined) insertInto(document, Node.numberOf(doctype), -1);
@@ -411,7 +416,9 @@ export class DOMImplementation {
   }
   createHTMLDocument(title?: unknown): object | null {
     const markup = title === undefined ? '' : '<title></title>';
-    const made = wrap(parseDocument(`<!doctype html><html><head>${markup}</head><body></body></html>`));
+    const node = parseDocument(`<!doctype html><html><head>${markup}</head><body></body></html>`);
+    addDocument(node, { isXml: false, contentType: 'text/html', isBlank: true });
+    const made = wrap(node);
     if (title !== undefined) (made as Document).title = title;
     return made;
   }

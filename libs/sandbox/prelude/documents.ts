@@ -6,6 +6,9 @@ import { rootOf } from './tree-walks.js';
 export interface DocumentFacts {
   readonly isXml: boolean;
   readonly contentType: string;
+  /** Of no address of its own: made from nothing, not parsed. */
+  readonly isBlank?: boolean;
+  readonly isQuirks?: boolean;
 }
 
 const ofPage: DocumentFacts[] = [

@@ -18,7 +18,7 @@ import {
   textAreaMembers,
 } from './form-members.js';
 import type { DOMTokenList, HTMLCollection } from './lists.js';
-import { liveCollection, namedCollection, tokenList } from './lists.js';
+import { liveCollection, tokenList } from './lists.js';
 import type { NodeClass } from './nodes.js';
 import { htmlNamespace, mathNamespace, partsOfName, svgNamespace } from './names.js';
 import {
@@ -298,7 +298,7 @@ function addSpecialMembers(): void {
       return 'fieldset';
     },
     get elements(): HTMLCollection {
-      return namedCollection(numberOf(this), (node) => selectAll(node, listedControls));
+      return liveCollection(numberOf(this), (node) => selectAll(node, listedControls));
     },
   });
   for (const control of [

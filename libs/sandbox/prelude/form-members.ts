@@ -12,7 +12,7 @@ import {
   selectedOptionsOf,
 } from './element-state.js';
 import type { HTMLCollection, NodeList } from './lists.js';
-import { controlsCollection, liveCollection, namedCollection, namedControl, staticList } from './lists.js';
+import { controlsCollection, liveCollection, namedControl, staticList } from './lists.js';
 import { later } from './later.js';
 import { NodeMap } from './node-map.js';
 import { numberOf, tag, write } from './nodes.js';
@@ -275,7 +275,7 @@ function optionValue(option: number): string {
 
 export const selectMembers = {
   get options(): HTMLCollection {
-    return namedCollection(numberOf(this), optionsOf);
+    return liveCollection(numberOf(this), optionsOf);
   },
   get selectedOptions(): HTMLCollection {
     return liveCollection(numberOf(this), selectedOptionsOf);

@@ -184,8 +184,9 @@ const namedItems: ProxyHandler<HTMLCollection> = {
     if (name === behind) return target;
     const index = indexOf(name);
     if (index >= 0) return wrap(nodesOf(target)[index] ?? -1) ?? undefined;
-    if (typeof name === 'string' && !(name in target)) return target.namedItem(name) ?? undefined;
-    return getProperty(target, name, target);
+    const value: unknown = getProperty(target, name, target);
+    if (value !== undefined || typeof name === 'symbol') return value;
+    return target.namedItem(name) ?? undefined;
   },
 };
 
@@ -196,13 +197,8 @@ function listOf(node: number, read: Read, listClass: typeof NodeCollection): Nod
   return construct(NodeCollection, [none, read, node], listClass);
 }
 
-/** Elements that `read` finds for a node, as they are whenever the list is asked. */
+/** Elements that `read` finds for a node, as they are whenever the list is asked; by their name or id, too. */
 export function liveCollection(node: number, read: Read): HTMLCollection {
-  return new Proxy(listOf(node, read, HTMLCollection), liveItems) as HTMLCollection;
-}
-
-/** As `liveCollection`, with items by their name or id, too. */
-export function namedCollection(node: number, read: Read): HTMLCollection {
   return new Proxy(listOf(node, read, HTMLCollection) as HTMLCollection, namedItems);
 }
 
@@ -230,6 +226,9 @@ export function oncePerNode<List>(make: (node: number, read: Read) => List, read
 export function staticList(nodes: ArrayLike<number>): NodeList {
   return construct(NodeCollection, [nodes, null, -1], NodeList) as NodeList;
 }
+
+const relations =
+  ' alternate canonical dns-prefetch icon manifest modulepreload next noopener noreferrer opener preconnect prefetch preload stylesheet ';
 
 export class DOMTokenList {
   #node: number;
@@ -294,8 +293,9 @@ export class DOMTokenList {
     this.#write([...new Set(tokens)]);
     return true;
   }
-  supports(): boolean {
-    return true;
+  supports(token: unknown): boolean {
+    if (this.#attribute !== 'rel') throw new TypeError('The attribute has no tokens that could be supported.');
+    return relations.includes(` ${String(token).toLowerCase()} `);
   }
   forEach(visit: (token: string, index: number, list: DOMTokenList) => void, self?: unknown): void {
     this.#tokens().forEach((token, at) => visit.call(self, token, at, this));
@@ -329,8 +329,14 @@ const indexedTokens: ProxyHandler<DOMTokenList> = {
   set: (target, name, value) => Reflect.set(target, name, value, target),
 };
 
+const tokenLists: Record<string, NodeMap<DOMTokenList>> = {};
+
+/** The same list whenever it is asked for. */
 export function tokenList(node: number, attribute: string): DOMTokenList {
-  return new Proxy(new DOMTokenList(node, attribute), indexedTokens);
+  const known = (tokenLists[attribute] ??= new NodeMap<DOMTokenList>());
+  const made = known.get(node) ?? new Proxy(new DOMTokenList(node, attribute), indexedTokens);
+  known.set(node, made);
+  return made;
 }
 
 function dataAttribute(name: string): string {

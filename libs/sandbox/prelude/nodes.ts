@@ -80,6 +80,10 @@ export class Node {
   static readonly DOCUMENT_POSITION_FOLLOWING = 4;
   static readonly DOCUMENT_POSITION_CONTAINS = 8;
   static readonly DOCUMENT_POSITION_CONTAINED_BY = 16;
+  static readonly DOCUMENT_POSITION_IMPLEMENTATION_SPECIFIC = 32;
+  static readonly ENTITY_REFERENCE_NODE = 5;
+  static readonly ENTITY_NODE = 6;
+  static readonly NOTATION_NODE = 12;
 
   #node: number;
 
@@ -240,9 +244,10 @@ export class Node {
 Object.setPrototypeOf(Node, EventTarget);
 Object.setPrototypeOf(Node.prototype, EventTarget.prototype);
 for (const name of Object.getOwnPropertyNames(Node)) {
-  if (/^[A-Z]+_[A-Z_]+$/.test(name)) {
-    Object.defineProperty(Node.prototype, name, { value: Node[name as keyof typeof Node], enumerable: true });
-  }
+  if (!/^[A-Z]+_[A-Z_]+$/.test(name)) continue;
+  const constant = { value: Node[name as keyof typeof Node], writable: false, enumerable: true, configurable: false };
+  Object.defineProperty(Node, name, constant);
+  Object.defineProperty(Node.prototype, name, constant);
 }
 
 export const numberOf = (object: unknown): number => Node.numberOf(object);

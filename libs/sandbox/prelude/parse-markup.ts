@@ -37,10 +37,14 @@ export function installParser(): void {
   if (hostMarkupParser !== undefined) parseOutside = hostMarkupParser;
 }
 
+/** Of the document that was read last. */
+let wasQuirks = false;
+
 /** Nodes made of tables; the first row's, which holds the others. */
 function graft(buffer: ArrayBuffer, text: string, values: string, nameList: string): number {
   const tables = new Int32Array(buffer);
   const word = (at: number): number => tables[at] ?? 0;
+  wasQuirks = word(9) === 1;
   const rows = word(0);
   const attributes = word(1);
   const parentAt = headerLength + rows;
@@ -93,7 +97,7 @@ export function parseFragment(markup: string, contextTag: string, contextNamespa
 /** A document of its own. */
 export function parseDocument(markup: string): number {
   const document = parse(markup, '', '');
-  addDocument(document, { isXml: false, contentType: 'text/html' });
+  addDocument(document, { isXml: false, contentType: 'text/html', isQuirks: wasQuirks });
   return document;
 }
 

@@ -41,6 +41,7 @@ export class Reader {
     const hex = /^[0-9a-fA-F]{1,6}/.exec(this.text.slice(this.at, this.at + 6));
     if (hex !== null) {
       this.at += hex[0].length;
+      if (this.text.startsWith('\r\n', this.at)) this.at++;
       if (blank.test(this.peek())) this.at++;
       const code = Number.parseInt(hex[0], 16);
       return code === 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)
@@ -48,7 +49,7 @@ export class Reader {
         : String.fromCodePoint(code);
     }
     const code = this.text.codePointAt(this.at);
-    if (code === undefined) this.fail();
+    if (code === undefined) return '\ufffd';
     const mark = String.fromCodePoint(code);
     this.at += mark.length;
     return mark;

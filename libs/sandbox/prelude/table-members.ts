@@ -2,7 +2,7 @@
 import { takeOut } from './documents.js';
 import { domError } from './dom-exception.js';
 import type { HTMLCollection } from './lists.js';
-import { namedCollection, oncePerNode } from './lists.js';
+import { liveCollection, oncePerNode } from './lists.js';
 import { NodeMap } from './node-map.js';
 import { numberOf, tag } from './nodes.js';
 import { positionOf } from './sibling-positions.js';
@@ -62,10 +62,10 @@ function tableOf(node: number): number {
   return -1;
 }
 
-const tableRows = oncePerNode(namedCollection, rowsOf);
-const tableBodies = oncePerNode(namedCollection, (node) => childrenWith(node, 'tbody'));
-const sectionRows = oncePerNode(namedCollection, (node) => childrenWith(node, 'tr'));
-const rowCells = oncePerNode(namedCollection, (node) => childrenWith(node, 'td', 'th'));
+const tableRows = oncePerNode(liveCollection, rowsOf);
+const tableBodies = oncePerNode(liveCollection, (node) => childrenWith(node, 'tbody'));
+const sectionRows = oncePerNode(liveCollection, (node) => childrenWith(node, 'tr'));
+const rowCells = oncePerNode(liveCollection, (node) => childrenWith(node, 'td', 'th'));
 
 export const tableMembers = {
   get rows(): HTMLCollection {

@@ -30,6 +30,10 @@ export class NodeFilter {
   static readonly SHOW_DOCUMENT_FRAGMENT = 1024;
 }
 
+for (const name of Object.getOwnPropertyNames(NodeFilter)) {
+  if (/^(?:FILTER|SHOW)_/.test(name)) Object.defineProperty(NodeFilter, name, { writable: false, configurable: false });
+}
+
 export type Filter = ((node: unknown) => number) | { acceptNode(node: unknown): number } | null;
 
 export const accepted = 1;
@@ -92,6 +96,10 @@ export class TreeWalker {
   }
   set currentNode(node: unknown) {
     this.#current = numberOf(node);
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'TreeWalker';
   }
 
   #arrive(node: number): object | null {

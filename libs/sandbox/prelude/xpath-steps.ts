@@ -1,7 +1,7 @@
 /** Steps of a path of XPath: along which axis, to which nodes, in which order. */
 import { Attr, attributeNode } from './attributes.js';
 import { isXmlNode } from './documents.js';
-import { htmlNamespace, partsOf, partsOfName } from './names.js';
+import { htmlNamespace, isHtmlElement, partsOf, partsOfName } from './names.js';
 import { asciiLowerCase } from './row-lists.js';
 import {
   attributesOf,
@@ -31,14 +31,19 @@ export const reverseAxes = ' ancestor ancestor-or-self preceding preceding-sibli
 export type NodeTest =
   | { readonly kind: 'node' | 'text' | 'comment' }
   | { readonly kind: 'instruction'; readonly target: string | null }
-  /** `local` is null for any; a namespace of null was not given by a prefix. */
+  /** `local` is null for any; the namespace is null without a prefix. */
   | { readonly kind: 'name'; readonly local: string | null; readonly namespace: string | null };
 
 function fitsAttribute(test: NodeTest, attribute: Attr): boolean {
   if (test.kind === 'node') return true;
   if (test.kind !== 'name') return false;
   if (test.local === null) return test.namespace === null || attribute.namespaceURI === test.namespace;
-  return attribute.localName === test.local && attribute.namespaceURI === test.namespace;
+  if (attribute.namespaceURI !== test.namespace) return false;
+  if (attribute.localName === test.local) return true;
+  // HTML's own attributes are lower case, however they are asked for.
+  const owner = Attr.ownerOf(attribute);
+  const isOfHtml = owner >= 0 && isHtmlElement(owner) && !isXmlNode(owner);
+  return isOfHtml && attribute.localName === asciiLowerCase(test.local);
 }
 
 function fitsElement(test: NodeTest & { kind: 'name' }, node: number): boolean {

@@ -30,7 +30,7 @@ interface Step {
 // Reading -------------------------------------------------------------------------------------------------------------
 
 const tokenPattern =
-  /[ \t\r\n]*(?:(\d+(?:\.\d*)?|\.\d+)|"([^"]*)"|'([^']*)'|(\/\/|::|\.\.|!=|<=|>=|[()[\].@,/|+\-=<>*$])|([A-Za-z_\u0080-\uffff][\w.\-\u0080-\uffff]*)|($)|([\s\S]))/y;
+  /[ \t\r\n]*(?:(\d+(?:\.\d*)?|\.\d+)|"([^"]*)"|'([^']*)'|(\/\/|::|\.\.|!=|<=|>=|[()[\].@,/|+\-=<>*$])|([A-Za-z_\u00c0-\u1fff\u2070-\u218f\u2c00-\u2fef\u3001-\ufffd][\w.\-\u00b7-\u1fff\u203f\u2040\u2070-\u218f\u2c00-\u2fef\u3001-\ufffd]*)|($)|([\s\S]))/y;
 
 type TokenKind = 'number' | 'text' | 'mark' | 'name' | 'operator' | 'end';
 
@@ -89,7 +89,7 @@ function tokensOf(text: string): Token[] {
   }
 }
 
-type Resolver = (prefix: string) => string;
+type Resolver = (prefix: string) => string | null;
 
 class Parser {
   readonly #tokens: readonly Token[];
@@ -385,17 +385,24 @@ function resolverOf(given: unknown): Resolver {
   }
   return (prefix) => {
     if (prefix === 'xml') return xmlNamespace;
-    const ask: unknown =
-      typeof given === 'function' ? given : (given as { lookupNamespaceURI?: unknown } | null)?.lookupNamespaceURI;
-    if (typeof ask !== 'function' && given !== null && given !== undefined) {
-      throw new TypeError('The resolver cannot be called.');
-    }
-    const found: unknown = typeof ask === 'function' ? ask.call(given, prefix) : null;
-    if (found === null || found === undefined || found === '') {
+    const found = askResolver(given, prefix);
+    if (found === null || found === undefined) {
       throw domError('NamespaceError', `The prefix '${prefix}' is not one that the resolver knows.`);
     }
-    return String(found);
+    return found === '' ? null : found;
   };
+}
+
+/** As text; null where it does not know, or breaks. */
+function askResolver(given: unknown, prefix: string): string | null {
+  try {
+    const ask: unknown =
+      typeof given === 'function' ? given : (given as { lookupNamespaceURI?: unknown } | null)?.lookupNamespaceURI;
+    const found: unknown = typeof ask === 'function' ? ask.call(given, prefix) : null;
+    return found === null || found === undefined ? null : `${found as string}`;
+  } catch {
+    return null;
+  }
 }
 
 function itemOf(object: unknown): Item {
