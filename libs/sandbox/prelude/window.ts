@@ -151,6 +151,27 @@ function defineRareClasses(): void {
   defineLater('XPathResult', () => xpath().XPathResult);
 }
 
+function madeElement(name: string): Element {
+  return (wrap(0) as Document).createElement(name) as Element;
+}
+
+/** `new Image(width, height)` and `new Option(text, value, …)`, which make elements. */
+function defineMakers(): void {
+  define('Image', function Image(width?: unknown, height?: unknown): Element {
+    const image = madeElement('img');
+    if (width !== undefined) image.setAttribute('width', Number(width) >>> 0);
+    if (height !== undefined) image.setAttribute('height', Number(height) >>> 0);
+    return image;
+  });
+  define('Option', function Option(text: unknown = '', value?: unknown, isDefault?: unknown): Element {
+    const option = madeElement('option');
+    if (String(text) !== '') option.textContent = text;
+    if (value !== undefined) option.setAttribute('value', value);
+    if (isDefault === true) option.setAttribute('selected', '');
+    return option;
+  });
+}
+
 /** Everything that does not depend on a page; done once, when the image is made. */
 export function installDom(): void {
   const classes = {
@@ -191,6 +212,7 @@ export function installDom(): void {
   };
   for (const [name, value] of Object.entries(classes)) define(name, value);
   defineRareClasses();
+  defineMakers();
   addTraversal(Document.prototype);
   for (const name of ['window', 'self', 'top', 'parent', 'frames']) define(name, globalThis);
   define('structuredClone', structuredClone);
