@@ -165,7 +165,7 @@ return price < 50;`;
     const { exitCode, out } = await check({ evaluationFunction: 'return 79' });
     expect(exitCode).toBe(1);
     expect(out).toContain('(not_boolean)');
-    expect(out).toContain('Return true or false');
+    expect(out).toMatch(/^ *Compare it: === 79/m);
   });
 
   it('says which setting reaches an address that is not public', async () => {

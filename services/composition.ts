@@ -280,7 +280,10 @@ export async function openPorts(config: Config, logger: Logger): Promise<Ports> 
         : logger.info({}, 'sites can be reached again'),
   });
   tellPageParser(pageParser);
-  const sandbox = createQuickJsSandbox({ pageParser });
+  const sandbox = createQuickJsSandbox({
+    pageParser,
+    onDeath: (why) => logger.warn({ why }, 'an evaluator process ended and is replaced'),
+  });
   return {
     eventStore,
     bus,

@@ -120,7 +120,8 @@ async function openViews(config: Config, logger: Logger): Promise<ViewStore> {
   try {
     return await openReadStore(config, logger);
   } catch (error) {
-    if (!isOfEngine(error)) throw error;
+    const isDamaged = isOnSqlite(config) && error instanceof ConfigError && !isInUse(error);
+    if (!isDamaged && !isOfEngine(error)) throw error;
     throw reject(
       'views_broken',
       `The views in ${config.dataDir} cannot be used (${String(error)}); delete views.db there.`,
