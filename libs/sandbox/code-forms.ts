@@ -23,6 +23,8 @@ const trailingSemicolon = /(?:\s*;)+\s*(?:\/\/[^\n]*\s*)?$/;
 const leadingComments = /^(?:\s+|\/\/[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)+/;
 const classicHead = /^(async\s+)?function\s*(\*?)\s*[^\s(*]*\s*(?=\()/;
 const mayAwait = /\bawait\b/;
+/** Waiting for a value, or in code that is not asynchronous a call, a member, a sum of something named `await`. */
+const awaitsOrNames = /\bawait\s*[([`+\-/]/;
 
 /** Where the bracket opened at `start` closes, -1 if it does not. Knows strings and comments, which is what parameters hold. */
 function closingBracket(code: string, start: number): number {
@@ -90,6 +92,12 @@ export function formOf(code: string, compiles: Compiles): CodeForm | null {
   return isBody(code, compiles, true) ? 'body' : null;
 }
 
+/** Whether the code is to be read as asynchronous: where it can only be that, and where it would else call what nobody has. */
+function waits(code: string, compilesAs: (word: '' | 'async ') => boolean): boolean {
+  if (!mayAwait.test(code)) return false;
+  return !compilesAs('') || (awaitsOrNames.test(code) && compilesAs('async '));
+}
+
 export function runnableCode(code: string, form: CodeForm, compiles: Compiles): RunnableCode {
   switch (form) {
     case 'function': {
@@ -97,13 +105,13 @@ export function runnableCode(code: string, form: CodeForm, compiles: Compiles): 
       return { source: `(\n${isWhole ? code : code.replace(trailingSemicolon, '')}\n)`, isAsyncScript: false };
     }
     case 'body': {
-      const isAsync = mayAwait.test(code) && !compiles(`(function () {\n${code}\n})`, false);
+      const isAsync = waits(code, (word) => compiles(`(${word}function () {\n${code}\n})`, false));
       return { source: `(${isAsync ? 'async ' : ''}function () {\n${code}\n})`, isAsyncScript: false };
     }
     case 'script':
       return {
         source: `\n${code}`,
-        isAsyncScript: mayAwait.test(code) && !compiles(`\n${code}`, false),
+        isAsyncScript: waits(code, (word) => compiles(`\n${code}`, word !== '')),
       };
   }
 }

@@ -83,6 +83,8 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
         ['const wanted = await Promise.resolve("The shop"); return document.title === wanted', 'body'],
         ['let n = 0;\nfor (const li of document.querySelectorAll("li")) n++;\nn === 3', 'script'],
         ['await Promise.resolve(document.title === "The shop")', 'script'],
+        ['await (Promise.resolve(document.title === "The shop"))', 'script'],
+        ['return await (document.title === "The shop")', 'body'],
         ['Promise.resolve(1).then((n) => n === 1)', 'script'],
       ] as const)('%j answers as a %s', async (code, form) => {
         expect(await evaluate(code, { form })).toMatchObject({ ok: true, outcome: true });
