@@ -82,19 +82,24 @@ export function unansweredRuns(events: readonly RecordedEvent[]): string[] {
   ];
 }
 
-/** Who is told what follows from the outcomes alone: once when a condition became true, not again while it stays so. */
+/**
+ * Who is told what follows from the outcomes alone: once when a condition became true, not again while it stays so. A run
+ * that ends while its task is being paused tells nobody, and what still holds afterwards is news.
+ */
 export function wrongDecisions(events: readonly RecordedEvent[]): string[] {
   const found: string[] = [];
+  const paused = new Set(events.filter(({ type }) => type === 'task.paused').map(({ stream }) => stream));
   for (const [taskId, runs] of groupBy(results(events), ({ result }) => result.taskId)) {
     let told = false;
     for (const { result, late, notifications, decision } of runs) {
       if (late || result.outcome === null) continue;
+      if (decision.reason === 'paused' && paused.has(`task-${taskId}`)) continue;
       // Where nobody listens, what would be told is decided all the same.
       const unheard = result.outcome && decision.reason === 'no_actions';
       const decided = unheard || notifications.some(({ kind }) => kind === 'triggered');
       const tells = result.outcome && !told;
       if (tells !== decided) {
-        found.push(`${taskId}: ${result.runId} found ${result.outcome} and told ${notifications.length}`);
+        found.push(`${taskId}: ${result.runId} found ${result.outcome} and told ${notifications.length} (${decision.reason})`);
       }
       told = result.outcome;
     }
