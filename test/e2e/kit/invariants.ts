@@ -99,7 +99,9 @@ export function wrongDecisions(events: readonly RecordedEvent[]): string[] {
       const decided = unheard || notifications.some(({ kind }) => kind === 'triggered');
       const tells = result.outcome && !told;
       if (tells !== decided) {
-        found.push(`${taskId}: ${result.runId} found ${result.outcome} and told ${notifications.length} (${decision.reason})`);
+        found.push(
+          `${taskId}: ${result.runId} found ${result.outcome} and told ${notifications.length} (${decision.reason})`,
+        );
       }
       told = result.outcome;
     }
