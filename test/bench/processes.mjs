@@ -5,11 +5,13 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { profileFolder } from './profile.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const startTimeoutMs = 60_000;
+const probeAgainMs = 5;
 
 /** Known to everybody, from the documentation: the product under measurement listens on loopback for seconds. */
 export const apiKey = 'mk_Ab3dEf9h_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcd3qYUag';
@@ -68,9 +70,14 @@ export async function startProcess(script, { env = {}, probe, profileAs = null }
       reject(new Error(`${script} ended (${code ?? signal}):\n${output}`));
     });
   });
-  const answer = await fetch(new URL(probe, url));
-  if (answer.status !== 200) throw new Error(`${script} answered ${answer.status} to ${probe}`);
-  await answer.arrayBuffer();
+  // A process among several says that it is up before the others, whom it needs, are.
+  for (;;) {
+    const answer = await fetch(new URL(probe, url));
+    await answer.arrayBuffer();
+    if (answer.status === 200) break;
+    if (performance.now() - beganAt > startTimeoutMs) throw new Error(`${script} answers ${answer.status} to ${probe}`);
+    await delay(probeAgainMs);
+  }
   const startedMs = performance.now() - beganAt;
   const end = async (signal) => {
     child.kill(signal);
