@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -8,28 +8,8 @@ import { join } from 'node:path';
 import { createApiKey, parseApiKey } from '#contracts/api-key';
 import { readConfig } from '#runtime/config';
 import { silentLogger } from '#runtime/logger';
-import { main } from './cli.js';
+import { call, type Called } from './cli.kit.js';
 import { run } from './main.js';
-
-interface Called {
-  readonly exitCode: number;
-  readonly out: string;
-  readonly error: string;
-}
-
-/** Calls the command line as a shell would: words in, exit code and both outputs out. */
-async function call(...words: string[]): Promise<Called> {
-  let [out, error] = ['', ''];
-  const spies = [
-    jest.spyOn(process.stdout, 'write').mockImplementation((chunk) => ((out += String(chunk)), true)),
-    jest.spyOn(process.stderr, 'write').mockImplementation((chunk) => ((error += String(chunk)), true)),
-  ];
-  try {
-    return { exitCode: await main(words), out, error };
-  } finally {
-    for (const spy of spies) spy.mockRestore();
-  }
-}
 
 const environment = { ...process.env };
 let folder: string;

@@ -4,7 +4,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import type { NewEvent, RecordedEvent } from '#event-store/event-store';
 import { everyEvent } from '#event-store/read-through';
@@ -12,30 +12,11 @@ import { createSqliteEventStore } from '#event-store/sqlite';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { readConfig } from '#runtime/config';
 import { silentLogger } from '#runtime/logger';
-import { main } from './cli.js';
+import { call, type Called } from './cli.kit.js';
 import { run, type Running } from './main.js';
 import { lookedThroughAgain, publications } from './migrate.js';
 import { keptViews } from './projections.js';
 import { beginMigration } from './unfinished-migration.js';
-
-interface Called {
-  readonly exitCode: number;
-  readonly out: string;
-  readonly error: string;
-}
-
-async function call(...words: string[]): Promise<Called> {
-  let [out, error] = ['', ''];
-  const spies = [
-    jest.spyOn(process.stdout, 'write').mockImplementation((chunk) => ((out += String(chunk)), true)),
-    jest.spyOn(process.stderr, 'write').mockImplementation((chunk) => ((error += String(chunk)), true)),
-  ];
-  try {
-    return { exitCode: await main(words), out, error };
-  } finally {
-    for (const spy of spies) spy.mockRestore();
-  }
-}
 
 const answer = z.strictObject({
   from: z.string(),

@@ -2,32 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { readConfig } from '#runtime/config';
 import { silentLogger } from '#runtime/logger';
-import { main } from './cli.js';
+import { call } from './cli.kit.js';
 import { run, type Running } from './main.js';
 import { keptViews } from './projections.js';
-
-interface Called {
-  readonly exitCode: number;
-  readonly out: string;
-  readonly error: string;
-}
-
-async function call(...words: string[]): Promise<Called> {
-  let [out, error] = ['', ''];
-  const spies = [
-    jest.spyOn(process.stdout, 'write').mockImplementation((chunk) => ((out += String(chunk)), true)),
-    jest.spyOn(process.stderr, 'write').mockImplementation((chunk) => ((error += String(chunk)), true)),
-  ];
-  try {
-    return { exitCode: await main(words), out, error };
-  } finally {
-    for (const spy of spies) spy.mockRestore();
-  }
-}
 
 const answer = z.object({
   views: z.array(z.object({ view: z.string(), state: z.string(), events: z.number(), eventsPerSecond: z.number() })),
