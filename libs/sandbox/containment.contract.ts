@@ -1,8 +1,8 @@
 /** What every sandbox withstands: limits that hold, nothing to reach from inside, pages made to hurt. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { jobOf, pageOf, quick, reasonOf, shop } from './kit.contract.js';
+import { asking, jobOf, pageOf, quick, reasonOf, shop } from './kit.contract.js';
 import { defaultSandboxLimits } from './sandbox.js';
-import type { EvaluationJob, EvaluationResult, Sandbox } from './sandbox.js';
+import type { EvaluationResult, Sandbox } from './sandbox.js';
 
 export function describeContainment(name: string, create: () => Sandbox): void {
   describe(`${name} as a sandbox`, () => {
@@ -12,13 +12,7 @@ export function describeContainment(name: string, create: () => Sandbox): void {
     });
     afterAll(() => sandbox.close());
 
-    const evaluate = (code: string, more?: Partial<EvaluationJob>): Promise<EvaluationResult> =>
-      sandbox.evaluate(jobOf(code, more));
-    const valueOf = async (expression: string, more?: Partial<EvaluationJob>): Promise<unknown> => {
-      const result = await evaluate(`page.report('value', ${expression}); true`, more);
-      if (!result.ok) throw new Error(`${expression}: ${result.failure.reason}: ${result.failure.message}`);
-      return result.values['value'];
-    };
+    const { evaluate, valueOf } = asking(() => sandbox);
 
     describe('limits', () => {
       const limited: readonly (readonly [string, string])[] = [

@@ -1,7 +1,7 @@
 /** What code reads and changes on a page: the DOM as most scripts use it. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { jobOf, pageOf, reasonOf } from './kit.contract.js';
-import type { EvaluationJob, EvaluationResult, Sandbox } from './sandbox.js';
+import { asking, pageOf, reasonOf } from './kit.contract.js';
+import type { Sandbox } from './sandbox.js';
 
 export function describeDomOfPages(name: string, create: () => Sandbox): void {
   describe(`${name} with a page`, () => {
@@ -11,13 +11,7 @@ export function describeDomOfPages(name: string, create: () => Sandbox): void {
     });
     afterAll(() => sandbox.close());
 
-    const evaluate = (code: string, more?: Partial<EvaluationJob>): Promise<EvaluationResult> =>
-      sandbox.evaluate(jobOf(code, more));
-    const valueOf = async (expression: string, more?: Partial<EvaluationJob>): Promise<unknown> => {
-      const result = await evaluate(`page.report('value', ${expression}); true`, more);
-      if (!result.ok) throw new Error(`${expression}: ${result.failure.reason}: ${result.failure.message}`);
-      return result.values['value'];
-    };
+    const { evaluate, valueOf } = asking(() => sandbox);
 
     const reads: readonly (readonly [string, unknown])[] = [
       ['document.title', 'The shop'],

@@ -1,6 +1,6 @@
 /** What the sandbox's specs run on: a page, jobs for it, and the reason of a result. */
 import { defaultSandboxLimits } from './sandbox.js';
-import type { EvaluationJob, EvaluationResult, SandboxPage } from './sandbox.js';
+import type { EvaluationJob, EvaluationResult, Sandbox, SandboxPage } from './sandbox.js';
 
 export const quick = { ...defaultSandboxLimits, cpuMs: 200 };
 
@@ -38,6 +38,18 @@ export function jobOf(code: string, more: Partial<EvaluationJob> = {}): Evaluati
     limits: quick,
     ...more,
   };
+}
+
+/** Ways to ask a sandbox that is made before each suite. */
+export function asking(sandbox: () => Sandbox) {
+  const evaluate = (code: string, more?: Partial<EvaluationJob>): Promise<EvaluationResult> =>
+    sandbox().evaluate(jobOf(code, more));
+  const valueOf = async (expression: string, more?: Partial<EvaluationJob>): Promise<unknown> => {
+    const result = await evaluate(`page.report('value', ${expression}); true`, more);
+    if (!result.ok) throw new Error(`${expression}: ${result.failure.reason}: ${result.failure.message}`);
+    return result.values['value'];
+  };
+  return { evaluate, valueOf };
 }
 
 export function reasonOf(result: EvaluationResult): string {

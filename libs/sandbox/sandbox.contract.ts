@@ -1,8 +1,8 @@
 /** What every sandbox promises: an adapter's spec calls this with a way to make one. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '#runtime/json';
-import { jobOf, pageOf, quick, reasonOf, shop } from './kit.contract.js';
-import type { CodeForm, EvaluationJob, EvaluationResult, Sandbox } from './sandbox.js';
+import { asking, pageOf, quick, reasonOf, shop } from './kit.contract.js';
+import type { CodeForm, Sandbox } from './sandbox.js';
 
 export function describeSandbox(name: string, create: () => Sandbox): void {
   describe(`${name} as a sandbox`, () => {
@@ -12,13 +12,7 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
     });
     afterAll(() => sandbox.close());
 
-    const evaluate = (code: string, more?: Partial<EvaluationJob>): Promise<EvaluationResult> =>
-      sandbox.evaluate(jobOf(code, more));
-    const valueOf = async (expression: string, more?: Partial<EvaluationJob>): Promise<unknown> => {
-      const result = await evaluate(`page.report('value', ${expression}); true`, more);
-      if (!result.ok) throw new Error(`${expression}: ${result.failure.reason}: ${result.failure.message}`);
-      return result.values['value'];
-    };
+    const { evaluate, valueOf } = asking(() => sandbox);
 
     describe('reading code', () => {
       const forms: readonly (readonly [string, CodeForm])[] = [
