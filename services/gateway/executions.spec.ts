@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createSqliteBus } from '#bus/sqlite';
 import { requests } from '#contracts/catalogue';
-import { testRun, type ExecutionDocument } from '#contracts/run';
+import { testRun } from '#contracts/run';
 import { idempotencyView } from '#http/idempotency';
 import { unavailable } from '#runtime/errors';
 import { schedulesView, type DueRun } from '#contracts/schedule';
@@ -11,14 +11,15 @@ import { asJson, type JsonObject } from '#runtime/json';
 import { silentLogger } from '#runtime/logger';
 import {
   errorOf,
+  type GatewayKit,
   idOf,
   member,
+  playedExecution,
   refused,
+  type Reply,
   startGateway,
   taskBody as task,
   webhookBody as webhook,
-  type GatewayKit,
-  type Reply,
 } from './gateway.kit.js';
 
 const stores = {
@@ -139,7 +140,7 @@ describe('a task that is not saved', () => {
     const answering = await stores.bus.respond(requests.runTest, async (payload) => {
       asked.push(payload);
       const { runId, queuedAt } = testRun.parse(payload);
-      const { organizationId: _, ...execution } = playedExecution(runId, queuedAt);
+      const { organizationId: _, ...execution } = playedExecution(runId, organizationId, queuedAt);
       return asJson({ execution: { ...execution, notificationId: null, revision: null, trigger: 'test' } });
     });
     const fetch = { headers: { Authorization: 'Bearer hidden' } };
@@ -161,31 +162,6 @@ describe('a task that is not saved', () => {
     expect((await gateway.send('POST', path, { body: task })).status).toBe(503);
   });
 });
-
-/** As the execution service answers. */
-function playedExecution(id: string, at: string): ExecutionDocument {
-  return {
-    id,
-    organizationId,
-    notificationId: id,
-    revision: 0,
-    trigger: 'manual',
-    status: 'succeeded',
-    outcome: true,
-    values: {},
-    logs: [],
-    error: null,
-    decision: { notify: false, reason: 'no_actions', transition: null },
-    snapshotId: null,
-    page: null,
-    scheduledFor: at,
-    queuedAt: at,
-    startedAt: at,
-    finishedAt: at,
-    timings: null,
-    seed: id,
-  };
-}
 
 describe('executions and deliveries', () => {
   it('answer 202 at once and 200 with the finished one where it was waited for', async () => {

@@ -177,6 +177,31 @@ async function playTasks(
   });
 }
 
+/** A finished execution, as the execution service tells of it. */
+export function playedExecution(id: string, organizationId: string, at: string): ExecutionDocument {
+  return {
+    id,
+    organizationId,
+    notificationId: id,
+    revision: 0,
+    trigger: 'manual',
+    status: 'succeeded',
+    outcome: true,
+    values: {},
+    logs: [],
+    error: null,
+    decision: { notify: false, reason: 'no_actions', transition: null },
+    snapshotId: null,
+    page: null,
+    scheduledFor: at,
+    queuedAt: at,
+    startedAt: at,
+    finishedAt: at,
+    timings: null,
+    seed: id,
+  };
+}
+
 /** Plays scheduling and execution: a run that is asked for is recorded at once, true. */
 async function playRuns({ bus, readStore }: KitStores, now: () => number) {
   let position = 0;
@@ -185,27 +210,7 @@ async function playRuns({ bus, readStore }: KitStores, now: () => number) {
     const at = toTimestamp(now());
     const run: DueRun = { runId, taskId, trigger: 'manual', scheduledFor: at, queuedAt: at, force, dryRun };
     position += 1;
-    const document: ExecutionDocument = {
-      id: runId,
-      organizationId,
-      notificationId: taskId,
-      revision: 0,
-      trigger: 'manual',
-      status: 'succeeded',
-      outcome: true,
-      values: {},
-      logs: [],
-      error: null,
-      decision: { notify: false, reason: 'no_actions', transition: null },
-      snapshotId: null,
-      page: null,
-      scheduledFor: at,
-      queuedAt: at,
-      startedAt: at,
-      finishedAt: at,
-      timings: null,
-      seed: null,
-    };
+    const document: ExecutionDocument = { ...playedExecution(runId, organizationId, at), notificationId: taskId };
     await readStore.save(executionsView, [{ id: runId, revision: position, document }], position);
     return asJson({ run, position });
   });
