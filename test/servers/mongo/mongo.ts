@@ -38,6 +38,9 @@ async function environment(): Promise<string> {
   });
 }
 
+/** The server looks through and sorts all its records of retryable writes at each write: with its own 10,000 that is most of what a write costs. */
+const retriesKnown = 256;
+
 export const mongo = {
   name: 'mongo',
   variable: 'READ_STORE_URL',
@@ -47,7 +50,7 @@ export const mongo = {
   async prepare(port: number, dataFolder: string): Promise<Program> {
     await mkdir(dataFolder, { recursive: true });
     // Not by the script in bin/: its first line names the folder in which pip once put it.
-    const start = 'import sys; from secantus.cli import main; sys.exit(main())';
+    const start = `import sys; import secantus.transactions as own; own._RETRYABLE_RECORD_MAX = ${retriesKnown}; from secantus.cli import main; sys.exit(main())`;
     const where = ['--host', '127.0.0.1', '--port', String(port), '--storage-path', dataFolder];
     const how = ['--sync-on-commit', '--cache-size', '256M', '--log-level', 'WARNING'];
     return {
