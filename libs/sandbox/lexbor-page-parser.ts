@@ -42,8 +42,8 @@ type Parts = { readonly [name in (typeof partNames)[number]]: EncodedText };
 const wasmPageBytes = 65_536;
 const initialPages = 64;
 const maximumPages = 2_048;
-/** An instance that has grown past this is made anew: memory of WebAssembly never shrinks. */
-const renewAboveBytes = 16 * 1024 * 1024;
+/** An instance that has grown past this is made anew: memory of WebAssembly never shrinks. A page of 1 MB takes 18 MB. */
+const renewAboveBytes = 48 * 1024 * 1024;
 const attributesPerTag = 1_024;
 const partWords = 3;
 const outputWords = 3 + partNames.length * partWords;
