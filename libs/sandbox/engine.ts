@@ -8,6 +8,7 @@ import { newVariant } from 'quickjs-emscripten-core';
 import { decodeText } from './flat-page.js';
 import type { EncodedText } from './flat-page.js';
 import {
+  clearedStackBytes,
   findCollectAtWord,
   findHeapEndWord,
   guestStackBytes,
@@ -129,6 +130,18 @@ function readString(encoded: Uint8Array): string {
   return decodeText({ bytes: encoded.subarray(at, at + byteLength), isWide });
 }
 
+async function instantiate(
+  wasmModule: WebAssembly.Module,
+  maximum: number,
+): Promise<{ readonly module: QuickJSEmscriptenModule; readonly ffi: QuickJSFFI }> {
+  const wasmMemory = new WebAssembly.Memory({ initial: initialPages, maximum });
+  const variant = newVariant(baseVariant, { wasmMemory, wasmModule });
+  const [loader, FFI] = await Promise.all([variant.importModuleLoader(), variant.importFFI()]);
+  const module = await (loader as EmscriptenModuleLoader<QuickJSEmscriptenModule>)();
+  module.type = 'sync';
+  return { module, ffi: new FFI(module) };
+}
+
 export class Engine {
   readonly #module: QuickJSEmscriptenModule;
   readonly #ffi: QuickJSFFI;
@@ -141,17 +154,19 @@ export class Engine {
   #image: EngineImage | null;
   #shouldInterrupt: () => boolean = () => false;
   #hostFunction: HostFunction | null = null;
+  #isUsed: boolean;
 
   private constructor(
     module: QuickJSEmscriptenModule,
     ffi: QuickJSFFI,
     maximumBytes: number,
-    image: EngineImage | null,
+    image: EngineImage | number,
   ) {
     this.#maximumBytes = maximumBytes;
     this.#module = module;
     this.#ffi = ffi;
-    this.#image = image;
+    this.#isUsed = typeof image === 'number';
+    this.#image = typeof image === 'number' ? null : image;
     const refuse = (): never => {
       throw new Error('the sandbox has no such host function');
     };
@@ -172,7 +187,7 @@ export class Engine {
       freeHostRef: () => undefined,
       shouldInterrupt: () => (this.#shouldInterrupt() ? 1 : 0),
     };
-    if (image !== null) {
+    if (typeof image !== 'number') {
       this.#heapEndWord = image.heapEndWord;
       this.#collectAtWord = image.collectAtWord;
       this.#runtime = image.runtime;
@@ -180,7 +195,7 @@ export class Engine {
       this.#undefined = image.undefinedValue;
       return;
     }
-    this.#heapEndWord = findHeapEndWord(module);
+    this.#heapEndWord = image;
     this.#runtime = ffi.QTS_NewRuntime();
     this.#collectAtWord = findCollectAtWord(module, this.#runtime);
     ffi.QTS_RuntimeSetMaxStackSize(this.#runtime, guestStackBytes);
@@ -195,12 +210,10 @@ export class Engine {
    */
   static async create(wasmModule: WebAssembly.Module, memoryMb: number, image: EngineImage | null): Promise<Engine> {
     const maximum = Math.max(initialPages, Math.ceil((memoryMb * 1024 * 1024) / wasmPageBytes));
-    const wasmMemory = new WebAssembly.Memory({ initial: initialPages, maximum });
-    const variant = newVariant(baseVariant, { wasmMemory, wasmModule });
-    const [loader, FFI] = await Promise.all([variant.importModuleLoader(), variant.importFFI()]);
-    const module = await (loader as EmscriptenModuleLoader<QuickJSEmscriptenModule>)();
-    module.type = 'sync';
-    return new Engine(module, new FFI(module), maximum * wasmPageBytes, image);
+    // The search leaves a larger heap behind than it found, which each restore would have to clear: another bears it.
+    const known = image ?? findHeapEndWord((await instantiate(wasmModule, initialPages)).module);
+    const { module, ffi } = await instantiate(wasmModule, maximum);
+    return new Engine(module, ffi, maximum * wasmPageBytes, known);
   }
 
   get memoryBytes(): number {
@@ -259,7 +272,9 @@ export class Engine {
   /** Puts the memory back to the image, or to one that was taken since; nothing that ran after that is left. */
   restore(image: MemoryImage | null = this.#image): void {
     if (image === null) throw new Error('no image was taken');
-    restoreMemory(this.#module.HEAPU8, image, this.#heapEnd());
+    const { used, fresh } = clearedStackBytes;
+    restoreMemory(this.#module.HEAPU8, image, this.#heapEnd(), this.#isUsed ? used : fresh);
+    this.#isUsed = true;
     this.#collectRarely();
   }
 

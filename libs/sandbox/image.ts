@@ -11,8 +11,8 @@ import type {
 
 /** The guest's own limit on the C stack; the build reserves 5 MB, so regular expressions have room above it. */
 export const guestStackBytes = 262_144;
-/** How much of the C stack is cleared on restore: the guest's limit twice over. */
-const clearedStackBytes = 2 * guestStackBytes;
+/** How much of the C stack is cleared on restore: the guest's limit twice over, or what the making of an instance takes. */
+export const clearedStackBytes = { used: 2 * guestStackBytes, fresh: 16_384 } as const;
 const granuleBytes = 4_096;
 /** What the engine starts with as the heap size at which it looks for cycles of garbage. */
 const engineCollectAtBytes = 262_144;
@@ -123,10 +123,15 @@ export function scrubFreeMemory(module: QuickJSEmscriptenModule, heapEnd: () => 
 }
 
 /** Nothing that was written since the image was taken is left. `usedEnd` is the end of the heap as it is now. */
-export function restoreMemory(memory: Uint8Array, { runs, stackEnd }: MemoryImage, usedEnd: number): void {
+export function restoreMemory(
+  memory: Uint8Array,
+  { runs, stackEnd }: MemoryImage,
+  usedEnd: number,
+  stackBytes: number,
+): void {
   let filledTo = 0;
   for (const { at, bytes } of runs) {
-    memory.fill(0, at <= stackEnd ? Math.max(filledTo, at - clearedStackBytes) : filledTo, at);
+    memory.fill(0, at <= stackEnd ? Math.max(filledTo, at - stackBytes) : filledTo, at);
     memory.set(bytes, at);
     filledTo = at + bytes.byteLength;
   }

@@ -58,46 +58,61 @@ type ElementClass = new () => Element;
 const classes: Record<string, ElementClass> = { HTMLElement };
 const classOfTag = new Map<string, ElementClass>();
 
-function reflect(target: object, entry: string): void {
+const ofProperty = { enumerable: true, configurable: true };
+
+/** Property and accessors of an entry. No function in a function more than it takes: each is copied at each restore. */
+function reflection(entry: string): readonly [string, PropertyDescriptor] {
   const [, property = '', attributeName, type = ''] = /^(\w+)(?:\(([\w-]+)\))?(?::(.+))?$/.exec(entry) ?? [];
   const attribute = attributeName ?? property.toLowerCase();
-  const define = (get: (node: number) => unknown, set: (node: number, value: unknown) => void): void => {
-    Object.defineProperty(target, property, {
-      get(this: unknown) {
-        return get(numberOf(this));
-      },
-      set(this: unknown, value: unknown) {
-        set(numberOf(this), value);
-      },
-      enumerable: true,
-      configurable: true,
-    });
+  const set = function (this: unknown, value: unknown): void {
+    write(numberOf(this), attribute, value);
   };
-  const writeText = (node: number, value: unknown): void => write(node, attribute, value);
-  if (type === '') return define((node) => getAttribute(node, attribute) ?? '', writeText);
-  if (type === 'url') return define((node) => resolvedUrl(node, attribute), writeText);
-  if (type === 'flag') {
-    return define(
-      (node) => getAttribute(node, attribute) !== null,
-      (node, value) => (value ? setAttribute(node, attribute, '') : removeAttribute(node, attribute)),
-    );
+  if (type === '') {
+    const get = function (this: unknown): string {
+      return getAttribute(numberOf(this), attribute) ?? '';
+    };
+    return [property, { get, set, ...ofProperty }];
   }
+  if (type === 'url') {
+    const get = function (this: unknown): string {
+      return resolvedUrl(numberOf(this), attribute);
+    };
+    return [property, { get, set, ...ofProperty }];
+  }
+  if (type === 'flag') return [property, flagReflection(attribute)];
   const number = /^number=(.+)$/.exec(type);
   if (number !== null) {
     const otherwise = Number(number[1]);
-    return define((node) => {
-      const value = Number.parseFloat(getAttribute(node, attribute) ?? '');
+    const get = function (this: unknown): number {
+      const value = Number.parseFloat(getAttribute(numberOf(this), attribute) ?? '');
       return Number.isNaN(value) ? otherwise : value;
-    }, writeText);
+    };
+    return [property, { get, set, ...ofProperty }];
   }
   const words = type.split(',');
-  define((node) => {
-    const value = (getAttribute(node, attribute) ?? '').toLowerCase();
+  const get = function (this: unknown): string | undefined {
+    const value = (getAttribute(numberOf(this), attribute) ?? '').toLowerCase();
     return words.includes(value) ? value : words[0];
-  }, writeText);
+  };
+  return [property, { get, set, ...ofProperty }];
+}
+
+function flagReflection(attribute: string): PropertyDescriptor {
+  return {
+    get(this: unknown): boolean {
+      return getAttribute(numberOf(this), attribute) !== null;
+    },
+    set(this: unknown, value: unknown): void {
+      if (value) setAttribute(numberOf(this), attribute, '');
+      else removeAttribute(numberOf(this), attribute);
+    },
+    ...ofProperty,
+  };
 }
 
 function makeClasses(): void {
+  // Classes that have the same entry share its accessors.
+  const reflections = new Map<string, readonly [string, PropertyDescriptor]>();
   for (const [name, entries] of Object.entries(reflected)) {
     if (name !== 'HTMLElement') {
       const parent =
@@ -108,7 +123,12 @@ function makeClasses(): void {
       classes[name] = made;
     }
     const target = classes[name]?.prototype as object;
-    for (const entry of entries.split(' ')) if (entry !== '') reflect(target, entry);
+    for (const entry of entries.split(' ')) {
+      if (entry === '') continue;
+      const [property, descriptor] = reflections.get(entry) ?? reflection(entry);
+      reflections.set(entry, [property, descriptor]);
+      Object.defineProperty(target, property, descriptor);
+    }
   }
   for (const [name, tags] of Object.entries(tagsOfClasses)) {
     const made = classes[name];

@@ -5,7 +5,7 @@ import { pageFacts } from './documents.js';
 import { installLanguages } from './languages.js';
 import { evaluationJson, scriptJson, thrownJson, unsettledJson } from './outcome.js';
 import { createConsole, startOutput } from './output.js';
-import { createPage } from './page.js';
+import { openPage, stateNow } from './page.js';
 import { installParser } from './parse-markup.js';
 import type { PageFacts } from './page.js';
 import { loadTree } from './tree.js';
@@ -32,6 +32,8 @@ let handedOver: unknown[] = [];
 let pageText = '';
 let finish: (value: unknown) => string = () => '';
 let settled: string | null = null;
+
+const globals = globalThis as unknown as Record<string, unknown>;
 
 function define(name: string, value: unknown): void {
   Object.defineProperty(globalThis, name, { value, writable: true, enumerable: true, configurable: true });
@@ -67,12 +69,14 @@ export const guestEntry = {
   openPage(parts: readonly [string]): void {
     const settings = parseJson(parts[0]) as EvaluationSettings;
     start(settings);
-    const type = /^[\w.+-]+\/[\w.+-]+/.exec(settings.headers['content-type'] ?? '');
-    if (type !== null && settings.contentKind !== 'html') pageFacts.contentType = type[0].toLowerCase();
+    if (settings.contentKind !== 'html') {
+      const type = /^[\w.+-]+\/[\w.+-]+/.exec(settings.headers['content-type'] ?? '');
+      if (type !== null) pageFacts.contentType = type[0].toLowerCase();
+    }
     const document = openDocument(settings.finalUrl, settings.url);
-    const { page, stateNow } = createPage(settings, pageText);
-    define('document', document);
-    define('page', page);
+    const page = openPage(settings, pageText);
+    globals['document'] = document;
+    globals['page'] = page;
     handedOver = [document, page];
     finish = (value) => evaluationJson(value, stateNow(), settings.stateBytes);
   },

@@ -1,32 +1,30 @@
 /**
  * What is known of single nodes, by their numbers. The engine's own `Map` hashes integers into a few long chains, so that
- * thousands of nodes cost as much as their square; here they index blocks, of which only those in use are made.
+ * thousands of nodes cost as much as their square, and its arrays are slow to copy and slower with holes: here a typed
+ * array, which is zeros and costs next to nothing, says where each node's value stands in a list.
  */
-const blockBits = 8;
-const blockMask = (1 << blockBits) - 1;
-const noValues: undefined[] = new Array<undefined>(1 << blockBits).fill(undefined);
-const noBlock: never[] = [];
+const firstLength = 256;
 
 export class NodeMap<Value> {
-  readonly #blocks: (Value | undefined)[][] = [];
+  /** By node: where in `#values`, 0 for nowhere. */
+  #places = new Int32Array(0);
+  readonly #values: (Value | undefined)[] = [undefined];
   /** False until a first value is set; most maps of a page stay empty. */
   isUsed = false;
 
   get(node: number): Value | undefined {
-    return this.#blocks[node >> blockBits]?.[node & blockMask];
+    return this.#values[this.#places[node] ?? 0];
   }
 
   set(node: number, value: Value | undefined): void {
     this.isUsed = true;
-    const blocks = this.#blocks;
-    const at = node >> blockBits;
-    // One after the other: an array with holes is a slow one.
-    while (blocks.length <= at) blocks.push(noBlock);
-    let block = blocks[at] ?? noBlock;
-    if (block === noBlock) {
-      block = noValues.slice();
-      blocks[at] = block;
+    if (node >= this.#places.length) {
+      const grown = new Int32Array(Math.max(firstLength, 2 * this.#places.length, node + 1));
+      grown.set(this.#places);
+      this.#places = grown;
     }
-    block[node & blockMask] = value;
+    const place = this.#places[node] ?? 0;
+    if (place > 0) this.#values[place] = value;
+    else this.#places[node] = this.#values.push(value) - 1;
   }
 }

@@ -112,39 +112,54 @@ function notedPrevious(previous: object): object {
   );
 }
 
-export function createPage(facts: PageFacts, text: string): { readonly page: Page; stateNow(): unknown } {
-  let { headers, previous, state }: { headers: unknown; previous: unknown; state: unknown } = facts;
-  if (facts.previous !== null) previous = notedPrevious(facts.previous);
-  const page = {
-    url: facts.url,
-    finalUrl: facts.finalUrl,
-    status: facts.status,
-    headers: undefined,
-    text,
-    previous: undefined,
-    state: undefined,
-    json: () => readJson(text),
-    number: (source: unknown, locale?: unknown) =>
-      numberIn(source, locale === undefined || locale === null ? undefined : String(locale)),
-    report: (name: string, value: unknown) => reportValue(String(name), value),
-  };
-  const toHeaders = noted(
-    'headers',
-    () => headers,
-    (value) => (headers = value),
-  );
-  const toPrevious = noted(
-    'previous',
-    () => previous,
-    (value) => (previous = value),
-  );
-  const toState = noted(
-    'state',
-    () => state,
-    (value) => (state = value),
-  );
-  defineProperty(page, 'headers', toHeaders);
-  defineProperty(page, 'previous', toPrevious);
-  defineProperty(page, 'state', toState);
-  return { page: page as unknown as Page, stateNow: () => state };
+let [pageText, headers, previous, state]: [string, unknown, unknown, unknown] = ['', undefined, null, undefined];
+
+/** Made with the image, and filled in for each run. */
+const page: { -readonly [name in keyof Page]: Page[name] | undefined } = {
+  url: '',
+  finalUrl: '',
+  status: 0,
+  headers: undefined,
+  text: '',
+  previous: undefined,
+  state: undefined,
+  json: () => readJson(pageText),
+  number: (source: unknown, locale?: unknown) =>
+    numberIn(source, locale === undefined || locale === null ? undefined : String(locale)),
+  report: (name: string, value: unknown) => reportValue(String(name), value),
+};
+const toHeaders = noted(
+  'headers',
+  () => headers,
+  (value) => (headers = value),
+);
+const toPrevious = noted(
+  'previous',
+  () => previous,
+  (value) => (previous = value),
+);
+const toState = noted(
+  'state',
+  () => state,
+  (value) => (state = value),
+);
+defineProperty(page, 'headers', toHeaders);
+defineProperty(page, 'previous', toPrevious);
+defineProperty(page, 'state', toState);
+
+/** For one run, once. */
+export function openPage(facts: PageFacts, text: string): object {
+  page.url = facts.url;
+  page.finalUrl = facts.finalUrl;
+  page.status = facts.status;
+  page.text = text;
+  pageText = text;
+  headers = facts.headers;
+  previous = facts.previous === null ? null : notedPrevious(facts.previous);
+  state = facts.state;
+  return page;
+}
+
+export function stateNow(): unknown {
+  return state;
 }

@@ -5,18 +5,41 @@ export function asciiLowerCase(text: string): string {
   return text.toLowerCase() === text ? text : text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-/** Places of each name in a list of names that are divided by NUL. */
-export function indexOfNames(list: string, foldsCase: boolean): Map<string, number[]> {
-  const map = new Map<string, number[]>();
-  if (list === '') return map;
-  const keys = list.split('\0');
-  for (let at = 0; at < keys.length; at++) {
-    const key = foldsCase ? asciiLowerCase(keys[at] ?? '') : (keys[at] ?? '');
-    const same = map.get(key);
-    if (same === undefined) map.set(key, [at]);
-    else same.push(at);
+/** So many names are looked for in their list, before it pays to make a map of it. */
+export const searchesBeforeMap = 8;
+
+/** Places of names in a list of names that are divided by NUL. */
+export class NamePlaces {
+  readonly #names: string[];
+  readonly #foldsCase: boolean;
+  #searches = 0;
+  #map: Map<string, number[]> | null = null;
+
+  constructor(list: string, foldsCase: boolean) {
+    this.#names = list === '' ? [] : list.split('\0');
+    this.#foldsCase = foldsCase;
   }
-  return map;
+
+  of(name: string): readonly number[] | null {
+    if (this.#map === null && !this.#foldsCase && this.#searches++ < searchesBeforeMap) {
+      const at = this.#names.indexOf(name);
+      return at < 0 ? null : [at];
+    }
+    const map = (this.#map ??= this.#mapped());
+    return map.get(this.#foldsCase ? asciiLowerCase(name) : name) ?? null;
+  }
+
+  #mapped(): Map<string, number[]> {
+    const map = new Map<string, number[]>();
+    const names = this.#names;
+    for (let at = 0; at < names.length; at++) {
+      const key = this.#foldsCase ? asciiLowerCase(names[at] ?? '') : (names[at] ?? '');
+      const same = map.get(key);
+      if (same === undefined) map.set(key, [at]);
+      else same.push(at);
+    }
+    return map;
+  }
 }
 
 /** Where in the part of a list the first row is that is no less. */
@@ -31,6 +54,12 @@ function bisect(list: ArrayLike<number>, row: number, from: number, to: number):
   return low;
 }
 
+/** Whether a part of a list holds the row. */
+export function isAmong(list: ArrayLike<number>, row: number, from: number, to: number): boolean {
+  const at = bisect(list, row, from, to);
+  return at < to && list[at] === row;
+}
+
 const fewRows = 8;
 
 /** Rows of one key that lie in the subtree from `root` to `end`. */
@@ -43,7 +72,7 @@ export function rowsWithin(
 ): ArrayLike<number> {
   const from = start[key] ?? 0;
   const to = start[key + 1] ?? 0;
-  const first = bisect(list, root + 1, from, to);
+  const first = root === 0 ? from : bisect(list, root + 1, from, to);
   // Few or none, as in a card's or a row's own subtree: a view costs the engine more than the numbers.
   const few: number[] = [];
   for (let at = first; few.length < fewRows; at++) {

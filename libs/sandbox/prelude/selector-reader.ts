@@ -1,9 +1,23 @@
 /** Selectors read character by character: names, strings, escapes and what stands in brackets. */
 export class SelectorError extends Error {}
 
-export const nameStart = /[A-Za-z_\u0080-\uffff\\-]/;
+const nameStart = /[A-Za-z_\u0080-\uffff\\-]/;
 const nameEnd = /[^A-Za-z0-9_\u0080-\uffff-]/g;
 export const blank = /[\t\n\f\r ]/;
+
+const [underscore, hyphen, backslash] = [0x5f, 0x2d, 0x5c];
+
+function isLetter(unit: number): boolean {
+  return (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x41 && unit <= 0x5a);
+}
+
+function isPlain(unit: number): boolean {
+  return isLetter(unit) || unit === hyphen || unit === underscore || (unit >= 0x30 && unit <= 0x39);
+}
+
+function isBlank(unit: number): boolean {
+  return unit === 0x20 || unit === 0x0a || unit === 0x09 || unit === 0x0d || unit === 0x0c;
+}
 
 export class Reader {
   readonly text: string;
@@ -21,9 +35,19 @@ export class Reader {
     throw new SelectorError(`'${this.text}' is not a valid selector.`);
   }
 
+  /** The unit at this place; NaN at the end. */
+  unit(): number {
+    return this.text.charCodeAt(this.at);
+  }
+
+  isAtName(): boolean {
+    const unit = this.unit();
+    return isLetter(unit) || unit >= 0x80 || unit === underscore || unit === hyphen || unit === backslash;
+  }
+
   skipBlanks(): boolean {
     const from = this.at;
-    while (this.at < this.text.length && blank.test(this.peek())) this.at++;
+    while (isBlank(this.unit())) this.at++;
     return this.at > from;
   }
 
@@ -57,6 +81,21 @@ export class Reader {
 
   /** An identifier; a name after `#` may start with a digit. */
   name(isIdentifier: boolean): string {
+    const { text, at } = this;
+    // Plain ones are read unit by unit: each regular expression costs the engine as much as all of that.
+    if (isLetter(text.charCodeAt(at))) {
+      let end = at + 1;
+      while (isPlain(text.charCodeAt(end))) end++;
+      const next = text.charCodeAt(end);
+      if (next !== backslash && !(next >= 0x80)) {
+        this.at = end;
+        return text.slice(at, end);
+      }
+    }
+    return this.anyName(isIdentifier);
+  }
+
+  private anyName(isIdentifier: boolean): string {
     if (isIdentifier && !nameStart.test(this.peek())) this.fail();
     if (isIdentifier && /^-?\d|^-$/.test(this.text.slice(this.at, this.at + 2))) this.fail();
     let name = '';

@@ -7,7 +7,7 @@ import { directionOf, languageOf } from './element-state.js';
 import { htmlNamespace, partsOf, partsOfName } from './names.js';
 import { neverTrue, plainTests } from './plain-tests.js';
 import type { Place, Test } from './plain-tests.js';
-import { nameStart, Reader, SelectorError } from './selector-reader.js';
+import { Reader, SelectorError } from './selector-reader.js';
 import { positionOf } from './sibling-positions.js';
 import { asciiLowerCase } from './row-lists.js';
 import {
@@ -23,6 +23,7 @@ import {
   inside,
   internName,
   isElement,
+  isOfClass,
   isQuirks,
   isXml,
   marksOfClass,
@@ -39,8 +40,10 @@ interface Compound {
   readonly tags: number[];
   readonly ids: string[];
   readonly classes: string[];
-  /** Of each class, once it was asked for. */
+  /** Of each class, once many nodes were asked about. */
   marks: Uint8Array[] | null;
+  /** How many were. */
+  asked: number;
   readonly tests: Test[];
   isAnchor: boolean;
 }
@@ -211,7 +214,7 @@ function hasTest(argument: string): Test {
     const lead: Combinator = mark === '>' || mark === '+' || mark === '~' ? mark : ' ';
     if (lead !== ' ') reader.at++;
     const complex = readComplex(reader);
-    const anchor: Compound = { tags: [], ids: [], classes: [], marks: null, tests: [], isAnchor: true };
+    const anchor: Compound = { tags: [], ids: [], classes: [], marks: null, asked: 0, tests: [], isAnchor: true };
     list.push({ compounds: [anchor, ...complex.compounds], combinators: [lead, ...complex.combinators] });
   } while (reader.take(','));
   if (reader.at < argument.length) reader.fail();
@@ -261,14 +264,16 @@ function addTags(tags: number[], written: string): void {
   }
 }
 
+const marks = { hash: 0x23, dot: 0x2e, bracket: 0x5b, colon: 0x3a, bar: 0x7c } as const;
+
 function readCompound(reader: Reader): Compound {
-  const compound: Compound = { tags: [], ids: [], classes: [], marks: null, tests: [], isAnchor: false };
+  const compound: Compound = { tags: [], ids: [], classes: [], marks: null, asked: 0, tests: [], isAnchor: false };
   const from = reader.at;
   let written = '';
   let isOfNone = false;
   if (reader.take('*')) written = '*';
-  else if (nameStart.test(reader.peek())) written = reader.name(true);
-  if (reader.peek() === '|' && reader.text.charAt(reader.at + 1) !== '=') {
+  else if (reader.isAtName()) written = reader.name(true);
+  if (reader.unit() === marks.bar && reader.text.charAt(reader.at + 1) !== '=') {
     // Nothing declares prefixes here: any namespace, or none.
     if (written !== '' && written !== '*') reader.fail();
     isOfNone = written === '';
@@ -278,11 +283,13 @@ function readCompound(reader: Reader): Compound {
   if (isOfNone) compound.tests.push((node) => partsOf(node).namespace === null);
   if (written !== '' && written !== '*') addTags(compound.tags, written);
   for (;;) {
-    if (reader.take('#')) compound.ids.push(reader.name(true));
-    else if (reader.take('.')) compound.classes.push(reader.name(true));
-    else if (reader.take('[')) compound.tests.push(attributeTest(reader));
-    else if (reader.take(':')) compound.tests.push(pseudoTest(reader));
-    else break;
+    const unit = reader.unit();
+    if (unit !== marks.hash && unit !== marks.dot && unit !== marks.bracket && unit !== marks.colon) break;
+    reader.at++;
+    if (unit === marks.hash) compound.ids.push(reader.name(true));
+    else if (unit === marks.dot) compound.classes.push(reader.name(true));
+    else if (unit === marks.bracket) compound.tests.push(attributeTest(reader));
+    else compound.tests.push(pseudoTest(reader));
   }
   if (reader.at === from) reader.fail();
   return compound;
@@ -323,6 +330,8 @@ export function parseSelector(text: string): Complex[] {
 
 // Matching ------------------------------------------------------------------------------------------------------------
 
+const askedBeforeMarks = 16;
+
 function matchesCompound(compound: Compound, node: number, place: Place): boolean {
   if (compound.isAnchor) return node === place.anchor;
   const { tags, ids, classes, tests } = compound;
@@ -333,8 +342,14 @@ function matchesCompound(compound: Compound, node: number, place: Place): boolea
   for (let at = 0; at < ids.length; at++) if (!hasId(node, ids[at] ?? '')) return false;
   if (classes.length > 0) {
     if (node < classIndex.limit) {
-      const marks = (compound.marks ??= classes.map(marksOfClass));
-      for (let at = 0; at < marks.length; at++) if (marks[at]?.[node] !== 1) return false;
+      // Marking all nodes of a class takes as long as asking about some of them.
+      if (compound.marks === null && compound.asked < askedBeforeMarks) {
+        compound.asked++;
+        for (let at = 0; at < classes.length; at++) if (!isOfClass(node, classes[at] ?? '')) return false;
+      } else {
+        const known = (compound.marks ??= classes.map(marksOfClass));
+        for (let at = 0; at < known.length; at++) if (known[at]?.[node] !== 1) return false;
+      }
     } else for (let at = 0; at < classes.length; at++) if (!hasClass(node, classes[at] ?? '')) return false;
   }
   for (let at = 0; at < tests.length; at++) if (tests[at]?.(node, place) !== true) return false;
@@ -409,13 +424,13 @@ function isSettledByIndex(complex: Complex): boolean {
 
 /** Where a selector names an ancestor by an id that one element has, all that fits is inside that element. */
 function narrowedRoot(root: number, complex: Complex): number {
-  const top = rootOf(root);
   for (let at = complex.compounds.length - 2; at >= 0; at--) {
     const combinator = complex.combinators[at];
     if (combinator !== ' ' && combinator !== '>') return root;
-    const [id] = complex.compounds[at]?.ids ?? [];
-    const rows = id === undefined ? null : indexedById(top, id);
-    const [only = -1] = rows?.length === 1 ? [rows[0]] : [];
+    const id = complex.compounds[at]?.ids[0];
+    if (id === undefined) continue;
+    const rows = indexedById(rootOf(root), id);
+    const only = rows?.length === 1 ? (rows[0] ?? -1) : -1;
     if (only >= 0) return containsNode(root, only) ? only : root;
   }
   return root;

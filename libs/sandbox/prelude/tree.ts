@@ -4,7 +4,7 @@
  * nodes made by the code live in those columns from the start. A node below `frozen` is read from the tables.
  */
 import { NodeMap } from './node-map.js';
-import { asciiLowerCase, indexOfNames, rowsInside, rowsWithin } from './row-lists.js';
+import { isAmong, NamePlaces, rowsInside, rowsWithin, searchesBeforeMap } from './row-lists.js';
 
 export const elementKind = 1;
 export const textKind = 3;
@@ -42,8 +42,8 @@ let isXmlPage = false;
 /** Names of tags and attributes, foreign tags prefixed; ids are stable, names made by the code are added. */
 let names: string[] = [];
 let nameIds: Map<string, number> | null = null;
-let classIds: Map<string, number[]> | null = null;
-let idIds: Map<string, number[]> | null = null;
+let classIds: NamePlaces | null = null;
+let idIds: NamePlaces | null = null;
 
 /** Nodes below are read from the tables; 0 once thawed. */
 let frozen = 0;
@@ -169,6 +169,8 @@ export function versionOf(): number {
 
 // Names ---------------------------------------------------------------------------------------------------------------
 
+let searches = 0;
+
 function nameMap(): Map<string, number> {
   if (nameIds === null) {
     nameIds = new Map();
@@ -179,16 +181,16 @@ function nameMap(): Map<string, number> {
 
 /** The id of a name, -1 if nothing on the page bears it. */
 export function findName(name: string): number {
+  if (nameIds === null && searches++ < searchesBeforeMap) return names.indexOf(name);
   return nameMap().get(name) ?? -1;
 }
 
 export function internName(name: string): number {
-  const map = nameMap();
-  let id = map.get(name);
-  if (id === undefined) {
+  let id = findName(name);
+  if (id < 0) {
     id = names.length;
     names.push(name);
-    map.set(name, id);
+    nameIds?.set(name, id);
     if (name.includes('\n')) spacedNames.count++;
   }
   return id;
@@ -571,19 +573,34 @@ function isIndexed(root: number): boolean {
   return root < frozen;
 }
 
-function merged(start: Int32Array, list: Int32Array, keys: number[] | undefined, root: number): ArrayLike<number> {
-  if (keys === undefined) return empty;
+function merged(start: Int32Array, list: Int32Array, keys: readonly number[] | null, root: number): ArrayLike<number> {
+  if (keys === null) return empty;
   if (keys.length === 1) return rowsWithin(start, list, keys[0] ?? 0, root, endAt[root] ?? 0);
   const all: number[] = [];
   for (const key of keys) all.push(...Array.from(rowsWithin(start, list, key, root, endAt[root] ?? 0)));
   return all.sort((left, right) => left - right);
 }
 
+/** In the class index; null where nothing on the page is of the class. */
+function keysOfClass(name: string): readonly number[] | null {
+  classIds ??= new NamePlaces(classNames, isQuirksPage);
+  return classIds.of(name);
+}
+
 /** Elements of a class inside `root`, in document order; null where the index cannot tell. */
 export function indexedByClass(root: number, name: string): ArrayLike<number> | null {
   if (!isIndexed(root) || !areIndexesValid) return null;
-  classIds ??= indexOfNames(classNames, isQuirksPage);
-  return merged(classStart, classRows, classIds.get(isQuirksPage ? asciiLowerCase(name) : name), root);
+  return merged(classStart, classRows, keysOfClass(name), root);
+}
+
+/** Whether a node is of a class; good for nodes below `classIndex.limit`. */
+export function isOfClass(node: number, name: string): boolean {
+  const keys = keysOfClass(name) ?? [];
+  for (let each = 0; each < keys.length; each++) {
+    const key = keys[each] ?? 0;
+    if (isAmong(classRows, node, classStart[key] ?? 0, classStart[key + 1] ?? 0)) return true;
+  }
+  return false;
 }
 
 const classMarks: Map<string, Uint8Array> = new Map();
@@ -593,8 +610,7 @@ export function marksOfClass(name: string): Uint8Array {
   let marks = classMarks.get(name);
   if (marks === undefined) {
     marks = new Uint8Array(rows);
-    classIds ??= indexOfNames(classNames, isQuirksPage);
-    for (const key of classIds.get(isQuirksPage ? asciiLowerCase(name) : name) ?? []) {
+    for (const key of keysOfClass(name) ?? []) {
       const end = classStart[key + 1] ?? 0;
       for (let at = classStart[key] ?? 0; at < end; at++) marks[classRows[at] ?? 0] = 1;
     }
@@ -605,8 +621,8 @@ export function marksOfClass(name: string): Uint8Array {
 
 export function indexedById(root: number, id: string): ArrayLike<number> | null {
   if (!isIndexed(root) || !areIndexesValid) return null;
-  idIds ??= indexOfNames(idNames, isQuirksPage);
-  return merged(idStart, idRows, idIds.get(isQuirksPage ? asciiLowerCase(id) : id), root);
+  idIds ??= new NamePlaces(idNames, isQuirksPage);
+  return merged(idStart, idRows, idIds.of(id), root);
 }
 
 /** Elements with this name id inside `root`, in document order; null where the index cannot tell. */
