@@ -14,6 +14,7 @@ const preludeFiles = [
   'node-map',
   'later',
   'row-lists',
+  'linked-rows',
   'tree',
   'tree-walks',
   'names',

@@ -3,6 +3,7 @@
  * code asks for them. The tables never change. The first change of structure copies them into linked columns ("thaw");
  * nodes made by the code live in those columns from the start. A node below `frozen` is read from the tables.
  */
+import { linkedRows } from './linked-rows.js';
 import { NodeMap } from './node-map.js';
 import { isAmong, NamePlaces, rowsInside, rowsWithin, searchesBeforeMap } from './row-lists.js';
 
@@ -334,35 +335,13 @@ export function childElementsOf(node: number, first: number = anyTag, second: nu
 
 function thaw(): void {
   if (frozen === 0) return;
-  const kinds: number[] = [];
-  const parents: number[] = [];
-  const firsts: number[] = [];
-  const lasts: number[] = [];
-  const previouses: number[] = [];
-  const nexts: number[] = [];
-  for (let node = 0; node < rows; node++) {
-    kinds.push(kindOf[node] ?? 0);
-    const parent = parentAt[node] ?? -1;
-    parents.push(parent);
-    firsts.push(-1);
-    lasts.push(-1);
-    nexts.push(-1);
-    if (parent < 0) {
-      previouses.push(-1);
-      continue;
-    }
-    const last = lasts[parent] ?? -1;
-    previouses.push(last);
-    if (last < 0) firsts[parent] = node;
-    else nexts[last] = node;
-    lasts[parent] = node;
-  }
-  linkedKind = kinds.concat(linkedKind);
-  linkedParent = parents.concat(linkedParent);
-  linkedFirst = firsts.concat(linkedFirst);
-  linkedLast = lasts.concat(linkedLast);
-  linkedPrevious = previouses.concat(linkedPrevious);
-  linkedNext = nexts.concat(linkedNext);
+  const columns = linkedRows(rows, kindOf, parentAt);
+  linkedKind = columns.kinds.concat(linkedKind);
+  linkedParent = columns.parents.concat(linkedParent);
+  linkedFirst = columns.firsts.concat(linkedFirst);
+  linkedLast = columns.lasts.concat(linkedLast);
+  linkedPrevious = columns.previouses.concat(linkedPrevious);
+  linkedNext = columns.nexts.concat(linkedNext);
   frozen = 0;
   classIndex.limit = 0;
 }
