@@ -20,17 +20,74 @@ export interface PublisherOptions {
   toMessages(event: RecordedEvent): readonly BusMessage[];
 }
 
+/** A crash publishes again, under the same ids, what was published within this time: the price of not storing a place per event. */
+const storeEveryMs = 250;
+
+interface Mark {
+  reach(position: number): void;
+  /** Stores the newest position. Never rejects. */
+  settle(): Promise<void>;
+}
+
+/** How far something has come: stored at once, and then now and then while it moves. What could not be stored is tried again. */
+function createMark(store: (position: number) => Promise<void>, onFault: (error: unknown) => void): Mark {
+  let newest: number | null = null;
+  let stored: number | null = null;
+  let storing: Promise<void> | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let isFailing = false;
+  const storeNewest = async (): Promise<void> => {
+    const position = newest;
+    if (position === null || position === stored) return;
+    try {
+      await store(position);
+      stored = position;
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) onFault(error);
+      isFailing = true;
+    }
+  };
+  const storeOnce = (): Promise<void> => {
+    storing ??= storeNewest().finally(() => (storing = null));
+    return storing;
+  };
+  const run = (): void => {
+    timer = null;
+    if (newest === stored) return;
+    void storeOnce();
+    timer = setTimeout(run, storeEveryMs);
+  };
+  return {
+    reach(position) {
+      newest = position;
+      if (timer === null) run();
+    },
+    async settle() {
+      if (timer !== null) clearTimeout(timer);
+      timer = null;
+      await storing;
+      await storeOnce();
+    },
+  };
+}
+
 export function startPublisher(options: PublisherOptions): LeasedWork {
-  const { name, topic, readStore, bus, toMessages } = options;
+  const { name, topic, readStore, bus, logger, toMessages } = options;
   const checkpoint: ViewDefinition = { name: `published_${name}`, fields: [], indexes: [] };
+  const mark = createMark(
+    (position) => readStore.save(checkpoint, [], position),
+    (error) => logger.warn({ publisher: name, error: String(error) }, 'how far it has published could not be stored'),
+  );
   return startFollower({
     ...options,
     name: `publisher-${name}`,
     after: () => readStore.checkpoint(checkpoint),
     async handle({ events, position }) {
-      // Published before the checkpoint moves: a crash in between publishes again, under the same ids.
+      // Published before the checkpoint moves: a crash in between publishes again.
       await bus.publish(topic, events.flatMap(toMessages));
-      await readStore.save(checkpoint, [], position);
+      mark.reach(position);
     },
+    ended: () => mark.settle(),
   });
 }

@@ -3,7 +3,7 @@ import type { LeasedWork, Leases } from '#leases/leases';
 import { AppError } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
 import type { EventBatch, EventStore } from './event-store.js';
-import { gathered } from './gathered.js';
+import { gathered, restNever, type Rest } from './gathered.js';
 
 export interface FollowerOptions {
   /** Of all processes that follow under this name one does so at a time. */
@@ -18,6 +18,8 @@ export interface FollowerOptions {
   handle(batch: EventBatch, signal: AbortSignal): Promise<void>;
   /** What else is done as long as this process has the name. Never rejects. */
   beside?(signal: AbortSignal): Promise<void>;
+  /** Called when the name is given up, after the last batch. Never rejects. */
+  ended?(): Promise<void>;
 }
 
 /** Waits before the events are read again after a fault: soon at first, then twice as long each time, up to this. */
@@ -26,6 +28,12 @@ const slowestRetryMs = 30_000;
 
 /** A part that is away comes back: who waits for it looks often. What cannot be read will not change by itself. */
 const outageRetryMs = 2_000;
+/**
+ * Where stores are shared and behind a network, a follower that is kept busy by single events leaves them to others for twice
+ * as long as it took: what comes meanwhile it handles as one batch. A reader of its own writes waits no longer for it than this.
+ */
+const longestRestMs = 150;
+const restShared: Rest = (tookMs) => Math.min(2 * tookMs, longestRestMs);
 
 function isOutage(error: unknown): boolean {
   return error instanceof AppError && error.code === 'SERVER_ERROR';
@@ -49,7 +57,8 @@ export function startFollower(options: FollowerOptions): LeasedWork {
   const { name, prefixes, eventStore, leases, logger, after, handle } = options;
 
   const follow = async (signal: AbortSignal): Promise<void> => {
-    for await (const batch of gathered(eventStore, { prefixes, after: await after(), signal })) {
+    const rest = leases.isAlone ? restNever : restShared;
+    for await (const batch of gathered(eventStore, { prefixes, after: await after(), signal }, rest)) {
       if (signal.aborted) return;
       await handle(batch, signal);
     }
@@ -77,5 +86,6 @@ export function startFollower(options: FollowerOptions): LeasedWork {
 
   return leases.whileHeld(name, async (signal) => {
     await Promise.all([followOn(signal), options.beside?.(signal)]);
+    await options.ended?.();
   });
 }

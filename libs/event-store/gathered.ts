@@ -1,4 +1,5 @@
 /** Batches of events put together as long as more is there at once: who is far behind handles much at a time. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { EventBatch, EventStore, Subscription } from './event-store.js';
 
 export interface GatheredBatch extends EventBatch {
@@ -16,11 +17,20 @@ const noMore = Symbol('noMore');
 /** One turn of the event loop: what a store has at hand it gives sooner. */
 const turn = (): Promise<typeof noMore> => new Promise((resolve) => setImmediate(resolve, noMore));
 
-/** What a subscription hands over. Who leaves the loop ends the subscription, though the next batch is waited for already. */
+/** How long a reader leaves others alone after a batch that took it so long. */
+export type Rest = (tookMs: number) => number;
+
+export const restNever: Rest = () => 0;
+
+/**
+ * What a subscription hands over. Who leaves the loop ends the subscription, though the next batch is waited for already.
+ * A reader that rests is handed the first event at once, and then what comes during its rest as one batch.
+ */
 export async function* gathered(
   eventStore: Pick<EventStore, 'subscribe'>,
   { signal, ...subscription }: Subscription,
-): AsyncGenerator<GatheredBatch> {
+  rest: Rest = restNever,
+): AsyncGenerator<GatheredBatch, void> {
   const leaving = new AbortController();
   const either = AbortSignal.any([signal, leaving.signal]);
   const source = eventStore.subscribe({ ...subscription, signal: either })[Symbol.asyncIterator]();
@@ -31,6 +41,7 @@ export async function* gathered(
     return pulled;
   };
   let next = pull();
+  let resting: Promise<typeof noMore> | null = null;
   try {
     for (;;) {
       const first = await next;
@@ -40,17 +51,26 @@ export async function* gathered(
       let count = first.value.events.length;
       let isLast = true;
       next = pull();
-      while (count >= smallBatch) {
-        const more = await Promise.race([next, turn()]);
+      while (resting !== null || count >= smallBatch) {
+        const more = await Promise.race([next, resting ?? turn()]);
         if (more === noMore || more.done === true) break;
-        isLast = parts.length < gatheredBatches;
+        isLast = parts.length < gatheredBatches || count < smallBatch;
         if (!isLast) break;
         parts.push(more.value.events);
         count += more.value.events.length;
         position = more.value.position;
         next = pull();
       }
+      const handedOverMs = performance.now();
       yield { events: parts.length === 1 ? first.value.events : parts.flat(), position, isLast };
+      const restMs = rest(performance.now() - handedOverMs);
+      if (restMs > 0) {
+        const ended = (): typeof noMore => {
+          resting = null;
+          return noMore;
+        };
+        resting = delay(restMs, undefined, { signal: either }).then(ended, ended);
+      }
     }
   } finally {
     leaving.abort();

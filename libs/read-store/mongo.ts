@@ -39,6 +39,8 @@ const patienceMs = 5_000;
 const selectionMs = 3_000;
 /** So many writes and documents in one round trip: a slow server answers before the patience ends. */
 const writesAtOnce = 100;
+/** A server carries out ordered writes one by one, others together: with more documents than this two round trips are shorter. */
+const writesWithCheckpoint = 4;
 const renamePatienceMs = 60_000;
 const writeConcern = { w: 'majority', journal: true } as const;
 const defaultDatabase = 'meerkat';
@@ -87,6 +89,12 @@ function toWrite(view: AnyView, { id, revision, document }: DocumentWrite<object
     );
   }
   return { filter, update: { $set: { revision, live: true, document: text, f }, $unset: { removedAt: '' } } };
+}
+
+/** A view's checkpoint moves on and never back, as long as the view is the one that was meant. */
+function advancing(checkpoint: number, after: number | null | undefined): Write {
+  const guard = after === undefined || after === null ? {} : { position: { $gte: after } };
+  return { filter: { _id: recordId, ...guard }, update: { $max: { position: checkpoint } } };
 }
 
 /** Which writes met a document that they did not match; rejects with the error where it is about anything else. */
@@ -206,13 +214,27 @@ export async function createMongoReadStore(options: MongoReadStoreOptions): Prom
 
   const advance = async (view: AnyView, checkpoint: number, after: number | null | undefined): Promise<void> => {
     const collection = await open(view);
-    const guard = after === undefined || after === null ? {} : { position: { $gte: after } };
-    const { matchedCount } = await within(
-      collection.updateOne({ _id: recordId, ...guard }, { $max: { position: checkpoint } }),
-    );
+    const { filter, update } = advancing(checkpoint, after);
+    const { matchedCount } = await within(collection.updateOne(filter, update));
     if (matchedCount === 1) return;
     opened.delete(view.name);
     throw viewOutOfStep(view);
+  };
+
+  /**
+   * Few documents and the checkpoint in one round trip: in order, so that the checkpoint is written after all of them. False
+   * where one was there already, at this or a later revision, or the checkpoint's record is not the one meant: the server
+   * then went no further, and whoever writes one by one finds out which.
+   */
+  const saveAtOnce = async (view: AnyView, writes: readonly Write[], checkpoint: number, after?: number | null) => {
+    const collection = await open(view);
+    const operations = writes.map((one) => ({ updateOne: { ...one, upsert: true } }));
+    const record = { updateOne: advancing(checkpoint, after) };
+    const written = collection.bulkWrite([...operations, record], { ordered: true }).then(
+      ({ matchedCount, upsertedCount }) => matchedCount + upsertedCount === writes.length + 1,
+      (error: unknown) => duplicates(error).length === 0,
+    );
+    return within(written);
   };
 
   const find = async (view: AnyView, query: PageQuery): Promise<string[]> => {
@@ -254,6 +276,9 @@ export async function createMongoReadStore(options: MongoReadStoreOptions): Prom
       const collection = await open(view);
       const prepared = writes.map((write) => toWrite(view, write));
       if (after !== undefined) await checkUnreplaced(view, after);
+      if (checkpoint !== null && prepared.length <= writesWithCheckpoint) {
+        if (await saveAtOnce(view, prepared, checkpoint, after)) return;
+      }
       for (let start = 0; start < prepared.length; start += writesAtOnce) {
         await writeGuarded(collection, prepared.slice(start, start + writesAtOnce));
       }

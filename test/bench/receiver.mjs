@@ -3,7 +3,7 @@
 import { createServer } from 'node:http';
 
 const received = [];
-/** Pages whose price goes up and down with each visit; /steady stays. */
+/** Pages whose price goes up and down with each visit, none like another; /steady stays. */
 const visits = new Map();
 
 const server = createServer((request, response) => {
@@ -14,7 +14,7 @@ const server = createServer((request, response) => {
     visits.set(pathname, count);
     const price = pathname === '/steady' || count % 2 === 0 ? 80 : 120;
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
-    return void response.end(`<!doctype html><title>Offer</title><p class="price">${price}</p>`);
+    return void response.end(`<!doctype html><title>Offer ${pathname}</title><p class="price">${price}</p>`);
   }
   const chunks = [];
   request.on('data', (chunk) => chunks.push(chunk));

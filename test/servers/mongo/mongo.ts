@@ -50,7 +50,13 @@ export const mongo = {
   async prepare(port: number, dataFolder: string): Promise<Program> {
     await mkdir(dataFolder, { recursive: true });
     // Not by the script in bin/: its first line names the folder in which pip once put it.
-    const start = `import sys; import secantus.transactions as own; own._RETRYABLE_RECORD_MAX = ${retriesKnown}; from secantus.cli import main; sys.exit(main())`;
+    const start = [
+      'import sys',
+      'import secantus.transactions as transactions',
+      `transactions._RETRYABLE_RECORD_MAX = ${retriesKnown}`,
+      'from secantus.cli import main',
+      'sys.exit(main())',
+    ].join('; ');
     const where = ['--host', '127.0.0.1', '--port', String(port), '--storage-path', dataFolder];
     const how = ['--sync-on-commit', '--cache-size', '256M', '--log-level', 'WARNING'];
     return {

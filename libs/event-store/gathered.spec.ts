@@ -1,0 +1,89 @@
+import { describe, expect, it } from '@jest/globals';
+import type { EventBatch, RecordedEvent } from './event-store.js';
+import { gathered, type Rest } from './gathered.js';
+
+const eventAt = (position: number): RecordedEvent => ({
+  stream: 'a-1',
+  revision: position,
+  position,
+  id: String(position),
+  type: 'happened',
+  version: 1,
+  data: {},
+  metadata: { organizationId: '', actor: 'system:spec', requestId: '', causationId: null, at: '' },
+});
+const batchOf = (...positions: readonly number[]): EventBatch => ({
+  events: positions.map(eventAt),
+  position: positions.at(-1) ?? 0,
+});
+
+/** A subscription that hands over what it is told to, when it is told to. */
+function handedOver() {
+  const batches: EventBatch[] = [];
+  let wake = (): void => undefined;
+  return {
+    give(batch: EventBatch): void {
+      batches.push(batch);
+      wake();
+    },
+    async *subscribe(): AsyncGenerator<EventBatch> {
+      for (;;) {
+        const next = batches.shift();
+        if (next !== undefined) yield next;
+        else await new Promise<void>((resolve) => (wake = resolve));
+      }
+    },
+  };
+}
+
+async function nextOf(read: ReturnType<typeof gathered>): Promise<EventBatch> {
+  const { done, value } = await read.next();
+  if (done === true) throw new Error('the subscription ended');
+  return value;
+}
+
+const positionsOf = ({ events }: EventBatch): readonly number[] => events.map(({ position }) => position);
+const subscription = () => ({ prefixes: ['a-'], after: null, signal: new AbortController().signal });
+
+describe('batches gathered from a subscription', () => {
+  it('come one by one to a reader that never rests', async () => {
+    const source = handedOver();
+    for (const position of [1, 2, 3]) source.give(batchOf(position));
+    const read = gathered(source, subscription());
+    const seen = [await nextOf(read), await nextOf(read), await nextOf(read)];
+    expect(seen.map(positionsOf)).toEqual([[1], [2], [3]]);
+    source.give(batchOf(4));
+    await read.return();
+  });
+
+  it('come at once to a reader that rested long enough, and then as one batch of what came while it rests', async () => {
+    const source = handedOver();
+    const restOnce: Rest[] = [() => 50];
+    const rest: Rest = (tookMs) => restOnce.pop()?.(tookMs) ?? 0;
+    const read = gathered(source, subscription(), rest);
+    source.give(batchOf(1));
+    expect(positionsOf(await nextOf(read))).toEqual([1]);
+    for (const position of [2, 3, 4]) source.give(batchOf(position));
+    const together = await nextOf(read);
+    expect([positionsOf(together), together.position]).toEqual([[2, 3, 4], 4]);
+    for (const position of [5, 6]) source.give(batchOf(position));
+    expect(positionsOf(await nextOf(read))).toEqual([5]);
+    expect(positionsOf(await nextOf(read))).toEqual([6]);
+    source.give(batchOf(7));
+    await read.return();
+  });
+
+  it('are handed over before the rest is over where they are many', async () => {
+    const source = handedOver();
+    const forEver: Rest = () => 2_000_000;
+    const read = gathered(source, subscription(), forEver);
+    source.give(batchOf(0));
+    await nextOf(read);
+    for (let batch = 0; batch < 9; batch += 1)
+      source.give(batchOf(...Array.from({ length: 100 }, (_, event) => 1 + batch * 100 + event)));
+    const many = await nextOf(read);
+    expect(many.events.length).toBe(800);
+    source.give(batchOf(1_000));
+    await read.return();
+  });
+});
