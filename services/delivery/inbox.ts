@@ -76,14 +76,15 @@ export async function disableGone(
 export async function startInbox(options: InboxOptions): Promise<Consumer> {
   const { bus } = options;
   const common = { concurrency, handlerTimeoutMs };
-  const consumers = [
-    await bus.consume({ ...common, topic: 'run', group: 'delivery' }, async (message) => {
+  // At once: each joins a group of its own, which takes its time where others are in it already.
+  const consumers = await Promise.all([
+    bus.consume({ ...common, topic: 'run', group: 'delivery' }, async (message) => {
       if (message.type === 'notification.requested') await acceptRequest(options, message);
     }),
-    await bus.consume({ ...common, topic: 'delivery', group: 'delivery' }, async (message) => {
+    bus.consume({ ...common, topic: 'delivery', group: 'delivery' }, async (message) => {
       if (message.type === 'attempt.ended') await disableGone(options, message);
     }),
-  ];
+  ]);
   return {
     async stop() {
       await Promise.all(consumers.map((consumer) => consumer.stop()));

@@ -59,11 +59,15 @@ export class SchedulingInbox implements OnApplicationBootstrap, BeforeApplicatio
       startProjection({ ...stores, view: schedulesView, prefixes: scheduleViewPrefixes, idOf, reduce }),
       startPublisher({ ...stores, bus, name: 'scheduling', prefixes: ['schedule-'], topic: 'schedule', toMessages }),
     ];
-    this.intake = [
-      await bus.consume({ topic: 'task', group: 'scheduling', concurrency: 64, handlerTimeoutMs: 35_000 }, (message) =>
+    // At once: each joins a group of its own, which takes its time where others are in it already.
+    const consumers = await Promise.all([
+      bus.consume({ topic: 'task', group: 'scheduling', concurrency: 64, handlerTimeoutMs: 35_000 }, (message) =>
         this.onTask(message),
       ),
-      await bus.respond(requests.scheduleTrigger, (payload, context) => this.onTrigger(payload, context)),
+      bus.respond(requests.scheduleTrigger, (payload, context) => this.onTrigger(payload, context)),
+    ]);
+    this.intake = [
+      ...consumers,
       startTimer({ eventStore, readStore, bus, clock, logger, shards: leases.shards('slots') }),
       startLatecomer({
         ...stores,
