@@ -63,6 +63,11 @@ export interface EventStore {
   readLast(stream: string): Promise<RecordedEvent | null>;
   /** Batches in order of position, first what is there, then what comes, until the signal aborts. Each event at least once. */
   subscribe(subscription: Subscription): AsyncIterable<EventBatch>;
+  /**
+   * A position at or behind that of every event there is; null where there is none. A subscriber is told once he has come
+   * so far, even if nothing on the way was for him.
+   */
+  lastPosition(): Promise<number | null>;
   close(): Promise<void>;
 }
 
@@ -75,11 +80,6 @@ export interface StreamAppend {
 
 /** What copying a whole store needs besides. */
 export interface EventArchive extends EventStore {
-  /**
-   * A position at or behind that of every event there is; null where there is none. A subscriber is told once he has come
-   * so far, even if nothing on the way was for him.
-   */
-  lastPosition(): Promise<number | null>;
   /**
    * Writes to several streams so that the order of positions is the order given. Whatever happens, what is written of them
    * are the first so many: ends with the first that is not taken, and the answers with that one. Rejects as `append` does.

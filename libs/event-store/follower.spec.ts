@@ -93,4 +93,34 @@ describe('a follower', () => {
     expect(await handled.promise).toBe(one.id);
     await follower.stop();
   });
+
+  it('leaves everybody else their turns while it catches up with much', async () => {
+    const total = 14_000;
+    await eventStore.append(
+      'a-1',
+      Array.from({ length: total }, () => event('a-1', 'known')),
+      'none',
+    );
+    const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+    let handled = 0;
+    const follower = startFollower({
+      name: 'far-behind',
+      prefixes: ['a-'],
+      eventStore,
+      leases: createSoleLeases(),
+      logger: quiet,
+      after: async () => null,
+      handle: async ({ events }) => {
+        handled += events.length;
+      },
+    });
+    const atTurns = new Set<number>();
+    while (handled < total) {
+      await new Promise((resolve) => setImmediate(resolve));
+      atTurns.add(handled);
+    }
+    // Not only before the last of them, where it waits whether there are more.
+    expect([...atTurns].filter((count) => count > 0 && count < total).length).toBeGreaterThan(1);
+    await follower.stop();
+  });
 });

@@ -13,7 +13,7 @@ export interface FollowerOptions {
   readonly leases: Leases;
   readonly logger: Logger;
   /** Where to go on: the position up to which everything was handled; null begins with the first event. */
-  after(): Promise<number | null>;
+  after(signal: AbortSignal): Promise<number | null>;
   /** Handles a batch and stores its position. What it rejects with is logged, and the events come again. */
   handle(batch: EventBatch, signal: AbortSignal): Promise<void>;
   /** What else is done as long as this process has the name. Never rejects. */
@@ -58,7 +58,7 @@ export function startFollower(options: FollowerOptions): LeasedWork {
 
   const follow = async (signal: AbortSignal): Promise<void> => {
     const rest = leases.isAlone ? restNever : restShared;
-    for await (const batch of gathered(eventStore, { prefixes, after: await after(), signal }, rest)) {
+    for await (const batch of gathered(eventStore, { prefixes, after: await after(signal), signal }, rest)) {
       if (signal.aborted) return;
       await handle(batch, signal);
     }

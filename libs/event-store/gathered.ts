@@ -63,6 +63,8 @@ export async function* gathered(
       }
       const handedOverMs = performance.now();
       yield { events: parts.length === 1 ? first.value.events : parts.flat(), position, isLast };
+      // What is at hand comes without a turn of the loop: who catches up with much would keep everybody else waiting.
+      if (!isLast) await turn();
       const restMs = rest(performance.now() - handedOverMs);
       if (restMs > 0) {
         const ended = (): typeof noMore => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { DatabaseDamaged, DatabaseInUse, openDatabase } from '#sqlite/database';
-import type { NewEvent } from './event-store.js';
+import type { EventBatch, NewEvent } from './event-store.js';
 import { eventStoreContract } from './event-store.contract.js';
 import { createSqliteEventStore } from './sqlite.js';
 
@@ -103,6 +103,42 @@ describe('events that are no longer in memory', () => {
       expect(await following[index]).toEqual(expected);
     }
     await store.close();
+  });
+
+  it('of a kind that is rare are handed over at once, all of them, in order, and then what comes', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'meerkat-events-'));
+    const file = join(folder, 'events.db');
+    const written = createSqliteEventStore(file);
+    const revisions = new Map<string, number>();
+    const append = async (store: typeof written, stream: string, count: number, n: number): Promise<void> => {
+      const events = Array.from({ length: count }, () => newEvent(n));
+      const result = await store.append(stream, events, revisions.get(stream) ?? 'none');
+      if (!result.ok) throw new Error('a lost race');
+      revisions.set(stream, result.revision);
+    };
+    for (let n = 1; n <= 8; n += 1) {
+      await append(written, `run-${n % 3}`, 1_500, n);
+      await append(written, `org-${n % 2}`, 1, n);
+      // Its name comes right behind those of the kind.
+      await append(written, 'org.1', 1, n);
+    }
+    await written.close();
+    const store = createSqliteEventStore(file);
+    const signal = new AbortController().signal;
+    const batches = store.subscribe({ prefixes: ['org-'], after: null, signal })[Symbol.asyncIterator]();
+    const first = (await batches.next()).value as EventBatch;
+    expect(first.events.map(({ data }) => data['n'])).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(first.position).toBe(await store.lastPosition());
+    await append(store, 'org-1', 1, 9);
+    expect(((await batches.next()).value as EventBatch).events.map(({ data }) => data['n'])).toEqual([9]);
+    await batches.return?.(undefined);
+    const [, , third] = first.events;
+    for await (const { events } of store.subscribe({ prefixes: ['org-'], after: third?.position ?? 0, signal })) {
+      expect(events.map(({ data }) => data['n'])).toEqual([4, 5, 6, 7, 8]);
+      break;
+    }
+    await store.close();
+    rmSync(folder, { recursive: true });
   });
 
   it('say how far they reach to a subscriber for whom there are none', async () => {

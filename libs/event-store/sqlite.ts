@@ -1,98 +1,22 @@
 /** Event store in one SQLite file: appends are grouped into durable transactions, subscribers follow what was committed. */
 import { EventEmitter, once } from 'node:events';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { unavailable } from '#runtime/errors';
-import type { JsonObject } from '#runtime/json';
 import { openDatabase, type Database } from '#sqlite/database';
 import type {
   AppendResult,
   EventArchive,
   EventBatch,
-  EventMetadata,
   RecordedEvent,
   StreamAppend,
   Subscription,
 } from './event-store.js';
 import { createAppendQueue, inThread, type GroupWriter, type WaitingAppend } from './sqlite-groups.js';
+import { createOlderEvents, eventColumns, toRecorded, wantedOf, type EventRow, type Wanted } from './sqlite-older.js';
 import { eventSchema, openWriter, type WriteResult } from './sqlite-writer.js';
 
 /** How many of the newest events stay in memory for subscribers that keep up, so that they parse nothing. */
 const recentLimit = 4_096;
 const batchLimit = 500;
-/** Older events are read in stretches of so many positions, of which some stay: who catches up side by side reads them once. */
-const stretchLength = 500;
-const stretchesKept = 16;
-/** Who wants none of them passes over so many before others have a turn. */
-const stretchesPassed = 8;
-
-interface EventRow {
-  readonly position: number;
-  readonly name: string;
-  readonly revision: number;
-  readonly id: string;
-  readonly type: string;
-  readonly version: number;
-  readonly data: string;
-  readonly metadata: string;
-}
-
-function toRecorded(row: EventRow): RecordedEvent {
-  return {
-    stream: row.name,
-    revision: row.revision,
-    position: row.position,
-    id: row.id,
-    type: row.type,
-    version: row.version,
-    data: JSON.parse(row.data) as JsonObject,
-    metadata: JSON.parse(row.metadata) as EventMetadata,
-  };
-}
-
-/** An older event: parsed for the first who wants it, the same for all others. */
-interface OlderEvent {
-  readonly stream: string;
-  readonly kind: string;
-  readonly position: number;
-  /** As it was read, until it is parsed. */
-  row: EventRow | null;
-  event: RecordedEvent | null;
-}
-
-interface Stretch {
-  readonly events: readonly OlderEvent[];
-  readonly kinds: ReadonlySet<string>;
-}
-
-/** The beginning of a stream's name, up to its first hyphen: what nearly all subscribers ask for. */
-const kindOf = (stream: string): string => stream.slice(0, stream.indexOf('-') + 1);
-
-function toOlder(row: EventRow): OlderEvent {
-  return { stream: row.name, kind: kindOf(row.name), position: row.position, row, event: null };
-}
-
-function parsed(older: OlderEvent): RecordedEvent {
-  if (older.event !== null) return older.event;
-  if (older.row === null) throw new Error('an older event is neither read nor parsed');
-  older.event = toRecorded(older.row);
-  older.row = null;
-  return older.event;
-}
-
-/** Which streams a subscriber wants. */
-interface Wanted {
-  /** null: asked for by more or less than kinds. */
-  readonly kinds: ReadonlySet<string> | null;
-  has(stream: string): boolean;
-}
-
-function wantedOf(prefixes: readonly string[]): Wanted {
-  const areKinds = prefixes.every((prefix) => prefix !== '' && kindOf(prefix) === prefix);
-  return {
-    kinds: areKinds ? new Set(prefixes) : null,
-    has: (stream) => prefixes.some((prefix) => stream.startsWith(prefix)),
-  };
-}
 
 interface OpenFile {
   readonly reader: Database;
@@ -135,15 +59,11 @@ export function createSqliteEventStore(
 ): EventArchive {
   const opened = file === ':memory:' ? openInMemory() : openOnDisk(file, checked);
   const database = opened.reader;
-  const columns = 'e.position, s.name, e.revision, e.id, e.type, e.version, e.data, e.metadata';
   const readStream = database.prepare(
-    `SELECT ${columns} FROM events e JOIN streams s ON s.id = e.stream WHERE s.name = ? AND e.revision >= ? ORDER BY e.revision LIMIT ${batchLimit}`,
+    `SELECT ${eventColumns} FROM events e JOIN streams s ON s.id = e.stream WHERE s.name = ? AND e.revision >= ? ORDER BY e.revision LIMIT ${batchLimit}`,
   );
   const readLastOf = database.prepare(
-    `SELECT ${columns} FROM streams s JOIN events e ON e.stream = s.id AND e.revision = s.revision WHERE s.name = ?`,
-  );
-  const readStretch = database.prepare(
-    `SELECT ${columns} FROM events e CROSS JOIN streams s ON s.id = e.stream WHERE e.position > ? AND e.position <= ? ORDER BY e.position`,
+    `SELECT ${eventColumns} FROM streams s JOIN events e ON e.stream = s.id AND e.revision = s.revision WHERE s.name = ?`,
   );
   const commits = new EventEmitter().setMaxListeners(0);
   let recent: RecordedEvent[] = [];
@@ -190,46 +110,7 @@ export function createSqliteEventStore(
     return low;
   };
 
-  /** By number of the stretch; those used last stand last. */
-  const stretches = new Map<number, Stretch>();
-  /** Subscribers that read older events now. */
-  let behind = 0;
-
-  /** Positions from `number * stretchLength + 1` on. */
-  const stretchAt = (number: number): Stretch => {
-    const known = stretches.get(number);
-    const first = number * stretchLength;
-    if (known !== undefined) {
-      stretches.delete(number);
-      stretches.set(number, known);
-      return known;
-    }
-    const until = Math.min(first + stretchLength, recentAfter);
-    const events = (readStretch.all(first, until) as unknown as EventRow[]).map(toOlder);
-    const found = { events, kinds: new Set(events.map(({ kind }) => kind)) };
-    // One that is still to be filled is read anew.
-    if (until < first + stretchLength) return found;
-    stretches.set(number, found);
-    for (const oldest of stretches.keys()) {
-      if (stretches.size <= stretchesKept) break;
-      stretches.delete(oldest);
-    }
-    return found;
-  };
-
-  const olderBehind = (position: number, wanted: Wanted): EventBatch => {
-    const number = Math.floor(position / stretchLength);
-    const stretch = stretchAt(number);
-    const { kinds } = wanted;
-    const events: RecordedEvent[] = [];
-    if (kinds === null || [...kinds].some((kind) => stretch.kinds.has(kind))) {
-      for (const older of stretch.events) {
-        const isWanted = kinds === null ? wanted.has(older.stream) : kinds.has(older.kind);
-        if (isWanted && older.position > position) events.push(parsed(older));
-      }
-    }
-    return { events, position: Math.min((number + 1) * stretchLength, recentAfter) };
-  };
+  const older = createOlderEvents(database, () => recentAfter);
 
   const recentBehind = (position: number, wanted: Wanted): EventBatch => {
     const from = firstBehind(position);
@@ -304,31 +185,26 @@ export function createSqliteEventStore(
 
     async *subscribe({ prefixes, after, signal }: Subscription): AsyncGenerator<EventBatch> {
       const wanted = wantedOf(prefixes);
+      const reader = older.join(wanted);
       let position = after ?? 0;
       let isCaughtUp = false;
-      let isBehind = false;
-      const setBehind = (value: boolean): void => {
-        if (value !== isBehind) behind += value ? 1 : -1;
-        isBehind = value;
-        if (behind === 0) stretches.clear();
-      };
       try {
         while (!signal.aborted && !closed) {
-          setBehind(position < recentAfter);
+          const isBehind = position < recentAfter;
+          if (!isBehind) reader.leave();
           if (position >= lastPosition) {
             await once(commits, 'commit', { signal }).catch(() => undefined);
             continue;
           }
-          const batch = isBehind ? olderBehind(position, wanted) : recentBehind(position, wanted);
+          const batch = isBehind ? await reader.read(position) : recentBehind(position, wanted);
           ({ position } = batch);
           // Once at the end of what is there a subscriber learns so, even if nothing of it was for him.
           const isFirstEnd = !isCaughtUp && position >= lastPosition;
           if (isFirstEnd) isCaughtUp = true;
           if (batch.events.length > 0 || isFirstEnd) yield { events: batch.events, position };
-          else if (isBehind && (position / stretchLength) % stretchesPassed === 0) await nextTurn();
         }
       } finally {
-        setBehind(false);
+        reader.leave();
       }
     },
 

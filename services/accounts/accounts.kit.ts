@@ -78,6 +78,7 @@ export function crashing(store: EventStore, prefix: string, when: 'before' | 'af
     read: (stream, from) => store.read(stream, from),
     readLast: (stream) => store.readLast(stream),
     subscribe: (subscription) => store.subscribe(subscription),
+    lastPosition: () => store.lastPosition(),
     close: () => store.close(),
   };
 }
