@@ -85,15 +85,25 @@ const product: Product = {
   run: async (config, logger) => (await import('./main.js')).run(config, logger),
   openTrialBench,
   async createKey(config, input) {
-    const [{ openPorts }, { createKeyOffline }, { pepperOf }, { systemClock }, { createIds }] = await Promise.all([
+    const [
+      { openPorts },
+      { forgetOtherHistories },
+      { createKeyOffline },
+      { pepperOf },
+      { systemClock },
+      { createIds },
+    ] = await Promise.all([
       import('./composition.js'),
+      import('./projections.js'),
       import('./accounts/create-key.js'),
       import('#contracts/api-key'),
       import('#runtime/clock'),
       import('#runtime/ids'),
     ]);
-    const { eventStore, secretKey, close } = await openPorts(config, silentLogger);
+    const ports = await openPorts(config, silentLogger);
+    const { eventStore, secretKey, close } = ports;
     try {
+      await forgetOtherHistories({ ...ports, logger: silentLogger });
       return await createKeyOffline(
         { eventStore, clock: systemClock, ids: createIds(), pepper: pepperOf(secretKey) },
         input,

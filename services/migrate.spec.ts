@@ -14,8 +14,7 @@ import { readConfig } from '#runtime/config';
 import { silentLogger } from '#runtime/logger';
 import { call, type Called } from './cli.kit.js';
 import { run, type Running } from './main.js';
-import { lookedThroughAgain, publications } from './migrate.js';
-import { keptViews } from './projections.js';
+import { keptViews, lookedThroughAgain, publications } from './projections.js';
 import { beginMigration } from './unfinished-migration.js';
 
 const answer = z.strictObject({

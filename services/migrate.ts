@@ -16,7 +16,7 @@ import { brokenSource, copyEvents, verifyCopy } from '#event-store/copy-events';
 import type { EventArchive, RecordedEvent } from '#event-store/event-store';
 import { readThrough } from '#event-store/read-through';
 import { leaseMembersView } from '#leases/shared';
-import type { AnyView, ViewStore } from '#read-store/read-store';
+import type { ViewStore } from '#read-store/read-store';
 import type { ViewBuilder } from '#read-store/view-builder';
 import { ConfigError, type Config } from '#runtime/config';
 import { parseEngineAddress, shownAddress } from '#runtime/engine-address';
@@ -34,19 +34,9 @@ import {
   openEventStore,
   openReadStore,
 } from './composition.js';
-import { keptViews } from './projections.js';
+import { keptViews, lookedThroughAgain, publications } from './projections.js';
 import { PartUnreachable } from './reach-part.js';
 import { beginMigration, finishMigration } from './unfinished-migration.js';
-
-const checkpointOf = (name: string): AnyView => ({ name, fields: [], indexes: [] });
-
-/** Who publishes keeps its place under these names. */
-export const publications: readonly AnyView[] = ['tasks', 'scheduling', 'execution', 'delivery'].map((name) =>
-  checkpointOf(`published_${name}`),
-);
-
-/** Who goes through everything once more, and finds nothing to do where all is well. */
-export const lookedThroughAgain: readonly AnyView[] = [checkpointOf('planned_tasks')];
 
 /** A process that runs beats once a second. */
 const beatsWithinMs = 3_000;

@@ -1,18 +1,22 @@
-/** Every view that is made of events, for who rebuilds them. */
+/** Every view that is made of events, and whatever else keeps a place in them: for who rebuilds, moves or checks them. */
+import { placeOf } from '#bus/publisher';
 import { executionsView } from '#contracts/run';
 import { schedulesView } from '#contracts/schedule';
 import { tasksView } from '#contracts/task';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { LeasedWork } from '#leases/leases';
+import { forgetOtherHistory, type HistoryParts } from '#read-store/other-history';
 import { settled, type Projected } from '#read-store/projected';
 import { startProjection, type ProjectionOptions } from '#read-store/projection';
 import type { AnyView, ViewStore } from '#read-store/read-store';
 import { createViewBuilder, type ViewBuilder } from '#read-store/view-builder';
+import { AppError } from '#runtime/errors';
 import { accountProjections } from './accounts/views.js';
 import { deliveriesView, deliveryIdOf, projectDelivery } from './delivery/delivery-view.js';
 import * as execution from './execution/execution-view.js';
 import * as unanswered from './execution/unanswered.js';
 import * as schedule from './scheduling/schedule-view.js';
+import { lookedAfter } from './scheduling/unplanned.js';
 import * as task from './tasks/task-view.js';
 
 type Parts = Pick<ProjectionOptions, 'eventStore' | 'readStore' | 'leases' | 'logger'>;
@@ -83,3 +87,24 @@ export const keptViews: readonly KeptView[] = [
   kept({ view: deliveriesView, prefixes: ['dlv-'], idOf: deliveryIdOf, reduce: projectDelivery }),
   ...accountProjections.map((projected) => kept(projected)),
 ];
+
+/** Who publishes keeps its place here. */
+export const publications: readonly AnyView[] = ['tasks', 'scheduling', 'execution', 'delivery'].map(placeOf);
+
+/** Who goes through everything once more, and finds nothing to do where all is well. */
+export const lookedThroughAgain: readonly AnyView[] = [lookedAfter];
+
+/**
+ * Before anything is appended: an older copy of the events that has grown again may hide what a view has seen besides. Whoever
+ * follows the events looks again, so a part that does not answer now is no reason not to start.
+ */
+export async function forgetOtherHistories(parts: HistoryParts): Promise<void> {
+  try {
+    for (const view of [...keptViews.map((one) => one.view), ...publications, ...lookedThroughAgain]) {
+      await forgetOtherHistory(parts, view);
+    }
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'SERVER_ERROR') throw error;
+    parts.logger.warn({ error: String(error) }, 'whether the events are those that views have seen is checked later');
+  }
+}

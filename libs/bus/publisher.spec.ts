@@ -2,19 +2,20 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { createSoleLeases } from '#leases/sole';
-import type { ReadStore } from '#read-store/read-store';
+import type { ViewStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { unavailable } from '#runtime/errors';
 import { silentLogger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';
 import type { Bus, BusMessage } from './bus.js';
-import { startPublisher } from './publisher.js';
+import { placeOf, startPublisher } from './publisher.js';
 
-const checkpoint = { name: 'published_spec', fields: [], indexes: [] };
+const checkpoint = placeOf('spec');
+const hourMs = 3_600_000;
 
 describe('a publisher', () => {
   let eventStore: EventStore;
-  let readStore: ReadStore;
+  let readStore: ViewStore;
   let published: string[];
   const bus = {
     publish: async (_topic: string, messages: readonly BusMessage[]) =>
@@ -34,8 +35,13 @@ describe('a publisher', () => {
       await eventStore.append(`a-${id}`, [{ id, type: 'happened', version: 1, data: {}, metadata }], 'none');
     }
   };
+  const appendAgo = async (id: string, agoMs: number): Promise<void> => {
+    const at = new Date(Date.now() - agoMs).toISOString();
+    const metadata = { organizationId: '', actor: 'system:spec' as const, requestId: '', causationId: null, at };
+    await eventStore.append(`a-${id}`, [{ id, type: 'happened', version: 1, data: {}, metadata }], 'none');
+  };
   const told = (count: number) => found(async () => published.length === count);
-  const start = (store: ReadStore = readStore) =>
+  const start = (store: ViewStore = readStore) =>
     startPublisher({
       name: 'spec',
       prefixes: ['a-'],
@@ -64,10 +70,10 @@ describe('a publisher', () => {
 
   it('goes on telling while its place cannot be stored, and stores it as soon as it can', async () => {
     let isAway = true;
-    const flaky: ReadStore = {
+    const flaky: ViewStore = {
       ...readStore,
-      save: (view, writes, position) =>
-        isAway ? Promise.reject(unavailable('read_store_unavailable', 'away')) : readStore.save(view, writes, position),
+      save: (view, writes, ...more) =>
+        isAway ? Promise.reject(unavailable('read_store_unavailable', 'away')) : readStore.save(view, writes, ...more),
     };
     await append('1');
     const publisher = start(flaky);
@@ -79,5 +85,40 @@ describe('a publisher', () => {
     await found(() => readStore.checkpoint(checkpoint));
     await publisher.stop();
     expect(published).toEqual(['1', '2']);
+  });
+
+  it('goes on where it was, however old what it has not published is', async () => {
+    await appendAgo('old', 400 * hourMs);
+    await readStore.save(checkpoint, [], 1);
+    await appendAgo('older', 500 * hourMs);
+    const publisher = start();
+    await told(1);
+    await publisher.stop();
+    expect(published).toEqual(['older']);
+  });
+
+  it('whose place was lost with the views publishes the news again, and not what is long ago', async () => {
+    await appendAgo('long ago', 30 * 24 * hourMs);
+    await appendAgo('two hours ago', 2 * hourMs);
+    await appendAgo('news', hourMs / 2);
+    const publisher = start();
+    await told(1);
+    await appendAgo('after it', 0);
+    await told(2);
+    await publisher.stop();
+    expect(published).toEqual(['news', 'after it']);
+    expect(await readStore.seen(checkpoint)).toMatchObject({ position: 4, event: { id: 'after it' } });
+  });
+
+  it('publishes what comes after an older copy of the events was put back', async () => {
+    await appendAgo('kept', 400 * hourMs);
+    // It had seen more.
+    await readStore.save(checkpoint, [], 7);
+    const publisher = start();
+    await appendAgo('new', 0);
+    await told(1);
+    await publisher.stop();
+    expect(published).toEqual(['new']);
+    expect(await readStore.checkpoint(checkpoint)).toBe(2);
   });
 });

@@ -2,7 +2,8 @@
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { startFollower } from '#event-store/follower';
 import type { LeasedWork, Leases } from '#leases/leases';
-import type { ReadStore, ViewDefinition } from '#read-store/read-store';
+import { forgetOtherHistory } from '#read-store/other-history';
+import type { SeenEvent, ViewDefinition, ViewStore } from '#read-store/read-store';
 import type { Logger } from '#runtime/logger';
 import type { Bus, BusMessage } from './bus.js';
 
@@ -12,7 +13,7 @@ export interface PublisherOptions {
   readonly prefixes: readonly string[];
   readonly topic: string;
   readonly eventStore: EventStore;
-  readonly readStore: ReadStore;
+  readonly readStore: ViewStore;
   readonly bus: Bus;
   readonly leases: Leases;
   readonly logger: Logger;
@@ -23,25 +24,37 @@ export interface PublisherOptions {
 /** A crash publishes again, under the same ids, what was published within this time: the price of not storing a place per event. */
 const storeEveryMs = 250;
 
+/** Where its place is lost, with the views say, what happened within so long is published again; what came before is old news. */
+const newsMs = 3_600_000;
+
+/** Holds the place up to which the events are published, and no documents. */
+export const placeOf = (name: string): ViewDefinition => ({ name: `published_${name}`, fields: [], indexes: [] });
+
+interface Place {
+  readonly position: number;
+  /** The last event up to there. */
+  readonly event: SeenEvent | undefined;
+}
+
 interface Mark {
-  reach(position: number): void;
-  /** Stores the newest position. Never rejects. */
+  reach(place: Place): void;
+  /** Stores the newest place. Never rejects. */
   settle(): Promise<void>;
 }
 
 /** How far something has come: stored at once, and then now and then while it moves. What could not be stored is tried again. */
-function createMark(store: (position: number) => Promise<void>, onFault: (error: unknown) => void): Mark {
-  let newest: number | null = null;
-  let stored: number | null = null;
+function createMark(store: (place: Place) => Promise<void>, onFault: (error: unknown) => void): Mark {
+  let newest: Place | null = null;
+  let stored: Place | null = null;
   let storing: Promise<void> | null = null;
   let timer: NodeJS.Timeout | null = null;
   let isFailing = false;
   const storeNewest = async (): Promise<void> => {
-    const position = newest;
-    if (position === null || position === stored) return;
+    const place = newest;
+    if (place === null || place === stored) return;
     try {
-      await store(position);
-      stored = position;
+      await store(place);
+      stored = place;
       isFailing = false;
     } catch (error) {
       if (!isFailing) onFault(error);
@@ -59,8 +72,8 @@ function createMark(store: (position: number) => Promise<void>, onFault: (error:
     timer = setTimeout(run, storeEveryMs);
   };
   return {
-    reach(position) {
-      newest = position;
+    reach(place) {
+      newest = { ...place, event: place.event ?? newest?.event };
       if (timer === null) run();
     },
     async settle() {
@@ -74,19 +87,26 @@ function createMark(store: (position: number) => Promise<void>, onFault: (error:
 
 export function startPublisher(options: PublisherOptions): LeasedWork {
   const { name, topic, readStore, bus, logger, toMessages } = options;
-  const checkpoint: ViewDefinition = { name: `published_${name}`, fields: [], indexes: [] };
+  const place = placeOf(name);
+  let newsSinceMs = -Infinity;
   const mark = createMark(
-    (position) => readStore.save(checkpoint, [], position),
+    ({ position, event }) => readStore.save(place, [], position, undefined, event),
     (error) => logger.warn({ publisher: name, error: String(error) }, 'how far it has published could not be stored'),
   );
   return startFollower({
     ...options,
     name: `publisher-${name}`,
-    after: () => readStore.checkpoint(checkpoint),
+    async after() {
+      await forgetOtherHistory(options, place);
+      const known = await readStore.checkpoint(place);
+      newsSinceMs = known === null ? Date.now() - newsMs : -Infinity;
+      return known;
+    },
     async handle({ events, position }) {
       // Published before the checkpoint moves: a crash in between publishes again.
-      await bus.publish(topic, events.flatMap(toMessages));
-      mark.reach(position);
+      const news = events.filter(({ metadata }) => !(Date.parse(metadata.at) < newsSinceMs));
+      await bus.publish(topic, news.flatMap(toMessages));
+      mark.reach({ position, event: events.at(-1) });
     },
     ended: () => mark.settle(),
   });

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { mongo } from 'mongoose';
 import type { Logger } from '#runtime/logger';
 import { toIndexKeys } from './mongo-query.js';
-import type { AnyView } from './read-store.js';
+import type { AnyView, SeenEvent } from './read-store.js';
 import { partOfName, type SearchedValue } from './searched-fields.js';
 
 /** What lies in a view's collection: a document, a tombstone or the record. */
@@ -24,6 +24,8 @@ export interface Stored {
   readonly fields?: readonly string[];
   /** Of the record: up to which position the view has seen the events. */
   readonly position?: number | null;
+  /** Of the record: the last event that the view was made of. */
+  readonly event?: SeenEvent;
 }
 
 /** A collection was renamed or dropped while it was used (QueryPlanKilled, CursorNotFound, NamespaceNotFound). */
@@ -53,7 +55,12 @@ async function findRecord(collection: ViewCollection, view: AnyView): Promise<{ 
   return { isNew: lastErrorObject?.['updatedExisting'] !== true, record: value ?? { _id: recordId } };
 }
 
-async function ensureIndexes(collection: ViewCollection, view: AnyView, isNew: boolean, logger: Logger): Promise<void> {
+/** Makes what is missing; `tell` is told how many. */
+export async function ensureIndexes(
+  collection: ViewCollection,
+  view: AnyView,
+  tell: (missing: number) => void = () => undefined,
+): Promise<void> {
   const present = new Set((await collection.listIndexes().toArray()).map(({ key }) => JSON.stringify(key)));
   const wanted: mongo.IndexDescription[] = [
     ...toIndexKeys(view).map((key) => ({ key })),
@@ -61,7 +68,7 @@ async function ensureIndexes(collection: ViewCollection, view: AnyView, isNew: b
   ];
   const missing = wanted.filter(({ key }) => !present.has(JSON.stringify(key)));
   if (missing.length === 0) return;
-  if (!isNew) logger.warn({ view: view.name, indexes: missing.length }, 'indexes are missing; making them again');
+  tell(missing.length);
   await collection.createIndexes(missing);
 }
 
@@ -83,7 +90,11 @@ export async function openCollection(collection: ViewCollection, view: AnyView, 
 async function openOnce(collection: ViewCollection, view: AnyView, logger: Logger): Promise<void> {
   const { isNew, record } = await findRecord(collection, view);
   const known = record.fields ?? [];
-  if (view.fields.every((field) => known.includes(field))) return ensureIndexes(collection, view, isNew, logger);
+  if (view.fields.every((field) => known.includes(field))) {
+    return ensureIndexes(collection, view, (indexes) => {
+      if (!isNew) logger.warn({ view: view.name, indexes }, 'indexes are missing; making them again');
+    });
+  }
   logger.warn({ view: view.name }, 'the view has gained a field; it is made anew from the events');
   await collection.drop();
   return openOnce(collection, view, logger);

@@ -14,13 +14,22 @@ import { ConfigError } from '#runtime/config';
 import { AppError, unavailable } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
 import { toFields, toFilter, toRanges, toSort } from './mongo-query.js';
-import { collectionName, isPassing, openCollection, recordId, type Stored, type ViewCollection } from './mongo-view.js';
+import {
+  collectionName,
+  ensureIndexes,
+  isPassing,
+  openCollection,
+  recordId,
+  type Stored,
+  type ViewCollection,
+} from './mongo-view.js';
 import {
   viewOutOfStep,
   type AnyView,
   type DocumentWrite,
   type PageQuery,
   type ReadStore,
+  type SeenEvent,
   type ViewDefinition,
   type ViewKeeper,
 } from './read-store.js';
@@ -42,6 +51,8 @@ const writesAtOnce = 100;
 /** A server carries out ordered writes one by one, others together: with more documents than this two round trips are shorter. */
 const writesWithCheckpoint = 4;
 const renamePatienceMs = 60_000;
+/** Indexes of a million documents take minutes on a slow server. */
+const indexPatienceMs = 600_000;
 const writeConcern = { w: 'majority', journal: true } as const;
 const defaultDatabase = 'meerkat';
 /** MongoDB takes documents up to 16 MiB; the rest of what is stored with the text is small. */
@@ -50,6 +61,8 @@ const largestBytes = 16 * 1_024 * 1_024 - 64 * 1_024;
 const duplicateKey = 11_000;
 const outOfReach = (cause: unknown): AppError =>
   unavailable('read_store_unavailable', 'The read store does not answer.', 5, cause);
+
+const toSeenEvent = ({ stream, revision, id, position }: SeenEvent): SeenEvent => ({ stream, revision, id, position });
 
 class TooLate extends Error {}
 
@@ -92,9 +105,12 @@ function toWrite(view: AnyView, { id, revision, document }: DocumentWrite<object
 }
 
 /** A view's checkpoint moves on and never back, as long as the view is the one that was meant. */
-function advancing(checkpoint: number, after: number | null | undefined): Write {
+function advancing(checkpoint: number, after: number | null | undefined, event: SeenEvent | undefined): Write {
   const guard = after === undefined || after === null ? {} : { position: { $gte: after } };
-  return { filter: { _id: recordId, ...guard }, update: { $max: { position: checkpoint } } };
+  return {
+    filter: { _id: recordId, ...guard },
+    update: { $max: { position: checkpoint }, ...(event === undefined ? {} : { $set: { event: toSeenEvent(event) } }) },
+  };
 }
 
 /** Which writes met a document that they did not match; rejects with the error where it is about anything else. */
@@ -212,9 +228,14 @@ export async function createMongoReadStore(options: MongoReadStoreOptions): Prom
     }
   };
 
-  const advance = async (view: AnyView, checkpoint: number, after: number | null | undefined): Promise<void> => {
+  const advance = async (
+    view: AnyView,
+    checkpoint: number,
+    after: number | null | undefined,
+    event: SeenEvent | undefined,
+  ): Promise<void> => {
     const collection = await open(view);
-    const { filter, update } = advancing(checkpoint, after);
+    const { filter, update } = advancing(checkpoint, after, event);
     const { matchedCount } = await within(collection.updateOne(filter, update));
     if (matchedCount === 1) return;
     opened.delete(view.name);
@@ -226,10 +247,10 @@ export async function createMongoReadStore(options: MongoReadStoreOptions): Prom
    * where one was there already, at this or a later revision, or the checkpoint's record is not the one meant: the server
    * then went no further, and whoever writes one by one finds out which.
    */
-  const saveAtOnce = async (view: AnyView, writes: readonly Write[], checkpoint: number, after?: number | null) => {
+  const saveAtOnce = async (view: AnyView, writes: readonly Write[], advance: Write): Promise<boolean> => {
     const collection = await open(view);
     const operations = writes.map((one) => ({ updateOne: { ...one, upsert: true } }));
-    const record = { updateOne: advancing(checkpoint, after) };
+    const record = { updateOne: advance };
     const written = collection.bulkWrite([...operations, record], { ordered: true }).then(
       ({ matchedCount, upsertedCount }) => matchedCount + upsertedCount === writes.length + 1,
       (error: unknown) => duplicates(error).length === 0,
@@ -272,17 +293,17 @@ export async function createMongoReadStore(options: MongoReadStoreOptions): Prom
   };
 
   return {
-    async save(view, writes, checkpoint, after) {
+    async save(view, writes, checkpoint, after, event) {
       const collection = await open(view);
       const prepared = writes.map((write) => toWrite(view, write));
       if (after !== undefined) await checkUnreplaced(view, after);
       if (checkpoint !== null && prepared.length <= writesWithCheckpoint) {
-        if (await saveAtOnce(view, prepared, checkpoint, after)) return;
+        if (await saveAtOnce(view, prepared, advancing(checkpoint, after, event))) return;
       }
       for (let start = 0; start < prepared.length; start += writesAtOnce) {
         await writeGuarded(collection, prepared.slice(start, start + writesAtOnce));
       }
-      if (checkpoint !== null) await advance(view, checkpoint, after);
+      if (checkpoint !== null) await advance(view, checkpoint, after, event);
     },
 
     async get<D extends object>(view: AnyView, id: string) {
@@ -316,6 +337,11 @@ export async function createMongoReadStore(options: MongoReadStoreOptions): Prom
 
     checkpoint: checkpointOf,
 
+    async seen(view) {
+      const record = await recordOf(view);
+      return typeof record?.position === 'number' ? { position: record.position, event: record.event ?? null } : null;
+    },
+
     async reset(view) {
       opened.delete(view.name);
       await within(database.collection(collectionName(installation, view)).drop());
@@ -328,6 +354,7 @@ export async function createMongoReadStore(options: MongoReadStoreOptions): Prom
       }
       const names = [built, view].map((one) => collectionName(installation, one));
       const [from = '', to = ''] = names;
+      await within(ensureIndexes(database.collection<Stored>(from), view), indexPatienceMs);
       // One step: documents, record and indexes move together. It waits for what is running on either collection.
       await within(database.renameCollection(from, to, { dropTarget: true, writeConcern }), renamePatienceMs);
       opened.delete(built.name);

@@ -6,7 +6,8 @@ import type { JsonObject } from '#runtime/json';
 import type { Logger } from '#runtime/logger';
 import { projectBatch, type Projected } from './projected.js';
 import type { DocumentWrite, ViewStore } from './read-store.js';
-import { answerRebuilds, type LiveView } from './rebuild.js';
+import { forgetOtherHistory } from './other-history.js';
+import { createRebuilder, type LiveView } from './rebuild.js';
 import { createTurns } from './turns.js';
 
 export interface ProjectionOptions<Document extends object = JsonObject> extends Projected<Document> {
@@ -38,10 +39,18 @@ export function startProjection<Document extends object>(options: ProjectionOpti
       saved([...(await readStore.load(view, [...ids])).values()]);
     },
   };
+  const rebuilder = createRebuilder({ ...options, live, isAlone: options.leases.isAlone });
   return startFollower({
     ...options,
     name: `view-${view.name}`,
-    after: () => turns.take(async () => (lastEvent = seen = await readStore.checkpoint(view))),
+    async after(signal) {
+      const look = () => turns.take(async () => (lastEvent = seen = await readStore.checkpoint(view)));
+      await forgetOtherHistory(options, view);
+      const known = await look();
+      if (known !== null) return known;
+      await rebuilder.begin(signal);
+      return look();
+    },
     handle: ({ events, position }) =>
       turns.take(async () => {
         // A view that was built beside and took the place of this one may have seen more.
@@ -49,10 +58,10 @@ export function startProjection<Document extends object>(options: ProjectionOpti
         const from = seen ?? -Infinity;
         const unseen = events.filter((event) => event.position > from);
         const writes = await projectBatch(options, unseen);
-        await readStore.save(view, writes, position, seen);
+        await readStore.save(view, writes, position, seen, unseen.at(-1));
         move(position, unseen);
         saved?.(writes);
       }),
-    beside: (signal) => answerRebuilds({ ...options, live }, signal),
+    beside: rebuilder.answer,
   });
 }

@@ -57,6 +57,20 @@ export function readStoreContract(name: string, create: () => Promise<ReadStoreU
       expect(await reopened.get(view, '3')).toMatchObject({ name: 'eve' });
     });
 
+    it('knows again by which event a view has come as far as it is', async () => {
+      const event = (position: number) => ({ stream: 'a-1', revision: position - 1, id: `id-${position}`, position });
+      expect(await store.seen(view)).toBeNull();
+      await fill();
+      expect(await store.seen(view)).toEqual({ position: 3, event: null });
+      await store.save(view, [], 5, 3, event(4));
+      expect(await store.seen(view)).toEqual({ position: 5, event: event(4) });
+      await store.save(view, [], 8, 5);
+      const reopened = await test.reopen();
+      expect(await reopened.seen(view)).toEqual({ position: 8, event: event(4) });
+      await reopened.reset(view);
+      expect(await reopened.seen(view)).toBeNull();
+    });
+
     it('loads documents with their revisions, by id', async () => {
       await fill();
       const stored = await store.load(view, ['1', '3', 'nobody']);

@@ -1,4 +1,5 @@
 /** The read-store port: documents that answer questions. Derived from events, droppable, rebuilt to the same bytes. */
+import type { RecordedEvent } from '#event-store/event-store';
 import { unavailable, type AppError } from '#runtime/errors';
 import type { JsonObject } from '#runtime/json';
 
@@ -50,6 +51,17 @@ export interface DocumentPage<Document extends object = JsonObject> {
   readonly total: number | null;
 }
 
+/** An event as it is known again: another one at its place means another history. */
+export type SeenEvent = Pick<RecordedEvent, 'stream' | 'revision' | 'id' | 'position'>;
+
+/** What a view has seen of the events. */
+export interface Seen {
+  /** The checkpoint. */
+  readonly position: number;
+  /** The last event that it was made of; null where none was told. */
+  readonly event: SeenEvent | null;
+}
+
 /** Where the documents themselves do not matter. */
 export type AnyView = Omit<ViewDefinition, 'document'>;
 
@@ -67,12 +79,15 @@ export interface ReadStore {
    * `after` is for who made the writes of documents loaded before: up to where the view had seen the events, as far as that
    * writer knows. Rejects with `view_out_of_step` where another writer has changed that in a way that these writes do not
    * fit: a view that was built beside took its place, or, where a store forgets what was removed, went on without it.
+   *
+   * `event` is the last one up to the checkpoint that the view was made of; without it the one that is known stays.
    */
   save<D extends object>(
     view: ViewDefinition<D>,
     writes: readonly DocumentWrite<D>[],
     checkpoint: number | null,
     after?: number | null,
+    event?: SeenEvent,
   ): Promise<void>;
   get<D extends object>(view: ViewDefinition<D>, id: string): Promise<D | null>;
   /** What is stored under these ids, by id, with revisions: for those who write. A store may remember the revision of a removed document. */
@@ -86,13 +101,15 @@ export interface ReadStore {
   close(): Promise<void>;
 }
 
-/** What a rebuild needs besides. */
+/** What who keeps views needs besides. */
 export interface ViewKeeper {
+  /** What the view has seen; null where it has seen nothing. */
+  seen(view: AnyView): Promise<Seen | null>;
   /** Drops documents and checkpoint. */
   reset(view: AnyView): Promise<void>;
   /**
    * Puts `built` in the place of `view`, documents and checkpoint, for every process at once; under its own name it is gone.
-   * A crash leaves one of the two whole under `view`. Rejects with `view_out_of_step`, and changes nothing, where `built` has
+   * The view's indexes are made first: who builds does so without, which costs less than half. A crash leaves one of the two whole under `view`. Rejects with `view_out_of_step`, and changes nothing, where `built` has
    * seen less.
    */
   replace(view: AnyView, built: AnyView): Promise<void>;

@@ -201,6 +201,90 @@ describe('a rebuild', () => {
     expect(JSON.parse(await bytes())).toHaveLength(4);
   });
 
+  describe('of a view that has seen nothing', () => {
+    /** The store as it is, and which builds took the live view's place. */
+    const watched = () => {
+      const replaced: string[] = [];
+      const told = new Set<unknown>();
+      const store: ViewStore = {
+        ...readStore,
+        async save(target, writes, ...more) {
+          for (const { document } of writes) {
+            if (target.name === 'rebuilds' && document !== null && 'state' in document) told.add(document.state);
+          }
+          return readStore.save(target, writes, ...more);
+        },
+        async replace(target, built) {
+          replaced.push(built.name);
+          return readStore.replace(target, built);
+        },
+      };
+      return { store, replaced, told };
+    };
+
+    it('is what it begins with: who asks meanwhile is told of that one', async () => {
+      const last = await append(1_500);
+      await requestRebuild(readStore, view.name, requestedAt);
+      const { store, replaced, told } = watched();
+      projection = start(store);
+      const rebuild = await ended();
+      expect(rebuild).toMatchObject({ state: 'done', events: 1_200, requestedAt, error: null });
+      expect(rebuild.done).toBe(rebuild.total);
+      expect(told).toEqual(new Set(['building', 'done']));
+      expect(await bytes()).toBe(await replayed());
+      await caughtUp(await append(3));
+      expect(replaced).toEqual([rebuild.build]);
+      expect(await readStore.checkpoint(view)).toBeGreaterThan(last);
+    });
+
+    it('is told of where nobody asked', async () => {
+      const last = await append(400);
+      projection = start();
+      await caughtUp(last);
+      expect(await ended()).toMatchObject({ state: 'done', events: 320 });
+    });
+
+    it('by a process that was killed in the middle is begun anew, and nothing is left of it', async () => {
+      const last = await append(3_000);
+      const dying = watched();
+      const death = Promise.withResolvers<void>();
+      let built = '';
+      const dead = start({
+        ...dying.store,
+        replace: async (_, { name }) => {
+          built = name;
+          death.resolve();
+          return new Promise(() => undefined);
+        },
+      });
+      await death.promise;
+      expect(await readStore.checkpoint(view)).toBeNull();
+      projection = start();
+      await caughtUp(last);
+      expect(await ended()).toMatchObject({ state: 'done', events: 2_400 });
+      expect(await readStore.checkpoint({ ...view, name: built })).toBeNull();
+      // What is dead cannot be waited for.
+      void dead.stop();
+    });
+
+    it('leaves it to catch up as far as it can where an event cannot be read', async () => {
+      const metadata = { organizationId: 'o', actor: 'a', requestId: 'r', causationId: null, at: requestedAt };
+      const many = Array.from({ length: 4_600 }, () => ({
+        id: crypto.randomUUID(),
+        type: 'counted',
+        version: 1,
+        data: { note: 'n' },
+        metadata,
+      }));
+      await eventStore.append('count-many', many, 'none');
+      await append(1, 'poison', { isDeadly: true });
+      projection = start();
+      expect(await ended()).toMatchObject({ state: 'failed', error: expect.stringContaining('nobody can read') });
+      expect(await found(async () => ((await readStore.checkpoint(view)) ?? 0) >= 4_000)).toBe(true);
+      expect(JSON.parse(await bytes())).toHaveLength(1);
+    });
+  });
+
   it('asked for twice is one', async () => {
     projection = start();
     await caughtUp(await append(50));

@@ -11,7 +11,7 @@ import { AppError } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
 import type { Projected } from './projected.js';
 import type { AnyView, DocumentWrite, ReadStore, ViewDefinition, ViewStore } from './read-store.js';
-import type { Turns } from './turns.js';
+import { createTurns, type Turns } from './turns.js';
 import { createViewBuilder } from './view-builder.js';
 
 export interface Rebuild {
@@ -48,6 +48,8 @@ export interface RebuildParts<Document extends object> extends Projected<Documen
   readonly readStore: ViewStore;
   readonly logger: Logger;
   readonly live: LiveView;
+  /** No other process can be at building it: what is being built was left. */
+  readonly isAlone: boolean;
 }
 
 const lookEveryMs = 1_000;
@@ -83,8 +85,12 @@ export async function rebuildOf(readStore: ReadStore, view: string): Promise<Reb
 /** Somebody else has taken the rebuild over. */
 class TakenOver extends Error {}
 
-/** The side view of a rebuild: no other has its name, so no other writes it. */
-const besideOf = <D extends object>(view: ViewDefinition<D>, name: string): ViewDefinition<D> => ({ ...view, name });
+/** The side view of a rebuild: no other has its name, so no other writes it. Nobody searches it before it is complete. */
+const besideOf = <D extends object>(view: ViewDefinition<D>, name: string): ViewDefinition<D> => ({
+  ...view,
+  name,
+  indexes: [],
+});
 
 /** Tells how far a build is, now and then, as long as it is its builder's. */
 function createTelling(readStore: ReadStore, view: AnyView, build: string) {
@@ -99,12 +105,6 @@ function createTelling(readStore: ReadStore, view: AnyView, build: string) {
     const tookMs = Math.round(nowMs - startedMs);
     await write(readStore, { ...known.document, error: null, ...progress, tookMs }, known);
   };
-}
-
-/** Nothing seen a second after its projection began: there are no events for it. */
-async function hasEvents(live: LiveView, signal: AbortSignal): Promise<boolean> {
-  if (live.seen() === null) await delay(lookEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
-  return live.seen() !== null;
 }
 
 /**
@@ -124,19 +124,17 @@ async function build<Document extends object>(
   const tell = createTelling(readStore, view, name);
   let events = 0;
   let release: (() => void) | null = null;
+  const end = await eventStore.lastPosition();
+  if (end === null) return tell({ state: 'done', done: 0, total: 0, events });
   try {
-    if (!(await hasEvents(live, signal))) return await tell({ state: 'done', done: 0, total: 0, events });
     for await (const batch of gathered(eventStore, { prefixes, after: null, signal })) {
       if (signal.aborted) return;
       await builder.apply(batch.events);
       events += batch.events.length;
-      await tell({ state: 'building', done: batch.position, total: live.seen() ?? 0, events });
+      await tell({ state: 'building', done: batch.position, total: Math.max(end, live.seen() ?? 0), events });
       // As good as there: from here on the live view stands still, for however many events come in.
-      if (batch.isLast) release ??= await live.turns.hold();
-      if (release === null || batch.position < (live.lastEvent() ?? 0)) {
-        await new Promise((resolve) => setImmediate(resolve));
-        continue;
-      }
+      if (batch.isLast && batch.position >= end) release ??= await live.turns.hold();
+      if (release === null || batch.position < (live.lastEvent() ?? 0)) continue;
       const seen = live.seen() ?? 0;
       // Where the live one has seen more there is no event of its streams in it.
       const position = Math.max(batch.position, seen);
@@ -199,28 +197,61 @@ function createChoice(): (request: Request, own: string | null) => boolean {
   };
 }
 
-/** Looks for requests and carries them out, one after the other, until the signal aborts. */
-export async function answerRebuilds<Document extends object>(
-  parts: RebuildParts<Document>,
-  signal: AbortSignal,
-): Promise<void> {
-  const { view, readStore, logger } = parts;
+export interface Rebuilder {
+  /** Looks for requests and carries them out, one after the other, until the signal aborts. */
+  answer(signal: AbortSignal): Promise<void>;
+  /**
+   * Builds a view that has seen nothing as a rebuild does, and tells of it as one. It is left as it is where there are no
+   * events, or where one cannot be read. Rejects where it was hindered.
+   */
+  begin(signal: AbortSignal): Promise<void>;
+}
+
+export function createRebuilder<Document extends object>(parts: RebuildParts<Document>): Rebuilder {
+  const { view, readStore, eventStore, isAlone, logger } = parts;
   const isOurs = createChoice();
+  const builds = createTurns();
+  const pause = (signal: AbortSignal): Promise<void> =>
+    delay(lookEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
   let own: string | null = null;
-  let isAway = false;
-  while (!signal.aborted) {
-    try {
-      const request = await find(readStore, view.name);
-      isAway = false;
-      const document = request?.document ?? null;
-      if (request !== undefined && document !== null && isOurs({ ...request, document }, own)) {
-        own = `${view.name}_build_${randomBytes(5).toString('hex')}`;
-        await answer(parts, { ...request, document }, own, signal);
+
+  /** Carries out what is asked for, if that is for us. */
+  const look = async (signal: AbortSignal): Promise<void> => {
+    const request = await find(readStore, view.name);
+    const document = request?.document ?? null;
+    if (signal.aborted || request === undefined || document === null) return;
+    const isLeft = isAlone && document.state === 'building';
+    if (!isLeft && !isOurs({ ...request, document }, own)) return;
+    own = `${view.name}_build_${randomBytes(5).toString('hex')}`;
+    await answer(parts, { ...request, document }, own, signal);
+  };
+
+  return {
+    async answer(signal) {
+      let isAway = false;
+      while (!signal.aborted) {
+        try {
+          await builds.take(() => look(signal));
+          isAway = false;
+        } catch (error) {
+          if (!isAway) logger.warn({ view: view.name, error: String(error) }, 'a rebuild was hindered; trying again');
+          isAway = true;
+        }
+        await pause(signal);
       }
-    } catch (error) {
-      if (!isAway) logger.warn({ view: view.name, error: String(error) }, 'a rebuild was hindered; trying again');
-      isAway = true;
-    }
-    await delay(lookEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
-  }
+    },
+
+    async begin(signal) {
+      while (!signal.aborted) {
+        const isOver = await builds.take(async () => {
+          if ((await readStore.checkpoint(view)) !== null || (await eventStore.lastPosition()) === null) return true;
+          await requestRebuild(readStore, view.name, new Date().toISOString());
+          await look(signal);
+          return (await rebuildOf(readStore, view.name))?.state === 'failed';
+        });
+        if (isOver || (await readStore.checkpoint(view)) !== null) return;
+        await pause(signal);
+      }
+    },
+  };
 }

@@ -1,6 +1,6 @@
 /** Read store in one SQLite file: a table per view, the searched fields as columns of their own beside the document. */
 import { AppError, unavailable } from '#runtime/errors';
-import { inTransaction, openDatabase, type Statement } from '#sqlite/database';
+import { inTransaction, openDatabase, type Database, type Statement } from '#sqlite/database';
 import { createDiscardedTables } from './sqlite-discarded.js';
 import {
   viewOutOfStep,
@@ -9,6 +9,7 @@ import {
   type DocumentWrite,
   type PageQuery,
   type ReadStore,
+  type SeenEvent,
   type ViewDefinition,
   type ViewKeeper,
 } from './read-store.js';
@@ -86,8 +87,21 @@ function toBehind({ sort, behind }: PageQuery): { readonly sql: string; readonly
   };
 }
 
+const toText = (event: SeenEvent | undefined): string | null =>
+  event === undefined
+    ? null
+    : JSON.stringify({ stream: event.stream, revision: event.revision, id: event.id, position: event.position });
+
 const notWritten = (cause: unknown): AppError =>
   unavailable('read_store_unavailable', 'The read store could not be written.', 5, cause);
+
+/** Checkpoints of a folder that was made before they told of an event. */
+function addEventColumn(database: Database): void {
+  inTransaction(database, () => {
+    const has = database.prepare("SELECT 1 FROM pragma_table_info('checkpoints') WHERE name = 'event'").get();
+    if (has === undefined) database.exec('ALTER TABLE checkpoints ADD COLUMN event TEXT');
+  });
+}
 
 /** `file`: a path or `:memory:`. Throws `DatabaseInUse` where another process writes it for longer than a connection waits. */
 export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
@@ -97,11 +111,16 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
     durability: 'normal',
     // The command line asks a running server for a rebuild by a document here. A second server is kept out by the events.
     held: 'shared',
-    schema: 'CREATE TABLE IF NOT EXISTS checkpoints (view TEXT PRIMARY KEY, position INTEGER NOT NULL) STRICT;',
+    schema:
+      'CREATE TABLE IF NOT EXISTS checkpoints (view TEXT PRIMARY KEY, position INTEGER NOT NULL, event TEXT) STRICT;',
   });
+  addEventColumn(database);
   const setCheckpoint = database.prepare(
-    'INSERT INTO checkpoints (view, position) VALUES (?, ?) ON CONFLICT (view) DO UPDATE SET position = excluded.position WHERE position < excluded.position',
+    `INSERT INTO checkpoints (view, position, event) VALUES (?, ?, ?)
+     ON CONFLICT (view) DO UPDATE SET position = excluded.position, event = coalesce(excluded.event, event)
+     WHERE position < excluded.position`,
   );
+  const getEvent = database.prepare('SELECT event FROM checkpoints WHERE view = ?');
   const getCheckpoint = database.prepare('SELECT position FROM checkpoints WHERE view = ?');
   const dropCheckpoint = database.prepare('DELETE FROM checkpoints WHERE view = ?');
   const renameCheckpoint = database.prepare('UPDATE checkpoints SET view = ? WHERE view = ?');
@@ -136,8 +155,7 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
   };
 
   /** Compared by columns: a view that was built beside another keeps the names its indexes had there. */
-  const ensureIndexes = (view: AnyView): void => {
-    const table = nameOf('view', view.name);
+  const ensureIndexes = (view: AnyView, table = nameOf('view', view.name)): void => {
     const present = database
       .prepare(
         `SELECT (SELECT group_concat(name) FROM pragma_index_info(list.name)) AS columns FROM pragma_index_list('${table}') AS list`,
@@ -147,7 +165,7 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
     for (const fields of view.indexes) {
       const columns = [...fields.map((field) => nameOf('field', field)), 'id'];
       if (present.includes(columns.join(','))) continue;
-      const base = `${table}_by_${fields.map(partOfName).join('_')}`;
+      const base = `${nameOf('view', view.name)}_by_${fields.map(partOfName).join('_')}`;
       const isTaken = database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?');
       let name = base;
       for (let number = 2; isTaken.get(name) !== undefined; number += 1) name = `${base}_${number}`;
@@ -199,7 +217,7 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
   };
 
   return {
-    async save(view, writes, checkpoint, after) {
+    async save(view, writes, checkpoint, after, event) {
       const { save, remove } = openView(view);
       try {
         inTransaction(database, () => {
@@ -210,7 +228,7 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
               save.run(id, revision, JSON.stringify(document), ...searchedValues(view, document).map(toColumn));
             }
           }
-          if (checkpoint !== null) setCheckpoint.run(view.name, checkpoint);
+          if (checkpoint !== null) setCheckpoint.run(view.name, checkpoint, toText(event));
         });
       } catch (error) {
         throw error instanceof AppError ? error : notWritten(error);
@@ -267,6 +285,14 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
       return positionOf(view);
     },
 
+    async seen(view) {
+      openView(view);
+      const position = positionOf(view);
+      if (position === null) return null;
+      const text = getEvent.get(view.name)?.['event'];
+      return { position, event: typeof text === 'string' ? (JSON.parse(text) as SeenEvent) : null };
+    },
+
     async reset(view) {
       try {
         inTransaction(database, () => dropView(view));
@@ -284,6 +310,7 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
       openView(built);
       try {
         inTransaction(database, () => {
+          ensureIndexes(view, nameOf('view', built.name));
           dropView(view);
           database.exec(`ALTER TABLE ${tableOf(built)} RENAME TO ${tableOf(view)}`);
           renameCheckpoint.run(view.name, built.name);

@@ -52,6 +52,7 @@ export function createViewBuilder<Document extends object>(
   const changed = new Set<string>();
   const written = createMarks();
   let applied = -1;
+  let last: RecordedEvent | undefined;
 
   const loadUnknown = async (ids: ReadonlySet<string>): Promise<void> => {
     const unknown = [...ids].filter((id) => !known.has(id) && written.mayHave(id));
@@ -87,7 +88,8 @@ export function createViewBuilder<Document extends object>(
         const id = idOf(event);
         return id === null ? [] : [{ id, event }];
       });
-      applied = events.at(-1)?.position ?? applied;
+      last = events.at(-1) ?? last;
+      applied = last?.position ?? applied;
       await loadUnknown(new Set(about.map(({ id }) => id)));
       for (const { id, event } of about) {
         const current = known.get(id);
@@ -108,7 +110,7 @@ export function createViewBuilder<Document extends object>(
         await write([...changed].slice(0, writtenAtOnce));
         await new Promise((resolve) => setImmediate(resolve));
       }
-      await readStore.save(built, [], position);
+      await readStore.save(built, [], position, undefined, last);
     },
   };
 }

@@ -160,6 +160,24 @@ export function writerContract(current: () => ReadStoreUnderTest): void {
         expect((await reopened.page(view, query({ where: [{ field: 'owner', equals: 'x' }] }))).total).toBe(1);
       });
 
+      it('gets the indexes that it was built without, and brings along by which event it has come as far', async () => {
+        const event = { stream: 'a-1', revision: 0, id: 'id', position: 4 };
+        const bare: ViewDefinition = { ...built, indexes: [] };
+        await fill();
+        await store.save(
+          bare,
+          [{ id: '9', revision: 4, document: { name: 'built', owner: 'x' } }],
+          5,
+          undefined,
+          event,
+        );
+        await store.replace(view, bare);
+        expect(await store.seen(view)).toEqual({ position: 5, event });
+        expect(await store.seen(bare)).toBeNull();
+        const reopened = await test.reopen();
+        expect((await reopened.page(view, query({ where: [{ field: 'owner', equals: 'x' }] }))).total).toBe(1);
+      });
+
       it('does not take the place where it has seen less, or nothing', async () => {
         await fill();
         await expect(store.replace(view, built)).rejects.toMatchObject({ reason: 'view_out_of_step' });

@@ -9,13 +9,14 @@ import { decodeEvent } from '#event-store/codec';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { startFollower } from '#event-store/follower';
 import type { LeasedWork, Leases } from '#leases/leases';
-import type { ReadStore, ViewDefinition } from '#read-store/read-store';
+import { forgetOtherHistory } from '#read-store/other-history';
+import type { ViewDefinition, ViewStore } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
 import type { Logger } from '#runtime/logger';
 import type { ScheduleCommand } from './domain/schedule.js';
 
 /** Only its checkpoint is used: events up to there have been looked after. */
-const lookedAfter: ViewDefinition = { name: 'planned_tasks', fields: [], indexes: [] };
+export const lookedAfter: ViewDefinition = { name: 'planned_tasks', fields: [], indexes: [] };
 
 /** By then the message has come, or does not come. */
 const overdueMs = 30_000;
@@ -57,7 +58,7 @@ export function commandSettingRight(taskId: string, wanted: WantedPlan, nowMs: n
 
 export interface UnplannedParts {
   readonly eventStore: EventStore;
-  readonly readStore: ReadStore;
+  readonly readStore: ViewStore;
   readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -89,7 +90,10 @@ export function startLatecomer(parts: UnplannedParts): LeasedWork {
     ...parts,
     name: 'planned-tasks',
     prefixes: ['task-'],
-    after: () => readStore.checkpoint(lookedAfter),
+    async after() {
+      await forgetOtherHistory(parts, lookedAfter);
+      return readStore.checkpoint(lookedAfter);
+    },
     async handle({ events, position }, signal) {
       const newestMs = Math.max(...events.map(({ metadata }) => Date.parse(metadata.at)));
       const waitMs = Math.max(0, newestMs + overdueMs - clock.now());
@@ -97,7 +101,7 @@ export function startLatecomer(parts: UnplannedParts): LeasedWork {
       if (signal.aborted) return;
       const changed = await planOverdue(parts, events);
       if (changed > 0) logger.warn({ tasks: changed }, 'schedules whose news never came were set right');
-      await readStore.save(lookedAfter, [], position);
+      await readStore.save(lookedAfter, [], position, undefined, events.at(-1));
     },
   });
 }

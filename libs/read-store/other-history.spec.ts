@@ -1,0 +1,170 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { EventStore, NewEvent, RecordedEvent } from '#event-store/event-store';
+import { everyEvent } from '#event-store/read-through';
+import { createSqliteEventStore } from '#event-store/sqlite';
+import type { LeasedWork } from '#leases/leases';
+import { createSoleLeases } from '#leases/sole';
+import type { Json, JsonObject } from '#runtime/json';
+import { silentLogger } from '#runtime/logger';
+import { found } from '#runtime/probe.kit';
+import { forgetOtherHistory, otherHistoryOf } from './other-history.js';
+import { startProjection } from './projection.js';
+import type { ViewDefinition, ViewStore } from './read-store.js';
+import { createSqliteReadStore } from './sqlite.js';
+
+const view: ViewDefinition = { name: 'counts', fields: [], indexes: [] };
+const newEvent = (note: string): NewEvent => ({
+  id: crypto.randomUUID(),
+  type: 'counted',
+  version: 1,
+  data: { note },
+  metadata: { organizationId: 'o', actor: 'a', requestId: 'r', causationId: null, at: '2026-01-01T00:00:00.000Z' },
+});
+
+describe('an event store that was put back from an older copy', () => {
+  let folder: string;
+  let eventStore: ReturnType<typeof createSqliteEventStore>;
+  let readStore: ViewStore;
+  const working: LeasedWork[] = [];
+
+  const append = async (stream: string, note: string): Promise<number> => {
+    const last = await eventStore.readLast(stream);
+    const result = await eventStore.append(stream, [newEvent(note)], last?.revision ?? 'none');
+    if (!result.ok) throw new Error('a lost race');
+    return result.position;
+  };
+  const file = (name: string): string => join(folder, name);
+  /** Keeps a copy of what there is now, which `putBack` puts in its place. */
+  const keepCopy = async (): Promise<void> => {
+    await eventStore.close();
+    copyFileSync(file('events.db'), file('copy.db'));
+    eventStore = createSqliteEventStore(file('events.db'));
+  };
+  const putBack = async (): Promise<void> => {
+    await eventStore.close();
+    for (const ending of ['', '-wal', '-shm']) rmSync(file(`events.db${ending}`), { force: true });
+    copyFileSync(file('copy.db'), file('events.db'));
+    eventStore = createSqliteEventStore(file('events.db'));
+  };
+
+  const reduce = (document: JsonObject | null, { data }: RecordedEvent): JsonObject => ({
+    notes: [...((document?.['notes'] as Json[] | undefined) ?? []), data['note'] ?? null],
+  });
+  const parts = () => ({ eventStore: eventStore as EventStore, readStore, logger: silentLogger });
+  /** Keeps the view until it has come to the end. */
+  const keep = async (): Promise<void> => {
+    const work = startProjection({
+      ...parts(),
+      view,
+      prefixes: ['a-'],
+      leases: createSoleLeases(),
+      idOf: ({ stream }) => stream,
+      reduce,
+    });
+    working.push(work);
+    const end = (await eventStore.lastPosition()) ?? 0;
+    await found(
+      async () => (await otherHistoryOf(parts(), view)) === null && ((await readStore.checkpoint(view)) ?? 0) >= end,
+    );
+    await work.stop();
+  };
+  const expectRight = async (): Promise<void> => {
+    const expected = new Map<string, JsonObject>();
+    for (const event of await everyEvent(eventStore)) {
+      if (event.stream.startsWith('a-')) expected.set(event.stream, reduce(expected.get(event.stream) ?? null, event));
+    }
+    const { documents } = await readStore.page(view, { where: [], sort: [], limit: 100, offset: 0, count: false });
+    expect(documents).toEqual([...expected].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, document]) => document));
+  };
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'meerkat-other-history-'));
+    eventStore = createSqliteEventStore(file('events.db'));
+    readStore = createSqliteReadStore(file('views.db'));
+  });
+  afterEach(async () => {
+    await Promise.all(working.splice(0).map((work) => work.stop()));
+    await readStore.close();
+    await eventStore.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('leaves a view alone that has seen no more than there is', async () => {
+    await append('a-1', 'one');
+    await append('b-1', 'no matter');
+    await keep();
+    expect(await otherHistoryOf(parts(), view)).toBeNull();
+    await append('a-1', 'two');
+    expect(await otherHistoryOf(parts(), view)).toBeNull();
+    await keepCopy();
+    await putBack();
+    expect(await otherHistoryOf(parts(), view)).toBeNull();
+  });
+
+  it('shows where the view is beyond its end, and the view comes anew', async () => {
+    await append('a-1', 'one');
+    await keepCopy();
+    await append('a-1', 'lost');
+    await append('a-2', 'lost too');
+    await keep();
+    await putBack();
+    expect(await otherHistoryOf(parts(), view)).toBe('it has seen position 3, the last is 1');
+    await keep();
+    await expectRight();
+  });
+
+  it('shows where it has grown beyond the view since, by the event that is another one', async () => {
+    await append('a-1', 'one');
+    await keepCopy();
+    await append('a-1', 'lost');
+    await keep();
+    await putBack();
+    for (const note of ['another', 'and more', 'and more']) await append('a-1', note);
+    expect(await otherHistoryOf(parts(), view)).toMatch(/^a-1@1 is \S+, and was \S+$/);
+    await keep();
+    await expectRight();
+  });
+
+  it('shows where it has grown beyond the view since, by the event that is not there', async () => {
+    await append('a-1', 'one');
+    await keepCopy();
+    await append('a-9', 'lost');
+    await keep();
+    await putBack();
+    for (const note of ['another', 'and more']) await append('a-1', note);
+    expect(await otherHistoryOf(parts(), view)).toBe('a-9@0 is not there any more');
+    await keep();
+    await expectRight();
+  });
+
+  it('shows where nothing is left of it', async () => {
+    await keepCopy();
+    await append('a-1', 'lost');
+    await keep();
+    await putBack();
+    await forgetOtherHistory(parts(), view);
+    expect(await readStore.seen(view)).toBeNull();
+    await append('a-1', 'first');
+    await keep();
+    await expectRight();
+  });
+
+  it('is told of by views of a folder that was made before they knew their last event', async () => {
+    await append('a-1', 'one');
+    await keep();
+    await readStore.close();
+    const database = new DatabaseSync(file('views.db'));
+    database.exec('ALTER TABLE checkpoints DROP COLUMN event');
+    database.close();
+    readStore = createSqliteReadStore(file('views.db'));
+    expect(await readStore.seen(view)).toEqual({ position: 1, event: null });
+    expect(await otherHistoryOf(parts(), view)).toBeNull();
+    await append('a-1', 'two');
+    await keep();
+    expect(await readStore.seen(view)).toMatchObject({ position: 2, event: { stream: 'a-1', revision: 1 } });
+  });
+});

@@ -1,0 +1,87 @@
+/** The event store put back from an older copy under everything that was made of it since: it heals by itself. */
+import { cp, mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { embeddedInstallation, type EmbeddedInstallation } from '../kit/embedded.js';
+import { whenInStock } from '../kit/settings.js';
+import { until } from '../kit/until.js';
+import { startWorld, Watch, type World } from '../kit/watch.js';
+
+describe('an older copy of the events', () => {
+  let world: World;
+  let installation: EmbeddedInstallation;
+  let watch: Watch;
+  let copy: string;
+
+  beforeAll(async () => {
+    world = await startWorld();
+    installation = await embeddedInstallation({ smtpUrl: world.mails.url });
+    copy = join(installation.dataDir, '..', 'copy');
+    watch = new Watch(installation, world, 'put-back');
+    await installation.start();
+    await watch.create();
+  });
+
+  afterAll(async () => {
+    await installation.remove();
+    await world.close();
+  });
+
+  const move = async (from: string, to: string): Promise<void> => {
+    await mkdir(to, { recursive: true });
+    const isOfEvents = (name: string): boolean => /^events\.db(-wal|-shm)?$/.test(name);
+    for (const name of (await readdir(to)).filter(isOfEvents)) await rm(join(to, name));
+    for (const name of (await readdir(from)).filter(isOfEvents)) await cp(join(from, name), join(to, name));
+  };
+
+  const told = async (): Promise<readonly string[]> => {
+    const paths = ['notifications?limit=100', 'executions?limit=100', 'deliveries?limit=100', 'keys?limit=100'];
+    const replies = await Promise.all(paths.map((path) => installation.api.send(`/api/${path}`)));
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    return replies.map(({ text }) => text);
+  };
+
+  it('put back after a kill is what everything says from then on, and nobody is told again of what it holds', async () => {
+    await watch.seen(true);
+    await watch.told(1);
+    await watch.everybodyTold();
+    await installation.kill('SIGKILL');
+    await move(installation.dataDir, copy);
+    await installation.start();
+    const hooksBefore = watch.hooks().map(({ id }) => id);
+    await watch.seen(false);
+    const lost = await installation.api.create({ ...whenInStock(world.site.address('/lost')), status: 'paused' });
+    expect((await installation.api.task(lost.id)).id).toBe(lost.id);
+    await installation.kill('SIGKILL');
+    await move(copy, installation.dataDir);
+    await installation.start();
+
+    expect(installation.lines.join('\n')).toContain('the event store is an older copy than what was made of it');
+    await until('the lost task is gone', async () => {
+      const { status } = await installation.api.send(`/api/notifications/${lost.id}`);
+      return status === 404;
+    });
+    // The condition was true in the copy: it goes on from there.
+    await watch.seen(false);
+    await watch.seen(true);
+    await watch.told(2);
+    await watch.settle();
+    const hooks = watch.hooks().map(({ id }) => id);
+    expect(hooks.slice(0, hooksBefore.length)).toEqual(hooksBefore);
+    expect(new Set(hooks).size).toBe(hooks.length);
+  });
+
+  it('leaves views that a rebuild makes again to the byte', async () => {
+    const before = await until('all is told alike twice', async () => {
+      const [first, second] = [await told(), await told()];
+      return JSON.stringify(first) === JSON.stringify(second) && first;
+    });
+    const listed = await installation.api.send('/api/notifications?limit=100');
+    expect(z.object({ data: z.array(z.object({ id: z.string() })) }).parse(listed.body).data).toEqual([
+      expect.objectContaining({ id: watch.taskId }),
+    ]);
+    expect((await installation.command(['rebuild', 'all', '--json'])).exitCode).toBe(0);
+    expect(await told()).toEqual(before);
+  });
+});
