@@ -49,16 +49,33 @@ export interface Ids {
 
 export const IDS = Symbol('Ids');
 
+/** So many random parts are drawn at a time: the call costs more than the bytes. */
+const drawnAtOnce = 256;
+
+function createDraw(): () => Uint8Array {
+  let drawn: Uint8Array = new Uint8Array(0);
+  let next = 0;
+  return () => {
+    if (next === drawn.length) {
+      drawn = randomBytes(10 * drawnAtOnce);
+      next = 0;
+    }
+    next += 10;
+    return drawn.subarray(next - 10, next);
+  };
+}
+
 /** Monotonic ULIDs: within one millisecond the random part counts up. */
 export function createIds(now: () => number = Date.now): Ids {
+  const draw = createDraw();
   let lastMs = -1;
-  let bits: Uint8Array = randomBytes(10);
+  let bits = draw();
   return {
     next(prefix) {
       const epochMs = Math.max(now(), lastMs);
       if (epochMs > lastMs) {
         lastMs = epochMs;
-        bits = randomBytes(10);
+        bits = draw();
         bits[0] = (bits[0] ?? 0) & 0x7f; // room to count up without overflow
       } else {
         for (let i = 9; i >= 0; i -= 1) {
