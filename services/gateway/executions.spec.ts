@@ -1,14 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createSqliteBus } from '#bus/sqlite';
 import { requests } from '#contracts/catalogue';
 import { testRun } from '#contracts/run';
 import { idempotencyView } from '#http/idempotency';
 import { unavailable } from '#runtime/errors';
 import { schedulesView, type DueRun } from '#contracts/schedule';
-import { createSqliteEventStore } from '#event-store/sqlite';
-import { createSqliteReadStore } from '#read-store/sqlite';
 import { asJson, type JsonObject } from '#runtime/json';
-import { silentLogger } from '#runtime/logger';
 import {
   errorOf,
   type GatewayKit,
@@ -17,37 +13,23 @@ import {
   playedExecution,
   refused,
   type Reply,
-  startGateway,
   taskBody as task,
   webhookBody as webhook,
 } from './gateway.kit.js';
+import { openGateway, type OpenedGateway } from './opened-gateway.kit.js';
 
-const stores = {
-  eventStore: createSqliteEventStore(':memory:'),
-  bus: createSqliteBus(':memory:', silentLogger),
-  readStore: createSqliteReadStore(':memory:'),
-};
+let opened: OpenedGateway;
 let gateway: GatewayKit;
 let organizationId: string;
 
 beforeAll(async () => {
-  gateway = await startGateway(stores, { SMTP_URL: 'smtp://mail.example.com', ANONYMOUS_PER_MINUTE: '100000' });
-  organizationId = await gateway.addOrganization('enterprise');
-  await gateway.addKey(organizationId, ['admin']);
+  opened = await openGateway();
+  ({ gateway, organizationId } = opened);
 });
 
-afterAll(async () => {
-  await gateway.stop();
-  await stores.bus.close();
-  await stores.readStore.close();
-  await stores.eventStore.close();
-});
+afterAll(() => opened.close());
 
-async function create(more: object = {}): Promise<Reply> {
-  const reply = await gateway.send('POST', '/api/notifications', { body: { ...task, ...more } });
-  expect(reply.status).toBe(201);
-  return reply;
-}
+const create = (more?: object): Promise<Reply> => opened.create(more);
 
 describe('an idempotency key', () => {
   const send = (key: string, body: unknown, path = '/api/notifications') =>
@@ -109,7 +91,7 @@ describe('an idempotency key', () => {
   it('keeps its secrets sealed in the store', async () => {
     const made = await send('key-6', { ...task, actions: [webhook] });
     const secret = String(member(made.body, 'data', 'actions', 0, 'config', 'secret'));
-    const { documents } = await stores.readStore.page(idempotencyView, {
+    const { documents } = await opened.stores.readStore.page(idempotencyView, {
       where: [],
       sort: [],
       limit: 100,
@@ -137,7 +119,7 @@ describe('an idempotency key', () => {
 describe('a task that is not saved', () => {
   it('is tried by the execution service, its secrets sealed on the way', async () => {
     const asked: JsonObject[] = [];
-    const answering = await stores.bus.respond(requests.runTest, async (payload) => {
+    const answering = await opened.stores.bus.respond(requests.runTest, async (payload) => {
       asked.push(payload);
       const { runId, queuedAt } = testRun.parse(payload);
       const { organizationId: _, ...execution } = playedExecution(runId, organizationId, queuedAt);
@@ -215,7 +197,7 @@ describe('executions and deliveries', () => {
         pendingSince: at,
         metadata,
       };
-      await stores.readStore.save(schedulesView, [{ id, revision, document }], null);
+      await opened.stores.readStore.save(schedulesView, [{ id, revision, document }], null);
     };
     await waiting(20, 1);
     const reply = await gateway.send('POST', `/api/notifications/${id}/execute`);

@@ -1,47 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createSqliteBus } from '#bus/sqlite';
 import { keysView } from '#contracts/account';
 import { parseApiKey } from '#contracts/api-key';
-import { createSqliteEventStore } from '#event-store/sqlite';
-import { createSqliteReadStore } from '#read-store/sqlite';
-import { silentLogger } from '#runtime/logger';
-import {
-  errorOf,
-  idOf,
-  member,
-  refused,
-  startGateway,
-  taskBody as task,
-  type GatewayKit,
-  type Reply,
-} from './gateway.kit.js';
+import { errorOf, idOf, member, refused, taskBody as task, type GatewayKit, type Reply } from './gateway.kit.js';
+import { openGateway, type OpenedGateway } from './opened-gateway.kit.js';
 
-const stores = {
-  eventStore: createSqliteEventStore(':memory:'),
-  bus: createSqliteBus(':memory:', silentLogger),
-  readStore: createSqliteReadStore(':memory:'),
-};
+let opened: OpenedGateway;
 let gateway: GatewayKit;
 let organizationId: string;
 
 beforeAll(async () => {
-  gateway = await startGateway(stores, { SMTP_URL: 'smtp://mail.example.com', ANONYMOUS_PER_MINUTE: '100000' });
-  organizationId = await gateway.addOrganization('enterprise');
-  await gateway.addKey(organizationId, ['admin']);
+  opened = await openGateway();
+  ({ gateway, organizationId } = opened);
 });
 
-afterAll(async () => {
-  await gateway.stop();
-  await stores.bus.close();
-  await stores.readStore.close();
-  await stores.eventStore.close();
-});
+afterAll(() => opened.close());
 
-async function create(more: object = {}): Promise<Reply> {
-  const reply = await gateway.send('POST', '/api/notifications', { body: { ...task, ...more } });
-  expect(reply.status).toBe(201);
-  return reply;
-}
+const create = (more?: object): Promise<Reply> => opened.create(more);
 
 describe('every answer', () => {
   it('carries request id, version and security headers, whatever it is', async () => {
@@ -134,10 +108,10 @@ describe('keys', () => {
     const key = await gateway.addKey(organizationId, ['read']);
     expect((await list(key)).status).toBe(200);
     const publicId = parseApiKey(key)?.publicId ?? '';
-    const known = await stores.readStore.get(keysView, publicId);
+    const known = await opened.stores.readStore.get(keysView, publicId);
     if (known === null) throw new Error('the key is there');
     const document = { ...known, revokedAt: '2026-11-01T00:00:00.000Z' };
-    await stores.readStore.save(keysView, [{ id: publicId, revision: 2, document }], null);
+    await opened.stores.readStore.save(keysView, [{ id: publicId, revision: 2, document }], null);
     expect(errorOf(await list(key))).toEqual(refused(401, 'UNAUTHORIZED', 'invalid_api_key'));
   });
 

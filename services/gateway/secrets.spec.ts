@@ -1,48 +1,29 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createSqliteBus } from '#bus/sqlite';
-import { createSqliteEventStore } from '#event-store/sqlite';
-import { createSqliteReadStore } from '#read-store/sqlite';
-import { silentLogger } from '#runtime/logger';
 import {
   errorOf,
   idOf,
   member,
   refused,
-  startGateway,
   taskBody as task,
   webhookBody as webhook,
   type GatewayKit,
   type Reply,
 } from './gateway.kit.js';
+import { openGateway, type OpenedGateway } from './opened-gateway.kit.js';
 
 const email = { type: 'email', config: { to: 'me@example.com', subject: 'Hello' } };
 
-const stores = {
-  eventStore: createSqliteEventStore(':memory:'),
-  bus: createSqliteBus(':memory:', silentLogger),
-  readStore: createSqliteReadStore(':memory:'),
-};
+let opened: OpenedGateway;
 let gateway: GatewayKit;
-let organizationId: string;
 
 beforeAll(async () => {
-  gateway = await startGateway(stores, { SMTP_URL: 'smtp://mail.example.com', ANONYMOUS_PER_MINUTE: '100000' });
-  organizationId = await gateway.addOrganization('enterprise');
-  await gateway.addKey(organizationId, ['admin']);
+  opened = await openGateway();
+  ({ gateway } = opened);
 });
 
-afterAll(async () => {
-  await gateway.stop();
-  await stores.bus.close();
-  await stores.readStore.close();
-  await stores.eventStore.close();
-});
+afterAll(() => opened.close());
 
-async function create(more: object = {}): Promise<Reply> {
-  const reply = await gateway.send('POST', '/api/notifications', { body: { ...task, ...more } });
-  expect(reply.status).toBe(201);
-  return reply;
-}
+const create = (more?: object): Promise<Reply> => opened.create(more);
 
 describe('secrets', () => {
   it('are in clear only in the answer that made them, and sealed in what is stored', async () => {
