@@ -227,7 +227,7 @@ function treeMemoryMb(pid) {
 }
 
 /** Processor time so far of all threads of a process and of what it started, or NaN where this system does not tell. A tick is 10 ms on every Linux. */
-function processorMs(pid) {
+export function processorMs(pid) {
   if (!hasProc) return Number.NaN;
   // Those that ended count with the one that started them.
   const ticks = (stat) => [11, 12, 13, 14].reduce((sum, field) => sum + Number(stat[field]), 0);

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
-import { ask, makeFolder, runCommand, startProcess, startProduct } from './processes.mjs';
+import { ask, makeFolder, processorMs, runCommand, startProcess, startProduct } from './processes.mjs';
 import { quantile } from './report.mjs';
 
 const sampleTasks = 20;
@@ -14,6 +14,12 @@ const sampleMs = 8_000;
 const replayedTasks = 1_000;
 const replayedEvents = 1_000_000;
 const targetSeconds = 8;
+/** Put on the server that EVENT_STORE_URL names and read back by the product's client. */
+const serverEvents = 50_000;
+const eventsPerAppend = 100;
+const appendsAtOnce = 16;
+
+const load = (path) => import(new URL(`../../dist/libs/${path}.js`, import.meta.url));
 
 /** A real run of real tasks, paused at its end. */
 async function record(dataDir) {
@@ -130,6 +136,56 @@ function readAll(dataDir) {
   return { seconds: (performance.now() - beganAt) / 1_000, length };
 }
 
+/** Every event, parsed, by one who reads alone through the product's own port. */
+async function readThroughPort(store) {
+  const { readThrough } = await load('event-store/read-through');
+  const beganAt = performance.now();
+  let count = 0;
+  for await (const { events } of readThrough(store, { end: await store.lastPosition() })) count += events.length;
+  return count / ((performance.now() - beganAt) / 1_000);
+}
+
+async function readFile(dataDir) {
+  const { createSqliteEventStore } = await load('event-store/sqlite');
+  const store = createSqliteEventStore(join(dataDir, 'events.db'));
+  try {
+    return await readThroughPort(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Some of these events on a server of events, in streams of their own, read back by the product's client. */
+async function readServer(dataDir, url) {
+  const [{ createEventStoreDbEventStore }, { silentLogger }] = await Promise.all([
+    load('event-store/eventstoredb'),
+    load('runtime/logger'),
+  ]);
+  const database = new DatabaseSync(join(dataDir, 'events.db'));
+  const rows = database
+    .prepare('SELECT id, type, version, data, metadata FROM events ORDER BY position LIMIT ?')
+    .all(serverEvents);
+  database.close();
+  const installation = `bench-${Date.now()}`;
+  const store = await createEventStoreDbEventStore({ url, installation, logger: silentLogger });
+  let next = 0;
+  const append = async () => {
+    for (let begin = next; begin < rows.length; begin = next) {
+      next += eventsPerAppend;
+      const events = rows
+        .slice(begin, begin + eventsPerAppend)
+        .map((row) => ({ ...row, data: JSON.parse(row.data), metadata: JSON.parse(row.metadata) }));
+      await store.append(`run-${begin}`, events, 'none');
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: appendsAtOnce }, append));
+    return await readThroughPort(store);
+  } finally {
+    await store.close();
+  }
+}
+
 async function removeViews(dataDir) {
   for (const ending of ['', '-wal', '-shm']) {
     const file = join(dataDir, `views.db${ending}`);
@@ -160,12 +216,27 @@ export async function* replay() {
   const figure = (what, value, unit, rest = {}) => ({ bench: 'replay', case: what, value, unit, ...rest });
   const title = `${count.toLocaleString('en-US')} events into every view`;
 
+  /** What a rebuild took of all processors, which another's work beside it changes less than its duration. */
+  const measured = async (profileAs) => {
+    const beforeMs = processorMs(process.pid);
+    const answer = await rebuild(profileAs);
+    return { ...answer, processorSeconds: (processorMs(process.pid) - beforeMs) / 1_000 };
+  };
+
   await removeViews(dataDir);
-  const first = await rebuild('replay-empty.cpuprofile');
+  const first = await measured('replay-empty.cpuprofile');
   yield figure(`${title}, none there before`, first.tookMs / 1_000, 's', { baseline });
-  const again = await rebuild('replay.cpuprofile');
+  yield figure('processor time of that', first.processorSeconds, 's', { baseline });
+  const again = await measured('replay.cpuprofile');
   yield figure(title, again.tookMs / 1_000, 's', { baseline, target: targetSeconds });
+  yield figure('processor time of that', again.processorSeconds, 's', { baseline });
   yield figure('events handed to views', again.eventsPerSecond, '/s');
+  yield figure('events read by one reader, nothing done', await readFile(dataDir), '/s');
+  const serverUrl = process.env['EVENT_STORE_URL'];
+  if (serverUrl !== undefined) {
+    const what = `of ${serverEvents.toLocaleString('en-US')} events through EventStoreDB's client`;
+    yield figure(`${what}, read`, await readServer(dataDir, serverUrl), '/s');
+  }
   for (const { view, events, state } of again.views) {
     if (state !== 'done') throw new Error(`${view}: ${state}`);
     yield figure(`${view}: events`, events, 'events');
