@@ -201,14 +201,25 @@ export interface Rebuilder {
   /** Looks for requests and carries them out, one after the other, until the signal aborts. */
   answer(signal: AbortSignal): Promise<void>;
   /**
-   * Builds a view that has seen nothing as a rebuild does, and tells of it as one. It is left as it is where there are no
-   * events, or where one cannot be read. Rejects where it was hindered.
+   * Builds a view that has seen nothing as a rebuild does, and tells of it as one. It is left as it is where its events can be
+   * caught up with at once, or one cannot be read. Rejects where it was hindered.
    */
   begin(signal: AbortSignal): Promise<void>;
 }
 
+/** Whether there is more for a view than what is handed over first. */
+async function isMuch(
+  { prefixes, eventStore }: Pick<RebuildParts<object>, 'prefixes' | 'eventStore'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const end = await eventStore.lastPosition();
+  if (end === null) return false;
+  for await (const { position } of gathered(eventStore, { prefixes, after: null, signal })) return position < end;
+  return false;
+}
+
 export function createRebuilder<Document extends object>(parts: RebuildParts<Document>): Rebuilder {
-  const { view, readStore, eventStore, isAlone, logger } = parts;
+  const { view, readStore, isAlone, logger } = parts;
   const isOurs = createChoice();
   const builds = createTurns();
   const pause = (signal: AbortSignal): Promise<void> =>
@@ -242,9 +253,10 @@ export function createRebuilder<Document extends object>(parts: RebuildParts<Doc
     },
 
     async begin(signal) {
+      if (!(await isMuch(parts, signal))) return;
       while (!signal.aborted) {
         const isOver = await builds.take(async () => {
-          if ((await readStore.checkpoint(view)) !== null || (await eventStore.lastPosition()) === null) return true;
+          if ((await readStore.checkpoint(view)) !== null) return true;
           await requestRebuild(readStore, view.name, new Date().toISOString());
           await look(signal);
           return (await rebuildOf(readStore, view.name))?.state === 'failed';

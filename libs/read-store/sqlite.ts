@@ -154,8 +154,11 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
     }
   };
 
-  /** Compared by columns: a view that was built beside another keeps the names its indexes had there. */
-  const ensureIndexes = (view: AnyView, table = nameOf('view', view.name)): void => {
+  /**
+   * Makes the first index that is missing; false where none is. Compared by columns: a view that was built beside another
+   * keeps the names its indexes had there.
+   */
+  const makeIndex = (view: AnyView, table = nameOf('view', view.name)): boolean => {
     const present = database
       .prepare(
         `SELECT (SELECT group_concat(name) FROM pragma_index_info(list.name)) AS columns FROM pragma_index_list('${table}') AS list`,
@@ -170,7 +173,9 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
       let name = base;
       for (let number = 2; isTaken.get(name) !== undefined; number += 1) name = `${base}_${number}`;
       database.exec(`CREATE INDEX "${name}" ON "${table}" (${columns.map((column) => `"${column}"`).join(', ')})`);
+      return true;
     }
+    return false;
   };
 
   const makeView = (view: AnyView): OpenView => {
@@ -187,7 +192,7 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
       discarded.empty();
       return makeView(view);
     }
-    ensureIndexes(view);
+    while (makeIndex(view)) continue;
     const names = ['id', 'revision', 'document', ...columns];
     const opened: OpenView = {
       table,
@@ -303,20 +308,23 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
     },
 
     async replace(view, built) {
-      const [seen, seenByBuilt] = [positionOf(view), positionOf(built)];
-      if (seenByBuilt === null || (seen ?? -1) > seenByBuilt) {
-        throw viewOutOfStep(view);
-      }
+      const refuseOlder = (): void => {
+        const [seen, seenByBuilt] = [positionOf(view), positionOf(built)];
+        if (seenByBuilt === null || (seen ?? -1) > seenByBuilt) throw viewOutOfStep(view);
+      };
+      refuseOlder();
       openView(built);
       try {
+        // Each takes a while where documents are many: in between others have a turn.
+        while (makeIndex(view, nameOf('view', built.name))) await new Promise((resolve) => setImmediate(resolve));
         inTransaction(database, () => {
-          ensureIndexes(view, nameOf('view', built.name));
+          refuseOlder();
           dropView(view);
           database.exec(`ALTER TABLE ${tableOf(built)} RENAME TO ${tableOf(view)}`);
           renameCheckpoint.run(view.name, built.name);
         });
       } catch (error) {
-        throw notWritten(error);
+        throw error instanceof AppError ? error : notWritten(error);
       } finally {
         open.delete(built.name);
       }

@@ -12,8 +12,9 @@ export interface ViewBuilder {
 
 /** So many changed documents are kept back, those that changed last: a task that ran a hundred times is written once. */
 const keptBack = 2_000;
-/** In one write, so that whatever else this process does waits for no more than that. */
+/** Whatever else this process does waits for no more than one write of so many, or so many events. */
 const writtenAtOnce = 500;
+const appliedAtOnce = 1_000;
 const rememberedLimit = 8_000;
 
 const markBits = 24;
@@ -40,6 +41,8 @@ function createMarks() {
     },
   };
 }
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** `built` must be empty and nobody else's. */
 export function createViewBuilder<Document extends object>(
@@ -80,35 +83,45 @@ export function createViewBuilder<Document extends object>(
     );
   };
 
+  const applySome = async (events: readonly RecordedEvent[]): Promise<void> => {
+    const about = events.flatMap((event) => {
+      // Handed over again: what was removed meanwhile would be made anew.
+      if (event.position <= applied) return [];
+      const id = idOf(event);
+      return id === null ? [] : [{ id, event }];
+    });
+    last = events.at(-1) ?? last;
+    applied = last?.position ?? applied;
+    await loadUnknown(new Set(about.map(({ id }) => id)));
+    for (const { id, event } of about) {
+      const current = known.get(id);
+      const before = current?.document ?? null;
+      const document = reduce(before, event);
+      if (document === before) continue;
+      known.delete(id);
+      known.set(id, { id, revision: event.position, document: settled(document) });
+      changed.delete(id);
+      changed.add(id);
+    }
+    for (let over = changed.size - keptBack; over > 0; over = changed.size - keptBack) {
+      await write([...changed].slice(0, Math.min(over, writtenAtOnce)));
+      if (over > writtenAtOnce) await turn();
+    }
+    forget();
+  };
+
   return {
     async apply(events) {
-      const about = events.flatMap((event) => {
-        // Handed over again: what was removed meanwhile would be made anew.
-        if (event.position <= applied) return [];
-        const id = idOf(event);
-        return id === null ? [] : [{ id, event }];
-      });
-      last = events.at(-1) ?? last;
-      applied = last?.position ?? applied;
-      await loadUnknown(new Set(about.map(({ id }) => id)));
-      for (const { id, event } of about) {
-        const current = known.get(id);
-        const before = current?.document ?? null;
-        const document = reduce(before, event);
-        if (document === before) continue;
-        known.delete(id);
-        known.set(id, { id, revision: event.position, document: settled(document) });
-        changed.delete(id);
-        changed.add(id);
+      for (let start = 0; start < events.length; start += appliedAtOnce) {
+        if (start > 0) await turn();
+        await applySome(events.slice(start, start + appliedAtOnce));
       }
-      if (changed.size > keptBack) await write([...changed].slice(0, changed.size - keptBack));
-      forget();
     },
 
     async flush(position) {
       while (changed.size > 0) {
         await write([...changed].slice(0, writtenAtOnce));
-        await new Promise((resolve) => setImmediate(resolve));
+        await turn();
       }
       await readStore.save(built, [], position, undefined, last);
     },
