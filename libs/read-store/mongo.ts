@@ -258,6 +258,10 @@ export async function createMongoReadStore(options: MongoReadStoreOptions): Prom
     return within(written);
   };
 
+  const makeIndexes = async (view: AnyView, built: AnyView): Promise<void> => {
+    await within(ensureIndexes(await open(built), view), indexPatienceMs);
+  };
+
   const find = async (view: AnyView, query: PageQuery): Promise<string[]> => {
     const collection = await open(view);
     const ranges = toRanges(query);
@@ -342,6 +346,8 @@ export async function createMongoReadStore(options: MongoReadStoreOptions): Prom
       return typeof record?.position === 'number' ? { position: record.position, event: record.event ?? null } : null;
     },
 
+    index: makeIndexes,
+
     async reset(view) {
       opened.delete(view.name);
       await within(database.collection(collectionName(installation, view)).drop());
@@ -354,7 +360,7 @@ export async function createMongoReadStore(options: MongoReadStoreOptions): Prom
       }
       const names = [built, view].map((one) => collectionName(installation, one));
       const [from = '', to = ''] = names;
-      await within(ensureIndexes(database.collection<Stored>(from), view), indexPatienceMs);
+      await makeIndexes(view, built);
       // One step: documents, record and indexes move together. It waits for what is running on either collection.
       await within(database.renameCollection(from, to, { dropTarget: true, writeConcern }), renamePatienceMs);
       opened.delete(built.name);

@@ -105,11 +105,13 @@ export interface ReadStore {
 export interface ViewKeeper {
   /** What the view has seen; null where it has seen nothing. */
   seen(view: AnyView): Promise<Seen | null>;
+  /** Makes the view's indexes on `built`, which may take long: who builds does so without, which costs less than half. */
+  index(view: AnyView, built: AnyView): Promise<void>;
   /** Drops documents and checkpoint. */
   reset(view: AnyView): Promise<void>;
   /**
    * Puts `built` in the place of `view`, documents and checkpoint, for every process at once; under its own name it is gone.
-   * The view's indexes are made first: who builds does so without, which costs less than half. A crash leaves one of the two whole under `view`. Rejects with `view_out_of_step`, and changes nothing, where `built` has
+   * Indexes that are missing are made first. A crash leaves one of the two whole under `view`. Rejects with `view_out_of_step`, and changes nothing, where `built` has
    * seen less.
    */
   replace(view: AnyView, built: AnyView): Promise<void>;

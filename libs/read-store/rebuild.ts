@@ -133,7 +133,10 @@ async function build<Document extends object>(
       events += batch.events.length;
       await tell({ state: 'building', done: batch.position, total: Math.max(end, live.seen() ?? 0), events });
       // As good as there: from here on the live view stands still, for however many events come in.
-      if (batch.isLast && batch.position >= end) release ??= await live.turns.hold();
+      if (release === null && batch.isLast && batch.position >= end) {
+        await readStore.index(view, built);
+        release = await live.turns.hold();
+      }
       if (release === null || batch.position < (live.lastEvent() ?? 0)) continue;
       const seen = live.seen() ?? 0;
       // Where the live one has seen more there is no event of its streams in it.

@@ -298,6 +298,16 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
       return { position, event: typeof text === 'string' ? (JSON.parse(text) as SeenEvent) : null };
     },
 
+    async index(view, built) {
+      openView(built);
+      try {
+        // Each takes a while where documents are many: in between others have a turn.
+        while (makeIndex(view, nameOf('view', built.name))) await new Promise((resolve) => setImmediate(resolve));
+      } catch (error) {
+        throw notWritten(error);
+      }
+    },
+
     async reset(view) {
       try {
         inTransaction(database, () => dropView(view));
@@ -315,10 +325,9 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
       refuseOlder();
       openView(built);
       try {
-        // Each takes a while where documents are many: in between others have a turn.
-        while (makeIndex(view, nameOf('view', built.name))) await new Promise((resolve) => setImmediate(resolve));
         inTransaction(database, () => {
           refuseOlder();
+          while (makeIndex(view, nameOf('view', built.name))) continue;
           dropView(view);
           database.exec(`ALTER TABLE ${tableOf(built)} RENAME TO ${tableOf(view)}`);
           renameCheckpoint.run(view.name, built.name);
