@@ -90,9 +90,7 @@ export function createIds(now: () => number = Date.now): Ids {
 
 /** UUIDv5-shaped id of an event, so that the same command writes the same event id wherever it is tried again. */
 export function derivedEventId(...parts: readonly string[]): string {
-  const hash = digest('sha1', `meerkat.event|${parts.join('|')}`, 'buffer').subarray(0, 16);
-  hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x50;
-  hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80;
-  const hex = hash.toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  const hex = digest('sha1', `meerkat.event|${parts.join('|')}`, 'hex');
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 3) | 8).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

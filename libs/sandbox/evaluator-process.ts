@@ -56,6 +56,7 @@ export class EvaluatorProcess {
   #askedMs: number | null = null;
   #lastWords = '';
   #isReady = false;
+  #isWorking: boolean | null = null;
   #isOver = false;
   #why = '';
 
@@ -106,12 +107,13 @@ export class EvaluatorProcess {
 
   /** While it has work it keeps the product running and must show that it lives. */
   setWorking(isWorking: boolean): void {
+    if (this.#isWorking === isWorking) return;
+    this.#isWorking = isWorking;
     const holders = [this.#child, this.#pipe, this.#child.stderr] as readonly { ref?(): void; unref?(): void }[];
     for (const holder of holders) {
       if (isWorking) holder.ref?.();
       else holder.unref?.();
     }
-    if (isWorking === (this.#pingTimer !== null)) return;
     if (this.#pingTimer !== null) clearInterval(this.#pingTimer);
     this.#askedMs = null;
     this.#pingTimer = isWorking ? setInterval(() => this.#ping(), pingEveryMs) : null;
