@@ -4,6 +4,7 @@
  */
 import { parse, parseFragment } from 'parse5';
 import type { Token, TreeAdapter, TreeAdapterTypeMap } from 'parse5';
+import { CpuDeadline } from './deadline.js';
 import { headerLength, headerWords, namelessAttribute, rowKinds } from './flat-page.js';
 import type { FlatPage } from './flat-page.js';
 import { asPreformatted, decodeBody, PageTooComplex } from './page-parser.js';
@@ -142,7 +143,8 @@ function elementName(tagName: string, namespace: string): string {
 }
 
 function treeAdapter(limits: PageLimits): TreeAdapter<TreeMap> {
-  const deadlineMs = performance.now() + limits.parseMs;
+  const deadline = new CpuDeadline();
+  deadline.start(limits.parseMs);
   const isKind = (node: number, kind: number): boolean => columns.kind[node] === kind;
   const orNull = (node: number | undefined): number | null => (node === undefined || node === 0 ? null : node);
   return {
@@ -153,7 +155,7 @@ function treeAdapter(limits: PageLimits): TreeAdapter<TreeMap> {
       if (columns.elements > limits.elements) {
         throw new PageTooComplex(`has more than ${limits.elements} elements`);
       }
-      if ((columns.elements & 1023) === 0 && performance.now() > deadlineMs) {
+      if ((columns.elements & 1023) === 0 && deadline.check()) {
         throw new PageTooComplex(`takes more than ${limits.parseMs} ms to parse`);
       }
       const name = columns.nameOf(elementName(tagName, namespace));

@@ -5,6 +5,7 @@
  */
 import { parseFragment } from 'parse5';
 import { SaxesParser } from 'saxes';
+import { CpuDeadline } from './deadline.js';
 import { headerLength, headerWords, namelessAttribute, rowKinds, treeModes } from './flat-page.js';
 import type { FlatPage } from './flat-page.js';
 import { PageTooComplex } from './page-parser.js';
@@ -80,7 +81,7 @@ interface WrittenAttribute {
 /** The tables of a tree that is told in document order. */
 class FlatWriter {
   readonly #limits: PageLimits;
-  readonly #deadlineMs: number;
+  readonly #deadline = new CpuDeadline();
   readonly #kinds: number[] = [];
   readonly #parents: number[] = [];
   readonly #ends: number[] = [];
@@ -98,7 +99,7 @@ class FlatWriter {
 
   constructor(limits: PageLimits, root: number) {
     this.#limits = limits;
-    this.#deadlineMs = performance.now() + limits.parseMs;
+    this.#deadline.start(limits.parseMs);
     this.#open.push(this.#add(root << 24));
   }
 
@@ -127,7 +128,7 @@ class FlatWriter {
     const { elements, depth, parseMs } = this.#limits;
     if (this.#elements > elements) throw new PageTooComplex(`has more than ${elements} elements`);
     if (this.#open.length > depth) throw new PageTooComplex(`nests its elements more than ${depth} deep`);
-    if ((this.#elements & 255) === 0 && performance.now() > this.#deadlineMs) {
+    if ((this.#elements & 255) === 0 && this.#deadline.check()) {
       throw new PageTooComplex(`takes more than ${parseMs} ms to parse`);
     }
     const row = this.#add(0);
