@@ -22,7 +22,7 @@ const homes = {
   acorn: ['acorn', '^libs/sandbox/code-tree\\.ts$'],
   commander: ['commander', '^services/cli(\\.ts|/)'],
   kafkajs: ['kafkajs', '^libs/bus/kafka[^/]*\\.ts$'],
-  mongo: ['(mongoose|mongodb)', '^libs/(read-store|snapshots)/mongo[^/]*\\.ts$'],
+  mongo: ['(mongoose|mongodb)', '^libs/(mongo/|(read-store|snapshots)/mongo)[^/]*\\.ts$'],
   eventstoredb: ['@eventstore/db-client', '^libs/event-store/eventstoredb[^/]*\\.ts$'],
 };
 

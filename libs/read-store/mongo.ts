@@ -9,8 +9,8 @@
  * Of mongoose the connection is used, not its models: documents are kept as text, and filters are built here from plain
  * values, so that no request's content is ever read as an operator.
  */
-import mongoose, { mongo } from 'mongoose';
-import { ConfigError } from '#runtime/config';
+import { mongo } from 'mongoose';
+import { openMongo, writeConcern, type MongoConnection } from '#mongo/connection';
 import { AppError, unavailable } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
 import { toFields, toFilter, toRanges, toSort } from './mongo-query.js';
@@ -44,8 +44,6 @@ export interface MongoReadStoreOptions {
 
 /** Each round trip is given up after this long. */
 const patienceMs = 5_000;
-/** Selecting a server takes less, so that its own words become the cause of what is rejected. */
-const selectionMs = 3_000;
 /** So many writes and documents in one round trip: a slow server answers before the patience ends. */
 const writesAtOnce = 100;
 /** A server carries out ordered writes one by one, others together: with more documents than this two round trips are shorter. */
@@ -53,8 +51,6 @@ const writesWithCheckpoint = 4;
 const renamePatienceMs = 60_000;
 /** Indexes of a million documents take minutes on a slow server. */
 const indexPatienceMs = 600_000;
-const writeConcern = { w: 'majority', journal: true } as const;
-const defaultDatabase = 'meerkat';
 /** MongoDB takes documents up to 16 MiB; the rest of what is stored with the text is small. */
 const largestBytes = 16 * 1_024 * 1_024 - 64 * 1_024;
 
@@ -63,24 +59,6 @@ const outOfReach = (cause: unknown): AppError =>
   unavailable('read_store_unavailable', 'The read store does not answer.', 5, cause);
 
 const toSeenEvent = ({ stream, revision, id, position }: SeenEvent): SeenEvent => ({ stream, revision, id, position });
-
-class TooLate extends Error {}
-
-/** Rejects with `read_store_unavailable` where the server refuses or takes too long. */
-async function within<T>(work: Promise<T>, timeoutMs = patienceMs): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TooLate(`no answer within ${timeoutMs} ms`)), timeoutMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } catch (error) {
-    if (error instanceof mongo.MongoError || error instanceof TooLate) throw outOfReach(error);
-    throw error;
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 type Write = Extract<mongo.AnyBulkWriteOperation<Stored>, { updateOne: unknown }>['updateOne'];
 
@@ -127,7 +105,11 @@ function duplicates(error: unknown): readonly number[] {
  * that is the guard. The insert fails too where somebody made the document in the same instant, perhaps at an earlier
  * revision; so what failed is tried once more as an update, which decides.
  */
-async function writeGuarded(collection: ViewCollection, writes: readonly Write[]): Promise<void> {
+async function writeGuarded(
+  collection: ViewCollection,
+  writes: readonly Write[],
+  within: MongoConnection['within'],
+): Promise<void> {
   const write = (some: readonly Write[], upsert: boolean): Promise<unknown> =>
     collection.bulkWrite(
       some.map((one) => ({ updateOne: { ...one, upsert } })),
@@ -143,55 +125,17 @@ async function writeGuarded(collection: ViewCollection, writes: readonly Write[]
     );
 }
 
-function connect({ url }: MongoReadStoreOptions): mongoose.Connection {
-  const named = /^[^/]+\/\/[^/?]+\/([^?]+)/.exec(url)?.[1];
-  const connection = mongoose.createConnection(url, {
-    dbName: named === undefined ? defaultDatabase : decodeURIComponent(named),
-    appName: 'meerkat',
-    serverSelectionTimeoutMS: selectionMs,
-    connectTimeoutMS: selectionMs,
-    waitQueueTimeoutMS: patienceMs,
-    // A server that hangs is noticed by its missing heartbeat, and what waits for it is given up.
-    heartbeatFrequencyMS: 2_000,
-    writeConcern,
-    readConcern: { level: 'local' },
-    readPreference: 'primary',
-    bufferCommands: false,
-    autoCreate: false,
-    autoIndex: false,
-  });
-  return connection;
-}
-
-/** By name: the class of the first comes from a package of its own. */
-const addressFaults = ['MongoParseError', 'MongoInvalidArgumentError', 'MongoRuntimeError', 'URIError'];
-
-async function reach(options: MongoReadStoreOptions): Promise<mongoose.Connection> {
-  const { logger } = options;
-  let connection: mongoose.Connection | null = null;
-  try {
-    connection = connect(options);
-    await within(connection.asPromise());
-    connection.on('disconnected', () => logger.warn({}, 'the read store is out of reach'));
-    connection.on('reconnected', () => logger.info({}, 'the read store is back'));
-    // Without a listener an error event would end the process; what failed is told to who asked for it.
-    connection.on('error', () => undefined);
-    return connection;
-  } catch (error) {
-    await connection?.destroy();
-    const cause = error instanceof AppError ? error.cause : error;
-    if (cause instanceof Error && addressFaults.includes(cause.name)) {
-      throw new ConfigError([`READ_STORE_URL: ${cause.message}.`]);
-    }
-    throw error instanceof AppError ? error : outOfReach(error);
-  }
-}
-
 /** Rejects with `read_store_unavailable` where no server answers, with `ConfigError` where the address cannot be read. */
 export async function createMongoReadStore(options: MongoReadStoreOptions): Promise<ReadStore & ViewKeeper> {
   const { installation, logger } = options;
-  const connection = await reach(options);
-  const database = connection.getClient().db(connection.name);
+  const connection = await openMongo({
+    ...options,
+    appName: 'meerkat',
+    title: 'the read store',
+    patienceMs,
+    outOfReach,
+  });
+  const { database, within } = connection;
   const opened = new Map<string, Promise<ViewCollection>>();
 
   const open = (view: AnyView): Promise<ViewCollection> => {
@@ -305,7 +249,7 @@ export async function createMongoReadStore(options: MongoReadStoreOptions): Prom
         if (await saveAtOnce(view, prepared, advancing(checkpoint, after, event))) return;
       }
       for (let start = 0; start < prepared.length; start += writesAtOnce) {
-        await writeGuarded(collection, prepared.slice(start, start + writesAtOnce));
+        await writeGuarded(collection, prepared.slice(start, start + writesAtOnce), within);
       }
       if (checkpoint !== null) await advance(view, checkpoint, after, event);
     },
@@ -366,9 +310,6 @@ export async function createMongoReadStore(options: MongoReadStoreOptions): Prom
       opened.delete(built.name);
     },
 
-    async close() {
-      connection.removeAllListeners('disconnected');
-      await connection.close();
-    },
+    close: () => connection.close(),
   };
 }

@@ -4,8 +4,8 @@
  * crash leaves in between keeps too much, never too little, and is swept.
  */
 import { Readable } from 'node:stream';
-import mongoose, { mongo } from 'mongoose';
-import { ConfigError } from '#runtime/config';
+import { mongo } from 'mongoose';
+import { openMongo, type MongoConnection } from '#mongo/connection';
 import { AppError, unavailable } from '#runtime/errors';
 import { timeOfId } from '#runtime/ids';
 import type { Logger } from '#runtime/logger';
@@ -23,14 +23,10 @@ export interface MongoSnapshotsOptions {
 
 /** Each round trip is given up after this long; a content of megabytes may take several. */
 const patienceMs = 10_000;
-const selectionMs = 3_000;
 /** What is half done this long after it was begun, nobody finishes any more. */
 const abandonedMs = 3_600_000;
 const sweptAtOnce = 200;
 const saveRounds = 5;
-const defaultDatabase = 'meerkat';
-/** By name: the class of the first comes from a package of its own. */
-const addressFaults = ['MongoParseError', 'MongoInvalidArgumentError', 'URIError'];
 
 interface KeptDocument {
   readonly _id: string;
@@ -51,72 +47,20 @@ interface ContentDocument {
 const outOfReach = (cause: unknown): AppError =>
   unavailable('snapshots_unavailable', 'The store of snapshots does not answer.', 5, cause);
 
-class TooLate extends Error {}
-
-/** Rejects with `snapshots_unavailable` where the server refuses or takes too long. */
-async function within<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TooLate(`no answer within ${patienceMs} ms`)), patienceMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } catch (error) {
-    if (error instanceof mongo.MongoError || error instanceof TooLate) throw outOfReach(error);
-    throw error;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 const contentIdOf = ({ organizationId, contentHash }: Snapshot): string => `${organizationId}:${contentHash}`;
 const factsOf = ({ facts }: KeptDocument): Snapshot => JSON.parse(facts) as Snapshot;
 const isDuplicate = (error: unknown): boolean => error instanceof mongo.MongoServerError && error.code === 11_000;
 
-async function reach({ url, logger }: MongoSnapshotsOptions): Promise<mongoose.Connection> {
-  let connection: mongoose.Connection | null = null;
-  try {
-    const named = /^[^/]+\/\/[^/?]+\/([^?]+)/.exec(url)?.[1];
-    connection = mongoose.createConnection(url, {
-      dbName: named === undefined ? defaultDatabase : decodeURIComponent(named),
-      appName: 'meerkat-snapshots',
-      serverSelectionTimeoutMS: selectionMs,
-      connectTimeoutMS: selectionMs,
-      waitQueueTimeoutMS: patienceMs,
-      heartbeatFrequencyMS: 2_000,
-      writeConcern: { w: 'majority', journal: true },
-      readConcern: { level: 'local' },
-      readPreference: 'primary',
-      bufferCommands: false,
-      autoCreate: false,
-      autoIndex: false,
-    });
-    await within(connection.asPromise());
-    connection.on('disconnected', () => logger.warn({}, 'the store of snapshots is out of reach'));
-    connection.on('reconnected', () => logger.info({}, 'the store of snapshots is back'));
-    // Without a listener an error event would end the process; what failed is told to who asked for it.
-    connection.on('error', () => undefined);
-    return connection;
-  } catch (error) {
-    await connection?.destroy();
-    const cause = error instanceof AppError ? error.cause : error;
-    if (cause instanceof Error && addressFaults.includes(cause.name)) {
-      throw new ConfigError([`READ_STORE_URL: ${cause.message}.`]);
-    }
-    throw error instanceof AppError ? error : outOfReach(error);
-  }
-}
-
 class MongoSnapshots implements Snapshots {
-  readonly #connection: mongoose.Connection;
+  readonly #mongo: MongoConnection;
   readonly #retention: Retention;
   readonly #kept: mongo.Collection<KeptDocument>;
   readonly #contents: mongo.Collection<ContentDocument>;
   readonly #files: mongo.GridFSBucket;
 
-  constructor(connection: mongoose.Connection, { installation, retention }: MongoSnapshotsOptions) {
-    const database = connection.getClient().db(connection.name);
-    this.#connection = connection;
+  constructor(connection: MongoConnection, { installation, retention }: MongoSnapshotsOptions) {
+    const { database } = connection;
+    this.#mongo = connection;
     this.#retention = retention;
     this.#kept = database.collection(`${installation}.snapshots`);
     this.#contents = database.collection(`${installation}.snapshot_contents`);
@@ -124,46 +68,50 @@ class MongoSnapshots implements Snapshots {
   }
 
   async prepare(): Promise<void> {
-    await within(this.#kept.createIndex({ taskId: 1, takenAt: -1, _id: -1 }));
-    await within(this.#kept.createIndex({ takenAt: 1 }));
-    await within(this.#contents.createIndex({ file: 1 }));
+    await this.#mongo.within(this.#kept.createIndex({ taskId: 1, takenAt: -1, _id: -1 }));
+    await this.#mongo.within(this.#kept.createIndex({ takenAt: 1 }));
+    await this.#mongo.within(this.#contents.createIndex({ file: 1 }));
   }
 
   async save(snapshot: Snapshot, body: Uint8Array): Promise<void> {
     const { id, taskId, takenAt } = snapshot;
     await this.#nameContent(snapshot, body);
     const facts = JSON.stringify(snapshot);
-    await within(this.#kept.updateOne({ _id: id }, { $setOnInsert: { taskId, takenAt, facts } }, { upsert: true }));
+    await this.#mongo.within(
+      this.#kept.updateOne({ _id: id }, { $setOnInsert: { taskId, takenAt, facts } }, { upsert: true }),
+    );
     const beyond = this.#kept
       .find({ taskId }, { sort: { takenAt: -1, _id: -1 }, skip: this.#retention.keepCount })
       .toArray();
-    await this.#letGo(await within(beyond));
+    await this.#letGo(await this.#mongo.within(beyond));
   }
 
   async list(taskId: string, limit: number): Promise<readonly Snapshot[]> {
     const newest = this.#kept.find({ taskId: String(taskId) }, { sort: { takenAt: -1, _id: -1 }, limit }).toArray();
-    return (await within(newest)).map(factsOf);
+    return (await this.#mongo.within(newest)).map(factsOf);
   }
 
   async read(taskId: string, id: string) {
-    const found = await within(this.#kept.findOne({ _id: String(id), taskId: String(taskId) }));
+    const found = await this.#mongo.within(this.#kept.findOne({ _id: String(id), taskId: String(taskId) }));
     if (found === null) return null;
     const snapshot = factsOf(found);
-    const content = await within(this.#contents.findOne({ _id: contentIdOf(snapshot) }));
-    const stored = content === null ? null : await within(this.#bytesOf(content.file));
+    const content = await this.#mongo.within(this.#contents.findOne({ _id: contentIdOf(snapshot) }));
+    const stored = content === null ? null : await this.#mongo.within(this.#bytesOf(content.file));
     const body = stored === null ? null : await unpacked(stored, snapshot);
     return body === null ? null : { snapshot, body };
   }
 
   async forget(taskId: string): Promise<void> {
-    await this.#letGo(await within(this.#kept.find({ taskId: String(taskId) }).toArray()));
+    await this.#letGo(await this.#mongo.within(this.#kept.find({ taskId: String(taskId) }).toArray()));
   }
 
   async sweep(nowMs: number): Promise<number> {
     const since = keptSince(nowMs, this.#retention);
     let gone = 0;
     for (;;) {
-      const old = await within(this.#kept.find({ takenAt: { $lt: since } }, { limit: sweptAtOnce }).toArray());
+      const old = await this.#mongo.within(
+        this.#kept.find({ takenAt: { $lt: since } }, { limit: sweptAtOnce }).toArray(),
+      );
       await this.#letGo(old);
       gone += old.length;
       if (old.length < sweptAtOnce) break;
@@ -174,18 +122,18 @@ class MongoSnapshots implements Snapshots {
   }
 
   async close(): Promise<void> {
-    await this.#connection.destroy();
+    await this.#mongo.close();
   }
 
   /** Adds the snapshot's name to its content, which is stored where it is not there. */
   async #nameContent(snapshot: Snapshot, body: Uint8Array): Promise<void> {
     const _id = contentIdOf(snapshot);
     for (let round = 0; round < saveRounds; round += 1) {
-      const named = await within(this.#contents.updateOne({ _id }, { $addToSet: { names: snapshot.id } }));
+      const named = await this.#mongo.within(this.#contents.updateOne({ _id }, { $addToSet: { names: snapshot.id } }));
       if (named.matchedCount === 1) return;
       const file = await this.#store(_id, await packed(body));
       try {
-        await within(this.#contents.insertOne({ _id, file, names: [snapshot.id] }));
+        await this.#mongo.within(this.#contents.insertOne({ _id, file, names: [snapshot.id] }));
         return;
       } catch (error) {
         // Somebody stored the same content in the same instant: that one is named in the next round.
@@ -204,7 +152,7 @@ class MongoSnapshots implements Snapshots {
         .once('finish', resolve)
         .once('error', reject);
     });
-    await within(stored);
+    await this.#mongo.within(stored);
     return upload.id;
   }
 
@@ -223,7 +171,7 @@ class MongoSnapshots implements Snapshots {
   /** The snapshots first, then their names, then contents that have none: a crash in between leaves too much, and no gap. */
   async #letGo(kept: readonly KeptDocument[]): Promise<void> {
     if (kept.length === 0) return;
-    await within(this.#kept.deleteMany({ _id: { $in: kept.map(({ _id }) => _id) } }));
+    await this.#mongo.within(this.#kept.deleteMany({ _id: { $in: kept.map(({ _id }) => _id) } }));
     const names = Map.groupBy(kept, (one) => contentIdOf(factsOf(one)));
     for (const [content, named] of names) {
       await this.#takeNames(
@@ -234,14 +182,14 @@ class MongoSnapshots implements Snapshots {
   }
 
   async #takeNames(_id: string, names: readonly string[]): Promise<void> {
-    await within(this.#contents.updateOne({ _id }, { $pull: { names: { $in: [...names] } } }));
-    const gone = await within(this.#contents.findOneAndDelete({ _id, names: { $size: 0 } }));
+    await this.#mongo.within(this.#contents.updateOne({ _id }, { $pull: { names: { $in: [...names] } } }));
+    const gone = await this.#mongo.within(this.#contents.findOneAndDelete({ _id, names: { $size: 0 } }));
     if (gone !== null) await this.#dropFile(gone.file);
   }
 
   async #dropFile(file: mongo.ObjectId): Promise<void> {
     try {
-      await within(this.#files.delete(file));
+      await this.#mongo.within(this.#files.delete(file));
     } catch (error) {
       // Somebody else dropped it.
       if (!(error instanceof AppError && error.cause instanceof mongo.MongoRuntimeError)) throw error;
@@ -251,7 +199,9 @@ class MongoSnapshots implements Snapshots {
   /** Names of snapshots that were never written, or are gone. */
   async #sweepNames(beforeMs: number): Promise<void> {
     for await (const { _id, names } of this.#contents.find({}, { batchSize: sweptAtOnce })) {
-      const there = await within(this.#kept.find({ _id: { $in: [...names] } }, { projection: { _id: 1 } }).toArray());
+      const there = await this.#mongo.within(
+        this.#kept.find({ _id: { $in: [...names] } }, { projection: { _id: 1 } }).toArray(),
+      );
       const known = new Set(there.map((kept) => kept._id));
       const lost = names.filter((name) => !known.has(name) && timeOfId(name) < beforeMs);
       if (lost.length > 0 || names.length === 0) await this.#takeNames(_id, lost);
@@ -262,14 +212,21 @@ class MongoSnapshots implements Snapshots {
   async #sweepFiles(beforeMs: number): Promise<void> {
     for await (const { _id, uploadDate } of this.#files.find({}, { batchSize: sweptAtOnce })) {
       if (uploadDate.getTime() >= beforeMs) continue;
-      if ((await within(this.#contents.findOne({ file: _id }))) === null) await this.#dropFile(_id);
+      if ((await this.#mongo.within(this.#contents.findOne({ file: _id }))) === null) await this.#dropFile(_id);
     }
   }
 }
 
 /** Rejects with `snapshots_unavailable` where no server answers, with `ConfigError` where the address cannot be read. */
 export async function createMongoSnapshots(options: MongoSnapshotsOptions): Promise<Snapshots> {
-  const snapshots = new MongoSnapshots(await reach(options), options);
+  const connection = await openMongo({
+    ...options,
+    appName: 'meerkat-snapshots',
+    title: 'the store of snapshots',
+    patienceMs,
+    outOfReach,
+  });
+  const snapshots = new MongoSnapshots(connection, options);
   try {
     await snapshots.prepare();
   } catch (error) {
