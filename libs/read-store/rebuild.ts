@@ -2,6 +2,9 @@
  * Rebuilding a view while it lives. Who wants it writes a request, a document under the view's name. Whoever keeps the view
  * sees it, builds the view a second time beside the live one, in slices between the live batches, and once it has seen as
  * much puts it in the live one's place between two batches. A process that takes the view over begins anew.
+ *
+ * A view that has seen nothing, and has much to see, is begun so as well, before it is followed: its list is empty until it is
+ * whole, and who asks for a rebuild meanwhile is told of this one.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
