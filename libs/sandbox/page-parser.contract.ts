@@ -1,5 +1,5 @@
 /** What every page parser does: the same tables of the same page, limits that hold, nothing kept from page to page. */
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { checkFlatPage } from './flat-page-check.js';
 import { indexesOf, outlineOf } from './flat-page-outline.js';
 import { decodeText, headerWords } from './flat-page.js';
@@ -242,6 +242,20 @@ export function describePageParser(name: string, create: () => PageParser): void
           PageTooComplex,
         );
         expect(inside('div', 'x')).toBe(lines('"x"'));
+      });
+
+      it('of time count what the page took, not what the machine was busy with elsewhere', () => {
+        const rows = '<br>'.repeat(20_000);
+        let nowMs = 0;
+        const clock = jest.spyOn(performance, 'now').mockImplementation(() => (nowMs += 60_000));
+        try {
+          for (const kind of ['html', 'xml'] as const) {
+            const text = kind === 'html' ? rows : `<all>${rows.replaceAll('<br>', '<br/>')}</all>`;
+            expect(() => pageOf(text, kind)).not.toThrow();
+          }
+        } finally {
+          clock.mockRestore();
+        }
       });
 
       it('let pass what is within them', () => {
