@@ -14,8 +14,8 @@ export interface MongoOptions {
   readonly url: string;
   /** Under which name the server lists the connection. */
   readonly appName: string;
-  /** As logs name it: `the read store`. */
-  readonly title: string;
+  /** What the log says when the server is lost, and when it is there again. */
+  readonly words: { readonly away: string; readonly back: string };
   /** Each round trip is given up after this long. */
   readonly patienceMs: number;
   /** The error of a server that refuses or takes too long. */
@@ -59,7 +59,7 @@ function begin({ url, appName, patienceMs }: MongoOptions): mongoose.Connection 
 
 /** Rejects as `outOfReach` says where no server answers, with `ConfigError` where the address cannot be read. */
 export async function openMongo(options: MongoOptions): Promise<MongoConnection> {
-  const { title, patienceMs, outOfReach, logger } = options;
+  const { words, patienceMs, outOfReach, logger } = options;
 
   const within = async <T>(work: Promise<T>, timeoutMs = patienceMs): Promise<T> => {
     let timer: NodeJS.Timeout | undefined;
@@ -89,8 +89,8 @@ export async function openMongo(options: MongoOptions): Promise<MongoConnection>
     throw error instanceof AppError ? error : outOfReach(error);
   }
   const opened = connection;
-  opened.on('disconnected', () => logger.warn({}, `${title} is out of reach`));
-  opened.on('reconnected', () => logger.info({}, `${title} is back`));
+  opened.on('disconnected', () => logger.warn({}, words.away));
+  opened.on('reconnected', () => logger.info({}, words.back));
   // Without a listener an error event would end the process; what failed is told to who asked for it.
   opened.on('error', () => undefined);
   return {

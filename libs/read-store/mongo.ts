@@ -131,7 +131,7 @@ export async function createMongoReadStore(options: MongoReadStoreOptions): Prom
   const connection = await openMongo({
     ...options,
     appName: 'meerkat',
-    title: 'the read store',
+    words: { away: 'the read store is out of reach', back: 'the read store is back' },
     patienceMs,
     outOfReach,
   });

@@ -222,7 +222,7 @@ export async function createMongoSnapshots(options: MongoSnapshotsOptions): Prom
   const connection = await openMongo({
     ...options,
     appName: 'meerkat-snapshots',
-    title: 'the store of snapshots',
+    words: { away: 'the store of snapshots is out of reach', back: 'the store of snapshots is back' },
     patienceMs,
     outOfReach,
   });
