@@ -89,6 +89,7 @@ describe('the guide to the distributed mode', () => {
         'libs/leases/shared.ts',
         'libs/leases/sweep.ts',
         'libs/read-store/mongo-view.ts',
+        'libs/read-store/other-history.ts',
         'services/scheduling/timer.ts',
         'services/execution/unanswered.ts',
       ].map(text),
