@@ -91,7 +91,11 @@ export function startPublisher(options: PublisherOptions): LeasedWork {
   let newsSinceMs = -Infinity;
   const mark = createMark(
     ({ position, event }) => readStore.save(place, [], position, undefined, event),
-    (error) => logger.warn({ publisher: name, error: String(error) }, 'how far it has published could not be stored'),
+    (error) =>
+      logger.warn(
+        { publisher: name, error: String(error) },
+        'how far it has published could not be stored; trying again',
+      ),
   );
   return startFollower({
     ...options,

@@ -142,6 +142,11 @@ async function instantiate(
   return { module, ffi: new FFI(module) };
 }
 
+/** What an instance begins with: the memory of another one, or nothing but where its heap will be said to end. */
+type Origin =
+  | { readonly image: EngineImage; readonly heapEndWord?: never }
+  | { readonly image: null; readonly heapEndWord: number };
+
 export class Engine {
   readonly #module: QuickJSEmscriptenModule;
   readonly #ffi: QuickJSFFI;
@@ -154,19 +159,15 @@ export class Engine {
   #image: EngineImage | null;
   #shouldInterrupt: () => boolean = () => false;
   #hostFunction: HostFunction | null = null;
+  /** Code ran in it, or the engine was made in it: more of the stack is to be cleared than a new instance has written. */
   #isUsed: boolean;
 
-  private constructor(
-    module: QuickJSEmscriptenModule,
-    ffi: QuickJSFFI,
-    maximumBytes: number,
-    image: EngineImage | number,
-  ) {
+  private constructor(module: QuickJSEmscriptenModule, ffi: QuickJSFFI, maximumBytes: number, origin: Origin) {
     this.#maximumBytes = maximumBytes;
     this.#module = module;
     this.#ffi = ffi;
-    this.#isUsed = typeof image === 'number';
-    this.#image = typeof image === 'number' ? null : image;
+    this.#isUsed = origin.image === null;
+    this.#image = origin.image;
     const refuse = (): never => {
       throw new Error('the sandbox has no such host function');
     };
@@ -187,7 +188,8 @@ export class Engine {
       freeHostRef: () => undefined,
       shouldInterrupt: () => (this.#shouldInterrupt() ? 1 : 0),
     };
-    if (typeof image !== 'number') {
+    if (origin.image !== null) {
+      const { image } = origin;
       this.#heapEndWord = image.heapEndWord;
       this.#collectAtWord = image.collectAtWord;
       this.#runtime = image.runtime;
@@ -195,7 +197,7 @@ export class Engine {
       this.#undefined = image.undefinedValue;
       return;
     }
-    this.#heapEndWord = image;
+    this.#heapEndWord = origin.heapEndWord;
     this.#runtime = ffi.QTS_NewRuntime();
     this.#collectAtWord = findCollectAtWord(module, this.#runtime);
     ffi.QTS_RuntimeSetMaxStackSize(this.#runtime, guestStackBytes);
@@ -211,9 +213,12 @@ export class Engine {
   static async create(wasmModule: WebAssembly.Module, memoryMb: number, image: EngineImage | null): Promise<Engine> {
     const maximum = Math.max(initialPages, Math.ceil((memoryMb * 1024 * 1024) / wasmPageBytes));
     // The search leaves a larger heap behind than it found, which each restore would have to clear: another bears it.
-    const known = image ?? findHeapEndWord((await instantiate(wasmModule, initialPages)).module);
+    const origin: Origin =
+      image === null
+        ? { image, heapEndWord: findHeapEndWord((await instantiate(wasmModule, initialPages)).module) }
+        : { image };
     const { module, ffi } = await instantiate(wasmModule, maximum);
-    return new Engine(module, ffi, maximum * wasmPageBytes, known);
+    return new Engine(module, ffi, maximum * wasmPageBytes, origin);
   }
 
   get memoryBytes(): number {
