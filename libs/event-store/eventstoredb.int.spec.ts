@@ -84,19 +84,23 @@ describe('a subscriber among much that is not for it', () => {
   });
 
   it('is told how far it came when nothing matched', async () => {
-    const appended = await store.append(
+    const before = await store.append('a-before', [event(0)], 'none');
+    const skipped = await store.append(
       'b-last',
       Array.from({ length: 2_000 }, (_, n) => event(n)),
       'none',
     );
-    let reached = -1;
-    for await (const batch of subscribe(null)) {
-      reached = batch.position;
-      if (appended.ok && reached >= appended.position) break;
+    if (!before.ok || !skipped.ok) throw new Error('streams of a new installation are empty');
+    let reached = before.position;
+    for await (const { events, position } of subscribe(before.position)) {
+      expect(events).toEqual([]);
+      reached = position;
+      // Other installations write to the same server: it may have come further than what is skipped here.
+      if (reached >= skipped.position) break;
     }
-    expect(reached).toBe(appended.ok && appended.position);
     await store.append('a-new', [event(99)], 'none');
     for await (const { events } of subscribe(reached)) {
+      if (events.length === 0) continue;
       expect(events.map(({ stream }) => stream)).toEqual(['a-new']);
       break;
     }
