@@ -12,10 +12,10 @@ export const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const ownNodeMajor = 24;
 const oldestWithSqlite = [22, 13];
 
-/** The runtime of the npm package `node`, or null where its install script did not run. */
+/** The runtime among the dependencies, a package for each kind of machine; null where there is none for this one. */
 function ownNode() {
-  const name = process.platform === 'win32' ? 'node.exe' : 'node';
-  const path = join(root, 'node_modules', 'node', 'bin', name);
+  const [platform, name] = process.platform === 'win32' ? ['win', 'node.exe'] : [process.platform, 'node'];
+  const path = join(root, 'node_modules', `node-${platform}-${process.arch}`, 'bin', name);
   return existsSync(path) ? path : null;
 }
 
@@ -36,7 +36,7 @@ export async function isOnOwnNode(scriptUrl, args = process.argv.slice(2)) {
     if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return true;
     process.stderr.write(
       `Meerkat needs Node.js ${ownNodeMajor}; this is ${process.version} and node_modules holds none.\n` +
-        'Run `npm ci` with install scripts allowed (it brings the runtime), or install Node.js 24 yourself.\n',
+        'Run `npm ci` with optional dependencies (they bring the runtime for Linux and Windows), or install Node.js 24 yourself.\n',
     );
     process.exitCode = 1;
     return false;

