@@ -42,13 +42,13 @@ async function main(jestArgs) {
     const options = { folder, failures };
     const specs = await runJest(
       'Unit, contract and architecture specs',
-      [...ignoring([...never, '/test/e2e/']), '--maxWorkers=2', ...jestArgs],
+      [...ignoring([...never, '/test/e2e/']), '--maxWorkers=3', ...jestArgs],
       options,
     );
     // Each starts the built product on ports and in folders of its own.
     const endToEnd = await runJest(
       'End-to-end specs',
-      [...ignoring([...never, '^(?!.*/test/e2e/)']), '--maxWorkers=2', ...jestArgs],
+      [...ignoring([...never, '^(?!.*/test/e2e/)']), '--maxWorkers=3', ...jestArgs],
       options,
     );
     parts.push(specs, endToEnd);

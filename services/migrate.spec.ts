@@ -4,7 +4,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import type { NewEvent, RecordedEvent } from '#event-store/event-store';
 import { everyEvent } from '#event-store/read-through';
@@ -92,7 +92,7 @@ async function ask(url: string, path: string, body?: object): Promise<unknown> {
 }
 
 /** An installation with an account, and a paused task that has a secret. */
-async function found(dataDir: string): Promise<void> {
+async function foundAnew(dataDir: string): Promise<void> {
   const url = await startServer(dataDir);
   await ask(url, '/api/notifications', {
     name: 'Stock',
@@ -109,6 +109,20 @@ async function found(dataDir: string): Promise<void> {
   });
   await stopServer();
 }
+
+/** The same in an empty folder, made by the first test that needs it; the others begin with a copy. */
+let firstFounded: string | null = null;
+async function found(dataDir: string): Promise<void> {
+  if (firstFounded === null) {
+    await foundAnew(dataDir);
+    const kept = await mkdtemp(join(tmpdir(), 'meerkat-migrate-spec-founded-'));
+    await cp(dataDir, kept, { recursive: true });
+    firstFounded = kept;
+  } else await cp(firstFounded, dataDir, { recursive: true });
+}
+afterAll(async () => {
+  if (firstFounded !== null) await rm(firstFounded, { recursive: true, force: true });
+});
 
 const stray = (type: string): NewEvent => ({
   id: crypto.randomUUID(),
@@ -254,7 +268,7 @@ describe('migrate refuses, and changes nothing,', () => {
     await found(source);
     await cp(join(source, 'secret.key'), join(folder, 'secret.key'));
     process.env['SECRET_KEY'] = (await readFile(join(source, 'secret.key'), 'utf8')).trim();
-    await found(target);
+    await foundAnew(target);
     const before = await eventsIn(target);
     const called = await migrate('--json');
     expect([called.exitCode, reasonOf(called)]).toEqual([1, 'target_holds_others']);
@@ -401,7 +415,7 @@ describe('migrate', () => {
     await found(source);
     expect((await migrate()).exitCode).toBe(0);
     const there = (await eventsIn(source)).length;
-    await found(source);
+    await foundAnew(source);
     const all = await eventsIn(source);
     expect(all.length).toBeGreaterThan(there);
     const { exitCode, out } = await migrate('--json');
@@ -417,7 +431,7 @@ describe('migrate', () => {
   it('brings an installation back to the folder it came from', async () => {
     await found(source);
     expect((await migrate()).exitCode).toBe(0);
-    await found(target);
+    await foundAnew(target);
     const all = await eventsIn(target);
     const { exitCode } = await call('migrate', '--from', `sqlite:${target}`, '--to', `sqlite:${source}`);
     expect(exitCode).toBe(0);

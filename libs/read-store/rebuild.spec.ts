@@ -6,7 +6,7 @@ import { createSoleLeases } from '#leases/sole';
 import { unavailable } from '#runtime/errors';
 import type { JsonObject } from '#runtime/json';
 import { silentLogger } from '#runtime/logger';
-import { found } from '#runtime/probe.kit';
+import { found, lasting } from '#runtime/probe.kit';
 import { startProjection } from './projection.js';
 import type { ViewDefinition, ViewStore } from './read-store.js';
 import { rebuildOf, requestRebuild, type Rebuild } from './rebuild.js';
@@ -438,7 +438,10 @@ describe('a rebuild', () => {
     await requestRebuild(readStore, view.name, requestedAt);
     let writing = true;
     const writer = (async () => {
-      while (writing) await append(10);
+      while (writing) {
+        await append(10);
+        await lasting(5);
+      }
     })();
     await ended();
     writing = false;

@@ -21,13 +21,13 @@ const differences = readJson(new URL('./snippets/differences.json', import.meta.
 
 const pages = readPages();
 
-describe.each(pages)('snippets on $name', ({ name, kind, url, body, snippets, answersUrl }) => {
-  let sandbox: Sandbox;
-  beforeAll(() => {
-    sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
-  });
-  afterAll(() => sandbox.close());
+let sandbox: Sandbox;
+beforeAll(() => {
+  sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
+});
+afterAll(() => sandbox.close());
 
+describe.each(pages)('snippets on $name', ({ name, kind, url, body, snippets, answersUrl }) => {
   const answers = readJson(answersUrl) as Record<string, unknown>;
   const reasons = differences[name] ?? {};
   const answerTo = async (snippet: string): Promise<unknown> => {
