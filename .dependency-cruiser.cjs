@@ -19,7 +19,7 @@ const homes = {
   pino: ['(pino|pino-pretty)', '^libs/runtime/logger\\.ts$'],
   liquidjs: ['liquidjs', '^libs/templates/'],
   argon2: ['@node-rs/argon2', '^services/accounts/'],
-  acorn: ['acorn', '^libs/sandbox/code-tree\\.ts$'],
+  acorn: ['acorn', '^libs/sandbox/code/code-tree\\.ts$'],
   commander: ['commander', '^services/cli(\\.ts|/)'],
   kafkajs: ['kafkajs', '^libs/bus/kafka[^/]*\\.ts$'],
   mongo: ['(mongoose|mongodb)', '^libs/(mongo/|(read-store|snapshots)/mongo)[^/]*\\.ts$'],
@@ -111,7 +111,7 @@ module.exports = {
         pathNot: [
           '^libs/outbound/',
           '^libs/bus/kafka-client\\.ts$',
-          '^libs/sandbox/evaluator\\.ts$', // its pipe to the process that started it
+          '^libs/sandbox/evaluator/evaluator\\.ts$', // its pipe to the process that started it
           '^libs/(contracts/account|http/client-address|runtime/engine-address)\\.ts$', // `isIP`
           '^libs/page-loader/http\\.ts$', // the names of statuses
           '^services/cli/demo',

@@ -99,7 +99,7 @@ async function bundleOnDemand(root, name, paths) {
 async function bundleEvaluator(root) {
   const [from, to] = [join(root, 'dist', 'libs', 'sandbox'), join(root, 'dist', 'evaluator')];
   await build({
-    entryPoints: [join(from, 'evaluator.js'), join(from, 'worker.js')],
+    entryPoints: [join(from, 'evaluator', 'evaluator.js'), join(from, 'evaluator', 'worker.js')],
     outdir: to,
     bundle: true,
     platform: 'node',

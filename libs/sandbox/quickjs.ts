@@ -1,12 +1,12 @@
 /** The sandbox over QuickJS in WebAssembly, in a process of its own. Starts nothing until the first job. */
 import { availableParallelism } from 'node:os';
-import { CheckBatches } from './check-batches.js';
-import { evaluatorFiles } from './evaluator-place.js';
-import { Evaluators } from './evaluators.js';
-import type { RunningProcess } from './evaluators.js';
-import type { Ended, Ending } from './messages.js';
-import { defaultPageLimits } from './page-parser.js';
-import type { PageParserName } from './page-parser.js';
+import { CheckBatches } from './evaluator/check-batches.js';
+import { evaluatorFiles } from './evaluator/evaluator-place.js';
+import { Evaluators } from './evaluator/evaluators.js';
+import type { RunningProcess } from './evaluator/evaluators.js';
+import type { Ended, Ending } from './evaluator/messages.js';
+import { defaultPageLimits } from './parsers/page-parser.js';
+import type { PageParserName } from './parsers/page-parser.js';
 import type { EvaluationJob, EvaluationResult, Sandbox, SandboxFailure, ScriptJob, ScriptResult } from './sandbox.js';
 
 export interface QuickJsSandboxOptions {

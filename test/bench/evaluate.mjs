@@ -79,7 +79,7 @@ function outcomeOf(result) {
 /** One for each page parser that is there, by its name. */
 async function createSandboxes() {
   const [{ createQuickJsSandbox }, { defaultSandboxLimits }, { isLexborBuilt }] = await Promise.all(
-    ['quickjs', 'sandbox', 'lexbor-place'].map(load),
+    ['quickjs', 'sandbox', 'parsers/lexbor-place'].map(load),
   );
   if (!isLexborBuilt()) process.stderr.write('lexbor is not built (npm run build:parser): measuring parse5 alone\n');
   const names = isLexborBuilt() ? ['parse5', 'lexbor'] : ['parse5'];
@@ -136,7 +136,7 @@ async function* measure({ title, pages, targets }, sandboxes, jsdom) {
 /** The same evaluations by the pool of threads in this very process, which is what the evaluator holds. */
 async function createPool(pageParser) {
   const [{ WorkerPool }, { encodeJob }, { evaluatorFiles }, { defaultSandboxLimits }] = await Promise.all(
-    ['worker-pool', 'messages', 'evaluator-place', 'sandbox'].map(load),
+    ['evaluator/worker-pool', 'evaluator/messages', 'evaluator/evaluator-place', 'sandbox'].map(load),
   );
   const { quickjsPath, lexborPath } = evaluatorFiles(pageParser);
   const workerUrl = new URL('../../dist/evaluator/worker.js', import.meta.url);
@@ -247,7 +247,7 @@ const idleSandboxes = 40;
 
 /** What each instance holds that was restored from the image and waits, measured on many in this process. */
 async function idleSandboxMb() {
-  const [{ Guests }, { evaluatorFiles }] = await Promise.all(['guest', 'evaluator-place'].map(load));
+  const [{ Guests }, { evaluatorFiles }] = await Promise.all(['guest/guest', 'evaluator/evaluator-place'].map(load));
   const guests = new Guests(await WebAssembly.compile(await readFile(evaluatorFiles('parse5').quickjsPath)), () => []);
   await guests.another(64);
   const before = memoryMbOf(process.pid);

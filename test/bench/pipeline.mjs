@@ -188,7 +188,7 @@ async function* measure({ title, bytes, targets }, kind, names, server) {
 }
 
 export async function* pipeline() {
-  const { isLexborBuilt } = await load('libs/sandbox/lexbor-place');
+  const { isLexborBuilt } = await load('libs/sandbox/parsers/lexbor-place');
   if (!isLexborBuilt()) process.stderr.write('lexbor is not built (npm run build:parser): measuring parse5 alone\n');
   const names = isLexborBuilt() ? ['parse5', 'lexbor'] : ['parse5'];
   const server = await startProcess('test/bench/page-server.mjs', { probe: '/' });

@@ -8,9 +8,9 @@ export const limits = { elements: 200_000, depth: 512, parseMs: 60_000 };
 /** Both parsers by name. Rejects where one is not there: a comparison with itself would prove nothing. */
 export async function loadParsers() {
   const [{ parse5PageParser }, { createLexborPageParser }, { lexborUrl }] = await Promise.all([
-    load('parse5-page-parser'),
-    load('lexbor-page-parser'),
-    load('lexbor-place'),
+    load('parsers/parse5-page-parser'),
+    load('parsers/lexbor-page-parser'),
+    load('parsers/lexbor-place'),
   ]);
   const module = await WebAssembly.compile(await readFile(lexborUrl()));
   return { parse5: parse5PageParser, lexbor: createLexborPageParser(module) };
@@ -18,7 +18,7 @@ export async function loadParsers() {
 
 /** The outline of a document or fragment, its indexes, or what was thrown. */
 export async function loadReaders() {
-  const { outlineOf, indexesOf } = await load('flat-page-outline');
+  const { outlineOf, indexesOf } = await load('parsers/flat-page-outline');
   const guarded = (read) => {
     try {
       return read();

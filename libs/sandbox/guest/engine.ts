@@ -5,8 +5,8 @@
  */
 import importedVariant from '@jitl/quickjs-ng-wasmfile-release-sync';
 import { newVariant } from 'quickjs-emscripten-core';
-import { decodeText } from './flat-page.js';
-import type { EncodedText } from './flat-page.js';
+import { decodeText } from '../parsers/flat-page.js';
+import type { EncodedText } from '../parsers/flat-page.js';
 import {
   clearedStackBytes,
   findCollectAtWord,

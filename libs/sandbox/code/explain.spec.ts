@@ -2,9 +2,9 @@
 import { createContext, runInContext } from 'node:vm';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { explained } from './explain.js';
-import { jobOf, pageOf } from './kit.contract.js';
-import { createQuickJsSandbox } from './quickjs.js';
-import type { SandboxFailure } from './sandbox.js';
+import { jobOf, pageOf } from '../kit.contract.js';
+import { createQuickJsSandbox } from '../quickjs.js';
+import type { SandboxFailure } from '../sandbox.js';
 
 const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
 afterAll(() => sandbox.close());

@@ -4,7 +4,7 @@
  */
 import { parse, parseFragment } from 'parse5';
 import type { Token, TreeAdapter, TreeAdapterTypeMap } from 'parse5';
-import { CpuDeadline } from './deadline.js';
+import { CpuDeadline } from '../guest/deadline.js';
 import { headerLength, headerWords, namelessAttribute, rowKinds } from './flat-page.js';
 import type { FlatPage } from './flat-page.js';
 import { asPreformatted, decodeBody, PageTooComplex } from './page-parser.js';

@@ -1,20 +1,20 @@
 /** One thread's sandbox: parses a page, runs code on it in a fresh guest, reads the answer. The worker calls it. */
 import type { Json } from '#runtime/json';
-import { checkCode, codeFileName, faultOf, runnableCode } from './code-forms.js';
-import type { Compiles } from './code-forms.js';
-import { CpuDeadline } from './deadline.js';
-import { explained } from './explain.js';
-import { evalFlags, GuestMemoryExhausted } from './engine.js';
-import type { Engine, GuestInput, GuestOutcome, GuestValue } from './engine.js';
-import { isCompileTimeStack, isJsonObject, readGuestResult } from './guest-result.js';
-import type { FlatPage } from './flat-page.js';
-import type { GuestResult } from './guest-result.js';
-import { Guests } from './guest.js';
-import type { Guest, GuestEntry, GuestImage } from './guest.js';
+import { checkCode, codeFileName, faultOf, runnableCode } from '../code/code-forms.js';
+import type { Compiles } from '../code/code-forms.js';
+import { CpuDeadline } from '../guest/deadline.js';
+import { explained } from '../code/explain.js';
+import { evalFlags, GuestMemoryExhausted } from '../guest/engine.js';
+import type { Engine, GuestInput, GuestOutcome, GuestValue } from '../guest/engine.js';
+import { isCompileTimeStack, isJsonObject, readGuestResult } from '../guest/guest-result.js';
+import type { FlatPage } from '../parsers/flat-page.js';
+import type { GuestResult } from '../guest/guest-result.js';
+import { Guests } from '../guest/guest.js';
+import type { Guest, GuestEntry, GuestImage } from '../guest/guest.js';
 import { concludeMs } from './messages.js';
-import { defaultPageLimits, markupNamespaces, PageTooComplex } from './page-parser.js';
-import type { PageLimits, PageParser, ParsedPage } from './page-parser.js';
-import { defaultSandboxLimits } from './sandbox.js';
+import { defaultPageLimits, markupNamespaces, PageTooComplex } from '../parsers/page-parser.js';
+import type { PageLimits, PageParser, ParsedPage } from '../parsers/page-parser.js';
+import { defaultSandboxLimits } from '../sandbox.js';
 import type {
   CheckedCode,
   CodeForm,
@@ -24,8 +24,8 @@ import type {
   SandboxFailureReason,
   ScriptJob,
   ScriptResult,
-} from './sandbox.js';
-import { parseXmlDocument, parseXmlFragment } from './xml-page-parser.js';
+} from '../sandbox.js';
+import { parseXmlDocument, parseXmlFragment } from '../parsers/xml-page-parser.js';
 
 /** Which part of a job runs, `parsing` being all that precedes the code; the pool's watchdog reads it from outside. */
 export type Phase = 'parsing' | 'running' | 'concluding';

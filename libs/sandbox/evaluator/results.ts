@@ -1,5 +1,5 @@
 /** Whether what the evaluator process answered is a result at all: it may have been taken over by what it ran. */
-import { sandboxFailureReasons, touchable } from './sandbox.js';
+import { sandboxFailureReasons, touchable } from '../sandbox.js';
 import type { JobKind, JobKinds } from './messages.js';
 
 const reasons: ReadonlySet<unknown> = new Set(sandboxFailureReasons);

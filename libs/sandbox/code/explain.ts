@@ -6,8 +6,8 @@
 import { adviceFor, type Fault } from './advice.js';
 import { offsetOf, parseCode, placeOf } from './code-tree.js';
 import type { AnyNode, CodeTree, Step } from './code-tree.js';
-import { isUserFrame, topFrame } from './guest-result.js';
-import type { CodeForm, SandboxFailure } from './sandbox.js';
+import { isUserFrame, topFrame } from '../guest/guest-result.js';
+import type { CodeForm, SandboxFailure } from '../sandbox.js';
 
 const readOfNothing = /^TypeError: cannot (?:read|set) property '([^]*)' of (null|undefined)$/;
 const unknownName = /^ReferenceError: (\S+) is not (?:defined|initialized)$/;

@@ -1,6 +1,6 @@
 /** The user's code as a syntax tree, for saying where it failed and why: the one home of the parser. Runs nothing. */
 import { parse, parseExpressionAt, type AnyNode } from 'acorn';
-import type { CodeForm } from './sandbox.js';
+import type { CodeForm } from '../sandbox.js';
 
 export type { AnyNode } from 'acorn';
 

@@ -1,8 +1,8 @@
 /** Reads what the sandbox handed out. The user's code may have had its hands on it, so nothing is taken on trust. */
 import type { JsonObject } from '#runtime/json';
-import { codeFileName } from './code-forms.js';
-import { sandboxFailureReasons, touchable } from './sandbox.js';
-import type { LogLine, SandboxFailure, SandboxFailureReason, Touchable } from './sandbox.js';
+import { codeFileName } from '../code/code-forms.js';
+import { sandboxFailureReasons, touchable } from '../sandbox.js';
+import type { LogLine, SandboxFailure, SandboxFailureReason, Touchable } from '../sandbox.js';
 
 /** `stack` is what the engine wrote of a failure, for telling what kind it was. */
 export type GuestResult = {

@@ -2,7 +2,7 @@
 import { Engine, evalFlags } from './engine.js';
 import type { GuestValue, HostFunction } from './engine.js';
 import type { EngineImage, MemoryImage } from './image.js';
-import { hostFunctionName, readPrelude } from './prelude-source.js';
+import { hostFunctionName, readPrelude } from '../prelude-source.js';
 
 const entryNames = [
   'loadPage',

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import type { PageParserName } from './page-parser.js';
 
 /** The folder of the product holds `libs` in a checkout under a test runner, and `dist/libs` otherwise. */
-const places = ['../../dist-parser/lexbor.wasm', '../../../dist-parser/lexbor.wasm'];
+const places = ['../../../dist-parser/lexbor.wasm', '../../../../dist-parser/lexbor.wasm'];
 
 export function isLexborBuilt(): boolean {
   return places.some((place) => existsSync(new URL(place, import.meta.url)));

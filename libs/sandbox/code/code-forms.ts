@@ -5,7 +5,7 @@
  * ends differ: the first closing bracket that belongs to the wrapper cannot fit both.
  */
 import { Script } from 'node:vm';
-import type { CheckedCode, CodeForm } from './sandbox.js';
+import type { CheckedCode, CodeForm } from '../sandbox.js';
 
 /** The name under which the engine reports places in the user's code. */
 export const codeFileName = 'evaluation.js';

@@ -6,7 +6,7 @@ import { decodeText, headerWords } from './flat-page.js';
 import type { FlatPage } from './flat-page.js';
 import { defaultPageLimits, PageTooComplex } from './page-parser.js';
 import type { MarkupContext, PageParser, ParsedPage } from './page-parser.js';
-import type { ContentKind } from './sandbox.js';
+import type { ContentKind } from '../sandbox.js';
 
 const lines = (...all: readonly string[]): string => all.map((line) => `| ${line}`).join('\n');
 

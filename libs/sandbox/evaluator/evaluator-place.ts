@@ -4,14 +4,14 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EvaluatorPlaces } from './evaluator-process.js';
-import { lexborUrl } from './lexbor-place.js';
-import type { PageParserName } from './page-parser.js';
+import { lexborUrl } from '../parsers/lexbor-place.js';
+import type { PageParserName } from '../parsers/page-parser.js';
 
 /**
  * Processes and threads need compiled JavaScript. In the product this file lies in `dist`; under a test runner it is
  * compiled in memory, and the evaluator is the one that `npm run build` made.
  */
-const folders = ['../../evaluator/', '../../dist/evaluator/'];
+const folders = ['../../../evaluator/', '../../../dist/evaluator/'];
 
 export interface EvaluatorFiles {
   readonly places: EvaluatorPlaces;

@@ -1,6 +1,6 @@
 /** What passes between the product, its evaluator process and the threads in there: jobs and results as text. */
-import type { GuestImage } from './guest.js';
-import type { CheckedCode, EvaluationJob, EvaluationResult, ScriptJob, ScriptResult } from './sandbox.js';
+import type { GuestImage } from '../guest/guest.js';
+import type { CheckedCode, EvaluationJob, EvaluationResult, ScriptJob, ScriptResult } from '../sandbox.js';
 
 export interface JobKinds {
   readonly check: { readonly job: { readonly codes: readonly string[] }; readonly result: readonly CheckedCode[] };

@@ -3,7 +3,7 @@
  * was built (`npm run build:parser`). Both are held to `page-parser.contract.ts`.
  */
 import type { FlatPage, FlatText } from './flat-page.js';
-import type { ContentKind } from './sandbox.js';
+import type { ContentKind } from '../sandbox.js';
 
 export const pageParserNames = ['parse5', 'lexbor'] as const;
 export type PageParserName = (typeof pageParserNames)[number];

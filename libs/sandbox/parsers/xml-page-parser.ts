@@ -5,7 +5,7 @@
  */
 import { parseFragment } from 'parse5';
 import { SaxesParser } from 'saxes';
-import { CpuDeadline } from './deadline.js';
+import { CpuDeadline } from '../guest/deadline.js';
 import { headerLength, headerWords, namelessAttribute, rowKinds, treeModes } from './flat-page.js';
 import type { FlatPage } from './flat-page.js';
 import { PageTooComplex } from './page-parser.js';

@@ -4,11 +4,11 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { found } from '#runtime/probe.kit';
-import { jobOf, reasonOf } from './kit.contract.js';
-import { createQuickJsSandbox } from './quickjs.js';
-import type { QuickJsSandbox, QuickJsSandboxOptions } from './quickjs.js';
-import { defaultSandboxLimits } from './sandbox.js';
-import type { EvaluationJob, EvaluationResult } from './sandbox.js';
+import { jobOf, reasonOf } from '../kit.contract.js';
+import { createQuickJsSandbox } from '../quickjs.js';
+import type { QuickJsSandbox, QuickJsSandboxOptions } from '../quickjs.js';
+import { defaultSandboxLimits } from '../sandbox.js';
+import type { EvaluationJob, EvaluationResult } from '../sandbox.js';
 
 const patient = { ...defaultSandboxLimits, cpuMs: 20_000 };
 const endless = (more: Partial<EvaluationJob> = {}): EvaluationJob => jobOf('for (;;);', more);
@@ -147,13 +147,13 @@ describe('the evaluator process', () => {
   });
 
   it('ends with the product, however that ends', async () => {
-    const program = `import { createQuickJsSandbox } from ${JSON.stringify(new URL('../../dist/libs/sandbox/quickjs.js', import.meta.url).href)};
+    const program = `import { createQuickJsSandbox } from ${JSON.stringify(new URL('../../../dist/libs/sandbox/quickjs.js', import.meta.url).href)};
       const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
       await sandbox.check('true');
       process.stdout.write(String(sandbox.processes[0].pid) + '\\n');
       setInterval(() => undefined, 1000);`;
     const product = spawn(process.execPath, ['--input-type=module', '-e', program], {
-      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      cwd: fileURLToPath(new URL('../../..', import.meta.url)),
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const [words] = await Array.fromAsync(firstOf(product.stdout));

@@ -1,7 +1,7 @@
 /** What to write instead: read off the user's own code where it failed. Rules in tables, one sentence each. */
 import { isFunction } from './code-tree.js';
 import type { AnyNode, CodeTree } from './code-tree.js';
-import type { CodeForm, SandboxFailure } from './sandbox.js';
+import type { CodeForm, SandboxFailure } from '../sandbox.js';
 
 /** What failed, where it is known, and the offset of the place that is shown. */
 export interface Fault {

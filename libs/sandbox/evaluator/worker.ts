@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { decodeJob, phases, progressWords } from './messages.js';
 import type { EncodedJob, JobKind, JobKinds, WorkerReply, WorkerSettings } from './messages.js';
-import type { PageParser } from './page-parser.js';
+import type { PageParser } from '../parsers/page-parser.js';
 import { SandboxCore } from './sandbox-core.js';
 
 /**
@@ -31,8 +31,8 @@ async function resultOf(core: SandboxCore, encoded: EncodedJob): Promise<JobKind
 
 /** Only the one that is used is loaded. */
 async function loadParser({ lexborModule }: WorkerSettings): Promise<PageParser> {
-  if (lexborModule === null) return (await import('./parse5-page-parser.js')).parse5PageParser;
-  return (await import('./lexbor-page-parser.js')).createLexborPageParser(lexborModule);
+  if (lexborModule === null) return (await import('../parsers/parse5-page-parser.js')).parse5PageParser;
+  return (await import('../parsers/lexbor-page-parser.js')).createLexborPageParser(lexborModule);
 }
 
 async function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): Promise<void> {

@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
-import type { GuestImage } from './guest.js';
+import type { GuestImage } from '../guest/guest.js';
 import { concludeMs, phases, progressWords } from './messages.js';
 import type { EncodedJob, Ended, EvaluatorSettings, TextOutcome, WorkerReply, WorkerSettings } from './messages.js';
 

@@ -1,6 +1,6 @@
 /** Checks of code that come together go to a thread together: a message costs as much as a check. */
 import type { JobRunner } from './messages.js';
-import type { CheckedCode } from './sandbox.js';
+import type { CheckedCode } from '../sandbox.js';
 
 interface WaitingCheck {
   readonly code: string;
