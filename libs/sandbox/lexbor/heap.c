@@ -20,6 +20,14 @@
 
 extern unsigned char __heap_base;
 static size_t top, end;
+/* No block was ever above: there is nothing but the zeros that the host puts there. */
+static size_t touched;
+
+static void rise(size_t by)
+{
+    top += by;
+    if (top > touched) touched = top;
+}
 
 static size_t memory_size(void) { return (size_t) __builtin_wasm_memory_size(0) * WASM_PAGE; }
 static size_t aligned(size_t size) { return (size + ALIGNMENT - 1) & ~(size_t) (ALIGNMENT - 1); }
@@ -27,11 +35,11 @@ static size_t *size_of(void *block) { return (size_t *) ((unsigned char *) block
 
 void heap_start(void)
 {
-    top = aligned((size_t) &__heap_base);
+    top = touched = aligned((size_t) &__heap_base);
     end = memory_size();
 }
 
-size_t heap_top(void) { return top; }
+size_t heap_top(void) { return touched; }
 
 /* Never returns without the room: what lexbor does where memory is short need not be trusted. */
 static void make_room(size_t size)
@@ -58,7 +66,7 @@ void *malloc(size_t size)
     make_room(room + ALIGNMENT);
     void *block = (void *) (top + ALIGNMENT);
     *size_of(block) = room;
-    top += room + ALIGNMENT;
+    rise(room + ALIGNMENT);
     return block;
 }
 
@@ -73,7 +81,10 @@ void *calloc(size_t count, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes)) fail(FAILURE_MEMORY);
-    return memset(malloc(bytes), 0, bytes);
+    size_t clean = touched;
+    unsigned char *block = malloc(bytes);
+    if ((size_t) block < clean) memset(block, 0, bytes);
+    return block;
 }
 
 void *realloc(void *block, size_t size)
@@ -85,7 +96,7 @@ void *realloc(void *block, size_t size)
     if ((size_t) block + old == top) {
         size_t room = aligned(size);
         make_room(room - old);
-        top += room - old;
+        rise(room - old);
         *size_of(block) = room;
         return block;
     }
@@ -94,15 +105,6 @@ void *realloc(void *block, size_t size)
     memcpy(moved, block, old);
     return moved;
 }
-
-void *memcpy(void *restrict to, const void *restrict from, size_t length)
-{
-    return __builtin_memcpy(to, from, length);
-}
-
-void *memmove(void *to, const void *from, size_t length) { return __builtin_memmove(to, from, length); }
-
-void *memset(void *block, int byte, size_t length) { return __builtin_memset(block, byte, length); }
 
 int memcmp(const void *left, const void *right, size_t length)
 {
