@@ -4,7 +4,7 @@ import { notificationKind } from './action.js';
 import { idSchema, jsonObject, storedTimestamp } from './common.js';
 import { storedFetch } from './fetch.js';
 import { condition, decision, health, policy } from './policy.js';
-import { dueRun, runTrigger } from './schedule.js';
+import { dueRun, runTrigger, type DueRun } from './schedule.js';
 import { notificationRequest } from './delivery.js';
 import type { ViewDefinition } from '#read-store/read-store';
 
@@ -143,6 +143,31 @@ export const executionsView: ViewDefinition<ExecutionDocument> = {
     ['notificationId', 'queuedAt'],
   ],
 };
+
+/** A run as it stands before anything is known of it but that it is due. */
+export function queuedExecution(run: DueRun, organizationId: string): ExecutionDocument {
+  return {
+    id: run.runId,
+    organizationId,
+    notificationId: run.taskId,
+    revision: null,
+    trigger: run.trigger,
+    status: 'queued',
+    outcome: null,
+    values: {},
+    logs: [],
+    error: null,
+    decision: null,
+    snapshotId: null,
+    page: null,
+    scheduledFor: run.scheduledFor,
+    queuedAt: run.queuedAt,
+    startedAt: null,
+    finishedAt: null,
+    timings: null,
+    seed: null,
+  };
+}
 
 /** Asks the execution service for one run of settings that are stored nowhere (`run.test`): nothing is recorded, nothing sent. */
 export const testRun = z.object({

@@ -1,5 +1,5 @@
 /** The view `executions`: one document per run, from due to recorded. */
-import type { ExecutionDocument, RunEvent } from '#contracts/run';
+import { queuedExecution, type ExecutionDocument, type RunEvent } from '#contracts/run';
 import type { DueRun, ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent } from '#event-store/codec';
 import type { RecordedEvent } from '#event-store/event-store';
@@ -25,43 +25,19 @@ export function idOf(recorded: RecordedEvent): string | null {
   return runOf(decodeEvent<Known>(recorded))?.runId ?? null;
 }
 
-function queued(run: DueRun, organizationId: string): ExecutionDocument {
-  return {
-    id: run.runId,
-    organizationId,
-    notificationId: run.taskId,
-    revision: null,
-    trigger: run.trigger,
-    status: 'queued',
-    outcome: null,
-    values: {},
-    logs: [],
-    error: null,
-    decision: null,
-    snapshotId: null,
-    page: null,
-    scheduledFor: run.scheduledFor,
-    queuedAt: run.queuedAt,
-    startedAt: null,
-    finishedAt: null,
-    timings: null,
-    seed: null,
-  };
-}
-
 function after(document: ExecutionDocument | null, event: Known, organizationId: string): ExecutionDocument | null {
   switch (event.type) {
     case 'slot.fired':
     case 'run.requested':
-      return document ?? queued(event.data.run, organizationId);
+      return document ?? queuedExecution(event.data.run, organizationId);
     case 'run.started': {
-      const base = document ?? queued(event.data.run, organizationId);
+      const base = document ?? queuedExecution(event.data.run, organizationId);
       // A run that is recorded stays so, whatever a second worker began.
       return base.finishedAt === null ? { ...base, status: 'running', startedAt: event.data.startedAt } : base;
     }
     case 'run.recorded': {
       const { result, decision } = event.data;
-      const base = document ?? queued(result, organizationId);
+      const base = document ?? queuedExecution(result, organizationId);
       const { status, outcome, values, logs, error, snapshotId, page, startedAt, finishedAt, timings, seed } = result;
       const revision = result.taskRevision < 0 ? null : result.taskRevision;
       return {

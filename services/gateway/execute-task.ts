@@ -4,7 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { BUS, type Bus, type RequestContext } from '#bus/bus';
 import { requests } from '#contracts/catalogue';
-import { executionsView, type ExecutionDocument } from '#contracts/run';
+import { executionsView, queuedExecution, type ExecutionDocument } from '#contracts/run';
 import { dueRun, schedulesView, type DueRun } from '#contracts/schedule';
 import type { TaskDocument } from '#contracts/task';
 import type { IdempotentAttempt } from '#http/route';
@@ -41,31 +41,6 @@ function isFinished({ status }: ExecutionDocument): boolean {
   return status !== 'queued' && status !== 'running';
 }
 
-/** The execution as it stands before anything is known of it. */
-function queued(run: DueRun, task: TaskDocument): ExecutionDocument {
-  return {
-    id: run.runId,
-    organizationId: task.organizationId,
-    notificationId: task.id,
-    revision: null,
-    trigger: run.trigger,
-    status: 'queued',
-    outcome: null,
-    values: {},
-    logs: [],
-    error: null,
-    decision: null,
-    snapshotId: null,
-    page: null,
-    scheduledFor: run.scheduledFor,
-    queuedAt: run.queuedAt,
-    startedAt: null,
-    finishedAt: null,
-    timings: null,
-    seed: null,
-  };
-}
-
 @Injectable()
 export class TaskRunner {
   private readonly waiter: PositionWaiter;
@@ -88,7 +63,7 @@ export class TaskRunner {
     let lookMs = lookAgainMs;
     for (;;) {
       const document = await this.readStore.get(executionsView, run.runId);
-      const execution = document === null ? queued(run, request.task) : document;
+      const execution = document === null ? queuedExecution(run, request.task.organizationId) : document;
       const finished = isFinished(execution);
       const leftMs = giveUpAtMs - this.clock.now();
       if (finished || leftMs <= 0 || request.signal.aborted) return { execution, finished };
