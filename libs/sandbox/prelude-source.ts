@@ -21,7 +21,6 @@ const preludeFiles = [
   'documents',
   'wrappers',
   'dom-exception',
-  'later',
   'mutations',
   'utf8',
   'url-host',
@@ -41,6 +40,7 @@ const preludeFiles = [
   'addresses',
   'event-target',
   'nodes',
+  'reflection',
   'attributes',
   'element',
   'document',
@@ -122,8 +122,21 @@ function asPart(body: string): string {
   return `(function () {\n'use strict';\nconst { texts, files, loadLater } = ${frameName};\n${body}\n})()`;
 }
 
-function asClosure(name: string): string {
-  return asPart(`files['${name}'] = ${asFunction(name, (from) => `files['${from}']`)}();`);
+const importsOf = (name: string): string[] => [...read(name).matchAll(importStatement)].map(([, , from = '']) => from);
+
+/** Files that nothing asks for once the one at this place is evaluated: with them goes what only the image's making needed. */
+function lastAskedFor(): (at: number) => readonly string[] {
+  const lastUse = new Map<string, number>(preludeFiles.map((name, at) => [name, at]));
+  preludeFiles.forEach((name, at) => {
+    for (const from of importsOf(name)) lastUse.set(from, at);
+  });
+  for (const name of ['main', ...laterFiles.flatMap(importsOf)]) lastUse.delete(name);
+  return (at) => [...lastUse].flatMap(([name, use]) => (use === at ? [name] : []));
+}
+
+function asClosure(name: string, unneeded: readonly string[]): string {
+  const released = unneeded.map((each) => `\ndelete files['${each}'];`).join('');
+  return asPart(`files['${name}'] = ${asFunction(name, (from) => `files['${from}']`)}();${released}`);
 }
 
 function asText(name: string): string {
@@ -136,8 +149,9 @@ function asText(name: string): string {
  * (`prelude/main.ts`). In one piece the compiler would leave twice as much of the memory, which is imaged, in shreds.
  */
 export function readPrelude(): readonly string[] {
+  const done = lastAskedFor();
   const last = asPart(`delete globalThis.${frameName};\nreturn files.main.guestEntry;`);
-  return [frame, ...laterFiles.map(asText), ...preludeFiles.map(asClosure), last];
+  return [frame, ...laterFiles.map(asText), ...preludeFiles.map((name, at) => asClosure(name, done(at))), last];
 }
 
 /** The global under which the prelude finds the host's parser of markup; it takes it away. */

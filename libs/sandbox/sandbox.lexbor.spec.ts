@@ -2,6 +2,7 @@
 import { describeContainment } from './containment.contract.js';
 import { describeNodes } from './dom-nodes.contract.js';
 import { describeDomOfPages } from './dom-page.contract.js';
+import { describeReflection } from './dom-reflection.contract.js';
 import { describeXmlPages } from './dom-xml.contract.js';
 import { createQuickJsSandbox } from './quickjs.js';
 import type { Sandbox } from './sandbox.js';
@@ -14,3 +15,4 @@ describeContainment('QuickJS with lexbor', create);
 describeNodes('QuickJS with lexbor', create);
 describeXmlPages('QuickJS with lexbor', create);
 describeDomOfPages('QuickJS with lexbor', create);
+describeReflection('QuickJS with lexbor', create);

@@ -3,11 +3,10 @@ import { documentUrl } from './addresses.js';
 import { Attr } from './attributes.js';
 import { addDocument, factsOf, pageFacts, setOwner } from './documents.js';
 import { domError, noLayout } from './dom-exception.js';
-import type { Element } from './element.js';
 import { later } from './later.js';
 import type { HTMLCollection, NodeList } from './lists.js';
 import { liveCollection, liveNodes, oncePerNode } from './lists.js';
-import { insertInto } from './mutations.js';
+import { insertInto, replaceNode } from './mutations.js';
 import type { NameParts } from './names.js';
 import {
   attributeKey,
@@ -158,9 +157,6 @@ export class Document extends Node {
   get designMode(): string {
     return 'off';
   }
-  get dir(): string {
-    return (this.documentElement as Element | null)?.getAttribute('dir') ?? '';
-  }
   get defaultView(): object | null {
     return Node.numberOf(this) === 0 ? globalThis : null;
   }
@@ -187,6 +183,17 @@ export class Document extends Node {
   }
   get body(): object | null {
     return wrap(elementWithTag(Node.numberOf(this), 'body'));
+  }
+  set body(value: unknown) {
+    const document = Node.numberOf(this);
+    const [body, top] = [value === null ? -1 : Node.numberOf(value), topElement(document)];
+    const known = elementWithTag(document, 'body');
+    if (body < 0 || top < 0 || !/^(?:body|frameset)$/.test(nameText(tagOf(body)))) {
+      throw domError('HierarchyRequestError', 'The body is a body or a frameset, within the element of the document.');
+    }
+    if (body === known) return;
+    if (known < 0) insertInto(top, body, -1);
+    else replaceNode(top, body, known);
   }
   get title(): string {
     const title = titleOf(Node.numberOf(this));
@@ -229,12 +236,6 @@ export class Document extends Node {
   }
   get all(): HTMLCollection {
     return allOf(this, '*');
-  }
-  get bgColor(): string {
-    return (this.body as Element | null)?.getAttribute('bgcolor') ?? '';
-  }
-  get fgColor(): string {
-    return (this.body as Element | null)?.getAttribute('text') ?? '';
   }
   get styleSheets(): readonly unknown[] {
     return [];

@@ -1,22 +1,33 @@
 /** The classes of HTML's elements as tables: their tags, and the attributes that they show as properties. */
 
-/**
- * Attributes by class: `name` for text, `name:url`, `name:flag`, `name:number=default`, `property(attribute)` where the
- * two differ, `name:one,two` for a word of a list (the first is the default).
- */
+// Attributes that several classes have, as the standard lists their words.
+const referrerPolicy =
+  'referrerPolicy(referrerpolicy):no-referrer,no-referrer-when-downgrade,same-origin,origin,strict-origin,origin-when-cross-origin,strict-origin-when-cross-origin,unsafe-url';
+const crossOrigin = 'crossOrigin(crossorigin):~anonymous!,use-credentials';
+const loading = 'loading:eager?!,lazy';
+const fetchPriority = 'fetchPriority(fetchpriority):auto?!,high,low';
+const encodings = 'multipart/form-data,text/plain';
+const submitter = `formAction(formaction):address formEnctype(formenctype):application/x-www-form-urlencoded!,${encodings} formMethod(formmethod):get!,post,dialog formNoValidate(formnovalidate):flag formTarget(formtarget) popoverTargetAction(popovertargetaction):toggle?!,show,hide`;
+const aligned = 'align ch(char) chOff(charoff) vAlign(valign)';
+const link = `href:url target download ping rel relList(rel):tokens ${referrerPolicy}`;
+const spaced = 'hspace:unsigned=0 vspace:unsigned=0';
+const sized = 'width:unsigned=0 height:unsigned=0';
+const margins = 'marginHeight(marginheight):null marginWidth(marginwidth):null';
+const framed = `src:url name scrolling frameBorder(frameborder) longDesc(longdesc):url ${margins}`;
+
+/** Attributes by class, in the language that `reflection.ts` reads. */
 export const reflected: Readonly<Record<string, string>> = {
   HTMLElement:
-    'title lang dir accessKey(accesskey) nonce translate:flag draggable:flag spellcheck:flag inert:flag autofocus:flag inputMode(inputmode) enterKeyHint(enterkeyhint) popover',
-  HTMLAnchorElement:
-    'href:url target download ping rel hreflang type referrerPolicy(referrerpolicy) name charset coords rev shape',
-  HTMLAreaElement: 'href:url alt coords shape target download ping rel referrerPolicy(referrerpolicy)',
+    'title lang dir:ltr,rtl,auto accessKey(accesskey) nonce inert:flag autofocus:flag autocapitalize:none,off>none,sentences!,on>sentences,words,characters,> inputMode(inputmode):none,text,tel,url,email,numeric,decimal,search enterKeyHint(enterkeyhint):enter,done,go,next,previous,search,send popover:~auto,>auto,manual!,hint',
+  HTMLAnchorElement: `${link} hreflang type name charset coords rev shape`,
+  HTMLAreaElement: `${link} alt coords shape noHref(nohref):flag`,
+  HTMLMediaElement: `src:url ${crossOrigin} preload:none,metadata?!,auto,>auto ${loading} autoplay:flag loop:flag controls:flag defaultMuted(muted):flag`,
   HTMLAudioElement: '',
   HTMLBaseElement: 'target',
-  HTMLBodyElement: 'text link vLink(vlink) aLink(alink) bgColor(bgcolor) background',
+  HTMLBodyElement: 'text:null link:null vLink(vlink):null aLink(alink):null bgColor(bgcolor):null background',
   HTMLBRElement: 'clear',
-  HTMLButtonElement:
-    'disabled:flag formAction(formaction):url formMethod(formmethod) formTarget(formtarget) name type:submit,reset,button value',
-  HTMLCanvasElement: 'width:number=300 height:number=150',
+  HTMLButtonElement: `disabled:flag ${submitter} name type:submit?!,reset,button value`,
+  HTMLCanvasElement: 'width:unsigned=300 height:unsigned=150',
   HTMLDataElement: 'value',
   HTMLDataListElement: '',
   HTMLDetailsElement: 'open:flag name',
@@ -24,69 +35,74 @@ export const reflected: Readonly<Record<string, string>> = {
   HTMLDivElement: 'align',
   HTMLDListElement: 'compact:flag',
   HTMLDirectoryElement: 'compact:flag',
-  HTMLEmbedElement: 'src:url type width height',
+  HTMLEmbedElement: 'src:url type width height align name',
   HTMLFieldSetElement: 'disabled:flag name',
-  HTMLFontElement: 'color face size',
-  HTMLFormElement:
-    'acceptCharset(accept-charset) autocomplete enctype method:get,post,dialog name noValidate(novalidate):flag target rel',
+  HTMLFontElement: 'color:null face size',
+  HTMLFormElement: `acceptCharset(accept-charset) action:address autocomplete:on?!,off enctype:application/x-www-form-urlencoded?!,${encodings} encoding(enctype):application/x-www-form-urlencoded?!,${encodings} method:get?!,post,dialog name noValidate(novalidate):flag target rel relList(rel):tokens`,
+  HTMLFrameElement: `${framed} noResize(noresize):flag`,
+  HTMLFrameSetElement: 'cols rows',
   HTMLHeadElement: '',
   HTMLHeadingElement: 'align',
   HTMLHRElement: 'align color noShade(noshade):flag size width',
   HTMLHtmlElement: 'version',
-  HTMLIFrameElement:
-    'src:url srcdoc name allow allowFullscreen(allowfullscreen):flag width height loading:eager,lazy referrerPolicy(referrerpolicy) scrolling frameBorder(frameborder) align',
-  HTMLImageElement:
-    'alt src:url srcset sizes crossOrigin(crossorigin) useMap(usemap) isMap(ismap):flag width:number=0 height:number=0 decoding:auto,sync,async loading:eager,lazy fetchPriority(fetchpriority) name align border longDesc(longdesc):url',
-  HTMLInputElement:
-    'accept alt autocomplete defaultChecked(checked):flag dirName(dirname) disabled:flag formAction(formaction):url formMethod(formmethod) height:number=0 max maxLength(maxlength):number=-1 min minLength(minlength):number=-1 multiple:flag name pattern placeholder readOnly(readonly):flag required:flag size:number=20 src:url step type:text,hidden,search,tel,url,email,password,date,month,week,time,datetime-local,number,range,color,checkbox,radio,file,submit,image,reset,button defaultValue(value) width:number=0',
+  HTMLIFrameElement: `${framed} srcdoc sandbox:tokens allow allowFullscreen(allowfullscreen):flag width height ${loading} ${referrerPolicy} align`,
+  HTMLImageElement: `alt src:url srcset sizes ${crossOrigin} useMap(usemap) isMap(ismap):flag ${sized} decoding:auto?!,sync,async ${loading} ${fetchPriority} ${referrerPolicy} name lowsrc:url align ${spaced} border:null longDesc(longdesc):url`,
+  HTMLInputElement: `accept align alt autocomplete defaultChecked(checked):flag dirName(dirname) disabled:flag ${submitter} ${sized} max maxLength(maxlength):natural min minLength(minlength):natural multiple:flag name pattern placeholder readOnly(readonly):flag required:flag size:positive=20 src:url step type:text?!,hidden,search,tel,url,email,password,date,month,week,time,datetime-local,number,range,color,checkbox,radio,file,submit,image,reset,button useMap(usemap) defaultValue(value)`,
   HTMLLabelElement: 'htmlFor(for)',
   HTMLLegendElement: 'align',
-  HTMLLIElement: 'value:number=0 type',
-  HTMLLinkElement:
-    'href:url crossOrigin(crossorigin) rel as media integrity hreflang type referrerPolicy(referrerpolicy) disabled:flag charset target imageSrcset(imagesrcset) imageSizes(imagesizes)',
+  HTMLLIElement: 'value:long=0 type',
+  HTMLLinkElement: `href:url ${crossOrigin} rel relList(rel):tokens as:audio,audioworklet,document,embed,fetch,font,frame,iframe,image,json,manifest,object,paintworklet,report,script,serviceworker,sharedworker,style,text,track,video,webidentity,worker,xslt media integrity hreflang type sizes:tokens blocking:tokens ${referrerPolicy} ${fetchPriority} disabled:flag charset rev target imageSrcset(imagesrcset) imageSizes(imagesizes)`,
   HTMLMapElement: 'name',
-  HTMLMediaElement:
-    'src:url crossOrigin(crossorigin) preload autoplay:flag loop:flag controls:flag defaultMuted(muted):flag',
   HTMLMenuElement: 'compact:flag',
   HTMLMetaElement: 'name httpEquiv(http-equiv) content media scheme charset property',
-  HTMLMarqueeElement: 'behavior direction bgColor(bgcolor) height width',
-  HTMLMeterElement: 'min:number=0',
+  HTMLMarqueeElement: `behavior:scroll?!,slide,alternate direction:left?!,right,up,down bgColor(bgcolor) height width ${spaced} scrollAmount(scrollamount):unsigned=6 scrollDelay(scrolldelay):unsigned=85 trueSpeed(truespeed):flag`,
+  HTMLMeterElement: 'min:double=0',
   HTMLModElement: 'cite:url dateTime(datetime)',
-  HTMLObjectElement: 'data:url type name width height useMap(usemap)',
-  HTMLOListElement: 'reversed:flag start:number=1 type compact:flag',
-  HTMLOptGroupElement: 'disabled:flag',
+  HTMLObjectElement: `data:url type name width height useMap(usemap) align archive code declare:flag ${spaced} standby codeBase(codebase):url codeType(codetype) border:null`,
+  HTMLOListElement: 'reversed:flag start:long=1 type compact:flag',
+  HTMLOptGroupElement: 'disabled:flag label',
   HTMLOptionElement: 'disabled:flag defaultSelected(selected):flag',
-  HTMLOutputElement: 'name',
+  HTMLOutputElement: 'name htmlFor(for):tokens',
   HTMLParagraphElement: 'align',
   HTMLParamElement: 'name value type valueType(valuetype)',
   HTMLPictureElement: '',
-  HTMLPreElement: 'width:number=0',
-  HTMLProgressElement: 'max:number=1',
+  HTMLPreElement: 'width:long=0',
+  HTMLProgressElement: 'max:magnitude=1',
   HTMLQuoteElement: 'cite:url',
-  HTMLScriptElement:
-    'src:url type noModule(nomodule):flag async:flag defer:flag crossOrigin(crossorigin) integrity referrerPolicy(referrerpolicy) charset event htmlFor(for)',
-  HTMLSelectElement: 'autocomplete disabled:flag multiple:flag name required:flag size:number=0',
+  HTMLScriptElement: `src:url type noModule(nomodule):flag async:flag defer:flag blocking:tokens ${crossOrigin} integrity ${referrerPolicy} ${fetchPriority} charset event htmlFor(for)`,
+  HTMLSelectElement: 'autocomplete disabled:flag multiple:flag name required:flag size:unsigned=0',
   HTMLSlotElement: 'name',
-  HTMLSourceElement: 'src:url type srcset sizes media width:number=0 height:number=0',
+  HTMLSourceElement: `src:url type srcset sizes media ${sized}`,
   HTMLSpanElement: '',
-  HTMLStyleElement: 'media type',
+  HTMLStyleElement: 'media type blocking:tokens',
   HTMLTableCaptionElement: 'align',
-  HTMLTableCellElement:
-    'colSpan(colspan):number=1 rowSpan(rowspan):number=1 headers abbr scope align vAlign(valign) width height bgColor(bgcolor) noWrap(nowrap):flag',
-  HTMLTableColElement: 'span:number=1 align width',
-  HTMLTableElement: 'align border summary width bgColor(bgcolor) cellPadding(cellpadding) cellSpacing(cellspacing)',
-  HTMLTableRowElement: 'align vAlign(valign) bgColor(bgcolor)',
-  HTMLTableSectionElement: 'align vAlign(valign)',
-  HTMLTemplateElement: '',
+  HTMLTableCellElement: `colSpan(colspan):clamped=1,1,1000 rowSpan(rowspan):clamped=1,0,65534 headers abbr scope:row,col,rowgroup,colgroup ${aligned} axis width height bgColor(bgcolor):null noWrap(nowrap):flag`,
+  HTMLTableColElement: `span:clamped=1,1,1000 ${aligned} width`,
+  HTMLTableElement:
+    'align border frame rules summary width bgColor(bgcolor):null cellPadding(cellpadding):null cellSpacing(cellspacing):null',
+  HTMLTableRowElement: `${aligned} bgColor(bgcolor):null`,
+  HTMLTableSectionElement: aligned,
+  HTMLTemplateElement:
+    'shadowRootMode(shadowrootmode):open,closed shadowRootDelegatesFocus(shadowrootdelegatesfocus):flag',
   HTMLTextAreaElement:
-    'autocomplete cols:number=20 disabled:flag maxLength(maxlength):number=-1 minLength(minlength):number=-1 name placeholder readOnly(readonly):flag required:flag rows:number=2 wrap',
+    'autocomplete cols:fallback=20 dirName(dirname) disabled:flag maxLength(maxlength):natural minLength(minlength):natural name placeholder readOnly(readonly):flag required:flag rows:fallback=2 wrap',
   HTMLTimeElement: 'dateTime(datetime)',
   HTMLTitleElement: '',
-  HTMLTrackElement: 'kind src:url srclang label default:flag',
+  HTMLTrackElement: 'kind:subtitles?,captions,descriptions,chapters,metadata! src:url srclang label default:flag',
   HTMLUListElement: 'compact:flag type',
   HTMLUnknownElement: '',
-  HTMLVideoElement: 'width:number=0 height:number=0 poster:url playsInline(playsinline):flag',
+  HTMLVideoElement: `${sized} poster:url playsInline(playsinline):flag`,
 };
+
+/** What `document` shows of its element or its body. */
+export const ofDocument: readonly (readonly [property: string, holder: string, shown: string])[] = [
+  ['dir', 'documentElement', 'dir'],
+  ['fgColor', 'body', 'text'],
+  ['linkColor', 'body', 'link'],
+  ['vlinkColor', 'body', 'vLink'],
+  ['alinkColor', 'body', 'aLink'],
+  ['bgColor', 'body', 'bgColor'],
+];
 
 export const tagsOfClasses: Readonly<Record<string, string>> = {
   HTMLAnchorElement: 'a',
@@ -110,6 +126,8 @@ export const tagsOfClasses: Readonly<Record<string, string>> = {
   HTMLFieldSetElement: 'fieldset',
   HTMLFontElement: 'font',
   HTMLFormElement: 'form',
+  HTMLFrameElement: 'frame',
+  HTMLFrameSetElement: 'frameset',
   HTMLHeadElement: 'head',
   HTMLHeadingElement: 'h1 h2 h3 h4 h5 h6',
   HTMLHRElement: 'hr',

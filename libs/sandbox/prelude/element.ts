@@ -31,6 +31,7 @@ import {
 import { childMembers, mixIn, Node, parentMembers, tagNameOf } from './nodes.js';
 import { namespacesAround, parseFragment, parseXmlInside } from './parse-markup.js';
 import { byClass, byTag, byTagNS, selecting } from './queries.js';
+import { focusMembers } from './reflection.js';
 import { closestMatch, matchesSelector } from './selectors.js';
 import { asciiLowerCase } from './row-lists.js';
 import {
@@ -44,9 +45,7 @@ import {
   isElement,
   kind,
   nextSibling,
-  parentElementOf,
   parentOf,
-  removeAttribute,
   setAttribute,
   spacedNames,
   templateContent,
@@ -325,9 +324,6 @@ const styledMembers = {
   set style(value: unknown) {
     setAttribute(Node.numberOf(this), 'style', String(value));
   },
-  get tabIndex(): number {
-    return Number.parseInt(getAttribute(Node.numberOf(this), 'tabindex') ?? '-1', 10);
-  },
   focus(): void {
     // Nothing has the focus on a page at rest.
   },
@@ -354,25 +350,12 @@ export class HTMLElement extends Element {
   get outerText(): string {
     return this.innerText;
   }
-  get hidden(): boolean {
-    return getAttribute(Node.numberOf(this), 'hidden') !== null;
-  }
-  set hidden(value: unknown) {
-    if (value) setAttribute(Node.numberOf(this), 'hidden', '');
-    else removeAttribute(Node.numberOf(this), 'hidden');
-  }
-  get isContentEditable(): boolean {
-    for (let up = Node.numberOf(this); up >= 0; up = parentElementOf(up)) {
-      const editable = getAttribute(up, 'contenteditable');
-      if (editable !== null) return editable.toLowerCase() !== 'false';
-    }
-    return false;
-  }
   click(): void {
     events().click(this);
   }
 }
 mixIn(HTMLElement.prototype, styledMembers);
+mixIn(HTMLElement.prototype, focusMembers);
 
 /** An attribute as SVG shows it: what it is, and what an animation makes of it, which is the same. */
 function animated(node: number, ...names: readonly string[]): object {
@@ -402,6 +385,7 @@ export class SVGElement extends Element {
   }
 }
 mixIn(SVGElement.prototype, styledMembers);
+mixIn(SVGElement.prototype, focusMembers);
 // Not by `override`: for elements of HTML these are texts.
 mixIn(SVGElement.prototype, {
   get className(): object {
@@ -425,5 +409,6 @@ export class SVGSVGElement extends SVGElement {
 
 export class MathMLElement extends Element {}
 mixIn(MathMLElement.prototype, styledMembers);
+mixIn(MathMLElement.prototype, focusMembers);
 
 // The document --------------------------------------------------------------------------------------------------------

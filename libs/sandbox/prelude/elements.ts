@@ -1,24 +1,25 @@
 /** The classes of HTML's elements: mostly attributes under other names, written down as tables. */
-import { resolvedUrl } from './addresses.js';
-import { HTMLDocument, XMLDocument } from './document.js';
+import { documentUrl, resolvedUrl } from './addresses.js';
+import { Document, HTMLDocument, XMLDocument } from './document.js';
 import { factsOf } from './documents.js';
 import { Element, HTMLElement, MathMLElement, SVGElement, SVGSVGElement } from './element.js';
 import { optionsOf } from './element-state.js';
-import { ariaAttributes, reflected, tagsOfClasses } from './element-tables.js';
+import { ariaAttributes, ofDocument, reflected, tagsOfClasses } from './element-tables.js';
 import {
   controlMembers,
   controlOf,
   formMembers,
   formOf,
   inputMembers,
+  labelledMembers,
   listedControls,
   nameControls,
   optionMembers,
   selectMembers,
   textAreaMembers,
 } from './form-members.js';
-import type { DOMTokenList, HTMLCollection } from './lists.js';
-import { liveCollection, tokenList } from './lists.js';
+import type { HTMLCollection } from './lists.js';
+import { liveCollection } from './lists.js';
 import type { NodeClass } from './nodes.js';
 import { htmlNamespace, mathNamespace, partsOfName, svgNamespace } from './names.js';
 import {
@@ -29,9 +30,20 @@ import {
   Node,
   numberOf,
   ProcessingInstruction,
+  tag,
   Text,
   write,
 } from './nodes.js';
+import {
+  doubleOf,
+  globalMembers,
+  kindProperty,
+  kindReader,
+  ofProperty,
+  reflection,
+  textOrNull,
+  writeDouble,
+} from './reflection.js';
 import { selectAll } from './selectors.js';
 import { cellMembers, rowMembers, sectionMembers, tableMembers } from './table-members.js';
 import {
@@ -44,8 +56,7 @@ import {
   getAttribute,
   instructionKind,
   kindWord,
-  removeAttribute,
-  setAttribute,
+  parentElementOf,
   templateContent,
   textKind,
   textOf,
@@ -58,60 +69,9 @@ type ElementClass = new () => Element;
 const classes: Record<string, ElementClass> = { HTMLElement };
 const classOfTag = new Map<string, ElementClass>();
 
-const ofProperty = { enumerable: true, configurable: true };
-
-/** Property and accessors of an entry. No function in a function more than it takes: each is copied at each restore. */
-function reflection(entry: string): readonly [string, PropertyDescriptor] {
-  const [, property = '', attributeName, type = ''] = /^(\w+)(?:\(([\w-]+)\))?(?::(.+))?$/.exec(entry) ?? [];
-  const attribute = attributeName ?? property.toLowerCase();
-  const set = function (this: unknown, value: unknown): void {
-    write(numberOf(this), attribute, value);
-  };
-  if (type === '') {
-    const get = function (this: unknown): string {
-      return getAttribute(numberOf(this), attribute) ?? '';
-    };
-    return [property, { get, set, ...ofProperty }];
-  }
-  if (type === 'url') {
-    const get = function (this: unknown): string {
-      return resolvedUrl(numberOf(this), attribute);
-    };
-    return [property, { get, set, ...ofProperty }];
-  }
-  if (type === 'flag') return [property, flagReflection(attribute)];
-  const number = /^number=(.+)$/.exec(type);
-  if (number !== null) {
-    const otherwise = Number(number[1]);
-    const get = function (this: unknown): number {
-      const value = Number.parseFloat(getAttribute(numberOf(this), attribute) ?? '');
-      return Number.isNaN(value) ? otherwise : value;
-    };
-    return [property, { get, set, ...ofProperty }];
-  }
-  const words = type.split(',');
-  const get = function (this: unknown): string | undefined {
-    const value = (getAttribute(numberOf(this), attribute) ?? '').toLowerCase();
-    return words.includes(value) ? value : words[0];
-  };
-  return [property, { get, set, ...ofProperty }];
-}
-
-function flagReflection(attribute: string): PropertyDescriptor {
-  return {
-    get(this: unknown): boolean {
-      return getAttribute(numberOf(this), attribute) !== null;
-    },
-    set(this: unknown, value: unknown): void {
-      if (value) setAttribute(numberOf(this), attribute, '');
-      else removeAttribute(numberOf(this), attribute);
-    },
-    ...ofProperty,
-  };
-}
-
 function makeClasses(): void {
   // Classes that have the same entry share its accessors.
+  const kindOf = kindReader();
   const reflections = new Map<string, readonly [string, PropertyDescriptor]>();
   for (const [name, entries] of Object.entries(reflected)) {
     if (name !== 'HTMLElement') {
@@ -125,7 +85,7 @@ function makeClasses(): void {
     const target = classes[name]?.prototype as object;
     for (const entry of entries.split(' ')) {
       if (entry === '') continue;
-      const [property, descriptor] = reflections.get(entry) ?? reflection(entry);
+      const [property, descriptor] = reflections.get(entry) ?? reflection(entry, kindOf);
       reflections.set(entry, [property, descriptor]);
       Object.defineProperty(target, property, descriptor);
     }
@@ -136,14 +96,15 @@ function makeClasses(): void {
   }
 }
 
-function reflectOrNull(property: string, attribute: string): void {
-  Object.defineProperty(Element.prototype, property, {
-    get(this: unknown) {
-      return getAttribute(numberOf(this), attribute);
+/** What a document shows of its element or its body, while it has one. */
+function showInDocument(property: string, holder: string, shown: string): void {
+  Object.defineProperty(Document.prototype, property, {
+    get(this: Record<string, Record<string, unknown> | null>): unknown {
+      return this[holder]?.[shown] ?? '';
     },
-    set(this: unknown, value: unknown) {
-      if (value === null || value === undefined) removeAttribute(numberOf(this), attribute);
-      else write(numberOf(this), attribute, value);
+    set(this: Record<string, Record<string, unknown> | null>, value: unknown): void {
+      const element = this[holder] ?? {};
+      if (shown in element) element[shown] = value;
     },
     enumerable: true,
     configurable: true,
@@ -178,12 +139,6 @@ function linkMembers(): object {
     get origin(): string {
       return URL.parse(resolvedUrl(numberOf(this), 'href'))?.origin ?? '';
     },
-    get relList(): DOMTokenList {
-      return tokenList(numberOf(this), 'rel');
-    },
-    get text(): string {
-      return textOf(numberOf(this));
-    },
     toString(): string {
       return resolvedUrl(numberOf(this), 'href');
     },
@@ -216,13 +171,46 @@ const textMembers = {
   },
 };
 
-function meterNumber(node: number, attribute: string, otherwise: number): number {
-  const value = Number.parseFloat(getAttribute(node, attribute) ?? '');
-  return Number.isNaN(value) ? otherwise : value;
+const least = (meter: number): number => doubleOf(meter, 'min', 0);
+const greatest = (meter: number): number => Math.max(least(meter), doubleOf(meter, 'max', 1));
+
+/** A number of a meter within its limits. */
+function gauge(name: string, otherwise: (meter: number) => number, from = least): PropertyDescriptor {
+  return {
+    get(this: unknown): number {
+      const meter = numberOf(this);
+      return Math.min(greatest(meter), Math.max(from(meter), doubleOf(meter, name, otherwise(meter))));
+    },
+    set(this: unknown, value: unknown): void {
+      writeDouble(numberOf(this), name, value);
+    },
+    ...ofProperty,
+  };
 }
 
-function meterLimit(node: number, attribute: string): number {
-  return Math.max(meterNumber(node, 'min', 0), meterNumber(node, attribute, 1));
+const lowOf = (meter: number): number =>
+  Math.min(greatest(meter), Math.max(least(meter), doubleOf(meter, 'low', least(meter))));
+
+function meterMembers(): object {
+  return Object.defineProperties(
+    {},
+    {
+      max: gauge('max', () => 1),
+      low: gauge('low', least),
+      high: gauge('high', greatest, lowOf),
+      value: gauge('value', () => 0),
+      optimum: gauge('optimum', (meter) => (least(meter) + greatest(meter)) / 2),
+    },
+  );
+}
+
+function progressMost(node: number): number {
+  const most = doubleOf(node, 'max', 1);
+  return most > 0 ? most : 1;
+}
+
+function progressOf(node: number): number {
+  return Math.min(progressMost(node), Math.max(0, doubleOf(node, 'value', 0)));
 }
 
 function addSpecialMembers(): void {
@@ -230,9 +218,15 @@ function addSpecialMembers(): void {
   extend('HTMLAreaElement', linkMembers());
   extend('HTMLBaseElement', {
     get href(): string {
-      return resolvedUrl(numberOf(this), 'href');
+      const written = getAttribute(numberOf(this), 'href') ?? '';
+      return URL.parse(written, documentUrl())?.href ?? written;
+    },
+    set href(value: unknown) {
+      write(numberOf(this), 'href', value);
     },
   });
+  extend('HTMLElement', globalMembers);
+  extend('HTMLAnchorElement', textMembers);
   extend('HTMLTitleElement', textMembers);
   extend('HTMLScriptElement', textMembers);
   extend('HTMLImageElement', {
@@ -250,9 +244,6 @@ function addSpecialMembers(): void {
     },
   });
   extend('HTMLLinkElement', {
-    get relList(): DOMTokenList {
-      return tokenList(numberOf(this), 'rel');
-    },
     get sheet(): null {
       return null;
     },
@@ -273,33 +264,17 @@ function addSpecialMembers(): void {
   });
   extend('HTMLProgressElement', {
     get value(): number {
-      return Number.parseFloat(getAttribute(numberOf(this), 'value') ?? '0') || 0;
+      return progressOf(numberOf(this));
+    },
+    set value(value: unknown) {
+      writeDouble(numberOf(this), 'value', value);
     },
     get position(): number {
-      const value = getAttribute(numberOf(this), 'value');
-      const max = Number.parseFloat(getAttribute(numberOf(this), 'max') ?? '1') || 1;
-      return value === null ? -1 : (Number.parseFloat(value) || 0) / max;
+      const node = numberOf(this);
+      return getAttribute(node, 'value') === null ? -1 : progressOf(node) / progressMost(node);
     },
   });
-  extend('HTMLMeterElement', {
-    get max(): number {
-      return meterLimit(numberOf(this), 'max');
-    },
-    get low(): number {
-      return meterNumber(numberOf(this), 'low', meterNumber(numberOf(this), 'min', 0));
-    },
-    get high(): number {
-      return meterNumber(numberOf(this), 'high', meterLimit(numberOf(this), 'max'));
-    },
-    get value(): number {
-      const [least, most] = [meterNumber(numberOf(this), 'min', 0), meterLimit(numberOf(this), 'max')];
-      return Math.min(most, Math.max(least, meterNumber(numberOf(this), 'value', 0)));
-    },
-    get optimum(): number {
-      const [least, most] = [meterNumber(numberOf(this), 'min', 0), meterLimit(numberOf(this), 'max')];
-      return meterNumber(numberOf(this), 'optimum', (least + most) / 2);
-    },
-  });
+  extend('HTMLMeterElement', meterMembers());
   extend('HTMLOutputElement', {
     get type(): string {
       return 'output';
@@ -321,19 +296,18 @@ function addSpecialMembers(): void {
       return liveCollection(numberOf(this), (node) => selectAll(node, listedControls));
     },
   });
-  for (const control of [
-    'Button',
-    'FieldSet',
-    'Input',
-    'Object',
-    'Output',
-    'Select',
-    'TextArea',
-    'Meter',
-    'Progress',
-  ]) {
+  for (const control of ['Button', 'FieldSet', 'Input', 'Object', 'Output', 'Select', 'TextArea']) {
     extend(`HTML${control}Element`, controlMembers);
   }
+  for (const labelled of ['Button', 'Input', 'Meter', 'Output', 'Progress', 'Select', 'TextArea']) {
+    extend(`HTML${labelled}Element`, labelledMembers);
+  }
+  extend('HTMLLegendElement', {
+    get form(): object | null {
+      const parent = parentElementOf(numberOf(this));
+      return parent >= 0 && tag(parent) === 'fieldset' ? wrap(formOf(parent)) : null;
+    },
+  });
   extend('HTMLInputElement', inputMembers);
   extend('HTMLTextAreaElement', textAreaMembers);
   extend('HTMLSelectElement', selectMembers);
@@ -387,8 +361,11 @@ function createWrapper(node: number): object {
 }
 
 makeClasses();
-reflectOrNull('role', 'role');
-for (const name of ariaAttributes.split(' ')) reflectOrNull(`aria${name}`, `aria-${name.toLowerCase()}`);
+Object.defineProperty(Element.prototype, 'role', kindProperty('role', textOrNull));
+for (const name of ariaAttributes.split(' ')) {
+  Object.defineProperty(Element.prototype, `aria${name}`, kindProperty(`aria-${name.toLowerCase()}`, textOrNull));
+}
+for (const shown of ofDocument) showInDocument(...shown);
 addSpecialMembers();
 createWrappersBy(createWrapper);
 

@@ -1,6 +1,4 @@
 /** Forms and their controls: values as the page gives them, until code sets others. */
-import { resolvedUrl } from './addresses.js';
-import type { Document } from './document.js';
 import {
   currentChecks,
   currentSelection,
@@ -54,12 +52,15 @@ export function controlOf(label: number): number {
   return selectFirst(label, 'button, input:not([type=hidden]), meter, output, progress, select, textarea');
 }
 
+export const labelledMembers = {
+  get labels(): NodeList {
+    return staticList(labelsOf(numberOf(this)));
+  },
+};
+
 export const controlMembers = {
   get form(): object | null {
     return wrap(formOf(numberOf(this)));
-  },
-  get labels(): NodeList {
-    return staticList(labelsOf(numberOf(this)));
   },
   get willValidate(): boolean {
     return validity().isAsked(numberOf(this));
@@ -325,6 +326,9 @@ export const optionMembers = {
   get label(): string {
     return getAttribute(numberOf(this), 'label') ?? optionText(numberOf(this));
   },
+  set label(value: unknown) {
+    write(numberOf(this), 'label', value);
+  },
   get selected(): boolean {
     const option = numberOf(this);
     const select = selectOf(option);
@@ -356,14 +360,6 @@ export const formMembers = {
   },
   [Symbol.iterator](): Iterator<object> {
     return controlsCollection(numberOf(this), controlsOf)[Symbol.iterator]();
-  },
-  get action(): string {
-    const node = numberOf(this);
-    const written = getAttribute(node, 'action');
-    return written === null || written === '' ? (wrap(0) as Document).URL : resolvedUrl(node, 'action');
-  },
-  set action(value: unknown) {
-    write(numberOf(this), 'action', value);
   },
   submit(): never {
     throw new Error('A form cannot be sent: nothing here reaches the site.');
