@@ -1,5 +1,5 @@
 /** The one write path: load, evolve, decide, append at the revision that was read. */
-import { reject, unavailable } from '#runtime/errors';
+import { AppError, reject, unavailable } from '#runtime/errors';
 import { decodeEvent, encodeEvents, eventIdOf } from './codec.js';
 import type { Decider, DomainEvent } from './decider.js';
 import type { EventMetadata, EventStore, RecordedEvent } from './event-store.js';
@@ -25,8 +25,36 @@ export interface CommandOutcome<State, Event> {
   readonly events: readonly Event[];
 }
 
-/** Writers of one stream at once are rare; more rounds than this mean that something loops. */
-const attempts = 10;
+/** In one process they take turns, so who else writes is another process; more rounds than this mean that something loops. */
+const attempts = 25;
+
+/** By store and stream: settled once the last command that waits has had its turn. */
+const turns = new WeakMap<EventStore, Map<string, Promise<void>>>();
+
+/**
+ * One after the other on each stream, in the order they came: at once, all but one would have read in vain. Where the store
+ * does not answer one of them, those behind it are told so too, and do not find out each for itself.
+ */
+async function inTurn<Outcome>(store: EventStore, stream: string, run: () => Promise<Outcome>): Promise<Outcome> {
+  const streams = turns.get(store) ?? new Map<string, Promise<void>>();
+  turns.set(store, streams);
+  const before = streams.get(stream);
+  const outcome = before === undefined ? run() : before.then(run);
+  const turn = outcome.then(
+    () => undefined,
+    (error: unknown) => {
+      if (error instanceof AppError && error.reason === 'event_store_unavailable') throw error;
+    },
+  );
+  streams.set(stream, turn);
+  // Whoever waits behind hears of it; where nobody does, it is no defect.
+  turn.catch(() => undefined);
+  try {
+    return await outcome;
+  } finally {
+    if (streams.get(stream) === turn) streams.delete(stream);
+  }
+}
 
 async function load(store: EventStore, stream: string, from: 'all' | 'last'): Promise<readonly RecordedEvent[]> {
   if (from === 'all') return Array.fromAsync(store.read(stream));
@@ -34,8 +62,16 @@ async function load(store: EventStore, stream: string, from: 'all' | 'last'): Pr
   return last === null ? [] : [last];
 }
 
-/** Rejects with what `decide` rejects with, `stale_revision`, or `event_store_unavailable`. */
-export async function runCommand<State, Command, Event extends DomainEvent>(
+/** Rejects with what `decide` rejects with, `stale_revision`, `too_many_writers` or `event_store_unavailable`. */
+export function runCommand<State, Command, Event extends DomainEvent>(
+  store: EventStore,
+  decider: Decider<State, Command, Event>,
+  run: CommandRun<Command>,
+): Promise<CommandOutcome<State, Event>> {
+  return inTurn(store, run.stream, () => carryOut(store, decider, run));
+}
+
+async function carryOut<State, Command, Event extends DomainEvent>(
   store: EventStore,
   decider: Decider<State, Command, Event>,
   { stream, command, commandId, metadata, from, expectedRevision = null }: CommandRun<Command>,

@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { reject, unavailable } from '#runtime/errors';
+import type { Decider } from './decider.js';
+import type { EventMetadata, EventStore } from './event-store.js';
+import { runCommand } from './run-command.js';
+import { createSqliteEventStore } from './sqlite.js';
+
+/** One of the catalogue that takes any text: who counted, and up to where. */
+interface Counted {
+  readonly type: 'task.archived';
+  readonly data: { readonly externalKey: string };
+}
+
+const counted = (by: string, count: number): Counted => ({
+  type: 'task.archived',
+  data: { externalKey: `${by} ${count}` },
+});
+
+/** Counts up; who is called `nobody` may not. */
+const counter: Decider<number, { readonly by: string }, Counted> = {
+  initial: 0,
+  evolve: (_, { data }) => Number(data.externalKey.split(' ')[1]),
+  decide({ by }, count) {
+    if (by === 'nobody') throw reject('nobody', 'Nobody counts.');
+    return [counted(by, count + 1)];
+  },
+};
+const metadata: EventMetadata = {
+  organizationId: 'o',
+  actor: 'a',
+  requestId: 'r',
+  causationId: null,
+  at: '2026-11-21T10:00:00.000Z',
+};
+
+describe('commands', () => {
+  let events: EventStore & { close(): Promise<void> };
+  beforeEach(() => {
+    events = createSqliteEventStore(':memory:');
+  });
+  afterEach(() => events.close());
+
+  const countBy = (by: string, store: EventStore = events, commandId = by) =>
+    runCommand(store, counter, { stream: 'counter', command: { by }, commandId, metadata, from: 'last' });
+  const written = async (): Promise<unknown[]> =>
+    (await Array.fromAsync(events.read('counter'))).map(({ data }) => data);
+  const names = Array.from({ length: 100 }, (_, index) => `by-${index}`);
+
+  it('on one stream at once are all carried out, in the order they came, each on what the one before left', async () => {
+    let reads = 0;
+    const watched: EventStore = {
+      ...events,
+      readLast(stream) {
+        reads += 1;
+        return events.readLast(stream);
+      },
+    };
+    await Promise.all(names.map((by) => countBy(by, watched)));
+    expect(await written()).toEqual(names.map((by, index) => counted(by, index + 1).data));
+    expect(reads).toBe(names.length);
+  });
+
+  it('that are refused hold up none of those behind them', async () => {
+    const outcomes = await Promise.allSettled(['a', 'nobody', 'b', 'nobody', 'c'].map((by) => countBy(by)));
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(await written()).toEqual(['a', 'b', 'c'].map((by, index) => counted(by, index + 1).data));
+  });
+
+  it('that come twice under one id are carried out once', async () => {
+    await Promise.all([countBy('a', events, 'same'), countBy('a', events, 'same')]);
+    expect(await written()).toHaveLength(1);
+  });
+
+  it('behind one that the store does not answer are told so with it, and those that come later are carried out', async () => {
+    let asked = 0;
+    const away: EventStore = {
+      ...events,
+      async append() {
+        asked += 1;
+        await new Promise((resolve) => setImmediate(resolve));
+        throw unavailable('event_store_unavailable', 'The event store does not answer.', 5);
+      },
+    };
+    const outcomes = await Promise.allSettled(names.map((by) => countBy(by, away)));
+    expect(outcomes).toEqual(
+      names.map(() =>
+        expect.objectContaining({ reason: expect.objectContaining({ reason: 'event_store_unavailable' }) }),
+      ),
+    );
+    expect(asked).toBe(1);
+    await expect(countBy('later', away)).rejects.toMatchObject({ reason: 'event_store_unavailable' });
+    expect(asked).toBe(2);
+  });
+
+  it('find what another process wrote between reading and writing, and decide anew', async () => {
+    let others = 3;
+    const contested: EventStore = {
+      ...events,
+      async append(stream, some, expected) {
+        if (others > 0) {
+          others -= 1;
+          const last = await events.readLast(stream);
+          const theirs = {
+            ...counted('another', (last?.revision ?? -1) + 2),
+            id: `00000000-0000-5000-a000-00000000000${others}`,
+            version: 1,
+            metadata,
+          };
+          await events.append(stream, [theirs], last?.revision ?? 'none');
+        }
+        return events.append(stream, some, expected);
+      },
+    };
+    const { state, revision } = await countBy('a', contested);
+    expect({ state, revision }).toEqual({ state: 4, revision: 3 });
+    expect(await written()).toHaveLength(4);
+  });
+
+  it('end with too_many_writers where others always come first', async () => {
+    const lost: EventStore = { ...events, append: async () => ({ ok: false, revision: 7 }) };
+    await expect(countBy('a', lost)).rejects.toMatchObject({ reason: 'too_many_writers' });
+  });
+});
