@@ -159,8 +159,8 @@ export async function start(only?: readonly ServiceRole[]): Promise<void> {
     const stop = (signal: string): void => {
       log.info({ signal }, 'stopping: no new work, finishing what is in hand');
       const late = setTimeout(() => {
-        log.error({}, `work in hand was not finished within ${drainMs / 1_000} s`);
-        process.exit(exitCodes.defect);
+        log.warn({}, `work in hand was not finished within ${drainMs / 1_000} s; the next start takes it up again`);
+        process.exit(exitCodes.done);
       }, drainMs);
       running.stop().then(
         () => {

@@ -276,6 +276,27 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       expect(handled.seen).toEqual(['m1']);
     });
 
+    it('leaves to the next start what waits behind what is in hand when a consumer stops', async () => {
+      const entered = Promise.withResolvers<void>();
+      const leave = Promise.withResolvers<void>();
+      const handled = collector();
+      const consumer = await bus.consume({ ...options, concurrency: 1 }, async ({ id }) => {
+        entered.resolve();
+        await leave.promise;
+        handled.add(id);
+      });
+      await bus.publish('task', [message('m1'), message('m2'), message('m3', 'other')]);
+      await entered.promise;
+      const stopped = consumer.stop();
+      leave.resolve();
+      await stopped;
+      expect(handled.seen).toHaveLength(1);
+      const reopened = await test.reopen();
+      const after = collector();
+      await reopened.consume(options, async ({ id }) => after.add(id));
+      await after.until((ids) => new Set([...ids, ...handled.seen]).size === 3);
+    });
+
     it('answers requests with what the answerer returns', async () => {
       await bus.respond('double', async (payload, asked) => ({ twice: Number(payload['n']) * 2, actor: asked.actor }));
       expect(await bus.request('double', { n: 21 }, context)).toEqual({ twice: 42, actor: 'key:key_1' });

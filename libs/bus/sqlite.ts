@@ -274,7 +274,8 @@ export function createSqliteBus(
       const work = async (): Promise<void> => {
         await before;
         await takeSlot();
-        const isDone = !closed && (await handle(message, round));
+        // What was not begun before the consumer stops comes again after the next start.
+        const isDone = !stopping && !closed && (await handle(message, round));
         freeSlot();
         waiting -= 1;
         if (tails.get(message.key) === tail) tails.delete(message.key);

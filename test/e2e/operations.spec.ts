@@ -168,6 +168,37 @@ describe('an installation with its owner set by the environment', () => {
     expect(hooks.received('/drained')).toHaveLength(1);
   });
 
+  it('on SIGTERM finishes the run in hand, and leaves those that wait for their turn to the next start', async () => {
+    const runs = 8;
+    const held: (() => void)[] = [];
+    site.serve('/turns', (request, response) => held.push(() => html('in stock')(request, response)));
+    const { id } = await installation.api.create({
+      ...whenInStock(site.address('/turns')),
+      schedule: { type: 'manual' },
+      actions: [],
+    });
+    const asked = await Promise.all(
+      Array.from({ length: runs }, () => installation.api.send(`/api/notifications/${id}/execute`, { method: 'POST' })),
+    );
+    expect(asked.map(({ status }) => status)).toEqual(Array.from({ length: runs }, () => 202));
+    await until('the page is asked for', () => held.length === 1);
+    const before = installation.lines.length;
+    const ending = installation.kill('SIGTERM');
+    await until('it says that it is stopping', () =>
+      installation.lines.slice(before).some((line) => line.includes('stopping')),
+    );
+    held[0]?.();
+    expect(await ending).toEqual({ code: 0, signal: null });
+    expect(site.loads('/turns')).toBe(1);
+
+    site.serve('/turns', html('in stock'));
+    await installation.start();
+    await until('all of them are done', async () => {
+      const executions = await installation.api.executions(id);
+      return executions.filter(({ status }) => status === 'succeeded').length === runs;
+    });
+  });
+
   it('on SIGINT ends with 0 too, and leaves nothing that looks like a crash', async () => {
     expect(await installation.kill('SIGINT')).toEqual({ code: 0, signal: null });
     const before = installation.lines.length;
