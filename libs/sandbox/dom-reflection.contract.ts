@@ -57,6 +57,13 @@ const words: readonly Row[] = [
     `['a', 'area', 'img', 'iframe', 'link', 'script'].map((tag) => read(tag, 'referrerpolicy', 'referrerPolicy', 'x', 'ORIGIN').join())`,
     [',origin', ',origin', ',origin', ',origin', ',origin', ',origin'],
   ],
+  [
+    'what a control is filled in with reads in lower case, and as nothing where it makes no sense',
+    `[...read('input', 'autocomplete', 'autocomplete', ' ON\\t', 'Section-A  shipping WORK email', 'username webauthn', 'home name', 'x', undefined),
+      (() => { const hidden = made('input', 'autocomplete', 'off'); hidden.type = 'hidden'; return hidden.autocomplete; })(),
+      ...set('select', 'autocomplete', 'autocomplete', 'X')]`,
+    ['on', 'section-a shipping work email', 'username webauthn', '', '', '', '', 'X'],
+  ],
 ];
 
 const numbers: readonly Row[] = [
@@ -166,6 +173,16 @@ const texts: readonly Row[] = [
     `(() => { const names = [null, made('div'), 'body'].map((body) => { try { document.body = body; } catch (error) { return error.name; } });
       const frames = made('frameset'); document.body = frames; return [...names, document.body === frames, document.querySelector('body')]; })()`,
     ['HierarchyRequestError', 'HierarchyRequestError', 'TypeError', true, null],
+  ],
+  [
+    'parts of a table can be replaced, by their like alone',
+    `(() => { const table = made('table'); table.innerHTML = '<caption>a</caption><colgroup></colgroup><tbody></tbody>';
+      const parts = (name) => { try { table[name] = made(name.toLowerCase()); } catch (error) { return error.name; } };
+      parts('caption'); parts('tHead'); parts('tFoot'); parts('tHead');
+      const wrong = [['caption', 'b'], ['tHead', 'tbody'], ['tFoot', 'b']].map(([name, tag]) => { try { table[name] = made(tag); } catch (error) { return error.name; } });
+      const names = [...table.children].map((child) => child.localName).join(); table.caption = null; table.tFoot = null;
+      return [...wrong, names, [...table.children].map((child) => child.localName).join()]; })()`,
+    ['TypeError', 'HierarchyRequestError', 'TypeError', 'caption,colgroup,thead,tbody,tfoot', 'colgroup,thead,tbody'],
   ],
 ];
 

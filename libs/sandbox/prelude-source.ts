@@ -59,6 +59,7 @@ const preludeFiles = [
 
 /** In the image as text alone, and evaluated when first asked for (`prelude/later.ts`); these import what they like. */
 const laterFiles = [
+  'autofill',
   'clone',
   'events',
   'intl',

@@ -47,7 +47,7 @@ export const reflected: Readonly<Record<string, string>> = {
   HTMLHtmlElement: 'version',
   HTMLIFrameElement: `${framed} srcdoc sandbox:tokens allow allowFullscreen(allowfullscreen):flag width height ${loading} ${referrerPolicy} align`,
   HTMLImageElement: `alt src:url srcset sizes ${crossOrigin} useMap(usemap) isMap(ismap):flag ${sized} decoding:auto?!,sync,async ${loading} ${fetchPriority} ${referrerPolicy} name lowsrc:url align ${spaced} border:null longDesc(longdesc):url`,
-  HTMLInputElement: `accept align alt autocomplete defaultChecked(checked):flag dirName(dirname) disabled:flag ${submitter} ${sized} max maxLength(maxlength):natural min minLength(minlength):natural multiple:flag name pattern placeholder readOnly(readonly):flag required:flag size:positive=20 src:url step type:text?!,hidden,search,tel,url,email,password,date,month,week,time,datetime-local,number,range,color,checkbox,radio,file,submit,image,reset,button useMap(usemap) defaultValue(value)`,
+  HTMLInputElement: `accept align alt defaultChecked(checked):flag dirName(dirname) disabled:flag ${submitter} ${sized} max maxLength(maxlength):natural min minLength(minlength):natural multiple:flag name pattern placeholder readOnly(readonly):flag required:flag size:positive=20 src:url step type:text?!,hidden,search,tel,url,email,password,date,month,week,time,datetime-local,number,range,color,checkbox,radio,file,submit,image,reset,button useMap(usemap) defaultValue(value)`,
   HTMLLabelElement: 'htmlFor(for)',
   HTMLLegendElement: 'align',
   HTMLLIElement: 'value:long=0 type',
@@ -70,7 +70,7 @@ export const reflected: Readonly<Record<string, string>> = {
   HTMLProgressElement: 'max:magnitude=1',
   HTMLQuoteElement: 'cite:url',
   HTMLScriptElement: `src:url type noModule(nomodule):flag async:flag defer:flag blocking:tokens ${crossOrigin} integrity ${referrerPolicy} ${fetchPriority} charset event htmlFor(for)`,
-  HTMLSelectElement: 'autocomplete disabled:flag multiple:flag name required:flag size:unsigned=0',
+  HTMLSelectElement: 'disabled:flag multiple:flag name required:flag size:unsigned=0',
   HTMLSlotElement: 'name',
   HTMLSourceElement: `src:url type srcset sizes media ${sized}`,
   HTMLSpanElement: '',
@@ -85,7 +85,7 @@ export const reflected: Readonly<Record<string, string>> = {
   HTMLTemplateElement:
     'shadowRootMode(shadowrootmode):open,closed shadowRootDelegatesFocus(shadowrootdelegatesfocus):flag',
   HTMLTextAreaElement:
-    'autocomplete cols:fallback=20 dirName(dirname) disabled:flag maxLength(maxlength):natural minLength(minlength):natural name placeholder readOnly(readonly):flag required:flag rows:fallback=2 wrap',
+    'cols:fallback=20 dirName(dirname) disabled:flag maxLength(maxlength):natural minLength(minlength):natural name placeholder readOnly(readonly):flag required:flag rows:fallback=2 wrap',
   HTMLTimeElement: 'dateTime(datetime)',
   HTMLTitleElement: '',
   HTMLTrackElement: 'kind:subtitles?,captions,descriptions,chapters,metadata! src:url srclang label default:flag',

@@ -8,6 +8,7 @@ import { ariaAttributes, ofDocument, reflected, tagsOfClasses } from './element-
 import {
   controlMembers,
   controlOf,
+  filledMembers,
   formMembers,
   formOf,
   inputMembers,
@@ -308,6 +309,7 @@ function addSpecialMembers(): void {
       return parent >= 0 && tag(parent) === 'fieldset' ? wrap(formOf(parent)) : null;
     },
   });
+  for (const filled of ['Input', 'Select', 'TextArea']) extend(`HTML${filled}Element`, filledMembers);
   extend('HTMLInputElement', inputMembers);
   extend('HTMLTextAreaElement', textAreaMembers);
   extend('HTMLSelectElement', selectMembers);

@@ -58,6 +58,15 @@ export const labelledMembers = {
   },
 };
 
+export const filledMembers = {
+  get autocomplete(): string {
+    return autofill().autofillOf(numberOf(this));
+  },
+  set autocomplete(value: unknown) {
+    write(numberOf(this), 'autocomplete', value);
+  },
+};
+
 export const controlMembers = {
   get form(): object | null {
     return wrap(formOf(numberOf(this)));
@@ -84,6 +93,7 @@ export const controlMembers = {
   },
 };
 
+const autofill = later('autofill');
 const validity = later('validity');
 const customFaults = new NodeMap<string>();
 

@@ -2,6 +2,7 @@
 
 /** What is asked of such files, by their names. Said here, because they import from those who ask. */
 interface LaterFiles {
+  readonly autofill: { autofillOf(node: number): string };
   readonly clone: { cloneOf(value: unknown): unknown };
   readonly events: {
     readonly eventClasses: Readonly<Record<string, unknown>>;

@@ -137,12 +137,15 @@ function numberKind(name: string, [otherwise = 0, least = 0, greatest = 0]: read
 
 function wordKind(text: string): Kind {
   const isNullable = text.startsWith('~');
-  const words = new Map<string, string>();
+  // One text of all words, and a table of the few that stand for others: each is copied at each restore.
+  let words = ',';
+  let others: Map<string, string> | null = null;
   let missing: string | null = isNullable ? null : '';
   let unknown = '';
   for (const each of (isNullable ? text.slice(1) : text).split(',')) {
     const [, word = '', marks = '', other] = /^([^?!>]*)([?!]*)(?:>(.*))?$/.exec(each) ?? [];
-    words.set(word, other ?? word);
+    if (other === undefined) words += `${word},`;
+    else (others ??= new Map<string, string>()).set(word, other);
     if (marks.includes('?')) missing = word;
     if (marks.includes('!')) unknown = word;
   }
@@ -150,7 +153,9 @@ function wordKind(text: string): Kind {
     read(node, attribute) {
       const written = getAttribute(node, attribute);
       if (written === null) return missing;
-      return words.get(written) ?? words.get(asciiLowerCase(written)) ?? unknown;
+      const word = asciiLowerCase(written);
+      if (!word.includes(',') && words.includes(`,${word},`)) return word;
+      return others?.get(word) ?? unknown;
     },
     write: isNullable ? writeOrRemove : write,
   };

@@ -3,11 +3,13 @@ import { takeOut } from './documents.js';
 import { domError } from './dom-exception.js';
 import type { HTMLCollection } from './lists.js';
 import { liveCollection, oncePerNode } from './lists.js';
+import { insertInto } from './mutations.js';
 import { NodeMap } from './node-map.js';
 import { numberOf, tag } from './nodes.js';
 import { positionOf } from './sibling-positions.js';
 import {
   childElementsOf,
+  containsNode,
   createNode,
   elementKind,
   findName,
@@ -77,11 +79,20 @@ export const tableMembers = {
   get tHead(): object | null {
     return wrap(childrenWith(numberOf(this), 'thead')[0] ?? -1);
   },
+  set tHead(value: unknown) {
+    replacePart(numberOf(this), 'thead', value);
+  },
   get tFoot(): object | null {
     return wrap(childrenWith(numberOf(this), 'tfoot')[0] ?? -1);
   },
+  set tFoot(value: unknown) {
+    replacePart(numberOf(this), 'tfoot', value);
+  },
   get caption(): object | null {
     return wrap(childrenWith(numberOf(this), 'caption')[0] ?? -1);
+  },
+  set caption(value: unknown) {
+    replacePart(numberOf(this), 'caption', value);
   },
   createCaption(): object | null {
     return partOf(numberOf(this), 'caption');
@@ -133,9 +144,25 @@ function put(parent: number, name: string, before: number): object | null {
 function partOf(table: number, name: string): object | null {
   const [known] = childrenWith(table, name);
   if (known !== undefined) return wrap(known);
-  if (name !== 'thead') return put(table, name, name === 'caption' ? firstChild(table) : -1);
-  const children = childElementsOf(table);
-  return put(table, name, children.find((each) => tag(each) !== 'caption' && tag(each) !== 'colgroup') ?? -1);
+  return put(table, name, placeOf(table, name));
+}
+
+/** What a part of a table stands before. */
+function placeOf(table: number, name: string): number {
+  if (name !== 'thead') return name === 'caption' ? firstChild(table) : -1;
+  return childElementsOf(table).find((each) => tag(each) !== 'caption' && tag(each) !== 'colgroup') ?? -1;
+}
+
+/** Puts a part in the place of the first of its kind; null only takes that away. */
+function replacePart(table: number, name: string, value: unknown): void {
+  const part = value === null || value === undefined ? -1 : numberOf(value);
+  if (part >= 0 && tag(part) !== name) {
+    if (name === 'caption' || !/^(?:thead|tbody|tfoot)$/.test(tag(part))) throw new TypeError(`That is no ${name}.`);
+    throw domError('HierarchyRequestError', `A ${tag(part)} cannot be the ${name} of a table.`);
+  }
+  if (part >= 0 && containsNode(part, table)) throw domError('HierarchyRequestError', 'The part holds the table.');
+  for (const each of childrenWith(table, name).slice(0, 1)) takeOut(each);
+  if (part >= 0) insertInto(table, part, placeOf(table, name));
 }
 
 function placeIn(count: number, index: unknown): number {
