@@ -26,6 +26,10 @@ const patienceMs = 10_000;
 /** What is half done this long after it was begun, nobody finishes any more. */
 const abandonedMs = 3_600_000;
 const sweptAtOnce = 200;
+/** A process looks for too many of a task once in so many of its saves: a tenth of what may be kept, so a few may be kept for longer. */
+const looksAfter = ({ keepCount }: Retention): number => Math.floor(keepCount / 10) + 1;
+/** Of so many tasks it is known how often they were saved since; beyond, a look more is made. */
+const countedTasks = 10_000;
 const saveRounds = 5;
 
 interface KeptDocument {
@@ -57,6 +61,8 @@ class MongoSnapshots implements Snapshots {
   readonly #kept: mongo.Collection<KeptDocument>;
   readonly #contents: mongo.Collection<ContentDocument>;
   readonly #files: mongo.GridFSBucket;
+  /** Saves of a task since this process last looked for too many of it. */
+  readonly #savedSince = new Map<string, number>();
 
   constructor(connection: MongoConnection, { installation, retention }: MongoSnapshotsOptions) {
     const { database } = connection;
@@ -80,14 +86,14 @@ class MongoSnapshots implements Snapshots {
     await this.#mongo.within(
       this.#kept.updateOne({ _id: id }, { $setOnInsert: { taskId, takenAt, facts } }, { upsert: true }),
     );
-    const beyond = this.#kept
-      .find({ taskId }, { sort: { takenAt: -1, _id: -1 }, skip: this.#retention.keepCount })
-      .toArray();
-    await this.#letGo(await this.#mongo.within(beyond));
+    await this.#letGoBeyond(taskId);
   }
 
   async list(taskId: string, limit: number): Promise<readonly Snapshot[]> {
-    const newest = this.#kept.find({ taskId: String(taskId) }, { sort: { takenAt: -1, _id: -1 }, limit }).toArray();
+    const most = Math.min(limit, this.#retention.keepCount);
+    const newest = this.#kept
+      .find({ taskId: String(taskId) }, { sort: { takenAt: -1, _id: -1 }, limit: most })
+      .toArray();
     return (await this.#mongo.within(newest)).map(factsOf);
   }
 
@@ -123,6 +129,18 @@ class MongoSnapshots implements Snapshots {
 
   async close(): Promise<void> {
     await this.#mongo.close();
+  }
+
+  /** Lets go of what the task has too many of. Looks at the first save of a process, since another one may have kept more, and then now and then. */
+  async #letGoBeyond(taskId: string): Promise<void> {
+    const { keepCount } = this.#retention;
+    const saved = (this.#savedSince.get(taskId) ?? looksAfter(this.#retention)) + 1;
+    if (this.#savedSince.size >= countedTasks) this.#savedSince.clear();
+    this.#savedSince.set(taskId, saved);
+    if (saved < looksAfter(this.#retention)) return;
+    this.#savedSince.set(taskId, 0);
+    const beyond = this.#kept.find({ taskId }, { sort: { takenAt: -1, _id: -1 }, skip: keepCount }).toArray();
+    await this.#letGo(await this.#mongo.within(beyond));
   }
 
   /** Adds the snapshot's name to its content, which is stored where it is not there. */

@@ -185,6 +185,20 @@ export function describeSnapshots(name: string, create: () => Promise<SnapshotsU
       expect(await place.contents()).toBe(4);
     });
 
+    it('has at most a tenth more of a task than may be kept, and lists none of them', async () => {
+      const [keepCount, saved] = [20, 31];
+      const earlier = await open();
+      for (let day = 0; day < saved; day += 1) await keep(earlier, `<p>${day}`, { takenAt: at(day) });
+      // Another process, or the next start, that may keep less.
+      const store = await reopen(earlier, { keepCount, keepDays: 3_650 });
+      for (let day = saved; day < 2 * saved; day += 1) {
+        await keep(store, `<p>${day}`, { takenAt: at(day) });
+        const listed = (await store.list(taskOf(1), 1_000)).map(({ takenAt }) => takenAt);
+        expect(listed).toEqual(Array.from({ length: keepCount }, (_, index) => at(day - index)));
+        expect(await place.contents()).toBeLessThanOrEqual(keepCount + keepCount / 10);
+      }
+    });
+
     it('lets go of what is too old, with contents that nobody names any more', async () => {
       const store = await open({ keepCount: 10, keepDays: 30 });
       for (const day of [0, 10, 20]) await keep(store, `<p>${day}`, { takenAt: at(day) });

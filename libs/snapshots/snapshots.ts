@@ -35,7 +35,8 @@ export interface Retention {
 
 export interface Snapshots {
   /**
-   * Keeps a page, and lets go of what its task has too many of. Once it resolves the page outlives this process; the same
+   * Keeps a page, and lets go of what its task has too many of, perhaps not at each save: a store may have a tenth more
+   * than may be kept, and lists none of them. Once it resolves the page outlives this process; the same
    * id again changes nothing. Rejects with `snapshots_unavailable` where it cannot be kept now.
    */
   save(snapshot: Snapshot, body: Uint8Array): Promise<void>;

@@ -5,7 +5,7 @@ import { unavailable } from '#runtime/errors';
 import { silentLogger } from '#runtime/logger';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
 import { defaultSandboxLimits, type EvaluationJob } from '#sandbox/sandbox';
-import type { Snapshots } from '#snapshots/snapshots';
+import type { Snapshot, Snapshots } from '#snapshots/snapshots';
 import { createSqliteSnapshots } from '#snapshots/sqlite';
 import { createEventVault } from '#vault/event-vault';
 import { hash } from 'node:crypto';
@@ -54,8 +54,11 @@ describe('a check of a task', () => {
   let answer: (known: KnownPage | null) => LoadedPage | UnchangedPage | LoadFailure;
   let asked: (KnownPage | null)[];
   let jobs: EvaluationJob[];
+  /** The page that the last check saw, as its recorded run says. */
+  let recorded: string | null;
 
   beforeEach(() => {
+    recorded = null;
     clock = { ms: start };
     asked = [];
     jobs = [];
@@ -98,21 +101,24 @@ describe('a check of a task', () => {
   });
 
   let runs = 0;
-  function check(code = 'document.querySelector("p").textContent === "7"', more: Partial<CheckInput> = {}) {
+  async function check(code = 'document.querySelector("p").textContent === "7"', more: Partial<CheckInput> = {}) {
     runs += 1;
     clock.ms += 1_000;
-    return checkTask(parts, {
+    const checked = await checkTask(parts, {
       runId: `exe_${String(runs).padStart(26, '0')}`,
       taskId,
       organizationId,
       taskRevision: 0,
       spec: { url, evaluationFunction: code, codeForm: 'script', fetch: {} },
+      lastSnapshotId: recorded,
       previous: null,
       state: {},
       seed: `exe_${runs}`,
       nowMs: clock.ms,
       ...more,
     });
+    recorded = checked.snapshotId;
+    return checked;
   }
   const kept = async (checked: Checked): Promise<string | null> => {
     const page = checked.snapshotId === null ? null : await snapshots.read(taskId, checked.snapshotId);
@@ -225,6 +231,56 @@ describe('a check of a task', () => {
     expect(jobs.length).toBe(2);
   });
 
+  it('looks for the newest page where the last run was another process’s, and only there', async () => {
+    let lists = 0;
+    const list: Snapshots['list'] = (...asking) => {
+      lists += 1;
+      return snapshots.list(...asking);
+    };
+    const own = { ...parts, snapshots: { ...snapshots, list, save: snapshots.save.bind(snapshots) } };
+    const other = { ...parts, knownResults: new KnownResults() };
+    parts = own;
+    await check();
+    expect(lists).toBe(1);
+    answer = () => pageOf('<p>8', { headers: { etag: '"2"' } });
+    await check();
+    expect(lists).toBe(1);
+    parts = other;
+    answer = () => pageOf('<p>9', { headers: { etag: '"3"' } });
+    const theirs = await check();
+    parts = own;
+    answer = (known) => (known?.etag === '"3"' ? unchanged() : pageOf('<p>wrong'));
+    expect(await check()).toMatchObject({ outcome: false, snapshotId: theirs.snapshotId });
+    expect(lists).toBe(2);
+  });
+
+  it('keeps a page that has changed while it is evaluated', async () => {
+    await check();
+    answer = () => pageOf('<p>8');
+    const order: string[] = [];
+    parts = {
+      ...parts,
+      sandbox: {
+        ...parts.sandbox,
+        async evaluate(job) {
+          const result = await real.evaluate(job);
+          order.push('evaluated');
+          return result;
+        },
+      },
+      snapshots: {
+        ...snapshots,
+        save(snapshot, body) {
+          order.push('kept');
+          return snapshots.save(snapshot, body);
+        },
+      },
+    };
+    const checked = await check();
+    expect(order).toEqual(['kept', 'evaluated']);
+    expect(await kept(checked)).toBe('<p>8');
+  });
+
   it('asks for the whole page where what was kept is damaged', async () => {
     await check('Date.now() > 0');
     parts = { ...parts, snapshots: { ...snapshots, read: async () => null } };
@@ -299,8 +355,24 @@ describe('a check of a task', () => {
 });
 
 describe('what is known of tasks', () => {
+  const snapshot: Snapshot = {
+    id: 'snp_1',
+    organizationId,
+    taskId,
+    taskRevision: 0,
+    takenAt: new Date(start).toISOString(),
+    url,
+    finalUrl: url,
+    status: 200,
+    headers: {},
+    contentKind: 'html',
+    encoding: 'utf-8',
+    contentHash: 'sha256:00',
+    bytes: 4,
+  };
   const entry = (text: string) => ({
-    validators: { snapshotId: 'snp_1', etag: null, lastModified: null },
+    snapshot,
+    validators: { etag: null, lastModified: null },
     result: { snapshotId: 'snp_1', readsHeaders: false, outcome: true, values: { text }, logs: [] },
     readsPreviousText: false,
   });
@@ -319,6 +391,6 @@ describe('what is known of tasks', () => {
   it('holds no large results', () => {
     const known = new KnownResults();
     known.set('ntf_0', entry('x'.repeat(20_000)));
-    expect(known.get('ntf_0')).toMatchObject({ result: null, validators: { snapshotId: 'snp_1' } });
+    expect(known.get('ntf_0')).toMatchObject({ result: null, snapshot: { id: 'snp_1' } });
   });
 });

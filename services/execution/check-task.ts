@@ -30,6 +30,8 @@ export interface CheckInput extends EvaluationInput {
   readonly runId: string;
   readonly organizationId: string;
   readonly taskRevision: number;
+  /** The page that the last recorded run saw; null where it saw none, or none was recorded. */
+  readonly lastSnapshotId: string | null;
 }
 
 /** `snapshotId`: the page that was evaluated; null where none was loaded, or it could not be kept. */
@@ -99,7 +101,7 @@ const validatorsOf = ({ headers }: Pick<Snapshot, 'headers'>) => ({
 });
 
 function knownPage(last: Snapshot, task: KnownTask | null): KnownPage {
-  const { etag, lastModified } = task?.validators.snapshotId === last.id ? task.validators : validatorsOf(last);
+  const { etag, lastModified } = task?.snapshot.id === last.id ? task.validators : validatorsOf(last);
   return { etag, lastModified, finalUrl: last.finalUrl };
 }
 
@@ -195,7 +197,18 @@ function noteValidators(knownResults: KnownResults, taskId: string, task: KnownT
   const { etag, lastModified } = validatorsOf(seen);
   const { validators } = task;
   if (etag === validators.etag && lastModified === validators.lastModified) return;
-  knownResults.set(taskId, { ...task, validators: { ...validators, etag, lastModified } });
+  knownResults.set(taskId, { ...task, validators: { etag, lastModified } });
+}
+
+/** The newest page that is kept of the task. Not asked for where the one this process saw last is it: the last recorded run says so. */
+async function newestKept(
+  { snapshots, logger }: CheckParts,
+  { taskId, lastSnapshotId }: CheckInput,
+  task: KnownTask | null,
+): Promise<Snapshot | null> {
+  if (task !== null && task.snapshot.id === lastSnapshotId) return task.snapshot;
+  const [newest = null] = await orElse([], snapshots.list(taskId, 1), logger, taskId);
+  return newest;
 }
 
 /** Rejects only where a part of this installation is broken (a secret that cannot be opened): then the run is tried again. */
@@ -204,10 +217,11 @@ export async function checkTask(parts: CheckParts, input: CheckInput): Promise<C
   const { taskId, spec, taskRevision } = input;
   const settings = fetchSettings.parse(await vault.open(taskId, 'fetch', spec.fetch));
   const request = toPageRequest(spec.url, settings);
-  const [newest = null] = await orElse([], snapshots.list(taskId, 1), logger, taskId);
+  const known = knownResults.get(taskId);
+  const newest = await newestKept(parts, input, known);
   // Other settings may ask for another page, and other code finds something else.
   const last = newest?.taskRevision === taskRevision ? newest : null;
-  const task = last === null ? null : knownResults.get(taskId);
+  const task = last === null ? null : known;
   let loaded = await load(parts, request, last, task);
   if ('failed' in loaded) return loaded.failed;
   const isSame = last !== null && isSamePage(last, loaded.seen);
@@ -224,16 +238,19 @@ export async function checkTask(parts: CheckParts, input: CheckInput): Promise<C
   }
   const { seen, body } = loaded;
   if (body === null) throw new Error('a page without content');
-  const result = await evaluate(parts, input, seen, body, task?.readsPreviousText ?? false);
+  // Another page is kept whatever is found on it. Not before code has read the previous one, whose place it may take.
+  const early = task?.readsPreviousText === false && !(isSame && isRecent) ? keep(parts, input, seen, body) : null;
+  const result = await evaluate(parts, input, seen, body, task?.readsPreviousText ?? false).finally(() => early);
   const readsHeaders = result.touched?.includes('headers') ?? true;
   const staysKept = isSame && isRecent && (hasSameHeaders || !readsHeaders);
-  const snapshot = staysKept ? last : await keep(parts, input, seen, body);
+  const snapshot = staysKept ? last : await (early ?? keep(parts, input, seen, body));
   if (snapshot === null) knownResults.forget(taskId);
   else {
     const { outcome, values, logs } = result.ok ? result : { outcome: null, values: {}, logs: [] };
     const isKnown = outcome !== null && isOfThePageAlone(result.touched);
     knownResults.set(taskId, {
-      validators: { snapshotId: snapshot.id, ...validatorsOf(seen) },
+      snapshot,
+      validators: validatorsOf(seen),
       result: isKnown ? { snapshotId: snapshot.id, readsHeaders, outcome, values, logs: [...logs] } : null,
       readsPreviousText: result.touched?.includes('previous_text') ?? task?.readsPreviousText ?? false,
     });

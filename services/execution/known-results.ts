@@ -1,5 +1,6 @@
 /** What this process found of pages that have not changed since: kept in memory, bounded, and never needed for a right answer. */
 import type { RunResult } from '#contracts/run';
+import type { Snapshot } from '#snapshots/snapshots';
 
 export interface KnownResult {
   /** The page it was found on. */
@@ -13,9 +14,10 @@ export interface KnownResult {
 
 /** What is known of a task beside what it found. */
 export interface KnownTask {
-  /** The newest of the page that `snapshotId` names: servers may change them while the page stays. */
+  /** Of the last page that this process saw: the newest one that is kept, where the last recorded run names it. */
+  readonly snapshot: Snapshot;
+  /** The newest of that page: servers may change them while the page stays. */
   readonly validators: {
-    readonly snapshotId: string;
     readonly etag: string | null;
     readonly lastModified: string | null;
   };
@@ -27,8 +29,8 @@ export interface KnownTask {
 /** A result above this is found anew each time. */
 const largestBytes = 16_384;
 const maxBytes = 33_554_432;
-/** What an entry takes besides its values and logs. */
-const entryBytes = 600;
+/** What an entry takes besides its values, logs and headers. */
+const entryBytes = 1_500;
 
 interface Entry {
   readonly task: KnownTask;
@@ -50,10 +52,11 @@ export class KnownResults {
 
   set(taskId: string, task: KnownTask): void {
     this.forget(taskId);
-    const { result } = task;
+    const { result, snapshot } = task;
+    const headersBytes = 2 * JSON.stringify(snapshot.headers).length;
     const resultBytes = result === null ? 0 : 2 * JSON.stringify([result.values, result.logs]).length;
     const isLarge = resultBytes > largestBytes;
-    const bytes = entryBytes + (isLarge ? 0 : resultBytes);
+    const bytes = entryBytes + headersBytes + (isLarge ? 0 : resultBytes);
     this.#tasks.set(taskId, { task: isLarge ? { ...task, result: null } : task, bytes });
     this.#bytes += bytes;
     for (const oldest of this.#tasks.keys()) {

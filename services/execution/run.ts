@@ -39,14 +39,18 @@ const claimLaterMs = 250;
 
 interface Recorded {
   readonly alert: AlertState;
+  /** The page that the last run saw. */
+  readonly snapshotId: string | null;
   readonly revision: number | null;
 }
 
 async function lastRecorded(eventStore: EventStore, taskId: string): Promise<Recorded> {
   const last = await eventStore.readLast(runStream(taskId));
-  if (last === null) return { alert: initialAlert, revision: null };
+  if (last === null) return { alert: initialAlert, snapshotId: null, revision: null };
   const event = decodeEvent<RunEvent>(last);
-  return { alert: event.type === 'run.recorded' ? event.data.alert : initialAlert, revision: last.revision };
+  const { revision } = last;
+  if (event.type !== 'run.recorded') return { alert: initialAlert, snapshotId: null, revision };
+  return { alert: event.data.alert, snapshotId: event.data.result.snapshotId, revision };
 }
 
 /** Recorded a moment ago: known by its id. A slot that lies behind and is not: the view, long caught up, tells whether it was. */
@@ -249,6 +253,7 @@ async function carryOut(
           organizationId: task.organizationId,
           taskRevision: task.revision,
           spec: task.spec,
+          lastSnapshotId: known.snapshotId,
           previous: known.alert.previous,
           state: known.alert.state,
           seed: run.runId,
