@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ReadStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
-import { createLeaseRounds, defaultLeaseTimes, ownerOf, type LeaseRounds } from './shared.js';
+import { createLeaseRounds, defaultLeaseTimes, leasesView, ownerOf, type LeaseRounds } from './shared.js';
 import { shardCount, shardOf } from './leases.js';
 
 const { deadAfterMs, lapseMs } = defaultLeaseTimes;
@@ -148,6 +148,72 @@ describe('leases that processes share', () => {
     await loser.round();
     await winner.round();
     expect(order).toEqual(['ended', 'begun']);
+  });
+
+  describe('reads who owns what', () => {
+    let reads: number;
+    const counting = (): ReadStore => ({
+      ...readStore,
+      page(view, query) {
+        if (view.name === leasesView.name) reads += 1;
+        return readStore.page(view, query);
+      },
+    });
+    /** Two that share all shards and have nothing to tell one another any more. */
+    const settled = async () => {
+      const [a, b] = [member('m1', counting()), member('m2')];
+      const shards = a.shards('slots');
+      b.shards('slots');
+      for (let round = 0; round < 3; round += 1) for (const rounds of [a, b]) await rounds.round();
+      reads = 0;
+      return { a, b, shards };
+    };
+
+    it('only now and then where nobody has changed it', async () => {
+      const { a, b } = await settled();
+      for (let round = 0; round < 20; round += 1) for (const rounds of [a, b]) await rounds.round();
+      expect(reads).toBeLessThanOrEqual(4);
+    });
+
+    it('at the first look after another one has changed it', async () => {
+      const { a, b, shards } = await settled();
+      const before = shards.held().length;
+      const c = member('m3');
+      c.shards('slots');
+      await c.round();
+      await a.round();
+      const given = shards.held().length;
+      expect(given).toBeLessThan(before);
+      await b.round();
+      await b.close();
+      await c.round();
+      // Who takes what another one left knows it for its own.
+      await a.round();
+      await c.round();
+      reads = 0;
+      await a.round();
+      expect([shards.held().length > given, reads]).toEqual([true, 1]);
+    });
+
+    it('once it could not beat for as long as it may hold anything', async () => {
+      const { a, b } = await settled();
+      nowMs += lapseMs;
+      await b.round();
+      await a.round();
+      expect(reads).toBe(1);
+    });
+
+    it('soon enough where one died before it could tell of a change', async () => {
+      const { a, b, shards } = await settled();
+      const [shard = -1] = shards.held();
+      const name = `slots/${shard}`;
+      await readStore.save(leasesView, [{ id: name, revision: 9, document: { name, owner: 'm9', fence: 9 } }], null);
+      let rounds = 0;
+      for (; rounds < 9 && (await readStore.get(leasesView, name))?.owner !== 'm1'; rounds += 1) {
+        for (const one of [b, a]) await one.round();
+      }
+      expect(rounds * defaultLeaseTimes.beatMs).toBeLessThan(deadAfterMs);
+    });
   });
 
   it('rejects a round that cannot reach the store, and goes on with the next', async () => {

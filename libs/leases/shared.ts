@@ -6,6 +6,7 @@
  * - A member that could not beat for `lapseMs` holds nothing any more, before anybody may take over: lapse is shorter than death.
  * - A name belongs to the living member that rendezvous hashing chooses among those that want it. A dead owner's name is
  *   taken by that member; a living owner ends its work first and then hands over.
+ * - Who changes an owner says so in its own member document; leases are read where somebody did, and every few rounds.
  * - Each change of owner counts up the fence, which is the document's revision: of two that take at once, the first write stays.
  */
 import { hash } from 'node:crypto';
@@ -16,6 +17,8 @@ import { shardCount, shardOf, type Leases } from './leases.js';
 interface Member {
   readonly id: string;
   readonly beat: number;
+  /** How often this member has changed an owner; missing where it is of a version that does not tell. */
+  readonly changes?: number;
   /** Names this member takes part in; `slots/*` stands for all shards of `slots`. */
   readonly wants: readonly string[];
 }
@@ -65,6 +68,8 @@ interface Work {
 
 /** A member that died is forgotten after so many times `deadAfterMs`. */
 const forgetAfterDeaths = 100;
+/** A member that died between a change of an owner and telling of it is found out after so many rounds. */
+const roundsUnread = 5;
 const all = { where: [], sort: [], limit: 1_000, offset: 0, count: false } as const;
 
 function score(member: string, name: string): string {
@@ -91,6 +96,10 @@ export function createLeaseRounds(options: SharedLeasesOptions): LeaseRounds {
   /** null before the first look: then nobody is known to be gone. */
   let livingIds: ReadonlySet<string> | null = null;
   let beat = 0;
+  let changes = 0;
+  /** Which changes the leases in hand hold; null: they are to be read, whatever anybody tells. */
+  let readChanges: string | null = null;
+  let unreadRounds = 0;
   let beatenAtMs = -Infinity;
   let closed = false;
 
@@ -158,6 +167,40 @@ export function createLeaseRounds(options: SharedLeasesOptions): LeaseRounds {
   const readLeases = async (): Promise<void> => {
     const { documents } = await readStore.page(leasesView, { ...all, limit: 10_000 });
     leases = new Map(documents.map((lease) => [lease.name, lease]));
+    unreadRounds = 0;
+  };
+
+  const self = (): Member => ({
+    id: memberId,
+    beat,
+    changes,
+    wants: [...works.keys(), ...[...shardNames].map((name) => `${name}/*`)],
+  });
+
+  const beatOnce = async (): Promise<void> => {
+    beat += 1;
+    await readStore.save(leaseMembersView, [{ id: memberId, revision: beat, document: self() }], null);
+  };
+
+  /** All changes that members tell of; null where one does not tell. Our own are known. */
+  const changesOf = (members: readonly Member[]): string | null => {
+    const others = members.filter(({ id }) => id !== memberId);
+    if (others.some((member) => member.changes === undefined)) return null;
+    return others
+      .map((member) => `${member.id} ${member.changes}`)
+      .toSorted()
+      .join();
+  };
+
+  /** What was read after the beat counts, or was read before it and nobody has changed since. True where it was read now. */
+  const readIfChanged = async (members: readonly Member[], hadLapsed: boolean): Promise<boolean> => {
+    const told = changesOf(members);
+    unreadRounds += 1;
+    if (told !== null && told === readChanges && !hadLapsed && unreadRounds < roundsUnread) return false;
+    readChanges = null;
+    await readLeases();
+    readChanges = told;
+    return true;
   };
 
   const giveTo = (lease: Lease | undefined, name: string, owner: string): DocumentWrite<Lease> => {
@@ -165,31 +208,37 @@ export function createLeaseRounds(options: SharedLeasesOptions): LeaseRounds {
     return { id: name, revision: fence, document: { name, owner, fence } };
   };
 
-  const share = async (alive: readonly Member[]): Promise<void> => {
+  /** To whom this member shall give the name now, itself or another; null: it is not up to this one, or as it should be. */
+  const nextOwner = (name: string, alive: readonly Member[]): string | null => {
+    const lease = leases.get(name);
+    const candidates = alive.filter((member) => wants(member, name)).map(({ id }) => id);
+    const chosen = ownerOf(name, candidates);
+    if (chosen === null || lease?.owner === chosen) return null;
+    if (lease?.owner === memberId) return chosen;
+    return chosen === memberId && (lease === undefined || !candidates.includes(lease.owner)) ? memberId : null;
+  };
+
+  const share = async (alive: readonly Member[], isFresh: boolean): Promise<void> => {
+    const isDue = wantedNames().some((name) => nextOwner(name, alive) !== null);
+    if (!isDue) return;
+    if (!isFresh) await readLeases();
     const writes: DocumentWrite<Lease>[] = [];
     for (const name of wantedNames()) {
       const lease = leases.get(name);
-      const candidates = alive.filter((member) => wants(member, name)).map(({ id }) => id);
-      const chosen = ownerOf(name, candidates);
-      if (chosen === null || lease?.owner === chosen) continue;
-      if (lease?.owner === memberId) {
-        const work = works.get(name);
-        if (work !== undefined) await end(work);
-        writes.push(giveTo(lease, name, chosen));
-      } else if (chosen === memberId && (lease === undefined || !candidates.includes(lease.owner))) {
-        writes.push(giveTo(lease, name, memberId));
-      }
+      const chosen = nextOwner(name, alive);
+      if (chosen === null) continue;
+      const work = lease?.owner === memberId ? works.get(name) : undefined;
+      if (work !== undefined) await end(work);
+      writes.push(giveTo(lease, name, chosen));
     }
     if (writes.length === 0) return;
+    readChanges = null;
+    // Told by the next beat too, where it is not known whether it was written.
+    changes += 1;
     await readStore.save(leasesView, writes, null);
+    await beatOnce();
     await readLeases();
   };
-
-  const self = (): Member => ({
-    id: memberId,
-    beat,
-    wants: [...works.keys(), ...[...shardNames].map((name) => `${name}/*`)],
-  });
 
   return {
     memberId,
@@ -200,15 +249,14 @@ export function createLeaseRounds(options: SharedLeasesOptions): LeaseRounds {
     async round() {
       try {
         const sentAtMs = monotonicMs();
-        beat += 1;
-        await readStore.save(leaseMembersView, [{ id: memberId, revision: beat, document: self() }], null);
+        await beatOnce();
         const { documents: members } = await readStore.page(leaseMembersView, all);
-        await readLeases();
-        // Whoever lapsed meanwhile may have been taken over: only what is read after the beat counts.
+        // Whoever lapsed meanwhile may have been taken over.
+        const isFresh = await readIfChanged(members, monotonicMs() - beatenAtMs >= times.lapseMs);
         beatenAtMs = sentAtMs;
         const alive = living(members);
         livingIds = new Set(alive.map(({ id }) => id));
-        await share(alive);
+        await share(alive, isFresh);
         await forgetDead(members);
       } finally {
         await settle();
