@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSqliteBus } from '#bus/sqlite';
 import { schedulesView, type DueRun, type ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent, encodeEvents } from '#event-store/codec';
-import type { EventMetadata } from '#event-store/event-store';
+import type { EventMetadata, EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { runCommand } from '#event-store/run-command';
 import { shardCount, shardOf } from '#leases/leases';
@@ -12,7 +12,7 @@ import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
 import { scheduleDecider } from './domain/schedule.js';
 import { idOf, reduce } from './schedule-view.js';
-import { fireDue, scheduleStream, sweepPending, type TimerParts } from './timer.js';
+import { fireDue, scheduleStream, sweepPending, type SettledSlots, type TimerParts } from './timer.js';
 
 const taskId = 'ntf_00000000000000000000000001';
 const start = Date.parse('2026-11-21T10:00:00.000Z');
@@ -212,6 +212,68 @@ describe('the timer', () => {
     await fireDue(parts);
     const last = await parts.eventStore.readLast(scheduleStream(taskId));
     expect(last).toMatchObject({ type: 'slots.skipped', data: { reason: 'overlap', slots: { count: 1 } } });
+  });
+
+  it('fires a slot where the run before it has its result and the view does not know yet', async () => {
+    await fireDue(parts);
+    await project();
+    const [first] = await fired();
+    if (first === undefined) throw new Error('nothing fired');
+    await finish(first);
+    nowMs = start + 10_000;
+    await fireDue(parts);
+    expect(await fired()).toHaveLength(2);
+  });
+
+  it('waits for the view where that result makes the task back off', async () => {
+    await fireDue(parts);
+    await project();
+    const [first] = await fired();
+    if (first === undefined) throw new Error('nothing fired');
+    await finish(first, 3);
+    nowMs = start + 10_000;
+    await fireDue(parts);
+    expect((await parts.eventStore.readLast(scheduleStream(taskId)))?.type).toBe('slot.fired');
+    await project();
+    expect(await fireDue(parts)).toBe(0);
+    nowMs = start + 40_000;
+    await fireDue(parts);
+    expect(await fired()).toHaveLength(2);
+  });
+
+  it('does not ask the log again for a slot that it settled a moment ago, but does some seconds later', async () => {
+    let asked = 0;
+    const eventStore: EventStore = {
+      ...parts.eventStore,
+      readLast(stream) {
+        asked += 1;
+        return parts.eventStore.readLast(stream);
+      },
+    };
+    const settled: SettledSlots = new Map();
+    await fireDue({ ...parts, eventStore }, settled);
+    expect(asked).toBe(1);
+    nowMs = start + 1_900;
+    await fireDue({ ...parts, eventStore }, settled);
+    expect(asked).toBe(1);
+    nowMs = start + 2_000;
+    await fireDue({ ...parts, eventStore }, settled);
+    expect(asked).toBe(2);
+    expect(await fired()).toHaveLength(1);
+  });
+
+  it('finds its own among more that are due and another one’s than it looks at together', async () => {
+    const document = await parts.readStore.get(schedulesView, taskId);
+    if (document === null) throw new Error('no schedule');
+    const shard = (document.shard + 1) % shardCount;
+    const others = Array.from({ length: 500 }, (_, number) => {
+      const id = `ntf_${String(number + 10).padStart(26, '0')}`;
+      const nextDueAt = new Date(start - 60_000).toISOString();
+      return { id, revision: 1_000, document: { ...document, taskId: id, nextDueAt, shard } };
+    });
+    await parts.readStore.save(schedulesView, others, null);
+    expect(await fireDue({ ...parts, shards: { held: () => [document.shard], holds: () => true } })).toBe(1);
+    expect(await fired()).toHaveLength(1);
   });
 
   it('emits a run again that has no result for half a minute, under the same id', async () => {
