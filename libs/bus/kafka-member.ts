@@ -48,7 +48,7 @@ export interface Member {
 }
 
 /** What an idle fetch waits at the broker. New messages end the wait; a partition that is resumed is first asked for after it. */
-const fetchWaitMs = 300;
+const fetchWaitMs = 600;
 /** Heartbeats go out between two fetches, so about this often and `fetchWaitMs` at most. */
 const heartbeatMs = 1_000;
 const rebalanceTimeoutMs = 60_000;

@@ -22,7 +22,7 @@ export interface PublisherOptions {
 }
 
 /** A crash publishes again, under the same ids, what was published within this time: the price of not storing a place per event. */
-const storeEveryMs = 250;
+const storeEveryMs = 1_000;
 
 /** Where its place is lost, with the views say, what happened within so long is published again; what came before is old news. */
 const newsMs = 3_600_000;
