@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { mongo } from 'mongoose';
+import { unavailable } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
 import { toIndexKeys } from './mongo-query.js';
 import type { AnyView, SeenEvent } from './read-store.js';
@@ -45,14 +46,15 @@ export function collectionName(installation: string, view: AnyView): string {
   return `${installation}.view_${partOfName(view.name)}`;
 }
 
-/** The view's record, made where there is none. */
-async function findRecord(collection: ViewCollection, view: AnyView): Promise<{ isNew: boolean; record: Stored }> {
-  const { value, lastErrorObject } = await collection.findOneAndUpdate(
+/** The view's record, made where there is none. null: somebody makes it, or drops it, in this very moment. */
+async function findRecord(collection: ViewCollection, view: AnyView): Promise<Stored | null> {
+  const made = await collection.findOneAndUpdate(
     { _id: recordId },
     { $setOnInsert: { fields: [...view.fields], position: null } },
-    { upsert: true, returnDocument: 'after', includeResultMetadata: true },
+    { upsert: true, returnDocument: 'after' },
   );
-  return { isNew: lastErrorObject?.['updatedExisting'] !== true, record: value ?? { _id: recordId } };
+  // Of several that make it at once some servers tell one only what it is.
+  return made ?? (await collection.findOne({ _id: recordId }));
 }
 
 /** Makes what is missing; `tell` is told how many. */
@@ -78,22 +80,28 @@ const openTries = 5;
 export async function openCollection(collection: ViewCollection, view: AnyView, logger: Logger): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await openOnce(collection, view, logger);
+      if (await openOnce(collection, view, logger)) return;
+      if (tries >= openTries) throw unavailable('read_store_unavailable', `The view ${view.name} comes and goes.`);
     } catch (error) {
       // Another process dropped or renamed it in this very moment.
       if (!isPassing(error) || tries >= openTries) throw error;
-      await delay(tries * 20);
     }
+    await delay(tries * 20);
   }
 }
 
-async function openOnce(collection: ViewCollection, view: AnyView, logger: Logger): Promise<void> {
-  const { isNew, record } = await findRecord(collection, view);
+/** False where its record was not to be had. */
+async function openOnce(collection: ViewCollection, view: AnyView, logger: Logger): Promise<boolean> {
+  const record = await findRecord(collection, view);
+  if (record === null) return false;
   const known = record.fields ?? [];
   if (view.fields.every((field) => known.includes(field))) {
-    return ensureIndexes(collection, view, (indexes) => {
-      if (!isNew) logger.warn({ view: view.name, indexes }, 'indexes are missing; making them again');
+    await ensureIndexes(collection, view, (indexes) => {
+      // One that has seen nothing is new: another process may be making them too.
+      if (typeof record.position === 'number')
+        logger.warn({ view: view.name, indexes }, 'indexes are missing; making them again');
     });
+    return true;
   }
   logger.warn({ view: view.name }, 'the view has gained a field; it is made anew from the events');
   await collection.drop();

@@ -153,6 +153,20 @@ describe('a MongoDB that several installations share', () => {
     });
   });
 
+  it('is opened by many processes at once without being made anew', async () => {
+    const stores = await Promise.all(Array.from({ length: 8 }, () => openOn(installation, logger)));
+    try {
+      for (let round = 0; round < 5; round += 1) {
+        const fresh = { ...view, name: `${view.name}_${round}` };
+        await Promise.all(stores.map((one, index) => one.save(fresh, [], index)));
+        expect(await store.checkpoint(fresh)).toBe(stores.length - 1);
+      }
+      expect(warnings).toEqual([]);
+    } finally {
+      await Promise.all(stores.map((one) => one.close()));
+    }
+  });
+
   it('makes an index again that somebody dropped, and says so', async () => {
     await store.save(view, [{ id: '1', revision: 1, document: { name: 'a', owner: 'x' } }], 1);
     expect(warnings).toEqual([]);
