@@ -62,12 +62,19 @@ const toSeenEvent = ({ stream, revision, id, position }: SeenEvent): SeenEvent =
 
 type Write = Extract<mongo.AnyBulkWriteOperation<Stored>, { updateOne: unknown }>['updateOne'];
 
+/**
+ * An upsert that keeps what is there at the same or a later revision. The guard stands in the update, not in the filter: a
+ * filter on the id alone is the shortest way to a document, and an upsert does not try to make one that is there.
+ */
+function guarded(id: string, revision: number, document: mongo.BSON.Document): Write {
+  const isOlder = { $lt: ['$revision', revision] };
+  return { filter: { _id: id }, update: [{ $replaceWith: { $cond: [isOlder, document, '$$ROOT'] } }] };
+}
+
 function toWrite(view: AnyView, { id, revision, document }: DocumentWrite<object>): Write {
-  const filter = { _id: id, revision: { $lt: revision } };
   if (document === null) {
     // The server's clock: tombstones are dropped by it.
-    const update = { $set: { revision }, $unset: { live: '', document: '', f: '' }, $currentDate: { removedAt: true } };
-    return { filter, update } as Write;
+    return guarded(id, revision, { _id: { $literal: id }, revision: { $literal: revision }, removedAt: '$$NOW' });
   }
   const text = JSON.stringify(document);
   const f = toFields(view, document);
@@ -79,7 +86,9 @@ function toWrite(view: AnyView, { id, revision, document }: DocumentWrite<object
       `The document ${id} of the view ${view.name} has ${bytes} bytes; MongoDB takes ${largestBytes}.`,
     );
   }
-  return { filter, update: { $set: { revision, live: true, document: text, f }, $unset: { removedAt: '' } } };
+  const stored: Stored = { _id: id, revision, live: true, document: text, f };
+  // Nothing in it is read as an expression.
+  return guarded(id, revision, { $literal: stored });
 }
 
 /** A view's checkpoint moves on and never back, as long as the view is the one that was meant. */
@@ -91,7 +100,7 @@ function advancing(checkpoint: number, after: number | null | undefined, event: 
   };
 }
 
-/** Which writes met a document that they did not match; rejects with the error where it is about anything else. */
+/** Which writes met a document that was made meanwhile; rejects with the error where it is about anything else. */
 function duplicates(error: unknown): readonly number[] {
   if (!(error instanceof mongo.MongoBulkWriteError)) throw error;
   const faults = [error.writeErrors].flat();
@@ -100,11 +109,7 @@ function duplicates(error: unknown): readonly number[] {
   return faults.map(({ index }) => index);
 }
 
-/**
- * Guarded upserts. Where a document is there at the same or a later revision the filter misses it and the insert fails:
- * that is the guard. The insert fails too where somebody made the document in the same instant, perhaps at an earlier
- * revision; so what failed is tried once more as an update, which decides.
- */
+/** Guarded upserts. One fails where somebody made the document in the same instant: it is there now, and an update decides. */
 async function writeGuarded(
   collection: ViewCollection,
   writes: readonly Write[],
@@ -188,8 +193,8 @@ export async function createMongoReadStore(options: MongoReadStoreOptions): Prom
 
   /**
    * Few documents and the checkpoint in one round trip: in order, so that the checkpoint is written after all of them. False
-   * where one was there already, at this or a later revision, or the checkpoint's record is not the one meant: the server
-   * then went no further, and whoever writes one by one finds out which.
+   * where somebody made one in the same instant, and the server went no further, or the checkpoint's record is not the one
+   * meant: whoever writes one by one finds out which.
    */
   const saveAtOnce = async (view: AnyView, writes: readonly Write[], advance: Write): Promise<boolean> => {
     const collection = await open(view);
