@@ -53,7 +53,7 @@ interface Share extends TopicPartition {
 /** A partition pauses with so many records waiting, or with so many handled ahead of one that is not done. */
 const waitingMost = 256;
 const aheadMost = 5_000;
-const commitEveryMs = 250;
+const commitEveryMs = 1_000;
 const lastCommitMs = 3_000;
 
 const shareKey = (topic: string, partition: number): string => `${topic}|${partition}`;
