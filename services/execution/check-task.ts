@@ -240,10 +240,12 @@ export async function checkTask(parts: CheckParts, input: CheckInput): Promise<C
   if (body === null) throw new Error('a page without content');
   // Another page is kept whatever is found on it. Not before code has read the previous one, whose place it may take.
   const early = task?.readsPreviousText === false && !(isSame && isRecent) ? keep(parts, input, seen, body) : null;
-  const result = await evaluate(parts, input, seen, body, task?.readsPreviousText ?? false).finally(() => early);
+  const evaluating = evaluate(parts, input, seen, body, task?.readsPreviousText ?? false);
+  const [result, keptEarly] = await Promise.all([evaluating, early]);
   const readsHeaders = result.touched?.includes('headers') ?? true;
   const staysKept = isSame && isRecent && (hasSameHeaders || !readsHeaders);
-  const snapshot = staysKept ? last : await (early ?? keep(parts, input, seen, body));
+  const newlyKept = async () => (early === null ? keep(parts, input, seen, body) : keptEarly);
+  const snapshot = staysKept ? last : await newlyKept();
   if (snapshot === null) knownResults.forget(taskId);
   else {
     const { outcome, values, logs } = result.ok ? result : { outcome: null, values: {}, logs: [] };
