@@ -180,9 +180,7 @@ describe('an installation with its owner set by the environment', () => {
       actions: [],
     });
     const asked = await Promise.all(
-      Array.from({ length: runs }, () =>
-        installation.api.send(`/api/notifications/${id}/execute`, { method: 'POST' }),
-      ),
+      Array.from({ length: runs }, () => installation.api.send(`/api/notifications/${id}/execute`, { method: 'POST' })),
     );
     expect(asked.map(({ status }) => status)).toEqual(Array.from({ length: runs }, () => 202));
     await until('the page is asked for', () => site.loads('/turns') > 0);
