@@ -57,6 +57,13 @@ export function describeContainment(name: string, create: () => Sandbox): void {
         expect(reasonOf(await evaluate('document.title === "The shop"'))).toBe('outcome true');
       });
 
+      it('markup that uses up the time of the code ends it, whatever the code makes of the exception', async () => {
+        const code = `const box = document.createElement('div'); try { box.innerHTML = '<b>x</b>'.repeat(190000); } catch {} true`;
+        const within = (cpuMs: number) => evaluate(code, { limits: { ...defaultSandboxLimits, cpuMs } });
+        expect(reasonOf(await within(10_000))).toBe('outcome true');
+        expect(reasonOf(await within(8))).toBe('cpu_limit');
+      });
+
       it('a JSON value of many paths through few objects ends by a limit', async () => {
         const result = await evaluate(
           'let a = []; for (let i = 0; i < 40; i++) a = [a, a]; page.report("value", a); true',

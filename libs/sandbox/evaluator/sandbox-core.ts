@@ -238,6 +238,9 @@ export class SandboxCore {
     } catch (thrown) {
       if (thrown instanceof PageTooComplex) return [`The markup ${thrown.fault}.`];
       throw thrown;
+    } finally {
+      // Time that is up ends the run, whatever the code makes of an exception that comes from it.
+      this.#deadline.check();
     }
   }
 
