@@ -144,6 +144,9 @@ export const executionsView: ViewDefinition<ExecutionDocument> = {
   ],
 };
 
+/** Where the results of a task's runs are, the last one on top of all before it. */
+export const runStream = (taskId: string): string => `run-${taskId}`;
+
 /** A run as it stands before anything is known of it but that it is due. */
 export function queuedExecution(run: DueRun, organizationId: string): ExecutionDocument {
   return {

@@ -2,7 +2,15 @@
 import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { BUS, type Bus, type Consumer } from '#bus/bus';
 import { requests } from '#contracts/catalogue';
-import { executionsView, replay, replayQuery, type Replay, type RunEvent, type RunResult } from '#contracts/run';
+import {
+  executionsView,
+  replay,
+  replayQuery,
+  runStream,
+  type Replay,
+  type RunEvent,
+  type RunResult,
+} from '#contracts/run';
 import type { TaskEvent, TaskSpec } from '#contracts/task';
 import { decodeEvent } from '#event-store/codec';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
@@ -55,7 +63,7 @@ async function findResult(
   eventStore: EventStore,
   { runId, taskId, startedAt, finishedAt }: Pick<RunResult, 'runId' | 'taskId' | 'startedAt' | 'finishedAt'>,
 ): Promise<Found | null> {
-  const stream = `run-${taskId}`;
+  const stream = runStream(taskId);
   const from = await revisionAt(eventStore, stream, Date.parse(startedAt) - disorderMs);
   const until = Date.parse(finishedAt) + disorderMs;
   let before = initialAlert;

@@ -3,6 +3,7 @@ import {
   backsOff,
   backsOffAfter,
   executionsView,
+  runStream,
   type AlertState,
   type RunEvent,
   type RunResult,
@@ -28,7 +29,6 @@ export interface RunParts extends CheckParts {
   readonly leases: Leases;
 }
 
-const runStream = (taskId: string): string => `run-${taskId}`;
 const claimStream = (runId: string): string => `claim-${runId}`;
 /** Writers of one task's results at once are two at most (a slot and a manual run); more rounds mean a loop. */
 const appendRounds = 10;

@@ -1,6 +1,6 @@
 /** Finds what is due and fires it; finds runs without a result and emits them again. The sweep is what keeps the promise, not the bus. */
 import type { Bus } from '#bus/bus';
-import { backsOff as backsOffBy, type RunEvent } from '#contracts/run';
+import { backsOff as backsOffBy, runStream, type RunEvent } from '#contracts/run';
 import { schedulesView, type ScheduleDocument, type ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent } from '#event-store/codec';
 import type { EventMetadata, EventStore } from '#event-store/event-store';
@@ -76,7 +76,7 @@ async function findDue({ readStore, shards }: TimerParts, nowMs: number): Promis
 async function isBusy({ eventStore }: TimerParts, { taskId, pending }: ScheduleDocument): Promise<boolean | 'unclear'> {
   const open = pending.filter(({ trigger }) => trigger === 'schedule');
   if (open.length === 0) return false;
-  const last = await eventStore.readLast(`run-${taskId}`);
+  const last = await eventStore.readLast(runStream(taskId));
   const event = last === null ? null : decodeEvent<RunEvent>(last);
   if (event?.type !== 'run.recorded') return true;
   const { recentRuns } = event.data.alert;
