@@ -16,6 +16,7 @@ const lock = z.object({
   packages: z.record(
     z.string(),
     z.object({
+      name: z.string().optional(),
       version: z.string().optional(),
       integrity: z.string().optional(),
       hasInstallScript: z.boolean().optional(),
@@ -99,6 +100,13 @@ describe('the installation', () => {
         integrity: expect.stringContaining('sha512-'),
       });
     }
+  });
+
+  it('brings the reader of the API alone: what it is made of lies in its bundle already', async () => {
+    const { packages } = lock.parse(JSON.parse(await text('package-lock.json')));
+    const below = Object.entries(packages).filter(([path]) => path.startsWith('node_modules/openapi-explorer/'));
+    expect(below).not.toEqual([]);
+    expect(below.filter(([, { name }]) => name !== 'empty-npm-package').map(([path]) => path)).toEqual([]);
   });
 
   it('brings nothing that reports home', async () => {
