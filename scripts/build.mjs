@@ -1,5 +1,5 @@
 // Compiles services/ and libs/ to dist/ with swc, one file in, one file out, and joins the product into dist/product.js.
-// `--if-stale` skips files whose output is newer. Types are checked by `npm run typecheck`, not here, so that a first start takes a second.
+// `--if-stale` skips files whose output is newer. Types are checked by `npm run lint`, not here, so that a first start takes a second.
 import { transformFile } from '@swc/core';
 import { cp, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

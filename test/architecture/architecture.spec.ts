@@ -51,7 +51,7 @@ describe('the linter', () => {
     await inPlantedTree('lint', async (folder) => {
       const printed = await outputOf(
         'oxlint/bin/oxlint',
-        ['--type-aware', '--format=json', 'libs', 'services'],
+        ['--type-aware', '--type-check', '--format=json', 'libs', 'services'],
         folder,
       );
       const { diagnostics } = lintOutput.parse(JSON.parse(printed));
@@ -60,11 +60,11 @@ describe('the linter', () => {
     });
   });
 
-  it('has a planted violation for each rule that is switched on by name', async () => {
+  it('has a planted violation for each rule that is switched on by name, and one of the types', async () => {
     const config = lintConfig.parse(JSON.parse(await readFile(join(repository, '.oxlintrc.json'), 'utf8')));
     const on = [config.rules, ...config.overrides.map((override) => override.rules)].flatMap(switchedOn);
     const planted = rulesIn(await plantedIn(join(repository, 'test/architecture/planted/lint')));
-    expect(planted).toEqual([...new Set(on)].sort());
+    expect(planted).toEqual([...new Set([...on, 'typescript/TS2322'])].sort());
   });
 });
 

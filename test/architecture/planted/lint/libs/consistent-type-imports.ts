@@ -1,4 +1,4 @@
 // planted: typescript/consistent-type-imports
-import { Named } from './clean.js';
+import { EventEmitter } from 'node:events';
 
-export const nameOf = (named: Named): string => named.name;
+export const listenersOf = (emitter: EventEmitter): number => emitter.listenerCount('end');

@@ -1,0 +1,2 @@
+// planted: typescript/TS2322
+export const count: number = 'three';
