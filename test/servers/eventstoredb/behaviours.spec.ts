@@ -300,6 +300,19 @@ describe('subscribing to all', () => {
     expect(ofKind(told, 'event')).toMatchObject([{ stream: `${stream}-a` }, { stream: `${stream}-a` }]);
   });
 
+  // Server: AllSubscriptionFiltered.cs (GoLive): live events begin where the reading ended, a page that was not full behind it or not.
+  it('tells once that it caught up, however much behind the last full page does not match', async () => {
+    const prefix = newStream('tail');
+    await append(newStream('other'), 100);
+    const { told, until, end } = follow(START, streamNameFilter({ prefixes: [prefix], maxSearchWindow: 10_000 }));
+    await until(isCaughtUp);
+    await append(newStream('other'), 1);
+    await append(prefix, 1);
+    await until((all) => ofKind(all, 'event').length === 1);
+    await end();
+    expect(ofKind(told, 'caught up')).toHaveLength(1);
+  });
+
   // Server: Enumerator.AllSubscription.cs: without a filter there are no checkpoints.
   it('tells everything and no checkpoints without a filter', async () => {
     const { position } = await append(newStream(), 1);

@@ -63,7 +63,8 @@ const groupLimit = 512;
 /** The server remembers as many of the newest event ids, for appends at no exact revision. */
 const rememberedIds = 100_000;
 const rememberedStreams = 200_000;
-const recentLimit = 4_096;
+/** Events kept in memory, for every subscription that begins at the first one reads all that there are: tens of megabytes at most. */
+const recentLimit = 32_768;
 
 const columns = 'e.position, e.next, s.name AS stream, e.revision, e.type, e.message';
 
@@ -95,7 +96,7 @@ export function openLog(folder: string) {
   const recentIds = new Map<string, { stream: string; revision: number }>();
   let recent: StoredEvent[] = [];
   /** Every event behind this position is in `recent`. */
-  let recentAfter = lastPosition;
+  let recentAfter = last?.position ?? -1;
   const commits = new EventEmitter().setMaxListeners(0);
   let waiting: Waiting[] = [];
   let scheduled = false;
@@ -256,6 +257,7 @@ export function openLog(folder: string) {
     },
     /** Events before the position, newest first. */
     allBackwards(position: number, limit: number): readonly StoredEvent[] {
+      if (limit === 1 && position > lastPosition && recent.length > 0) return recent.slice(-1);
       return allBackwards.all(position, limit) as unknown as StoredEvent[];
     },
     /** Whether a record begins there, or the next one will. */

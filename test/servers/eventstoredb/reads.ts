@@ -107,7 +107,7 @@ async function readAll(log: Log, options: Options, send: Send, signal: AbortSign
       before = requested(log, position.getCommitPosition(), position.getPreparePosition()).commit;
     else if (all?.hasStart()) return;
     while (left > 0 && !signal.aborted) {
-      const page = log.allBackwards(before, fetchSize);
+      const page = log.allBackwards(before, options.hasFilter() ? fetchSize : Math.min(left, fetchSize));
       for (const event of page) {
         if (left === 0 || !allowed(event)) continue;
         left -= 1;
@@ -186,15 +186,17 @@ async function followAll(log: Log, options: Options, send: Send, signal: AbortSi
     await send(checkpointMessage(place.commit, place.prepare));
   };
 
-  const catchUp = async (): Promise<void> => {
+  /** Where the log ended: what is live begins there, though the checkpoint may be a page behind. */
+  const catchUp = async (): Promise<number> => {
     let pageStart = checkpoint.commit < 0 ? { commit: 0, prepare: 0 } : checkpoint;
     let sinceCheckpoint = 0;
     let considered = 0;
     let matched = 0;
-    for (let from = pageStart.commit; !signal.aborted;) {
+    let from = pageStart.commit;
+    while (!signal.aborted) {
       const fetched = log.allForwards(from, fetchSize);
       for (const event of fetched) {
-        if (signal.aborted) return;
+        if (signal.aborted) return from;
         considered += 1;
         if (allowed(event)) {
           matched += 1;
@@ -221,11 +223,12 @@ async function followAll(log: Log, options: Options, send: Send, signal: AbortSi
     }
     if (isBefore(checkpoint, pageStart) && pageStart.commit > 0) checkpoint = pageStart;
     await sendCheckpoint(checkpoint);
+    return from;
   };
 
-  const goLive = async (): Promise<void> => {
+  const goLive = async (begin: number): Promise<void> => {
     await send(caughtUpMessage());
-    let from = Math.max(checkpoint.commit, 0);
+    let from = begin;
     let sinceCheckpoint = 0;
     while (!signal.aborted) {
       const arrived = log.allForwards(from, liveLimit + 1);
@@ -254,9 +257,6 @@ async function followAll(log: Log, options: Options, send: Send, signal: AbortSi
   };
 
   await send(confirmationMessage(randomUUID()));
-  if (!isBefore(checkpoint, lastLive)) await goLive();
-  while (!signal.aborted) {
-    await catchUp();
-    await goLive();
-  }
+  if (!isBefore(checkpoint, lastLive)) await goLive(Math.max(checkpoint.commit, 0));
+  while (!signal.aborted) await goLive(await catchUp());
 }
