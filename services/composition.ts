@@ -31,6 +31,10 @@ export interface Ports {
   readonly eventStore: EventStore;
   readonly bus: Bus;
   isBusHealthy(): Promise<boolean>;
+  /** What consumes here so far has its share of the messages, or has waited long enough for it. */
+  busJoined(): Promise<void>;
+  /** What consumes here begins to stop; each is waited for where it was started. */
+  drainBus(): void;
   readonly readStore: ViewStore;
   readonly leases: Leases;
   readonly sandbox: Sandbox;
@@ -115,7 +119,7 @@ function findSecretKey(config: Config): Uint8Array {
   return key;
 }
 
-type OpenBus = Pick<Ports, 'bus' | 'isBusHealthy'>;
+type OpenBus = Pick<Ports, 'bus' | 'isBusHealthy' | 'busJoined' | 'drainBus'>;
 type Stores = Pick<Ports, 'eventStore' | 'readStore' | 'snapshots'> & OpenBus;
 
 /** A file that another process holds, or that is damaged, is said as a fault of DATA_DIR. */
@@ -193,7 +197,7 @@ async function openBus(
     const { createSqliteBus } = await import('#bus/sqlite');
     const bus = await fromDataFolder(config, async (file) => createSqliteBus(file('bus.db'), logger, { onParked }));
     const isBusHealthy = (): Promise<boolean> => bus.parked('task', 1).then(() => true);
-    return { bus, isBusHealthy };
+    return { bus, isBusHealthy, busJoined: async () => undefined, drainBus: () => undefined };
   }
   const address = parseKafkaAddress(url);
   if (address === null) throw new ConfigError(['BUS_URL: must be an address such as kafka://host:9092.']);
@@ -205,7 +209,12 @@ async function openBus(
   const bus = await reachPart({ variable: 'BUS_URL', url, logger }, () =>
     createKafkaBus({ ...address, installation, processName, logger, onParked }),
   );
-  return { bus: sealRequests(bus, secretKey), isBusHealthy: () => bus.healthy() };
+  return {
+    bus: sealRequests(bus, secretKey),
+    isBusHealthy: () => bus.healthy(),
+    busJoined: () => bus.joined(),
+    drainBus: () => bus.drain(),
+  };
 }
 
 /** What was opened before a part that cannot be is closed again. */
@@ -253,7 +262,7 @@ export async function openPorts(config: Config, logger: Logger): Promise<Ports> 
   const folder = embedded(config) ? enterDataFolder(config) : null;
   if (folder?.wasUnclean === true) logger.warn({}, 'the last process did not end in order; checking the event store');
   const secretKey = findSecretKey(config);
-  const { eventStore, readStore, snapshots, bus, isBusHealthy } = await openStores(
+  const { eventStore, readStore, snapshots, ...busParts } = await openStores(
     config,
     logger,
     folder?.wasUnclean === true,
@@ -286,8 +295,7 @@ export async function openPorts(config: Config, logger: Logger): Promise<Ports> 
   });
   return {
     eventStore,
-    bus,
-    isBusHealthy,
+    ...busParts,
     readStore,
     leases,
     sandbox,
@@ -299,7 +307,7 @@ export async function openPorts(config: Config, logger: Logger): Promise<Ports> 
     async close() {
       await Promise.all([sandbox.close(), pageLoader.close(), outbound.close()]);
       await leases.close();
-      await bus.close();
+      await busParts.bus.close();
       await snapshots.close();
       await readStore.close();
       await eventStore.close();

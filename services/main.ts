@@ -78,9 +78,11 @@ export async function run(config: Config, logger: Logger): Promise<Running> {
     known.resolve(url ?? baseUrl(config, config.port));
     const started = application;
     const stop = async (): Promise<void> => {
+      ports.drainBus();
       await started.close();
       await ports.close();
     };
+    await ports.busJoined();
     let stopping: Promise<void> | null = null;
     const setupLink = await findSetupLink(started, config, await address.baseUrl());
     return { url, setupLink, stop: () => (stopping ??= stop()) };

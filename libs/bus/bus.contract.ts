@@ -9,6 +9,8 @@ export interface BusUnderTest {
   another(): Promise<Bus>;
   /** Closes it and opens another on the same data, as after a restart. */
   reopen(): Promise<Bus>;
+  /** Whoever consumes or answers so far has its share, where that takes a while. */
+  joined?(): Promise<void>;
   destroy(): Promise<void>;
 }
 
@@ -450,6 +452,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       };
       await bus.respond('desk', answer('one'));
       await second.respond('desk', answer('two'));
+      await test.joined?.();
       const numbers = Array.from({ length: 40 }, (_, index) => index);
       const answers = await Promise.all(
         numbers.map((n) => (n % 2 === 0 ? bus : second).request('desk', { n }, context)),

@@ -24,8 +24,8 @@ const laterRoundsMs = [1_000, 5_000, 15_000] as const;
 const stuckMs = 1_000;
 /** Who is told of a parked message gets three chances: the message itself is safe by then. */
 const tellAgainMs = [1_000, 5_000] as const;
-/** With heartbeats each second, a process that died is noticed within 10 s and its share handed on within another 2 s. */
-const sessionTimeoutMs = 10_000;
+/** The least that brokers take. A process that died is noticed within it, and its share handed on within another second. */
+const sessionTimeoutMs = 6_000;
 
 interface Failure {
   readonly reason: string;

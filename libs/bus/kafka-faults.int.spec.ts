@@ -168,6 +168,7 @@ describe('Kafka bus in trouble', () => {
   it('has requests to a killed answerer answered by the other', async () => {
     const member = await startMember(`await bus.respond('desk', async () => 'member');`);
     await bus.respond('desk', async () => 'survivor');
+    await bus.joined();
     const ask = () => Promise.all(Array.from({ length: 24 }, () => bus.request('desk', {}, context, 20_000)));
     expect(new Set(await ask())).toEqual(new Set(['member', 'survivor']));
     await member.kill('SIGKILL');

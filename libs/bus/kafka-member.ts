@@ -34,7 +34,7 @@ export interface MemberOptions {
 }
 
 export interface Member {
-  /** False where it is not done in time; then it is tried on in the background. */
+  /** False where it is not done in time, or stopped before; where not stopped it is tried on in the background. */
   joined(patienceMs: number): Promise<boolean>;
   /** Rejects where it could not be stored. */
   commit(offsets: readonly TopicOffset[]): Promise<void>;
@@ -49,8 +49,8 @@ export interface Member {
 
 /** What an idle fetch waits at the broker. New messages end the wait; a partition that is resumed is first asked for after it. */
 const fetchWaitMs = 600;
-/** Heartbeats go out between two fetches, so about this often and `fetchWaitMs` at most. */
-const heartbeatMs = 1_000;
+/** Heartbeats go out between two fetches; by them a member learns that its group is to be shared out anew, which all others wait for. */
+const heartbeatMs = 500;
 const rebalanceTimeoutMs = 60_000;
 /** Longer than the joining of a group takes in which somebody has just died. */
 const silenceMs = 30_000;
@@ -71,7 +71,7 @@ export function startMember(connection: KafkaConnection, topics: Topics, options
   let isPausedForGood = false;
   let assigned: readonly TopicPartition[] = [];
   let lastSignMs = Date.now();
-  let waitingForJoin: (() => void)[] = [];
+  let waitingForJoin: ((isIn: boolean) => void)[] = [];
 
   /** Of a consumer that is just being replaced: what it is told here, its successor will be told anew. */
   const tell = (work: (consumer: Consumer) => void): void => {
@@ -124,7 +124,7 @@ export function startMember(connection: KafkaConnection, topics: Topics, options
         consumer.seek({ topic, partition, offset: String(offset) });
       }
       if (isPausedForGood) pausePartitions(assigned);
-      for (const resolve of waitingForJoin.splice(0)) resolve();
+      for (const tell of waitingForJoin.splice(0)) tell(true);
     });
 
     current = consumer;
@@ -191,14 +191,14 @@ export function startMember(connection: KafkaConnection, topics: Topics, options
     joined: (patienceMs) => {
       if (isJoined) return Promise.resolve(true);
       return new Promise((resolve) => {
+        const done = (isIn: boolean): void => {
+          clearTimeout(timer);
+          resolve(isIn);
+        };
         const timer = setTimeout(() => {
           waitingForJoin = waitingForJoin.filter((waiting) => waiting !== done);
-          resolve(false);
+          done(false);
         }, patienceMs);
-        const done = (): void => {
-          clearTimeout(timer);
-          resolve(true);
-        };
         waitingForJoin.push(done);
       });
     },
@@ -220,6 +220,7 @@ export function startMember(connection: KafkaConnection, topics: Topics, options
     isWell: () => isJoined && Date.now() - lastSignMs < wellMs,
     async stop() {
       stopping.abort();
+      for (const giveUp of waitingForJoin.splice(0)) giveUp(false);
       await running;
     },
   };

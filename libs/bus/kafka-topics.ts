@@ -75,15 +75,18 @@ export function createTopics(connection: KafkaConnection): Topics {
     retentionMs,
   });
 
-  /** True where it had to be made. Somebody else may be making it in this moment. */
-  const makeIfMissing = async (admin: Admin, topic: Topic): Promise<boolean> => {
-    if ((await admin.listTopics()).includes(topic.name)) return false;
+  /** Those that had to be made. Somebody else may be making one in this moment: then it is told of by both, or by neither. */
+  const makeMissing = async (admin: Admin, topics: readonly Topic[]): Promise<readonly Topic[]> => {
+    const there = new Set(await admin.listTopics());
+    const missing = topics.filter(({ name }) => !there.has(name));
+    if (missing.length === 0) return [];
     const { brokers } = await admin.describeCluster();
-    return admin.createTopics({
-      topics: [configOf(topic, brokers.length)],
+    const isMade = await admin.createTopics({
+      topics: missing.map((topic) => configOf(topic, brokers.length)),
       waitForLeaders: false,
       timeout: patienceMs,
     });
+    return isMade ? missing : [];
   };
 
   /**
@@ -100,26 +103,48 @@ export function createTopics(connection: KafkaConnection): Topics {
     }
   };
 
-  const make = async (topic: Topic): Promise<void> => {
-    try {
-      const isNew = await withAdmin(connection, patienceMs, async (admin) => {
-        const isMade = await makeIfMissing(admin, topic);
-        for (const until = Date.now() + patienceMs; Date.now() < until; await pause(servedEveryMs)) {
-          if (await isServed(admin, topic)) break;
-        }
-        return isMade;
-      });
-      if (isNew && made.has(topic.name)) {
-        logger.warn({ topic: topic.name }, 'a topic had been deleted; it was made again, what it held is lost');
-      } else if (isNew) {
-        logger.info({ topic: topic.name, partitions: topic.partitions }, 'a topic was made');
-      }
-      made.add(topic.name);
-    } catch (error) {
-      known.delete(topic.name);
-      const [word] = protocolErrorsOf(error);
-      throw busUnavailable(`The topic ${topic.name} could not be made${word === undefined ? '' : `: ${word}`}.`, error);
+  const untilServed = async (admin: Admin, topic: Topic): Promise<void> => {
+    for (const until = Date.now() + patienceMs; Date.now() < until; await pause(servedEveryMs)) {
+      if (await isServed(admin, topic)) return;
     }
+  };
+
+  /** Asked for in one breath, as by a process that starts, topics are one errand. */
+  const make = async (topics: readonly Topic[]): Promise<void> => {
+    try {
+      const missing = await withAdmin(connection, patienceMs, async (admin) => {
+        const found = await makeMissing(admin, topics);
+        await Promise.all(topics.map((topic) => untilServed(admin, topic)));
+        return found;
+      });
+      for (const { name, partitions } of missing) {
+        if (made.has(name)) {
+          logger.warn({ topic: name }, 'a topic had been deleted; it was made again, what it held is lost');
+        } else {
+          logger.info({ topic: name, partitions }, 'a topic was made');
+        }
+      }
+      for (const { name } of topics) made.add(name);
+    } catch (error) {
+      const names = topics.map(({ name }) => name);
+      for (const name of names) known.delete(name);
+      const [word] = protocolErrorsOf(error);
+      const why = word === undefined ? '' : `: ${word}`;
+      throw busUnavailable(`The topics ${names.join(', ')} could not be made${why}.`, error);
+    }
+  };
+
+  let asked: Topic[] = [];
+  let asking: Promise<void> | null = null;
+  const makeSoon = (topic: Topic): Promise<void> => {
+    asked.push(topic);
+    asking ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      const topics = asked;
+      asked = [];
+      asking = null;
+      return make(topics);
+    });
+    return asking;
   };
 
   return {
@@ -132,7 +157,7 @@ export function createTopics(connection: KafkaConnection): Topics {
     async ensure(...topics) {
       await Promise.all(
         topics.map((topic) => {
-          const making = known.get(topic.name) ?? make(topic);
+          const making = known.get(topic.name) ?? makeSoon(topic);
           known.set(topic.name, making);
           return making;
         }),

@@ -1,7 +1,6 @@
 /** Needs a Kafka broker: BUS_URL (see `npm run servers`). */
-import type { Bus } from './bus.js';
 import { busContract } from './bus.contract.js';
-import { createKafkaBus } from './kafka.js';
+import { createKafkaBus, type KafkaBus } from './kafka.js';
 import { dropInstallation, ownInstallation } from './kafka.kit.js';
 
 busContract(
@@ -9,7 +8,7 @@ busContract(
   async () => {
     const connection = ownInstallation(process.env['BUS_URL']);
     let bus = await createKafkaBus(connection);
-    const others: Bus[] = [];
+    const others: KafkaBus[] = [];
     return {
       bus,
       async another() {
@@ -21,6 +20,9 @@ busContract(
         await bus.close();
         bus = await createKafkaBus(connection);
         return bus;
+      },
+      async joined() {
+        await Promise.all([bus, ...others].map((open) => open.joined()));
       },
       async destroy() {
         await Promise.all([bus, ...others].map((open) => open.close()));

@@ -16,6 +16,13 @@ export interface KafkaBusOptions extends KafkaConnection {
 }
 
 export interface KafkaBus extends Bus {
+  /**
+   * Every consumer so far has its share of its group, or has waited long enough for it; it is then tried on in the
+   * background. Who says that it is ready waits here, for all at once: each group takes its time to let another one in.
+   */
+  joined(): Promise<void>;
+  /** Every consumer begins to stop, at once and not one after the other: leaving a group takes its time. Whoever started one stops it all the same. */
+  drain(): void;
   /** A broker answers, and every consumer of this process is a member of its group. Never rejects. */
   healthy(): Promise<boolean>;
 }
@@ -48,15 +55,15 @@ export async function createKafkaBus(options: KafkaBusOptions): Promise<KafkaBus
   const answerers = createAnswerers(connection, topics, writer);
   const onParked = async (parked: ParkedMessage): Promise<void> => options.onParked?.(parked);
   const intakes = new Set<Intake>();
+  let joining: Promise<void>[] = [];
   let isClosed = false;
 
   const refuseIfClosed = (): void => {
     if (isClosed) throw busUnavailable('The bus is closed; try again after the restart.');
   };
 
-  /** Until it has its share, so that whoever waits for it may say it is ready; later it is tried on in the background. */
-  const untilJoined = async (member: Member, what: object): Promise<void> => {
-    if (await member.joined(joinPatienceMs)) return;
+  const join = async (member: Member, what: object): Promise<void> => {
+    if ((await member.joined(joinPatienceMs)) || isClosed) return;
     logger.warn(what, 'a consumer could not join its group yet; it goes on trying');
   };
 
@@ -73,7 +80,7 @@ export async function createKafkaBus(options: KafkaBusOptions): Promise<KafkaBus
       refuseIfClosed();
       const intake = startConsumer({ connection, topics, writer, onParked }, consumeOptions, handler);
       intakes.add(intake);
-      await untilJoined(intake.member, { topic: consumeOptions.topic, group: consumeOptions.group });
+      joining.push(join(intake.member, { topic: consumeOptions.topic, group: consumeOptions.group }));
       return {
         async stop() {
           await intake.stop();
@@ -90,8 +97,18 @@ export async function createKafkaBus(options: KafkaBusOptions): Promise<KafkaBus
     async respond(name, handler): Promise<Consumer> {
       refuseIfClosed();
       const { consumer, member } = answerers.respond(name, handler);
-      await untilJoined(member, { request: name });
+      joining.push(join(member, { request: name }));
       return consumer;
+    },
+
+    async joined() {
+      const all = joining;
+      joining = [];
+      await Promise.all(all);
+    },
+
+    drain() {
+      void Promise.all([...[...intakes].map((intake) => intake.stop()), answerers.stop()]);
     },
 
     async parked(topic, limit) {
