@@ -1,39 +1,31 @@
 /** The event store put back from an older copy under everything that was made of it since: it heals by itself. */
-import { cp, mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { embeddedInstallation, type EmbeddedInstallation } from '../kit/embedded.js';
-import { whenInStock } from '../kit/settings.js';
-import { until } from '../kit/until.js';
-import { startWorld, Watch, type World } from '../kit/watch.js';
+import type { Installation } from './kit/installation.js';
+import { createCopiedInstallation, type CopiedInstallation } from './kit/put-back.js';
+import { whenInStock } from './kit/settings.js';
+import { until } from './kit/until.js';
+import { startWorld, Watch, type World } from './kit/watch.js';
 
 describe('an older copy of the events', () => {
   let world: World;
-  let installation: EmbeddedInstallation;
+  let copied: CopiedInstallation;
+  let installation: Installation;
   let watch: Watch;
-  let copy: string;
 
   beforeAll(async () => {
     world = await startWorld();
-    installation = await embeddedInstallation({ smtpUrl: world.mails.url });
-    copy = join(installation.dataDir, '..', 'copy');
+    copied = await createCopiedInstallation({ smtpUrl: world.mails.url });
+    installation = copied.installation;
     watch = new Watch(installation, world, 'put-back');
     await installation.start();
     await watch.create();
   });
 
   afterAll(async () => {
-    await installation.remove();
+    await copied.remove();
     await world.close();
   });
-
-  const move = async (from: string, to: string): Promise<void> => {
-    await mkdir(to, { recursive: true });
-    const isOfEvents = (name: string): boolean => /^events\.db(-wal|-shm)?$/.test(name);
-    for (const name of (await readdir(to)).filter(isOfEvents)) await rm(join(to, name));
-    for (const name of (await readdir(from)).filter(isOfEvents)) await cp(join(from, name), join(to, name));
-  };
 
   const told = async (): Promise<readonly string[]> => {
     const paths = ['notifications?limit=100', 'executions?limit=100', 'deliveries?limit=100', 'keys?limit=100'];
@@ -47,14 +39,14 @@ describe('an older copy of the events', () => {
     await watch.told(1);
     await watch.everybodyTold();
     await installation.kill('SIGKILL');
-    await move(installation.dataDir, copy);
+    await copied.copyEvents();
     await installation.start();
     const hooksBefore = watch.hooks().map(({ id }) => id);
     await watch.seen(false);
     const lost = await installation.api.create({ ...whenInStock(world.site.address('/lost')), status: 'paused' });
     expect((await installation.api.task(lost.id)).id).toBe(lost.id);
     await installation.kill('SIGKILL');
-    await move(copy, installation.dataDir);
+    await copied.putEventsBack();
     await installation.start();
 
     expect(installation.lines.join('\n')).toContain('the event store is an older copy than what was made of it');
