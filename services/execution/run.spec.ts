@@ -210,7 +210,9 @@ describe('a due run', () => {
     await expect(executeRun(lost, due(0), metadata)).rejects.toThrow('the process dies here');
     expect(await recorded()).toEqual([]);
     const another = { ...parts.leases, memberId: 'w2' };
-    await executeRun({ ...parts, leases: { ...another, isLiving: () => true } }, due(0), metadata);
+    // Rejected, and so handed over again: should w1 have given it up, nobody else may know of it.
+    const besideLiving = { ...parts, leases: { ...another, isLiving: () => true } };
+    await expect(executeRun(besideLiving, due(0), metadata)).rejects.toMatchObject({ reason: 'run_claimed' });
     expect(await recorded()).toEqual([]);
     await executeRun({ ...parts, leases: { ...another, isLiving: (id) => id === 'w2' } }, due(0), metadata);
     const [first] = await recorded();
@@ -224,7 +226,7 @@ describe('a due run', () => {
     await expect(executeRun(lost, due(0), metadata)).rejects.toThrow('the process dies here');
     const another = { ...parts.leases, memberId: 'w2', isLiving: () => true };
     const at = (milliseconds: number) => ({ ...parts, leases: another, clock: { now: () => start + milliseconds } });
-    await executeRun(at(29_999), due(0), metadata);
+    await expect(executeRun(at(29_999), due(0), metadata)).rejects.toMatchObject({ reason: 'run_claimed' });
     expect(await recorded()).toEqual([]);
     await executeRun(at(30_000), due(0), metadata);
     expect(await recorded()).toHaveLength(1);
@@ -287,6 +289,8 @@ describe('a due run', () => {
     const event = { id: 'e1', type: 'task.created', version: 1, data: {}, metadata };
     await parts.eventStore.append(`task-${taskId}`, [event], 'none');
     await expect(executeRun(parts, due(0), metadata)).rejects.toMatchObject({ reason: 'view_behind' });
+    // Whoever gets it next need not wait for a claim to run out.
+    expect(await parts.eventStore.readLast(`claim-${due(0).runId}`)).toBe(null);
     await parts.eventStore.append(`task-${taskId}`, [{ ...event, id: 'e2', type: 'task.archived' }], 0);
     await executeRun(parts, due(0), metadata);
     const [only] = await recorded();

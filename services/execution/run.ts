@@ -15,7 +15,7 @@ import type { EventMetadata, EventStore, NewEvent, RecordedEvent } from '#event-
 import type { Leases } from '#leases/leases';
 import type { ViewStore } from '#read-store/read-store';
 import { toTimestamp } from '#runtime/clock';
-import { unavailable } from '#runtime/errors';
+import { unavailable, type AppError } from '#runtime/errors';
 import { derivedEventId } from '#runtime/ids';
 import { countRun } from '#runtime/metrics';
 import { decideAlert, initialAlert, isRecorded, type Finding } from './domain/alert.js';
@@ -97,22 +97,26 @@ function renew(
   return () => clearInterval(timer);
 }
 
+const claimedElsewhere = ({ runId }: DueRun): AppError =>
+  unavailable('run_claimed', `Another worker has ${runId} in hand.`);
+
 /**
  * Writes down that this process has the run in hand. A claim of a process that died, or gave up, is taken over under the
- * next revision; null where another one is at it: its result will answer, and should it die, the sweeper emits the run again.
+ * next revision. Rejects where another one is at it: the message comes again until there is a result, since whoever is at it
+ * may give up, and a run that only this message knows of is emitted by no sweeper.
  */
-async function claim(parts: RunParts, run: DueRun, metadata: EventMetadata, startedAt: string): Promise<Claim | null> {
+async function claim(parts: RunParts, run: DueRun, metadata: EventMetadata, startedAt: string): Promise<Claim> {
   const { eventStore, clock, leases } = parts;
   const worker = leases.memberId;
   const stream = claimStream(run.runId);
   const last = await eventStore.readLast(stream);
-  if (last !== null && isHeld(last, parts)) return null;
+  if (last !== null && isHeld(last, parts)) throw claimedElsewhere(run);
   const events = encodeEvents([{ type: 'run.started', data: { run, startedAt, worker } }], {
     commandId: `${run.runId}|started|${last?.revision ?? -1}|${worker}`,
     metadata: { ...metadata, at: toTimestamp(clock.now()) },
   });
   const appended = await eventStore.append(stream, events, last?.revision ?? 'none');
-  if (!appended.ok) throw unavailable('run_claimed', `${run.runId} was just claimed by another worker.`);
+  if (!appended.ok) throw claimedElsewhere(run);
   const [claimed] = events;
   if (claimed === undefined) throw new Error('a claim without an event');
   return { startedAt, release: renew(parts, claimed, stream, appended.revision) };
@@ -125,7 +129,7 @@ function claimLater(parts: RunParts, run: DueRun, metadata: EventMetadata, start
   const timer = setTimeout(() => {
     claim(parts, run, metadata, startedAt).then(
       (claimed) => {
-        release = claimed?.release ?? release;
+        ({ release } = claimed);
         if (isOver) release();
       },
       // What it would have told, the result tells.
@@ -223,13 +227,14 @@ function toEvent(before: AlertState, result: RunResult, found: Checked, task: Ta
 export async function executeRun(parts: RunParts, run: DueRun, metadata: EventMetadata): Promise<void> {
   const known = await lastRecorded(parts.eventStore, run.taskId);
   if (await hasResult(parts, known.alert, run)) return;
+  // Before the claim: a try that finds the view behind must not keep others away.
+  const task = await findTask(parts, run.taskId);
   const startedAt = toTimestamp(parts.clock.now());
   const claimed = parts.leases.isAlone
     ? claimLater(parts, run, metadata, startedAt)
     : await claim(parts, run, metadata, startedAt);
-  if (claimed === null) return;
   try {
-    await carryOut(parts, run, metadata, known, claimed.startedAt);
+    await carryOut(parts, run, metadata, { ...known, task }, claimed.startedAt);
   } finally {
     claimed.release();
   }
@@ -239,11 +244,11 @@ async function carryOut(
   parts: RunParts,
   run: DueRun,
   metadata: EventMetadata,
-  known: Recorded,
+  known: Recorded & { readonly task: TaskDocument | null },
   startedAt: string,
 ): Promise<void> {
   const { eventStore, clock, logger } = parts;
-  const task = await findTask(parts, run.taskId);
+  const { task } = known;
   const found =
     task === null
       ? cancelled
