@@ -13,6 +13,7 @@ import { LEASES, type Leases } from '#leases/leases';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
 import { READ_STORE, type ReadStore, type ViewStore } from '#read-store/read-store';
+import type { AheadPlace } from '#read-store/sqlite-ahead';
 import { CLOCK, systemClock } from '#runtime/clock';
 import { CONFIG, ConfigError, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';
 import { parseKafkaAddress } from '#runtime/engine-address';
@@ -154,12 +155,23 @@ export async function openEventStore(config: Config, logger: Logger, checked: bo
   );
 }
 
+/** Threads need compiled JavaScript: beside this file in the product, in `dist` under a test runner. */
+function viewsThread({ eventStoreUrl }: Config, eventsFile: string): AheadPlace | null {
+  if (eventStoreUrl !== 'sqlite') return null;
+  const thread = ['./views-thread.js', '../dist/services/views-thread.js']
+    .map((place) => new URL(place, import.meta.url))
+    .find((place) => existsSync(place));
+  return thread === undefined ? null : { thread, eventsFile };
+}
+
 /** Rejects with `ConfigError` or `PartUnreachable`. */
 export async function openReadStore(config: Config, logger: Logger): Promise<ViewStore> {
   const { readStoreUrl: url, installation } = config;
   if (url === 'sqlite') {
     const { createSqliteReadStore } = await import('#read-store/sqlite');
-    return fromDataFolder(config, async (file) => createSqliteReadStore(file('views.db')));
+    return fromDataFolder(config, async (file) =>
+      createSqliteReadStore(file('views.db'), viewsThread(config, file('events.db'))),
+    );
   }
   const { createMongoReadStore } = await import('#read-store/mongo');
   return reachPart({ variable: 'READ_STORE_URL', url, logger }, () =>

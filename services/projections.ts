@@ -9,7 +9,7 @@ import { forgetOtherHistory, type HistoryParts } from '#read-store/other-history
 import { settled, type Projected } from '#read-store/projected';
 import { startProjection, type ProjectionOptions } from '#read-store/projection';
 import type { AnyView, ViewStore } from '#read-store/read-store';
-import { createViewBuilder, type ViewBuilder } from '#read-store/view-builder';
+import { createViewBuilder, type BuiltDocuments, type ViewBuilder } from '#read-store/view-builder';
 import { AppError } from '#runtime/errors';
 import { accountProjections } from './accounts/views.js';
 import { deliveriesView, deliveryIdOf, projectDelivery } from './delivery/delivery-view.js';
@@ -28,6 +28,10 @@ export interface KeptView {
   keep(parts: Parts): LeasedWork;
   /** Begins it anew, for who hands over every event from the first on and alone keeps it meanwhile. */
   build(readStore: ViewStore): Promise<ViewBuilder>;
+  /** Whether events of the stream feed it. */
+  isFedBy(stream: string): boolean;
+  /** Builds it under another name, for who hands over its own events from the first on. */
+  builder(built: string, documents: BuiltDocuments): ViewBuilder;
   /** Its documents by id as these events alone make them, all at once: what an audit holds the kept view against. */
   replay(events: readonly RecordedEvent[]): ReadonlyMap<string, object>;
 }
@@ -48,7 +52,8 @@ function replayed<Document extends object>(
 }
 
 function kept<Document extends object>(projected: Projected<Document>): KeptView {
-  const { view } = projected;
+  const { view, prefixes } = projected;
+  const isFedBy = (stream: string): boolean => prefixes.some((prefix) => stream.startsWith(prefix));
   return {
     name: view.name,
     view,
@@ -56,10 +61,10 @@ function kept<Document extends object>(projected: Projected<Document>): KeptView
     async build(readStore) {
       await readStore.reset(view);
       const builder = createViewBuilder(projected, view, readStore);
-      const isFed = ({ stream }: RecordedEvent): boolean =>
-        projected.prefixes.some((prefix) => stream.startsWith(prefix));
-      return { ...builder, apply: (events) => builder.apply(events.filter(isFed)) };
+      return { ...builder, apply: (events) => builder.apply(events.filter(({ stream }) => isFedBy(stream))) };
     },
+    isFedBy,
+    builder: (built, documents) => createViewBuilder(projected, { ...view, name: built, indexes: [] }, documents),
     replay: (events) => replayed(projected, events),
   };
 }

@@ -51,7 +51,7 @@ export function createCodec(catalogue: typeof eventCatalogue, upcasters: Upcaste
       const entry = catalogue[recorded.type];
       if (entry === undefined) throw new UnreadableEvent(recorded, 'the type is unknown');
       if (recorded.version > entry.version) throw new UnreadableEvent(recorded, 'it was written by a newer version');
-      const steps = upcasters[recorded.type] ?? [];
+      const steps = recorded.version < entry.version ? (upcasters[recorded.type] ?? []) : [];
       const data = steps.slice(recorded.version - 1).reduce((older, step) => step(older), recorded.data);
       return { type: recorded.type, data } as DomainEvent as Event;
     },

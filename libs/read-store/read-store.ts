@@ -101,12 +101,34 @@ export interface ReadStore {
   close(): Promise<void>;
 }
 
+/** A view that is built beside another, as far as the events lie back. */
+export interface AheadBuild {
+  readonly view: AnyView;
+  readonly built: AnyView;
+  /** Position up to which. */
+  readonly end: number;
+  /** Called now and then with how far it is and how many events were for it. What it rejects with ends the build. */
+  come(position: number, events: number): Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** Everything up to the position is in the build; so many events were for it. */
+export interface BuiltAhead {
+  readonly position: number;
+  readonly events: number;
+}
+
 /** What who keeps views needs besides. */
 export interface ViewKeeper {
   /** What the view has seen; null where it has seen nothing. */
   seen(view: AnyView): Promise<Seen | null>;
   /** Makes the view's indexes on `built`, which may take long: who builds does so without, which costs less than half. */
   index(view: AnyView, built: AnyView): Promise<void>;
+  /**
+   * Only of a store that can do so beside everything else: makes what events that lie back make of the view, faster than who
+   * follows them. Null where it could not, or need not; then `built` may hold some of it. Rejects as `come` does.
+   */
+  buildAhead?(build: AheadBuild): Promise<BuiltAhead | null>;
   /** Drops documents and checkpoint. */
   reset(view: AnyView): Promise<void>;
   /**

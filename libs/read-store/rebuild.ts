@@ -13,7 +13,7 @@ import { gathered } from '#event-store/gathered';
 import { AppError } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
 import type { Projected } from './projected.js';
-import type { AnyView, DocumentWrite, ReadStore, ViewDefinition, ViewStore } from './read-store.js';
+import type { AnyView, BuiltAhead, DocumentWrite, ReadStore, ViewDefinition, ViewStore } from './read-store.js';
 import { createTurns, type Turns } from './turns.js';
 import { createViewBuilder } from './view-builder.js';
 
@@ -55,6 +55,8 @@ export interface RebuildParts<Document extends object> extends Projected<Documen
   readonly isAlone: boolean;
 }
 
+/** Less lies back not far enough to be built ahead. */
+const aheadOf = 10_000;
 const lookEveryMs = 1_000;
 const tellEveryMs = 250;
 /** A build that nobody tells of for so many looks was cut off. */
@@ -110,6 +112,24 @@ function createTelling(readStore: ReadStore, view: AnyView, build: string) {
   };
 }
 
+/** What lies back, where the store builds that by itself. The last event of all is left: it is followed as what comes. */
+async function buildAhead<Document extends object>(
+  parts: RebuildParts<Document>,
+  built: AnyView,
+  end: number,
+  tell: ReturnType<typeof createTelling>,
+  signal: AbortSignal,
+): Promise<BuiltAhead | null> {
+  const { view, readStore, live } = parts;
+  if (readStore.buildAhead === undefined || end < aheadOf || !(await isMuch(parts, signal))) return null;
+  const come = (done: number, events: number): Promise<void> =>
+    tell({ state: 'building', done, total: Math.max(end, live.seen() ?? 0), events });
+  const found = await readStore.buildAhead({ view, built, end: end - 1, come, signal });
+  // What could not be done so begins again.
+  if (found === null && !signal.aborted) await readStore.reset(built);
+  return found;
+}
+
 /**
  * Builds the view beside and puts it in the place of the live one. Rejects with `TakenOver`, or with what hindered it.
  *
@@ -123,14 +143,18 @@ async function build<Document extends object>(
 ): Promise<void> {
   const { view, prefixes, eventStore, readStore, live } = parts;
   const built = besideOf(view, name);
-  const builder = createViewBuilder(parts, built, readStore);
   const tell = createTelling(readStore, view, name);
   let events = 0;
   let release: (() => void) | null = null;
   const end = await eventStore.lastPosition();
   if (end === null) return tell({ state: 'done', done: 0, total: 0, events });
+  const ahead = await buildAhead(parts, built, end, tell, signal);
+  if (signal.aborted) return;
+  const after = ahead?.position ?? null;
+  const builder = createViewBuilder(parts, built, readStore, after);
+  events += ahead?.events ?? 0;
   try {
-    for await (const batch of gathered(eventStore, { prefixes, after: null, signal })) {
+    for await (const batch of gathered(eventStore, { prefixes, after, signal })) {
       if (signal.aborted) return;
       await builder.apply(batch.events);
       events += batch.events.length;
@@ -228,8 +252,9 @@ export function createRebuilder<Document extends object>(parts: RebuildParts<Doc
   const { view, readStore, isAlone, logger } = parts;
   const isOurs = createChoice();
   const builds = createTurns();
+  // All look at the same moments: views that are asked for together are built together.
   const pause = (signal: AbortSignal): Promise<void> =>
-    delay(lookEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
+    delay(lookEveryMs - (Date.now() % lookEveryMs), undefined, { signal, ref: false }).catch(() => undefined);
   let own: string | null = null;
 
   /** Carries out what is asked for, if that is for us. */

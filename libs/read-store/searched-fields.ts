@@ -11,9 +11,20 @@ export function partOfName(name: string): string {
   return name.replaceAll('.', '__');
 }
 
+/** Taken apart once: there are as many as the code names. */
+const paths = new Map<string, readonly string[]>();
+
+function pathOf(field: string): readonly string[] {
+  const known = paths.get(field);
+  if (known !== undefined) return known;
+  const path = field.split('.');
+  paths.set(field, path);
+  return path;
+}
+
 function valueAt(document: object, field: string): Json | undefined {
   let value: Json | undefined = document as JsonObject;
-  for (const part of field.split('.')) {
+  for (const part of pathOf(field)) {
     if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined;
     value = Object.hasOwn(value, part) ? (value as JsonObject)[part] : undefined;
   }
@@ -32,6 +43,15 @@ export function searchedValues(view: AnyView, document: object): SearchedValue[]
     const value = valueAt(document, field);
     return Array.isArray(value) ? value.map(simple) : simple(value);
   });
+}
+
+export type PlainValue = string | number | null;
+
+/** The same for an engine that has no lists: as JSON text. */
+export function plainValues(view: AnyView, document: object): PlainValue[] {
+  return searchedValues(view, document).map((value) =>
+    value !== null && typeof value === 'object' ? JSON.stringify(value) : value,
+  );
 }
 
 /** A filter's value as it is kept. */

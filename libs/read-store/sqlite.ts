@@ -13,9 +13,8 @@ import {
   type ViewDefinition,
   type ViewKeeper,
 } from './read-store.js';
-import { partOfName, searchedFor, searchedValues, type SearchedValue } from './searched-fields.js';
-
-type Value = string | number | null;
+import { partOfName, plainValues, searchedFor, type PlainValue } from './searched-fields.js';
+import { createAhead, type AheadPlace, type Answer } from './sqlite-ahead.js';
 
 interface OpenView {
   readonly table: string;
@@ -30,12 +29,9 @@ const nameOf = (prefix: 'view' | 'field', name: string): string => `${prefix}_${
 /** Prefixed: a field may be called `id` or `document` too. */
 const columnOf = (field: string): string => `"${nameOf('field', field)}"`;
 
-/** Lists as JSON text: `json_each` looks inside. */
-const toColumn = (value: SearchedValue): Value => (Array.isArray(value) ? JSON.stringify(value) : (value as Value));
-
 const escapeLike = (text: string): string => text.replace(/[\\%_]/g, (character) => `\\${character}`);
 
-function toCondition(filter: FieldFilter): { readonly sql: string; readonly values: readonly Value[] } {
+function toCondition(filter: FieldFilter): { readonly sql: string; readonly values: readonly PlainValue[] } {
   if ('contains' in filter) {
     const alternatives = filter.fields.map((field) => `${columnOf(field)} LIKE ? ESCAPE '\\'`);
     return {
@@ -56,7 +52,7 @@ function toCondition(filter: FieldFilter): { readonly sql: string; readonly valu
     return { sql: `EXISTS (SELECT 1 FROM json_each(${column}) WHERE value = ?)`, values: [searchedFor(filter.has)] };
   }
   const { from, to } = filter;
-  const bounds: { readonly sql: string; readonly value: Value }[] = [];
+  const bounds: { readonly sql: string; readonly value: PlainValue }[] = [];
   // To SQLite each number is less than each text: an open end stops where the other kind begins.
   if (from !== undefined) bounds.push({ sql: `${column} >= ?`, value: from });
   else if (typeof to === 'string') bounds.push({ sql: `${column} >= ?`, value: '' });
@@ -69,7 +65,10 @@ function toCondition(filter: FieldFilter): { readonly sql: string; readonly valu
 }
 
 /** Rows behind a cursor, for any mix of directions: (a, b, id) compared field by field. */
-function toBehind({ sort, behind }: PageQuery): { readonly sql: string; readonly values: readonly Value[] } | null {
+function toBehind({
+  sort,
+  behind,
+}: PageQuery): { readonly sql: string; readonly values: readonly PlainValue[] } | null {
   if (behind === undefined) return null;
   const fields = [...sort, { field: '', descending: sort.at(-1)?.descending ?? false }];
   const values = [...behind.values, behind.id].map(searchedFor);
@@ -103,8 +102,11 @@ function addEventColumn(database: Database): void {
   });
 }
 
-/** `file`: a path or `:memory:`. Throws `DatabaseInUse` where another process writes it for longer than a connection waits. */
-export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
+/**
+ * `file`: a path or `:memory:`. `ahead`: where events that lie back are read in a thread. Throws `DatabaseInUse` where another
+ * process writes it for longer than a connection waits.
+ */
+export function createSqliteReadStore(file: string, ahead: AheadPlace | null = null): ReadStore & ViewKeeper {
   const database = openDatabase({
     file,
     // Views are derived: after a power cut their checkpoint is as old as they are, and the events are read again.
@@ -221,7 +223,44 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
     return statement;
   };
 
+  const load = <D extends object>(view: ViewDefinition<D>, ids: readonly string[]): Map<string, DocumentWrite<D>> => {
+    const statement = openView(view).load;
+    const stored = new Map<string, DocumentWrite<D>>();
+    for (const id of ids) {
+      const row = statement.get(id);
+      if (row === undefined) continue;
+      stored.set(id, {
+        id,
+        revision: row['revision'] as number,
+        document: JSON.parse(row['document'] as string) as D,
+      });
+    }
+    return stored;
+  };
+
+  const answerThread: Answer = ({ built }, asked) => {
+    try {
+      if (asked.what === 'load') return [...load(built, asked.ids).values()];
+      const { save, remove } = openView(built);
+      inTransaction(database, () => {
+        for (const row of asked.rows) {
+          const [id, revision, document] = row;
+          if (document === null) remove.run(id, revision);
+          else save.run(...row);
+        }
+        if (asked.checkpoint !== null)
+          setCheckpoint.run(built.name, asked.checkpoint, toText(asked.event ?? undefined));
+      });
+      return [];
+    } catch {
+      return null;
+    }
+  };
+  const builds = ahead === null ? null : createAhead(ahead, answerThread);
+
   return {
+    ...(builds === null ? {} : { buildAhead: builds.build }),
+
     async save(view, writes, checkpoint, after, event) {
       const { save, remove } = openView(view);
       try {
@@ -230,7 +269,8 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
           for (const { id, revision, document } of writes) {
             if (document === null) remove.run(id, revision);
             else {
-              save.run(id, revision, JSON.stringify(document), ...searchedValues(view, document).map(toColumn));
+              // Lists as JSON text: `json_each` looks inside.
+              save.run(id, revision, JSON.stringify(document), ...plainValues(view, document));
             }
           }
           if (checkpoint !== null) setCheckpoint.run(view.name, checkpoint, toText(event));
@@ -245,19 +285,8 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
       return row === undefined ? null : (JSON.parse(row['document'] as string) as D);
     },
 
-    async load<D extends object>(view: ViewDefinition<D>, ids: readonly string[]) {
-      const { load } = openView(view);
-      const stored = new Map<string, DocumentWrite<D>>();
-      for (const id of ids) {
-        const row = load.get(id);
-        if (row === undefined) continue;
-        stored.set(id, {
-          id,
-          revision: row['revision'] as number,
-          document: JSON.parse(row['document'] as string) as D,
-        });
-      }
-      return stored;
+    async load(view, ids) {
+      return load(view, ids);
     },
 
     async page<D extends object>(view: AnyView, query: PageQuery) {
@@ -341,6 +370,7 @@ export function createSqliteReadStore(file: string): ReadStore & ViewKeeper {
     },
 
     async close() {
+      await builds?.stop();
       await discarded.stop();
       if (database.isOpen) database.close();
     },

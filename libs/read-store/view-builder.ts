@@ -1,7 +1,10 @@
 /** Builds a view from the first event on, as the only one who writes it: what was written is remembered, not read again. */
 import type { RecordedEvent } from '#event-store/event-store';
 import { settled, type Projected } from './projected.js';
-import type { DocumentWrite, ReadStore, ViewDefinition } from './read-store.js';
+import type { ReadStore, ViewDefinition } from './read-store.js';
+
+/** Where documents of a view that is being built are kept. */
+export type BuiltDocuments = Pick<ReadStore, 'save' | 'load'>;
 
 export interface ViewBuilder {
   /** Applies the events of one batch, and writes what has not changed for the longest. */
@@ -10,12 +13,14 @@ export interface ViewBuilder {
   flush(position: number): Promise<void>;
 }
 
-/** So many changed documents are kept back, those that changed last: a task that ran a hundred times is written once. */
-const keptBack = 2_000;
+/**
+ * So many documents that were used are remembered, and as many of those used before them. What has not been used for so long
+ * is written then, once: a task that ran a hundred times meanwhile costs one write.
+ */
+const rememberedAtOnce = 4_000;
 /** Whatever else this process does waits for no more than one write of so many, or so many events. */
 const writtenAtOnce = 500;
 const appliedAtOnce = 1_000;
-const rememberedLimit = 8_000;
 
 const markBits = 24;
 
@@ -44,70 +49,103 @@ function createMarks() {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** `built` must be empty and nobody else's. */
+interface Known<Document extends object> {
+  readonly id: string;
+  revision: number;
+  document: Document | null;
+  /** Not written as it is now. */
+  isChanged: boolean;
+}
+
+/**
+ * `built` must be nobody else's, and empty; or, where everything up to the position `after` is in it already, it is gone on
+ * with from there.
+ */
 export function createViewBuilder<Document extends object>(
   { idOf, reduce }: Pick<Projected<Document>, 'idOf' | 'reduce'>,
   built: ViewDefinition<Document>,
-  readStore: ReadStore,
+  readStore: BuiltDocuments,
+  after: number | null = null,
 ): ViewBuilder {
-  /** By id; those used last stand last. A removed document is remembered until it is written. */
-  const known = new Map<string, DocumentWrite<Document>>();
-  const changed = new Set<string>();
-  const written = createMarks();
-  let applied = -1;
+  /** What was used last, and what was used before that. A removed document is remembered until it is written. */
+  let recent = new Map<string, Known<Document>>();
+  let earlier = new Map<string, Known<Document>>();
+  const marks = createMarks();
+  const written = { add: marks.add, mayHave: (id: string) => after !== null || marks.mayHave(id) };
+  let applied = after ?? -1;
   let last: RecordedEvent | undefined;
 
-  const loadUnknown = async (ids: ReadonlySet<string>): Promise<void> => {
-    const unknown = [...ids].filter((id) => !known.has(id) && written.mayHave(id));
-    if (unknown.length === 0) return;
-    for (const [id, write] of await readStore.load(built, unknown)) known.set(id, write);
+  const find = (id: string): Known<Document> | undefined => {
+    const used = recent.get(id);
+    if (used !== undefined) return used;
+    const known = earlier.get(id);
+    if (known === undefined) return undefined;
+    earlier.delete(id);
+    recent.set(id, known);
+    return known;
   };
 
-  /** Those used last stay, so also those that are not written yet. */
-  const forget = (): void => {
-    for (const id of known.keys()) {
-      if (known.size <= rememberedLimit) return;
-      known.delete(id);
+  /** Which document each of the events is about, once those that were written are there. */
+  const loadFor = async (events: readonly RecordedEvent[]): Promise<(string | null)[]> => {
+    const unknown = new Set<string>();
+    const ids = events.map((event) => {
+      // Handed over again: what was removed meanwhile would be made anew.
+      const id = event.position <= applied ? null : idOf(event);
+      if (id !== null && find(id) === undefined && written.mayHave(id)) unknown.add(id);
+      return id;
+    });
+    if (unknown.size > 0) {
+      for (const [id, write] of await readStore.load(built, [...unknown]))
+        recent.set(id, { ...write, isChanged: false });
     }
+    return ids;
   };
 
-  const write = async (ids: readonly string[]): Promise<void> => {
-    for (const id of ids) {
-      changed.delete(id);
-      written.add(id);
+  const write = async (documents: Iterable<Known<Document>>): Promise<void> => {
+    let writes: Known<Document>[] = [];
+    const save = async (): Promise<void> => {
+      await readStore.save(built, writes, null);
+      for (const { id } of writes) written.add(id);
+      writes = [];
+    };
+    for (const known of documents) {
+      // What was made and removed meanwhile was never there.
+      if (!known.isChanged || (known.document === null && !written.mayHave(known.id))) continue;
+      known.isChanged = false;
+      writes.push(known);
+      if (writes.length < writtenAtOnce) continue;
+      await save();
+      await turn();
     }
-    await readStore.save(
-      built,
-      ids.flatMap((id) => known.get(id) ?? []),
-      null,
-    );
+    if (writes.length > 0) await save();
+  };
+
+  const forgetEarlier = async (): Promise<void> => {
+    await write(earlier.values());
+    earlier = recent;
+    recent = new Map();
   };
 
   const applySome = async (events: readonly RecordedEvent[]): Promise<void> => {
-    const about = events.flatMap((event) => {
-      // Handed over again: what was removed meanwhile would be made anew.
-      if (event.position <= applied) return [];
-      const id = idOf(event);
-      return id === null ? [] : [{ id, event }];
-    });
-    last = events.at(-1) ?? last;
-    applied = last?.position ?? applied;
-    await loadUnknown(new Set(about.map(({ id }) => id)));
-    for (const { id, event } of about) {
-      const current = known.get(id);
-      const before = current?.document ?? null;
+    const ids = await loadFor(events);
+    for (const [index, event] of events.entries()) {
+      const id = ids[index] ?? null;
+      if (id === null) continue;
+      const known = find(id);
+      const before = known?.document ?? null;
       const document = reduce(before, event);
       if (document === before) continue;
-      known.delete(id);
-      known.set(id, { id, revision: event.position, document: settled(document) });
-      changed.delete(id);
-      changed.add(id);
+      const revision = event.position;
+      if (known === undefined) recent.set(id, { id, revision, document: settled(document), isChanged: true });
+      else {
+        known.revision = revision;
+        known.document = settled(document);
+        known.isChanged = true;
+      }
     }
-    for (let over = changed.size - keptBack; over > 0; over = changed.size - keptBack) {
-      await write([...changed].slice(0, Math.min(over, writtenAtOnce)));
-      if (over > writtenAtOnce) await turn();
-    }
-    forget();
+    last = events.at(-1) ?? last;
+    applied = last?.position ?? applied;
+    if (recent.size > rememberedAtOnce) await forgetEarlier();
   };
 
   return {
@@ -119,10 +157,8 @@ export function createViewBuilder<Document extends object>(
     },
 
     async flush(position) {
-      while (changed.size > 0) {
-        await write([...changed].slice(0, writtenAtOnce));
-        await turn();
-      }
+      await write(earlier.values());
+      await write(recent.values());
       await readStore.save(built, [], position, undefined, last);
     },
   };

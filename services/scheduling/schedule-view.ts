@@ -38,7 +38,7 @@ function afterScheduleEvent(document: ScheduleDocument | null, recorded: Recorde
     organizationId: recorded.metadata.organizationId,
     plan: data.plan,
     nextDueAt: data.plan.nextDueAt,
-    shard: shardOf(data.plan.taskId),
+    shard: document?.shard ?? shardOf(data.plan.taskId),
     pending,
     pendingSince: null,
     metadata: recorded.metadata,
