@@ -12,19 +12,19 @@ export function partOfName(name: string): string {
 }
 
 /** Taken apart once: there are as many as the code names. */
-const paths = new Map<string, readonly string[]>();
+const steps = new Map<string, readonly string[]>();
 
-function pathOf(field: string): readonly string[] {
-  const known = paths.get(field);
+function stepsTo(field: string): readonly string[] {
+  const known = steps.get(field);
   if (known !== undefined) return known;
   const path = field.split('.');
-  paths.set(field, path);
+  steps.set(field, path);
   return path;
 }
 
 function valueAt(document: object, field: string): Json | undefined {
   let value: Json | undefined = document as JsonObject;
-  for (const part of pathOf(field)) {
+  for (const part of stepsTo(field)) {
     if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined;
     value = Object.hasOwn(value, part) ? (value as JsonObject)[part] : undefined;
   }
