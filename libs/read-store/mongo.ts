@@ -48,6 +48,8 @@ const patienceMs = 5_000;
 const writesAtOnce = 100;
 /** A server carries out ordered writes one by one, others together: with more documents than this two round trips are shorter. */
 const writesWithCheckpoint = 4;
+/** What was read so lately stands: whoever asks again may be overtaken just as well before it writes. */
+const freshMs = 100;
 const renamePatienceMs = 60_000;
 /** Indexes of a million documents take minutes on a slow server. */
 const indexPatienceMs = 600_000;
@@ -142,6 +144,8 @@ export async function createMongoReadStore(options: MongoReadStoreOptions): Prom
   });
   const { database, within } = connection;
   const opened = new Map<string, Promise<ViewCollection>>();
+  /** Records that came with documents which are about to be written: who writes need not ask again. */
+  const lately = new Map<string, { readonly record: Stored; readonly atMs: number }>();
 
   const open = (view: AnyView): Promise<ViewCollection> => {
     const known = opened.get(view.name);
@@ -170,7 +174,10 @@ export async function createMongoReadStore(options: MongoReadStoreOptions): Prom
 
   /** That the view is still the one whose documents were read: without a record, with more fields or behind, it is not. */
   const checkUnreplaced = async (view: AnyView, after: number | null): Promise<void> => {
-    const record = await recordOf(view);
+    const known = lately.get(view.name);
+    lately.delete(view.name);
+    const isFresh = known !== undefined && performance.now() - known.atMs < freshMs;
+    const record = isFresh ? known.record : await recordOf(view);
     if (record === null || (after !== null && (record.position ?? -1) < after)) throw viewOutOfStep(view);
     if (record.fields?.some((field) => !view.fields.includes(field)) === true) {
       throw unavailable('view_of_newer_version', `The view ${view.name} was made by a newer version of Meerkat.`, 5);
@@ -268,15 +275,18 @@ export async function createMongoReadStore(options: MongoReadStoreOptions): Prom
     async load<D extends object>(view: ViewDefinition<D>, ids: readonly string[]) {
       const collection = await open(view);
       const stored = new Map<string, DocumentWrite<D>>();
+      const projection = { revision: 1, document: 1, position: 1, fields: 1 };
       for (let start = 0; start < ids.length; start += writesAtOnce) {
         const some = ids.slice(start, start + writesAtOnce);
         const found = await read(() =>
-          collection
-            .find({ _id: { $in: some } }, { projection: { revision: 1, document: 1 }, maxTimeMS: patienceMs })
-            .toArray(),
+          collection.find({ _id: { $in: [...some, recordId] } }, { projection, maxTimeMS: patienceMs }).toArray(),
         );
-        for (const { _id, revision = 0, document } of found) {
-          if (typeof _id !== 'string') continue;
+        for (const one of found) {
+          const { _id, revision = 0, document } = one;
+          if (typeof _id !== 'string') {
+            lately.set(view.name, { record: one, atMs: performance.now() });
+            continue;
+          }
           stored.set(_id, { id: _id, revision, document: document === undefined ? null : (JSON.parse(document) as D) });
         }
       }
@@ -299,6 +309,7 @@ export async function createMongoReadStore(options: MongoReadStoreOptions): Prom
 
     async reset(view) {
       opened.delete(view.name);
+      lately.delete(view.name);
       await within(database.collection(collectionName(installation, view)).drop());
     },
 
@@ -313,6 +324,7 @@ export async function createMongoReadStore(options: MongoReadStoreOptions): Prom
       // One step: documents, record and indexes move together. It waits for what is running on either collection.
       await within(database.renameCollection(from, to, { dropTarget: true, writeConcern }), renamePatienceMs);
       opened.delete(built.name);
+      for (const one of [built, view]) lately.delete(one.name);
     },
 
     close: () => connection.close(),
