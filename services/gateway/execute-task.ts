@@ -6,7 +6,7 @@ import { BUS, type Bus, type RequestContext } from '#bus/bus';
 import { requests } from '#contracts/catalogue';
 import { executionsView, queuedExecution, type ExecutionDocument } from '#contracts/run';
 import { dueRun, schedulesView, type DueRun } from '#contracts/schedule';
-import type { TaskDocument } from '#contracts/task';
+import { tasksView, type TaskDocument } from '#contracts/task';
 import type { IdempotentAttempt } from '#http/route';
 import { createPositionWaiter, type PositionWaiter } from '#read-store/await-position';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
@@ -43,14 +43,16 @@ function isFinished({ status }: ExecutionDocument): boolean {
 
 @Injectable()
 export class TaskRunner {
-  private readonly waiter: PositionWaiter;
+  private readonly executions: PositionWaiter;
+  private readonly tasks: PositionWaiter;
 
   constructor(
     @Inject(BUS) private readonly bus: Bus,
     @Inject(READ_STORE) private readonly readStore: ReadStore,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
-    this.waiter = createPositionWaiter(readStore, executionsView);
+    this.executions = createPositionWaiter(readStore, executionsView);
+    this.tasks = createPositionWaiter(readStore, tasksView);
   }
 
   /** The finished execution, or the queued one where it was not to be waited for or took longer. */
@@ -58,13 +60,15 @@ export class TaskRunner {
     await this.refuseBacklog(request.task.id);
     const { runId, run: triggeredRun, position } = await this.trigger(request);
     const run = triggeredRun ?? this.askedBefore(runId, request);
-    if (position !== null) await this.waiter.reached(position, viewWaitMs);
+    if (position !== null) await this.executions.reached(position, viewWaitMs);
     const giveUpAtMs = this.clock.now() + request.waitSeconds * 1_000;
     let lookMs = lookAgainMs;
     for (;;) {
-      const document = await this.readStore.get(executionsView, run.runId);
-      const execution = document === null ? queuedExecution(run, request.task.organizationId) : document;
+      const stored = (await this.readStore.load(executionsView, [run.runId])).get(run.runId);
+      const execution = stored?.document ?? queuedExecution(run, request.task.organizationId);
       const finished = isFinished(execution);
+      // Whoever was told of the end finds it in the task too, in its condition and its health.
+      if (finished && stored !== undefined) await this.tasks.reached(stored.revision, viewWaitMs);
       const leftMs = giveUpAtMs - this.clock.now();
       if (finished || leftMs <= 0 || request.signal.aborted) return { execution, finished };
       await setTimeout(Math.min(lookMs, leftMs), undefined, { signal: request.signal }).catch(() => {});

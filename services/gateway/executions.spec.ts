@@ -4,6 +4,7 @@ import { testRun } from '#contracts/run';
 import { idempotencyView } from '#http/idempotency';
 import { unavailable } from '#runtime/errors';
 import { schedulesView, type DueRun } from '#contracts/schedule';
+import { tasksView } from '#contracts/task';
 import { asJson, type JsonObject } from '#runtime/json';
 import {
   errorOf,
@@ -165,6 +166,24 @@ describe('executions and deliveries', () => {
     );
     expect(member(second.body, 'data', 0, 'id')).not.toBe(member(first.body, 'data', 0, 'id'));
     expect(member(second.body, 'cursor', 'next')).toBeNull();
+  });
+
+  it('answer with the finished one once its task tells of it too', async () => {
+    const { readStore } = opened.stores;
+    const path = `/api/notifications/${idOf(await create())}`;
+    gateway.runs.position = 1_000;
+    let isAnswered = false;
+    const executing = gateway.send('POST', `${path}/execute?wait=5`).then((reply) => {
+      isAnswered = true;
+      return reply;
+    });
+    // Read as often as it takes to be sure that the execution has been seen: each is a round trip.
+    for (let rounds = 0; rounds < 20 || gateway.runs.position === 1_000; rounds += 1) {
+      await gateway.send('GET', `${path}/executions`);
+    }
+    expect(isAnswered).toBe(false);
+    await readStore.save(tasksView, [], 1_000_000);
+    expect((await executing).status).toBe(200);
   });
 
   it('answer 503 to a run by hand while many runs of the task are waiting', async () => {

@@ -54,6 +54,8 @@ export interface GatewayKit {
   readonly snapshots: Snapshots;
   /** Commands that were carried out. */
   readonly commands: Json[];
+  /** Of the newest event of a run. */
+  readonly runs: { position: number };
   addOrganization(plan: Plan): Promise<string>;
   addKey(organizationId: string, scopes: readonly Scope[], more?: Partial<KeyDocument>): Promise<string>;
   send(method: string, path: string, options?: SendOptions): Promise<Reply>;
@@ -203,13 +205,13 @@ export function playedExecution(id: string, organizationId: string, at: string):
 }
 
 /** Plays scheduling and execution: a run that is asked for is recorded at once, true. */
-async function playRuns({ bus, readStore }: KitStores, now: () => number) {
-  let position = 0;
+async function playRuns({ bus, readStore }: KitStores, { runs }: Pick<GatewayKit, 'runs'>, now: () => number) {
   await bus.respond(requests.scheduleTrigger, async (payload, { organizationId }) => {
     const { taskId, runId, force, dryRun } = triggerRun.parse(payload);
     const at = toTimestamp(now());
     const run: DueRun = { runId, taskId, trigger: 'manual', scheduledFor: at, queuedAt: at, force, dryRun };
-    position += 1;
+    runs.position += 1;
+    const { position } = runs;
     const document: ExecutionDocument = { ...playedExecution(runId, organizationId, at), notificationId: taskId };
     await readStore.save(executionsView, [{ id: runId, revision: position, document }], position);
     return asJson({ run, position });
@@ -232,7 +234,8 @@ export async function startGateway(
   const hooks = { beforeCommand: async () => {}, afterCommand: async () => {} };
   const commands: Json[] = [];
   await playTasks(stores, { hooks, commands }, now);
-  await playRuns(stores, now);
+  const runs = { position: 0 };
+  await playRuns(stores, { runs }, now);
   const ids = createIds(now);
   const snapshots = createSqliteSnapshots(':memory:', { keepCount: 10, keepDays: 30 });
   const providers = [
@@ -276,6 +279,7 @@ export async function startGateway(
     logged,
     hooks,
     commands,
+    runs,
     snapshots,
     async addOrganization(plan) {
       const id = ids.next('org');
