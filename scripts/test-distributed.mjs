@@ -48,10 +48,11 @@ async function main(jestArgs) {
         [...ignoring([...neverSpecs, '/test/e2e/', '^(?!.*\\.int\\.spec\\.ts$)']), '--maxWorkers=2', ...jestArgs],
         options,
       );
-      // One installation at a time: it is six processes, on three servers.
+      // Two installations at a time: one waits for what takes its time, as for the sessions of processes that were killed,
+      // while the other is at work.
       const endToEnd = await runJest(
         'End-to-end specs on services and replicas',
-        [...ignoring([...neverSpecs, '/test/e2e/one-process/', '^(?!.*/test/e2e/)']), '--maxWorkers=1', ...jestArgs],
+        [...ignoring([...neverSpecs, '/test/e2e/one-process/', '^(?!.*/test/e2e/)']), '--maxWorkers=2', ...jestArgs],
         options,
       );
       return [specs, endToEnd];

@@ -53,8 +53,8 @@ export interface DistributedOptions extends InstallationOptions {
   readonly addressesFor?: (roles: string) => ServerAddresses;
 }
 
-/** In no more processes than two cores bear; `npm run chaos` gives each role its own. */
-const defaultLayout = ['gateway', 'accounts,tasks,scheduling', 'execution,delivery'];
+/** In no more processes than two cores bear, for a start of each takes a second of one; `npm run chaos` gives each role its own. */
+const defaultLayout = ['gateway,accounts', 'tasks,scheduling,execution,delivery'];
 const replicas = [1, 2] as const;
 
 async function freePort(): Promise<number> {
@@ -185,6 +185,8 @@ export async function distributedInstallation(
     async remove() {
       await Promise.all(members.filter(({ pid }) => pid !== null).map((member) => member.kill('SIGKILL')));
       await storeProxy.close();
+      // What is left on the servers would be in the way of every later installation: they list all topics and collections.
+      await Promise.all([dropViews(servers, name), dropMessages(servers, name)]);
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -209,27 +211,61 @@ async function storedEvents(servers: ServerAddresses, installation: string): Pro
   }));
 }
 
-async function storedViews({ readStoreUrl }: ServerAddresses, installation: string): Promise<StoredBytes[]> {
+async function withCollections<Found>(
+  { readStoreUrl }: ServerAddresses,
+  installation: string,
+  work: (collections: readonly mongo.Collection[]) => Promise<Found>,
+): Promise<Found> {
   const client = await mongo.MongoClient.connect(readStoreUrl);
   try {
-    const found: StoredBytes[] = [];
-    for (const { name } of await client.db().listCollections({}, { nameOnly: true }).toArray()) {
-      if (!name.startsWith(installation)) continue;
-      for await (const document of client.db().collection(name).find()) {
-        found.push({ name: `document in ${name}`, bytes: Buffer.from(JSON.stringify(document)) });
-      }
-    }
-    return found;
+    const listed = await client.db().listCollections({}, { nameOnly: true }).toArray();
+    const names = listed.map(({ name }) => name).filter((name) => name.startsWith(installation));
+    return await work(names.map((name) => client.db().collection(name)));
   } finally {
     await client.close();
   }
 }
 
-/** Every message there is in every topic, read up to where each partition ended when it was looked at. */
-async function storedMessages({ busUrl }: ServerAddresses, installation: string): Promise<StoredBytes[]> {
+function storedViews(servers: ServerAddresses, installation: string): Promise<StoredBytes[]> {
+  return withCollections(servers, installation, async (collections) => {
+    const found: StoredBytes[] = [];
+    for (const collection of collections) {
+      for await (const document of collection.find()) {
+        found.push({
+          name: `document in ${collection.collectionName}`,
+          bytes: Buffer.from(JSON.stringify(document)),
+        });
+      }
+    }
+    return found;
+  });
+}
+
+const dropViews = (servers: ServerAddresses, installation: string): Promise<void> =>
+  withCollections(servers, installation, async (collections) => {
+    for (const collection of collections) await collection.drop();
+  });
+
+function openKafka({ busUrl }: ServerAddresses): Kafka {
   const address = parseKafkaAddress(busUrl);
   if (address === null) throw new Error(`not an address of Kafka: ${busUrl}`);
-  const kafka = new Kafka({ clientId: 'e2e', brokers: [...address.brokers], logLevel: logLevel.NOTHING });
+  return new Kafka({ clientId: 'e2e', brokers: [...address.brokers], logLevel: logLevel.NOTHING });
+}
+
+async function dropMessages(servers: ServerAddresses, installation: string): Promise<void> {
+  const admin = openKafka(servers).admin();
+  await admin.connect();
+  try {
+    const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(`${installation}.`));
+    if (topics.length > 0) await admin.deleteTopics({ topics });
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+/** Every message there is in every topic, read up to where each partition ended when it was looked at. */
+async function storedMessages(servers: ServerAddresses, installation: string): Promise<StoredBytes[]> {
+  const kafka = openKafka(servers);
   const admin = kafka.admin();
   await admin.connect();
   const consumer = kafka.consumer({ groupId: `e2e-reader-${crypto.randomUUID()}` });

@@ -134,7 +134,8 @@ export const kafkaServer = (user: KafkaUser | null, door: Door | null = null) =>
       const users = mechanisms.flatMap((mechanism) => ['--add-scram', `${mechanism}${secret}`]);
       await runTool('java', ['-XX:TieredStopAtLevel=1', ...tool, ...users], javaAdvice);
     }
-    const limits = ['-Xms128m', '-Xmx512m', '-XX:+UseSerialGC'];
+    // The second compiler takes more in the few minutes of a suite than it gives.
+    const limits = ['-Xms128m', '-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
     const logging = ['-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-Dorg.slf4j.simpleLogger.showDateTime=true'];
     return { program: 'java', args: [...limits, ...logging, '-cp', classPath, 'kafka.Kafka', settingsFile] };
   },
