@@ -165,12 +165,12 @@ function viewsThread({ eventStoreUrl }: Config, eventsFile: string): AheadPlace 
 }
 
 /** Rejects with `ConfigError` or `PartUnreachable`. */
-export async function openReadStore(config: Config, logger: Logger): Promise<ViewStore> {
+export async function openReadStore(config: Config, logger: Logger, isAheadWanted = false): Promise<ViewStore> {
   const { readStoreUrl: url, installation } = config;
   if (url === 'sqlite') {
     const { createSqliteReadStore } = await import('#read-store/sqlite');
     return fromDataFolder(config, async (file) =>
-      createSqliteReadStore(file('views.db'), viewsThread(config, file('events.db'))),
+      createSqliteReadStore(file('views.db'), isAheadWanted ? viewsThread(config, file('events.db')) : null),
     );
   }
   const { createMongoReadStore } = await import('#read-store/mongo');
@@ -230,12 +230,18 @@ async function openBus(
 }
 
 /** What was opened before a part that cannot be is closed again. */
-async function openStores(config: Config, logger: Logger, checked: boolean, secretKey: Uint8Array): Promise<Stores> {
+async function openStores(
+  config: Config,
+  logger: Logger,
+  checked: boolean,
+  secretKey: Uint8Array,
+  isAheadWanted: boolean,
+): Promise<Stores> {
   const eventStore = await openEventStore(config, logger, checked);
   let readStore: ViewStore | null = null;
   let snapshots: Snapshots | null = null;
   try {
-    readStore = await openReadStore(config, logger);
+    readStore = await openReadStore(config, logger, isAheadWanted);
     await refuseUnfinishedMigration(readStore);
     snapshots = await openSnapshots(config, logger, checked);
     return { eventStore, readStore, snapshots, ...(await openBus(config, logger, eventStore, secretKey)) };
@@ -268,8 +274,10 @@ export function pageParserOf({ pageParser }: Config): PageParserName {
   throw new ConfigError(['PAGE_PARSER: lexbor is not built; run `npm run build:parser`, or set it to auto.']);
 }
 
-/** Opens every part that the settings name. Rejects with `ConfigError` where one cannot be used. */
-export async function openPorts(config: Config, logger: Logger): Promise<Ports> {
+/**
+ * Opens every part that the settings name. `isAheadWanted`: views that lie back are built in a thread, by a process that has
+ * nothing else to do; in a server that is busy with other things they share its turns. Rejects with `ConfigError` where one cannot be used. */
+export async function openPorts(config: Config, logger: Logger, isAheadWanted = false): Promise<Ports> {
   const pageParser = pageParserOf(config);
   const folder = embedded(config) ? enterDataFolder(config) : null;
   if (folder?.wasUnclean === true) logger.warn({}, 'the last process did not end in order; checking the event store');
@@ -279,6 +287,7 @@ export async function openPorts(config: Config, logger: Logger): Promise<Ports> 
     logger,
     folder?.wasUnclean === true,
     secretKey,
+    isAheadWanted,
   );
   const leases = await openLeases(config, logger, readStore);
   const [{ createEventVault }, { createOutbound }, { createHttpPageLoader }, { createQuickJsSandbox }] =
