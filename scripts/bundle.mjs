@@ -61,14 +61,17 @@ function placesOfModules(outputFolder) {
   };
 }
 
-/** What code made for CommonJS expects to find around it. */
+/**
+ * What code made for CommonJS expects to find around it. Its own names begin with `$`, as no name of ours does: esbuild does
+ * not see what stands here, and would let a module have the same one.
+ */
 const surroundings = `
-import { createRequire as requireFrom } from 'node:module';
-import { dirname as folderOf } from 'node:path';
-import { fileURLToPath as pathOf } from 'node:url';
-const require = requireFrom(import.meta.url);
-const __filename = pathOf(import.meta.url);
-const __dirname = folderOf(__filename);
+import { createRequire as $requireFrom } from 'node:module';
+import { dirname as $folderOf } from 'node:path';
+import { fileURLToPath as $pathOf } from 'node:url';
+const require = $requireFrom(import.meta.url);
+const __filename = $pathOf(import.meta.url);
+const __dirname = $folderOf(__filename);
 `;
 
 async function bundleOnDemand(root, name, paths) {
@@ -110,7 +113,7 @@ async function bundleEvaluator(root) {
     minifyWhitespace: true,
     legalComments: 'none',
     banner: {
-      js: `import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);`,
+      js: `import { createRequire as $requireFrom } from 'node:module'; const require = $requireFrom(import.meta.url);`,
     },
     logLevel: 'error',
   });

@@ -96,15 +96,17 @@ function startPass({ thread, eventsFile }: AheadPlace, answer: Answer) {
     }
   };
   const asked: Extract<FromThread, { kind: 'call' }>[] = [];
-  let answering: Promise<void> | null = null;
+  let isAnswering = false;
   /** One at a time: whoever else waits has his turn in between. */
   const answerAll = async (): Promise<void> => {
+    if (isAnswering) return;
+    isAnswering = true;
     for (let next = asked.shift(); next !== undefined; next = asked.shift()) {
       const one = joined.get(next.built);
       send({ kind: 'answer', call: next.call, documents: one === undefined ? null : answer(one.build, next.asked) });
       await nextTurn();
     }
-    answering = null;
+    isAnswering = false;
   };
   worker.on('message', (message: FromThread) => {
     if (message.kind === 'ready') {
@@ -114,7 +116,7 @@ function startPass({ thread, eventsFile }: AheadPlace, answer: Answer) {
     }
     if (message.kind === 'call') {
       asked.push(message);
-      answering ??= answerAll();
+      void answerAll();
       return;
     }
     const one = joined.get(message.built);
