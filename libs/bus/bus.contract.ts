@@ -402,6 +402,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       };
       await bus.consume(options, take('one'));
       await second.consume(options, take('two'));
+      await test.joined?.();
       const ids = Array.from({ length: 120 }, (_, index) => `m${index}`);
       await bus.publish(
         'task',
@@ -418,6 +419,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       const handled = collector();
       await bus.consume(options, async ({ id }) => handled.add(`one ${id}`));
       const leaving = await second.consume(options, async ({ id }) => handled.add(`two ${id}`));
+      await test.joined?.();
       await leaving.stop();
       const keys = Array.from({ length: 40 }, (_, index) => `m${index}`);
       await second.publish(
@@ -465,6 +467,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       const second = await test.another();
       const leaving = await bus.respond('desk', async () => 'one');
       await second.respond('desk', async () => 'two');
+      await test.joined?.();
       await leaving.stop();
       const answers = await Promise.all(Array.from({ length: 20 }, () => bus.request('desk', {}, context)));
       expect(new Set(answers)).toEqual(new Set(['two']));
