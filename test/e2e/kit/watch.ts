@@ -1,5 +1,6 @@
 /** A page that is watched, and everybody who is told when it changes: what a story about it does, and how its record is judged. */
 import { expect } from '@jest/globals';
+import { z } from 'zod';
 import type { Execution } from './api.js';
 import { startHookSink, type HookSink, type ReceivedHook } from './hook-sink.js';
 import type { Installation } from './installation.js';
@@ -8,6 +9,8 @@ import { startMailSink, type MailSink, type ReceivedMail } from './mail-sink.js'
 import { html, startPageSite, type PageSite } from './page-site.js';
 import { whenInStock } from './settings.js';
 import { until } from './until.js';
+
+const lastRun = z.object({ id: z.string() });
 
 export const secret = `whsec_${Buffer.alloc(24, 3).toString('base64')}`;
 
@@ -126,6 +129,15 @@ export class Watch {
       (await api.executions(this.taskId)).every(({ status }) => !['queued', 'running'].includes(status)),
     );
     await this.everybodyTold();
+  }
+
+  /** Once it has settled: each view has its own pace, and the one that shows its last run may be ahead of those that the task is told from. */
+  async toldOfLastRun(): Promise<void> {
+    await until(`${this.name} tells of its last run, and of none to come`, async () => {
+      const { nextRunAt, lastExecution } = await this.installation.api.task(this.taskId);
+      const [newest] = await this.installation.api.executions(this.taskId);
+      return nextRunAt === null && lastRun.parse(lastExecution).id === newest?.id;
+    });
   }
 }
 
