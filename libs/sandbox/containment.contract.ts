@@ -1,6 +1,6 @@
 /** What every sandbox withstands: limits that hold, nothing to reach from inside, pages made to hurt. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { asking, jobOf, pageOf, quick, reasonOf, shop } from './kit.contract.js';
+import { asking, jobOf, pageOf, patient, quick, reasonOf, shop } from './kit.contract.js';
 import { defaultSandboxLimits } from './sandbox.js';
 import type { EvaluationResult, Sandbox } from './sandbox.js';
 
@@ -50,7 +50,6 @@ export function describeContainment(name: string, create: () => Sandbox): void {
         ['page.state.self = page.state; true', 'threw'],
       ];
       it.each(limited)('%s ends as %s', async (code, reason) => {
-        const patient = { ...defaultSandboxLimits, cpuMs: 10_000 };
         const result = await evaluate(code, { limits: reason === 'cpu_limit' ? quick : patient });
         if (reason === 'threw or memory') expect(['threw', 'memory_limit']).toContain(reasonOf(result));
         else expect(reasonOf(result)).toBe(reason);
@@ -67,12 +66,14 @@ export function describeContainment(name: string, create: () => Sandbox): void {
       it('a JSON value of many paths through few objects ends by a limit', async () => {
         const result = await evaluate(
           'let a = []; for (let i = 0; i < 40; i++) a = [a, a]; page.report("value", a); true',
+          { limits: quick },
         );
         expect(['cpu_limit', 'memory_limit']).toContain(reasonOf(result));
       });
 
       it('a runaway names a line of the code and keeps what was logged', async () => {
-        const result = await evaluate('console.log("before");\nlet n = 0;\nwhile (true) {\n  n = Math.max(n, 1);\n}');
+        const code = 'console.log("before");\nlet n = 0;\nwhile (true) {\n  n = Math.max(n, 1);\n}';
+        const result = await evaluate(code, { limits: quick });
         expect(result).toMatchObject({ ok: false, failure: { reason: 'cpu_limit' }, logs: [{ message: 'before' }] });
         expect(!result.ok && result.failure.line).toBeGreaterThanOrEqual(1);
       });
@@ -197,7 +198,7 @@ export function describeContainment(name: string, create: () => Sandbox): void {
           'const a = []; for (;;) a.push("x".repeat(1e6) + a.length)',
         ];
         for (const end of [...ends, ...ends]) {
-          await evaluate(`${spoil}; ${end}`, known);
+          await evaluate(`${spoil}; ${end}`, { ...known, limits: quick });
           for (let round = 0; round < 3; round++) expect(reasonOf(await evaluate(look, known))).toBe('outcome true');
         }
       });

@@ -4,14 +4,14 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { found } from '#runtime/probe.kit';
-import { jobOf, reasonOf } from '../kit.contract.js';
+import { jobOf, quick, reasonOf } from '../kit.contract.js';
 import { createQuickJsSandbox } from '../quickjs.js';
 import type { QuickJsSandbox, QuickJsSandboxOptions } from '../quickjs.js';
 import { defaultSandboxLimits } from '../sandbox.js';
 import type { EvaluationJob, EvaluationResult } from '../sandbox.js';
 
 const patient = { ...defaultSandboxLimits, cpuMs: 20_000 };
-const endless = (more: Partial<EvaluationJob> = {}): EvaluationJob => jobOf('for (;;);', more);
+const endless = (more: Partial<EvaluationJob> = {}): EvaluationJob => jobOf('for (;;);', { limits: quick, ...more });
 
 function isAlive(pid: number): boolean {
   try {
