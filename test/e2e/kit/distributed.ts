@@ -1,7 +1,6 @@
 /** An installation on servers: each service in processes of its own, two of each, behind two gateways. */
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { Kafka, logLevel } from 'kafkajs';
 import { mongo } from 'mongoose';
 import type { RecordedEvent } from '#event-store/event-store';
@@ -10,6 +9,7 @@ import { everyEvent } from '#event-store/read-through';
 import { createMongoReadStore } from '#read-store/mongo';
 import { parseKafkaAddress } from '#runtime/engine-address';
 import { silentLogger } from '#runtime/logger';
+import { freePort } from '../../servers/process.ts';
 import { createApi } from './api.js';
 import { runCommand } from './command-line.js';
 import {
@@ -56,14 +56,6 @@ export interface DistributedOptions extends InstallationOptions {
 /** In no more processes than two cores bear, for a start of each takes a second of one; `npm run chaos` gives each role its own. */
 const defaultLayout = ['gateway,accounts', 'tasks,scheduling,execution,delivery'];
 const replicas = [1, 2] as const;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return port;
-}
 
 function createMember(
   name: string,
@@ -123,7 +115,8 @@ export async function distributedInstallation(
   const folder = await scratchFolder();
   const { hostname, port: storePort } = new URL(servers.eventStoreUrl);
   const storeProxy = await startTcpProxy({ host: hostname, port: Number(storePort) });
-  const ports = await Promise.all(replicas.map(freePort));
+  // Below those of outgoing connections: one of another installation's may be given a port while nobody listens on it.
+  const ports = await Promise.all(replicas.map(() => freePort()));
   const urls = ports.map((port) => `http://127.0.0.1:${port}`);
   const lines: string[] = [];
   const shared = {
