@@ -81,6 +81,16 @@ export function writerContract(current: () => ReadStoreUnderTest): void {
         expect((await store.page(view, query())).total).toBe(1);
       });
 
+      it('what a reader saw before a writer went on does not hinder that writer', async () => {
+        const second = await test.second();
+        await store.save(view, [{ id: 'a', revision: 1, document: { name: 'a' } }], 1);
+        await store.load(view, ['a']);
+        await second.save(view, [{ id: 'a', revision: 2, document: { name: 'b' } }], 2);
+        await store.save(view, [{ id: 'a', revision: 3, document: { name: 'c' } }], 3, 2);
+        expect(await second.get(view, 'a')).toEqual({ name: 'c' });
+        expect(await second.checkpoint(view)).toBe(3);
+      });
+
       it('of many that make the same documents at once the newest stays', async () => {
         const stores = [store, await test.second()];
         const ids = Array.from({ length: 40 }, (_, index) => `d${index}`);
