@@ -125,7 +125,7 @@ async function openViews(config: Config): Promise<OpenViews> {
   const { openPorts, openReadStore } = await import('./composition.js');
   const ports =
     config.eventStoreUrl === 'sqlite'
-      ? await openPorts(config, silentLogger, true).catch((error: unknown) => {
+      ? await openPorts(config, silentLogger, { buildsAhead: true }).catch((error: unknown) => {
           if (!isInUse(error)) throw error;
           return null;
         })

@@ -120,6 +120,12 @@ function findSecretKey(config: Config): Uint8Array {
   return key;
 }
 
+/** What a process takes on that has nothing else to do. */
+export interface Leisure {
+  /** Views that lie far back are built in a thread; in a server that is busy with other things they share its turns. */
+  readonly buildsAhead?: boolean;
+}
+
 type OpenBus = Pick<Ports, 'bus' | 'isBusHealthy' | 'busJoined' | 'drainBus'>;
 type Stores = Pick<Ports, 'eventStore' | 'readStore' | 'snapshots'> & OpenBus;
 
@@ -165,12 +171,12 @@ function viewsThread({ eventStoreUrl }: Config, eventsFile: string): AheadPlace 
 }
 
 /** Rejects with `ConfigError` or `PartUnreachable`. */
-export async function openReadStore(config: Config, logger: Logger, isAheadWanted = false): Promise<ViewStore> {
+export async function openReadStore(config: Config, logger: Logger, { buildsAhead }: Leisure = {}): Promise<ViewStore> {
   const { readStoreUrl: url, installation } = config;
   if (url === 'sqlite') {
     const { createSqliteReadStore } = await import('#read-store/sqlite');
     return fromDataFolder(config, async (file) =>
-      createSqliteReadStore(file('views.db'), isAheadWanted ? viewsThread(config, file('events.db')) : null),
+      createSqliteReadStore(file('views.db'), buildsAhead === true ? viewsThread(config, file('events.db')) : null),
     );
   }
   const { createMongoReadStore } = await import('#read-store/mongo');
@@ -233,15 +239,14 @@ async function openBus(
 async function openStores(
   config: Config,
   logger: Logger,
-  checked: boolean,
   secretKey: Uint8Array,
-  isAheadWanted: boolean,
+  { checked, ...leisure }: Leisure & { readonly checked: boolean },
 ): Promise<Stores> {
   const eventStore = await openEventStore(config, logger, checked);
   let readStore: ViewStore | null = null;
   let snapshots: Snapshots | null = null;
   try {
-    readStore = await openReadStore(config, logger, isAheadWanted);
+    readStore = await openReadStore(config, logger, leisure);
     await refuseUnfinishedMigration(readStore);
     snapshots = await openSnapshots(config, logger, checked);
     return { eventStore, readStore, snapshots, ...(await openBus(config, logger, eventStore, secretKey)) };
@@ -274,21 +279,16 @@ export function pageParserOf({ pageParser }: Config): PageParserName {
   throw new ConfigError(['PAGE_PARSER: lexbor is not built; run `npm run build:parser`, or set it to auto.']);
 }
 
-/**
- * Opens every part that the settings name. `isAheadWanted`: views that lie back are built in a thread, by a process that has
- * nothing else to do; in a server that is busy with other things they share its turns. Rejects with `ConfigError` where one cannot be used. */
-export async function openPorts(config: Config, logger: Logger, isAheadWanted = false): Promise<Ports> {
+/** Opens every part that the settings name. Rejects with `ConfigError` where one cannot be used. */
+export async function openPorts(config: Config, logger: Logger, leisure: Leisure = {}): Promise<Ports> {
   const pageParser = pageParserOf(config);
   const folder = embedded(config) ? enterDataFolder(config) : null;
   if (folder?.wasUnclean === true) logger.warn({}, 'the last process did not end in order; checking the event store');
   const secretKey = findSecretKey(config);
-  const { eventStore, readStore, snapshots, ...busParts } = await openStores(
-    config,
-    logger,
-    folder?.wasUnclean === true,
-    secretKey,
-    isAheadWanted,
-  );
+  const { eventStore, readStore, snapshots, ...busParts } = await openStores(config, logger, secretKey, {
+    checked: folder?.wasUnclean === true,
+    ...leisure,
+  });
   const leases = await openLeases(config, logger, readStore);
   const [{ createEventVault }, { createOutbound }, { createHttpPageLoader }, { createQuickJsSandbox }] =
     await Promise.all([

@@ -108,7 +108,8 @@ export async function createKafkaBus(options: KafkaBusOptions): Promise<KafkaBus
     },
 
     drain() {
-      void Promise.all([...[...intakes].map((intake) => intake.stop()), answerers.stop()]);
+      // Whoever closes each one is told of its fault.
+      void Promise.allSettled([...[...intakes].map((intake) => intake.stop()), answerers.stop()]);
     },
 
     async parked(topic, limit) {

@@ -252,9 +252,11 @@ export function createRebuilder<Document extends object>(parts: RebuildParts<Doc
   const { view, readStore, isAlone, logger } = parts;
   const isOurs = createChoice();
   const builds = createTurns();
-  // All look at the same moments: views that are asked for together are built together.
+  // Where one reading serves several views all look at the same moments, so that those asked for together are built together.
+  const untilLookMs = (): number =>
+    readStore.buildAhead === undefined ? lookEveryMs : lookEveryMs - (Date.now() % lookEveryMs);
   const pause = (signal: AbortSignal): Promise<void> =>
-    delay(lookEveryMs - (Date.now() % lookEveryMs), undefined, { signal, ref: false }).catch(() => undefined);
+    delay(untilLookMs(), undefined, { signal, ref: false }).catch(() => undefined);
   let own: string | null = null;
 
   /** Carries out what is asked for, if that is for us. */
