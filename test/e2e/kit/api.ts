@@ -76,18 +76,26 @@ export interface Api {
   /** Newest first, all of them. */
   executions(taskId: string): Promise<Execution[]>;
   deliveries(taskId: string): Promise<DeliveryAnswer[]>;
+  /** What each list tells first, as text: two equal ones are equal to the byte. */
+  listTexts(): Promise<readonly string[]>;
 }
 
 /** A request that hangs is a fault of its own, whatever the spec is about. */
 const answerTimeoutMs = 90_000;
+
+const lists = ['notifications', 'executions', 'deliveries', 'keys'];
 
 /** The error inside an answer. Throws where the answer is not exactly the error envelope. */
 export function errorOf({ body }: Reply): ApiError {
   return errorBody.parse(body).error;
 }
 
+function fail(status: number, text: string): never {
+  throw new Error(`answered ${status}: ${text}`);
+}
+
 function dataOf<Schema extends z.ZodType>(schema: Schema, { status, body, text }: Reply): z.output<Schema> {
-  if (status >= 300) throw new Error(`answered ${status}: ${text}`);
+  if (status >= 300) fail(status, text);
   return schema.parse(z.strictObject({ success: z.literal(true), data: z.unknown() }).parse(body).data);
 }
 
@@ -136,5 +144,9 @@ export function createApi(at: () => string, apiKey: string): Api {
       dataOf(execution, await send(`/api/notifications/${id}/execute?wait=${waitSeconds}`, { json: body })),
     executions: (taskId) => all(execution, `/api/notifications/${taskId}/executions`),
     deliveries: (taskId) => all(delivery, `/api/notifications/${taskId}/deliveries`),
+    async listTexts() {
+      const replies = await Promise.all(lists.map((list) => send(`/api/${list}?limit=100`)));
+      return replies.map(({ status, text }) => (status === 200 ? text : fail(status, text)));
+    },
   };
 }

@@ -15,7 +15,7 @@ export interface CopiedInstallation {
 }
 
 /** The files of a database in SQLite, those that lie beside it included. */
-async function moveDatabase(name: string, from: string, to: string): Promise<void> {
+async function copyDatabase(name: string, from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
   const isOfIt = (file: string): boolean => [name, `${name}-wal`, `${name}-shm`].includes(file);
   for (const file of (await readdir(to)).filter(isOfIt)) await rm(join(to, file));
@@ -28,8 +28,8 @@ async function embedded(options: InstallationOptions): Promise<CopiedInstallatio
   const copy = join(installation.dataDir, '..', 'copy');
   return {
     installation,
-    copyEvents: () => moveDatabase('events.db', installation.dataDir, copy),
-    putEventsBack: () => moveDatabase('events.db', copy, installation.dataDir),
+    copyEvents: () => copyDatabase('events.db', installation.dataDir, copy),
+    putEventsBack: () => copyDatabase('events.db', copy, installation.dataDir),
     remove: () => installation.remove(),
   };
 }
@@ -44,7 +44,7 @@ async function distributed(servers: ServerAddresses, options: InstallationOption
   const installation = await distributedInstallation({ ...servers, eventStoreUrl: server.url }, options);
   const move = async (from: string, to: string): Promise<void> => {
     await server.stop();
-    await moveDatabase('eventstoredb.db', from, to);
+    await copyDatabase('eventstoredb.db', from, to);
     server = await startEventStore({ dataFolder, port });
   };
   return {
