@@ -5,14 +5,15 @@ import { z } from 'zod';
 import { BUS, type Bus, type RequestContext } from '#bus/bus';
 import { requests } from '#contracts/catalogue';
 import { executionsView, queuedExecution, type ExecutionDocument } from '#contracts/run';
-import { dueRun, schedulesView, type DueRun } from '#contracts/schedule';
+import { dueRun, type DueRun } from '#contracts/schedule';
 import { tasksView, type TaskDocument } from '#contracts/task';
 import type { IdempotentAttempt } from '#http/route';
 import { createPositionWaiter, type PositionWaiter } from '#read-store/await-position';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
-import { AppError, unavailable } from '#runtime/errors';
+import { AppError } from '#runtime/errors';
 import { derivedId, timeOfId } from '#runtime/ids';
+import { createWaitingRuns, type WaitingRuns } from './waiting-runs.js';
 
 /** `run` is null where a run of that id was asked for before: a repeat after a crash. */
 const triggered = z.object({ run: dueRun.nullable(), position: z.number().nullable() });
@@ -22,9 +23,6 @@ const unknownYetMs = 3_000;
 const lookAgainMs = 20;
 const slowestLookMs = 200;
 const viewWaitMs = 2_000;
-/** Runs of one task that wait for their turn; a person who asks for more is told to come back. */
-const waitingRuns = 20;
-const comeBackSeconds = 5;
 
 export interface RunRequest {
   readonly task: TaskDocument;
@@ -45,6 +43,7 @@ function isFinished({ status }: ExecutionDocument): boolean {
 export class TaskRunner {
   private readonly executions: PositionWaiter;
   private readonly tasks: PositionWaiter;
+  private readonly waiting: WaitingRuns;
 
   constructor(
     @Inject(BUS) private readonly bus: Bus,
@@ -53,12 +52,12 @@ export class TaskRunner {
   ) {
     this.executions = createPositionWaiter(readStore, executionsView);
     this.tasks = createPositionWaiter(readStore, tasksView);
+    this.waiting = createWaitingRuns(readStore, clock);
   }
 
   /** The finished execution, or the queued one where it was not to be waited for or took longer. */
   async run(request: RunRequest): Promise<{ readonly execution: ExecutionDocument; readonly finished: boolean }> {
-    await this.refuseBacklog(request.task.id);
-    const { runId, run: triggeredRun, position } = await this.trigger(request);
+    const { runId, run: triggeredRun, position } = await this.triggerInLine(request);
     const run = triggeredRun ?? this.askedBefore(runId, request);
     if (position !== null) await this.executions.reached(position, viewWaitMs);
     const giveUpAtMs = this.clock.now() + request.waitSeconds * 1_000;
@@ -76,11 +75,17 @@ export class TaskRunner {
     }
   }
 
-  private async refuseBacklog(taskId: string): Promise<void> {
-    const planned = await this.readStore.get(schedulesView, taskId);
-    if (planned === null || planned.pending.length < waitingRuns) return;
-    const message = `${waitingRuns} runs of this notification are waiting already; try again once they are done.`;
-    throw unavailable('too_many_runs_waiting', message, comeBackSeconds);
+  private async triggerInLine(request: RunRequest) {
+    const place = await this.waiting.take(request.task.id);
+    try {
+      const triggered = await this.trigger(request);
+      if (triggered.run === null || triggered.position === null) place.free();
+      else place.recorded(triggered.position);
+      return triggered;
+    } catch (error) {
+      place.free();
+      throw error;
+    }
   }
 
   private askedBefore(runId: string, { task, force, dryRun }: RunRequest): DueRun {
