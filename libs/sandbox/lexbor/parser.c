@@ -8,31 +8,21 @@
 #include "lexbor/html/tree/insertion_mode.h"
 #include "lexbor/tag/tag.h"
 
+#include "export.h"
 #include "failure.h"
 #include "flatten.h"
 #include "heap.h"
-
-#define EXPORT(name) __attribute__((export_name(name)))
 
 /* lexbor looks for duplicates by comparing each attribute of a tag with all before it. */
 #define MAX_ATTRIBUTES 1024u
 /* Each `option` looks at all others of its `select`, and each `selectedcontent` is filled anew: for so many at most. */
 #define MAX_SELECTED_STEPS 1000u
 
-static enum failure why;
 static uint32_t depth_limit;
 static uint32_t root_attributes, selected_steps;
 static lxb_html_tree_t *tree;
 static lxb_html_tokenizer_token_f next_token;
 static struct output output;
-
-EXPORT("failure") uint32_t failure(void) { return why; }
-
-_Noreturn void fail(enum failure reason)
-{
-    why = reason;
-    __builtin_trap();
-}
 
 EXPORT("start") void start(void) { heap_start(); }
 EXPORT("heap_top") size_t exported_heap_top(void) { return heap_top(); }
