@@ -5,6 +5,7 @@ import { startPublisher } from '#bus/publisher';
 import { requests } from '#contracts/catalogue';
 import { schedule, schedulesView, triggerRun, type ScheduleEvent } from '#contracts/schedule';
 import { EVENT_STORE, type EventMetadata, type EventStore } from '#event-store/event-store';
+import { isOnRecord } from '#event-store/on-record';
 import { runCommand } from '#event-store/run-command';
 import { startProjection } from '#read-store/projection';
 import { LEASES, type LeasedWork, type Leases } from '#leases/leases';
@@ -18,8 +19,10 @@ import { idOf, reduce, scheduleViewPrefixes } from './schedule-view.js';
 import { scheduleStream, startTimer, type Timer } from './timer.js';
 import { startLatecomer } from './unplanned.js';
 
+type PlanCommand = Extract<ScheduleCommand, { readonly taskRevision: number }>;
+
 /** The command that a task's event means for its schedule; null: none. */
-export function commandFor({ type, data, key, metadata }: BusMessage): ScheduleCommand | null {
+export function commandFor({ type, data, key, metadata }: BusMessage): PlanCommand | null {
   const about = { taskId: key, taskRevision: Number(data['revision']) };
   const nowMs = Date.parse(metadata.at);
   const planned = data['schedule'] === undefined ? {} : { schedule: schedule.parse(data['schedule']) };
@@ -93,10 +96,16 @@ export class SchedulingInbox implements OnApplicationBootstrap, BeforeApplicatio
   private async onTask(message: BusMessage): Promise<void> {
     const command = commandFor(message);
     if (command === null) return;
-    await this.run(message.key, command, `${message.id}|schedule`, {
+    const { id, key } = message;
+    // A schedule that nobody could find would go on for ever.
+    if (!(await isOnRecord(this.eventStore, { stream: `task-${key}`, revision: command.taskRevision, id }))) {
+      this.logger.warn({ taskId: key, eventId: id }, 'news of a task that is not on record is left out');
+      return;
+    }
+    await this.run(key, command, `${id}|schedule`, {
       ...message.metadata,
       actor: 'system:scheduling',
-      causationId: message.id,
+      causationId: id,
       at: toTimestamp(this.clock.now()),
     });
   }

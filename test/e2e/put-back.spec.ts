@@ -12,6 +12,7 @@ describe('an older copy of the events', () => {
   let copied: CopiedInstallation;
   let installation: Installation;
   let watch: Watch;
+  let lostId: string;
 
   beforeAll(async () => {
     world = await startWorld();
@@ -37,14 +38,15 @@ describe('an older copy of the events', () => {
     const hooksBefore = watch.hooks().map(({ id }) => id);
     await watch.seen(false);
     const lost = await installation.api.create({ ...whenInStock(world.site.address('/lost')), status: 'paused' });
-    expect((await installation.api.task(lost.id)).id).toBe(lost.id);
+    lostId = lost.id;
+    expect((await installation.api.task(lostId)).id).toBe(lostId);
     await installation.kill('SIGKILL');
     await copied.putEventsBack();
     await installation.start();
 
     expect(installation.lines.join('\n')).toContain('the event store is an older copy than what was made of it');
     await until('the lost task is gone', async () => {
-      const { status } = await installation.api.send(`/api/notifications/${lost.id}`);
+      const { status } = await installation.api.send(`/api/notifications/${lostId}`);
       return status === 404;
     });
     // The condition was true in the copy: it goes on from there.
@@ -55,6 +57,12 @@ describe('an older copy of the events', () => {
     const hooks = watch.hooks().map(({ id }) => id);
     expect(hooks.slice(0, hooksBefore.length)).toEqual(hooksBefore);
     expect(new Set(hooks).size).toBe(hooks.length);
+  });
+
+  it('knows nothing of what was lost, whatever the bus still told of it', async () => {
+    const streams = new Set((await installation.recordedEvents()).map(({ stream }) => stream));
+    expect(streams).toContain(`schedule-${watch.taskId}`);
+    expect([...streams].filter((stream) => stream.endsWith(lostId))).toEqual([]);
   });
 
   it('leaves views that a rebuild makes again to the byte', async () => {

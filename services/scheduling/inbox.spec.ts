@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Bus } from '#bus/bus';
+import { createSqliteBus } from '#bus/sqlite';
+import type { ScheduleEvent } from '#contracts/schedule';
+import type { TaskEvent, TaskSpec } from '#contracts/task';
+import { decodeEvent, encodeEvents } from '#event-store/codec';
+import type { EventMetadata, EventStore, NewEvent } from '#event-store/event-store';
+import { createSqliteEventStore } from '#event-store/sqlite';
+import { createSoleLeases } from '#leases/sole';
+import type { Leases } from '#leases/leases';
+import type { ViewStore } from '#read-store/read-store';
+import { createSqliteReadStore } from '#read-store/sqlite';
+import { silentLogger } from '#runtime/logger';
+import { systemClock } from '#runtime/clock';
+import { found } from '#runtime/probe.kit';
+import { SchedulingInbox } from './inbox.js';
+
+const taskId = 'ntf_00000000000000000000000001';
+const stream = `task-${taskId}`;
+const metadata: EventMetadata = {
+  organizationId: 'org_00000000000000000000000001',
+  actor: 'key:key_1',
+  requestId: 'req_1',
+  causationId: null,
+  at: '2026-11-21T10:00:00.000Z',
+};
+const hourly = { type: 'interval', intervalSeconds: 3_600, catchUp: 'latest' } as const;
+const daily = { ...hourly, intervalSeconds: 86_400 };
+const spec: TaskSpec = {
+  name: 'Price',
+  description: '',
+  url: 'https://example.com/',
+  evaluationFunction: 'true',
+  codeForm: 'script',
+  actions: [],
+  schedule: hourly,
+  policy: { notifyOn: 'became_true', errorThreshold: 3 },
+  fetch: {},
+  tags: [],
+  externalKey: null,
+};
+const created: TaskEvent = { type: 'task.created', data: { spec, status: 'active', createdBy: 'key:key_1' } };
+
+describe('news of tasks', () => {
+  let eventStore: EventStore;
+  let readStore: ViewStore;
+  let bus: Bus;
+  let leases: Leases;
+  let inbox: SchedulingInbox;
+  beforeEach(async () => {
+    eventStore = createSqliteEventStore(':memory:');
+    readStore = createSqliteReadStore(':memory:');
+    bus = createSqliteBus(':memory:', silentLogger);
+    leases = createSoleLeases();
+    inbox = new SchedulingInbox(bus, eventStore, readStore, leases, systemClock, silentLogger);
+    await inbox.onApplicationBootstrap();
+  });
+  afterEach(async () => {
+    await inbox.beforeApplicationShutdown();
+    await leases.close();
+    await bus.close();
+    await readStore.close();
+    await eventStore.close();
+  });
+
+  const encoded = (event: TaskEvent, commandId: string): NewEvent => {
+    const [one] = encodeEvents([event], { commandId, metadata });
+    if (one === undefined) throw new Error('no event');
+    return one;
+  };
+  const tell = (event: NewEvent, revision: number, content: NewEvent['data'], key = taskId): Promise<void> =>
+    bus.publish('task', [
+      { id: event.id, type: event.type, key, data: { ...content, taskId: key, revision }, metadata: event.metadata },
+    ]);
+  const planOf = async (id: string) => {
+    const last = await eventStore.readLast(`schedule-${id}`);
+    return last === null ? null : decodeEvent<ScheduleEvent>(last).data.plan;
+  };
+  it('that are on record make its schedule', async () => {
+    const event = encoded(created, 'c1');
+    await eventStore.append(stream, [event], 'none');
+    await tell(event, 0, { active: true, schedule: hourly });
+    await found(async () => (await planOf(taskId))?.active === true);
+  });
+
+  it('of a history that is no more change nothing', async () => {
+    const event = encoded(created, 'c1');
+    await eventStore.append(stream, [event], 'none');
+    await tell(event, 0, { active: true, schedule: hourly });
+    // Told before an older copy was put back; in its place stands the change that came afterwards.
+    const lost = encoded({ type: 'task.paused', data: {} }, 'lost');
+    await tell(lost, 1, {});
+    const change = encoded({ type: 'task.changed', data: { changes: { schedule: daily } } }, 'c2');
+    await eventStore.append(stream, [change], 0);
+    await tell(change, 1, { schedule: daily });
+    await found(async () => {
+      const plan = await planOf(taskId);
+      return plan?.schedule.type === 'interval' && plan.schedule.intervalSeconds === daily.intervalSeconds;
+    });
+    expect((await planOf(taskId))?.active).toBe(true);
+  });
+
+  it('of a task that was never heard of make no schedule', async () => {
+    const unknown = 'ntf_00000000000000000000000002';
+    const lost = encoded(created, 'lost');
+    const known = encoded(created, 'c1');
+    await tell(lost, 0, { active: true, schedule: hourly }, unknown);
+    // Handled after it: messages of one key go one after the other.
+    await eventStore.append(`task-${unknown}`, [known], 'none');
+    await tell(known, 0, { active: true, schedule: daily }, unknown);
+    await found(async () => (await planOf(unknown)) !== null);
+    expect((await planOf(unknown))?.schedule).toEqual(daily);
+  });
+});
