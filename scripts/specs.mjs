@@ -8,6 +8,8 @@ import { root } from './launch.mjs';
 
 const stepTimeoutMs = 20 * 60_000;
 const running = new Set();
+/** Exit code of a run that was told to stop; null: it was not. */
+let stopCode = null;
 
 export const seconds = (sinceMs) => `${((performance.now() - sinceMs) / 1000).toFixed(1)} s`;
 export const print = (text) => process.stdout.write(`${text}\n`);
@@ -18,6 +20,7 @@ export const ignoring = (patterns) => patterns.map((pattern) => `--testPathIgnor
 
 /** Runs a program in a process group of its own, so that what it started ends with it. Never rejects. */
 export function run(program, args, { capture, env = {} }) {
+  if (stopCode !== null) return Promise.resolve({ ok: false, note: 'not begun', output: '', took: '0.0 s' });
   return new Promise((resolve) => {
     const startedAt = performance.now();
     const child = spawn(program, args, {
@@ -93,9 +96,10 @@ export async function runJest(title, args, { folder, failures, env }) {
 /** Calls `work` with a scratch folder and a list for failures, and prints the verdict: its last line is the counts, alone. */
 export async function judge(work) {
   const folder = await mkdtemp(join(tmpdir(), 'meerkat-test-'));
+  // What runs ends, nothing more begins, and `work` puts its things away as it always does.
   const stop = (signal) => {
+    stopCode = signal === 'SIGINT' ? 130 : 143;
     for (const endGroup of running) endGroup('SIGKILL');
-    process.exit(signal === 'SIGINT' ? 130 : 143);
   };
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
@@ -109,7 +113,7 @@ export async function judge(work) {
     for (const failure of failures) print(`FAILED ${failure}`);
     print(`in ${seconds(startedAt)}`);
     print(`${passed} passed, ${failed} failed`);
-    process.exitCode = failed === 0 ? 0 : 1;
+    process.exitCode = stopCode ?? (failed === 0 ? 0 : 1);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
