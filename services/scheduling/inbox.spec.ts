@@ -10,8 +10,8 @@ import { createSoleLeases } from '#leases/sole';
 import type { Leases } from '#leases/leases';
 import type { ViewStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
+import type { Clock } from '#runtime/clock';
 import { silentLogger } from '#runtime/logger';
-import { systemClock } from '#runtime/clock';
 import { found } from '#runtime/probe.kit';
 import { SchedulingInbox } from './inbox.js';
 
@@ -41,6 +41,9 @@ const spec: TaskSpec = {
 };
 const created: TaskEvent = { type: 'task.created', data: { spec, status: 'active', createdBy: 'key:key_1' } };
 
+/** The instant of the events themselves: the latecomer, which sets schedules right without news, is not due yet. */
+const clock: Clock = { now: () => Date.parse(metadata.at) };
+
 describe('news of tasks', () => {
   let eventStore: EventStore;
   let readStore: ViewStore;
@@ -52,7 +55,7 @@ describe('news of tasks', () => {
     readStore = createSqliteReadStore(':memory:');
     bus = createSqliteBus(':memory:', silentLogger);
     leases = createSoleLeases();
-    inbox = new SchedulingInbox(bus, eventStore, readStore, leases, systemClock, silentLogger);
+    inbox = new SchedulingInbox(bus, eventStore, readStore, leases, clock, silentLogger);
     await inbox.onApplicationBootstrap();
   });
   afterEach(async () => {
@@ -103,7 +106,7 @@ describe('news of tasks', () => {
   it('of a task that was never heard of make no schedule', async () => {
     const unknown = 'ntf_00000000000000000000000002';
     const lost = encoded(created, 'lost');
-    const known = encoded(created, 'c1');
+    const known = encoded({ ...created, data: { ...created.data, spec: { ...spec, schedule: daily } } }, 'c1');
     await tell(lost, 0, { active: true, schedule: hourly }, unknown);
     // Handled after it: messages of one key go one after the other.
     await eventStore.append(`task-${unknown}`, [known], 'none');
