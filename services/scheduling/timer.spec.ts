@@ -10,9 +10,18 @@ import { createSoleLeases } from '#leases/sole';
 import { projectBatch } from '#read-store/projected';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
+import { found } from '#runtime/probe.kit';
 import { scheduleDecider } from './domain/schedule.js';
 import { idOf, reduce } from './schedule-view.js';
-import { fireDue, scheduleStream, sweepPending, type SettledSlots, type TimerParts } from './timer.js';
+import {
+  fireDue,
+  scheduleStream,
+  startTimer,
+  sweepPending,
+  type SettledSlots,
+  type Timer,
+  type TimerParts,
+} from './timer.js';
 
 const taskId = 'ntf_00000000000000000000000001';
 const start = Date.parse('2026-11-21T10:00:00.000Z');
@@ -291,5 +300,47 @@ describe('the timer', () => {
     if (run !== undefined) await finish(run);
     await project();
     expect(await sweepPending(parts)).toBe(0);
+  });
+
+  describe('that runs', () => {
+    const lookedBeforeMs = 150;
+    let looks: number;
+    let timer: Timer;
+    afterEach(() => timer.stop());
+
+    /** Its first look, before the slot is due, is the only one that finds anything. */
+    const lookingOnce = (): TimerParts => {
+      looks = 0;
+      const begunAt = performance.now();
+      return {
+        ...parts,
+        clock: { now: () => start - lookedBeforeMs + Math.floor(performance.now() - begunAt) },
+        readStore: {
+          ...parts.readStore,
+          async page(view, query) {
+            looks += 1;
+            const page = await parts.readStore.page(view, query);
+            return looks === 1 ? page : { ...page, documents: [] };
+          },
+        },
+      };
+    };
+
+    it('fires a slot at its time, and not before, that it found while the slot was to come', async () => {
+      timer = startTimer(lookingOnce());
+      await found(async () => (await fired()).length === 1);
+      await timer.stop();
+      const event = await parts.eventStore.readLast(scheduleStream(taskId));
+      expect(Date.parse(event?.metadata.at ?? '')).toBeGreaterThanOrEqual(start);
+    });
+
+    it('leaves a slot that it found to the process that its shard went to meanwhile', async () => {
+      const { shards } = parts;
+      timer = startTimer({ ...lookingOnce(), shards: { held: () => shards.held(), holds: () => false } });
+      // The slot was due before the third look.
+      await found(async () => looks === 3);
+      await timer.stop();
+      expect(await fired()).toEqual([]);
+    });
   });
 });

@@ -22,9 +22,14 @@ export interface TimerParts {
   readonly shards: Shards;
 }
 
-const tickMs = 100;
-const firedAtOnce = 500;
+const lookEveryMs = 250;
+/** Slots that become due before the next look are found by this one and fired at their time; a look may take as long again. */
+const lookAheadMs = 500;
+/** Slots that become due within so long of one another are fired together. */
+const tickMs = 20;
+const foundAtOnce = 500;
 const sweepEveryMs = 30_000;
+const firstSweepMs = 5_000;
 /** A slot that is still found after so long is looked up in the log again: the view may have been made anew. */
 const settledForMs = 2_000;
 /** A run this long without a result is emitted again; the one who has it in hand ignores the repeat. */
@@ -49,15 +54,15 @@ function ofShards(shards: Shards): readonly FieldFilter[] {
 }
 
 /**
- * What is due of the shards held here. Their number is no part of an index, and costs a server more than the documents of
- * others do; only where there are many of those are they left out by the server.
+ * What is due by then of the shards held here. Their number is no part of an index, and costs a server more than the documents
+ * of others do; only where there are many of those are they left out by the server.
  */
-async function findDue({ readStore, shards }: TimerParts, nowMs: number): Promise<readonly ScheduleDocument[]> {
+async function findDue({ readStore, shards }: TimerParts, untilMs: number): Promise<readonly ScheduleDocument[]> {
   const due = async (filters: readonly FieldFilter[]): Promise<readonly ScheduleDocument[]> => {
     const { documents } = await readStore.page(schedulesView, {
-      where: [{ field: 'nextDueAt', from: '', to: toTimestamp(nowMs) }, ...filters],
+      where: [{ field: 'nextDueAt', from: '', to: toTimestamp(untilMs) }, ...filters],
       sort: [{ field: 'nextDueAt', descending: false }],
-      limit: firedAtOnce,
+      limit: foundAtOnce,
       offset: 0,
       count: false,
     });
@@ -66,7 +71,7 @@ async function findDue({ readStore, shards }: TimerParts, nowMs: number): Promis
   const documents = await due([]);
   const held = new Set(shards.held());
   const own = documents.filter(({ shard }) => held.has(shard));
-  return own.length < documents.length && documents.length === firedAtOnce ? due(ofShards(shards)) : own;
+  return own.length < documents.length && documents.length === foundAtOnce ? due(ofShards(shards)) : own;
 }
 
 /**
@@ -87,12 +92,15 @@ async function isBusy({ eventStore }: TimerParts, { taskId, pending }: ScheduleD
 /** Slots that were fired or passed over a moment ago, by task: until the view knows of it they are found again. */
 export type SettledSlots = Map<string, { readonly dueAt: string; readonly atMs: number }>;
 
-/** Fires every slot that is due now. Returns how many schedules were looked at. */
-export async function fireDue(parts: TimerParts, settled: SettledSlots = new Map()): Promise<number> {
-  const { eventStore, clock, logger } = parts;
-  const nowMs = clock.now();
+/** Fires the next slots of these schedules. */
+async function fire(
+  parts: TimerParts,
+  documents: readonly ScheduleDocument[],
+  nowMs: number,
+  settled: SettledSlots,
+): Promise<void> {
+  const { eventStore, logger } = parts;
   for (const [taskId, { atMs }] of settled) if (nowMs - atMs >= settledForMs) settled.delete(taskId);
-  const documents = await findDue(parts, nowMs);
   await Promise.all(
     documents.map(async (document) => {
       const { taskId, backsOff = false } = document;
@@ -115,6 +123,13 @@ export async function fireDue(parts: TimerParts, settled: SettledSlots = new Map
       }
     }),
   );
+}
+
+/** Fires every slot that is due now. Returns how many schedules were looked at. */
+export async function fireDue(parts: TimerParts, settled: SettledSlots = new Map()): Promise<number> {
+  const nowMs = parts.clock.now();
+  const documents = await findDue(parts, nowMs);
+  await fire(parts, documents, nowMs, settled);
   return documents.length;
 }
 
@@ -125,7 +140,7 @@ export async function sweepPending({ readStore, bus, clock, shards }: TimerParts
   const { documents } = await readStore.page(schedulesView, {
     where: [{ field: 'pendingSince', from: '', to: before }, ...ofShards(shards)],
     sort: [{ field: 'pendingSince', descending: false }],
-    limit: firedAtOnce,
+    limit: foundAtOnce,
     offset: 0,
     count: false,
   });
@@ -141,19 +156,52 @@ export interface Timer {
   stop(): Promise<void>;
 }
 
+/** Looks ahead, so that a slot is fired at its time and the read store is asked four times a second. */
 export function startTimer(parts: TimerParts): Timer {
-  const { clock, logger } = parts;
+  const { clock, shards, logger } = parts;
   let stopping = false;
   let wake = (): void => undefined;
   const settled: SettledSlots = new Map();
-  let lastSweepMs = clock.now() - sweepEveryMs + 5_000;
+  /** What the last look found and is not fired yet, the first one due first. */
+  let upcoming: readonly ScheduleDocument[] = [];
+  // By a clock that never goes back: where the machine's own is set back, looks and sweeps go on.
+  let lookAtMs = performance.now();
+  let sweepAtMs = lookAtMs + firstSweepMs;
+
+  const look = async (): Promise<void> => {
+    const startedMs = performance.now();
+    lookAtMs = startedMs + lookEveryMs;
+    upcoming = await findDue(parts, clock.now() + lookAheadMs);
+    // There are more of them than were found.
+    if (upcoming.length === foundAtOnce) lookAtMs = startedMs;
+  };
+
+  const fireUpcoming = async (): Promise<void> => {
+    const nowMs = clock.now();
+    const later = upcoming.findIndex(({ nextDueAt }) => nextDueAt === null || Date.parse(nextDueAt) > nowMs);
+    const due = later === -1 ? upcoming : upcoming.slice(0, later);
+    upcoming = upcoming.slice(due.length);
+    // A shard may have gone to another process since the look.
+    const own = due.filter(({ taskId }) => shards.holds(taskId));
+    await fire(parts, own, nowMs, settled);
+  };
 
   const round = async (): Promise<void> => {
-    await fireDue(parts, settled);
-    if (clock.now() - lastSweepMs < sweepEveryMs) return;
-    lastSweepMs = clock.now();
+    await fireUpcoming();
+    if (performance.now() >= lookAtMs) {
+      await look();
+      await fireUpcoming();
+    }
+    if (performance.now() < sweepAtMs) return;
+    sweepAtMs = performance.now() + sweepEveryMs;
     const again = await sweepPending(parts);
     if (again > 0) logger.warn({ runs: again }, 'runs without a result were emitted again');
+  };
+
+  const untilNextRoundMs = (): number => {
+    const dueAt = upcoming[0]?.nextDueAt ?? null;
+    const untilDueMs = dueAt === null ? Infinity : Date.parse(dueAt) - clock.now();
+    return Math.max(tickMs, Math.min(untilDueMs, lookAtMs - performance.now()));
   };
 
   const run = async (): Promise<void> => {
@@ -162,7 +210,7 @@ export function startTimer(parts: TimerParts): Timer {
         logger.error({ error: String(error) }, 'the timer could not look for due runs; trying again');
       });
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, tickMs);
+        const timer = setTimeout(resolve, untilNextRoundMs());
         wake = () => (clearTimeout(timer), resolve());
       });
     }
