@@ -57,7 +57,7 @@ export interface RebuildParts<Document extends object> extends Projected<Documen
 
 /** Less lies back not far enough to be built ahead. */
 const aheadOf = 10_000;
-const lookEveryMs = 1_000;
+const lookEveryMs = 2_000;
 const tellEveryMs = 250;
 /** A build that nobody tells of for so many looks was cut off. */
 const silentLooks = 3;
