@@ -119,12 +119,12 @@ export function startProduct(dataDir, { env = {}, profileAs = null } = {}) {
   });
 }
 
-/** Which roles share a process; each stands for two, as in the end-to-end specs. */
+/** Which roles share a process, as in the end-to-end specs. */
 const layout = ['gateway', 'accounts,tasks,scheduling', 'execution', 'delivery'];
 const servers = ['EVENT_STORE_URL', 'BUS_URL', 'READ_STORE_URL'];
 
-/** The built product as services on the servers that the environment names, two processes of each. */
-export async function startServices({ env = {} } = {}) {
+/** The built product as services on the servers that the environment names, `replicas` processes of each. */
+export async function startServices({ env, replicas }) {
   const shared = {
     ...Object.fromEntries(servers.map((name) => [name, process.env[name]])),
     INSTALLATION: `bench-${Date.now()}`,
@@ -132,7 +132,9 @@ export async function startServices({ env = {} } = {}) {
     ...env,
   };
   const started = await Promise.all(
-    [...layout, ...layout].map(async (roles) => startProduct(await makeFolder(), { env: { ...shared, ROLES: roles } })),
+    Array.from({ length: replicas }, () => layout)
+      .flat()
+      .map(async (roles) => startProduct(await makeFolder(), { env: { ...shared, ROLES: roles } })),
   );
   const [{ url }] = started;
   return {
