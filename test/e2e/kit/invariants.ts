@@ -12,6 +12,14 @@ function results(events: readonly RecordedEvent[]): Recorded[] {
   return events.filter(({ type }) => type === 'run.recorded').map(({ data }) => runEvents['run.recorded'].parse(data));
 }
 
+/** What the last run of a task found; undefined: it has none. */
+export function lastOutcome(
+  events: readonly RecordedEvent[],
+  taskId: string,
+): Recorded['result']['outcome'] | undefined {
+  return results(events.filter(({ stream }) => stream === `run-${taskId}`)).at(-1)?.result.outcome;
+}
+
 /** Streams without gaps, no event twice. */
 export function brokenStreams(events: readonly RecordedEvent[]): string[] {
   const found: string[] = [];

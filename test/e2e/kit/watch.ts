@@ -96,13 +96,19 @@ export class Watch {
 
   /** Both receivers have so many different messages. */
   async told(times: number): Promise<void> {
-    const ids = (all: readonly string[]): number => new Set(all).size;
-    await until(
-      `${this.name} was told of ${times} times`,
-      () =>
-        ids(this.hooks().flatMap(({ id, answer }) => (answer === 200 ? id : []))) === times &&
-        ids(this.mails().flatMap(({ messageId, answer }) => (answer === 250 ? messageId : []))) === times,
-    );
+    const different = (all: readonly string[]): number => new Set(all).size;
+    try {
+      await until(`${this.name} was told of ${times} times`, () => {
+        const hooks = different(this.hooks().flatMap(({ id, answer }) => (answer === 200 ? id : [])));
+        const mails = different(this.mails().flatMap(({ messageId, answer }) => (answer === 250 ? messageId : [])));
+        if (hooks === times && mails === times) return true;
+        throw new Error(`${hooks} webhooks, ${mails} mails`);
+      });
+    } catch (error) {
+      const runs = await this.installation.api.executions(this.taskId);
+      const decided = runs.map(({ decision }) => decision?.reason ?? 'nothing yet');
+      throw new Error(`${String(error)}; decided, newest first: ${decided.join(', ')}`, { cause: error });
+    }
   }
 
   async runsWithout(news: number): Promise<void> {
