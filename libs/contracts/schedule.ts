@@ -67,6 +67,9 @@ export type ScheduleEvent = {
   };
 }[keyof typeof scheduleEvents];
 
+/** Where a task's slots and requests are, the plan with each of them. */
+export const scheduleStream = (taskId: string): string => `schedule-${taskId}`;
+
 export const triggerRun = z.object({
   taskId: idSchema('ntf'),
   runId: idSchema('exe'),

@@ -9,6 +9,7 @@ import { startProjection } from '#read-store/projection';
 import { toTimestamp } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
 import * as executionView from './execution-view.js';
+import { isLost } from './lost-run.js';
 import { toMessages } from './publish.js';
 import { executeRun, type RunParts } from './run.js';
 import * as unanswered from './unanswered.js';
@@ -64,13 +65,19 @@ export class ExecutionInbox implements OnApplicationBootstrap, BeforeApplication
     await Promise.all(this.followers.map((part) => part.stop()));
   }
 
-  private async onDue({ type, data, metadata }: BusMessage): Promise<void> {
+  private async onDue(message: BusMessage): Promise<void> {
+    const { type, data, metadata } = message;
     if (type !== 'run.due') return;
     const run = dueRun.parse(data['run']);
     // The sweeper may emit again what is in hand here; the result will answer both.
     if (this.inHand.has(run.runId)) return;
     this.inHand.add(run.runId);
     try {
+      if (await isLost(this.parts.eventStore, run, message)) {
+        const { taskId, runId } = run;
+        this.parts.logger.warn({ taskId, runId }, 'a run whose slot or request is not on record is left out');
+        return;
+      }
       await executeRun(this.parts, run, {
         ...metadata,
         actor: 'system:execution',

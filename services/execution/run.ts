@@ -103,7 +103,7 @@ const claimedElsewhere = ({ runId }: DueRun): AppError =>
 /**
  * Writes down that this process has the run in hand. A claim of a process that died, or gave up, is taken over under the
  * next revision. Rejects where another one is at it: the message comes again until there is a result, since whoever is at it
- * may give up, and a run that only this message knows of is emitted by no sweeper.
+ * may give up, which the sweeper notices later.
  */
 async function claim(parts: RunParts, run: DueRun, metadata: EventMetadata, startedAt: string): Promise<Claim> {
   const { eventStore, clock, leases } = parts;

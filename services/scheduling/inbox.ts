@@ -3,7 +3,7 @@ import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } f
 import { BUS, type Bus, type BusMessage, type Consumer, type RequestContext } from '#bus/bus';
 import { startPublisher } from '#bus/publisher';
 import { requests } from '#contracts/catalogue';
-import { schedule, schedulesView, triggerRun, type ScheduleEvent } from '#contracts/schedule';
+import { schedule, scheduleStream, schedulesView, triggerRun, type ScheduleEvent } from '#contracts/schedule';
 import { EVENT_STORE, type EventMetadata, type EventStore } from '#event-store/event-store';
 import { isOnRecord } from '#event-store/on-record';
 import { runCommand } from '#event-store/run-command';
@@ -16,7 +16,7 @@ import { LOGGER, type Logger } from '#runtime/logger';
 import { scheduleDecider, type ScheduleCommand, type ScheduleState } from './domain/schedule.js';
 import { toMessages } from './publish.js';
 import { idOf, reduce, scheduleViewPrefixes } from './schedule-view.js';
-import { scheduleStream, startTimer, type Timer } from './timer.js';
+import { startTimer, type Timer } from './timer.js';
 import { startLatecomer } from './unplanned.js';
 
 type PlanCommand = Extract<ScheduleCommand, { readonly taskRevision: number }>;

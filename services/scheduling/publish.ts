@@ -5,14 +5,21 @@ import { decodeEvent } from '#event-store/codec';
 import type { EventMetadata, RecordedEvent } from '#event-store/event-store';
 import { unreachable } from '#runtime/errors';
 
-/** The same run gives the same message, whoever emits it. */
-export function runDue(run: DueRun, metadata: EventMetadata, causationId: string | null): BusMessage {
+/**
+ * The same run gives the same message, whoever emits it. With the event that made it due, the message counts only where that
+ * is on record; null: it is known from what was made of the record.
+ */
+export function runDue(
+  run: DueRun,
+  metadata: EventMetadata,
+  cause: Pick<RecordedEvent, 'id' | 'revision'> | null,
+): BusMessage {
   return {
     id: `run.due:${run.runId}`,
     type: 'run.due',
     key: run.taskId,
-    data: { run },
-    metadata: { ...metadata, causationId },
+    data: cause === null ? { run } : { run, revision: cause.revision },
+    metadata: { ...metadata, causationId: cause?.id ?? null },
   };
 }
 
@@ -21,7 +28,7 @@ export function toMessages(recorded: RecordedEvent): readonly BusMessage[] {
   switch (event.type) {
     case 'slot.fired':
     case 'run.requested':
-      return [runDue(event.data.run, recorded.metadata, recorded.id)];
+      return [runDue(event.data.run, recorded.metadata, recorded)];
     case 'schedule.planned':
     case 'schedule.stopped':
     case 'slots.skipped':

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSqliteBus } from '#bus/sqlite';
-import { schedulesView, type DueRun, type ScheduleEvent } from '#contracts/schedule';
+import { scheduleStream, schedulesView, type DueRun, type ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent, encodeEvents } from '#event-store/codec';
 import type { EventMetadata, EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
@@ -13,15 +13,7 @@ import { silentLogger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';
 import { scheduleDecider } from './domain/schedule.js';
 import { idOf, reduce } from './schedule-view.js';
-import {
-  fireDue,
-  scheduleStream,
-  startTimer,
-  sweepPending,
-  type SettledSlots,
-  type Timer,
-  type TimerParts,
-} from './timer.js';
+import { fireDue, startTimer, sweepPending, type SettledSlots, type Timer, type TimerParts } from './timer.js';
 
 const taskId = 'ntf_00000000000000000000000001';
 const start = Date.parse('2026-11-21T10:00:00.000Z');

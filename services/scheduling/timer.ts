@@ -1,7 +1,7 @@
 /** Finds what is due and fires it; finds runs without a result and emits them again. The sweep is what keeps the promise, not the bus. */
 import type { Bus } from '#bus/bus';
 import { backsOff as backsOffBy, runStream, type RunEvent } from '#contracts/run';
-import { schedulesView, type ScheduleDocument, type ScheduleEvent } from '#contracts/schedule';
+import { scheduleStream, schedulesView, type ScheduleDocument, type ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent } from '#event-store/codec';
 import type { EventMetadata, EventStore } from '#event-store/event-store';
 import { runCommand } from '#event-store/run-command';
@@ -34,8 +34,6 @@ const firstSweepMs = 5_000;
 const settledForMs = 2_000;
 /** A run this long without a result is emitted again; the one who has it in hand ignores the repeat. */
 const overdueMs = 30_000;
-
-export const scheduleStream = (taskId: string): string => `schedule-${taskId}`;
 
 function metadataOf(document: ScheduleDocument, requestId: string, nowMs: number): EventMetadata {
   return {

@@ -2,7 +2,14 @@
 import type { RecordedEvent } from '#event-store/event-store';
 import type { AnyView, ReadStore } from '#read-store/read-store';
 import { keptViews } from '../../services/projections.js';
-import { brokenStreams, uncoveredSlots, unansweredRuns, wrongArrivals, wrongDecisions } from '../e2e/kit/invariants.js';
+import {
+  brokenStreams,
+  uncoveredSlots,
+  unansweredRuns,
+  unplannedRuns,
+  wrongArrivals,
+  wrongDecisions,
+} from '../e2e/kit/invariants.js';
 import type { World } from '../e2e/kit/watch.js';
 import type { Load } from './load.js';
 
@@ -62,7 +69,10 @@ export async function judge(
     bytes: raw,
   }));
   return [
-    { invariant: 'I1 every due slot has one result or one range', violations: uncoveredSlots(events) },
+    {
+      invariant: 'I1 every due slot has one result or one range',
+      violations: [...uncoveredSlots(events), ...unplannedRuns(events)],
+    },
     { invariant: 'I2 no run is recorded twice, none has no result', violations: unansweredRuns(events) },
     { invariant: 'I3 who is told follows from the outcomes', violations: wrongDecisions(events) },
     {

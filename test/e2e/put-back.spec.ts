@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import type { Installation } from './kit/installation.js';
-import { lastOutcome } from './kit/invariants.js';
+import { lastOutcome, unplannedRuns } from './kit/invariants.js';
 import { createCopiedInstallation, type CopiedInstallation } from './kit/put-back.js';
 import { whenInStock } from './kit/settings.js';
 import { until } from './kit/until.js';
@@ -64,9 +64,11 @@ describe('an older copy of the events', () => {
   });
 
   it('knows nothing of what was lost, whatever the bus still told of it', async () => {
-    const streams = new Set((await installation.recordedEvents()).map(({ stream }) => stream));
+    const events = await installation.recordedEvents();
+    const streams = new Set(events.map(({ stream }) => stream));
     expect(streams).toContain(`schedule-${watch.taskId}`);
     expect([...streams].filter((stream) => stream.endsWith(lostId))).toEqual([]);
+    expect(unplannedRuns(events)).toEqual([]);
   });
 
   it('leaves views that a rebuild makes again to the byte', async () => {

@@ -38,6 +38,18 @@ export function brokenStreams(events: readonly RecordedEvent[]): string[] {
   return found;
 }
 
+/** Every run on record was made due by a slot or a request on record. */
+export function unplannedRuns(events: readonly RecordedEvent[]): string[] {
+  const planned = new Set(
+    events.flatMap(({ type, data }) =>
+      type === 'slot.fired' || type === 'run.requested' ? scheduleEvents[type].parse(data).run.runId : [],
+    ),
+  );
+  return results(events)
+    .filter(({ result }) => !planned.has(result.runId))
+    .map(({ result }) => `${result.runId} of ${result.scheduledFor} has no slot and no request`);
+}
+
 /** Every slot of a schedule from its plan on was fired or is in a range that was passed over, none is in two. */
 export function uncoveredSlots(events: readonly RecordedEvent[]): string[] {
   const found: string[] = [];

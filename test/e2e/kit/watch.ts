@@ -4,7 +4,14 @@ import { z } from 'zod';
 import type { Execution } from './api.js';
 import { startHookSink, type HookSink, type ReceivedHook } from './hook-sink.js';
 import type { Installation } from './installation.js';
-import { brokenStreams, unansweredRuns, uncoveredSlots, wrongArrivals, wrongDecisions } from './invariants.js';
+import {
+  brokenStreams,
+  unansweredRuns,
+  uncoveredSlots,
+  unplannedRuns,
+  wrongArrivals,
+  wrongDecisions,
+} from './invariants.js';
 import { startMailSink, type MailSink, type ReceivedMail } from './mail-sink.js';
 import { html, startPageSite, type PageSite } from './page-site.js';
 import { whenInStock } from './settings.js';
@@ -160,6 +167,7 @@ export async function expectWhole(watch: Watch): Promise<void> {
   expect({
     brokenStreams: brokenStreams(events),
     uncoveredSlots: uncoveredSlots(events),
+    unplannedRuns: unplannedRuns(events),
     unansweredRuns: unansweredRuns(events),
     wrongDecisions: wrongDecisions(events),
     wrongHooks: wrongArrivals(events, 'webhook', hooksSeen),
@@ -167,6 +175,7 @@ export async function expectWhole(watch: Watch): Promise<void> {
   }).toEqual({
     brokenStreams: [],
     uncoveredSlots: [],
+    unplannedRuns: [],
     unansweredRuns: [],
     wrongDecisions: [],
     wrongHooks: [],
