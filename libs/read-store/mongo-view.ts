@@ -46,8 +46,21 @@ export function collectionName(installation: string, view: AnyView): string {
   return `${installation}.view_${partOfName(view.name)}`;
 }
 
-/** The view's record, made where there is none. null: somebody makes it, or drops it, in this very moment. */
+const indexesOf = (view: AnyView): mongo.IndexDescription[] => [
+  ...toIndexKeys(view).map((key) => ({ key })),
+  { key: { removedAt: 1 }, sparse: true, expireAfterSeconds: tombstoneSeconds },
+];
+
+/**
+ * The view's record, made where there is none. null: somebody makes it, or drops it, in this very moment.
+ *
+ * A collection is made by its indexes, never by its first document: some servers hang where one process writes what another
+ * makes the indexes of.
+ */
 async function findRecord(collection: ViewCollection, view: AnyView): Promise<Stored | null> {
+  const found = await collection.findOne({ _id: recordId });
+  if (found !== null) return found;
+  await collection.createIndexes(indexesOf(view));
   const made = await collection.findOneAndUpdate(
     { _id: recordId },
     { $setOnInsert: { fields: [...view.fields], position: null } },
@@ -64,11 +77,7 @@ export async function ensureIndexes(
   tell: (missing: number) => void = () => undefined,
 ): Promise<void> {
   const present = new Set((await collection.listIndexes().toArray()).map(({ key }) => JSON.stringify(key)));
-  const wanted: mongo.IndexDescription[] = [
-    ...toIndexKeys(view).map((key) => ({ key })),
-    { key: { removedAt: 1 }, sparse: true, expireAfterSeconds: tombstoneSeconds },
-  ];
-  const missing = wanted.filter(({ key }) => !present.has(JSON.stringify(key)));
+  const missing = indexesOf(view).filter(({ key }) => !present.has(JSON.stringify(key)));
   if (missing.length === 0) return;
   tell(missing.length);
   await collection.createIndexes(missing);
