@@ -26,7 +26,7 @@ const lookEveryMs = 250;
 /** Slots that become due before the next look are found by this one and fired at their time; a look may take as long again. */
 const lookAheadMs = 500;
 /** Slots that become due within so long of one another are fired together. */
-const tickMs = 20;
+const tickMs = 100;
 const foundAtOnce = 500;
 const sweepEveryMs = 30_000;
 const firstSweepMs = 5_000;
