@@ -15,6 +15,8 @@ export interface ProjectionOptions<Document extends object = JsonObject> extends
   readonly readStore: ViewStore;
   readonly leases: Leases;
   readonly logger: Logger;
+  /** How often requests to rebuild it are looked for; every two seconds where it is not said. */
+  readonly lookEveryMs?: number;
   /** Called after each write, with what was written. */
   saved?(writes: readonly DocumentWrite<Document>[]): void;
 }

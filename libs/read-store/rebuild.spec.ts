@@ -71,6 +71,7 @@ describe('a rebuild', () => {
       readStore: store,
       leases: createSoleLeases(),
       logger: silentLogger,
+      lookEveryMs: 500,
       idOf,
       reduce,
     });

@@ -53,11 +53,13 @@ export interface RebuildParts<Document extends object> extends Projected<Documen
   readonly live: LiveView;
   /** No other process can be at building it: what is being built was left. */
   readonly isAlone: boolean;
+  /** How often requests are looked for; every two seconds where it is not said. */
+  readonly lookEveryMs?: number | undefined;
 }
 
 /** Less lies back not far enough to be built ahead. */
 const aheadOf = 10_000;
-const lookEveryMs = 2_000;
+const defaultLookEveryMs = 2_000;
 const tellEveryMs = 250;
 /** A build that nobody tells of for so many looks was cut off. */
 const silentLooks = 3;
@@ -249,7 +251,7 @@ async function isMuch(
 }
 
 export function createRebuilder<Document extends object>(parts: RebuildParts<Document>): Rebuilder {
-  const { view, readStore, isAlone, logger } = parts;
+  const { view, readStore, isAlone, logger, lookEveryMs = defaultLookEveryMs } = parts;
   const isOurs = createChoice();
   const builds = createTurns();
   // Where one reading serves several views all look at the same moments, so that those asked for together are built together.
