@@ -1,6 +1,5 @@
 // `lateness`: how long after its due time a run begins, and a webhook arrives, at a steady rate of due runs. Where
-// EVENT_STORE_URL, BUS_URL and READ_STORE_URL are set (npm run servers -- up), on those servers too, one process of each role
-// and then two.
+// EVENT_STORE_URL, BUS_URL and READ_STORE_URL are set (npm run servers -- up), on those servers too, in ever more processes.
 import { setTimeout } from 'node:timers/promises';
 import { receivedBy } from './deliver.mjs';
 import { ask, makeFolder, startProcess, startProduct, startServices } from './processes.mjs';
@@ -9,6 +8,13 @@ import { quantile } from './report.mjs';
 const intervalSeconds = 1;
 const warmupMs = 5_000;
 const measureMs = 15_000;
+const roles = ['gateway', 'accounts,tasks,scheduling', 'execution', 'delivery'];
+/** On servers: the roles of each process. The last is that of the end-to-end specs. */
+const layouts = {
+  'on servers, one process': ['all'],
+  'on servers, four processes': roles,
+  'on servers, eight processes': [...roles, ...roles],
+};
 
 async function executionsOf(url, id) {
   const executions = [];
@@ -86,10 +92,7 @@ export async function* lateness() {
     start: async () => startProduct(await makeFolder(), { env, profileAs: 'lateness.cpuprofile' }),
   });
   if (process.env.EVENT_STORE_URL === undefined) return;
-  for (const [where, replicas] of [
-    ['on servers', 1],
-    ['on servers, each role twice', 2],
-  ]) {
-    yield* measure({ tasks: 20, where, start: () => startServices({ env, replicas }) });
+  for (const [where, layout] of Object.entries(layouts)) {
+    yield* measure({ tasks: 20, where, start: () => startServices({ env, layout }) });
   }
 }

@@ -119,12 +119,10 @@ export function startProduct(dataDir, { env = {}, profileAs = null } = {}) {
   });
 }
 
-/** Which roles share a process, as in the end-to-end specs. */
-const layout = ['gateway', 'accounts,tasks,scheduling', 'execution', 'delivery'];
 const servers = ['EVENT_STORE_URL', 'BUS_URL', 'READ_STORE_URL'];
 
-/** The built product as services on the servers that the environment names, `replicas` processes of each. */
-export async function startServices({ env, replicas }) {
+/** The built product on the servers that the environment names; `layout`: the roles of each process, the first of which answers. */
+export async function startServices({ env, layout }) {
   const shared = {
     ...Object.fromEntries(servers.map((name) => [name, process.env[name]])),
     INSTALLATION: `bench-${Date.now()}`,
@@ -132,9 +130,7 @@ export async function startServices({ env, replicas }) {
     ...env,
   };
   const started = await Promise.all(
-    Array.from({ length: replicas }, () => layout)
-      .flat()
-      .map(async (roles) => startProduct(await makeFolder(), { env: { ...shared, ROLES: roles } })),
+    layout.map(async (roles) => startProduct(await makeFolder(), { env: { ...shared, ROLES: roles } })),
   );
   const [{ url }] = started;
   return {
