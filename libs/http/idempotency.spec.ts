@@ -106,6 +106,38 @@ describe('idempotency records', () => {
     expect((await processOf().once(asked('outage'), async () => answer)).replayed).toBe(false);
   });
 
+  it('are given back once the store takes it, where that is away as well', async () => {
+    let refusals = 2;
+    let isOver = false;
+    const store: ReadStore = {
+      ...readStore,
+      async save(view, writes, checkpoint, position) {
+        if (isOver && refusals > 0) {
+          refusals -= 1;
+          throw new Error('away');
+        }
+        return readStore.save(view, writes, checkpoint, position);
+      },
+    };
+    const cut = processOf(store).once(asked('both away'), () => {
+      isOver = true;
+      return Promise.reject(new Error('503'));
+    });
+    await expect(cut).rejects.toThrow('503');
+    expect((await processOf().once(asked('both away'), async () => answer)).replayed).toBe(false);
+    expect(refusals).toBe(0);
+  });
+
+  it('are given back by a worker whose answer cannot be sealed', async () => {
+    const sealed = { ...vault, seal: () => Promise.reject(new Error('no key')) };
+    const worker = createIdempotencyRecords(readStore, sealed, clock, {
+      memberId: randomUUID(),
+      isLiving: everybodyLives,
+    });
+    await expect(worker.once(asked('unsealed'), async () => answer)).rejects.toThrow('no key');
+    expect((await processOf().once(asked('unsealed'), async () => answer)).replayed).toBe(false);
+  });
+
   it('let nobody take a key over who looked for it just before another made it', async () => {
     const first = () => processOf().once(asked('between'), async () => answer);
     const late = processOf(happensAfterFirstLook(first)).once(asked('between'), () =>

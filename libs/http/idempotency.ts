@@ -83,6 +83,9 @@ const sealScope = 'idempotency';
 /** Longer than any request takes; then a worker that lives has lost its answer. */
 const patienceMs = 90_000;
 const lookAgainMs = 25;
+/** Between two tries to give a key back. */
+const firstWaitMs = 100;
+const longestWaitMs = 2_000;
 
 export function createIdempotencyRecords(
   readStore: ReadStore,
@@ -136,6 +139,28 @@ export function createIdempotencyRecords(
     return typeof opened['body'] === 'string' ? { status, headers, body: opened['body'] } : null;
   };
 
+  /** What the worker of the key writes, once: it changes nothing where an answer stands there, or another took the key. */
+  const settle = (known: IdempotencyRecord, settled: Pick<IdempotencyRecord, 'worker' | 'answer'>): Promise<void> => {
+    const write = { id: known.id, revision: known.sequence + 1, document: { ...known, ...settled } };
+    return readStore.save(idempotencyView, [write], null);
+  };
+
+  /**
+   * Whatever hindered the worker, others may begin. Tried until the store takes it: they wait for as long as this process
+   * lives, which would otherwise be until their patience ends.
+   */
+  const giveBack = async (known: IdempotencyRecord): Promise<void> => {
+    const giveUpMs = performance.now() + patienceMs;
+    for (let waitMs = firstWaitMs; performance.now() < giveUpMs; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
+      try {
+        await settle(known, { worker: null, answer: null });
+        return;
+      } catch {
+        await setTimeout(waitMs, undefined, { ref: false });
+      }
+    }
+  };
+
   return {
     async once({ organizationId, key, content }, execute) {
       const id = sha256(`${organizationId}|${key}`);
@@ -147,23 +172,20 @@ export function createIdempotencyRecords(
         const known = await takenUp(id, requestHash);
         const earlier = await replay(organizationId, known);
         if (earlier !== null) return { answer: earlier, replayed: true };
-        const settle = (settled: Pick<IdempotencyRecord, 'worker' | 'answer'>): Promise<void> => {
-          const document = { ...known, ...settled };
-          return readStore.save(idempotencyView, [{ id, revision: known.sequence + 1, document }], null);
-        };
-        const answer = await execute({ key, startedAtMs: known.startedAtMs }).catch((error: unknown) => {
-          // Nobody waits for it: where the store is away too, the key is free once this process is.
-          settle({ worker: null, answer: null }).catch(() => {});
+        try {
+          const answer = await execute({ key, startedAtMs: known.startedAtMs });
+          const { body } = await vault.seal(organizationId, sealScope, { body: answer.body }, sealedPaths);
+          const { status, headers } = answer;
+          await settle(known, { worker: memberId, answer: { status, headers, body: body ?? '' } });
+          // A worker that was taken for dead gives the answer of the one that took over.
+          const { live } = await look(id);
+          const kept = live === null ? null : await replay(organizationId, live);
+          if (kept !== null && !isDeepStrictEqual(kept, answer)) return { answer: kept, replayed: true };
+          return { answer, replayed: false };
+        } catch (error) {
+          void giveBack(known);
           throw error;
-        });
-        const { body } = await vault.seal(organizationId, sealScope, { body: answer.body }, sealedPaths);
-        const { status, headers } = answer;
-        await settle({ worker: memberId, answer: { status, headers, body: body ?? '' } });
-        // A worker that was taken for dead gives the answer of the one that took over.
-        const { live } = await look(id);
-        const kept = live === null ? null : await replay(organizationId, live);
-        if (kept !== null && !isDeepStrictEqual(kept, answer)) return { answer: kept, replayed: true };
-        return { answer, replayed: false };
+        }
       } finally {
         running.delete(id);
         done();
