@@ -15,6 +15,7 @@ const benches = {
   deliver: async () => (await import('./deliver.mjs')).deliver,
   lateness: async () => (await import('./lateness.mjs')).lateness,
   replay: async () => (await import('./replay.mjs')).replay,
+  migrate: async () => (await import('./migrate.mjs')).migrate,
 };
 const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')}…] [--json] [--seed N] [--profile]\n`;
 

@@ -1,18 +1,14 @@
-// `replay`: a million events into every view, by `meerkat rebuild`. The events are those of a short real run, multiplied.
+// `replay`: a million events into every view, by `meerkat rebuild`.
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
-import { ask, makeFolder, processorMs, runCommand, startProcess, startProduct } from './processes.mjs';
+import { makeHistory } from './history.mjs';
+import { ask, makeFolder, processorMs, runCommand, startProduct } from './processes.mjs';
 import { quantile } from './report.mjs';
 
-const sampleTasks = 20;
-/** Of them so many see a price that goes up and down, and tell somebody. */
-const restlessTasks = 2;
-const sampleMs = 8_000;
-const replayedTasks = 1_000;
-const replayedEvents = 1_000_000;
+const history = { wantedTasks: 1_000, wantedEvents: 1_000_000 };
 const targetSeconds = 8;
 /** Put on the server that EVENT_STORE_URL names and read back by the product's client. */
 const serverEvents = 50_000;
@@ -20,109 +16,6 @@ const eventsPerAppend = 100;
 const appendsAtOnce = 16;
 
 const load = (path) => import(new URL(`../../dist/libs/${path}.js`, import.meta.url));
-
-/** A real run of real tasks, paused at its end. */
-async function record(dataDir) {
-  const receiver = await startProcess('test/bench/receiver.mjs', { probe: '/received' });
-  const product = await startProduct(dataDir, { env: { MIN_INTERVAL_SECONDS: '1' } });
-  const ids = [];
-  for (let number = 0; number < sampleTasks; number += 1) {
-    const { data } = await ask(product.url, 'POST', '/api/notifications', {
-      name: `Offer ${number}`,
-      url: `${receiver.url}/${number < restlessTasks ? `offers/${number}` : 'steady'}`,
-      tags: ['offers', `shelf-${number % 5}`],
-      evaluationFunction: `const price = page.number(document.querySelector('.price'));\npage.report('price', price);\nreturn price < 100;`,
-      schedule: { type: 'interval', intervalSeconds: 1 },
-      actions: [{ type: 'webhook', config: { url: `${receiver.url}/hook` } }],
-    });
-    ids.push(data.id);
-  }
-  await setTimeout(sampleMs);
-  for (const id of ids) await ask(product.url, 'PATCH', `/api/notifications/${id}`, { status: 'paused' });
-  await setTimeout(1_000);
-  await product.stop();
-  await receiver.stop();
-}
-
-const isOfTasks = ({ name }) => /^(task|schedule|run|claim|dlv)-/.test(name);
-const taskIn = ({ name, data }) =>
-  /^(?:task|schedule|run)-(.+)$/.exec(name)?.[1] ?? /"(?:taskId|notificationId)":"([^"]+)"/.exec(data)?.[1];
-
-/** Events of each sampled task: its beginning, its runs with what follows of each, its end. */
-function chapters(rows) {
-  const tasks = new Map();
-  for (const row of rows.filter(isOfTasks)) {
-    const id = taskIn(row) ?? [...tasks.values()].find(({ streams }) => streams.has(row.name))?.id;
-    if (id === undefined) continue;
-    let task = tasks.get(id);
-    if (task === undefined) tasks.set(id, (task = { id, begin: [], runs: [], end: [], streams: new Set() }));
-    task.streams.add(row.name);
-    if (row.type === 'slot.fired') task.runs.push([]);
-    if (/^(task\.paused|schedule\.planned|schedule\.stopped)$/.test(row.type) && task.runs.length > 0)
-      task.end.push(row);
-    else (task.runs.at(-1) ?? task.begin).push(row);
-  }
-  return [...tasks.values()];
-}
-
-const crockford = '0123456789abcdefghjkmnpqrstvwxyz';
-
-/** Five characters per number: the tail of an id. */
-function tailOf(number) {
-  let tail = '';
-  for (let digit = 0, rest = number; digit < 5; digit += 1, rest = Math.floor(rest / 32))
-    tail = crockford[rest % 32] + tail;
-  return tail;
-}
-
-const ids = /\b((?:ntf|act)_[0-9a-z]{21})[0-9a-z]{5}\b|\b((?:exe|dlv)_[0-9a-z]{21})[0-9a-z]{5}\b/g;
-const times = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\b/g;
-
-/** Appends copies until there are enough events: other ids, later times, the same shapes. */
-function multiply(dataDir) {
-  const database = new DatabaseSync(join(dataDir, 'events.db'));
-  database.exec('PRAGMA synchronous = OFF; BEGIN');
-  const rows = database
-    .prepare('SELECT e.*, s.name FROM events e JOIN streams s ON s.id = e.stream ORDER BY e.position')
-    .all();
-  const addStream = database.prepare('INSERT INTO streams (name, revision) VALUES (?, -1)');
-  const addEvent = database.prepare(
-    'INSERT INTO events (stream, revision, id, type, version, data, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)',
-  );
-  const setRevision = database.prepare('UPDATE streams SET revision = ? WHERE id = ?');
-  const streams = new Map();
-  let count = rows.length;
-  const copy = (row, task, run, laterMs) => {
-    const other = (text) =>
-      text
-        .replace(ids, (_, ofTask, ofRun) => (ofTask === undefined ? ofRun + tailOf(run) : ofTask + tailOf(task)))
-        .replace(times, (time) => new Date(Date.parse(time) + laterMs).toISOString());
-    const name = other(row.name);
-    let stream = streams.get(name);
-    if (stream === undefined) streams.set(name, (stream = { id: addStream.run(name).lastInsertRowid, revision: -1 }));
-    stream.revision += 1;
-    count += 1;
-    const id = `00000000-0000-4000-8000-${String(count).padStart(12, '0')}`;
-    addEvent.run(stream.id, stream.revision, id, row.type, row.version, other(row.data), other(row.metadata));
-  };
-  const tasks = chapters(rows);
-  const replayed = Array.from({ length: replayedTasks }, (_, number) => ({ number, ...tasks[number % tasks.length] }));
-  for (const { number, begin } of replayed) for (const row of begin) copy(row, number, 0, 0);
-  const ending = replayed.reduce((sum, { end }) => sum + end.length, 0);
-  let run = 0;
-  for (let round = 0; count + ending < replayedEvents; round += 1) {
-    for (const { number, runs } of replayed) {
-      if (count + ending >= replayedEvents) break;
-      run += 1;
-      for (const row of runs[round % runs.length]) copy(row, number, run, round * 60_000);
-    }
-  }
-  for (const { number, end } of replayed) for (const row of end) copy(row, number, run, 86_400_000_000);
-  for (const { id, revision } of streams.values()) setRevision.run(revision, id);
-  database.exec('COMMIT');
-  database.close();
-  return { count, runs: run };
-}
 
 /** What reading and parsing alone takes, in this very process. */
 function readAll(dataDir) {
@@ -211,8 +104,7 @@ async function keepAsking(url, signal) {
 
 export async function* replay() {
   const dataDir = await makeFolder();
-  await record(dataDir);
-  const { count } = multiply(dataDir);
+  const count = await makeHistory(dataDir, history);
   const env = { DATA_DIR: dataDir };
   const rebuild = async (profileAs) => JSON.parse(await runCommand(['rebuild', 'all', '--json'], { env, profileAs }));
   const bare = readAll(dataDir);
