@@ -145,10 +145,7 @@ export function createIdempotencyRecords(
     return readStore.save(idempotencyView, [write], null);
   };
 
-  /**
-   * Whatever hindered the worker, others may begin. Tried until the store takes it: they wait for as long as this process
-   * lives, which would otherwise be until their patience ends.
-   */
+  /** Whatever hindered the worker, others may begin. Until the store takes that they wait for a process that lives and does nothing. */
   const giveBack = async (known: IdempotencyRecord): Promise<void> => {
     const giveUpMs = performance.now() + patienceMs;
     for (let waitMs = firstWaitMs; performance.now() < giveUpMs; waitMs = Math.min(2 * waitMs, longestWaitMs)) {

@@ -54,7 +54,7 @@ export interface RebuildParts<Document extends object> extends Projected<Documen
   /** No other process can be at building it: what is being built was left. */
   readonly isAlone: boolean;
   /** How often requests are looked for; every two seconds where it is not said. */
-  readonly lookEveryMs?: number | undefined;
+  readonly lookEveryMs?: number;
 }
 
 /** Less lies back not far enough to be built ahead. */

@@ -1,5 +1,5 @@
 /** What holds after any crash, computed from the recorded events and the receivers' logs alone. Each finding is a sentence; none is good. */
-import { runEvents } from '#contracts/run';
+import { runEvents, runStream } from '#contracts/run';
 import { scheduleEvents } from '#contracts/schedule';
 import type { RecordedEvent } from '#event-store/event-store';
 
@@ -17,7 +17,7 @@ export function lastOutcome(
   events: readonly RecordedEvent[],
   taskId: string,
 ): Recorded['result']['outcome'] | undefined {
-  return results(events.filter(({ stream }) => stream === `run-${taskId}`)).at(-1)?.result.outcome;
+  return results(events.filter(({ stream }) => stream === runStream(taskId))).at(-1)?.result.outcome;
 }
 
 /** Streams without gaps, no event twice. */
