@@ -12,8 +12,9 @@ import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';
 import { scheduleDecider } from './domain/schedule.js';
+import { DueSlots } from './due-slots.js';
 import { idOf, reduce } from './schedule-view.js';
-import { fireDue, startTimer, sweepPending, type SettledSlots, type Timer, type TimerParts } from './timer.js';
+import { startTimer, sweepPending, type Timer, type TimerParts } from './timer.js';
 
 const taskId = 'ntf_00000000000000000000000001';
 const start = Date.parse('2026-11-21T10:00:00.000Z');
@@ -24,6 +25,13 @@ const metadata: EventMetadata = {
   causationId: null,
   at: '2026-11-21T10:00:00.000Z',
 };
+
+/** One that knows of nothing settled, as after a start. Returns how many schedules it found. */
+async function fireDue(parts: TimerParts, slots = new DueSlots(parts)): Promise<number> {
+  const count = await slots.look(0);
+  await slots.fire();
+  return count;
+}
 
 describe('the timer', () => {
   let nowMs: number;
@@ -251,14 +259,15 @@ describe('the timer', () => {
         return parts.eventStore.readLast(stream);
       },
     };
-    const settled: SettledSlots = new Map();
-    await fireDue({ ...parts, eventStore }, settled);
+    const watched = { ...parts, eventStore };
+    const slots = new DueSlots(watched);
+    await fireDue(watched, slots);
     expect(asked).toBe(1);
     nowMs = start + 1_900;
-    await fireDue({ ...parts, eventStore }, settled);
+    await fireDue(watched, slots);
     expect(asked).toBe(1);
     nowMs = start + 2_000;
-    await fireDue({ ...parts, eventStore }, settled);
+    await fireDue(watched, slots);
     expect(asked).toBe(2);
     expect(await fired()).toHaveLength(1);
   });

@@ -1,0 +1,138 @@
+/** The slots of schedules whose shards are held here: found ahead of their time, fired at it, and never twice. */
+import { backsOff as backsOffBy, runStream, type RunEvent } from '#contracts/run';
+import { scheduleStream, schedulesView, type ScheduleDocument, type ScheduleEvent } from '#contracts/schedule';
+import { decodeEvent } from '#event-store/codec';
+import type { EventMetadata, EventStore } from '#event-store/event-store';
+import { runCommand } from '#event-store/run-command';
+import { shardCount, type Shards } from '#leases/leases';
+import type { FieldFilter, ReadStore } from '#read-store/read-store';
+import { toTimestamp, type Clock } from '#runtime/clock';
+import type { Logger } from '#runtime/logger';
+import { scheduleDecider, type ScheduleCommand, type ScheduleState } from './domain/schedule.js';
+
+export interface DueSlotsParts {
+  readonly eventStore: EventStore;
+  readonly readStore: ReadStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Of the schedules: those of other shards are another process's. */
+  readonly shards: Shards;
+}
+
+/** How many schedules one look finds at most. */
+export const foundAtOnce = 500;
+/** A slot that is still found after so long is looked up in the log again: the view may have been made anew. */
+const settledForMs = 2_000;
+
+function metadataOf(document: ScheduleDocument, requestId: string, nowMs: number): EventMetadata {
+  return {
+    organizationId: document.organizationId,
+    actor: 'system:scheduling',
+    requestId,
+    causationId: null,
+    at: toTimestamp(nowMs),
+  };
+}
+
+/** None where all are held; `oneOf` nothing matches nothing. */
+export function ofShards(shards: Shards): readonly FieldFilter[] {
+  const held = shards.held();
+  return held.length === shardCount ? [] : [{ field: 'shard', oneOf: held }];
+}
+
+/**
+ * What is due by then of the shards held here. Their number is no part of an index, and costs a server more than the documents
+ * of others do; only where there are many of those are they left out by the server.
+ */
+async function findDue({ readStore, shards }: DueSlotsParts, untilMs: number): Promise<readonly ScheduleDocument[]> {
+  const due = async (filters: readonly FieldFilter[]): Promise<readonly ScheduleDocument[]> => {
+    const { documents } = await readStore.page(schedulesView, {
+      where: [{ field: 'nextDueAt', from: '', to: toTimestamp(untilMs) }, ...filters],
+      sort: [{ field: 'nextDueAt', descending: false }],
+      limit: foundAtOnce,
+      offset: 0,
+      count: false,
+    });
+    return documents;
+  };
+  const documents = await due([]);
+  const held = new Set(shards.held());
+  const own = documents.filter(({ shard }) => held.has(shard));
+  return own.length < documents.length && documents.length === foundAtOnce ? due(ofShards(shards)) : own;
+}
+
+/**
+ * Whether the run of an earlier slot is still going. The view may not know yet of its result: the log does. `unclear` where
+ * the view has to know of that result first, since it changes the pace.
+ */
+async function isBusy(
+  { eventStore }: DueSlotsParts,
+  { taskId, pending }: ScheduleDocument,
+): Promise<boolean | 'unclear'> {
+  const open = pending.filter(({ trigger }) => trigger === 'schedule');
+  if (open.length === 0) return false;
+  const last = await eventStore.readLast(runStream(taskId));
+  const event = last === null ? null : decodeEvent<RunEvent>(last);
+  if (event?.type !== 'run.recorded') return true;
+  const { recentRuns } = event.data.alert;
+  if (!open.every(({ runId }) => recentRuns.includes(runId))) return true;
+  return backsOffBy(event.data.alert) ? 'unclear' : false;
+}
+
+export class DueSlots {
+  readonly #parts: DueSlotsParts;
+  /** What the last look found and is not fired yet, the first one due first. */
+  #upcoming: readonly ScheduleDocument[] = [];
+  /** Slots that were fired or passed over a moment ago, by task: until the view knows of it they are found again. */
+  readonly #settled = new Map<string, { readonly dueAt: string; readonly atMs: number }>();
+
+  constructor(parts: DueSlotsParts) {
+    this.#parts = parts;
+  }
+
+  /** When the first one of those found is due. */
+  get nextDueAt(): string | null {
+    return this.#upcoming[0]?.nextDueAt ?? null;
+  }
+
+  /** Finds what is due by `aheadMs` from now. Returns how many, `foundAtOnce` where there may be more. */
+  async look(aheadMs: number): Promise<number> {
+    this.#upcoming = await findDue(this.#parts, this.#parts.clock.now() + aheadMs);
+    return this.#upcoming.length;
+  }
+
+  /** Fires the slots whose time has come of those found. */
+  async fire(): Promise<void> {
+    const { clock, shards } = this.#parts;
+    const nowMs = clock.now();
+    const later = this.#upcoming.findIndex(({ nextDueAt }) => nextDueAt === null || Date.parse(nextDueAt) > nowMs);
+    const due = later === -1 ? this.#upcoming : this.#upcoming.slice(0, later);
+    this.#upcoming = this.#upcoming.slice(due.length);
+    for (const [taskId, { atMs }] of this.#settled) if (nowMs - atMs >= settledForMs) this.#settled.delete(taskId);
+    // A shard may have gone to another process since the look.
+    const own = due.filter(({ taskId }) => shards.holds(taskId));
+    await Promise.all(own.map((document) => this.#fireNext(document, nowMs)));
+  }
+
+  async #fireNext(document: ScheduleDocument, nowMs: number): Promise<void> {
+    const { eventStore, logger } = this.#parts;
+    const { taskId, backsOff = false } = document;
+    const { nextDueAt } = document.plan;
+    if (nextDueAt === null || this.#settled.get(taskId)?.dueAt === nextDueAt) return;
+    const commandId = `slot.${taskId}.${Date.parse(nextDueAt)}`;
+    try {
+      const busy = await isBusy(this.#parts, document);
+      if (busy === 'unclear') return;
+      await runCommand<ScheduleState, ScheduleCommand, ScheduleEvent>(eventStore, scheduleDecider, {
+        stream: scheduleStream(taskId),
+        command: { type: 'fireSlot', dueAt: nextDueAt, busy, late: backsOff, nowMs },
+        commandId,
+        metadata: metadataOf(document, commandId, nowMs),
+        from: 'last',
+      });
+      this.#settled.set(taskId, { dueAt: nextDueAt, atMs: nowMs });
+    } catch (error) {
+      logger.error({ taskId, error: String(error) }, 'a slot could not be fired; trying again');
+    }
+  }
+}
