@@ -6,8 +6,9 @@ import { ask, makeFolder, startProcess, startProduct, startServices } from './pr
 import { quantile } from './report.mjs';
 
 const intervalSeconds = 1;
-const warmupMs = 5_000;
-const measureMs = 15_000;
+/** Until members of consumer groups have their parts and code that runs often is compiled: a rate is steady after that. */
+const warmupMs = 20_000;
+const measureMs = 20_000;
 const roles = ['gateway', 'accounts,tasks,scheduling', 'execution', 'delivery'];
 /** On servers: the roles of each process. The last is that of the end-to-end specs. */
 const layouts = {
