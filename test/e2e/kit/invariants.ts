@@ -98,7 +98,6 @@ export function unansweredRuns(events: readonly RecordedEvent[]): string[] {
   return [
     ...due.filter((runId) => !recorded.has(runId)).map((runId) => `${runId} has no result`),
     ...[...recorded].flatMap(([runId, all]) => (all.length > 1 ? [`${runId} was recorded ${all.length} times`] : [])),
-    ...[...recorded.keys()].filter((runId) => !due.includes(runId)).map((runId) => `${runId} was never due`),
   ];
 }
 
@@ -127,6 +126,12 @@ export function wrongDecisions(events: readonly RecordedEvent[]): string[] {
     }
   }
   return found;
+}
+
+/** All that a record can show by itself; what was received is held against it by `wrongArrivals`. */
+export function faultsOnRecord(events: readonly RecordedEvent[]): string[] {
+  const invariants = [brokenStreams, uncoveredSlots, unplannedRuns, unansweredRuns, wrongDecisions];
+  return invariants.flatMap((invariant) => invariant(events));
 }
 
 /** A message as its receiver saw it: the delivery's id, and all that must be the same when it comes again. */
