@@ -79,6 +79,7 @@ async function isBusy(
   return backsOffBy(event.data.alert) ? 'unclear' : false;
 }
 
+/** Apart from the timer's clockwork, so that one look serves all firings until the next and specs need not wait for either. */
 export class DueSlots {
   readonly #parts: DueSlotsParts;
   /** What the last look found and is not fired yet, the first one due first. */
