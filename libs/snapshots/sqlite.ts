@@ -96,6 +96,17 @@ export function createSqliteSnapshots(
     return rows.length;
   };
 
+  /** Saves of a task since what it has too many of was last let go: to look for that takes as long as all the rest of a save. */
+  const sinceLooked = new Map<string, number>();
+  const lookedEvery = Math.floor(retention.keepCount / 10);
+
+  /** Inside a transaction. */
+  const letGoBeyond = (taskId: string): void => {
+    const since = sinceLooked.get(taskId) ?? lookedEvery;
+    sinceLooked.set(taskId, since < lookedEvery ? since + 1 : 0);
+    if (since >= lookedEvery) letGo(beyond.all(taskId, retention.keepCount));
+  };
+
   /** False: the content is not there, and was not given. */
   const write = ({ snapshot, bytes }: Save): boolean => {
     const { id, organizationId, taskId, takenAt, contentHash } = snapshot;
@@ -103,7 +114,7 @@ export function createSqliteSnapshots(
     if (there === null && bytes === null) return false;
     const content = there ?? Number(addContent.run(organizationId, contentHash, bytes).lastInsertRowid);
     addSnapshot.run(id, taskId, takenAt, content, JSON.stringify(snapshot));
-    letGo(beyond.all(taskId, retention.keepCount));
+    letGoBeyond(taskId);
     dropUnused.run(content); // one of that id was there, with another content
     return true;
   };
@@ -122,7 +133,8 @@ export function createSqliteSnapshots(
       }
     },
 
-    list: async (taskId, limit) => newest.all(taskId, limit).map((row) => knownFacts(String(row['id']))),
+    list: async (taskId, limit) =>
+      newest.all(taskId, Math.min(limit, retention.keepCount)).map((row) => knownFacts(String(row['id']))),
 
     async read(taskId, id) {
       const row = find.get(id, taskId);
@@ -134,6 +146,7 @@ export function createSqliteSnapshots(
 
     async forget(taskId) {
       inTransaction(database, () => letGo(beyond.all(taskId, 0)));
+      sinceLooked.delete(taskId);
     },
 
     async sweep(nowMs) {

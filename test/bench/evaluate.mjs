@@ -1,11 +1,10 @@
 // `evaluate`: a page parsed and code run on it in a fresh sandbox, by the port that the product uses, on one core; with
 // both page parsers where lexbor is built. Then what the process of its own costs, how soon runaway code is stopped, and
 // what an idle sandbox holds.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { setImmediate } from 'node:timers/promises';
-import vm from 'node:vm';
 import { makePage, selectorCodes, shapes } from './pages.mjs';
-import { peer } from './peers.mjs';
 import { memoryMbOf, ownProcessorMs } from './processes.mjs';
 import { median } from './report.mjs';
 
@@ -23,23 +22,25 @@ const longestWarmupMs = 15_000;
 /** Each is measured in turns, so that what else the machine does falls on all alike. */
 const rounds = 6;
 const roundMs = 500;
+/** The thread finds its next page waiting, as it does in the product where there is much to do. */
+const atOnce = 4;
 /** Other pages each time, so that nothing is won by having seen the page before. */
 const pagesPerShape = 4;
 
 const encoder = new TextEncoder();
 
 /**
- * How often each work is done, one at a time, in a second of processor time of all threads: what one core does, also where
- * others keep the machine busy.
+ * How often each work is done, `atOnce` at a time, in a second of processor time of all threads: what one core does, also
+ * where others keep the machine busy.
  */
 async function ratesPerCore(works, pids) {
   const runFor = async (work, ms) => {
-    const [startedAt, beforeMs] = [performance.now(), ownProcessorMs(pids)];
+    const [until, beforeMs] = [performance.now() + ms, ownProcessorMs(pids)];
     let count = 0;
-    while (performance.now() - startedAt < ms) {
-      await work(count);
-      count += 1;
-    }
+    const lane = async () => {
+      while (performance.now() < until) await work.run(count++);
+    };
+    await Promise.all(Array.from({ length: work.atOnce }, lane));
     return { count, seconds: (ownProcessorMs(pids) - beforeMs) / 1_000 };
   };
   const totals = works.map(() => ({ count: 0, seconds: 0 }));
@@ -90,40 +91,46 @@ async function createSandboxes() {
   });
 }
 
-function evaluateInJsdom({ JSDOM }, { html, code }) {
-  const dom = new JSDOM(html, { url: 'https://shop.example/' });
-  const { document } = dom.window;
-  const outcome = vm.runInNewContext(`(() => {\n${code}\n})()`, { document }, { timeout: 30_000 });
-  dom.window.close();
-  return outcome;
+/** The peer, which does one page at a time; null where it is not there. */
+async function startJsdom() {
+  const child = fork(new URL('baseline-jsdom.mjs', import.meta.url), { execArgv: [] });
+  const gone = once(child, 'disconnect');
+  const ask = async (question) => {
+    child.send(question);
+    const [answer] = await once(child, 'message');
+    return answer;
+  };
+  const isThere = await Promise.race([once(child, 'message').then(() => true), gone.then(() => false)]);
+  if (!isThere) return null;
+  return {
+    pid: child.pid,
+    know: (pages) => ask({ pages }),
+    evaluate: (page) => ask({ page }),
+    async close() {
+      child.disconnect();
+      await gone;
+    },
+  };
 }
 
 /** The baseline's work; null where the peer is not there. Throws where it does not find what the sandboxes find. */
 async function jsdomWork(jsdom, sandboxes, pages) {
   if (jsdom === null) return null;
-  for (const page of pages) {
-    const found = [
-      ...(await Promise.all(sandboxes.map(({ evaluate }) => evaluate(page)))),
-      evaluateInJsdom(jsdom, page),
-    ];
+  await jsdom.know(pages);
+  for (const [index, page] of pages.entries()) {
+    const found = await Promise.all([...sandboxes.map(({ evaluate }) => evaluate(page)), jsdom.evaluate(index)]);
     if (new Set(found).size > 1) throw new Error('the sandboxes and jsdom found different things on the same page');
   }
-  return async (count) => {
-    evaluateInJsdom(jsdom, pages[count % pages.length]);
-    await setImmediate();
-  };
+  return { run: (count) => jsdom.evaluate(count % pages.length), atOnce: 1 };
 }
 
 async function* measure({ title, pages, targets }, sandboxes, jsdom) {
-  const works = sandboxes.map(
-    ({ evaluate }) =>
-      (count) =>
-        evaluate(pages[count % pages.length]),
-  );
+  const works = sandboxes.map(({ evaluate }) => ({ run: (count) => evaluate(pages[count % pages.length]), atOnce }));
   const peerWork = await jsdomWork(jsdom, sandboxes, pages);
   // Whoever has been asked has a process, and its time counts from here on.
-  for (const work of works) await work(0);
-  const rates = await ratesPerCore(peerWork === null ? works : [...works, peerWork], pidsOf(sandboxes));
+  for (const { run } of works) await run(0);
+  const pids = [...pidsOf(sandboxes), ...(peerWork === null ? [] : [jsdom.pid])];
+  const rates = await ratesPerCore(peerWork === null ? works : [...works, peerWork], pids);
   const [parse5, lexbor] = rates;
   const baseline = peerWork === null ? null : { name: 'jsdom + node:vm', value: rates.at(-1) };
   const figure = { bench: 'evaluate', unit: '/s/core', direction: 'at least' };
@@ -167,21 +174,21 @@ async function* measureBoundary(sandboxes, seed) {
     const pool = await createPool(name);
     const [apartOne] = (await createSandboxes()).filter((sandbox) => sandbox.name === name);
     try {
-      for (const atOnce of [1, 8]) {
-        const works = [pool.evaluate, apartOne.evaluate].map((work) => (count) => {
-          const jobs = Array.from({ length: atOnce }, (_, at) => work(pages[(count + at) % pages.length]));
-          return Promise.all(jobs);
-        });
-        await works[1](0);
+      for (const several of [1, 8]) {
+        const works = [pool, apartOne].map(({ evaluate }) => ({
+          run: (count) => evaluate(pages[count % pages.length]),
+          atOnce: several,
+        }));
+        await works[1].run(0);
         // The first time round is for warming up.
         await ratesPerCore(works, pidsOf([apartOne]));
         const [inside, apart] = await ratesPerCore(works, pidsOf([apartOne]));
         yield {
           bench: 'evaluate',
-          case: `price of the process, 100 KB, ${name}, ${atOnce} at once`,
+          case: `price of the process, 100 KB, ${name}, ${several} at once`,
           value: (inside / apart - 1) * 100,
           unit: '%',
-          baseline: { name: 'threads of this process, evaluations/s/core', value: inside * atOnce },
+          baseline: { name: 'threads of this process, evaluations/s/core', value: inside },
           target: 10,
         };
       }
@@ -200,20 +207,19 @@ async function* measureImaged(sandboxes, seed) {
   const job = jobOf({ html, code: selectorCodes.shop }, defaultSandboxLimits);
   const again = { ...job, page: { ...job.page, contentHash: 'sha256:of-this-page' } };
   for (const { name, sandbox } of sandboxes) {
-    const severalAtOnce = (of) => async () => {
-      const results = await Promise.all(Array.from({ length: imagedAtOnce }, () => sandbox.evaluate(of)));
-      results.forEach(outcomeOf);
-    };
-    const works = [severalAtOnce(again), severalAtOnce(job)];
-    await works[0]();
+    const works = [again, job].map((of) => ({
+      run: async () => outcomeOf(await sandbox.evaluate(of)),
+      atOnce: imagedAtOnce,
+    }));
+    await works[0].run();
     const [imaged, fresh] = await ratesPerCore(works, pidsOf(sandboxes));
     yield {
       bench: 'evaluate',
       case: `several scripts on one page, 100 KB, ${name}`,
-      value: imaged * imagedAtOnce,
+      value: imaged,
       unit: '/s/core',
       direction: 'at least',
-      baseline: { name: 'the page read each time', value: fresh * imagedAtOnce },
+      baseline: { name: 'the page read each time', value: fresh },
       target: 5_000,
     };
   }
@@ -287,7 +293,7 @@ async function warmUp({ evaluate }, seed) {
 }
 
 export async function* evaluate({ seed }) {
-  const jsdom = await peer('jsdom');
+  const jsdom = await startJsdom();
   const sandboxes = await createSandboxes();
   try {
     for (const sandbox of sandboxes) await warmUp(sandbox, seed);
@@ -311,5 +317,6 @@ export async function* evaluate({ seed }) {
     yield* measureMemory();
   } finally {
     for (const sandbox of sandboxes) await sandbox.close();
+    await jsdom?.close();
   }
 }
