@@ -1,6 +1,8 @@
 // `npm run build:parser [-- --source FILE] [--verify]`: compiles the fast page parser to dist-parser/lexbor.wasm, from our
-// glue in libs/sandbox/lexbor and lexbor's own source, which is taken from a package whose hash is known. The same
-// sources and the same compiler give the same bytes in any folder; `--verify` builds twice and compares them.
+// glue in libs/sandbox/lexbor and lexbor's own source, which is taken from a package whose hash is known. Before that it
+// compiles lexbor for this machine and lets it count its ways through pages of our own making: by those counts the
+// compiler lays out the parser. The same sources and the same tools give the same bytes in any folder; `--verify` builds
+// twice, training included, and compares them.
 import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -8,6 +10,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
+import { makeTrainingPages } from './training-pages.mjs';
 
 const run = promisify(execFile);
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -24,39 +27,91 @@ class Refusal extends Error {}
 
 const toolchainHelp = `The fast parser is compiled with clang and lld (version ${oldestClang} or newer, with the WebAssembly target). On Debian or Ubuntu:
 
-  sudo apt-get install clang-19 lld-19
+  sudo apt-get install clang-19 lld-19 llvm-19 libclang-rt-19-dev
 
-Elsewhere install LLVM's clang and lld, or name them: CLANG=/path/to/clang WASM_LD=/path/to/wasm-ld npm run build:parser
+The last two train it; it is built without them too, slower by a tenth. Elsewhere install LLVM's clang and lld, or name
+them: CLANG=/path/to/clang WASM_LD=/path/to/wasm-ld LLVM_PROFDATA=/path/to/llvm-profdata npm run build:parser
 Without it Meerkat parses pages by parse5, which needs nothing.`;
 
-function versionOf(program) {
+/** What a program tells of itself; the version of a program that does not run is 0. */
+function versionOf(path) {
   try {
-    return execFileSync(program, ['--version'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).split(
-      '\n',
-    )[0];
+    const told = execFileSync(path, ['--version'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    return { path, version: told.split('\n')[0], major: Number(/(?:version|LLD) (\d+)\./.exec(told)?.[1] ?? 0) };
   } catch {
-    return null;
+    return { path, version: '', major: 0 };
   }
 }
 
 /** The first of the names that runs and is new enough. */
 function findTool(chosen, name) {
   const names = chosen === undefined ? [...knownVersions.map((version) => `${name}-${version}`), name] : [chosen];
-  for (const path of names) {
-    const version = versionOf(path);
-    const major = Number(/(?:version|LLD) (\d+)\./.exec(version ?? '')?.[1] ?? 0);
-    if (major >= oldestClang) return { path, version };
-  }
-  throw new Refusal(`${chosen ?? name} was not found or is too old.\n\n${toolchainHelp}`);
+  const tool = names
+    .values()
+    .map(versionOf)
+    .find(({ major }) => major >= oldestClang);
+  if (tool === undefined) throw new Refusal(`${chosen ?? name} was not found or is too old.\n\n${toolchainHelp}`);
+  return tool;
 }
 
-function findToolchain() {
+/** What reads the counts: of the compiler's own version, because each version writes them in its own way. */
+function findProfiler({ path, major }) {
+  const chosen = process.env.LLVM_PROFDATA;
+  const beside = () => execFileSync(path, ['-print-prog-name=llvm-profdata'], { encoding: 'utf8' }).trim();
+  const names = chosen === undefined ? [`llvm-profdata-${major}`, beside()] : [chosen];
+  const profiler = names
+    .values()
+    .map(versionOf)
+    .find((tool) => tool.major === major);
+  if (profiler === undefined && chosen !== undefined)
+    throw new Refusal(`${chosen} is not the llvm-profdata of version ${major}, which is the compiler's.`);
+  return profiler;
+}
+
+async function inFolderOfItsOwn(work) {
+  const folder = await mkdtemp(join(tmpdir(), 'meerkat-parser-'));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Compiled for this machine, with counters. */
+const counting = '-fprofile-instr-generate';
+
+/** Runs what counts, and has its counts made into what the compiler reads. */
+async function count(profiler, folder, program, args) {
+  const env = { ...process.env, LLVM_PROFILE_FILE: 'counts.profraw' };
+  await run(join(folder, program), args, { cwd: folder, env });
+  await run(profiler.path, ['merge', 'counts.profraw', '-o', 'counts.profdata'], { cwd: folder });
+}
+
+/** Why there can be no training here, or null: whether so small a program counts. */
+async function missingForTraining(clang, profiler) {
+  const help = `(sudo apt-get install llvm-${clang.major} libclang-rt-${clang.major}-dev)`;
+  if (profiler === undefined) return `llvm-profdata-${clang.major} was not found ${help}`;
+  return await inFolderOfItsOwn(async (folder) => {
+    await writeFile(join(folder, 'probe.c'), '#include <stdio.h>\nint main(void) { return puts("here") < 0; }\n');
+    try {
+      await run(clang.path, [counting, 'probe.c', '-o', 'probe'], { cwd: folder });
+      await count(profiler, folder, 'probe', []);
+      return null;
+    } catch (error) {
+      const [reason] = `${error.stderr || error.message}`.trim().split('\n');
+      return `${clang.path} makes no program for this machine that counts: ${reason} ${help}`;
+    }
+  });
+}
+
+async function findToolchain() {
   const clang = findTool(process.env.CLANG, 'clang');
   const linker = findTool(process.env.WASM_LD, 'wasm-ld');
   const targets = execFileSync(clang.path, ['--print-targets'], { encoding: 'utf8' });
   if (!/\bwasm32\b/.test(targets))
     throw new Refusal(`${clang.path} cannot compile to WebAssembly.\n\n${toolchainHelp}`);
-  return { clang, linker };
+  const profiler = findProfiler(clang);
+  return { clang, linker, profiler, missing: await missingForTraining(clang, profiler) };
 }
 
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
@@ -104,57 +159,78 @@ async function filesBelow(folder, ending) {
   return names.filter((name) => name.endsWith(ending)).sort();
 }
 
-/** Compiles with paths that are the same wherever the build runs. */
-async function compileAll(clang, folder, files) {
-  const flags = [
-    '--target=wasm32-unknown-unknown',
-    '-nostdlibinc',
-    '-isystem',
-    'glue/libc',
-    '-Ilexbor/source',
-    '-O3',
-    '-flto',
-    '-msimd128',
-    '-mnontrapping-fptoint',
-    '-msign-ext',
-    '-fno-ident',
-    '-DLEXBOR_STATIC',
-    '-DNDEBUG',
-  ];
-  const ofGlue = ['-std=c17', '-Wall', '-Wextra', '-Werror', '-Wno-unused-parameter', '-fno-builtin-malloc'];
-  // Joined with the rest, its instructions for long copies would be taken for short ones everywhere.
-  const ofCopying = [...ofGlue, '-fno-lto', '-fno-builtin', '-mbulk-memory'];
+const ofLexbor = ['-Ilexbor/source', '-fno-ident', '-DLEXBOR_STATIC', '-DNDEBUG'];
+const ofOurs = ['-std=c17', '-Wall', '-Wextra', '-Werror', '-Wno-unused-parameter'];
+
+/** Compiles with paths that are the same wherever the build runs. Resolves to the objects, in the order of the files. */
+async function compileAll(clang, folder, { files, into, flagsOf }) {
+  await mkdir(join(folder, into), { recursive: true });
+  const objectOf = (file) => join(into, `${file.replaceAll('/', '_')}.o`);
   const waiting = [...files];
   const lane = async () => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const own = file === 'glue/copy.c' ? ofCopying : file.startsWith('glue/') ? ofGlue : ['-w'];
-      const object = join('objects', `${file.replaceAll('/', '_')}.o`);
-      await run(clang.path, [...flags, ...own, '-c', file, '-o', object], { cwd: folder });
-    }
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift())
+      await run(clang.path, [...flagsOf(file), '-c', file, '-o', objectOf(file)], { cwd: folder });
   };
   await Promise.all(Array.from({ length: availableParallelism() }, lane));
-  return files.map((file) => join('objects', `${file.replaceAll('/', '_')}.o`));
+  return files.map(objectOf);
+}
+
+/** Has lexbor read the training pages on this machine. Resolves to the compiler's flag for what was counted. */
+async function train({ clang, profiler }, folder, library, pages) {
+  // Not optimised: the ways are counted as the source has them, and are the same.
+  const flags = [...ofLexbor, counting];
+  const trainer = 'glue/training/train.c';
+  const objects = await compileAll(clang, folder, {
+    files: [...library, trainer],
+    into: 'training/objects',
+    flagsOf: (file) => [...flags, ...(file === trainer ? ofOurs : ['-w'])],
+  });
+  await run(clang.path, [counting, ...objects, '-lm', '-o', 'training/train'], { cwd: folder });
+  const names = pages.map(({ context }, at) => `${context}.${at}.html`);
+  await Promise.all(names.map((name, at) => writeFile(join(folder, 'training', name), pages[at].html)));
+  await count(profiler, join(folder, 'training'), 'train', names);
+  return '-fprofile-instr-use=training/counts.profdata';
+}
+
+/** Compiles lexbor and the glue to WebAssembly. */
+async function compileParser(clang, folder, library, glue, profile) {
+  const target = ['--target=wasm32-unknown-unknown', '-nostdlibinc', '-isystem', 'glue/libc'];
+  const features = ['-msimd128', '-mnontrapping-fptoint', '-msign-ext'];
+  const flags = [...target, ...ofLexbor, '-O3', '-flto', ...features];
+  const ofGlue = [...ofOurs, '-fno-builtin-malloc'];
+  // Joined with the rest, its instructions for long copies would be taken for short ones everywhere.
+  const ofCopying = [...ofGlue, '-fno-lto', '-fno-builtin', '-mbulk-memory'];
+  const ownOf = (file) => {
+    if (!file.startsWith('glue/')) return ['-w', ...profile];
+    return file === 'glue/copy.c' ? ofCopying : ofGlue;
+  };
+  return await compileAll(clang, folder, {
+    files: [...library, ...glue],
+    into: 'objects',
+    flagsOf: (file) => [...flags, ...ownOf(file)],
+  });
 }
 
 /** One build in a folder of its own. Resolves to the bytes. */
-async function build({ clang, linker }, source) {
-  const folder = await mkdtemp(join(tmpdir(), 'meerkat-parser-'));
-  try {
-    await mkdir(join(folder, 'objects'));
+async function build(toolchain, source, pages) {
+  return await inFolderOfItsOwn(async (folder) => {
     await cp(glueFolder, join(folder, 'glue'), { recursive: true });
     await writeFile(join(folder, 'source.tar.gz'), source.bytes);
     const packed = `${source.pin.name}-${source.pin.version}`;
     await run('tar', ['-xzf', 'source.tar.gz', `${packed}/lexbor`], { cwd: folder });
     await rename(join(folder, packed, 'lexbor'), join(folder, 'lexbor'));
-    const library = 'lexbor/source/lexbor';
+    const sources = 'lexbor/source/lexbor';
     const parts = await Promise.all(
       ['core', 'dom', 'html', 'ns', 'tag'].map(async (part) =>
-        (await filesBelow(join(folder, library, part), '.c')).map((name) => `${library}/${part}/${name}`),
+        (await filesBelow(join(folder, sources, part), '.c')).map((name) => `${sources}/${part}/${name}`),
       ),
     );
-    const glue = (await filesBelow(join(folder, 'glue'), '.c')).map((name) => `glue/${name}`);
-    const files = [...parts.flat(), `${library}/ports/posix/lexbor/core/memory.c`, ...glue];
-    const objects = await compileAll(clang, folder, files);
+    const library = [...parts.flat(), `${sources}/ports/posix/lexbor/core/memory.c`];
+    const glue = (await filesBelow(join(folder, 'glue'), '.c'))
+      .filter((name) => !name.startsWith('training'))
+      .map((name) => `glue/${name}`);
+    const profile = pages.length === 0 ? [] : [await train(toolchain, folder, library, pages)];
+    const objects = await compileParser(toolchain.clang, folder, library, glue, profile);
     const linking = [
       '--lto-O3',
       '--no-entry',
@@ -167,24 +243,29 @@ async function build({ clang, linker }, source) {
       '--gc-sections',
       '--strip-all',
     ];
-    await run(linker.path, [...linking, ...objects, '-o', 'lexbor.wasm'], { cwd: folder });
+    await run(toolchain.linker.path, [...linking, ...objects, '-o', 'lexbor.wasm'], { cwd: folder });
     const texts = ['LICENSE', 'NOTICE'].map((name) => readFile(join(folder, 'lexbor', name)));
     const [license, notice] = await Promise.all(texts);
     return { wasm: await readFile(join(folder, 'lexbor.wasm')), license, notice };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
+}
+
+function profileLine({ missing }, pages) {
+  if (missing !== null) return `none: ${missing}`;
+  const bytes = pages.reduce((sum, { html }) => sum + Buffer.byteLength(html), 0);
+  return `trained on ${pages.length} pages, ${(bytes / 1e6).toFixed(1)} MB`;
 }
 
 async function main() {
   const { values } = parseArgs({
     options: { source: { type: 'string' }, verify: { type: 'boolean', default: false } },
   });
-  const toolchain = findToolchain();
+  const toolchain = await findToolchain();
   const source = await findSource(values.source);
-  const built = await build(toolchain, source);
+  const pages = toolchain.missing === null ? makeTrainingPages() : [];
+  const built = await build(toolchain, source, pages);
   if (values.verify) {
-    const again = await build(toolchain, source);
+    const again = await build(toolchain, source, pages);
     if (!built.wasm.equals(again.wasm)) throw new Error('two builds of the same sources gave different bytes');
   }
   await mkdir(outputFolder, { recursive: true });
@@ -199,6 +280,7 @@ async function main() {
       `  sha256    ${sha256(built.wasm)}`,
       `  source    lexbor in ${source.pin.name} ${source.pin.version}, sha256 ${source.pin.hash}`,
       `  compiler  ${toolchain.clang.version}; ${toolchain.linker.version}`,
+      `  profile   ${profileLine(toolchain, pages)}`,
       '',
     ].join('\n'),
   );

@@ -82,6 +82,17 @@ describe('the Dockerfile', () => {
     expect(allowed.filter((path) => !copied.some((source) => source.split('/')[0] === path))).toEqual([]);
   });
 
+  it('gives the build of the fast parser the scripts that it is made of and the tools that it asks for', async () => {
+    const stage = instructions.findIndex(({ rest }) => rest.endsWith(' AS parser-lexbor'));
+    const ofParser = instructions.slice(stage, lastFrom);
+    const script = await text('scripts/build-parser.mjs');
+    const parts = [...script.matchAll(/ from '\.\/([\w.-]+)';/g)].map(([, name]) => `scripts/${name}`);
+    const [, packages] = /sudo apt-get install (\w.*)$/m.exec(script) ?? [];
+    expect(parts).not.toEqual([]);
+    for (const part of parts) expect(of('COPY', ofParser).join('\n')).toContain(part);
+    expect(of('RUN', ofParser).join('\n')).toContain(` ${packages} `);
+  });
+
   it('has a build context that holds nothing but what is named: no data, no secrets, no settings', async () => {
     const lines = (await text('.dockerignore')).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
     expect(lines[0]).toBe('*');
