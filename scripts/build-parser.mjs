@@ -46,10 +46,7 @@ function versionOf(path) {
 /** The first of the names that runs and is new enough. */
 function findTool(chosen, name) {
   const names = chosen === undefined ? [...knownVersions.map((version) => `${name}-${version}`), name] : [chosen];
-  const tool = names
-    .values()
-    .map(versionOf)
-    .find(({ major }) => major >= oldestClang);
+  const tool = names.map(versionOf).find(({ major }) => major >= oldestClang);
   if (tool === undefined) throw new Refusal(`${chosen ?? name} was not found or is too old.\n\n${toolchainHelp}`);
   return tool;
 }
@@ -59,10 +56,7 @@ function findProfiler({ path, major }) {
   const chosen = process.env.LLVM_PROFDATA;
   const beside = () => execFileSync(path, ['-print-prog-name=llvm-profdata'], { encoding: 'utf8' }).trim();
   const names = chosen === undefined ? [`llvm-profdata-${major}`, beside()] : [chosen];
-  const profiler = names
-    .values()
-    .map(versionOf)
-    .find((tool) => tool.major === major);
+  const profiler = names.map(versionOf).find((tool) => tool.major === major);
   if (profiler === undefined && chosen !== undefined)
     throw new Refusal(`${chosen} is not the llvm-profdata of version ${major}, which is the compiler's.`);
   return profiler;
