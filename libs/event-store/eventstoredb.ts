@@ -18,6 +18,8 @@ export interface EventStoreDbOptions {
 }
 
 const pageSize = 500;
+/** Who reads a stream may want no more than one event of it, wherever that stands. */
+const firstPageSize = 32;
 
 /** Rejects with `event_store_unavailable` where no server answers within some seconds. */
 export async function createEventStoreDbEventStore({
@@ -102,10 +104,10 @@ export async function createEventStoreDbEventStore({
 
     async *read(stream, fromRevision = 0) {
       const name = engineStream(installation, stream);
-      for (let next = BigInt(fromRevision); ;) {
-        const page = await patiently((milliseconds) => readPage(name, next, pageSize, milliseconds));
+      for (let [next, size] = [BigInt(fromRevision), firstPageSize]; ; size = pageSize) {
+        const page = await patiently((milliseconds) => readPage(name, next, size, milliseconds));
         for (const event of page) yield recorded(event);
-        if (page.length < pageSize) return;
+        if (page.length < size) return;
         next += BigInt(page.length);
       }
     },

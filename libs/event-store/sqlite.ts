@@ -17,6 +17,8 @@ import { eventSchema, openWriter, type WriteResult } from './sqlite-writer.js';
 /** How many of the newest events stay in memory for subscribers that keep up, so that they parse nothing. */
 const recentLimit = 4_096;
 const batchLimit = 500;
+/** Who reads a stream may want no more than one event of it, wherever that stands. */
+const firstLimit = 16;
 
 interface OpenFile {
   readonly reader: Database;
@@ -60,7 +62,7 @@ export function createSqliteEventStore(
   const opened = file === ':memory:' ? openInMemory() : openOnDisk(file, checked);
   const database = opened.reader;
   const readStream = database.prepare(
-    `SELECT ${eventColumns} FROM events e JOIN streams s ON s.id = e.stream WHERE s.name = ? AND e.revision >= ? ORDER BY e.revision LIMIT ${batchLimit}`,
+    `SELECT ${eventColumns} FROM events e JOIN streams s ON s.id = e.stream WHERE s.name = ? AND e.revision >= ? ORDER BY e.revision LIMIT ?`,
   );
   const readLastOf = database.prepare(
     `SELECT ${eventColumns} FROM streams s JOIN events e ON e.stream = s.id AND e.revision = s.revision WHERE s.name = ?`,
@@ -170,10 +172,10 @@ export function createSqliteEventStore(
     lastPosition: async () => (lastPosition === 0 ? null : lastPosition),
 
     async *read(stream, fromRevision = 0) {
-      for (let next = fromRevision; ;) {
-        const rows = readStream.all(stream, next) as unknown as EventRow[];
+      for (let [next, limit] = [fromRevision, firstLimit]; ; limit = batchLimit) {
+        const rows = readStream.all(stream, next, limit) as unknown as EventRow[];
         for (const row of rows) yield toRecorded(row);
-        if (rows.length < batchLimit) return;
+        if (rows.length < limit) return;
         next = (rows.at(-1)?.revision ?? next) + 1;
       }
     },
