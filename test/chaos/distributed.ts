@@ -42,9 +42,14 @@ async function killAndRestart(server: Server, downMs: number): Promise<void> {
 /** Copies of what passes, sent again after a while: repeats, delays and another order than the first time. */
 async function startRepeater(busUrl: string, installation: string) {
   const brokers = [new URL(busUrl.replace('kafka:', 'http:')).host];
-  const kafka = new Kafka({ clientId: 'repeater', brokers, logLevel: logLevel.NOTHING, retry: { retries: 20 } });
-  const consumer = kafka.consumer({ groupId: `repeater-${installation}`, retry: { retries: 20 } });
-  const producer = kafka.producer({ retry: { retries: 20 } });
+  // A consumer that failed begins again by a timer that `disconnect` does not end: few and short tries, so that one that is
+  // under way when all is closed is over soon, and is the last.
+  let isClosed = false;
+  const retry = { retries: 5, maxRetryTime: 1_000 };
+  const kafka = new Kafka({ clientId: 'repeater', brokers, logLevel: logLevel.NOTHING, retry });
+  const groupId = `repeater-${installation}`;
+  const consumer = kafka.consumer({ groupId, retry: { ...retry, restartOnFailure: async () => !isClosed } });
+  const producer = kafka.producer({ retry });
   let share = 0;
   let repeated = 0;
   const waiting = new Set<NodeJS.Timeout>();
@@ -70,6 +75,7 @@ async function startRepeater(busUrl: string, installation: string) {
     set: (part: number) => void (share = part),
     count: () => repeated,
     async close() {
+      isClosed = true;
       for (const timer of waiting) clearTimeout(timer);
       await Promise.allSettled([consumer.disconnect(), producer.disconnect()]);
     },
