@@ -9,6 +9,7 @@ import { openMongo, type MongoConnection } from '#mongo/connection';
 import { AppError, unavailable } from '#runtime/errors';
 import { timeOfId } from '#runtime/ids';
 import type { Logger } from '#runtime/logger';
+import { createLooks } from './looks.js';
 import { packed, unpacked } from './packed-body.js';
 import { keptSince, type Retention, type Snapshot, type Snapshots } from './snapshots.js';
 
@@ -26,10 +27,6 @@ const patienceMs = 10_000;
 /** What is half done this long after it was begun, nobody finishes any more. */
 const abandonedMs = 3_600_000;
 const sweptAtOnce = 200;
-/** A process looks for too many of a task once in so many of its saves: a tenth of what may be kept, so a few may be kept for longer. */
-const looksAfter = ({ keepCount }: Retention): number => Math.floor(keepCount / 10) + 1;
-/** Of so many tasks it is known how often they were saved since; beyond, a look more is made. */
-const countedTasks = 10_000;
 const saveRounds = 5;
 
 interface KeptDocument {
@@ -61,13 +58,13 @@ class MongoSnapshots implements Snapshots {
   readonly #kept: mongo.Collection<KeptDocument>;
   readonly #contents: mongo.Collection<ContentDocument>;
   readonly #files: mongo.GridFSBucket;
-  /** Saves of a task since this process last looked for too many of it. */
-  readonly #savedSince = new Map<string, number>();
+  readonly #isLookDue: (taskId: string) => boolean;
 
   constructor(connection: MongoConnection, { installation, retention }: MongoSnapshotsOptions) {
     const { database } = connection;
     this.#mongo = connection;
     this.#retention = retention;
+    this.#isLookDue = createLooks(retention);
     this.#kept = database.collection(`${installation}.snapshots`);
     this.#contents = database.collection(`${installation}.snapshot_contents`);
     this.#files = new mongo.GridFSBucket(database, { bucketName: `${installation}.snapshot_bytes` });
@@ -131,14 +128,10 @@ class MongoSnapshots implements Snapshots {
     await this.#mongo.close();
   }
 
-  /** Lets go of what the task has too many of. Looks at the first save of a process, since another one may have kept more, and then now and then. */
+  /** Lets go of what the task has too many of, now and then. */
   async #letGoBeyond(taskId: string): Promise<void> {
     const { keepCount } = this.#retention;
-    const saved = (this.#savedSince.get(taskId) ?? looksAfter(this.#retention)) + 1;
-    if (this.#savedSince.size >= countedTasks) this.#savedSince.clear();
-    this.#savedSince.set(taskId, saved);
-    if (saved < looksAfter(this.#retention)) return;
-    this.#savedSince.set(taskId, 0);
+    if (!this.#isLookDue(taskId)) return;
     const beyond = this.#kept.find({ taskId }, { sort: { takenAt: -1, _id: -1 }, skip: keepCount }).toArray();
     await this.#letGo(await this.#mongo.within(beyond));
   }

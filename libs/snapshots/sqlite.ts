@@ -2,6 +2,7 @@
 import { unavailable } from '#runtime/errors';
 import { inTransaction, openDatabase } from '#sqlite/database';
 import { createGroupCommit } from '#sqlite/group-commit';
+import { createLooks } from './looks.js';
 import { packed, unpacked } from './packed-body.js';
 import { keptSince, type Retention, type Snapshot, type Snapshots } from './snapshots.js';
 
@@ -96,17 +97,7 @@ export function createSqliteSnapshots(
     return rows.length;
   };
 
-  /** Saves of a task since what it has too many of was last let go: to look for that takes as long as all the rest of a save. */
-  const sinceLooked = new Map<string, number>();
-  const lookedEvery = Math.floor(retention.keepCount / 10);
-
-  /** Inside a transaction. */
-  const letGoBeyond = (taskId: string): void => {
-    const since = sinceLooked.get(taskId) ?? lookedEvery;
-    sinceLooked.set(taskId, since < lookedEvery ? since + 1 : 0);
-    if (since >= lookedEvery) letGo(beyond.all(taskId, retention.keepCount));
-  };
-
+  const isLookDue = createLooks(retention);
   /** False: the content is not there, and was not given. */
   const write = ({ snapshot, bytes }: Save): boolean => {
     const { id, organizationId, taskId, takenAt, contentHash } = snapshot;
@@ -114,7 +105,7 @@ export function createSqliteSnapshots(
     if (there === null && bytes === null) return false;
     const content = there ?? Number(addContent.run(organizationId, contentHash, bytes).lastInsertRowid);
     addSnapshot.run(id, taskId, takenAt, content, JSON.stringify(snapshot));
-    letGoBeyond(taskId);
+    if (isLookDue(taskId)) letGo(beyond.all(taskId, retention.keepCount));
     dropUnused.run(content); // one of that id was there, with another content
     return true;
   };
@@ -146,7 +137,6 @@ export function createSqliteSnapshots(
 
     async forget(taskId) {
       inTransaction(database, () => letGo(beyond.all(taskId, 0)));
-      sinceLooked.delete(taskId);
     },
 
     async sweep(nowMs) {
