@@ -111,6 +111,19 @@ describe('the evaluator process', () => {
     expect(deaths).toHaveLength(2);
   });
 
+  it('all of them ended at once, again and again, blame no job', async () => {
+    const deaths: string[] = [];
+    const sandbox = create({ workers: 2, onDeath: (why) => deaths.push(why) });
+    for (let round = 0; round < 3; round++) {
+      const running = [sandbox.evaluate(endless()), sandbox.evaluate(jobOf('1 === 1'))];
+      await busy(sandbox);
+      for (const { pid } of sandbox.processes) process.kill(pid, 'SIGKILL');
+      expect((await Promise.all(running)).map(reasonOf)).toEqual(['cpu_limit', 'outcome true']);
+      await found(async () => sandbox.processes.length === 0 || sandbox.processes.every(({ jobs }) => jobs === 0));
+    }
+    expect(deaths).toHaveLength(3);
+  });
+
   it('one that does not answer any more is ended and replaced', async () => {
     const deaths: string[] = [];
     const sandbox = create({ silenceMs: 3_000, onDeath: (why) => deaths.push(why) });

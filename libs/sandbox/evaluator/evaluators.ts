@@ -208,6 +208,8 @@ export class Evaluators implements JobRunner {
       workers: 1,
       spareWorkers: 0,
       atOnce: 1,
+      // None waits for a culprit: whoever ends every process at once would end it with a job just handed over, which is then blamed.
+      idleMs: 0,
       onLost(jobs, why) {
         for (const job of jobs) job.settle({ ok: false, ended: 'crashed', message: why });
       },

@@ -10,11 +10,10 @@ import { meerkat } from '../kit/command.js';
 import { distributedInstallation, type DistributedInstallation } from '../kit/distributed.js';
 import { embeddedInstallation, type EmbeddedInstallation } from '../kit/embedded.js';
 import { scratchFolder } from '../kit/installation.js';
-import { addHistory, asStored, migrateThroughKills } from '../kit/migration.js';
+import { addHistory, asStored, migrateThroughKills, asSoonAs } from '../kit/migration.js';
 import { refusedStart } from '../kit/refused-start.js';
 import { serversOfThisRun, type ServerAddresses } from '../kit/servers.js';
 import { byHand } from '../kit/settings.js';
-import { until } from '../kit/until.js';
 import { expectWhole, startWorld, Watch, type World } from '../kit/watch.js';
 
 const answer = z.looseObject({
@@ -180,11 +179,7 @@ describe('a migration to the servers', () => {
       installation: there.name,
       logger: silentLogger,
     });
-    const written = (ended: Promise<unknown>) => {
-      let isOver = false;
-      void ended.then(() => (isOver = true));
-      return until('something is written', async () => isOver || (await store.readLast('e2e-50')) !== null);
-    };
+    const written = asSoonAs(async () => (await store.readLast('e2e-50')) !== null);
     expect((await meerkat(['migrate', ...away], settings, folder, written)).exitCode).toBe(null);
     await store.close();
     const whole = asStored(await here.recordedEvents());

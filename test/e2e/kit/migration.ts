@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { NewEvent, RecordedEvent } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { meerkat, type EndedCommand } from './command.js';
-import { momentsLater, seededRandom } from './until.js';
+import { momentsLater, seededRandom, until } from './until.js';
 
 /** Adds events to a stopped installation, over many streams in turn, that no view is made of. */
 export async function addHistory(dataDir: string, count: number, streams: number): Promise<void> {
@@ -51,18 +51,40 @@ export interface KilledMigration {
   readonly ended: EndedCommand;
 }
 
-/** Runs the same migration again and again, each killed at a moment that the seed decides, and at last to its end. */
+/** Resolves when the command is to be killed, or is over. */
+export type KillMoment = (ended: Promise<unknown>) => Promise<unknown>;
+
+/** As soon as `isThere`. */
+export function asSoonAs(isThere: () => boolean | Promise<boolean>): KillMoment {
+  return (ended) => {
+    let isOver = false;
+    void ended.then(() => (isOver = true));
+    return until('something is there', async () => isOver || (await isThere()));
+  };
+}
+
+/**
+ * Runs the same migration again and again, each killed at a moment that the seed decides, and at last to its end. Moments are
+ * times, which a fast machine may be done before: where a kill is needed, `firstKill` says when.
+ */
 export async function migrateThroughKills(
   words: readonly string[],
   settings: Readonly<Record<string, string>>,
   folder: string,
-  { kills, seed, longestMs }: { readonly kills: number; readonly seed: number; readonly longestMs: number },
+  options: {
+    readonly kills: number;
+    readonly seed: number;
+    readonly longestMs: number;
+    readonly firstKill?: KillMoment;
+  },
 ): Promise<KilledMigration> {
+  const { kills, seed, longestMs, firstKill } = options;
   const random = seededRandom(seed);
   const command = ['migrate', ...words, '--json'];
   for (let killed = 0; killed < kills; killed += 1) {
     const moment = momentsLater(random() * longestMs);
-    const ended = await meerkat(command, settings, folder, (end) => Promise.race([end, moment]));
+    const seeded: KillMoment = (ended) => Promise.race([ended, moment]);
+    const ended = await meerkat(command, settings, folder, killed === 0 ? (firstKill ?? seeded) : seeded);
     if (ended.exitCode !== null) return { kills: killed, ended };
   }
   return { kills, ended: await meerkat(command, settings, folder) };

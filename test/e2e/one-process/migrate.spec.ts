@@ -12,11 +12,10 @@ import { errorOf, createApi } from '../kit/api.js';
 import { meerkat } from '../kit/command.js';
 import { embeddedInstallation, type EmbeddedInstallation } from '../kit/embedded.js';
 import { commonSettings, ownerApiKey, scratchFolder } from '../kit/installation.js';
-import { addHistory, asStored, migrateThroughKills } from '../kit/migration.js';
+import { addHistory, asStored, migrateThroughKills, asSoonAs } from '../kit/migration.js';
 import { startProduct } from '../kit/product.js';
 import { refusedStart } from '../kit/refused-start.js';
 import { byHand } from '../kit/settings.js';
-import { until } from '../kit/until.js';
 
 const answer = z.looseObject({ events: z.int(), copied: z.int(), alreadyThere: z.int(), hash: z.string() });
 
@@ -72,6 +71,7 @@ describe('a migration that is killed', () => {
       kills: 8,
       seed: 20_261_121,
       longestMs: wholeMs * 0.9,
+      firstKill: asSoonAs(() => committedIn(join(target, 'events.db')) > 0),
     });
     expect(ended).toMatchObject({ exitCode: 0, error: '' });
     expect(kills).toBeGreaterThan(0);
@@ -100,11 +100,7 @@ describe('a migration that is killed', () => {
     const target = join(folder, 'half');
     const sides = ['--from', `sqlite:${installation.dataDir}`, '--to', `sqlite:${target}`];
     // Killed as soon as something is there for good: the rest, and the views, come after.
-    const written = (ended: Promise<unknown>) => {
-      let isOver = false;
-      void ended.then(() => (isOver = true));
-      return until('something is there', () => isOver || committedIn(join(target, 'events.db')) > 0);
-    };
+    const written = asSoonAs(() => committedIn(join(target, 'events.db')) > 0);
     expect((await meerkat(['migrate', ...sides], {}, folder, written)).exitCode).toBe(null);
     expect((await allIn(target)).length).toBeGreaterThan(0);
     const { code, said } = await refusedStart({ DATA_DIR: target }, folder);
