@@ -74,6 +74,11 @@ interface Pending extends WaitingAppend {
 
 /** At most this many appends in one transaction, so that the first does not wait for a long tail. */
 const groupLimit = 200;
+/**
+ * Where appends meet, a group gathers until so long after the last one: to wake the writer, and its fsync, cost as much for
+ * one as for several. Who appends alone, one after the other, never waits.
+ */
+const gatherMs = 2;
 
 export interface AppendQueue {
   /** Resolves once the transaction that holds the append is committed; rejects where nothing of it is kept. */
@@ -89,6 +94,16 @@ export function createAppendQueue(
 ): AppendQueue {
   let pending: Pending[] = [];
   let running: Promise<void> | null = null;
+  /** One came while another was on its way: more may come. A wait that brings none is not repeated. */
+  let haveMet = false;
+  let lastWrittenMs = -Infinity;
+
+  const gather = async (): Promise<void> => {
+    const waitMs = lastWrittenMs + gatherMs - performance.now();
+    if (!haveMet || waitMs <= 0 || pending.length >= groupLimit) return;
+    haveMet = false;
+    await new Promise<void>((resolve) => setTimeout(resolve, waitMs));
+  };
 
   const writeGroup = async (group: readonly Pending[]): Promise<void> => {
     let results: readonly WriteResult[];
@@ -106,9 +121,11 @@ export function createAppendQueue(
     // What comes within this turn of the event loop belongs to the first group.
     await new Promise<void>((resolve) => setImmediate(resolve));
     while (pending.length > 0) {
+      await gather();
       const group = pending.slice(0, groupLimit);
       pending = pending.slice(groupLimit);
       await writeGroup(group);
+      lastWrittenMs = performance.now();
     }
     running = null;
   };
@@ -117,6 +134,7 @@ export function createAppendQueue(
     submit(waiting) {
       return new Promise((resolve, reject) => {
         pending.push({ ...waiting, resolve, reject });
+        if (running !== null && !waiting.append.isBehind) haveMet = true;
         running ??= writeAll();
       });
     },

@@ -59,6 +59,19 @@ describe('events that are no longer in memory', () => {
     metadata: { organizationId: 'o', actor: 'a', requestId: 'r', causationId: null, at: '' },
   });
 
+  it('are still the last of their streams, as those in memory are of theirs', async () => {
+    const store = createSqliteEventStore(':memory:');
+    await store.append('quiet-1', [newEvent(1), newEvent(2)], 'none');
+    await store.append('busy-1', [newEvent(0)], 'none');
+    for (let n = 1; n <= 9_000; n += 500) {
+      const events = Array.from({ length: 500 }, (_, offset) => newEvent(n + offset));
+      expect(await store.append('busy-1', events, n - 1)).toMatchObject({ ok: true });
+      expect(await store.readLast('busy-1')).toMatchObject({ stream: 'busy-1', data: { n: n + 499 } });
+      expect(await store.readLast('quiet-1')).toMatchObject({ stream: 'quiet-1', revision: 1, data: { n: 2 } });
+    }
+    await store.close();
+  });
+
   it('are handed over once each and in order, whoever asks for which and from where, while more come', async () => {
     const store = createSqliteEventStore(':memory:');
     const streams = ['task-1', 'task-2', 'run-1', 'rare-1', 'nohyphen'];

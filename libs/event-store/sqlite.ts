@@ -69,6 +69,8 @@ export function createSqliteEventStore(
   );
   const commits = new EventEmitter().setMaxListeners(0);
   let recent: RecordedEvent[] = [];
+  /** The last event of each stream that has one in `recent`. */
+  const recentLast = new Map<string, RecordedEvent>();
   /** Every event behind this position is in `recent`. */
   let recentAfter =
     (database.prepare('SELECT max(position) AS last FROM events').get()?.['last'] as number | null) ?? 0;
@@ -82,18 +84,20 @@ export function createSqliteEventStore(
       const { events, append } = waiting;
       const firstRevision = result.revision - events.length + 1;
       for (const [offset, event] of events.entries()) {
-        recent.push({
-          ...event,
-          stream: append.stream,
-          revision: firstRevision + offset,
-          position: result.firstPosition + offset,
-        });
+        const { stream } = append;
+        const [revision, position] = [firstRevision + offset, result.firstPosition + offset];
+        const recorded: RecordedEvent = { ...event, stream, revision, position };
+        recent.push(recorded);
+        recentLast.set(stream, recorded);
       }
     }
     lastPosition = recent.at(-1)?.position ?? lastPosition;
     if (recent.length > 2 * recentLimit) {
       const dropped = recent.length - recentLimit;
       recentAfter = recent[dropped - 1]?.position ?? recentAfter;
+      for (const event of recent.slice(0, dropped)) {
+        if (recentLast.get(event.stream) === event) recentLast.delete(event.stream);
+      }
       recent = recent.slice(dropped);
     }
     commits.emit('commit');
@@ -181,6 +185,8 @@ export function createSqliteEventStore(
     },
 
     async readLast(stream) {
+      const known = recentLast.get(stream);
+      if (known !== undefined) return known;
       const row = readLastOf.get(stream) as unknown as EventRow | undefined;
       return row === undefined ? null : toRecorded(row);
     },

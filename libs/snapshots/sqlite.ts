@@ -37,6 +37,9 @@ const knownSnapshots = 10_000;
 /** Snapshots that go in one transaction; others have a turn in between. */
 const sweptAtOnce = 200;
 
+/** A page is kept while code looks at it, which takes longer: nobody waits. */
+const gatherAtLeastMs = 5;
+
 interface Save {
   readonly snapshot: Snapshot;
   /** null: known to be there. */
@@ -109,7 +112,7 @@ export function createSqliteSnapshots(
     dropUnused.run(content); // one of that id was there, with another content
     return true;
   };
-  const saves = createGroupCommit(database, write, () => undefined);
+  const saves = createGroupCommit(database, write, () => undefined, { gatherAtLeastMs });
 
   return {
     async save(snapshot, body) {

@@ -23,6 +23,11 @@ const groupLimit = 200;
 const commitsPerGathering = 2;
 const longestGatheringMs = 10;
 
+export interface GroupCommitOptions {
+  /** Under load a group gathers for at least this long, where nobody waits for its writes meanwhile. */
+  readonly gatherAtLeastMs?: number;
+}
+
 /**
  * `write` is called inside the transaction for each work in turn; `committed` after it, before the promises resolve.
  * What arrives within one turn of the event loop is written together, and what arrives soon after a commit waits for
@@ -32,6 +37,7 @@ export function createGroupCommit<Work, Result>(
   database: Database,
   write: (work: Work) => Result,
   committed: (results: readonly Result[]) => void,
+  { gatherAtLeastMs = 0 }: GroupCommitOptions = {},
 ): GroupCommit<Work, Result> {
   let pending: Pending<Work, Result>[] = [];
   let scheduled = false;
@@ -56,7 +62,7 @@ export function createGroupCommit<Work, Result>(
       for (const [index, result] of results.entries()) group[index]?.resolve(result);
     }
     lastFlushMs = performance.now();
-    gatherMs = Math.min(longestGatheringMs, (lastFlushMs - startedMs) * commitsPerGathering);
+    gatherMs = Math.max(gatherAtLeastMs, Math.min(longestGatheringMs, (lastFlushMs - startedMs) * commitsPerGathering));
   };
 
   return {
