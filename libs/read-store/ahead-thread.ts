@@ -21,8 +21,8 @@ export type HistoryReader = (
 ) => Iterable<{ readonly events: readonly RecordedEvent[]; readonly position: number }>;
 
 const tellEveryMs = 100;
-/** Writes on their way: while one is being written the next is made. */
-const writesAtOnce = 2;
+/** Writes on their way, of 500 documents at most: those that come together are written while the next events are read. */
+const writesAtOnce = 16;
 
 function toRow(view: AnyView, { id, revision, document }: DocumentWrite<object>): BuiltRow {
   return document === null
