@@ -1,11 +1,9 @@
 // `evaluate`: a page parsed and code run on it in a fresh sandbox, by the port that the product uses, on one core; with
 // both page parsers where lexbor is built. Then what the process of its own costs, how soon runaway code is stopped, and
 // what an idle sandbox holds.
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { makePage, selectorCodes, shapes } from './pages.mjs';
-import { memoryMbOf, ownProcessorMs } from './processes.mjs';
+import { memoryMbOf, ownProcessorMs, startAnswering } from './processes.mjs';
 import { median } from './report.mjs';
 
 /** `target` is for parse5 and the shape's own code, `selector` for lexbor where the code is one selector and a comparison. */
@@ -91,37 +89,15 @@ async function createSandboxes() {
   });
 }
 
-/** The peer, which does one page at a time; null where it is not there. */
-async function startJsdom() {
-  const child = fork(new URL('baseline-jsdom.mjs', import.meta.url), { execArgv: [] });
-  const gone = once(child, 'disconnect');
-  const ask = async (question) => {
-    child.send(question);
-    const [answer] = await once(child, 'message');
-    return answer;
-  };
-  const isThere = await Promise.race([once(child, 'message').then(() => true), gone.then(() => false)]);
-  if (!isThere) return null;
-  return {
-    pid: child.pid,
-    know: (pages) => ask({ pages }),
-    evaluate: (page) => ask({ page }),
-    async close() {
-      child.disconnect();
-      await gone;
-    },
-  };
-}
-
 /** The baseline's work; null where the peer is not there. Throws where it does not find what the sandboxes find. */
 async function jsdomWork(jsdom, sandboxes, pages) {
   if (jsdom === null) return null;
-  await jsdom.know(pages);
+  await jsdom.ask({ pages });
   for (const [index, page] of pages.entries()) {
-    const found = await Promise.all([...sandboxes.map(({ evaluate }) => evaluate(page)), jsdom.evaluate(index)]);
+    const found = await Promise.all([...sandboxes.map(({ evaluate }) => evaluate(page)), jsdom.ask({ page: index })]);
     if (new Set(found).size > 1) throw new Error('the sandboxes and jsdom found different things on the same page');
   }
-  return { run: (count) => jsdom.evaluate(count % pages.length), atOnce: 1 };
+  return { run: (count) => jsdom.ask({ page: count % pages.length }), atOnce: 1 };
 }
 
 async function* measure({ title, pages, targets }, sandboxes, jsdom) {
@@ -293,7 +269,8 @@ async function warmUp({ evaluate }, seed) {
 }
 
 export async function* evaluate({ seed }) {
-  const jsdom = await startJsdom();
+  // Null where the peer is not there. It does one page at a time.
+  const jsdom = await startAnswering('baseline-jsdom.mjs');
   const sandboxes = await createSandboxes();
   try {
     for (const sandbox of sandboxes) await warmUp(sandbox, seed);

@@ -1,6 +1,7 @@
 // The built product and its baselines as real processes: started, asked, measured from outside, ended.
-import { spawn } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -164,6 +165,35 @@ export async function runScript(script, settings) {
   children.delete(child);
   if (code !== 0) throw new Error(`${script} ended with code ${code}`);
   return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+}
+
+/** A script of this folder that says when it is ready and then answers one question after the other; null where it has nothing to say. */
+export async function startAnswering(script, settings) {
+  const child = fork(new URL(script, import.meta.url), [JSON.stringify(settings ?? null)], { execArgv: [] });
+  children.add(child);
+  const gone = once(child, 'exit');
+  void gone.then(() => children.delete(child));
+  const ended = gone.then(() => Promise.reject(new Error(`${script} ended`)));
+  // Awaited by whoever asks; to end when nobody does is no failure.
+  ended.catch(() => undefined);
+  const isThere = await Promise.race([
+    once(child, 'message').then(() => true),
+    once(child, 'disconnect').then(() => false),
+  ]);
+  if (!isThere) return null;
+  return {
+    pid: child.pid,
+    async ask(question) {
+      const answered = once(child, 'message');
+      child.send(question);
+      const [answer] = await Promise.race([answered, ended]);
+      return answer;
+    },
+    async close() {
+      if (child.connected) child.disconnect();
+      await gone;
+    },
+  };
 }
 
 /** Runs the command line to its end; what it printed. */
