@@ -76,7 +76,7 @@ interface Pending extends WaitingAppend {
 const groupLimit = 200;
 /**
  * Where appends meet, a group gathers until so long after the last one: to wake the writer, and its fsync, cost as much for
- * one as for several. Who appends alone, one after the other, never waits.
+ * one as for several. Who appends alone, one after the other, waits once at most.
  */
 const gatherMs = 2;
 

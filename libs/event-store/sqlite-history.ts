@@ -2,23 +2,11 @@
 import type { JsonObject } from '#runtime/json';
 import { openDatabase } from '#sqlite/database';
 import type { EventMetadata, RecordedEvent } from './event-store.js';
-import { eventColumns } from './sqlite-older.js';
+import { eventColumns, type EventValues } from './sqlite-older.js';
 import { eventSchema } from './sqlite-writer.js';
 
 /** Few enough that they are forgotten before they grow old: what is collected while it is young costs nothing. */
 const stretchLength = 500;
-
-/** In the order of `eventColumns`: rows without the names of their columns cost less to read. */
-type EventRow = readonly [
-  position: number,
-  stream: string,
-  revision: number,
-  id: string,
-  type: string,
-  version: number,
-  data: string,
-  metadata: string,
-];
 
 /** Who did it is asked of few events, so it is parsed for those alone. */
 class HistoricEvent implements RecordedEvent {
@@ -32,7 +20,7 @@ class HistoricEvent implements RecordedEvent {
   readonly #metadataText: string;
   #metadata: EventMetadata | null = null;
 
-  constructor([position, stream, revision, id, type, version, data, metadata]: EventRow) {
+  constructor([position, stream, revision, id, type, version, data, metadata]: EventValues) {
     this.stream = stream;
     this.revision = revision;
     this.position = position;
@@ -64,7 +52,7 @@ export function* readHistory(file: string, end: number): Generator<HistoryStretc
     read.setReturnArrays(true);
     for (let after = 0; after < end;) {
       const position = Math.min(after + stretchLength, end);
-      const rows = read.all(after, position) as unknown as EventRow[];
+      const rows = read.all(after, position) as unknown as EventValues[];
       yield { events: rows.map((row) => new HistoricEvent(row)), position };
       after = position;
     }

@@ -29,6 +29,18 @@ export interface EventRow {
 
 export const eventColumns = 'e.position, s.name, e.revision, e.id, e.type, e.version, e.data, e.metadata';
 
+/** The same row in the order of these columns: without their names it costs less to read. */
+export type EventValues = readonly [
+  position: number,
+  stream: string,
+  revision: number,
+  id: string,
+  type: string,
+  version: number,
+  data: string,
+  metadata: string,
+];
+
 export function toRecorded(row: EventRow): RecordedEvent {
   return {
     stream: row.name,
