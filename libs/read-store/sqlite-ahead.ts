@@ -55,7 +55,7 @@ interface Joined {
 }
 
 /** Young objects of so much are collected together: most live for one stretch of events. */
-const youngMb = 48;
+const youngMb = 192;
 
 /** One pass over the events for the builds that join before it begins. */
 function startPass({ thread, eventsFile }: AheadPlace, answer: Answer) {

@@ -63,4 +63,22 @@ describe('a view that is built', () => {
     // 40,000 of 2^24 marks, four for each: about one in 100 million is taken for one that was.
     expect(lookedFor.length - old.length).toBeLessThan(5);
   });
+
+  it('remembers more once what it forgot is asked for again, and is asked of the store no more', async () => {
+    const { documents, lookedFor, store } = keptInMemory();
+    const builder = createViewBuilder<Counter>(
+      { idOf: ({ stream }) => stream, reduce: (before) => ({ seen: (before?.seen ?? 0) + 1 }) },
+      view,
+      store,
+    );
+    const ids = Array.from({ length: 3_000 }, (_, number) => `task-${number}`);
+    const rounds = 20;
+    for (let round = 0; round < rounds; round += 1) {
+      if (round === rounds / 2) lookedFor.length = 0;
+      await builder.apply(ids.map((id, index) => eventOf(id, round * ids.length + index)));
+    }
+    await builder.flush(rounds * ids.length);
+    expect([...documents.values()].filter(({ document }) => document?.seen !== rounds)).toEqual([]);
+    expect(lookedFor).toEqual([]);
+  });
 });

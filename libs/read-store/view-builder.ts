@@ -15,9 +15,11 @@ export interface ViewBuilder {
 
 /**
  * So many documents that were used are remembered, and as many of those used before them. What has not been used for so long
- * is written then, once: a task that ran a hundred times meanwhile costs one write.
+ * is written then, once: a task that ran a hundred times meanwhile costs one write. Few at first, because what is forgotten
+ * soon is collected while it is young; twice as many whenever a tenth of them was asked for again.
  */
-const rememberedAtOnce = 4_000;
+const rememberedAtFirst = 500;
+const rememberedAtMost = 4_000;
 /** Whatever else this process does waits for no more than one write of so many, or so many events. */
 const writtenAtOnce = 500;
 const appliedAtOnce = 1_000;
@@ -90,6 +92,9 @@ export function createViewBuilder<Document extends object>(
   let earlier = new Map<string, Known<Document>>();
   const marks = createMarks();
   const written = { add: marks.add, mayHave: (id: string) => after !== null || marks.mayHave(id) };
+  let remembered = rememberedAtFirst;
+  /** How many were asked for again since the last were forgotten. */
+  let missed = 0;
   let applied = after ?? -1;
   let last: RecordedEvent | undefined;
 
@@ -103,20 +108,24 @@ export function createViewBuilder<Document extends object>(
     return known;
   };
 
-  /** Which document each of the events is about, once those that were written are there. */
-  const loadFor = async (events: readonly RecordedEvent[]): Promise<(string | null)[]> => {
+  /** What each of the events is about, or its id where that is not known; once what was written is remembered again. */
+  const loadFor = async (events: readonly RecordedEvent[]): Promise<(Known<Document> | string | null)[]> => {
     const unknown = new Set<string>();
-    const ids = events.map((event) => {
+    const about = events.map((event) => {
       // Handed over again: what was removed meanwhile would be made anew.
       const id = event.position <= applied ? null : idOf(event);
-      if (id !== null && find(id) === undefined && written.mayHave(id)) unknown.add(id);
-      return id;
+      if (id === null) return null;
+      const known = find(id);
+      if (known === undefined && written.mayHave(id)) unknown.add(id);
+      return known ?? id;
     });
     if (unknown.size > 0) {
-      for (const [id, write] of await readStore.load(built, [...unknown]))
+      for (const [id, write] of await readStore.load(built, [...unknown])) {
         recent.set(id, { ...write, isChanged: false });
+        missed += 1;
+      }
     }
-    return ids;
+    return about;
   };
 
   const write = async (documents: Iterable<Known<Document>>): Promise<void> => {
@@ -142,20 +151,24 @@ export function createViewBuilder<Document extends object>(
     await write(earlier.values());
     earlier = recent;
     recent = new Map();
+    if (missed > remembered / 10) remembered = Math.min(2 * remembered, rememberedAtMost);
+    missed = 0;
   };
 
   const applySome = async (events: readonly RecordedEvent[]): Promise<void> => {
-    const ids = await loadFor(events);
+    const about = await loadFor(events);
     for (const [index, event] of events.entries()) {
-      const id = ids[index] ?? null;
-      if (id === null) continue;
-      const known = find(id);
+      const one = about[index] ?? null;
+      if (one === null) continue;
+      const known = typeof one === 'string' ? find(one) : one;
       const before = known?.document ?? null;
       const document = reduce(before, event);
       if (document === before) continue;
       const revision = event.position;
-      if (known === undefined) recent.set(id, { id, revision, document: settled(document), isChanged: true });
-      else {
+      if (known === undefined) {
+        const id = typeof one === 'string' ? one : one.id;
+        recent.set(id, { id, revision, document: settled(document), isChanged: true });
+      } else {
         known.revision = revision;
         known.document = settled(document);
         known.isChanged = true;
@@ -163,7 +176,7 @@ export function createViewBuilder<Document extends object>(
     }
     last = events.at(-1) ?? last;
     applied = last?.position ?? applied;
-    if (recent.size > rememberedAtOnce) await forgetEarlier();
+    if (recent.size > remembered) await forgetEarlier();
   };
 
   return {

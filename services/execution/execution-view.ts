@@ -25,19 +25,20 @@ export function idOf(recorded: RecordedEvent): string | null {
   return runOf(decodeEvent<Known>(recorded))?.runId ?? null;
 }
 
-function after(document: ExecutionDocument | null, event: Known, organizationId: string): ExecutionDocument | null {
+function after(document: ExecutionDocument | null, event: Known, recorded: RecordedEvent): ExecutionDocument | null {
+  const queued = (run: DueRun): ExecutionDocument => queuedExecution(run, recorded.metadata.organizationId);
   switch (event.type) {
     case 'slot.fired':
     case 'run.requested':
-      return document ?? queuedExecution(event.data.run, organizationId);
+      return document ?? queued(event.data.run);
     case 'run.started': {
-      const base = document ?? queuedExecution(event.data.run, organizationId);
+      const base = document ?? queued(event.data.run);
       // A run that is recorded stays so, whatever a second worker began.
       return base.finishedAt === null ? { ...base, status: 'running', startedAt: event.data.startedAt } : base;
     }
     case 'run.recorded': {
       const { result, decision } = event.data;
-      const base = document ?? queuedExecution(result, organizationId);
+      const base = document ?? queued(result);
       const { status, outcome, values, logs, error, snapshotId, page, startedAt, finishedAt, timings, seed } = result;
       const revision = result.taskRevision < 0 ? null : result.taskRevision;
       return {
@@ -64,5 +65,5 @@ function after(document: ExecutionDocument | null, event: Known, organizationId:
 
 /** Pure: the same events give the same bytes. */
 export function reduce(document: ExecutionDocument | null, recorded: RecordedEvent): ExecutionDocument | null {
-  return after(document, decodeEvent<Known>(recorded), recorded.metadata.organizationId);
+  return after(document, decodeEvent<Known>(recorded), recorded);
 }
