@@ -89,14 +89,20 @@ export function uncoveredSlots(events: readonly RecordedEvent[]): string[] {
   return found;
 }
 
-/** Every run that was fired or asked for has one result. To be asked once nothing is under way. */
-export function unansweredRuns(events: readonly RecordedEvent[]): string[] {
-  const recorded = groupBy(results(events), ({ result }) => result.runId);
+/** Ids of the runs that were fired or asked for and have no result. */
+export function runsWithoutResult(events: readonly RecordedEvent[]): string[] {
+  const recorded = new Set(results(events).map(({ result }) => result.runId));
   const due = events.flatMap(({ type, data }) =>
     type === 'slot.fired' || type === 'run.requested' ? [scheduleEvents[type].parse(data).run.runId] : [],
   );
+  return due.filter((runId) => !recorded.has(runId));
+}
+
+/** Every run that was fired or asked for has one result. To be asked once nothing is under way. */
+export function unansweredRuns(events: readonly RecordedEvent[]): string[] {
+  const recorded = groupBy(results(events), ({ result }) => result.runId);
   return [
-    ...due.filter((runId) => !recorded.has(runId)).map((runId) => `${runId} has no result`),
+    ...runsWithoutResult(events).map((runId) => `${runId} has no result`),
     ...[...recorded].flatMap(([runId, all]) => (all.length > 1 ? [`${runId} was recorded ${all.length} times`] : [])),
   ];
 }
