@@ -1,13 +1,13 @@
 /** A page that is watched, and everybody who is told when it changes: what a story about it does, and how its record is judged. */
 import { expect } from '@jest/globals';
 import { z } from 'zod';
-import type { RecordedEvent } from '#event-store/event-store';
 import type { Execution } from './api.js';
 import { startHookSink, type HookSink, type ReceivedHook } from './hook-sink.js';
 import type { Installation } from './installation.js';
-import { faultsOnRecord, runsWithoutResult, wrongArrivals } from './invariants.js';
+import { faultsOnRecord, wrongArrivals } from './invariants.js';
 import { startMailSink, type MailSink, type ReceivedMail } from './mail-sink.js';
 import { html, startPageSite, type PageSite } from './page-site.js';
+import { pause, recordAtEnd } from './record-at-end.js';
 import { whenInStock } from './settings.js';
 import { until } from './until.js';
 
@@ -131,9 +131,7 @@ export class Watch {
   /** Stops it and waits until nothing of it is under way. */
   async settle(): Promise<void> {
     const { api } = this.installation;
-    await api.send(`/api/notifications/${this.taskId}`, { method: 'PATCH', json: { status: 'paused' } });
-    // The schedule hears of it later: until then it may fire once more.
-    await until(`${this.name} is not due any more`, async () => (await api.task(this.taskId)).nextRunAt === null);
+    await pause(this.installation, this.taskId);
     await until(`no run of ${this.name} is under way`, async () =>
       (await api.executions(this.taskId)).every(({ status }) => !['queued', 'running'].includes(status)),
     );
@@ -150,28 +148,10 @@ export class Watch {
   }
 }
 
-async function recordAtEnd({ installation }: Watch): Promise<readonly RecordedEvent[]> {
-  expect(await installation.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-  return installation.recordedEvents();
-}
-
-/**
- * Ends the installation in order and holds its record against what the receivers saw. A run that fired just before its task
- * was paused may be in no view yet when the end cuts it off: it is done after the next start.
- */
+/** Ends the installation in order and holds its record against what the receivers saw. */
 export async function expectWhole(watch: Watch): Promise<void> {
   await watch.settle();
-  let events = await recordAtEnd(watch);
-  const cutOff = runsWithoutResult(events);
-  if (cutOff.length > 0) {
-    await watch.installation.start();
-    await until('what the end has cut off is done after the next start', async () => {
-      const runs = await watch.installation.api.executions(watch.taskId);
-      return cutOff.every((id) => runs.some((run) => run.id === id && run.finishedAt !== null));
-    });
-    await watch.everybodyTold();
-    events = await recordAtEnd(watch);
-  }
+  const events = await recordAtEnd(watch.installation, [watch.taskId]);
   const hooksSeen = watch.hooks().map(({ id, body }) => ({ id, bytes: body }));
   const mailsSeen = watch.mails().map(({ messageId, raw }) => ({
     id: /^<(\w+)@/.exec(messageId)?.[1] ?? messageId,
