@@ -54,7 +54,7 @@ interface Joined {
   isTelling: boolean;
 }
 
-/** Young objects of so much are collected together: most live for one stretch of events. */
+/** Young objects of so much are collected together: most live for one stretch of events, documents until they are written. */
 const youngMb = 192;
 
 /** One pass over the events for the builds that join before it begins. */

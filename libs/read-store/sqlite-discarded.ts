@@ -5,7 +5,7 @@
 import { inTransaction, type Database } from '#sqlite/database';
 
 const prefix = 'discarded_';
-/** All that come first, so that whole pages become free: one by one they cost four times as much. */
+/** Always those that lie first, so that whole pages become free: found one by one they cost four times as much. */
 const rowsAtOnce = 300;
 const lastRowid = '9223372036854775807';
 

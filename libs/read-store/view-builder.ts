@@ -160,15 +160,15 @@ export function createViewBuilder<Document extends object>(
     for (const [index, event] of events.entries()) {
       const one = about[index] ?? null;
       if (one === null) continue;
-      const known = typeof one === 'string' ? find(one) : one;
+      const id = typeof one === 'string' ? one : one.id;
+      // What was not known before the batch may have been loaded, or made by an earlier event of it.
+      const known = typeof one === 'string' ? find(id) : one;
       const before = known?.document ?? null;
       const document = reduce(before, event);
       if (document === before) continue;
       const revision = event.position;
-      if (known === undefined) {
-        const id = typeof one === 'string' ? one : one.id;
-        recent.set(id, { id, revision, document: settled(document), isChanged: true });
-      } else {
+      if (known === undefined) recent.set(id, { id, revision, document: settled(document), isChanged: true });
+      else {
         known.revision = revision;
         known.document = settled(document);
         known.isChanged = true;
