@@ -2,8 +2,9 @@
 // both page parsers where lexbor is built. Then what the process of its own costs, how soon runaway code is stopped, and
 // what an idle sandbox holds.
 import { readFile } from 'node:fs/promises';
+import { hurtfulPages } from './hurtful-pages.mjs';
 import { makePage, selectorCodes, shapes } from './pages.mjs';
-import { memoryMbOf, ownProcessorMs, startAnswering } from './processes.mjs';
+import { memoryMbOf, ownProcessorMs, runScript, startAnswering } from './processes.mjs';
 import { median } from './report.mjs';
 
 /** `target` is for parse5 and the shape's own code, `selector` for lexbor where the code is one selector and a comparison. */
@@ -201,6 +202,43 @@ async function* measureImaged(sandboxes, seed) {
   }
 }
 
+const hurtfulLimits = { processorMs: 100, memoryMb: 128 };
+/** Each time a process that never saw the page. */
+const hurtfulRounds = 3;
+
+/** What a page that is made to hurt costs a parser, no code run on it: the median of each, and how it ended. */
+async function costOfHurtful(title, parserName) {
+  const costs = [];
+  for (let round = 0; round < hurtfulRounds; round += 1) {
+    costs.push(await runScript('hurtful-page.mjs', { parserName, title }));
+  }
+  const of = (what) => median(costs.map((cost) => cost[what]));
+  return { end: costs[0].end, processorMs: of('processorMs'), memoryMb: of('memoryMb') };
+}
+
+async function* measureHurtful(parserNames) {
+  for (const title of Object.keys(hurtfulPages)) {
+    let baseline = null;
+    for (const name of parserNames) {
+      const { end, ...cost } = await costOfHurtful(title, name);
+      for (const [what, unit] of [
+        ['processorMs', 'ms'],
+        ['memoryMb', 'MB'],
+      ]) {
+        yield {
+          bench: 'evaluate',
+          case: `${title}, ${name} (${end})`,
+          value: cost[what],
+          unit,
+          baseline: baseline === null ? null : { name: 'parse5', value: baseline[what] },
+          target: name === 'lexbor' ? hurtfulLimits[what] : null,
+        };
+      }
+      baseline = cost;
+    }
+  }
+}
+
 const runawayLimitMs = 200;
 const runaways = {
   'a loop': 'for (;;);',
@@ -288,6 +326,7 @@ export async function* evaluate({ seed }) {
         );
       }
     }
+    yield* measureHurtful(sandboxes.map(({ name }) => name));
     yield* measureImaged(sandboxes, seed);
     yield* measureBoundary(sandboxes, seed);
     yield* measureRunaways(sandboxes[0]);
