@@ -258,6 +258,12 @@ export function describePageParser(name: string, create: () => PageParser): void
         }
       });
 
+      it('are not met by texts that a table moves out and joins', () => {
+        const text = 'of forty characters, which are moved out, ';
+        const { flat } = pageOf(`<table>${`<!--between-->${text}`.repeat(20_000)}`);
+        expect(outlineOf(flat)).toContain(`  <body>\n|     "${text.repeat(20_000)}"\n|     <table>`);
+      });
+
       it('let pass what is within them', () => {
         expect(() => pageOf('<div>'.repeat(500))).not.toThrow();
         expect(() => pageOf('<br>'.repeat(150_000))).not.toThrow();
