@@ -14,20 +14,10 @@ const atStart = '2026-01-01T00:00:00.000Z';
 
 const load = (path) => import(new URL(`../../dist/${path}.js`, import.meta.url));
 
-function taskDocument(id, url) {
-  const spec = {
-    name: 'Offer',
-    description: '',
-    url,
-    evaluationFunction: selectorCodes[shape],
-    codeForm: 'body',
-    actions: [],
-    schedule: { type: 'manual' },
-    policy: { notifyOn: 'became_true', errorThreshold: 3 },
-    fetch: {},
-    tags: [],
-    externalKey: null,
-  };
+/** A task as the product would keep it that was given no more than this. */
+function taskDocument({ taskInput, taskSpec }, id) {
+  const given = { name: 'Offer', url, evaluationFunction: selectorCodes[shape], schedule: { type: 'manual' } };
+  const spec = taskSpec.parse({ ...taskInput.parse(given), codeForm: 'body' });
   return { id, organizationId, revision: 0, codeRevision: 0, spec, status: 'active' };
 }
 
@@ -85,7 +75,7 @@ async function createChecker(pageParser) {
     snapshots: snapshots.createSqliteSnapshots(join(folder, 'snapshots.db'), { keepCount: 100, keepDays: 30 }),
     knownResults: new known.KnownResults(),
   };
-  const documents = taskIds.map((id) => ({ id, revision: 1, document: taskDocument(id, url) }));
+  const documents = taskIds.map((id) => ({ id, revision: 1, document: taskDocument(task, id) }));
   await parts.readStore.save(task.tasksView, documents, 1);
   const metadata = { organizationId, actor: 'system:execution', requestId: 'req_1', causationId: null, at: atStart };
   let slot = 0;

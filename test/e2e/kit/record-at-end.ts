@@ -29,7 +29,7 @@ export async function recordAtEnd(
   const cutOff = runsWithoutResult(events);
   if (cutOff.length === 0) return events;
   await installation.start();
-  await until('what the end has cut off is done after the next start', async () => {
+  await until(`${cutOff.join(', ')}, cut off by the end, done after the next start`, async () => {
     const runs = (await Promise.all(taskIds.map((id) => api.executions(id)))).flat();
     const deliveries = (await Promise.all(taskIds.map((id) => api.deliveries(id)))).flat();
     const areDone = cutOff.every((id) => runs.some((run) => run.id === id && run.finishedAt !== null));
