@@ -234,6 +234,7 @@ async function build(toolchain, source, pages) {
       `stack-size=${stackBytes}`,
       // A stack that overflows meets the end of memory, not data.
       '--stack-first',
+      // In its place: joining.c.
       '--wrap=lexbor_mraw_realloc',
       '--gc-sections',
       '--strip-all',

@@ -1,6 +1,6 @@
 // `evaluate`: a page parsed and code run on it in a fresh sandbox, by the port that the product uses, on one core; with
-// both page parsers where lexbor is built. Then what the process of its own costs, how soon runaway code is stopped, and
-// what an idle sandbox holds.
+// both page parsers where lexbor is built. Then what pages cost that are made to hurt, what the process of its own costs,
+// how soon runaway code is stopped, and what an idle sandbox holds.
 import { readFile } from 'node:fs/promises';
 import { hurtfulPages } from './hurtful-pages.mjs';
 import { makePage, selectorCodes, shapes } from './pages.mjs';
@@ -221,13 +221,13 @@ async function* measureHurtful(parserNames) {
     let baseline = null;
     for (const name of parserNames) {
       const { end, ...cost } = await costOfHurtful(title, name);
-      for (const [what, unit] of [
-        ['processorMs', 'ms'],
-        ['memoryMb', 'MB'],
+      for (const [what, called, unit] of [
+        ['processorMs', 'processor time', 'ms'],
+        ['memoryMb', 'memory', 'MB'],
       ]) {
         yield {
           bench: 'evaluate',
-          case: `${title}, ${name} (${end})`,
+          case: `${title}, ${name} (${end}): ${called}`,
           value: cost[what],
           unit,
           baseline: baseline === null ? null : { name: 'parse5', value: baseline[what] },

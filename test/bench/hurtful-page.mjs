@@ -41,6 +41,6 @@ const page = encode(hurtfulPages[title]());
 const [memoryBefore, processorBefore] = [process.memoryUsage.rss(), process.cpuUsage()];
 const end = ending(page);
 const { user, system } = process.cpuUsage(processorBefore);
-// The greatest so far may be from before: never less than what the page took.
+// What the process grew by at its peak: room that it had to spare is not in it.
 const memoryMb = (process.resourceUsage().maxRSS * 1024 - memoryBefore) / megabyte;
 process.stdout.write(JSON.stringify({ processorMs: (user + system) / 1_000, memoryMb, end }));
