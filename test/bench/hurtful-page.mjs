@@ -1,27 +1,17 @@
 // One page that is made to hurt, read once by one parser in a process of its own, so that neither the code that another page
 // had compiled nor what it left in memory counts. Prints what it cost and how it ended.
-import { readFile } from 'node:fs/promises';
+import { loadParser } from '../conformance/parsers.mjs';
 import { hurtfulPages } from './hurtful-pages.mjs';
 import { makePage } from './pages.mjs';
 
-const load = (file) => import(new URL(`../../dist/libs/sandbox/parsers/${file}.js`, import.meta.url));
 const megabyte = 1024 * 1024;
 /** A server has long compiled what ordinary pages need. */
 const warmupPages = 300;
 
-async function createParser(name) {
-  if (name === 'parse5') return (await load('parse5-page-parser')).parse5PageParser;
-  const [{ createLexborPageParser }, { lexborUrl }] = await Promise.all([
-    load('lexbor-page-parser'),
-    load('lexbor-place'),
-  ]);
-  return createLexborPageParser(await WebAssembly.compile(await readFile(lexborUrl())));
-}
-
 const { parserName, title } = JSON.parse(process.argv[2]);
 const [parser, { defaultPageLimits, PageTooComplex }] = await Promise.all([
-  createParser(parserName),
-  load('page-parser'),
+  loadParser(parserName),
+  import('../../dist/libs/sandbox/parsers/page-parser.js'),
 ]);
 const encode = (markup) => Buffer.from(markup, 'utf8');
 const ordinary = encode(makePage('shop', 10_000, 1).html);

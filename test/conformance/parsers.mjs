@@ -5,15 +5,19 @@ const load = (file) => import(new URL(`../../dist/libs/sandbox/${file}.js`, impo
 
 export const limits = { elements: 200_000, depth: 512, parseMs: 60_000 };
 
+/** One of them by its name. Rejects where it is not built. */
+export async function loadParser(name) {
+  if (name === 'parse5') return (await load('parsers/parse5-page-parser')).parse5PageParser;
+  const [{ createLexborPageParser }, { lexborUrl }] = await Promise.all(
+    ['parsers/lexbor-page-parser', 'parsers/lexbor-place'].map(load),
+  );
+  return createLexborPageParser(await WebAssembly.compile(await readFile(lexborUrl())));
+}
+
 /** Both parsers by name. Rejects where one is not there: a comparison with itself would prove nothing. */
 export async function loadParsers() {
-  const [{ parse5PageParser }, { createLexborPageParser }, { lexborUrl }] = await Promise.all([
-    load('parsers/parse5-page-parser'),
-    load('parsers/lexbor-page-parser'),
-    load('parsers/lexbor-place'),
-  ]);
-  const module = await WebAssembly.compile(await readFile(lexborUrl()));
-  return { parse5: parse5PageParser, lexbor: createLexborPageParser(module) };
+  const [parse5, lexbor] = await Promise.all(['parse5', 'lexbor'].map(loadParser));
+  return { parse5, lexbor };
 }
 
 /** The outline of a document or fragment, its indexes, or what was thrown. */
