@@ -51,6 +51,8 @@ export interface DistributedOptions extends InstallationOptions {
   readonly layout?: readonly string[];
   /** Where processes of these roles find the servers, where not at their own addresses. */
   readonly addressesFor?: (roles: string) => ServerAddresses;
+  /** Where what it keeps is there before its first start; a name of its own where left out. */
+  readonly name?: string;
 }
 
 /** In no more processes than two cores bear, for a start of each takes a second of one; `npm run chaos` gives each role its own. */
@@ -111,7 +113,7 @@ export async function distributedInstallation(
   servers: ServerAddresses,
   options: DistributedOptions = {},
 ): Promise<DistributedInstallation> {
-  const name = `e2e-${randomBytes(6).toString('hex')}`;
+  const { name = `e2e-${randomBytes(6).toString('hex')}` } = options;
   const folder = await scratchFolder();
   const { hostname, port: storePort } = new URL(servers.eventStoreUrl);
   const storeProxy = await startTcpProxy({ host: hostname, port: Number(storePort) });

@@ -35,7 +35,8 @@ export function verified({ body, headers }: ReceivedHook, secret: string): HookE
   return eventBody.parse(new Webhook(secret).verify(body, { ...headers }));
 }
 
-export async function startHookSink(): Promise<HookSink> {
+/** At `port`, where a spec has to know it before; else at a free one. */
+export async function startHookSink(port = 0): Promise<HookSink> {
   const received: ReceivedHook[] = [];
   const replies = new Map<string, HookReply[]>();
   const hanging = new Map<string, ServerResponse[]>();
@@ -66,10 +67,10 @@ export async function startHookSink(): Promise<HookSink> {
       }
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const { port: boundPort } = server.address() as AddressInfo;
   return {
-    address: (path) => `http://127.0.0.1:${port}${path}`,
+    address: (path) => `http://127.0.0.1:${boundPort}${path}`,
     received: (path) => received.filter((hook) => hook.path === path),
     reply: (path, ...next) => void replies.set(path, [...(replies.get(path) ?? []), ...next]),
     release(path, status) {

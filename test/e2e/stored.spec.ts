@@ -1,0 +1,76 @@
+/** Data that an earlier version wrote: this version reads them, answers the same, and goes on. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startHookSink, verified, type HookSink } from './kit/hook-sink.js';
+import { createStoredInstallation, type StoredInstallation } from './kit/stored-installation.js';
+import { startMailSink, type MailSink } from './kit/mail-sink.js';
+import { until } from './kit/until.js';
+import { sitePort, webhookSecret } from './stored/story.js';
+
+describe('the data of an earlier version', () => {
+  let hooks: HookSink;
+  let mails: MailSink;
+  let stored: StoredInstallation;
+
+  const expectSameAnswers = async (): Promise<void> => {
+    const { installation, answers } = stored;
+    const paths = Object.keys(answers);
+    const now = await Promise.all(paths.map(async (path) => [path, await installation.api.send(path)] as const));
+    // An error's answer carries the id of its own request.
+    const shown = (status: number, text: string) => ({ status, ...(status === 200 ? { text } : {}) });
+    expect(Object.fromEntries(now.map(([path, { status, text }]) => [path, shown(status, text)]))).toEqual(
+      Object.fromEntries(Object.entries(answers).map(([path, { status, text }]) => [path, shown(status, text)])),
+    );
+  };
+
+  beforeAll(async () => {
+    [hooks, mails] = await Promise.all([startHookSink(sitePort), startMailSink()]);
+    stored = await createStoredInstallation(mails.url);
+    await stored.installation.start();
+  });
+
+  afterAll(async () => {
+    await stored.remove();
+    await Promise.all([hooks.close(), mails.close()]);
+  });
+
+  it('gives the same answers to the byte', async () => {
+    await expectSameAnswers();
+  });
+
+  it('gives the same answers to the byte once every view is rebuilt from its events', async () => {
+    expect((await stored.installation.command(['rebuild', 'all', '--json'])).exitCode).toBe(0);
+    await expectSameAnswers();
+  });
+
+  it('has secrets that still open: a further run notifies the stored receivers, signed with the stored secret', async () => {
+    const { api } = stored.installation;
+    const text = stored.answers['/api/notifications?limit=100']?.text ?? '';
+    const { id } = /"id":"(?<id>ntf_\w+)"[^{}]*"name":"Stock"/.exec(text)?.groups ?? {};
+    if (id === undefined) throw new Error(`no task called Stock in ${text}`);
+    // The page's site and the receivers share their address, which the stored events hold; here it answers `as told`.
+    const changed = await api.send(`/api/notifications/${id}`, {
+      method: 'PATCH',
+      json: { evaluationFunction: 'true' },
+    });
+    expect(changed.status).toBe(200);
+    const run = await api.execute(id, 30, { force: true });
+    expect(run).toMatchObject({ outcome: true, decision: { notify: true } });
+    const path = '/hook?token=in-the-address';
+    const [hook] = await until('the webhook came', () => {
+      const received = hooks.received(path);
+      return received.length > 0 ? received : null;
+    });
+    if (hook === undefined) throw new Error('nothing came');
+    expect(verified(hook, webhookSecret)).toMatchObject({ data: { task: { id }, execution: { id: run.id } } });
+    expect(hook.headers['authorization']).toBe('Bearer hook-password');
+    const [custom] = await until('the custom request came', () => {
+      const received = hooks.received('/custom');
+      return received.length > 0 ? received : null;
+    });
+    expect(custom?.headers['x-token']).toBe('custom-password');
+    const mailboxes = (): readonly string[] => mails.taken().flatMap(({ recipients }) => recipients);
+    await until('the mail came', () => mailboxes().length > 0);
+    expect(mailboxes()).toEqual(['one@example.com', 'two@example.com', 'three@example.com']);
+    expect(stored.installation.lines.filter((line) => /"level":(50|60)/.test(line))).toEqual([]);
+  });
+});
