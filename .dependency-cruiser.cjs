@@ -181,7 +181,7 @@ module.exports = {
     tsConfig: { fileName: 'tsconfig.json' },
     detectProcessBuiltinModuleCalls: true,
     enhancedResolveOptions: {
-      conditionNames: ['source', 'import', 'node', 'default', 'types'],
+      conditionNames: ['import', 'node', 'default', 'types'],
       exportsFields: ['exports'],
       extensions: ['.ts', '.mjs', '.cjs', '.js', '.json', '.d.ts'],
     },

@@ -41,6 +41,9 @@ for (const folder of sources) {
 }
 const isBundled = (await modifiedAt(join(root, 'dist', 'product.js'))) > 0;
 if (compiled > 0 || !isBundled) {
+  // Imports by name (`#bus/bus`) lead to the compiled file here, and to the source by the project's own package.json.
+  const imports = { '#*': './libs/*.js' };
+  await writeFile(join(root, 'dist', 'package.json'), `${JSON.stringify({ type: 'module', imports }, null, 2)}\n`);
   await bundleProduct(root);
   process.stderr.write(`built ${compiled} files into dist/\n`);
 }

@@ -71,7 +71,6 @@ export async function startMemberProcess(connection: KafkaConnection, program: s
     bundle: true,
     platform: 'node',
     format: 'cjs',
-    conditions: ['source'],
     logLevel: 'error',
   });
   const child: ChildProcess = spawn(process.execPath, [outfile], { stdio: ['ignore', 'pipe', 'inherit'] });
