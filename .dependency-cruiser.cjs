@@ -20,7 +20,7 @@ const homes = {
   liquidjs: ['liquidjs', '^libs/templates/'],
   argon2: ['@node-rs/argon2', '^services/accounts/'],
   acorn: ['acorn', '^libs/sandbox/code/code-tree\\.ts$'],
-  commander: ['commander', '^services/cli(\\.ts|/)'],
+  commander: ['commander', '^services/host/cli(\\.ts|/)'],
   kafkajs: ['kafkajs', '^libs/bus/kafka[^/]*\\.ts$'],
   mongo: ['(mongoose|mongodb)', '^libs/(mongo/|(read-store|snapshots)/mongo)[^/]*\\.ts$'],
   eventstoredb: ['@eventstore/db-client', '^libs/event-store/eventstoredb[^/]*\\.ts$'],
@@ -56,17 +56,17 @@ module.exports = {
     {
       name: 'services-apart',
       comment:
-        'Services meet through libs/contracts and the bus, never by import; only composition.ts and main.ts see several.',
+        'Services meet through libs/contracts and the bus, never by import; only the host sees them, and they do not see it.',
       severity: 'error',
-      from: { path: '^services/([^/]+)/', pathNot: '^services/[^/]+/main\\.ts$' },
+      from: { path: '^services/([^/]+)/', pathNot: ['^services/host/', '^services/[^/]+/main\\.ts$'] },
       to: { path: '^services/', pathNot: '^services/$1/' },
     },
     {
       name: 'service-main-starts-only',
-      comment: "A service's own main.ts starts the product with its role: it imports itself and services/main.ts.",
+      comment: "A service's own main.ts starts the product with its role: it imports itself and services/host/main.ts.",
       severity: 'error',
-      from: { path: '^services/([^/]+)/main\\.ts$' },
-      to: { path: '^services/', pathNot: ['^services/$1/', '^services/main\\.ts$'] },
+      from: { path: '^services/([^/]+)/main\\.ts$', pathNot: '^services/host/' },
+      to: { path: '^services/', pathNot: ['^services/$1/', '^services/host/main\\.ts$'] },
     },
     {
       name: 'libs-below-services',
@@ -80,7 +80,7 @@ module.exports = {
       comment:
         'Code sees ports; composition.ts alone picks their adapters. Specs may use an adapter as the test double.',
       severity: 'error',
-      from: { path: '^(services|libs|bin|scripts)/', pathNot: ['^services/composition\\.ts$', tests] },
+      from: { path: '^(services|libs|bin|scripts)/', pathNot: ['^services/host/composition\\.ts$', tests] },
       to: {
         path: [
           '^libs/event-store/(sqlite|eventstoredb)\\.ts$',
@@ -114,7 +114,7 @@ module.exports = {
           '^libs/sandbox/evaluator/evaluator\\.ts$', // its pipe to the process that started it
           '^libs/(contracts/account|http/client-address|runtime/engine-address)\\.ts$', // `isIP`
           '^libs/page-loader/http\\.ts$', // the names of statuses
-          '^services/cli/demo',
+          '^services/host/cli/demo',
           tests,
         ],
       },

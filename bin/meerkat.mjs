@@ -4,6 +4,6 @@ import { buildIfStale, isOnOwnNode } from '../scripts/launch.mjs';
 
 if (await isOnOwnNode(import.meta.url)) {
   await buildIfStale();
-  const { main } = await import('../dist/services/cli.js');
+  const { main } = await import('../dist/services/host/cli.js');
   process.exitCode = await main(process.argv.slice(2));
 }

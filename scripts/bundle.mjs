@@ -128,7 +128,7 @@ export async function bundleProduct(root) {
   await Promise.all(Object.entries(readOnDemand).map(([name, paths]) => bundleOnDemand(root, name, paths)));
   const output = join(root, 'dist', 'product.js');
   await build({
-    entryPoints: [join(root, 'dist', 'services', 'main.js')],
+    entryPoints: [join(root, 'dist', 'services', 'host', 'main.js')],
     outfile: output,
     bundle: true,
     platform: 'node',

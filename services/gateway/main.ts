@@ -1,4 +1,4 @@
 /** This service alone in a process of its own. */
-import { start } from '../main.js';
+import { start } from '../host/main.js';
 
 await start(['gateway']);

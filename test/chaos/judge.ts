@@ -1,7 +1,7 @@
 /** Judges an installation by its events, its views and what the receivers saw, and by nothing that it says of itself. */
 import type { RecordedEvent } from '#event-store/event-store';
 import type { AnyView, ReadStore } from '#read-store/read-store';
-import { keptViews } from '../../services/projections.js';
+import { keptViews } from '../../services/host/projections.js';
 import {
   brokenStreams,
   uncoveredSlots,

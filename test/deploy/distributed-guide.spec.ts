@@ -13,7 +13,7 @@ import { rebuildsView } from '#read-store/rebuild';
 import { roles } from '#runtime/config';
 import { silentLogger } from '#runtime/logger';
 import { attemptsView } from '../../services/accounts/attempts.js';
-import { keptViews } from '../../services/projections.js';
+import { keptViews } from '../../services/host/projections.js';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 const text = (path: string): Promise<string> => readFile(join(repository, path), 'utf8');

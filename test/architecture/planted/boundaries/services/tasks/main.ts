@@ -1,3 +1,3 @@
-import { start } from '../main.js';
+import { start } from '../host/main.js';
 
 await start();

@@ -1,4 +1,4 @@
 // planted: services-apart
-import type { start } from '../main.js';
+import type { start } from '../host/main.js';
 
 export type Start = typeof start;

@@ -35,7 +35,7 @@ import {
   openReadStore,
 } from './composition.js';
 import { keptViews, lookedThroughAgain, publications } from './projections.js';
-import { PartUnreachable } from './reach-part.js';
+import { ServerUnreachable } from './wait-for-server.js';
 import { beginMigration, finishMigration } from './unfinished-migration.js';
 
 /** A process that runs beats once a second. */
@@ -285,11 +285,11 @@ export async function migrate(request: MigrationRequest): Promise<Migrated> {
   try {
     return await openAndMove(request);
   } catch (error) {
-    if (error instanceof PartUnreachable) {
-      throw new Refused('part_unreachable', error.message, exitCodes.unreachablePart);
+    if (error instanceof ServerUnreachable) {
+      throw new Refused('part_unreachable', error.message, exitCodes.unreachableServer);
     }
     if (error instanceof AppError && error.code === 'SERVER_ERROR') {
-      throw new Refused(error.reason, `${error.message} ${onceMore}`, exitCodes.unreachablePart);
+      throw new Refused(error.reason, `${error.message} ${onceMore}`, exitCodes.unreachableServer);
     }
     throw error;
   }

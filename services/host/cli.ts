@@ -17,7 +17,7 @@ import { addRebuild } from './cli/rebuild.js';
 import { addStart } from './cli/start.js';
 import { addTasks } from './cli/tasks.js';
 import { exitCodes, plain, printJson, printNote, Refused } from './cli/terminal.js';
-import { PartUnreachable } from './reach-part.js';
+import { ServerUnreachable } from './wait-for-server.js';
 
 /** The parts of the product on a folder of their own that is gone afterwards: a trial touches no installation. */
 async function openTrialBench(config: Config): Promise<TrialBench> {
@@ -30,8 +30,8 @@ async function openTrialBench(config: Config): Promise<TrialBench> {
     sandbox,
   ] = await Promise.all([
     import('./composition.js'),
-    import('./gateway/check-settings.js'),
-    import('./execution/test-task.js'),
+    import('../gateway/check-settings.js'),
+    import('../execution/test-task.js'),
     import('#runtime/clock'),
     import('#runtime/ids'),
     import('#sandbox/sandbox'),
@@ -95,7 +95,7 @@ const product: Product = {
     ] = await Promise.all([
       import('./composition.js'),
       import('./projections.js'),
-      import('./accounts/create-key.js'),
+      import('../accounts/create-key.js'),
       import('#contracts/api-key'),
       import('#runtime/clock'),
       import('#runtime/ids'),
@@ -167,7 +167,7 @@ function refusalOf(
 ): { readonly reason: string; readonly message: string; readonly details?: unknown } | null {
   if (error instanceof Refused) return { reason: error.reason, message: error.message };
   if (error instanceof ConfigError) return { reason: 'unusable_settings', message: error.message };
-  if (error instanceof PartUnreachable) return { reason: 'part_unreachable', message: error.message };
+  if (error instanceof ServerUnreachable) return { reason: 'part_unreachable', message: error.message };
   if (!(error instanceof AppError)) return null;
   const { reason, message, details } = error;
   return { reason, message, ...(details === undefined ? {} : { details }) };

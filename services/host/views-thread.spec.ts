@@ -16,7 +16,7 @@ import { silentLogger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';
 import { keptViews } from './projections.js';
 
-const thread = new URL('../dist/services/views-thread.js', import.meta.url);
+const thread = new URL('../../dist/services/host/views-thread.js', import.meta.url);
 const tasks = 30;
 const at = (second: number): string => new Date(Date.UTC(2026, 0, 1) + second * 1_000).toISOString();
 

@@ -11,13 +11,13 @@ import { startProjection, type ProjectionOptions } from '#read-store/projection'
 import type { AnyView, ViewStore } from '#read-store/read-store';
 import { createViewBuilder, type BuiltDocuments, type ViewBuilder } from '#read-store/view-builder';
 import { AppError } from '#runtime/errors';
-import { accountProjections } from './accounts/views.js';
-import { deliveriesView, deliveryIdOf, projectDelivery } from './delivery/delivery-view.js';
-import * as execution from './execution/execution-view.js';
-import * as unanswered from './execution/unanswered.js';
-import * as schedule from './scheduling/schedule-view.js';
-import { lookedAfter } from './scheduling/unplanned.js';
-import * as task from './tasks/task-view.js';
+import { accountProjections } from '../accounts/views.js';
+import { deliveriesView, deliveryIdOf, projectDelivery } from '../delivery/delivery-view.js';
+import * as execution from '../execution/execution-view.js';
+import * as unanswered from '../execution/unanswered.js';
+import * as schedule from '../scheduling/schedule-view.js';
+import { lookedAfter } from '../scheduling/unplanned.js';
+import * as task from '../tasks/task-view.js';
 
 type Parts = Pick<ProjectionOptions, 'eventStore' | 'readStore' | 'leases' | 'logger'>;
 

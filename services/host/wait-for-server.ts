@@ -5,13 +5,13 @@ import type { Logger } from '#runtime/logger';
 import { patiently, startPatienceMs } from '#runtime/patience';
 
 /** A part that could not be reached in time: the process ends with exit code 75. */
-export class PartUnreachable extends Error {
+export class ServerUnreachable extends Error {
   constructor(variable: string, url: string, waitedMs: number, cause: unknown) {
     super(
       `${variable}: ${shownAddress(url)} could not be reached within ${Math.round(waitedMs / 1_000)} s (${reasonOf(cause)}). Start it, or correct the address.`,
       { cause },
     );
-    this.name = 'PartUnreachable';
+    this.name = 'ServerUnreachable';
   }
 }
 
@@ -28,8 +28,8 @@ export interface Reaching {
   readonly patienceMs?: number;
 }
 
-/** What `open` opens, as soon as it can be reached. Rejects with `PartUnreachable`, or at once with a defect. */
-export async function reachPart<Part>(reaching: Reaching, open: () => Promise<Part>): Promise<Part> {
+/** What `open` opens, as soon as it can be reached. Rejects with `ServerUnreachable`, or at once with a defect. */
+export async function waitForServer<Part>(reaching: Reaching, open: () => Promise<Part>): Promise<Part> {
   const { variable, url, logger, patienceMs = startPatienceMs } = reaching;
   try {
     return await patiently(open, {
@@ -39,7 +39,7 @@ export async function reachPart<Part>(reaching: Reaching, open: () => Promise<Pa
     });
   } catch (error) {
     if (error instanceof AppError && error.code === 'SERVER_ERROR') {
-      throw new PartUnreachable(variable, url, patienceMs, error);
+      throw new ServerUnreachable(variable, url, patienceMs, error);
     }
     throw error;
   }

@@ -5,7 +5,7 @@ import { stripVTControlCharacters, styleText } from 'node:util';
  * 0: done; 1: refused, with the reason told; 2: called in a way that there is not. 75: a part is out of reach; 78: settings:
  * of commands that others start and watch.
  */
-export const exitCodes = { done: 0, refused: 1, usage: 2, unreachablePart: 75, unusableSettings: 78 } as const;
+export const exitCodes = { done: 0, refused: 1, usage: 2, unreachableServer: 75, unusableSettings: 78 } as const;
 
 /** Ends a command, with exit code 1 where no other is named. The message is for the person who called it. */
 export class Refused extends Error {

@@ -25,7 +25,7 @@ import type { PageParserName } from '#sandbox/parsers/page-parser';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { SNAPSHOTS, type Retention, type Snapshots } from '#snapshots/snapshots';
 import { VAULT, type Vault } from '#vault/vault';
-import { reachPart } from './reach-part.js';
+import { waitForServer } from './wait-for-server.js';
 import { refuseUnfinishedMigration } from './unfinished-migration.js';
 
 export interface Ports {
@@ -148,7 +148,7 @@ async function fromDataFolder<Part>(
   }
 }
 
-/** Rejects with `ConfigError` or `PartUnreachable`. */
+/** Rejects with `ConfigError` or `ServerUnreachable`. */
 export async function openEventStore(config: Config, logger: Logger, checked: boolean): Promise<EventArchive> {
   const { eventStoreUrl: url, installation } = config;
   if (url === 'sqlite') {
@@ -156,7 +156,7 @@ export async function openEventStore(config: Config, logger: Logger, checked: bo
     return fromDataFolder(config, async (file) => createSqliteEventStore(file('events.db'), { checked }));
   }
   const { createEventStoreDbEventStore } = await import('#event-store/eventstoredb');
-  return reachPart({ variable: 'EVENT_STORE_URL', url, logger }, () =>
+  return waitForServer({ variable: 'EVENT_STORE_URL', url, logger }, () =>
     createEventStoreDbEventStore({ url, installation, logger }),
   );
 }
@@ -164,13 +164,13 @@ export async function openEventStore(config: Config, logger: Logger, checked: bo
 /** Threads need compiled JavaScript: beside this file in the product, in `dist` under a test runner. */
 function viewsThread({ eventStoreUrl }: Config, eventsFile: string): AheadPlace | null {
   if (eventStoreUrl !== 'sqlite') return null;
-  const thread = ['./views-thread.js', '../dist/services/views-thread.js']
+  const thread = ['./views-thread.js', '../../dist/services/host/views-thread.js']
     .map((place) => new URL(place, import.meta.url))
     .find((place) => existsSync(place));
   return thread === undefined ? null : { thread, eventsFile };
 }
 
-/** Rejects with `ConfigError` or `PartUnreachable`. */
+/** Rejects with `ConfigError` or `ServerUnreachable`. */
 export async function openReadStore(config: Config, logger: Logger, { buildsAhead }: Leisure = {}): Promise<ViewStore> {
   const { readStoreUrl: url, installation } = config;
   if (url === 'sqlite') {
@@ -180,12 +180,12 @@ export async function openReadStore(config: Config, logger: Logger, { buildsAhea
     );
   }
   const { createMongoReadStore } = await import('#read-store/mongo');
-  return reachPart({ variable: 'READ_STORE_URL', url, logger }, () =>
+  return waitForServer({ variable: 'READ_STORE_URL', url, logger }, () =>
     createMongoReadStore({ url, installation, logger }),
   );
 }
 
-/** Rejects with `ConfigError` or `PartUnreachable`. */
+/** Rejects with `ConfigError` or `ServerUnreachable`. */
 async function openSnapshots(config: Config, logger: Logger, checked: boolean): Promise<Snapshots> {
   const { snapshotUrl, readStoreUrl: url, installation } = config;
   const retention: Retention = { keepCount: config.snapshotKeepCount, keepDays: config.snapshotKeepDays };
@@ -198,7 +198,7 @@ async function openSnapshots(config: Config, logger: Logger, checked: boolean): 
     return createFileSnapshots(fileURLToPath(snapshotUrl), retention);
   }
   const { createMongoSnapshots } = await import('#snapshots/mongo');
-  return reachPart({ variable: 'READ_STORE_URL', url, logger }, () =>
+  return waitForServer({ variable: 'READ_STORE_URL', url, logger }, () =>
     createMongoSnapshots({ url, installation, retention, logger }),
   );
 }
@@ -224,7 +224,7 @@ async function openBus(
     import('#bus/sealed-requests'),
   ]);
   const processName = `${config.roles.join('-')}-${process.pid}`;
-  const bus = await reachPart({ variable: 'BUS_URL', url, logger }, () =>
+  const bus = await waitForServer({ variable: 'BUS_URL', url, logger }, () =>
     createKafkaBus({ ...address, installation, processName, logger, onParked }),
   );
   return {

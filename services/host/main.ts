@@ -7,26 +7,26 @@ import { shownAddress } from '#runtime/engine-address';
 import { ConfigError, readConfig, roles, type Config, type ServiceRole } from '#runtime/config';
 import { createLogger, type Logger } from '#runtime/logger';
 import { openPorts, pageParserOf, portsModule, version } from './composition.js';
-import { PartUnreachable } from './reach-part.js';
+import { ServerUnreachable } from './wait-for-server.js';
 
-const exitCodes = { done: 0, defect: 1, unreachablePart: 75, unusableSettings: 78 } as const;
+const exitCodes = { done: 0, defect: 1, unreachableServer: 75, unusableSettings: 78 } as const;
 /** Work in hand gets this long after a signal. */
 const drainMs = 25_000;
 
 async function moduleOf(role: ServiceRole): Promise<DynamicModule['module']> {
   switch (role) {
     case 'accounts':
-      return (await import('./accounts/accounts.module.js')).AccountsModule;
+      return (await import('../accounts/accounts.module.js')).AccountsModule;
     case 'tasks':
-      return (await import('./tasks/tasks.module.js')).TasksModule;
+      return (await import('../tasks/tasks.module.js')).TasksModule;
     case 'scheduling':
-      return (await import('./scheduling/scheduling.module.js')).SchedulingModule;
+      return (await import('../scheduling/scheduling.module.js')).SchedulingModule;
     case 'execution':
-      return (await import('./execution/execution.module.js')).ExecutionModule;
+      return (await import('../execution/execution.module.js')).ExecutionModule;
     case 'delivery':
-      return (await import('./delivery/delivery.module.js')).DeliveryModule;
+      return (await import('../delivery/delivery.module.js')).DeliveryModule;
     case 'gateway':
-      return (await import('./gateway/gateway.module.js')).GatewayModule;
+      return (await import('../gateway/gateway.module.js')).GatewayModule;
     default:
       return unreachable(role);
   }
@@ -60,7 +60,7 @@ export async function run(config: Config, logger: Logger): Promise<Running> {
     const { forgetOtherHistories } = await import('./projections.js');
     await forgetOtherHistories({ ...ports, logger });
     if (config.listens && !config.roles.includes('gateway')) {
-      services.push((await import('./gateway/probes.module.js')).ProbesModule);
+      services.push((await import('../gateway/probes.module.js')).ProbesModule);
     }
     class Root {}
     const root: DynamicModule = { module: Root, imports: [portsModule(config, logger, ports, address), ...services] };
@@ -111,7 +111,7 @@ async function findSetupLink(
   url: string,
 ): Promise<string | null> {
   if (!config.roles.includes('accounts')) return null;
-  const { AccountsInbox } = await import('./accounts/inbox.js');
+  const { AccountsInbox } = await import('../accounts/inbox.js');
   return application.get(AccountsInbox, { strict: false }).setupLink(url);
 }
 
@@ -137,13 +137,13 @@ function refuse(error: unknown, logger: Logger | null): never {
     process.stderr.write(`${error.message}\n`);
     process.exit(exitCodes.unusableSettings);
   }
-  if (error instanceof PartUnreachable) {
+  if (error instanceof ServerUnreachable) {
     process.stderr.write(`${error.message}\n`);
-    process.exit(exitCodes.unreachablePart);
+    process.exit(exitCodes.unreachableServer);
   }
   if (error instanceof AppError && error.code === 'SERVER_ERROR') {
     process.stderr.write(`Cannot start: ${error.message}\n`);
-    process.exit(exitCodes.unreachablePart);
+    process.exit(exitCodes.unreachableServer);
   }
   if (logger === null) process.stderr.write(`${String(error)}\n`);
   else logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, 'cannot start');
