@@ -19,6 +19,8 @@ const homes = {
   pino: ['(pino|pino-pretty)', '^libs/runtime/logger\\.ts$'],
   liquidjs: ['liquidjs', '^libs/templates/'],
   argon2: ['@node-rs/argon2', '^services/accounts/'],
+  'lru-cache': ['lru-cache', '^libs/concurrency/lru\\.ts$'],
+  'p-limit': ['(p-limit|yocto-queue)', '^libs/concurrency/semaphore\\.ts$'],
   acorn: ['acorn', '^libs/sandbox/code/code-tree\\.ts$'],
   commander: ['commander', '^services/host/cli(\\.ts|/)'],
   kafkajs: ['kafkajs', '^libs/bus/kafka[^/]*\\.ts$'],

@@ -1,0 +1,4 @@
+// planted: vendor-p-limit
+import * as vendor from 'p-limit';
+
+export const used = vendor;
