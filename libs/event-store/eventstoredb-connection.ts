@@ -1,5 +1,4 @@
 /** The one client of a process: its address, its calls with an end in time, and patience while the server is away. */
-import { setTimeout as wait } from 'node:timers/promises';
 import {
   BACKWARDS,
   END,
@@ -10,6 +9,8 @@ import {
 } from '@eventstore/db-client';
 import streamServices from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import { sleep } from '#concurrency/sleep';
+import { withTimeout } from '#concurrency/timeout';
 import { unavailable } from '#runtime/errors';
 
 /** How long one call may take, and how long callers wait for a server that went away to come back. */
@@ -76,17 +77,8 @@ interface ReadStream<E> extends AsyncIterable<E> {
 }
 
 /** Settles as the promise does, or rejects with `Lost` when the time is up. */
-export async function within<T>(milliseconds: number, what: string, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Lost(`${what}: no answer within ${milliseconds} ms`)), milliseconds);
-  });
-  try {
-    return await Promise.race([promise, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+export const within = <T>(milliseconds: number, what: string, promise: Promise<T>): Promise<T> =>
+  withTimeout(promise, milliseconds, () => new Lost(`${what}: no answer within ${milliseconds} ms`));
 
 /** The client's words for an address; other names of the same protocol are put into them. Throws without telling the address, which may hold a password. */
 function openClient(url: string): EventStoreDBClient {
@@ -131,7 +123,7 @@ export function createConnection(url: string) {
           throw unavailable('event_store_unavailable', 'The event store does not answer; try again.', 5, error);
         }
       }
-      await wait(pauseMs, undefined, { signal: ending.signal }).catch(() => undefined);
+      await sleep(pauseMs, ending.signal);
     }
   };
 

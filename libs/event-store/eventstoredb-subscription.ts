@@ -1,7 +1,7 @@
 /** Follows all streams of an installation from a place on: catches up in batches, hands live events over at once, comes back after every drop. */
 import type { Readable } from 'node:stream';
-import { setTimeout as wait } from 'node:timers/promises';
 import { START, streamNameFilter, type AllStreamResolvedEvent, type Position } from '@eventstore/db-client';
+import { sleep } from '#concurrency/sleep';
 import type { Logger } from '#runtime/logger';
 import { isOutage, Lost, patienceMs, type Connection } from './eventstoredb-connection.js';
 import { decodeEngineEvent, engineStream, enginePosition, positionNumber } from './eventstoredb-events.js';
@@ -217,7 +217,7 @@ export async function* follow(
         { prefixes, error: String(error), position: String(place.resume?.commit ?? 'start') },
         'a subscription dropped; going on where it was',
       );
-      await wait(pauseMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
+      await sleep(pauseMs * (0.5 + Math.random() / 2), signal);
       pauseMs = Math.min(pauseMs * 2, longestPauseMs);
     }
   }

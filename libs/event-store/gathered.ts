@@ -1,5 +1,5 @@
 /** Batches of events put together as long as more is there at once: who is far behind handles much at a time. */
-import { setTimeout as delay } from 'node:timers/promises';
+import { sleep } from '#concurrency/sleep';
 import type { EventBatch, EventStore, Subscription } from './event-store.js';
 
 export interface GatheredBatch extends EventBatch {
@@ -71,7 +71,7 @@ export async function* gathered(
           resting = null;
           return noMore;
         };
-        resting = delay(restMs, undefined, { signal: either }).then(ended, ended);
+        resting = sleep(restMs, either).then(ended);
       }
     }
   } finally {

@@ -1,4 +1,5 @@
 /** Everything that is in an event store now, from the first event to the last, and then an end. */
+import { withTimeoutOr } from '#concurrency/timeout';
 import { AppError, unavailable } from '#runtime/errors';
 import type { EventArchive, EventBatch, RecordedEvent } from './event-store.js';
 
@@ -12,19 +13,6 @@ export interface ReadThroughOptions {
 }
 
 const defaultSilenceMs = 60_000;
-
-/** What `promise` brings, or null when the time is up. */
-async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), milliseconds);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 /** Something in a store that it cannot hand over: bytes that are no event. */
 export class StoreUnreadable extends Error {
@@ -52,7 +40,7 @@ export async function* readThrough(
   const batches = store.subscribe({ prefixes: [''], after, signal: ending.signal })[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const next = await within(silenceMs, batches.next().catch(refuse));
+      const next = await withTimeoutOr(batches.next().catch(refuse), silenceMs, null);
       if (next === null || next.done === true) {
         const why = next === null ? `brought nothing for ${silenceMs / 1_000} s` : 'was closed while it was read';
         throw unavailable('event_store_unavailable', `The event store ${why}.`);

@@ -3,6 +3,7 @@
  * from the primary, and nothing waits without end. Of mongoose the connection is used, not its models.
  */
 import mongoose, { mongo } from 'mongoose';
+import { withTimeout } from '#concurrency/timeout';
 import { ConfigError } from '#runtime/config';
 import { AppError } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
@@ -62,17 +63,11 @@ export async function openMongo(options: MongoOptions): Promise<MongoConnection>
   const { words, patienceMs, outOfReach, logger } = options;
 
   const within = async <T>(work: Promise<T>, timeoutMs = patienceMs): Promise<T> => {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new TooLate(`no answer within ${timeoutMs} ms`)), timeoutMs);
-    });
     try {
-      return await Promise.race([work, late]);
+      return await withTimeout(work, timeoutMs, () => new TooLate(`no answer within ${timeoutMs} ms`));
     } catch (error) {
       if (error instanceof mongo.MongoError || error instanceof TooLate) throw outOfReach(error);
       throw error;
-    } finally {
-      clearTimeout(timer);
     }
   };
 

@@ -1,7 +1,8 @@
 /** The page loader for `mode: http`: one page through the outbound door, decoded, with retries and good manners. */
 import { hash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
-import { setTimeout as wait } from 'node:timers/promises';
+import { retryAfterMs } from '#concurrency/retry-after';
+import { sleep } from '#concurrency/sleep';
 import type { Outbound, OutboundAnswer, OutboundFailure, OutboundFailureReason } from '#outbound/outbound';
 import { contentOf } from './content.js';
 import { toUtf8 } from './encoding.js';
@@ -21,7 +22,7 @@ export interface HttpPageLoaderOptions {
   /** A number in [0, 1): spreads the waits between attempts. */
   readonly random?: () => number;
   /** Resolves after the wait; rejects when `signal` ends it. */
-  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly politeness?: Partial<PolitenessOptions>;
   /** Told when nearly all sites go out of reach at once, and when they are back. */
   readonly onOwnNetwork?: (isDown: boolean) => void;
@@ -74,7 +75,7 @@ const reasonOf: Readonly<Record<OutboundFailureReason, LoadFailureReason>> = {
 /** Loads pages through `outbound`, which it does not close. */
 export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoaderOptions = {}): PageLoader {
   const random = options.random ?? Math.random;
-  const sleep = options.sleep ?? ((ms, signal) => wait(ms, undefined, { signal }));
+  const pauseFor = options.sleep ?? sleep;
   const politeness = new Politeness({
     loadsAtOnce: 4,
     breakerFailures: 5,
@@ -91,12 +92,8 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
     const pause = politeness.pauseOf(origin);
     if (pause === null) return null;
     if (pause.leftMs >= timeoutMs || ending.aborted) return pause;
-    try {
-      await sleep(pause.leftMs, ending);
-      return null;
-    } catch {
-      return pause;
-    }
+    await pauseFor(pause.leftMs, ending);
+    return ending.aborted ? pause : null;
   }
 
   async function loadPage(
@@ -154,11 +151,8 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
       const askedMs = politeness.pauseOf(origin)?.leftMs ?? 0;
       const waitMs = Math.max(delayMs(request.retry, attempts, random()), askedMs, attempt.retryAfterMs);
       if (performance.now() + waitMs >= deadline) return finish(attempt, attempts);
-      try {
-        await sleep(waitMs, ending);
-      } catch {
-        return finish(attempt, attempts); // given up in the meantime
-      }
+      await pauseFor(waitMs, ending);
+      if (ending.aborted) return finish(attempt, attempts);
     }
   }
 
@@ -271,7 +265,7 @@ function pageOf(request: PageRequest, answer: OutboundAnswer): Attempt {
       status,
       finalUrl,
       mayRepeat: passingStatuses.has(status) && repeatable,
-      retryAfterMs: retryAfterMs(headers['retry-after']),
+      retryAfterMs: retryAfterMs(headers['retry-after'], Date.now()) ?? 0,
     };
   }
   const content = contentOf(headers['content-type'], answer.body);
@@ -345,14 +339,6 @@ function statusMessage(status: number, followsRedirects: boolean): string {
 function delayMs(retry: PageRequest['retry'], attempts: number, random: number): number {
   const full = retry.strategy === 'fixed' ? retry.baseMs : retry.baseMs * 2 ** (attempts - 1);
   return Math.min(full * (0.5 + random / 2), maxTimerMs);
-}
-
-/** Retry-After: seconds or a date; 0 where there is none. */
-function retryAfterMs(value: string | undefined): number {
-  if (value === undefined) return 0;
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? 0 : Math.max(0, at - Date.now());
 }
 
 /** The fragment of the task's address belongs to the page as the user sees it, wherever redirects went. */

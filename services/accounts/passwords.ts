@@ -1,5 +1,6 @@
 /** Passwords: hashed by argon2id, a few at a time. Each hash takes 19 MiB and a core for some 30 ms, so the queue is short. */
 import { hash, verify } from '@node-rs/argon2';
+import { createSemaphore } from '#concurrency/semaphore';
 import { AppError } from '#runtime/errors';
 
 export interface Passwords {
@@ -9,7 +10,7 @@ export interface Passwords {
   matches(password: string, kept: string | null): Promise<boolean>;
 }
 
-const atOnce = 2;
+const maxConcurrent = 2;
 const queueLimit = 20;
 
 /** Hash of a password that nobody knows, with the parameters of `hash`: what an unknown account is compared with. */
@@ -19,34 +20,24 @@ const nobody = '$argon2id$v=19$m=19456,t=2,p=1$gL9Dlk763FZtJzLoxYUe0g$N5uShGeMUo
 const toBytes = (password: string): Buffer => Buffer.from(password.normalize('NFKC'));
 
 export function createPasswords(): Passwords {
-  let running = 0;
-  const queue: (() => void)[] = [];
+  const semaphore = createSemaphore(maxConcurrent);
 
-  const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (running >= atOnce) {
-      if (queue.length >= queueLimit) {
-        throw new AppError('RATE_LIMITED', 'too_many_sign_ins', 'Too many sign-ins at once; try again in a moment.', {
-          retryAfterSeconds: 2,
-        });
-      }
-      await new Promise<void>((resolve) => queue.push(resolve));
-    } else running += 1;
-    try {
-      return await work();
-    } finally {
-      const next = queue.shift();
-      if (next === undefined) running -= 1;
-      else next();
+  const limited = <T>(work: () => Promise<T>): Promise<T> => {
+    if (semaphore.waiting >= queueLimit) {
+      throw new AppError('RATE_LIMITED', 'too_many_sign_ins', 'Too many sign-ins at once; try again in a moment.', {
+        retryAfterSeconds: 2,
+      });
     }
+    return semaphore.run(work);
   };
 
   return {
     async hash(password) {
-      return inTurn(() => hash(toBytes(password)));
+      return limited(() => hash(toBytes(password)));
     },
 
     async matches(password, kept) {
-      const matching = await inTurn(() => verify(kept ?? nobody, toBytes(password)));
+      const matching = await limited(() => verify(kept ?? nobody, toBytes(password)));
       return matching && kept !== null;
     },
   };

@@ -1,8 +1,8 @@
 /** Asks for a run now and, where wanted, waits for its end. */
-import { setTimeout } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { BUS, type Bus, type RequestContext } from '#bus/bus';
+import { sleep } from '#concurrency/sleep';
 import { requests } from '#contracts/catalogue';
 import { executionsView, queuedExecution, type ExecutionDocument } from '#contracts/run';
 import { dueRun, type DueRun } from '#contracts/schedule';
@@ -70,7 +70,7 @@ export class TaskRunner {
       if (finished && stored !== undefined) await this.tasks.reached(stored.revision, viewWaitMs);
       const leftMs = giveUpAtMs - this.clock.now();
       if (finished || leftMs <= 0 || request.signal.aborted) return { execution, finished };
-      await setTimeout(Math.min(lookMs, leftMs), undefined, { signal: request.signal }).catch(() => {});
+      await sleep(Math.min(lookMs, leftMs), request.signal);
       lookMs = Math.min(slowestLookMs, lookMs * 1.5);
     }
   }
@@ -105,7 +105,7 @@ export class TaskRunner {
         // The view has the task, so scheduling is about to have it.
         const unknownYet = error instanceof AppError && error.code === 'NOT_FOUND';
         if (!unknownYet || signal.aborted || this.clock.now() >= giveUpAtMs) throw error;
-        await setTimeout(lookAgainMs);
+        await sleep(lookAgainMs);
       }
     }
   }

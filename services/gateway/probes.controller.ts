@@ -1,8 +1,8 @@
 /** For load balancers and Prometheus: alive, ready by part, metrics. */
-import { setTimeout } from 'node:timers/promises';
 import { Controller, Inject } from '@nestjs/common';
 import { z } from 'zod';
 import { BUS_HEALTH } from '#bus/bus';
+import { withTimeoutOr } from '#concurrency/timeout';
 import { tasksView } from '#contracts/task';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { data, text, type Answer } from '#http/envelope';
@@ -60,14 +60,12 @@ const partTimeoutMs = 2_000;
 /** Probes come from several sides; the parts are asked once for all of them. */
 const rememberedMs = 250;
 
-async function stateOf(question: Promise<unknown>): Promise<'ok' | 'unreachable'> {
-  const ending = new AbortController();
-  const late = setTimeout(partTimeoutMs, 'unreachable' as const, { signal: ending.signal }).catch(() => 'ok' as const);
+function stateOf(question: Promise<unknown>): Promise<'ok' | 'unreachable'> {
   const answered = question.then(
     () => 'ok' as const,
     () => 'unreachable' as const,
   );
-  return Promise.race([answered, late]).finally(() => ending.abort());
+  return withTimeoutOr(answered, partTimeoutMs, 'unreachable');
 }
 
 @Controller()

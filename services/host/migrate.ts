@@ -11,7 +11,7 @@
  * Until all of it is done a note in the target's read store keeps servers from starting on what has come so far.
  */
 import { realpathSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
+import { sleep } from '#concurrency/sleep';
 import { brokenSource, copyEvents, verifyCopy } from '#event-store/copy-events';
 import type { EventArchive, RecordedEvent } from '#event-store/event-store';
 import { readThrough } from '#event-store/read-through';
@@ -164,7 +164,7 @@ async function refuseSomebodyThere(readStore: ViewStore): Promise<void> {
   };
   const before = await beats();
   if (before.size === 0) return;
-  await delay(beatsWithinMs);
+  await sleep(beatsWithinMs);
   if (![...(await beats())].some(([id, beat]) => before.get(id) !== beat)) return;
   throw reject(
     'target_in_use',

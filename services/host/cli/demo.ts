@@ -6,9 +6,9 @@ import { Server as HttpServer } from 'node:http';
 import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { InvalidArgumentError, type Command } from 'commander';
 import { z } from 'zod';
+import { sleep } from '#concurrency/sleep';
 import { createApiKey } from '#contracts/api-key';
 import { ConfigError, readConfig, type Config } from '#runtime/config';
 import { createLogger } from '#runtime/logger';
@@ -151,7 +151,7 @@ async function followRuns(client: Client, taskId: string, signal: AbortSignal): 
       const verdict = outcome === null ? '' : styled(outcome ? 'green' : 'yellow', String(outcome).padEnd(5));
       tell('run', `${verdict} ${plain(found)}  ${styled('dim', decision?.reason ?? '')}`, Date.parse(finishedAt));
     }
-    await setTimeout(lookEveryMs, undefined, { signal }).catch(() => undefined);
+    await sleep(lookEveryMs, signal);
   }
 }
 
@@ -238,7 +238,7 @@ async function runDemo(
     secret = String(task.data.actions.find(({ type }) => type === 'webhook')?.config['secret']);
     printResult(guide(url, apiKey, String(shopHost), task.data.id));
     const following = followRuns(client, task.data.id, ending.signal);
-    const late = setTimeout(onceTimeoutMs, undefined, { signal: ending.signal }).then(() => {
+    const late = sleep(onceTimeoutMs, ending.signal).then(() => {
       throw new Refused('nothing_arrived', `No mail and webhook arrived within ${onceTimeoutMs / 1_000} s.`);
     });
     late.catch(() => undefined);

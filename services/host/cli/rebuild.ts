@@ -1,6 +1,6 @@
 /** `meerkat rebuild`: builds views anew from the events, beside the live ones, whether a server runs or not. */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { sleep } from '#concurrency/sleep';
 import { rebuildOf, requestRebuild, type Rebuild } from '#read-store/rebuild';
 import { readConfig } from '#runtime/config';
 import { AppError } from '#runtime/errors';
@@ -73,7 +73,7 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
     } catch (error) {
       const isAway = error instanceof AppError && error.reason === 'read_store_unavailable';
       if (!isAway || performance.now() - startedMs > outageMs) throw error;
-      await delay(lookEveryMs);
+      await sleep(lookEveryMs);
     }
   }
 }
@@ -106,7 +106,7 @@ async function follow(
       printNote(`Still waiting for the service that keeps ${waiting.join(', ')}.`);
       isNoted = true;
     }
-    await delay(lookEveryMs);
+    await sleep(lookEveryMs);
   }
 }
 
