@@ -19,13 +19,11 @@ import { LOGGER, type Logger } from '#runtime/logger';
 import { defaultSandboxLimits, SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { VAULT, type Vault } from '#vault/vault';
 import { createMailer, type Mailer } from './channels/email/smtp.js';
-import { deliveriesView, deliveryIdOf, projectDelivery } from './delivery-view.js';
+import { deliveriesProjection } from './delivery-view.js';
 import { startInbox } from './inbox.js';
-import { toDeliveryMessages } from './publish.js';
+import { toMessages } from './publish.js';
 import { createSender, type Sender } from './send.js';
 import { DeliveryWorker } from './worker.js';
-
-const prefixes = ['dlv-'];
 
 /** Where the events are and what is made of them. */
 class Stores {
@@ -87,26 +85,23 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
     const { bus, leases, logger, clock, address } = this;
     const { eventStore, readStore } = this.stores;
     this.#projection = startProjection({
-      view: deliveriesView,
-      prefixes,
+      ...deliveriesProjection,
       eventStore,
       readStore,
       leases,
       logger,
-      idOf: deliveryIdOf,
-      reduce: projectDelivery,
       saved: (writes) => this.#look(writes),
     });
     this.#publisher = startPublisher({
       name: 'delivery',
-      prefixes,
+      prefixes: deliveriesProjection.prefixes,
       topic: 'delivery',
       eventStore,
       readStore,
       bus,
       leases,
       logger,
-      toMessages: toDeliveryMessages,
+      toMessages,
     });
     this.worker.start();
     const offer = (id: string, dueMs: number): void => this.worker.offer(id, dueMs);

@@ -2,17 +2,16 @@
 import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { BUS, type Bus, type BusMessage, type Consumer } from '#bus/bus';
 import { startPublisher } from '#bus/publisher';
-import { executionsView } from '#contracts/run';
 import { dueRun } from '#contracts/schedule';
 import type { LeasedWork } from '#leases/leases';
 import { startProjection } from '#read-store/projection';
 import { toTimestamp } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
-import * as executionView from './execution-view.js';
+import { executionsProjection } from './execution-view.js';
 import { isLost } from './lost-run.js';
 import { toMessages } from './publish.js';
 import { executeRun, type RunParts } from './run.js';
-import * as unanswered from './unanswered.js';
+import { startRedispatcher, undeliveredProjection } from './undelivered-notifications.js';
 
 /** The longest a run can take: two minutes per try at most five times, and the waits between. */
 const runTimeoutMs = 15 * 60_000;
@@ -35,17 +34,11 @@ export class ExecutionInbox implements OnApplicationBootstrap, BeforeApplication
     const { bus } = this;
     const { eventStore, readStore, leases, clock, logger } = this.parts;
     const stores = { eventStore, readStore, leases, logger };
-    const { executionViewPrefixes } = executionView;
     this.followers = [
-      startProjection({ ...stores, ...executionView, view: executionsView, prefixes: executionViewPrefixes }),
-      startProjection({
-        ...stores,
-        ...unanswered,
-        view: unanswered.unansweredView,
-        prefixes: unanswered.unansweredPrefixes,
-      }),
+      startProjection({ ...stores, ...executionsProjection }),
+      startProjection({ ...stores, ...undeliveredProjection }),
       startPublisher({ ...stores, bus, name: 'execution', prefixes: ['run-'], topic: 'run', toMessages }),
-      unanswered.startSweeper({ readStore, bus, leases, clock, logger }),
+      startRedispatcher({ readStore, bus, leases, clock, logger }),
     ];
     this.intake = [
       await bus.consume(

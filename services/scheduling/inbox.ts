@@ -3,7 +3,7 @@ import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } f
 import { BUS, type Bus, type BusMessage, type Consumer, type RequestContext } from '#bus/bus';
 import { startPublisher } from '#bus/publisher';
 import { requests } from '#contracts/catalogue';
-import { schedule, scheduleStream, schedulesView, triggerRun, type ScheduleEvent } from '#contracts/schedule';
+import { schedule, scheduleStream, triggerRun, type ScheduleEvent } from '#contracts/schedule';
 import { EVENT_STORE, type EventMetadata, type EventStore } from '#event-store/event-store';
 import { isOnRecord } from '#event-store/on-record';
 import { runCommand } from '#event-store/run-command';
@@ -15,7 +15,7 @@ import type { Json, JsonObject } from '#runtime/json';
 import { LOGGER, type Logger } from '#runtime/logger';
 import { scheduleDecider, type ScheduleCommand, type ScheduleState } from './domain/schedule.js';
 import { toMessages } from './publish.js';
-import { idOf, reduce, scheduleViewPrefixes } from './schedule-view.js';
+import { schedulesProjection } from './schedule-view.js';
 import { startTimer, type Timer } from './timer.js';
 import { startLatecomer } from './unplanned.js';
 
@@ -59,7 +59,7 @@ export class SchedulingInbox implements OnApplicationBootstrap, BeforeApplicatio
     const { bus, eventStore, readStore, leases, clock, logger } = this;
     const stores = { eventStore, readStore, leases, logger };
     this.followers = [
-      startProjection({ ...stores, view: schedulesView, prefixes: scheduleViewPrefixes, idOf, reduce }),
+      startProjection({ ...stores, ...schedulesProjection }),
       startPublisher({ ...stores, bus, name: 'scheduling', prefixes: ['schedule-'], topic: 'schedule', toMessages }),
     ];
     // At once: each joins a group of its own, which takes its time where others are in it already.

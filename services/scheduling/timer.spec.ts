@@ -13,7 +13,7 @@ import { silentLogger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';
 import { scheduleDecider } from './domain/schedule.js';
 import { DueSlots } from './due-slots.js';
-import { idOf, reduce } from './schedule-view.js';
+import { schedulesProjection } from './schedule-view.js';
 import { startTimer, sweepPending, type Timer, type TimerParts } from './timer.js';
 
 const taskId = 'ntf_00000000000000000000000001';
@@ -75,7 +75,7 @@ describe('the timer', () => {
       ...(await Array.fromAsync(parts.eventStore.read(scheduleStream(taskId)))),
       ...(await Array.fromAsync(parts.eventStore.read(`run-${taskId}`))),
     ].toSorted((a, b) => a.position - b.position);
-    const options = { view: schedulesView, readStore: parts.readStore, idOf, reduce };
+    const options = { ...schedulesProjection, readStore: parts.readStore };
     await parts.readStore.save(schedulesView, await projectBatch(options, events), events.at(-1)?.position ?? 0);
   };
 
