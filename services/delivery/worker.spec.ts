@@ -364,6 +364,26 @@ describe('workers', () => {
     expect(await harness.untilState(id, 'expired')).toMatchObject({ attempts: [] });
   });
 
+  it('read the stream of a delivery once per attempt', async () => {
+    const [, url] = await receiver(answerWith(503), answerWith(200));
+    let reads = 0;
+    const worker = harness.worker({
+      eventStore: {
+        ...eventStore,
+        read(stream, from) {
+          reads += 1;
+          return eventStore.read(stream, from);
+        },
+      },
+    });
+    const id = await ask(worker, { config: { url } });
+    const first = await harness.untilState(id, 'retrying');
+    expect(reads).toBe(1);
+    await whenDue(worker, first);
+    await harness.untilState(id, 'delivered');
+    expect(reads).toBe(2);
+  });
+
   it('keep an answer until it can be written down', async () => {
     const [hooks, url] = await receiver(answerWith(200));
     let failures = 2;
