@@ -12,7 +12,7 @@ import { SNAPSHOTS, type Snapshots } from '#snapshots/snapshots';
 const sweepEveryMs = 900_000;
 
 export class KeptPages implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private running: readonly (Consumer | LeasedWork)[] = [];
+  #running: readonly (Consumer | LeasedWork)[] = [];
 
   constructor(
     @Inject(SNAPSHOTS) private readonly snapshots: Snapshots,
@@ -26,12 +26,12 @@ export class KeptPages implements OnApplicationBootstrap, BeforeApplicationShutd
   async onApplicationBootstrap(): Promise<void> {
     const { snapshots, eventStore, bus, leases, clock, logger } = this;
     const options = { topic: 'task', group: 'execution', concurrency: 8, handlerTimeoutMs: 35_000 };
-    this.running = [
+    this.#running = [
       // A run that is under way now may keep one page more; that one goes by its age.
       await bus.consume(options, async ({ type, key, id, data }) => {
         if (type !== 'task.archived') return;
-        const told = { stream: `task-${key}`, revision: Number(data['revision']), id };
-        if (await isOnRecord(eventStore, told)) await snapshots.forget(key);
+        const source = { stream: `task-${key}`, revision: Number(data['revision']), id };
+        if (await isOnRecord(eventStore, source)) await snapshots.forget(key);
       }),
       startSweep({
         leases,
@@ -40,13 +40,13 @@ export class KeptPages implements OnApplicationBootstrap, BeforeApplicationShutd
         logger,
         async sweep() {
           const gone = await snapshots.sweep(clock.now());
-          if (gone > 0) logger.info({ snapshots: gone }, 'pages past their time were let go');
+          if (gone > 0) logger.info({ snapshots: gone }, 'expired pages deleted');
         },
       }),
     ];
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await Promise.all(this.running.map((part) => part.stop()));
+    await Promise.all(this.#running.map((part) => part.stop()));
   }
 }

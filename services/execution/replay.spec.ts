@@ -17,7 +17,7 @@ import { createEventVault } from '#vault/event-vault';
 import { executionsProjection } from './execution-view.js';
 import { KnownResults } from './known-results.js';
 import { differencesBetween, replayRun, Replays } from './replay.js';
-import { executeRun, type RunParts } from './run.js';
+import { executeRun, type RunDeps } from './run.js';
 
 const taskId = 'ntf_00000000000000000000000001';
 const organizationId = 'org_00000000000000000000000001';
@@ -48,7 +48,7 @@ describe('a replay', () => {
   const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
   let clock: { ms: number };
   let html: string;
-  let parts: RunParts;
+  let parts: RunDeps;
   let revision: number;
 
   beforeEach(async () => {
