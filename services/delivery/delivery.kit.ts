@@ -153,7 +153,7 @@ export class DeliveryHarness {
     return worker;
   }
 
-  /** A notification of now with sealed settings; `offer` is told of it as the inbox tells the worker. */
+  /** A notification of now with sealed settings; `offer` is called for it as the inbox calls the worker. */
   async ask(options: KitRequest, offer: (id: string, dueMs: number) => void): Promise<string> {
     const plain = notificationOf({ createdMs: this.clock.nowMs, ...options });
     const { action, taskId } = plain;

@@ -1,4 +1,4 @@
-/** What the delivery service listens to: requests for a notification, and its own word that a receiver is gone. */
+/** Consumes requests for a notification, and this service's own events that say that a receiver is gone. */
 import { deliveryEvents, notificationRequest, type DeliveryEvent } from '#contracts/delivery';
 import { requests } from '#contracts/catalogue';
 import type { TaskCommand } from '#contracts/task';
@@ -21,7 +21,7 @@ export interface InboxOptions {
   readonly eventStore: EventStore;
   readonly clock: Clock;
   readonly address: PublicAddress;
-  /** Told of each delivery that is due now. */
+  /** Called for each delivery that is due now. */
   readonly offer: (deliveryId: string, dueMs: number) => void;
 }
 

@@ -1,4 +1,4 @@
-/** What other services are told of deliveries: each event under its own name on the topic `delivery`. */
+/** What this service publishes of deliveries: each event under its own name on the topic `delivery`. */
 import type { DeliveryEvent } from '#contracts/delivery';
 import type { BusMessage } from '#bus/bus';
 import { decodeEvent } from '#event-store/codec';

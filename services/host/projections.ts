@@ -13,7 +13,7 @@ import { deliveriesProjection } from '../delivery/delivery-view.js';
 import { executionsProjection } from '../execution/execution-view.js';
 import { undeliveredProjection } from '../execution/undelivered-notifications.js';
 import { schedulesProjection } from '../scheduling/schedule-view.js';
-import { lookedAfter } from '../scheduling/unplanned.js';
+import { reconcilerCheckpoint } from '../scheduling/schedule-reconciler.js';
 import { tasksProjection } from '../tasks/task-view.js';
 
 type Parts = Pick<ProjectionOptions, 'eventStore' | 'readStore' | 'leases' | 'logger'>;
@@ -79,7 +79,7 @@ export const keptViews: readonly KeptView[] = [
 export const publications: readonly AnyView[] = ['tasks', 'scheduling', 'execution', 'delivery'].map(placeOf);
 
 /** Who goes through everything once more, and finds nothing to do where all is well. */
-export const lookedThroughAgain: readonly AnyView[] = [lookedAfter];
+export const lookedThroughAgain: readonly AnyView[] = [reconcilerCheckpoint];
 
 /**
  * Before anything is appended: an older copy of the events that has grown again may hide what a view has seen besides. Whoever
