@@ -1,4 +1,4 @@
-/** The delivery service: its inbox, view, publication and worker, started and drained with the process. */
+/** The delivery service: its consumers, projection, publisher and worker, started and drained with the process. */
 import {
   Inject,
   Injectable,
@@ -12,7 +12,7 @@ import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { LEASES, type LeasedWork, type Leases } from '#leases/leases';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { startProjection } from '#read-store/projection';
-import { READ_STORE, type DocumentWrite, type ViewStore } from '#read-store/read-store';
+import { READ_STORE, type ViewStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';
 import { LOGGER, type Logger } from '#runtime/logger';
@@ -66,31 +66,36 @@ function createWorker(
 
 @Injectable()
 export class DeliveryService implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  readonly #deps;
   #inbox: Consumer | null = null;
   #projection: LeasedWork | null = null;
   #publisher: LeasedWork | null = null;
 
   constructor(
-    @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(LOGGER) private readonly logger: Logger,
-    @Inject(Stores) private readonly stores: Stores,
-    @Inject(BUS) private readonly bus: Bus,
-    @Inject(LEASES) private readonly leases: Leases,
-    @Inject(Sending) private readonly sending: Sending,
-    @Inject(DeliveryWorker) private readonly worker: DeliveryWorker,
-    @Inject(PUBLIC_ADDRESS) private readonly address: PublicAddress,
-  ) {}
+    @Inject(CLOCK) clock: Clock,
+    @Inject(LOGGER) logger: Logger,
+    @Inject(Stores) { eventStore, readStore }: Stores,
+    @Inject(BUS) bus: Bus,
+    @Inject(LEASES) leases: Leases,
+    @Inject(Sending) { mailer }: Sending,
+    @Inject(DeliveryWorker) worker: DeliveryWorker,
+    @Inject(PUBLIC_ADDRESS) address: PublicAddress,
+  ) {
+    this.#deps = { clock, logger, eventStore, readStore, bus, leases, mailer, worker, address };
+  }
 
   async onApplicationBootstrap(): Promise<void> {
-    const { bus, leases, logger, clock, address } = this;
-    const { eventStore, readStore } = this.stores;
+    const { bus, leases, logger, clock, address, eventStore, readStore, worker } = this.#deps;
     this.#projection = startProjection({
       ...deliveriesProjection,
       eventStore,
       readStore,
       leases,
       logger,
-      saved: (writes) => this.#look(writes),
+      // What another process asked for or left is due here too, as soon as the view shows it.
+      saved(writes) {
+        for (const { id, document } of writes) if (document !== null) worker.notice(id, document);
+      },
     });
     this.#publisher = startPublisher({
       name: 'delivery',
@@ -103,22 +108,16 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
       logger,
       toMessages,
     });
-    this.worker.start();
-    const offer = (id: string, dueMs: number): void => this.worker.offer(id, dueMs);
+    worker.start();
+    const offer = (id: string, dueMs: number): void => worker.offer(id, dueMs);
     this.#inbox = await startInbox({ bus, eventStore, clock, address, offer });
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await Promise.all([this.#inbox?.stop(), this.worker.stop()]);
+    const { worker, mailer } = this.#deps;
+    await Promise.all([this.#inbox?.stop(), worker.stop()]);
     await Promise.all([this.#projection?.stop(), this.#publisher?.stop()]);
-    this.sending.mailer?.close();
-  }
-
-  /** What another process asked for or left is due here too, as soon as the view knows of it. */
-  #look(writes: readonly DocumentWrite[]): void {
-    for (const { id, document } of writes) {
-      if (document !== null) this.worker.notice(id, document);
-    }
+    mailer?.close();
   }
 }
 

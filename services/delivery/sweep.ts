@@ -1,8 +1,7 @@
 /** Reads the view for deliveries that are due soon, page by page and again and again. The view may lag; each stream is read before anything is done. */
-import { deliveriesView } from '#contracts/delivery';
+import { deliveriesView, type DeliveryDocument } from '#contracts/delivery';
 import type { ReadStore } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
-import type { JsonObject } from '#runtime/json';
 import type { Logger } from '#runtime/logger';
 
 export interface SweepDeps {
@@ -13,7 +12,7 @@ export interface SweepDeps {
   /** Called at the start of each sweep. */
   readonly before: () => void;
   /** Called for each delivery that the view shows as due before the next sweep but one. */
-  readonly found: (id: string, document: JsonObject) => void;
+  readonly found: (id: string, document: DeliveryDocument) => void;
   /** No more can be tracked: what is left is for a later sweep. */
   readonly isFull: () => boolean;
 }

@@ -3,11 +3,11 @@
  * queue's own timers (the next attempt), and from the view, which a sweep reads every 30 s and which alone is needed:
  * whatever a worker that died left open, another worker's sweep finds.
  */
+import type { DeliveryDocument } from '#contracts/delivery';
 import type { EventStore } from '#event-store/event-store';
 import type { Leases, Shards } from '#leases/leases';
 import type { ReadStore } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
-import type { JsonObject } from '#runtime/json';
 import type { Logger } from '#runtime/logger';
 import { advanceDelivery, type AttemptDeps } from './attempt.js';
 import { DeliveryQueue, type NextLook } from './queue.js';
@@ -94,8 +94,8 @@ export class DeliveryWorker {
   }
 
   /** For a delivery as the view shows it. An open attempt that is not in progress here is looked at now: its worker may be dead. */
-  notice(id: string, { state, dueAt }: JsonObject): void {
-    if (typeof dueAt !== 'string' || !this.#shards.holds(id)) return;
+  notice(id: string, { state, dueAt }: Pick<DeliveryDocument, 'state' | 'dueAt'>): void {
+    if (dueAt === null || !this.#shards.holds(id)) return;
     this.offer(id, state === 'sending' ? this.#options.clock.now() : Date.parse(dueAt));
   }
 

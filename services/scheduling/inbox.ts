@@ -43,20 +43,23 @@ export function commandFor({ type, data, key, metadata }: BusMessage): PlanComma
 }
 
 export class SchedulingInbox implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  readonly #deps;
   #intake: readonly (Consumer | LeasedWork | Timer)[] = [];
   #followers: readonly LeasedWork[] = [];
 
   constructor(
-    @Inject(BUS) private readonly bus: Bus,
-    @Inject(EVENT_STORE) private readonly eventStore: EventStore,
-    @Inject(READ_STORE) private readonly readStore: ViewStore,
-    @Inject(LEASES) private readonly leases: Leases,
-    @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+    @Inject(BUS) bus: Bus,
+    @Inject(EVENT_STORE) eventStore: EventStore,
+    @Inject(READ_STORE) readStore: ViewStore,
+    @Inject(LEASES) leases: Leases,
+    @Inject(CLOCK) clock: Clock,
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    this.#deps = { bus, eventStore, readStore, leases, clock, logger };
+  }
 
   async onApplicationBootstrap(): Promise<void> {
-    const { bus, eventStore, readStore, leases, clock, logger } = this;
+    const { bus, eventStore, readStore, leases, clock, logger } = this.#deps;
     const stores = { eventStore, readStore, leases, logger };
     this.#followers = [
       startProjection({ ...stores, ...schedulesProjection }),
@@ -98,21 +101,24 @@ export class SchedulingInbox implements OnApplicationBootstrap, BeforeApplicatio
     if (command === null) return;
     const { id, key } = message;
     // A schedule whose task is in no view would run for ever.
-    if (!(await isOnRecord(this.eventStore, { stream: `task-${key}`, revision: command.taskRevision, id }))) {
-      this.logger.warn({ taskId: key, eventId: id }, 'ignoring task message: source event not in the event store');
+    if (!(await isOnRecord(this.#deps.eventStore, { stream: `task-${key}`, revision: command.taskRevision, id }))) {
+      this.#deps.logger.warn(
+        { taskId: key, eventId: id },
+        'ignoring task message: source event not in the event store',
+      );
       return;
     }
     await this.#run(key, command, `${id}|schedule`, {
       ...message.metadata,
       actor: 'system:scheduling',
       causationId: id,
-      at: toTimestamp(this.clock.now()),
+      at: toTimestamp(this.#deps.clock.now()),
     });
   }
 
   async #onTrigger(payload: JsonObject, context: RequestContext): Promise<Json> {
     const { taskId, runId, force, dryRun } = triggerRun.parse(payload);
-    const nowMs = this.clock.now();
+    const nowMs = this.#deps.clock.now();
     const metadata: EventMetadata = { ...context, causationId: null, at: toTimestamp(nowMs) };
     const { events, position } = await this.#run(
       taskId,
@@ -125,7 +131,7 @@ export class SchedulingInbox implements OnApplicationBootstrap, BeforeApplicatio
   }
 
   #run(taskId: string, command: ScheduleCommand, commandId: string, metadata: EventMetadata) {
-    return runCommand<ScheduleState, ScheduleCommand, ScheduleEvent>(this.eventStore, scheduleDecider, {
+    return runCommand<ScheduleState, ScheduleCommand, ScheduleEvent>(this.#deps.eventStore, scheduleDecider, {
       stream: scheduleStream(taskId),
       command,
       commandId,
