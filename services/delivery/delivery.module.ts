@@ -25,14 +25,6 @@ import { toMessages } from './publish.js';
 import { createSender, type Sender } from './send.js';
 import { DeliveryWorker } from './worker.js';
 
-/** Where the events are and what is made of them. */
-class Stores {
-  constructor(
-    readonly eventStore: EventStore,
-    readonly readStore: ViewStore,
-  ) {}
-}
-
 /** The executor and the mail server behind it. */
 class Sending {
   constructor(
@@ -53,17 +45,6 @@ function createSending(config: Config, clock: Clock, sandbox: Sandbox, outbound:
   );
 }
 
-function createWorker(
-  eventStore: EventStore,
-  readStore: ViewStore,
-  { sender }: Sending,
-  clock: Clock,
-  logger: Logger,
-  leases: Leases,
-): DeliveryWorker {
-  return new DeliveryWorker({ eventStore, readStore, sender, clock, logger, leases });
-}
-
 @Injectable()
 export class DeliveryService implements OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly #deps;
@@ -74,38 +55,34 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
   constructor(
     @Inject(CLOCK) clock: Clock,
     @Inject(LOGGER) logger: Logger,
-    @Inject(Stores) { eventStore, readStore }: Stores,
+    @Inject(EVENT_STORE) eventStore: EventStore,
+    @Inject(READ_STORE) readStore: ViewStore,
     @Inject(BUS) bus: Bus,
     @Inject(LEASES) leases: Leases,
-    @Inject(Sending) { mailer }: Sending,
-    @Inject(DeliveryWorker) worker: DeliveryWorker,
+    @Inject(Sending) { sender, mailer }: Sending,
     @Inject(PUBLIC_ADDRESS) address: PublicAddress,
   ) {
+    const worker = new DeliveryWorker({ eventStore, readStore, sender, clock, logger, leases });
     this.#deps = { clock, logger, eventStore, readStore, bus, leases, mailer, worker, address };
   }
 
   async onApplicationBootstrap(): Promise<void> {
     const { bus, leases, logger, clock, address, eventStore, readStore, worker } = this.#deps;
+    const stores = { eventStore, readStore, leases, logger };
     this.#projection = startProjection({
+      ...stores,
       ...deliveriesProjection,
-      eventStore,
-      readStore,
-      leases,
-      logger,
       // What another process asked for or left is due here too, as soon as the view shows it.
       saved(writes) {
         for (const { id, document } of writes) if (document !== null) worker.notice(id, document);
       },
     });
     this.#publisher = startPublisher({
+      ...stores,
       name: 'delivery',
       prefixes: deliveriesProjection.prefixes,
       topic: 'delivery',
-      eventStore,
-      readStore,
       bus,
-      leases,
-      logger,
       toMessages,
     });
     worker.start();
@@ -124,17 +101,7 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
 @Module({
   providers: [
     DeliveryService,
-    {
-      provide: Stores,
-      useFactory: (eventStore: EventStore, readStore: ViewStore) => new Stores(eventStore, readStore),
-      inject: [EVENT_STORE, READ_STORE],
-    },
     { provide: Sending, useFactory: createSending, inject: [CONFIG, CLOCK, SANDBOX, OUTBOUND, VAULT] },
-    {
-      provide: DeliveryWorker,
-      useFactory: createWorker,
-      inject: [EVENT_STORE, READ_STORE, Sending, CLOCK, LOGGER, LEASES],
-    },
   ],
 })
 export class DeliveryModule {}

@@ -1,7 +1,6 @@
 /** What a recorded check, a replay and a test of a page share: settings in, an evaluation out. A failure is a value with a reason. */
 import type { FetchSettings } from '#contracts/fetch';
-import type { AlertState, RunError, RunResult, RunStatus } from '#contracts/run';
-import type { TaskSpec } from '#contracts/task';
+import type { RunError, RunResult, RunStatus } from '#contracts/run';
 import type { LoadedPage, LoadFailure, PageLoader, PageRequest } from '#page-loader/page-loader';
 import type { JsonObject } from '#runtime/json';
 import type { EvaluationResult, Sandbox, SandboxLimits } from '#sandbox/sandbox';
@@ -12,16 +11,6 @@ export interface EvaluationDeps {
   readonly sandbox: Sandbox;
   readonly vault: Vault;
   readonly limits: SandboxLimits;
-}
-
-export interface EvaluationInput {
-  /** Whose key the secrets are sealed with. */
-  readonly taskId: string;
-  readonly spec: Pick<TaskSpec, 'url' | 'evaluationFunction' | 'codeForm' | 'fetch'>;
-  readonly previous: AlertState['previous'];
-  readonly state: JsonObject;
-  readonly seed: string;
-  readonly nowMs: number;
 }
 
 export type Evaluated = Pick<RunResult, 'status' | 'outcome' | 'values' | 'logs' | 'error' | 'page'> & {

@@ -3,20 +3,16 @@
  * was evaluated, and where neither the page changed nor the code looked at anything else, what it found stands.
  */
 import { fetchSettings } from '#contracts/fetch';
+import type { AlertState } from '#contracts/run';
+import type { TaskSpec } from '#contracts/task';
 import type { KnownPage, LoadedPage, PageRequest, UnchangedPage } from '#page-loader/page-loader';
 import type { Clock } from '#runtime/clock';
 import { derivedId } from '#runtime/ids';
+import type { JsonObject } from '#runtime/json';
 import type { Logger } from '#runtime/logger';
 import type { EvaluationJob, EvaluationResult, PreviousRun, Touchable } from '#sandbox/sandbox';
 import type { Snapshot, Snapshots } from '#snapshots/snapshots';
-import {
-  evaluated,
-  failedLoad,
-  toPageRequest,
-  type Evaluated,
-  type EvaluationInput,
-  type EvaluationDeps,
-} from './page-evaluation.js';
+import { evaluated, failedLoad, toPageRequest, type Evaluated, type EvaluationDeps } from './page-evaluation.js';
 import type { KnownResult, KnownResults, KnownTask } from './known-results.js';
 
 export interface CheckDeps extends EvaluationDeps {
@@ -26,12 +22,19 @@ export interface CheckDeps extends EvaluationDeps {
   readonly logger: Logger;
 }
 
-export interface CheckInput extends EvaluationInput {
+export interface CheckInput {
   readonly runId: string;
+  /** Whose key the secrets are sealed with. */
+  readonly taskId: string;
   readonly organizationId: string;
   readonly taskRevision: number;
   /** The page that the last recorded run saw; null where it saw none, or none was recorded. */
   readonly lastSnapshotId: string | null;
+  readonly spec: Pick<TaskSpec, 'url' | 'evaluationFunction' | 'codeForm' | 'fetch'>;
+  readonly previous: AlertState['previous'];
+  readonly state: JsonObject;
+  readonly seed: string;
+  readonly nowMs: number;
 }
 
 /** `snapshotId`: the page that was evaluated; null where none was loaded, or it could not be kept. */

@@ -9,20 +9,12 @@ import { fetchSettings } from '#contracts/fetch';
 import { testRun, type RunError, type TestExecution, type TestRun } from '#contracts/run';
 import { codeFrame } from '#hints/code-frame';
 import { hintFor } from '#hints/hint';
-import type { PageLoader } from '#page-loader/page-loader';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import { AppError, unavailable } from '#runtime/errors';
 import { asJson, type Json, type JsonObject } from '#runtime/json';
 import { decideAlert, initialAlert } from './domain/alert.js';
 import { EVALUATION_DEPS } from './tokens.js';
-import {
-  evaluated,
-  failedLoad,
-  toPageRequest,
-  type Evaluated,
-  type EvaluationDeps,
-  type EvaluationInput,
-} from './page-evaluation.js';
+import { evaluated, failedLoad, toPageRequest, type Evaluated, type EvaluationDeps } from './page-evaluation.js';
 
 /** A person waits for the answer: a page that takes longer fails, whatever its own settings say. */
 const loadTimeoutMs = 45_000;
@@ -40,25 +32,19 @@ function withFrame(error: RunError, code: string): TestExecution['error'] {
   };
 }
 
-/** Rejects only where a part of this installation is broken (a secret that cannot be opened): then the run is tried again. */
+/** Rejects only where a part of this installation is broken (a secret that cannot be opened). */
 async function evaluateTask(
   { pageLoader, sandbox, vault, limits }: EvaluationDeps,
-  { taskId, spec, previous, state, seed, nowMs }: EvaluationInput,
+  { runId, url, evaluationFunction: code, codeForm: form, fetch }: TestRun,
+  ownerId: string,
+  nowMs: number,
 ): Promise<Evaluated> {
-  const settings = fetchSettings.parse(await vault.open(taskId, 'fetch', spec.fetch));
-  const page = await pageLoader.load(toPageRequest(spec.url, settings));
+  const settings = fetchSettings.parse(await vault.open(ownerId, 'fetch', fetch));
+  const signal = AbortSignal.timeout(loadTimeoutMs);
+  const page = await pageLoader.load({ ...toPageRequest(url, settings), signal });
   if (!page.ok) return failedLoad(page);
-  const result = await sandbox.evaluate({
-    code: spec.evaluationFunction,
-    form: spec.codeForm,
-    page,
-    previous: previous === null ? null : { ...previous, text: null },
-    state,
-    seed,
-    nowMs,
-    limits,
-  });
-  return evaluated({ ...page, bytes: page.body.byteLength }, result);
+  const job = { code, form, page, previous: null, state: {}, seed: runId, nowMs, limits };
+  return evaluated({ ...page, bytes: page.body.byteLength }, await sandbox.evaluate(job));
 }
 
 /** The finished execution. Never rejects for what the page or the code does. `ownerId`: whose key the secrets are sealed with. */
@@ -68,24 +54,9 @@ export async function runTest(
   test: TestRun,
   ownerId: string,
 ): Promise<TestExecution> {
-  const { runId, url, evaluationFunction, codeForm, fetch, policy, paused, actions, queuedAt } = test;
-  const signal = AbortSignal.timeout(loadTimeoutMs);
-  const pageLoader: PageLoader = {
-    ...deps.pageLoader,
-    load: (request) => deps.pageLoader.load({ ...request, signal }),
-  };
+  const { runId, evaluationFunction, policy, paused, actions, queuedAt } = test;
   const startedMs = clock.now();
-  const { state, error, timings, endedFromOutside, ...found } = await evaluateTask(
-    { ...deps, pageLoader },
-    {
-      taskId: ownerId,
-      spec: { url, evaluationFunction, codeForm, fetch },
-      previous: null,
-      state: {},
-      seed: runId,
-      nowMs: startedMs,
-    },
-  );
+  const { state, error, timings, endedFromOutside, ...found } = await evaluateTask(deps, test, ownerId, startedMs);
   const finishedAt = toTimestamp(clock.now());
   const { outcome, values } = found;
   const run = { runId, trigger: 'manual', force: false, dryRun: false, scheduledFor: queuedAt } as const;
@@ -127,9 +98,8 @@ export class TestRuns implements OnApplicationBootstrap, BeforeApplicationShutdo
   readonly #deps: EvaluationDeps;
   readonly #bus: Bus;
   readonly #clock: Clock;
-  /** Tests in progress, by organization. */
-  readonly #counts = new Map<string, number>();
-  readonly #inProgress = new Set<Promise<unknown>>();
+  /** Each with its organization. */
+  readonly #inProgress = new Map<Promise<unknown>, string>();
   #responder: Consumer | null = null;
 
   constructor(@Inject(EVALUATION_DEPS) deps: EvaluationDeps, @Inject(BUS) bus: Bus, @Inject(CLOCK) clock: Clock) {
@@ -145,42 +115,29 @@ export class TestRuns implements OnApplicationBootstrap, BeforeApplicationShutdo
 
   async beforeApplicationShutdown(): Promise<void> {
     await this.#responder?.stop();
-    await Promise.allSettled(this.#inProgress);
+    await Promise.allSettled(this.#inProgress.keys());
   }
 
   async #answer(payload: JsonObject, { organizationId }: RequestContext): Promise<Json> {
     const test = testRun.parse(payload);
-    this.#enter(organizationId);
+    this.#admit(organizationId);
     const working = runTest(this.#deps, this.#clock, test, organizationId);
-    this.#inProgress.add(working);
+    this.#inProgress.set(working, organizationId);
     try {
       return asJson({ execution: await working });
     } finally {
       this.#inProgress.delete(working);
-      this.#leave(organizationId);
     }
   }
 
-  #enter(organizationId: string): void {
-    const own = this.#counts.get(organizationId) ?? 0;
-    if (own >= maxTestsPerOrganization) {
-      throw new AppError(
-        'RATE_LIMITED',
-        'too_many_tests',
-        `${maxTestsPerOrganization} tests are running; try again when one of them has ended.`,
-        {
-          retryAfterSeconds: 2,
-        },
-      );
+  #admit(organizationId: string): void {
+    const own = [...this.#inProgress.values()].filter((owner) => owner === organizationId);
+    if (own.length >= maxTestsPerOrganization) {
+      const message = `${maxTestsPerOrganization} tests are running; try again when one of them has ended.`;
+      throw new AppError('RATE_LIMITED', 'too_many_tests', message, { retryAfterSeconds: 2 });
     }
-    const all = [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
-    if (all >= maxTests) throw unavailable('tests_busy', 'Many tests are running; try again in a moment.', 5);
-    this.#counts.set(organizationId, own + 1);
-  }
-
-  #leave(organizationId: string): void {
-    const own = (this.#counts.get(organizationId) ?? 1) - 1;
-    if (own === 0) this.#counts.delete(organizationId);
-    else this.#counts.set(organizationId, own);
+    if (this.#inProgress.size >= maxTests) {
+      throw unavailable('tests_busy', 'Many tests are running; try again in a moment.', 5);
+    }
   }
 }
