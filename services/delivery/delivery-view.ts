@@ -9,10 +9,14 @@ import { lostAtMs } from './domain/delivery.js';
 
 type Attempt = DeliveryDocument['attempts'][number];
 
-/** The open attempt stands last; its end is written into it. */
+/** The open attempt is the last one; its end is written into it. */
 function ended(attempts: readonly Attempt[], end: Partial<Attempt>): Attempt[] {
   const last = attempts.at(-1);
   return last === undefined ? [] : [...attempts.slice(0, -1), { ...last, ...end }];
+}
+
+function finished(document: DeliveryDocument, finishedAt: string, reason: string | null): DeliveryDocument {
+  return { ...document, reason, nextAttemptAt: null, dueAt: null, finishedAt };
 }
 
 const lostMessage =
@@ -60,10 +64,10 @@ export function documentAfter(document: DeliveryDocument | null, event: Delivery
           return { ...base, reason: result.error?.reason ?? null, nextAttemptAt, dueAt: nextAttemptAt };
         }
         case 'delivered':
-          return { ...base, reason: null, nextAttemptAt: null, dueAt: null, finishedAt: at };
+          return finished(base, at, null);
         case 'failed':
         case 'expired':
-          return { ...base, reason: next.reason, nextAttemptAt: null, dueAt: null, finishedAt: at };
+          return finished(base, at, next.reason);
         default:
           return unreachable(next);
       }
@@ -75,14 +79,7 @@ export function documentAfter(document: DeliveryDocument | null, event: Delivery
       return { ...document, state: 'retrying', reason, attempts, nextAttemptAt, dueAt: nextAttemptAt };
     }
     case 'delivery.expired':
-      return {
-        ...document,
-        state: 'expired',
-        reason: 'expired',
-        nextAttemptAt: null,
-        dueAt: null,
-        finishedAt: event.data.at,
-      };
+      return finished({ ...document, state: 'expired' }, event.data.at, 'expired');
     default:
       return unreachable(event);
   }

@@ -1,4 +1,5 @@
 /** Fires slots at their time, and emits again the runs without a result. The sweep is what keeps the promise, not the bus. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus } from '#bus/bus';
 import { schedulesView } from '#contracts/schedule';
 import { toTimestamp } from '#runtime/clock';
@@ -46,8 +47,7 @@ export interface Timer {
 export function startTimer(deps: TimerDeps): Timer {
   const { clock, logger } = deps;
   const slots = new DueSlots(deps);
-  let stopping = false;
-  let wake = (): void => undefined;
+  const stopping = new AbortController();
   // By a clock that never goes back: where the machine's own is set back, looks and sweeps go on.
   let lookAtMs = performance.now();
   let sweepAtMs = lookAtMs + firstSweepMs;
@@ -78,22 +78,18 @@ export function startTimer(deps: TimerDeps): Timer {
   };
 
   const run = async (): Promise<void> => {
-    while (!stopping) {
+    while (!stopping.signal.aborted) {
       await round().catch((error: unknown) => {
         logger.error({ error: String(error) }, 'the timer could not look for due runs; trying again');
       });
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, untilNextRoundMs());
-        wake = () => (clearTimeout(timer), resolve());
-      });
+      await sleep(untilNextRoundMs(), undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };
 
   const running = run();
   return {
     async stop() {
-      stopping = true;
-      wake();
+      stopping.abort();
       await running;
     },
   };
