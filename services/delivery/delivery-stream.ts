@@ -33,7 +33,10 @@ export async function loadDelivery(eventStore: EventStore, id: string): Promise<
 
 type Change = Exclude<DeliveryCommand, { readonly type: 'requestDelivery' }>;
 
-/** Decides on the state that was loaded. Reads the stream again only where another worker has appended since. */
+/**
+ * Decides on the state that was loaded. Reads the stream again only where another worker has appended since. `commandId` has to
+ * name the worker: a store answers the same events at the same revision as it did the first time.
+ */
 export async function changeDelivery(
   eventStore: EventStore,
   { id, state, revision, metadata: first }: LoadedDelivery,
