@@ -7,7 +7,7 @@
  * to be dead, and where that cannot be known, after twice its timeout. It may have arrived, so it is sent again under the
  * same id, by which the receiver recognizes a repeat.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep } from '#concurrency/sleep';
 import type { EventStore } from '#event-store/event-store';
 import type { Leases } from '#leases/leases';
 import { toTimestamp, type Clock } from '#runtime/clock';

@@ -3,6 +3,7 @@
  * queue's own timers (the next attempt), and from the view, which a sweep reads every 30 s and which alone is needed:
  * whatever a worker that died left open, another worker's sweep finds.
  */
+import { withTimeoutOr } from '#concurrency/timeout';
 import type { DeliveryDocument } from '#contracts/delivery';
 import type { EventStore } from '#event-store/event-store';
 import type { Leases, Shards } from '#leases/leases';
@@ -102,11 +103,11 @@ export class DeliveryWorker {
   /** Takes nothing new, lets attempts in flight end, and writes their results. */
   async stop(): Promise<void> {
     this.#gate.stop();
+    const { finishMs, recordMs } = this.#limits;
     const idle = Promise.all([this.#sweep?.stop(), this.#queue.stop()]);
-    if (!(await within(idle, this.#limits.finishMs))) {
-      this.#abort.abort();
-      await within(idle, this.#limits.recordMs);
-    }
+    if ((await withTimeoutOr(idle, finishMs, null)) !== null) return;
+    this.#abort.abort();
+    await withTimeoutOr(idle, recordMs, null);
   }
 
   async #advance(id: string): Promise<NextLook> {
@@ -117,17 +118,5 @@ export class DeliveryWorker {
       logger.error({ deliveryId: id, error: String(error) }, 'delivery step failed; retrying soon');
       return clock.now() + this.#limits.faultMs;
     }
-  }
-}
-
-async function within(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), timeoutMs);
-  });
-  try {
-    return await Promise.race([work.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

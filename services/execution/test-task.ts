@@ -4,6 +4,7 @@
  */
 import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { BUS, type Bus, type Consumer, type RequestContext } from '#bus/bus';
+import { createMutex } from '#concurrency/mutex';
 import { requests } from '#contracts/catalogue';
 import { fetchSettings } from '#contracts/fetch';
 import { testRun, type RunError, type TestExecution, type TestRun } from '#contracts/run';
@@ -83,16 +84,6 @@ export async function runTest(
   };
 }
 
-/** One after the other, in the order in which they came. */
-function oneByOne<Job, Result>(work: (job: Job) => Promise<Result>): (job: Job) => Promise<Result> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (job) => {
-    const result = last.then(() => work(job));
-    last = result.catch(() => undefined);
-    return result;
-  };
-}
-
 /** Answers `run.test`. */
 export class TestRuns implements OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly #deps: EvaluationDeps;
@@ -104,7 +95,8 @@ export class TestRuns implements OnApplicationBootstrap, BeforeApplicationShutdo
 
   constructor(@Inject(EVALUATION_DEPS) deps: EvaluationDeps, @Inject(BUS) bus: Bus, @Inject(CLOCK) clock: Clock) {
     const { sandbox } = deps;
-    this.#deps = { ...deps, sandbox: { ...sandbox, evaluate: oneByOne((job) => sandbox.evaluate(job)) } };
+    const mutex = createMutex();
+    this.#deps = { ...deps, sandbox: { ...sandbox, evaluate: (job) => mutex.run(() => sandbox.evaluate(job)) } };
     this.#bus = bus;
     this.#clock = clock;
   }

@@ -2,7 +2,7 @@
  * Reconciles schedules with their tasks: half a minute after each event of a task its schedule is compared with what the
  * task asks for, and corrected where they differ. So a lost message costs a delay, not a schedule.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep } from '#concurrency/sleep';
 import type { Schedule } from '#contracts/schedule';
 import type { TaskEvent } from '#contracts/task';
 import { decodeEvent } from '#event-store/codec';
@@ -97,7 +97,7 @@ export function startScheduleReconciler(deps: ReconcilerDeps): LeasedWork {
     async handle({ events, position }, signal) {
       const newestMs = Math.max(...events.map(({ metadata }) => Date.parse(metadata.at)));
       const waitMs = Math.max(0, newestMs + overdueMs - clock.now());
-      await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+      await sleep(waitMs, signal);
       if (signal.aborted) return;
       const changed = await reconcile(deps, events);
       if (changed > 0) logger.warn({ tasks: changed }, 'schedules corrected: their task messages never came');

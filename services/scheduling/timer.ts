@@ -1,6 +1,6 @@
 /** Fires slots at their time, and emits again the runs without a result. The sweep is what keeps the promise, not the bus. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus } from '#bus/bus';
+import { sleep } from '#concurrency/sleep';
 import { schedulesView } from '#contracts/schedule';
 import { toTimestamp } from '#runtime/clock';
 import { DueSlots, foundAtOnce, ofShards, type DueSlotsDeps } from './due-slots.js';
@@ -82,7 +82,7 @@ export function startTimer(deps: TimerDeps): Timer {
       await round().catch((error: unknown) => {
         logger.error({ error: String(error) }, 'the timer could not look for due runs; trying again');
       });
-      await sleep(untilNextRoundMs(), undefined, { signal: stopping.signal }).catch(() => undefined);
+      await sleep(untilNextRoundMs(), stopping.signal);
     }
   };
 
