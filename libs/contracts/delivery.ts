@@ -53,13 +53,13 @@ export const requestSummary = z.object({ method: z.string(), url: z.string() });
 export type RequestSummary = z.infer<typeof requestSummary>;
 
 /** What is kept of an attempt: never a secret, of an address only what does not tell it. */
-export const attemptResult = z.object({
+export const attemptRecord = z.object({
   durationMs: z.number(),
   request: requestSummary,
   response: z.object({ status: z.int(), body: z.string() }).nullable(),
   error: z.object({ reason: z.string(), message: z.string() }).nullable(),
 });
-export type AttemptResult = z.infer<typeof attemptResult>;
+export type AttemptRecord = z.infer<typeof attemptRecord>;
 
 /**
  * A delivery may have several parts that answer one by one: the recipients of a mail, the requests of custom code.
@@ -85,7 +85,7 @@ export const deliveryEvents = {
   'attempt.ended': z.object({
     attempt: z.int(),
     at: storedTimestamp,
-    result: attemptResult,
+    result: attemptRecord,
     /** Parts settled by this attempt. */
     settled: z.array(settledPart),
     next: z.discriminatedUnion('state', [
@@ -99,10 +99,7 @@ export const deliveryEvents = {
   'attempt.lost': z.object({
     attempt: z.int(),
     at: storedTimestamp,
-    next: z.discriminatedUnion('policy', [
-      z.object({ policy: z.literal('retry'), nextAttemptAt: storedTimestamp }),
-      z.object({ policy: z.literal('hold') }),
-    ]),
+    next: z.object({ policy: z.literal('retry'), nextAttemptAt: storedTimestamp }),
   }),
   'delivery.expired': z.object({ at: storedTimestamp }),
 };
@@ -124,7 +121,7 @@ export const deliveryDocument = z.object({
   type: z.string(),
   state: deliveryState,
   reason: z.string().nullable(),
-  attempts: z.array(attemptResult.extend({ at: storedTimestamp })),
+  attempts: z.array(attemptRecord.extend({ at: storedTimestamp })),
   createdAt: storedTimestamp,
   nextAttemptAt: storedTimestamp.nullable(),
   expiresAt: storedTimestamp,

@@ -10,16 +10,14 @@ import {
   type SessionDocument,
 } from '#contracts/account';
 import { decodeEvent } from '#event-store/codec';
-import type { ProjectionOptions } from '#read-store/projection';
+import type { Projected } from '#read-store/projected';
 import { unreachable } from '#runtime/errors';
 import type { KeyEvent } from './domain/api-key.js';
 import type { OrganizationEvent } from './domain/organization.js';
 import type { SessionEvent } from './domain/session.js';
 
-type AccountView = Pick<ProjectionOptions, 'view' | 'prefixes' | 'idOf' | 'reduce'>;
-
 /** By public id: what stands in a request's header. */
-export const keyProjection: AccountView = {
+export const keysProjection: Projected = {
   view: keysView,
   prefixes: ['key-'],
 
@@ -48,7 +46,7 @@ export const keyProjection: AccountView = {
   },
 };
 
-export const organizationProjection: AccountView = {
+export const organizationsProjection: Projected = {
   view: organizationsView,
   prefixes: ['org-'],
 
@@ -72,7 +70,7 @@ export const organizationProjection: AccountView = {
   },
 };
 
-export const memberProjection: AccountView = {
+export const membersProjection: Projected = {
   view: membersView,
   prefixes: ['org-'],
 
@@ -97,7 +95,7 @@ export const memberProjection: AccountView = {
   },
 };
 
-export const sessionProjection: AccountView = {
+export const sessionsProjection: Projected = {
   view: sessionsView,
   prefixes: ['session-'],
 
@@ -116,9 +114,9 @@ export const sessionProjection: AccountView = {
   },
 };
 
-export const accountProjections: readonly AccountView[] = [
-  keyProjection,
-  organizationProjection,
-  memberProjection,
-  sessionProjection,
+export const accountProjections: readonly Projected[] = [
+  keysProjection,
+  organizationsProjection,
+  membersProjection,
+  sessionsProjection,
 ];

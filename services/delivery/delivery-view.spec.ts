@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { deliveryDocument, type DeliveryDocument, type DeliveryEvent } from '#contracts/delivery';
-import { reduceDelivery } from './delivery-view.js';
+import { documentAfter } from './delivery-view.js';
 import { kitTimeMs, notificationOf } from './delivery.kit.js';
 
 const request = notificationOf({ kind: 'recovered' });
@@ -29,7 +29,7 @@ const ended = (attempt: number, seconds: number, next: Next): DeliveryEvent => (
 });
 
 function after(...events: readonly DeliveryEvent[]): DeliveryDocument {
-  const document = events.reduce<DeliveryDocument | null>(reduceDelivery, null);
+  const document = events.reduce<DeliveryDocument | null>(documentAfter, null);
   return deliveryDocument.strict().parse(document);
 }
 
@@ -97,26 +97,22 @@ describe('the document of a delivery', () => {
     });
   });
 
-  it('shows what a crash left: tried again, or unknown until a person says', () => {
-    const lost = { attempt: 1, at: at(20) };
+  it('shows a lost attempt, and when the next comes', () => {
     expect(
       after(requested, started(1, 0), {
         type: 'attempt.lost',
-        data: { ...lost, next: { policy: 'retry', nextAttemptAt: at(25) } },
+        data: { attempt: 1, at: at(20), next: { policy: 'retry', nextAttemptAt: at(25) } },
       }),
-    ).toMatchObject({ state: 'retrying', reason: 'attempt_lost', dueAt: at(25) });
-    expect(
-      after(requested, started(1, 0), { type: 'attempt.lost', data: { ...lost, next: { policy: 'hold' } } }),
     ).toMatchObject({
-      state: 'unknown',
+      state: 'retrying',
       reason: 'attempt_lost',
       attempts: [{ error: { reason: 'attempt_lost' } }],
-      dueAt: null,
+      dueAt: at(25),
       finishedAt: null,
     });
   });
 
   it('begins with its request', () => {
-    expect(reduceDelivery(null, started(1, 0))).toBeNull();
+    expect(documentAfter(null, started(1, 0))).toBeNull();
   });
 });

@@ -1,26 +1,28 @@
 /** The view `deliveries`: each delivery as the API answers it, and when a worker has to look at it again. */
 import { deliveriesView, type DeliveryDocument, type DeliveryEvent } from '#contracts/delivery';
 import { decodeEvent } from '#event-store/codec';
-import type { RecordedEvent } from '#event-store/event-store';
+import type { Projected } from '#read-store/projected';
 import { unreachable } from '#runtime/errors';
-import type { JsonObject } from '#runtime/json';
 import { messageTypeOf } from './channels/message.js';
+import { deliveryIdOf } from './delivery-stream.js';
 import { lostAtMs } from './domain/delivery.js';
-
-export { deliveriesView };
 
 type Attempt = DeliveryDocument['attempts'][number];
 
-/** The open attempt stands last; its end is written into it. */
+/** The open attempt is the last one; its end is written into it. */
 function ended(attempts: readonly Attempt[], end: Partial<Attempt>): Attempt[] {
   const last = attempts.at(-1);
   return last === undefined ? [] : [...attempts.slice(0, -1), { ...last, ...end }];
 }
 
+function finished(document: DeliveryDocument, finishedAt: string, reason: string | null): DeliveryDocument {
+  return { ...document, reason, nextAttemptAt: null, dueAt: null, finishedAt };
+}
+
 const lostMessage =
   'The service stopped between sending and writing down the answer: nobody knows whether this try arrived.';
 
-export function reduceDelivery(document: DeliveryDocument | null, event: DeliveryEvent): DeliveryDocument | null {
+export function documentAfter(document: DeliveryDocument | null, event: DeliveryEvent): DeliveryDocument | null {
   if (event.type === 'delivery.requested') {
     const { request } = event.data;
     return {
@@ -55,55 +57,37 @@ export function reduceDelivery(document: DeliveryDocument | null, event: Deliver
     }
     case 'attempt.ended': {
       const { at, result, next } = event.data;
-      const after = { ...document, state: next.state, attempts: ended(document.attempts, result) };
+      const base = { ...document, state: next.state, attempts: ended(document.attempts, result) };
       switch (next.state) {
         case 'retrying': {
           const { nextAttemptAt } = next;
-          return { ...after, reason: result.error?.reason ?? null, nextAttemptAt, dueAt: nextAttemptAt };
+          return { ...base, reason: result.error?.reason ?? null, nextAttemptAt, dueAt: nextAttemptAt };
         }
         case 'delivered':
-          return { ...after, reason: null, nextAttemptAt: null, dueAt: null, finishedAt: at };
+          return finished(base, at, null);
         case 'failed':
         case 'expired':
-          return { ...after, reason: next.reason, nextAttemptAt: null, dueAt: null, finishedAt: at };
+          return finished(base, at, next.reason);
         default:
           return unreachable(next);
       }
     }
     case 'attempt.lost': {
-      const { next } = event.data;
+      const { nextAttemptAt } = event.data.next;
       const reason = 'attempt_lost';
       const attempts = ended(document.attempts, { error: { reason, message: lostMessage } });
-      return next.policy === 'hold'
-        ? { ...document, state: 'unknown', reason, attempts, nextAttemptAt: null, dueAt: null }
-        : {
-            ...document,
-            state: 'retrying',
-            reason,
-            attempts,
-            nextAttemptAt: next.nextAttemptAt,
-            dueAt: next.nextAttemptAt,
-          };
+      return { ...document, state: 'retrying', reason, attempts, nextAttemptAt, dueAt: nextAttemptAt };
     }
     case 'delivery.expired':
-      return {
-        ...document,
-        state: 'expired',
-        reason: 'expired',
-        nextAttemptAt: null,
-        dueAt: null,
-        finishedAt: event.data.at,
-      };
+      return finished({ ...document, state: 'expired' }, event.data.at, 'expired');
     default:
       return unreachable(event);
   }
 }
 
-/** For the projection: documents of the view are written by this function alone. */
-export function projectDelivery(document: JsonObject | null, event: RecordedEvent): JsonObject | null {
-  return reduceDelivery(document as DeliveryDocument | null, decodeEvent<DeliveryEvent>(event));
-}
-
-export function deliveryIdOf({ stream }: Pick<RecordedEvent, 'stream'>): string {
-  return stream.slice('dlv-'.length);
-}
+export const deliveriesProjection: Projected<DeliveryDocument> = {
+  view: deliveriesView,
+  prefixes: ['dlv-'],
+  idOf: ({ stream }) => deliveryIdOf(stream),
+  reduce: (document, recorded) => documentAfter(document, decodeEvent<DeliveryEvent>(recorded)),
+};

@@ -1,4 +1,4 @@
-/** For specs: notifications as the execution service asks for them, a house to deliver them, and receivers on loopback. */
+/** For specs: notifications as the execution service asks for them, a harness to deliver them, and receivers on loopback. */
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import { actionTypes } from '#contracts/action';
 import { deliveryDocument, type DeliveryDocument, type NotificationRequest } from '#contracts/delivery';
@@ -15,7 +15,7 @@ import { silentLogger } from '#runtime/logger';
 import type { Sandbox } from '#sandbox/sandbox';
 import type { Vault } from '#vault/vault';
 import type { Mailer } from './channels/email/smtp.js';
-import { deliveriesView, deliveryIdOf, projectDelivery } from './delivery-view.js';
+import { deliveriesProjection } from './delivery-view.js';
 import { acceptRequest } from './inbox.js';
 import { defaultReceiverLimits, type ReceiverLimits } from './receivers.js';
 import { createSender, type Sender } from './send.js';
@@ -79,15 +79,15 @@ export interface Parts {
   readonly vault: Vault;
 }
 
-export interface WorkerChoice extends Partial<Pick<WorkerOptions, 'lostPolicy' | 'sender' | 'eventStore'>> {
+export interface WorkerChoice extends Partial<Pick<WorkerOptions, 'sender' | 'eventStore'>> {
   readonly name?: string;
-  /** Every other worker is known to be gone. */
+  /** Every other worker is known to be dead. */
   readonly isAlone?: boolean;
   readonly limits?: Partial<Omit<WorkerLimits, 'receivers'>> & { readonly receivers?: Partial<ReceiverLimits> };
 }
 
 /** The delivery service's parts on one clock that only the spec moves. */
-export class House {
+export class DeliveryHarness {
   readonly clock = {
     nowMs: Date.now(),
     now(): number {
@@ -106,14 +106,11 @@ export class House {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#projection = startProjection({
-      view: deliveriesView,
-      prefixes: ['dlv-'],
+      ...deliveriesProjection,
       eventStore: parts.eventStore,
       readStore: parts.readStore,
       leases: createSoleLeases(),
       logger: silentLogger,
-      idOf: deliveryIdOf,
-      reduce: projectDelivery,
       saved: (writes) => {
         for (const { id, document } of writes) this.#documents.set(id, deliveryDocument.parse(document));
         for (const look of this.#waiting) look();
@@ -156,7 +153,7 @@ export class House {
     return worker;
   }
 
-  /** A notification of now with sealed settings; `offer` is told of it as the inbox tells the worker. */
+  /** A notification of now with sealed settings; `offer` is called for it as the inbox calls the worker. */
   async ask(options: KitRequest, offer: (id: string, dueMs: number) => void): Promise<string> {
     const plain = notificationOf({ createdMs: this.clock.nowMs, ...options });
     const { action, taskId } = plain;

@@ -6,7 +6,7 @@ import { BUS, type Bus, type BusMessage } from '#bus/bus';
 import { createSqliteBus } from '#bus/sqlite';
 import { actionTypes } from '#contracts/action';
 import { requests } from '#contracts/catalogue';
-import { deliveryDocument } from '#contracts/delivery';
+import { deliveriesView, deliveryDocument } from '#contracts/delivery';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { OUTBOUND } from '#outbound/outbound';
@@ -25,7 +25,6 @@ import { createQuickJsSandbox } from '#sandbox/quickjs';
 import { SANDBOX } from '#sandbox/sandbox';
 import { createEventVault } from '#vault/event-vault';
 import { VAULT, type Vault } from '#vault/vault';
-import { deliveriesView } from './delivery-view.js';
 import { answerWith, HttpReceiver, notificationOf } from './delivery.kit.js';
 import { DeliveryModule } from './delivery.module.js';
 

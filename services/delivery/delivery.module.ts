@@ -1,4 +1,4 @@
-/** The delivery service: its inbox, view, publication and worker, started and drained with the process. */
+/** The delivery service: its consumers, projection, publisher and worker, started and drained with the process. */
 import {
   Inject,
   Injectable,
@@ -12,28 +12,18 @@ import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { LEASES, type LeasedWork, type Leases } from '#leases/leases';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { startProjection } from '#read-store/projection';
-import { READ_STORE, type DocumentWrite, type ViewStore } from '#read-store/read-store';
+import { READ_STORE, type ViewStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';
 import { LOGGER, type Logger } from '#runtime/logger';
 import { defaultSandboxLimits, SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { VAULT, type Vault } from '#vault/vault';
 import { createMailer, type Mailer } from './channels/email/smtp.js';
-import { deliveriesView, deliveryIdOf, projectDelivery } from './delivery-view.js';
+import { deliveriesProjection } from './delivery-view.js';
 import { startInbox } from './inbox.js';
-import { toDeliveryMessages } from './publish.js';
+import { toMessages } from './publish.js';
 import { createSender, type Sender } from './send.js';
 import { DeliveryWorker } from './worker.js';
-
-const prefixes = ['dlv-'];
-
-/** Where the events are and what is made of them. */
-class Stores {
-  constructor(
-    readonly eventStore: EventStore,
-    readonly readStore: ViewStore,
-  ) {}
-}
 
 /** The executor and the mail server behind it. */
 class Sending {
@@ -55,92 +45,63 @@ function createSending(config: Config, clock: Clock, sandbox: Sandbox, outbound:
   );
 }
 
-function createWorker(
-  eventStore: EventStore,
-  readStore: ViewStore,
-  { sender }: Sending,
-  clock: Clock,
-  logger: Logger,
-  leases: Leases,
-): DeliveryWorker {
-  return new DeliveryWorker({ eventStore, readStore, sender, clock, logger, leases });
-}
-
 @Injectable()
 export class DeliveryService implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  readonly #deps;
   #inbox: Consumer | null = null;
   #projection: LeasedWork | null = null;
   #publisher: LeasedWork | null = null;
 
   constructor(
-    @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(LOGGER) private readonly logger: Logger,
-    @Inject(Stores) private readonly stores: Stores,
-    @Inject(BUS) private readonly bus: Bus,
-    @Inject(LEASES) private readonly leases: Leases,
-    @Inject(Sending) private readonly sending: Sending,
-    @Inject(DeliveryWorker) private readonly worker: DeliveryWorker,
-    @Inject(PUBLIC_ADDRESS) private readonly address: PublicAddress,
-  ) {}
+    @Inject(CLOCK) clock: Clock,
+    @Inject(LOGGER) logger: Logger,
+    @Inject(EVENT_STORE) eventStore: EventStore,
+    @Inject(READ_STORE) readStore: ViewStore,
+    @Inject(BUS) bus: Bus,
+    @Inject(LEASES) leases: Leases,
+    @Inject(Sending) { sender, mailer }: Sending,
+    @Inject(PUBLIC_ADDRESS) address: PublicAddress,
+  ) {
+    const worker = new DeliveryWorker({ eventStore, readStore, sender, clock, logger, leases });
+    this.#deps = { clock, logger, eventStore, readStore, bus, leases, mailer, worker, address };
+  }
 
   async onApplicationBootstrap(): Promise<void> {
-    const { bus, leases, logger, clock, address } = this;
-    const { eventStore, readStore } = this.stores;
+    const { bus, leases, logger, clock, address, eventStore, readStore, worker } = this.#deps;
+    const stores = { eventStore, readStore, leases, logger };
     this.#projection = startProjection({
-      view: deliveriesView,
-      prefixes,
-      eventStore,
-      readStore,
-      leases,
-      logger,
-      idOf: deliveryIdOf,
-      reduce: projectDelivery,
-      saved: (writes) => this.#look(writes),
+      ...stores,
+      ...deliveriesProjection,
+      // What another process asked for or left is due here too, as soon as the view shows it.
+      saved(writes) {
+        for (const { id, document } of writes) if (document !== null) worker.notice(id, document);
+      },
     });
     this.#publisher = startPublisher({
+      ...stores,
       name: 'delivery',
-      prefixes,
+      prefixes: deliveriesProjection.prefixes,
       topic: 'delivery',
-      eventStore,
-      readStore,
       bus,
-      leases,
-      logger,
-      toMessages: toDeliveryMessages,
+      toMessages,
     });
-    this.worker.start();
-    const offer = (id: string, dueMs: number): void => this.worker.offer(id, dueMs);
+    worker.start();
+    const offer = (id: string, dueMs: number): void => worker.offer(id, dueMs);
     this.#inbox = await startInbox({ bus, eventStore, clock, address, offer });
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await Promise.all([this.#inbox?.stop(), this.worker.stop()]);
+    const { worker, mailer } = this.#deps;
+    await Promise.all([this.#inbox?.stop(), worker.stop()]);
     await Promise.all([this.#projection?.stop(), this.#publisher?.stop()]);
-    this.sending.mailer?.close();
-  }
-
-  /** What another process asked for or left is due here too, as soon as the view knows of it. */
-  #look(writes: readonly DocumentWrite[]): void {
-    for (const { id, document } of writes) {
-      if (document !== null) this.worker.notice(id, document);
-    }
+    mailer?.close();
   }
 }
 
 @Module({
   providers: [
     DeliveryService,
-    {
-      provide: Stores,
-      useFactory: (eventStore: EventStore, readStore: ViewStore) => new Stores(eventStore, readStore),
-      inject: [EVENT_STORE, READ_STORE],
-    },
     { provide: Sending, useFactory: createSending, inject: [CONFIG, CLOCK, SANDBOX, OUTBOUND, VAULT] },
-    {
-      provide: DeliveryWorker,
-      useFactory: createWorker,
-      inject: [EVENT_STORE, READ_STORE, Sending, CLOCK, LOGGER, LEASES],
-    },
   ],
 })
 export class DeliveryModule {}

@@ -1,4 +1,4 @@
-/** What the delivery service listens to: requests for a notification, and its own word that a receiver is gone. */
+/** Consumes requests for a notification, and this service's own events that say that a receiver is gone. */
 import { deliveryEvents, notificationRequest, type DeliveryEvent } from '#contracts/delivery';
 import { requests } from '#contracts/catalogue';
 import type { TaskCommand } from '#contracts/task';
@@ -10,8 +10,8 @@ import { toTimestamp, type Clock } from '#runtime/clock';
 import type { PublicAddress } from '#runtime/config';
 import { AppError } from '#runtime/errors';
 import { goneReason } from './channels/webhook/classify.js';
-import { delivery } from './domain/delivery.js';
-import { streamOf } from './worker.js';
+import { deliveryStream } from './delivery-stream.js';
+import { deliveryDecider } from './domain/delivery.js';
 
 const handlerTimeoutMs = 30_000;
 const concurrency = 64;
@@ -21,7 +21,7 @@ export interface InboxOptions {
   readonly eventStore: EventStore;
   readonly clock: Clock;
   readonly address: PublicAddress;
-  /** Told of each delivery that is due now. */
+  /** Called for each delivery that is due now. */
   readonly offer: (deliveryId: string, dueMs: number) => void;
 }
 
@@ -34,8 +34,8 @@ export async function acceptRequest(
   const { deliveryId } = request;
   const linkBase = await address.baseUrl();
   const now = clock.now();
-  await runCommand(eventStore, delivery, {
-    stream: streamOf(deliveryId),
+  await runCommand(eventStore, deliveryDecider, {
+    stream: deliveryStream(deliveryId),
     command: { type: 'requestDelivery', request, linkBase },
     commandId: `${deliveryId}|request`,
     metadata: {
@@ -57,7 +57,7 @@ export async function disableGone(
 ): Promise<void> {
   const { next } = deliveryEvents['attempt.ended'].parse(message.data);
   if (next.state !== 'failed' || next.reason !== goneReason) return;
-  for await (const recorded of eventStore.read(streamOf(message.key))) {
+  for await (const recorded of eventStore.read(deliveryStream(message.key))) {
     const event = decodeEvent<DeliveryEvent>(recorded);
     if (event.type !== 'delivery.requested') return;
     const { taskId, action, organizationId, deliveryId } = event.data.request;

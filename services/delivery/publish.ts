@@ -1,12 +1,12 @@
-/** What other services are told of deliveries: each event under its own name on the topic `delivery`. */
+/** What this service publishes of deliveries: each event under its own name on the topic `delivery`. */
 import type { DeliveryEvent } from '#contracts/delivery';
 import type { BusMessage } from '#bus/bus';
 import { decodeEvent } from '#event-store/codec';
 import type { RecordedEvent } from '#event-store/event-store';
 import { unreachable } from '#runtime/errors';
-import { deliveryIdOf } from './delivery-view.js';
+import { deliveryIdOf } from './delivery-stream.js';
 
-export function toDeliveryMessages(recorded: RecordedEvent): readonly BusMessage[] {
+export function toMessages(recorded: RecordedEvent): readonly BusMessage[] {
   const event = decodeEvent<DeliveryEvent>(recorded);
   switch (event.type) {
     case 'delivery.requested':
@@ -14,8 +14,8 @@ export function toDeliveryMessages(recorded: RecordedEvent): readonly BusMessage
     case 'attempt.ended':
     case 'attempt.lost':
     case 'delivery.expired': {
-      const deliveryId = deliveryIdOf(recorded);
-      const { id, data, metadata, revision } = recorded;
+      const { id, stream, data, metadata, revision } = recorded;
+      const deliveryId = deliveryIdOf(stream);
       return [{ id, type: event.type, key: deliveryId, data: { ...data, deliveryId, revision }, metadata }];
     }
     default:

@@ -24,7 +24,7 @@ function open(key: string, nowMs: number): void {
 }
 
 describe('a receiver', () => {
-  it('gets no more than its share at once, and those that wait keep their order', () => {
+  it('gets no more attempts than its share at once, and deliveries that wait keep their order', () => {
     expect(receivers.enter('a', '1', 0)).toBe(true);
     expect(receivers.enter('a', '2', 0)).toBe(true);
     expect(receivers.enter('a', '3', 0)).toBe(false);
@@ -32,13 +32,13 @@ describe('a receiver', () => {
     expect(receivers.enter('b', '5', 0)).toBe(true);
     receivers.leave('a', true, 1);
     expect(released).toEqual(['3']);
-    expect(receivers.enter('a', '6', 1)).toBe(false); // the place is kept for 3
+    expect(receivers.enter('a', '6', 1)).toBe(false); // the slot is reserved for 3
     expect(receivers.enter('a', '3', 1)).toBe(true);
     receivers.leave('a', true, 2);
     expect(released).toEqual(['3', '4']);
   });
 
-  it('gives the place of one that did not come to the next', () => {
+  it('gives a reserved slot to the next delivery where the first did not enter', () => {
     for (const id of ['1', '2']) receivers.enter('a', id, 0);
     for (const id of ['3', '4']) receivers.enter('a', id, 0);
     receivers.leave('a', true, 1);
@@ -46,7 +46,7 @@ describe('a receiver', () => {
     expect(released).toEqual(['3', '4']);
   });
 
-  it('that does not answer is left alone, but for one probe each 30 s', () => {
+  it('that does not answer gets one probe each 30 s, and nothing else', () => {
     open('a', 0);
     expect(receivers.enter('a', '1', 1)).toBe(false);
     expect(receivers.enter('a', '2', 2)).toBe(false);
@@ -74,7 +74,7 @@ describe('a receiver', () => {
     expect(released).toEqual(['1', '2', '3', '4']);
   });
 
-  it('is asked by another where the probe came to nothing', () => {
+  it('gets another probe where the delivery that was to probe sent nothing', () => {
     open('a', 0);
     for (const id of ['1', '2', '3']) receivers.enter('a', id, 1);
     receivers.probe('a');
@@ -93,7 +93,7 @@ describe('a receiver', () => {
     expect(receivers.enter('a', 'y', 0)).toBe(true);
   });
 
-  it('loses one that expired while it waited', () => {
+  it('does not release a delivery that expired while it waited', () => {
     open('a', 0);
     for (const id of ['1', '2']) receivers.enter('a', id, 1);
     receivers.remove('a', '1');

@@ -1,4 +1,4 @@
-/** Receivers: a fair share of the workers for each, and a breaker for those that do not answer. Values and a clock, no I/O. */
+/** Receivers: a fair share of the attempts for each, and a circuit breaker for those that do not answer. Values, no clock and no I/O. */
 
 export interface ReceiverLimits {
   /** Attempts at one receiver at once. */
@@ -17,21 +17,21 @@ interface Receiver {
   /** null: closed. */
   openUntilMs: number | null;
   probing: boolean;
-  /** Deliveries that keep their place, first come first served. */
+  /** Deliveries that wait for a slot, first come first served. */
   waiting: string[];
-  /** Told to try and not here yet: each holds the place that came free. */
+  /** Released and not back yet: each has the slot reserved that came free. */
   readonly released: Set<string>;
 }
 
 /** Receivers that have nothing running or waiting are forgotten beyond this many. */
-const remembered = 10_000;
+const maxTracked = 10_000;
 
 export class Receivers {
   readonly #receivers = new Map<string, Receiver>();
   readonly #limits: ReceiverLimits;
-  /** Asked to look again at these deliveries. */
+  /** Called with deliveries that may try again. */
   readonly #release: (ids: readonly string[]) => void;
-  /** Asked to call `probe(key)` then. */
+  /** Must call `probe(key)` then. */
   readonly #wakeAt: (key: string, atMs: number) => void;
 
   constructor(
@@ -82,37 +82,37 @@ export class Receivers {
       receiver.probing = false;
       this.probe(key);
     }
-    this.#next(key, receiver);
+    this.#releaseNext(key, receiver);
   }
 
-  /** Lets one of those that wait behind an open breaker try. */
+  /** Releases one delivery that waits behind an open circuit breaker. */
   probe(key: string): void {
     const receiver = this.#receivers.get(key);
-    if (receiver !== undefined && receiver.openUntilMs !== null && !receiver.probing) this.#let(receiver, 1);
+    if (receiver !== undefined && receiver.openUntilMs !== null && !receiver.probing) this.#releaseFirst(receiver, 1);
   }
 
-  /** Called for each delivery that was released and did not come after all, so that its place goes to the next. */
+  /** For a delivery that was released and did not enter after all: its slot goes to the next. */
   withdraw(key: string, id: string): void {
     const receiver = this.#receivers.get(key);
     if (receiver === undefined || !receiver.released.delete(id)) return;
     this.probe(key);
-    this.#next(key, receiver);
+    this.#releaseNext(key, receiver);
   }
 
-  /** Takes a delivery out of its place, because it expired there. */
+  /** Ends the wait of a delivery that expired meanwhile. */
   remove(key: string, id: string): void {
     const waiting = this.#receivers.get(key)?.waiting;
-    const place = waiting?.indexOf(id) ?? -1;
-    if (place >= 0) waiting?.splice(place, 1);
+    const index = waiting?.indexOf(id) ?? -1;
+    if (index >= 0) waiting?.splice(index, 1);
   }
 
-  #next(key: string, receiver: Receiver): void {
+  #releaseNext(key: string, receiver: Receiver): void {
     const { running, released, waiting, failures } = receiver;
-    if (receiver.openUntilMs === null) this.#let(receiver, this.#limits.concurrency - running - released.size);
+    if (receiver.openUntilMs === null) this.#releaseFirst(receiver, this.#limits.concurrency - running - released.size);
     if (running + released.size + waiting.length + failures === 0) this.#receivers.delete(key);
   }
 
-  #let(receiver: Receiver, count: number): void {
+  #releaseFirst(receiver: Receiver, count: number): void {
     const ids = receiver.waiting.splice(0, Math.max(0, count));
     for (const id of ids) receiver.released.add(id);
     if (ids.length > 0) this.#release(ids);
@@ -121,7 +121,7 @@ export class Receivers {
   #of(key: string): Receiver {
     const known = this.#receivers.get(key);
     if (known !== undefined) return known;
-    if (this.#receivers.size >= remembered) this.#forget();
+    if (this.#receivers.size >= maxTracked) this.#forgetIdle();
     const receiver: Receiver = {
       running: 0,
       failures: 0,
@@ -134,7 +134,7 @@ export class Receivers {
     return receiver;
   }
 
-  #forget(): void {
+  #forgetIdle(): void {
     for (const [key, { running, waiting, released }] of this.#receivers) {
       if (running + waiting.length + released.size === 0) this.#receivers.delete(key);
     }

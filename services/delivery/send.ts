@@ -23,7 +23,8 @@ import { defaultSmtpTimeouts, type Mailer } from './channels/email/smtp.js';
 import { createRedactor, httpSummary, mailSummary } from './channels/summary.js';
 import { buildWebhook } from './channels/webhook/build.js';
 import { classifyWebhook } from './channels/webhook/classify.js';
-import { reportOf, type AttemptReport } from './outcome.js';
+import { attemptResultOf } from './attempt-result.js';
+import type { AttemptResult } from './domain/delivery.js';
 
 export interface SenderOptions {
   readonly vault: Vault;
@@ -49,7 +50,8 @@ export interface PreparedAttempt {
   readonly redact: (text: string) => string;
 }
 
-export interface SentAttempt extends AttemptReport {
+export interface SentAttempt {
+  readonly result: AttemptResult;
   /** False where the receiver gave no answer at all. */
   readonly reached: boolean;
 }
@@ -182,7 +184,7 @@ export function createSender(options: SenderOptions): Sender {
         default:
           return unreachable(outgoing);
       }
-      const report = reportOf({
+      const result = attemptResultOf({
         verdicts,
         earlier: settled,
         parts,
@@ -194,7 +196,7 @@ export function createSender(options: SenderOptions): Sender {
         durationMs: Math.round(performance.now() - begunMs),
         redact,
       });
-      return { ...report, reached: !verdicts.some(({ verdict }) => verdict.unreachable) };
+      return { result, reached: !verdicts.some(({ verdict }) => verdict.unreachable) };
     },
   };
 }

@@ -10,18 +10,25 @@ import { unavailable } from '#runtime/errors';
 import { silentLogger } from '#runtime/logger';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
 import { createEventVault } from '#vault/event-vault';
-import { answerWith, House, HttpReceiver, type Answer, type KitRequest, type WorkerChoice } from './delivery.kit.js';
+import {
+  answerWith,
+  DeliveryHarness,
+  HttpReceiver,
+  type Answer,
+  type KitRequest,
+  type WorkerChoice,
+} from './delivery.kit.js';
 import type { DeliveryWorker } from './worker.js';
 
 const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 
-let house: House;
+let harness: DeliveryHarness;
 let eventStore: EventStore;
 let receivers: HttpReceiver[];
 
-function build(egressAllow: readonly string[] = ['127.0.0.1']): House {
+function build(egressAllow: readonly string[] = ['127.0.0.1']): DeliveryHarness {
   eventStore = createSqliteEventStore(':memory:');
-  return new House({
+  return new DeliveryHarness({
     eventStore,
     readStore: createSqliteReadStore(':memory:'),
     bus: createSqliteBus(':memory:', silentLogger),
@@ -33,12 +40,12 @@ function build(egressAllow: readonly string[] = ['127.0.0.1']): House {
 
 beforeEach(() => {
   receivers = [];
-  house = build();
+  harness = build();
 });
 
 afterEach(async () => {
   for (const receiver of receivers) await receiver.close();
-  await house.close();
+  await harness.close();
 });
 
 async function receiver(...answers: Answer[]): Promise<[HttpReceiver, string]> {
@@ -48,19 +55,19 @@ async function receiver(...answers: Answer[]): Promise<[HttpReceiver, string]> {
 }
 
 function start(choice: WorkerChoice = {}): DeliveryWorker {
-  const worker = house.worker(choice);
+  const worker = harness.worker(choice);
   worker.start();
   return worker;
 }
 
 async function ask(worker: DeliveryWorker, options: KitRequest): Promise<string> {
-  return house.ask(options, (id, dueMs) => worker.offer(id, dueMs));
+  return harness.ask(options, (id, dueMs) => worker.offer(id, dueMs));
 }
 
 /** Moves the clock to when the delivery is due next, and tells the worker as its timer would. */
 async function whenDue(worker: DeliveryWorker, { id, dueAt }: DeliveryDocument): Promise<void> {
-  house.clock.nowMs = Date.parse(dueAt ?? '');
-  worker.offer(id, house.clock.nowMs);
+  harness.clock.nowMs = Date.parse(dueAt ?? '');
+  worker.offer(id, harness.clock.nowMs);
 }
 
 async function typesOf(id: string): Promise<string[]> {
@@ -75,7 +82,7 @@ describe('a delivery by webhook', () => {
     const worker = start();
     const id = await ask(worker, { config: { url: `${url}/in?token=querysecret`, secret } });
     await ask(worker, { config: { url: `${url}/in?token=querysecret`, secret } });
-    const document = await house.untilState(id, 'delivered');
+    const document = await harness.untilState(id, 'delivered');
     expect(document).toMatchObject({
       id,
       type: 'notification.triggered',
@@ -98,14 +105,14 @@ describe('a delivery by webhook', () => {
     const [hooks, url] = await receiver(answerWith(500, 'oops'), answerWith(503), answerWith(200, 'ok'));
     const worker = start();
     const id = await ask(worker, { config: { url, secret } });
-    const first = await house.untilState(id, 'retrying');
+    const first = await harness.untilState(id, 'retrying');
     expect(first).toMatchObject({ reason: 'http_status', attempts: [{ response: { status: 500, body: 'oops' } }] });
-    expect(Date.parse(first.nextAttemptAt ?? '') - house.clock.nowMs).toBe(5_000);
+    expect(Date.parse(first.nextAttemptAt ?? '') - harness.clock.nowMs).toBe(5_000);
     await whenDue(worker, first);
-    const second = await house.until(id, ({ state, attempts }) => state === 'retrying' && attempts.length === 2);
-    expect(Date.parse(second.nextAttemptAt ?? '') - house.clock.nowMs).toBe(30_000);
+    const second = await harness.until(id, ({ state, attempts }) => state === 'retrying' && attempts.length === 2);
+    expect(Date.parse(second.nextAttemptAt ?? '') - harness.clock.nowMs).toBe(30_000);
     await whenDue(worker, second);
-    const document = await house.untilState(id, 'delivered');
+    const document = await harness.untilState(id, 'delivered');
     expect(document.attempts.map(({ response }) => response?.status)).toEqual([500, 503, 200]);
     expect(new Set(hooks.received.map(({ body }) => body)).size).toBe(1);
     expect(new Set(hooks.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([id]));
@@ -114,14 +121,14 @@ describe('a delivery by webhook', () => {
   it('waits as long as the receiver asks', async () => {
     const [, url] = await receiver(answerWith(429, '', { 'retry-after': '120' }));
     const id = await ask(start(), { config: { url } });
-    const document = await house.untilState(id, 'retrying');
-    expect(Date.parse(document.nextAttemptAt ?? '') - house.clock.nowMs).toBe(120_000);
+    const document = await harness.untilState(id, 'retrying');
+    expect(Date.parse(document.nextAttemptAt ?? '') - harness.clock.nowMs).toBe(120_000);
   });
 
   it.each([400, 404, 410])('that is answered %i fails for good', async (status) => {
     const [hooks, url] = await receiver(answerWith(status));
     const id = await ask(start(), { config: { url } });
-    expect(await house.untilState(id, 'failed')).toMatchObject({ reason: status === 410 ? 'gone' : 'http_status' });
+    expect(await harness.untilState(id, 'failed')).toMatchObject({ reason: status === 410 ? 'gone' : 'http_status' });
     expect(hooks.received).toHaveLength(1);
   });
 
@@ -129,39 +136,39 @@ describe('a delivery by webhook', () => {
     const [other, otherUrl] = await receiver(answerWith(200));
     const [, url] = await receiver(answerWith(307, '', { location: otherUrl }));
     const id = await ask(start(), { config: { url } });
-    expect(await house.untilState(id, 'retrying')).toMatchObject({ reason: 'redirected' });
+    expect(await harness.untilState(id, 'retrying')).toMatchObject({ reason: 'redirected' });
     expect(other.received).toHaveLength(0);
   });
 
   it('keeps little of a huge answer', async () => {
     const [, url] = await receiver(answerWith(200, 'é'.repeat(3_000_000)));
     const id = await ask(start(), { config: { url } });
-    const { attempts } = await house.untilState(id, 'delivered');
+    const { attempts } = await harness.untilState(id, 'delivered');
     expect(Buffer.byteLength(attempts[0]?.response?.body ?? '')).toBe(2_048);
   });
 
   it('that is never answered ends in time and is repeated', async () => {
     const [, url] = await receiver(hang);
     const id = await ask(start(), { config: { url, timeoutSeconds: 1 } });
-    expect(await house.untilState(id, 'retrying')).toMatchObject({ reason: 'timed_out' });
+    expect(await harness.untilState(id, 'retrying')).toMatchObject({ reason: 'timed_out' });
   });
 
   it('that is cut off in the middle of its answer is repeated', async () => {
     const [, url] = await receiver((response) => response.socket?.destroy(), answerWith(200));
     const worker = start();
     const id = await ask(worker, { config: { url } });
-    const document = await house.untilState(id, 'retrying');
+    const document = await harness.untilState(id, 'retrying');
     expect(document.attempts[0]).toMatchObject({ response: null, error: { reason: expect.any(String) } });
     await whenDue(worker, document);
-    await house.untilState(id, 'delivered');
+    await harness.untilState(id, 'delivered');
   });
 
   it('to an address that is not allowed fails for good, and nothing is sent', async () => {
-    await house.close();
-    house = build([]);
+    await harness.close();
+    harness = build([]);
     const [hooks, url] = await receiver(answerWith(200));
     const id = await ask(start(), { config: { url } });
-    expect(await house.untilState(id, 'failed')).toMatchObject({ reason: 'address_denied' });
+    expect(await harness.untilState(id, 'failed')).toMatchObject({ reason: 'address_denied' });
     expect(hooks.received).toHaveLength(0);
   });
 
@@ -176,9 +183,9 @@ describe('a delivery by webhook', () => {
         headers: { Authorization: 'Bearer canary-token', 'X-Api': 'canary"quoted' },
       },
     });
-    const document = await house.untilState(id, 'failed');
+    const document = await harness.untilState(id, 'failed');
     const events = await Array.fromAsync(eventStore.read(`dlv-${id}`));
-    const everything = JSON.stringify([document, events, house.logged]);
+    const everything = JSON.stringify([document, events, harness.logged]);
     expect(everything).toContain('********');
     for (const word of ['canary', secret.slice(6), Buffer.from('someone:canary-password').toString('base64')]) {
       expect(everything).not.toContain(word);
@@ -189,14 +196,14 @@ describe('a delivery by webhook', () => {
     const id = await ask(start(), {
       config: { url: 'http://127.0.0.1:9/', body: '{% for i in (1..9999999) %}x{% endfor %}' },
     });
-    expect(await house.untilState(id, 'failed')).toMatchObject({ reason: 'template_failed' });
+    expect(await harness.untilState(id, 'failed')).toMatchObject({ reason: 'template_failed' });
     expect(await typesOf(id)).toEqual(['delivery.requested', 'attempt.started', 'attempt.ended']);
   });
 
   it('whose stored settings break the rules of today ends with a clear failure', async () => {
     const [hooks, url] = await receiver(answerWith(200));
     const id = await ask(start(), { config: { url: `${url}/in`, headers: { 'X-Mark': 'naïve ✓' } } });
-    expect(await house.untilState(id, 'failed')).toMatchObject({
+    expect(await harness.untilState(id, 'failed')).toMatchObject({
       reason: 'config_invalid',
       attempts: [{ request: { method: 'POST' } }],
     });
@@ -205,11 +212,11 @@ describe('a delivery by webhook', () => {
 
   it('expires where it comes too late, and nothing is sent', async () => {
     const [hooks, url] = await receiver(answerWith(200));
-    const worker = house.worker();
-    const id = await house.ask({ config: { url }, expireAfterSeconds: 60 }, () => {});
-    house.clock.nowMs += 60_000;
-    worker.offer(id, house.clock.nowMs);
-    expect(await house.untilState(id, 'expired')).toMatchObject({ reason: 'expired', attempts: [], dueAt: null });
+    const worker = harness.worker();
+    const id = await harness.ask({ config: { url }, expireAfterSeconds: 60 }, () => {});
+    harness.clock.nowMs += 60_000;
+    worker.offer(id, harness.clock.nowMs);
+    expect(await harness.untilState(id, 'expired')).toMatchObject({ reason: 'expired', attempts: [], dueAt: null });
     expect(hooks.received).toHaveLength(0);
   });
 });
@@ -217,10 +224,10 @@ describe('a delivery by webhook', () => {
 describe('a crash in the middle of a send', () => {
   /** A worker whose process ends after the receiver answered and before that is written down. */
   async function crash(id: string): Promise<void> {
-    const sender = house.sender();
+    const sender = harness.sender();
     let sent = (): void => {};
     const done = new Promise<void>((resolve) => (sent = resolve));
-    const worker = house.worker({
+    const worker = harness.worker({
       name: 'dead',
       limits: { finishMs: 1, recordMs: 1 },
       sender: {
@@ -232,23 +239,23 @@ describe('a crash in the middle of a send', () => {
         },
       },
     });
-    worker.offer(id, house.clock.nowMs);
+    worker.offer(id, harness.clock.nowMs);
     await done;
   }
 
   it('is found by the next process and sent again under the same id, with the same bytes', async () => {
     const [hooks, url] = await receiver(answerWith(200));
-    const id = await house.ask({ config: { url, secret } }, () => {});
+    const id = await harness.ask({ config: { url, secret } }, () => {});
     await crash(id);
-    const open = await house.untilState(id, 'sending');
-    expect(Date.parse(open.dueAt ?? '') - house.clock.nowMs).toBe(20_000);
+    const open = await harness.untilState(id, 'sending');
+    expect(Date.parse(open.dueAt ?? '') - harness.clock.nowMs).toBe(20_000);
 
-    house.clock.nowMs = Date.parse(open.dueAt ?? '');
+    harness.clock.nowMs = Date.parse(open.dueAt ?? '');
     const next = start();
-    const lost = await house.untilState(id, 'retrying');
+    const lost = await harness.untilState(id, 'retrying');
     expect(lost).toMatchObject({ reason: 'attempt_lost', attempts: [{ error: { reason: 'attempt_lost' } }] });
     await whenDue(next, lost);
-    const document = await house.untilState(id, 'delivered');
+    const document = await harness.untilState(id, 'delivered');
     expect(document.attempts).toHaveLength(2);
     expect(hooks.received).toHaveLength(2);
     expect(hooks.received[1]?.body).toBe(hooks.received[0]?.body);
@@ -264,17 +271,17 @@ describe('a crash in the middle of a send', () => {
 
   it('is found at once by a process that has the data alone, however long the try might have taken', async () => {
     const [hooks, url] = await receiver(answerWith(200));
-    const id = await house.ask({ config: { url, secret, timeoutSeconds: 60 } }, () => {});
+    const id = await harness.ask({ config: { url, secret, timeoutSeconds: 60 } }, () => {});
     await crash(id);
-    await house.untilState(id, 'sending');
-    house.linkBase = 'http://another-port.example';
+    await harness.untilState(id, 'sending');
+    harness.linkBase = 'http://another-port.example';
 
     const next = start({ isAlone: true });
-    const lost = await house.untilState(id, 'retrying');
+    const lost = await harness.untilState(id, 'retrying');
     expect(lost).toMatchObject({ reason: 'attempt_lost' });
-    expect(Date.parse(lost.nextAttemptAt ?? '') - house.clock.nowMs).toBe(5_000);
+    expect(Date.parse(lost.nextAttemptAt ?? '') - harness.clock.nowMs).toBe(5_000);
     await whenDue(next, lost);
-    await house.untilState(id, 'delivered');
+    await harness.untilState(id, 'delivered');
     expect(hooks.received).toHaveLength(2);
     expect(hooks.received[1]?.body).toBe(hooks.received[0]?.body);
     expect(hooks.received[0]?.body).toContain('https://meerkat.example/api/executions/');
@@ -282,34 +289,19 @@ describe('a crash in the middle of a send', () => {
 
   it('is found at once where the view tells of it only after the start', async () => {
     const [, url] = await receiver(answerWith(200));
-    const id = await house.ask({ config: { url, timeoutSeconds: 60 } }, () => {});
+    const id = await harness.ask({ config: { url, timeoutSeconds: 60 } }, () => {});
     await crash(id);
-    const next = house.worker({ isAlone: true });
-    next.notice(id, await house.untilState(id, 'sending'));
-    expect(await house.untilState(id, 'retrying')).toMatchObject({ reason: 'attempt_lost' });
-  });
-
-  it('is held for a person where the policy says so, and is seen as unknown', async () => {
-    const [hooks, url] = await receiver(answerWith(200));
-    const id = await house.ask({ config: { url } }, () => {});
-    await crash(id);
-    const open = await house.untilState(id, 'sending');
-    house.clock.nowMs = Date.parse(open.dueAt ?? '');
-    start({ lostPolicy: 'hold' });
-    expect(await house.untilState(id, 'unknown')).toMatchObject({
-      reason: 'attempt_lost',
-      dueAt: null,
-      finishedAt: null,
-    });
-    expect(hooks.received).toHaveLength(1);
+    const next = harness.worker({ isAlone: true });
+    next.notice(id, await harness.untilState(id, 'sending'));
+    expect(await harness.untilState(id, 'retrying')).toMatchObject({ reason: 'attempt_lost' });
   });
 
   it('before the first byte leaves a delivery that the next process sends', async () => {
     const [hooks, url] = await receiver(answerWith(200));
-    const id = await house.ask({ config: { url } }, () => {});
-    await house.untilState(id, 'pending');
+    const id = await harness.ask({ config: { url } }, () => {});
+    await harness.untilState(id, 'pending');
     start();
-    await house.untilState(id, 'delivered');
+    await harness.untilState(id, 'delivered');
     expect(hooks.received).toHaveLength(1);
   });
 });
@@ -320,12 +312,12 @@ describe('workers', () => {
     const workers = [start(), start(), start()];
     const ids = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
-        house.ask({ name: String(index), config: { url } }, (id, dueMs) => {
+        harness.ask({ name: String(index), config: { url } }, (id, dueMs) => {
           for (const worker of workers) worker.offer(id, dueMs);
         }),
       ),
     );
-    for (const id of ids) await house.untilState(id, 'delivered');
+    for (const id of ids) await harness.untilState(id, 'delivered');
     expect(hooks.received).toHaveLength(20);
   });
 
@@ -339,9 +331,9 @@ describe('workers', () => {
     );
     await slow.untilReceived(8);
     const id = await ask(worker, { name: 'good', config: { url } });
-    await house.untilState(id, 'delivered');
+    await harness.untilState(id, 'delivered');
     expect(slow.received).toHaveLength(8);
-    expect(hanging.filter((one) => house.document(one)?.state === 'sending').length).toBeLessThanOrEqual(8);
+    expect(hanging.filter((one) => harness.document(one)?.state === 'sending').length).toBeLessThanOrEqual(8);
   });
 
   it('leave a receiver alone that does not answer, without using up attempts, and go on when it is back', async () => {
@@ -351,14 +343,14 @@ describe('workers', () => {
     const worker = start({ limits: { receivers: { concurrency: 1, probeMs: 1_000 } } });
     const ids: string[] = [];
     for (let index = 0; index < 12; index += 1) ids.push(await ask(worker, { name: String(index), config: { url } }));
-    for (const id of ids.slice(0, 5)) await house.untilState(id, 'retrying');
-    expect(ids.slice(5).map((id) => house.document(id)?.attempts.length)).toEqual([0, 0, 0, 0, 0, 0, 0]);
+    for (const id of ids.slice(0, 5)) await harness.untilState(id, 'retrying');
+    expect(ids.slice(5).map((id) => harness.document(id)?.attempts.length)).toEqual([0, 0, 0, 0, 0, 0, 0]);
 
     const back = new HttpReceiver(answerWith(200));
     receivers.push(back);
     await back.listen(Number(port));
-    house.clock.nowMs += 1_000;
-    for (const id of ids.slice(5)) expect((await house.untilState(id, 'delivered')).attempts).toHaveLength(1);
+    harness.clock.nowMs += 1_000;
+    for (const id of ids.slice(5)) expect((await harness.untilState(id, 'delivered')).attempts).toHaveLength(1);
   });
 
   it('let a delivery expire that waits for its receiver', async () => {
@@ -366,10 +358,30 @@ describe('workers', () => {
     await gone.close();
     const worker = start({ limits: { sweepMs: 50, receivers: { failures: 1, concurrency: 1, probeMs: 3_600_000 } } });
     const first = await ask(worker, { name: 'first', config: { url } });
-    await house.untilState(first, 'retrying');
+    await harness.untilState(first, 'retrying');
     const id = await ask(worker, { name: 'second', config: { url }, expireAfterSeconds: 60 });
-    house.clock.nowMs += 61_000;
-    expect(await house.untilState(id, 'expired')).toMatchObject({ attempts: [] });
+    harness.clock.nowMs += 61_000;
+    expect(await harness.untilState(id, 'expired')).toMatchObject({ attempts: [] });
+  });
+
+  it('read the stream of a delivery once per attempt', async () => {
+    const [, url] = await receiver(answerWith(503), answerWith(200));
+    let reads = 0;
+    const worker = harness.worker({
+      eventStore: {
+        ...eventStore,
+        read(stream, from) {
+          reads += 1;
+          return eventStore.read(stream, from);
+        },
+      },
+    });
+    const id = await ask(worker, { config: { url } });
+    const first = await harness.untilState(id, 'retrying');
+    expect(reads).toBe(1);
+    await whenDue(worker, first);
+    await harness.untilState(id, 'delivered');
+    expect(reads).toBe(2);
   });
 
   it('keep an answer until it can be written down', async () => {
@@ -389,7 +401,7 @@ describe('workers', () => {
       },
     });
     const id = await ask(worker, { config: { url } });
-    await house.untilState(id, 'delivered');
+    await harness.untilState(id, 'delivered');
     expect(failures).toBe(0);
     expect(hooks.received).toHaveLength(1);
   });
@@ -406,7 +418,7 @@ describe('workers', () => {
     const late = await ask(worker, { name: 'late', config: { url } });
     finish();
     await stopped;
-    await house.untilState(id, 'delivered');
+    await harness.untilState(id, 'delivered');
     expect(await typesOf(late)).toEqual(['delivery.requested']);
   });
 
@@ -416,17 +428,17 @@ describe('workers', () => {
     const id = await ask(worker, { config: { url, timeoutSeconds: 60 } });
     await hooks.untilReceived(1);
     await worker.stop();
-    expect(await house.untilState(id, 'retrying')).toMatchObject({ reason: 'aborted' });
+    expect(await harness.untilState(id, 'retrying')).toMatchObject({ reason: 'aborted' });
   });
 
   it('find all that is due in the view, page by page', async () => {
     const [hooks, url] = await receiver(answerWith(200));
     const ids = await Promise.all(
-      Array.from({ length: 1_100 }, (_, index) => house.ask({ name: `d${index}`, config: { url } }, () => {})),
+      Array.from({ length: 1_100 }, (_, index) => harness.ask({ name: `d${index}`, config: { url } }, () => {})),
     );
-    for (const id of ids) await house.untilState(id, 'pending');
+    for (const id of ids) await harness.untilState(id, 'pending');
     start();
-    for (const id of ids) await house.untilState(id, 'delivered');
+    for (const id of ids) await harness.untilState(id, 'delivered');
     expect(hooks.received).toHaveLength(1_100);
   });
 });
@@ -446,13 +458,13 @@ describe('a delivery by custom code', () => {
         secrets: { token: 'canary-token' },
       },
     });
-    const document = await house.untilState(id, 'retrying');
+    const document = await harness.untilState(id, 'retrying');
     expect(document.attempts[0]).toMatchObject({
       request: { method: 'PUT', url: `${secondUrl}/b` },
       error: { reason: 'http_status', message: expect.stringContaining('1 of 2 requests have it') },
     });
     await whenDue(worker, document);
-    await house.untilState(id, 'delivered');
+    await harness.untilState(id, 'delivered');
     expect(first.received).toHaveLength(1);
     expect(first.received[0]?.headers).toMatchObject({ authorization: 'Bearer canary-token', 'idempotency-key': id });
     expect(second.received).toHaveLength(2);
@@ -467,7 +479,7 @@ describe('a delivery by custom code', () => {
     ['returns nothing', 'return null', 'custom_result_invalid'],
   ])('that %s fails for good, with a reason and without secrets', async (_what, code, reason) => {
     const id = await ask(start(), { type: 'custom', config: { code, secrets: { token: 'canary-token' } } });
-    const document = await house.untilState(id, 'failed');
+    const document = await harness.untilState(id, 'failed');
     expect(document).toMatchObject({ reason, attempts: [{ error: { reason } }] });
     expect(JSON.stringify(document)).not.toContain('canary');
   });

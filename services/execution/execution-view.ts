@@ -1,10 +1,9 @@
 /** The view `executions`: one document per run, from due to recorded. */
-import { queuedExecution, type ExecutionDocument, type RunEvent } from '#contracts/run';
+import { executionsView, queuedExecution, type ExecutionDocument, type RunEvent } from '#contracts/run';
 import type { DueRun, ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent } from '#event-store/codec';
 import type { RecordedEvent } from '#event-store/event-store';
-
-export const executionViewPrefixes = ['schedule-', 'claim-', 'run-'] as const;
+import type { Projected } from '#read-store/projected';
 
 type Known = RunEvent | ScheduleEvent;
 
@@ -19,10 +18,6 @@ function runOf(event: Known): DueRun | null {
     default:
       return null;
   }
-}
-
-export function idOf(recorded: RecordedEvent): string | null {
-  return runOf(decodeEvent<Known>(recorded))?.runId ?? null;
 }
 
 function after(document: ExecutionDocument | null, event: Known, recorded: RecordedEvent): ExecutionDocument | null {
@@ -63,7 +58,9 @@ function after(document: ExecutionDocument | null, event: Known, recorded: Recor
   }
 }
 
-/** Pure: the same events give the same bytes. */
-export function reduce(document: ExecutionDocument | null, recorded: RecordedEvent): ExecutionDocument | null {
-  return after(document, decodeEvent<Known>(recorded), recorded);
-}
+export const executionsProjection: Projected<ExecutionDocument> = {
+  view: executionsView,
+  prefixes: ['schedule-', 'claim-', 'run-'],
+  idOf: (recorded) => runOf(decodeEvent<Known>(recorded))?.runId ?? null,
+  reduce: (document, recorded) => after(document, decodeEvent<Known>(recorded), recorded),
+};

@@ -10,25 +10,26 @@ import { LOGGER, type Logger } from '#runtime/logger';
 import { defaultSandboxLimits, SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { SNAPSHOTS, type Snapshots } from '#snapshots/snapshots';
 import { VAULT, type Vault } from '#vault/vault';
-import type { Evaluators } from './evaluate-task.js';
-import { ExecutionInbox, RUN_PARTS } from './inbox.js';
+import type { EvaluationDeps } from './page-evaluation.js';
+import { EVALUATION_DEPS, RUN_DEPS } from './tokens.js';
+import { ExecutionInbox } from './inbox.js';
 import { KeptPages } from './kept-pages.js';
 import { KnownResults } from './known-results.js';
 import { Replays } from './replay.js';
-import type { RunParts } from './run.js';
-import { EVALUATORS, TestRuns } from './test-task.js';
+import type { RunDeps } from './run.js';
+import { TestRuns } from './test-task.js';
 
 @Module({
   providers: [
     {
-      provide: EVALUATORS,
+      provide: EVALUATION_DEPS,
       inject: [CONFIG, PAGE_LOADER, SANDBOX, VAULT],
       useFactory: (
         { evaluationCpuMs, evaluationMemoryMb }: Config,
         pageLoader: PageLoader,
         sandbox: Sandbox,
         vault: Vault,
-      ): Evaluators => ({
+      ): EvaluationDeps => ({
         pageLoader,
         sandbox,
         vault,
@@ -36,19 +37,19 @@ import { EVALUATORS, TestRuns } from './test-task.js';
       }),
     },
     {
-      provide: RUN_PARTS,
-      inject: [EVALUATORS, EVENT_STORE, READ_STORE, SNAPSHOTS, LEASES, CLOCK, LOGGER],
+      provide: RUN_DEPS,
+      inject: [EVALUATION_DEPS, EVENT_STORE, READ_STORE, SNAPSHOTS, LEASES, CLOCK, LOGGER],
       useFactory: (
-        evaluators: Evaluators,
+        evaluation: EvaluationDeps,
         eventStore: EventStore,
         readStore: ViewStore,
         snapshots: Snapshots,
         leases: Leases,
         clock: Clock,
         logger: Logger,
-      ): RunParts => {
+      ): RunDeps => {
         const knownResults = new KnownResults();
-        return { ...evaluators, eventStore, readStore, snapshots, knownResults, leases, clock, logger };
+        return { ...evaluation, eventStore, readStore, snapshots, knownResults, leases, clock, logger };
       },
     },
     ExecutionInbox,

@@ -38,12 +38,8 @@ describe('the pages of a task', () => {
       },
     };
     keptPages = new KeptPages(
-      snapshots as unknown as Snapshots,
-      eventStore,
+      { snapshots: snapshots as unknown as Snapshots, eventStore, leases, clock: systemClock, logger: silentLogger },
       bus as unknown as Bus,
-      leases,
-      systemClock,
-      silentLogger,
     );
     await keptPages.onApplicationBootstrap();
   });

@@ -12,7 +12,7 @@ export interface KnownResult {
   readonly logs: RunResult['logs'];
 }
 
-/** What is known of a task beside what it found. */
+/** What this process knows of a task: its last page and, where the code allows it, the result on it. */
 export interface KnownTask {
   /** Of the last page that this process saw: the newest one that is kept, where the last recorded run names it. */
   readonly snapshot: Snapshot;
@@ -29,7 +29,7 @@ export interface KnownTask {
 /** A result above this is found anew each time. */
 const largestBytes = 16_384;
 const maxBytes = 33_554_432;
-/** What an entry takes besides its values, logs and headers. */
+/** What an entry takes over and above its values, logs and headers. */
 const entryBytes = 1_500;
 
 interface Entry {

@@ -1,12 +1,12 @@
-/** Runs that the bus still tells of after an older copy of the events was put back, which does not hold what made them due. */
+/** Runs that messages still announce after an older copy of the events was restored, which lacks the event that made them due. */
 import type { BusMessage } from '#bus/bus';
 import { scheduleStream, type DueRun } from '#contracts/schedule';
 import type { EventStore } from '#event-store/event-store';
 import { isOnRecord } from '#event-store/on-record';
 
 /**
- * True where the slot or the request that the message tells of is not on record: nobody could explain the run. False where it
- * names no event: who emits a run again knows it from what was made of the record.
+ * True where the slot or request that the message names is not in the event store: nothing would explain the run. False where
+ * it names no event: a sweep emits it again from a view, which is made of events.
  */
 export async function isLost(
   eventStore: Pick<EventStore, 'read'>,

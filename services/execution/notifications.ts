@@ -1,13 +1,13 @@
-/** From what is to be told to one request per listening action: frozen here, so that every try says the same. */
+/** From intents to one request per subscribing action: frozen here, so that every attempt says the same. */
 import type { NotificationRequest } from '#contracts/delivery';
 import type { RunResult } from '#contracts/run';
 import type { TaskDocument } from '#contracts/task';
 import { unreachable } from '#runtime/errors';
 import { derivedId } from '#runtime/ids';
-import type { Telling } from './domain/alert.js';
+import type { NotificationIntent } from './domain/alert.js';
 
 /** One plain sentence; the user's own values and words come with the templates. */
-function sentence({ kind, transition }: Telling, task: TaskDocument, result: RunResult): string {
+function sentence({ kind, transition }: NotificationIntent, task: TaskDocument, result: RunResult): string {
   switch (kind) {
     case 'triggered':
       return transition === null
@@ -24,30 +24,30 @@ function sentence({ kind, transition }: Telling, task: TaskDocument, result: Run
   }
 }
 
-/** Ids are derived from task, occasion, kind and action: a run that is repeated after a crash asks for the same deliveries. */
+/** Ids are derived from task, dedup key, kind and action: a run that is repeated after a crash asks for the same deliveries. */
 export function notificationsFor(
-  tellings: readonly Telling[],
+  intents: readonly NotificationIntent[],
   task: TaskDocument,
   result: RunResult,
 ): NotificationRequest[] {
-  return tellings.flatMap((telling) =>
+  return intents.flatMap((intent) =>
     task.spec.actions
-      .filter(({ enabled, on }) => enabled && on.includes(telling.kind))
+      .filter(({ enabled, on }) => enabled && on.includes(intent.kind))
       .map((action): NotificationRequest => {
         const { runId, outcome, values, finishedAt, scheduledFor, page } = result;
         const dueMs = Date.parse(scheduledFor);
         return {
-          deliveryId: derivedId('dlv', dueMs, task.id, telling.occasion, telling.kind, action.id),
+          deliveryId: derivedId('dlv', dueMs, task.id, intent.dedupKey, intent.kind, action.id),
           organizationId: task.organizationId,
           taskId: task.id,
           executionId: runId,
           action,
-          kind: telling.kind,
+          kind: intent.kind,
           context: {
             task: { id: task.id, name: task.spec.name, url: task.spec.url, tags: task.spec.tags },
             execution: { id: runId, outcome, values, finishedAt, finalUrl: page?.finalUrl ?? null },
-            transition: telling.transition,
-            message: sentence(telling, task, result),
+            transition: intent.transition,
+            message: sentence(intent, task, result),
           },
           createdAt: finishedAt,
           expiresAt: new Date(Date.parse(finishedAt) + action.expireAfterSeconds * 1_000).toISOString(),

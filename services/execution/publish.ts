@@ -1,4 +1,4 @@
-/** What other services are told of a run: that it was recorded, and each notification that follows. */
+/** What this service publishes of a run: that it was recorded, and each notification that follows. */
 import type { BusMessage } from '#bus/bus';
 import type { NotificationRequest } from '#contracts/delivery';
 import type { RunEvent } from '#contracts/run';
@@ -6,7 +6,7 @@ import { decodeEvent } from '#event-store/codec';
 import type { EventMetadata, RecordedEvent } from '#event-store/event-store';
 import { unreachable } from '#runtime/errors';
 
-/** The same notification gives the same message, whoever emits it. */
+/** The same notification gives the same message, from the publisher and from the redispatcher. */
 export function notificationRequested(
   request: NotificationRequest,
   metadata: EventMetadata,

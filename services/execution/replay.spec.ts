@@ -14,10 +14,10 @@ import { createQuickJsSandbox } from '#sandbox/quickjs';
 import { defaultSandboxLimits } from '#sandbox/sandbox';
 import { createSqliteSnapshots } from '#snapshots/sqlite';
 import { createEventVault } from '#vault/event-vault';
-import { reduce } from './execution-view.js';
+import { executionsProjection } from './execution-view.js';
 import { KnownResults } from './known-results.js';
 import { differencesBetween, replayRun, Replays } from './replay.js';
-import { executeRun, type RunParts } from './run.js';
+import { executeRun, type RunDeps } from './run.js';
 
 const taskId = 'ntf_00000000000000000000000001';
 const organizationId = 'org_00000000000000000000000001';
@@ -48,7 +48,7 @@ describe('a replay', () => {
   const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
   let clock: { ms: number };
   let html: string;
-  let parts: RunParts;
+  let parts: RunDeps;
   let revision: number;
 
   beforeEach(async () => {
@@ -143,7 +143,7 @@ describe('a replay', () => {
     };
     await executeRun(parts, due, metadata);
     const last = await parts.eventStore.readLast(`run-${taskId}`);
-    const document = last === null ? null : reduce(null, last);
+    const document = last === null ? null : executionsProjection.reduce(null, last);
     if (document === null) throw new Error('nothing was recorded');
     await parts.readStore.save(executionsView, [{ id: runId, revision: 1, document }], runs);
     return document;

@@ -16,11 +16,11 @@ import { decodeEvent } from '#event-store/codec';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { AppError, notFound } from '#runtime/errors';
 import { asJson, type Json } from '#runtime/json';
-import { previousText } from './check-task.js';
+import { previousText } from './run-check.js';
 import { initialAlert } from './domain/alert.js';
-import { evaluated } from './evaluate-task.js';
-import { RUN_PARTS } from './inbox.js';
-import type { RunParts } from './run.js';
+import { evaluated } from './page-evaluation.js';
+import { RUN_DEPS } from './tokens.js';
+import type { RunDeps } from './run.js';
 
 type Recorded = Extract<RunEvent, { readonly type: 'run.recorded' }>['data'];
 
@@ -91,7 +91,7 @@ async function specAt(eventStore: EventStore, taskId: string, revision: number):
 
 type Findings = Pick<RunResult, 'status' | 'outcome' | 'values' | 'logs' | 'error'>;
 
-/** By path, as the history of a task tells changes. `from`: as recorded; `to`: as replayed. */
+/** By path, as the history of a task shows changes. `from`: as recorded; `to`: as replayed. */
 export function differencesBetween(recorded: Findings, replayed: Findings): Replay['differences'] {
   const differences: object[] = [];
   const compare = (path: string, from: Json | undefined, to: Json | undefined): void => {
@@ -113,8 +113,8 @@ export function differencesBetween(recorded: Findings, replayed: Findings): Repl
 }
 
 /** Rejects with 404 for a run that is not there, is not finished, belongs to others, or whose page is gone. */
-export async function replayRun(parts: RunParts, runId: string, organizationId: string): Promise<Replay> {
-  const { eventStore, readStore, snapshots, sandbox, limits } = parts;
+export async function replayRun(deps: RunDeps, runId: string, organizationId: string): Promise<Replay> {
+  const { eventStore, readStore, snapshots, sandbox, limits } = deps;
   const execution = await readStore.get(executionsView, runId);
   if (execution === null || execution.organizationId !== organizationId) throw notFound('execution');
   const { notificationId: taskId, startedAt, finishedAt, snapshotId } = execution;
@@ -158,21 +158,23 @@ export async function replayRun(parts: RunParts, runId: string, organizationId: 
 
 /** Answers `run.replay`. */
 export class Replays implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private intake: Consumer | null = null;
+  readonly #deps: RunDeps;
+  readonly #bus: Bus;
+  #responder: Consumer | null = null;
 
-  constructor(
-    @Inject(RUN_PARTS) private readonly parts: RunParts,
-    @Inject(BUS) private readonly bus: Bus,
-  ) {}
+  constructor(@Inject(RUN_DEPS) deps: RunDeps, @Inject(BUS) bus: Bus) {
+    this.#deps = deps;
+    this.#bus = bus;
+  }
 
   async onApplicationBootstrap(): Promise<void> {
-    this.intake = await this.bus.respond(requests.runReplay, async (payload, { organizationId }) => {
+    this.#responder = await this.#bus.respond(requests.runReplay, async (payload, { organizationId }) => {
       const { executionId } = replayQuery.parse(payload);
-      return asJson(await replayRun(this.parts, executionId, organizationId));
+      return asJson(await replayRun(this.#deps, executionId, organizationId));
     });
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await this.intake?.stop();
+    await this.#responder?.stop();
   }
 }

@@ -15,7 +15,7 @@ import { defaultSandboxLimits } from '#sandbox/sandbox';
 import { createSqliteSnapshots } from '#snapshots/sqlite';
 import { createEventVault } from '#vault/event-vault';
 import { KnownResults } from './known-results.js';
-import { executeRun, type RunParts } from './run.js';
+import { executeRun, type RunDeps } from './run.js';
 
 const taskId = 'ntf_00000000000000000000000001';
 const start = Date.parse('2026-11-21T10:00:00.000Z');
@@ -119,7 +119,7 @@ function due(slotSeconds: number): DueRun {
 describe('a due run', () => {
   const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
   let answer: () => OutboundAnswer | OutboundFailure;
-  let parts: RunParts;
+  let parts: RunDeps;
 
   beforeEach(async () => {
     const eventStore = createSqliteEventStore(':memory:');
@@ -185,7 +185,7 @@ describe('a due run', () => {
   it('is written down as begun where it takes longer', async () => {
     const alone = { ...parts.leases, isAlone: true };
     const begun = Promise.withResolvers<void>();
-    const eventStore: RunParts['eventStore'] = {
+    const eventStore: RunDeps['eventStore'] = {
       ...parts.eventStore,
       async append(stream, events, expected) {
         const appended = await parts.eventStore.append(stream, events, expected);
@@ -193,7 +193,7 @@ describe('a due run', () => {
         return appended;
       },
     };
-    const pageLoader: RunParts['pageLoader'] = {
+    const pageLoader: RunDeps['pageLoader'] = {
       ...parts.pageLoader,
       async load(request) {
         await begun.promise;
@@ -298,7 +298,7 @@ describe('a due run', () => {
   });
 });
 
-function refuseRunStream(eventStore: RunParts['eventStore']): RunParts['eventStore']['append'] {
+function refuseRunStream(eventStore: RunDeps['eventStore']): RunDeps['eventStore']['append'] {
   return async (stream, events, expected) => {
     if (stream.startsWith('run-')) throw new Error('the process dies here');
     return eventStore.append(stream, events, expected);

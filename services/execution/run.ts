@@ -19,13 +19,13 @@ import { unavailable, type AppError } from '#runtime/errors';
 import { derivedEventId } from '#runtime/ids';
 import { countRun } from '#runtime/metrics';
 import { decideAlert, initialAlert, isRecorded, type Finding } from './domain/alert.js';
-import { checkTask, type Checked, type CheckParts } from './check-task.js';
+import { runCheck, type CheckResult, type CheckDeps } from './run-check.js';
 import { notificationsFor } from './notifications.js';
 
-export interface RunParts extends CheckParts {
+export interface RunDeps extends CheckDeps {
   readonly eventStore: EventStore;
   readonly readStore: ViewStore;
-  /** Names this process in claims, and knows whose are of the dead. */
+  /** Names this process in claims, and knows which other workers are dead. */
   readonly leases: Leases;
 }
 
@@ -53,8 +53,8 @@ async function lastRecorded(eventStore: EventStore, taskId: string): Promise<Rec
   return { alert: event.data.alert, snapshotId: event.data.result.snapshotId, revision };
 }
 
-/** Recorded a moment ago: known by its id. A slot that lies behind and is not: the view, long caught up, tells whether it was. */
-async function hasResult({ readStore }: RunParts, alert: AlertState, run: DueRun): Promise<boolean> {
+/** A recent run is known by its id. For an older slot the view, long caught up, shows whether it was recorded. */
+async function hasResult({ readStore }: RunDeps, alert: AlertState, run: DueRun): Promise<boolean> {
   if (isRecorded(alert, run.runId)) return true;
   if (run.trigger === 'schedule' && (alert.lastSlot === null || run.scheduledFor > alert.lastSlot)) return false;
   const document = await readStore.get(executionsView, run.runId);
@@ -67,16 +67,16 @@ interface Claim {
   release(): void;
 }
 
-/** Whether the worker of this claim is at the run, as far as anybody else can know. */
-function isHeld({ data, metadata }: RecordedEvent, { clock, leases }: RunParts): boolean {
+/** Whether the worker of this claim still holds it, as far as another process can know. */
+function isHeld({ data, metadata }: RecordedEvent, { clock, leases }: RunDeps): boolean {
   const holder = data['worker'];
   if (typeof holder !== 'string' || holder === leases.memberId || !leases.isLiving(holder)) return false;
   return clock.now() - Date.parse(metadata.at) < claimHoldsMs;
 }
 
-/** Writes the claim again from time to time, for as long as nobody else did. */
+/** Renews the claim from time to time, until another worker takes it over. */
 function renew(
-  { eventStore, clock, leases }: RunParts,
+  { eventStore, clock, leases }: RunDeps,
   claimed: NewEvent,
   stream: string,
   revision: number,
@@ -101,16 +101,16 @@ const claimedElsewhere = ({ runId }: DueRun): AppError =>
   unavailable('run_claimed', `Another worker has ${runId} in hand.`);
 
 /**
- * Writes down that this process has the run in hand. A claim of a process that died, or gave up, is taken over under the
- * next revision. Rejects where another one is at it: the message comes again until there is a result, since whoever is at it
- * may give up, which the sweeper notices later.
+ * Claims the run for this process. A claim of a process that died, or gave up, is taken over under the next revision. Rejects
+ * where another worker holds it: the message comes again until there is a result, since that worker may give up, which the
+ * sweep notices later.
  */
-async function claim(parts: RunParts, run: DueRun, metadata: EventMetadata, startedAt: string): Promise<Claim> {
-  const { eventStore, clock, leases } = parts;
+async function claim(deps: RunDeps, run: DueRun, metadata: EventMetadata, startedAt: string): Promise<Claim> {
+  const { eventStore, clock, leases } = deps;
   const worker = leases.memberId;
   const stream = claimStream(run.runId);
   const last = await eventStore.readLast(stream);
-  if (last !== null && isHeld(last, parts)) throw claimedElsewhere(run);
+  if (last !== null && isHeld(last, deps)) throw claimedElsewhere(run);
   const events = encodeEvents([{ type: 'run.started', data: { run, startedAt, worker } }], {
     commandId: `${run.runId}|started|${last?.revision ?? -1}|${worker}`,
     metadata: { ...metadata, at: toTimestamp(clock.now()) },
@@ -119,20 +119,20 @@ async function claim(parts: RunParts, run: DueRun, metadata: EventMetadata, star
   if (!appended.ok) throw claimedElsewhere(run);
   const [claimed] = events;
   if (claimed === undefined) throw new Error('a claim without an event');
-  return { startedAt, release: renew(parts, claimed, stream, appended.revision) };
+  return { startedAt, release: renew(deps, claimed, stream, appended.revision) };
 }
 
-/** Where nobody has to be kept away a claim only says that the run is under way: a run that is over by then needs none. */
-function claimLater(parts: RunParts, run: DueRun, metadata: EventMetadata, startedAt: string): Claim {
+/** In a single process a claim only shows that the run has started: a run that is over by then needs none. */
+function claimLater(deps: RunDeps, run: DueRun, metadata: EventMetadata, startedAt: string): Claim {
   let isOver = false;
   let release = (): void => undefined;
   const timer = setTimeout(() => {
-    claim(parts, run, metadata, startedAt).then(
+    claim(deps, run, metadata, startedAt).then(
       (claimed) => {
         ({ release } = claimed);
         if (isOver) release();
       },
-      // What it would have told, the result tells.
+      // The result will show what the claim would have.
       () => undefined,
     );
   }, claimLaterMs).unref();
@@ -147,7 +147,7 @@ function claimLater(parts: RunParts, run: DueRun, metadata: EventMetadata, start
 }
 
 /** The settings of the task; null: it is archived. Waits for nothing: a view that lags is looked at again by a later try. */
-async function findTask({ readStore, eventStore }: RunParts, taskId: string): Promise<TaskDocument | null> {
+async function findTask({ readStore, eventStore }: RunDeps, taskId: string): Promise<TaskDocument | null> {
   const document = await readStore.get(tasksView, taskId);
   if (document !== null) return document;
   const last = await eventStore.readLast(`task-${taskId}`);
@@ -155,7 +155,7 @@ async function findTask({ readStore, eventStore }: RunParts, taskId: string): Pr
   throw unavailable('view_behind', `The view of ${taskId} is not there yet.`);
 }
 
-const cancelled: Checked = {
+const cancelled: CheckResult = {
   status: 'cancelled',
   outcome: null,
   values: {},
@@ -171,7 +171,7 @@ const cancelled: Checked = {
 function toResult(
   run: DueRun,
   task: TaskDocument | null,
-  found: Checked,
+  found: CheckResult,
   startedAt: string,
   finishedAt: string,
 ): RunResult {
@@ -193,14 +193,14 @@ function toResult(
   };
 }
 
-function sayingThatItBacksOff(result: RunResult): RunResult {
+function withBackOffNote(result: RunResult): RunResult {
   if (result.error === null) return result;
   const message = `${result.error.message} At least ${backsOffAfter} runs in a row had to be ended from outside: until one ends well or the code is changed, runs are ${backOffFactor} intervals apart.`;
   return { ...result, error: { ...result.error, message } };
 }
 
-/** What is written for a result on top of what is known: pure, decided anew where somebody else appended first. */
-function toEvent(before: AlertState, result: RunResult, found: Checked, task: TaskDocument | null): RunEvent {
+/** The event for a result, given the alert state before: pure, decided again where another writer appended first. */
+function toEvent(before: AlertState, result: RunResult, found: CheckResult, task: TaskDocument | null): RunEvent {
   const finding: Finding = {
     ...result,
     state: found.state,
@@ -212,47 +212,47 @@ function toEvent(before: AlertState, result: RunResult, found: Checked, task: Ta
     const decision = { notify: false, reason: 'not_changed' as const, transition: null };
     return { type: 'run.recorded', data: { result, decision, late: false, notifications: [], alert } };
   }
-  const { decision, tellings, alert, late } = decideAlert(before, finding, {
+  const { decision, intents, alert, late } = decideAlert(before, finding, {
     policy: task.spec.policy,
     paused: task.status === 'paused',
     codeRevision: task.codeRevision,
     actions: task.spec.actions,
   });
-  const told = backsOff(alert) ? sayingThatItBacksOff(result) : result;
-  const notifications = notificationsFor(tellings, task, told);
-  return { type: 'run.recorded', data: { result: told, decision, late, notifications, alert } };
+  const noted = backsOff(alert) ? withBackOffNote(result) : result;
+  const notifications = notificationsFor(intents, task, noted);
+  return { type: 'run.recorded', data: { result: noted, decision, late, notifications, alert } };
 }
 
-/** Rejects where a part is out of reach: the message is then tried again, and the claim taken over. */
-export async function executeRun(parts: RunParts, run: DueRun, metadata: EventMetadata): Promise<void> {
-  const known = await lastRecorded(parts.eventStore, run.taskId);
-  if (await hasResult(parts, known.alert, run)) return;
-  // Before the claim: a try that finds the view behind must not keep others away.
-  const task = await findTask(parts, run.taskId);
-  const startedAt = toTimestamp(parts.clock.now());
-  const claimed = parts.leases.isAlone
-    ? claimLater(parts, run, metadata, startedAt)
-    : await claim(parts, run, metadata, startedAt);
+/** Rejects where a part of Meerkat cannot be reached: the message is then tried again, and the claim taken over. */
+export async function executeRun(deps: RunDeps, run: DueRun, metadata: EventMetadata): Promise<void> {
+  const known = await lastRecorded(deps.eventStore, run.taskId);
+  if (await hasResult(deps, known.alert, run)) return;
+  // Before the claim: an attempt that finds the view behind must not keep other workers away.
+  const task = await findTask(deps, run.taskId);
+  const startedAt = toTimestamp(deps.clock.now());
+  const claimed = deps.leases.isAlone
+    ? claimLater(deps, run, metadata, startedAt)
+    : await claim(deps, run, metadata, startedAt);
   try {
-    await carryOut(parts, run, metadata, { ...known, task }, claimed.startedAt);
+    await carryOut(deps, run, metadata, { ...known, task }, claimed.startedAt);
   } finally {
     claimed.release();
   }
 }
 
 async function carryOut(
-  parts: RunParts,
+  deps: RunDeps,
   run: DueRun,
   metadata: EventMetadata,
   known: Recorded & { readonly task: TaskDocument | null },
   startedAt: string,
 ): Promise<void> {
-  const { eventStore, clock, logger } = parts;
+  const { eventStore, clock, logger } = deps;
   const { task } = known;
   const found =
     task === null
       ? cancelled
-      : await checkTask(parts, {
+      : await runCheck(deps, {
           runId: run.runId,
           taskId: run.taskId,
           organizationId: task.organizationId,

@@ -1,8 +1,5 @@
 /** Every view that is made of events, and whatever else keeps a place in them: for who rebuilds, moves or checks them. */
 import { placeOf } from '#bus/publisher';
-import { executionsView } from '#contracts/run';
-import { schedulesView } from '#contracts/schedule';
-import { tasksView } from '#contracts/task';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { LeasedWork } from '#leases/leases';
 import { forgetOtherHistory, type HistoryParts } from '#read-store/other-history';
@@ -12,12 +9,12 @@ import type { AnyView, ViewStore } from '#read-store/read-store';
 import { createViewBuilder, type BuiltDocuments, type ViewBuilder } from '#read-store/view-builder';
 import { AppError } from '#runtime/errors';
 import { accountProjections } from '../accounts/views.js';
-import { deliveriesView, deliveryIdOf, projectDelivery } from '../delivery/delivery-view.js';
-import * as execution from '../execution/execution-view.js';
-import * as unanswered from '../execution/unanswered.js';
-import * as schedule from '../scheduling/schedule-view.js';
-import { lookedAfter } from '../scheduling/unplanned.js';
-import * as task from '../tasks/task-view.js';
+import { deliveriesProjection } from '../delivery/delivery-view.js';
+import { executionsProjection } from '../execution/execution-view.js';
+import { undeliveredProjection } from '../execution/undelivered-notifications.js';
+import { schedulesProjection } from '../scheduling/schedule-view.js';
+import { reconcilerCheckpoint } from '../scheduling/schedule-reconciler.js';
+import { tasksProjection } from '../tasks/task-view.js';
 
 type Parts = Pick<ProjectionOptions, 'eventStore' | 'readStore' | 'leases' | 'logger'>;
 
@@ -70,26 +67,11 @@ function kept<Document extends object>(projected: Projected<Document>): KeptView
 }
 
 export const keptViews: readonly KeptView[] = [
-  kept({ view: tasksView, prefixes: task.taskViewPrefixes, idOf: task.idOf, reduce: task.reduce }),
-  kept({
-    view: schedulesView,
-    prefixes: schedule.scheduleViewPrefixes,
-    idOf: schedule.idOf,
-    reduce: schedule.reduce,
-  }),
-  kept({
-    view: executionsView,
-    prefixes: execution.executionViewPrefixes,
-    idOf: execution.idOf,
-    reduce: execution.reduce,
-  }),
-  kept({
-    view: unanswered.unansweredView,
-    prefixes: unanswered.unansweredPrefixes,
-    idOf: unanswered.idOf,
-    reduce: unanswered.reduce,
-  }),
-  kept({ view: deliveriesView, prefixes: ['dlv-'], idOf: deliveryIdOf, reduce: projectDelivery }),
+  kept(tasksProjection),
+  kept(schedulesProjection),
+  kept(executionsProjection),
+  kept(undeliveredProjection),
+  kept(deliveriesProjection),
   ...accountProjections.map((projected) => kept(projected)),
 ];
 
@@ -97,7 +79,7 @@ export const keptViews: readonly KeptView[] = [
 export const publications: readonly AnyView[] = ['tasks', 'scheduling', 'execution', 'delivery'].map(placeOf);
 
 /** Who goes through everything once more, and finds nothing to do where all is well. */
-export const lookedThroughAgain: readonly AnyView[] = [lookedAfter];
+export const lookedThroughAgain: readonly AnyView[] = [reconcilerCheckpoint];
 
 /**
  * Before anything is appended: an older copy of the events that has grown again may hide what a view has seen besides. Whoever

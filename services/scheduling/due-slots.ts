@@ -10,7 +10,7 @@ import { toTimestamp, type Clock } from '#runtime/clock';
 import type { Logger } from '#runtime/logger';
 import { scheduleDecider, type ScheduleCommand, type ScheduleState } from './domain/schedule.js';
 
-export interface DueSlotsParts {
+export interface DueSlotsDeps {
   readonly eventStore: EventStore;
   readonly readStore: ReadStore;
   readonly clock: Clock;
@@ -44,7 +44,7 @@ export function ofShards(shards: Shards): readonly FieldFilter[] {
  * What is due by then of the shards held here. Their number is no part of an index, and costs a server more than the documents
  * of others do; only where there are many of those are they left out by the server.
  */
-async function findDue({ readStore, shards }: DueSlotsParts, untilMs: number): Promise<readonly ScheduleDocument[]> {
+async function findDue({ readStore, shards }: DueSlotsDeps, untilMs: number): Promise<readonly ScheduleDocument[]> {
   const due = async (filters: readonly FieldFilter[]): Promise<readonly ScheduleDocument[]> => {
     const { documents } = await readStore.page(schedulesView, {
       where: [{ field: 'nextDueAt', from: '', to: toTimestamp(untilMs) }, ...filters],
@@ -66,7 +66,7 @@ async function findDue({ readStore, shards }: DueSlotsParts, untilMs: number): P
  * the view has to know of that result first, since it changes the pace.
  */
 async function isBusy(
-  { eventStore }: DueSlotsParts,
+  { eventStore }: DueSlotsDeps,
   { taskId, pending }: ScheduleDocument,
 ): Promise<boolean | 'unclear'> {
   const open = pending.filter(({ trigger }) => trigger === 'schedule');
@@ -81,14 +81,14 @@ async function isBusy(
 
 /** Apart from the timer's clockwork, so that one look serves all firings until the next and specs need not wait for either. */
 export class DueSlots {
-  readonly #parts: DueSlotsParts;
+  readonly #deps: DueSlotsDeps;
   /** What the last look found and is not fired yet, the first one due first. */
   #upcoming: readonly ScheduleDocument[] = [];
   /** Slots that were fired or passed over a moment ago, by task: until the view knows of it they are found again. */
   readonly #settled = new Map<string, { readonly dueAt: string; readonly atMs: number }>();
 
-  constructor(parts: DueSlotsParts) {
-    this.#parts = parts;
+  constructor(deps: DueSlotsDeps) {
+    this.#deps = deps;
   }
 
   /** When the first one of those found is due. */
@@ -98,13 +98,13 @@ export class DueSlots {
 
   /** Finds what is due by `aheadMs` from now. Returns how many, `foundAtOnce` where there may be more. */
   async look(aheadMs: number): Promise<number> {
-    this.#upcoming = await findDue(this.#parts, this.#parts.clock.now() + aheadMs);
+    this.#upcoming = await findDue(this.#deps, this.#deps.clock.now() + aheadMs);
     return this.#upcoming.length;
   }
 
   /** Fires the slots whose time has come of those found. */
   async fire(): Promise<void> {
-    const { clock, shards } = this.#parts;
+    const { clock, shards } = this.#deps;
     const nowMs = clock.now();
     const later = this.#upcoming.findIndex(({ nextDueAt }) => nextDueAt === null || Date.parse(nextDueAt) > nowMs);
     const due = later === -1 ? this.#upcoming : this.#upcoming.slice(0, later);
@@ -116,13 +116,13 @@ export class DueSlots {
   }
 
   async #fireNext(document: ScheduleDocument, nowMs: number): Promise<void> {
-    const { eventStore, logger } = this.#parts;
+    const { eventStore, logger } = this.#deps;
     const { taskId, backsOff = false } = document;
     const { nextDueAt } = document.plan;
     if (nextDueAt === null || this.#settled.get(taskId)?.dueAt === nextDueAt) return;
     const commandId = `slot.${taskId}.${Date.parse(nextDueAt)}`;
     try {
-      const busy = await isBusy(this.#parts, document);
+      const busy = await isBusy(this.#deps, document);
       if (busy === 'unclear') return;
       await runCommand<ScheduleState, ScheduleCommand, ScheduleEvent>(eventStore, scheduleDecider, {
         stream: scheduleStream(taskId),

@@ -1,9 +1,9 @@
-/** What comes in for schedules: news of tasks, and requests to run one now. Runs the timer, the view and the publication beside. */
+/** Consumes task messages and answers requests to run a task now; runs the timer, the reconciler, the projection and the publisher of this service. */
 import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { BUS, type Bus, type BusMessage, type Consumer, type RequestContext } from '#bus/bus';
 import { startPublisher } from '#bus/publisher';
 import { requests } from '#contracts/catalogue';
-import { schedule, scheduleStream, schedulesView, triggerRun, type ScheduleEvent } from '#contracts/schedule';
+import { schedule, scheduleStream, triggerRun, type ScheduleEvent } from '#contracts/schedule';
 import { EVENT_STORE, type EventMetadata, type EventStore } from '#event-store/event-store';
 import { isOnRecord } from '#event-store/on-record';
 import { runCommand } from '#event-store/run-command';
@@ -15,9 +15,9 @@ import type { Json, JsonObject } from '#runtime/json';
 import { LOGGER, type Logger } from '#runtime/logger';
 import { scheduleDecider, type ScheduleCommand, type ScheduleState } from './domain/schedule.js';
 import { toMessages } from './publish.js';
-import { idOf, reduce, scheduleViewPrefixes } from './schedule-view.js';
+import { schedulesProjection } from './schedule-view.js';
+import { startScheduleReconciler } from './schedule-reconciler.js';
 import { startTimer, type Timer } from './timer.js';
-import { startLatecomer } from './unplanned.js';
 
 type PlanCommand = Extract<ScheduleCommand, { readonly taskRevision: number }>;
 
@@ -43,40 +43,43 @@ export function commandFor({ type, data, key, metadata }: BusMessage): PlanComma
 }
 
 export class SchedulingInbox implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private intake: readonly (Consumer | LeasedWork | Timer)[] = [];
-  private followers: readonly LeasedWork[] = [];
+  readonly #deps;
+  #intake: readonly (Consumer | LeasedWork | Timer)[] = [];
+  #followers: readonly LeasedWork[] = [];
 
   constructor(
-    @Inject(BUS) private readonly bus: Bus,
-    @Inject(EVENT_STORE) private readonly eventStore: EventStore,
-    @Inject(READ_STORE) private readonly readStore: ViewStore,
-    @Inject(LEASES) private readonly leases: Leases,
-    @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+    @Inject(BUS) bus: Bus,
+    @Inject(EVENT_STORE) eventStore: EventStore,
+    @Inject(READ_STORE) readStore: ViewStore,
+    @Inject(LEASES) leases: Leases,
+    @Inject(CLOCK) clock: Clock,
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    this.#deps = { bus, eventStore, readStore, leases, clock, logger };
+  }
 
   async onApplicationBootstrap(): Promise<void> {
-    const { bus, eventStore, readStore, leases, clock, logger } = this;
+    const { bus, eventStore, readStore, leases, clock, logger } = this.#deps;
     const stores = { eventStore, readStore, leases, logger };
-    this.followers = [
-      startProjection({ ...stores, view: schedulesView, prefixes: scheduleViewPrefixes, idOf, reduce }),
+    this.#followers = [
+      startProjection({ ...stores, ...schedulesProjection }),
       startPublisher({ ...stores, bus, name: 'scheduling', prefixes: ['schedule-'], topic: 'schedule', toMessages }),
     ];
     // At once: each joins a group of its own, which takes its time where others are in it already.
     const consumers = await Promise.all([
       bus.consume({ topic: 'task', group: 'scheduling', concurrency: 64, handlerTimeoutMs: 35_000 }, (message) =>
-        this.onTask(message),
+        this.#onTask(message),
       ),
-      bus.respond(requests.scheduleTrigger, (payload, context) => this.onTrigger(payload, context)),
+      bus.respond(requests.scheduleTrigger, (payload, context) => this.#onTrigger(payload, context)),
     ]);
-    this.intake = [
+    this.#intake = [
       ...consumers,
       startTimer({ eventStore, readStore, bus, clock, logger, shards: leases.shards('slots') }),
-      startLatecomer({
+      startScheduleReconciler({
         ...stores,
         clock,
-        setRight: async (taskId, command, last) => {
-          const { events } = await this.run(taskId, command, `${last.id}|late`, {
+        correct: async (taskId, command, last) => {
+          const { events } = await this.#run(taskId, command, `${last.id}|late`, {
             ...last.metadata,
             actor: 'system:scheduling',
             causationId: last.id,
@@ -89,32 +92,35 @@ export class SchedulingInbox implements OnApplicationBootstrap, BeforeApplicatio
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await Promise.all(this.intake.map((part) => part.stop()));
-    await Promise.all(this.followers.map((part) => part.stop()));
+    await Promise.all(this.#intake.map((part) => part.stop()));
+    await Promise.all(this.#followers.map((part) => part.stop()));
   }
 
-  private async onTask(message: BusMessage): Promise<void> {
+  async #onTask(message: BusMessage): Promise<void> {
     const command = commandFor(message);
     if (command === null) return;
     const { id, key } = message;
-    // A schedule that nobody could find would go on for ever.
-    if (!(await isOnRecord(this.eventStore, { stream: `task-${key}`, revision: command.taskRevision, id }))) {
-      this.logger.warn({ taskId: key, eventId: id }, 'news of a task that is not on record is left out');
+    // A schedule whose task is in no view would run for ever.
+    if (!(await isOnRecord(this.#deps.eventStore, { stream: `task-${key}`, revision: command.taskRevision, id }))) {
+      this.#deps.logger.warn(
+        { taskId: key, eventId: id },
+        'ignoring task message: source event not in the event store',
+      );
       return;
     }
-    await this.run(key, command, `${id}|schedule`, {
+    await this.#run(key, command, `${id}|schedule`, {
       ...message.metadata,
       actor: 'system:scheduling',
       causationId: id,
-      at: toTimestamp(this.clock.now()),
+      at: toTimestamp(this.#deps.clock.now()),
     });
   }
 
-  private async onTrigger(payload: JsonObject, context: RequestContext): Promise<Json> {
+  async #onTrigger(payload: JsonObject, context: RequestContext): Promise<Json> {
     const { taskId, runId, force, dryRun } = triggerRun.parse(payload);
-    const nowMs = this.clock.now();
+    const nowMs = this.#deps.clock.now();
     const metadata: EventMetadata = { ...context, causationId: null, at: toTimestamp(nowMs) };
-    const { events, position } = await this.run(
+    const { events, position } = await this.#run(
       taskId,
       { type: 'requestRun', taskId, runId, force, dryRun, nowMs },
       `${runId}|requested`,
@@ -124,8 +130,8 @@ export class SchedulingInbox implements OnApplicationBootstrap, BeforeApplicatio
     return { run: requested?.data.run ?? null, position };
   }
 
-  private run(taskId: string, command: ScheduleCommand, commandId: string, metadata: EventMetadata) {
-    return runCommand<ScheduleState, ScheduleCommand, ScheduleEvent>(this.eventStore, scheduleDecider, {
+  #run(taskId: string, command: ScheduleCommand, commandId: string, metadata: EventMetadata) {
+    return runCommand<ScheduleState, ScheduleCommand, ScheduleEvent>(this.#deps.eventStore, scheduleDecider, {
       stream: scheduleStream(taskId),
       command,
       commandId,

@@ -1,4 +1,4 @@
-/** What other services are told of a schedule's events: runs that are due. */
+/** What this service publishes of a schedule's events: runs that are due. */
 import type { BusMessage } from '#bus/bus';
 import type { DueRun, ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent } from '#event-store/codec';
@@ -6,8 +6,8 @@ import type { EventMetadata, RecordedEvent } from '#event-store/event-store';
 import { unreachable } from '#runtime/errors';
 
 /**
- * The same run gives the same message, whoever emits it. With the event that made it due, the message counts only where that
- * is on record; null: it is known from what was made of the record.
+ * The same run gives the same message, from the publisher and from the sweep. With the event that made it due, the message
+ * counts only where that event is in the event store; null: the run is known from a view, which is made of events.
  */
 export function runDue(
   run: DueRun,

@@ -1,16 +1,11 @@
 /** The view `schedules`: what is due next per task, and which runs have no result yet. */
 import { backsOff, type RunEvent } from '#contracts/run';
-import type { DueRun, ScheduleDocument, ScheduleEvent } from '#contracts/schedule';
+import { schedulesView, type DueRun, type ScheduleDocument, type ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent } from '#event-store/codec';
 import type { RecordedEvent } from '#event-store/event-store';
 import { shardOf } from '#leases/leases';
+import type { Projected } from '#read-store/projected';
 import { pacedDueAt } from './domain/schedule.js';
-
-export const scheduleViewPrefixes = ['schedule-', 'run-'] as const;
-
-export function idOf({ stream }: RecordedEvent): string {
-  return stream.slice(stream.indexOf('-') + 1);
-}
 
 const oldest = (pending: readonly DueRun[]): string | null =>
   pending.map(({ queuedAt }) => queuedAt).toSorted()[0] ?? null;
@@ -46,8 +41,7 @@ function afterScheduleEvent(document: ScheduleDocument | null, recorded: Recorde
   return withPending(paced(next, slow), 'run' in data ? [...pending, data.run] : pending);
 }
 
-/** Pure: the same events give the same bytes. */
-export function reduce(document: ScheduleDocument | null, recorded: RecordedEvent): ScheduleDocument | null {
+function after(document: ScheduleDocument | null, recorded: RecordedEvent): ScheduleDocument | null {
   if (recorded.stream.startsWith('schedule-')) return afterScheduleEvent(document, recorded);
   const event = decodeEvent<RunEvent>(recorded);
   if (document === null || event.type !== 'run.recorded') return document;
@@ -55,3 +49,10 @@ export function reduce(document: ScheduleDocument | null, recorded: RecordedEven
   const pending = document.pending.filter((run) => run.runId !== runId);
   return withPending(paced(document, backsOff(event.data.alert)), pending);
 }
+
+export const schedulesProjection: Projected<ScheduleDocument> = {
+  view: schedulesView,
+  prefixes: ['schedule-', 'run-'],
+  idOf: ({ stream }) => stream.slice(stream.indexOf('-') + 1),
+  reduce: after,
+};

@@ -13,8 +13,8 @@ import { silentLogger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';
 import { scheduleDecider } from './domain/schedule.js';
 import { DueSlots } from './due-slots.js';
-import { idOf, reduce } from './schedule-view.js';
-import { startTimer, sweepPending, type Timer, type TimerParts } from './timer.js';
+import { schedulesProjection } from './schedule-view.js';
+import { startTimer, sweepPending, type Timer, type TimerDeps } from './timer.js';
 
 const taskId = 'ntf_00000000000000000000000001';
 const start = Date.parse('2026-11-21T10:00:00.000Z');
@@ -27,7 +27,7 @@ const metadata: EventMetadata = {
 };
 
 /** One that knows of nothing settled, as after a start. Returns how many schedules it found. */
-async function fireDue(parts: TimerParts, slots = new DueSlots(parts)): Promise<number> {
+async function fireDue(parts: TimerDeps, slots = new DueSlots(parts)): Promise<number> {
   const count = await slots.look(0);
   await slots.fire();
   return count;
@@ -35,7 +35,7 @@ async function fireDue(parts: TimerParts, slots = new DueSlots(parts)): Promise<
 
 describe('the timer', () => {
   let nowMs: number;
-  let parts: TimerParts;
+  let parts: TimerDeps;
 
   beforeEach(async () => {
     nowMs = start;
@@ -75,7 +75,7 @@ describe('the timer', () => {
       ...(await Array.fromAsync(parts.eventStore.read(scheduleStream(taskId)))),
       ...(await Array.fromAsync(parts.eventStore.read(`run-${taskId}`))),
     ].toSorted((a, b) => a.position - b.position);
-    const options = { view: schedulesView, readStore: parts.readStore, idOf, reduce };
+    const options = { ...schedulesProjection, readStore: parts.readStore };
     await parts.readStore.save(schedulesView, await projectBatch(options, events), events.at(-1)?.position ?? 0);
   };
 
@@ -310,7 +310,7 @@ describe('the timer', () => {
     afterEach(() => timer.stop());
 
     /** Its first look, before the slot is due, is the only one that finds anything. */
-    const lookingOnce = (): TimerParts => {
+    const lookingOnce = (): TimerDeps => {
       looks = 0;
       const begunAt = performance.now();
       return {

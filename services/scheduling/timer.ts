@@ -1,11 +1,12 @@
 /** Fires slots at their time, and emits again the runs without a result. The sweep is what keeps the promise, not the bus. */
 import type { Bus } from '#bus/bus';
+import { sleep } from '#concurrency/sleep';
 import { schedulesView } from '#contracts/schedule';
 import { toTimestamp } from '#runtime/clock';
-import { DueSlots, foundAtOnce, ofShards, type DueSlotsParts } from './due-slots.js';
+import { DueSlots, foundAtOnce, ofShards, type DueSlotsDeps } from './due-slots.js';
 import { runDue } from './publish.js';
 
-export interface TimerParts extends DueSlotsParts {
+export interface TimerDeps extends DueSlotsDeps {
   readonly bus: Bus;
 }
 
@@ -16,11 +17,11 @@ const lookAheadMs = 500;
 const tickMs = 100;
 const sweepEveryMs = 30_000;
 const firstSweepMs = 5_000;
-/** A run this long without a result is emitted again; the one who has it in hand ignores the repeat. */
+/** A run this long without a result is emitted again; a worker that is running it ignores the repeat. */
 const overdueMs = 30_000;
 
 /** Emits again the runs that have no result for too long. Returns how many. */
-export async function sweepPending({ readStore, bus, clock, shards }: TimerParts): Promise<number> {
+export async function sweepPending({ readStore, bus, clock, shards }: TimerDeps): Promise<number> {
   const nowMs = clock.now();
   const before = toTimestamp(nowMs - overdueMs);
   const { documents } = await readStore.page(schedulesView, {
@@ -38,16 +39,15 @@ export async function sweepPending({ readStore, bus, clock, shards }: TimerParts
 }
 
 export interface Timer {
-  /** Ends after the round in hand. */
+  /** Ends after the round in progress. */
   stop(): Promise<void>;
 }
 
 /** Looks ahead, so that a slot is fired at its time and the read store is asked four times a second. */
-export function startTimer(parts: TimerParts): Timer {
-  const { clock, logger } = parts;
-  const slots = new DueSlots(parts);
-  let stopping = false;
-  let wake = (): void => undefined;
+export function startTimer(deps: TimerDeps): Timer {
+  const { clock, logger } = deps;
+  const slots = new DueSlots(deps);
+  const stopping = new AbortController();
   // By a clock that never goes back: where the machine's own is set back, looks and sweeps go on.
   let lookAtMs = performance.now();
   let sweepAtMs = lookAtMs + firstSweepMs;
@@ -67,7 +67,7 @@ export function startTimer(parts: TimerParts): Timer {
     }
     if (performance.now() < sweepAtMs) return;
     sweepAtMs = performance.now() + sweepEveryMs;
-    const again = await sweepPending(parts);
+    const again = await sweepPending(deps);
     if (again > 0) logger.warn({ runs: again }, 'runs without a result were emitted again');
   };
 
@@ -78,22 +78,18 @@ export function startTimer(parts: TimerParts): Timer {
   };
 
   const run = async (): Promise<void> => {
-    while (!stopping) {
+    while (!stopping.signal.aborted) {
       await round().catch((error: unknown) => {
         logger.error({ error: String(error) }, 'the timer could not look for due runs; trying again');
       });
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, untilNextRoundMs());
-        wake = () => (clearTimeout(timer), resolve());
-      });
+      await sleep(untilNextRoundMs(), stopping.signal);
     }
   };
 
   const running = run();
   return {
     async stop() {
-      stopping = true;
-      wake();
+      stopping.abort();
       await running;
     },
   };

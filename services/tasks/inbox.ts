@@ -4,7 +4,7 @@ import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { BUS, type Bus, type Consumer } from '#bus/bus';
 import { startPublisher } from '#bus/publisher';
 import { requests } from '#contracts/catalogue';
-import { historyQuery, taskCommand, tasksView, type HistoryEntry } from '#contracts/task';
+import { historyQuery, taskCommand, type HistoryEntry } from '#contracts/task';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { startProjection } from '#read-store/projection';
 import { LEASES, type LeasedWork, type Leases } from '#leases/leases';
@@ -14,7 +14,7 @@ import { LOGGER, type Logger } from '#runtime/logger';
 import { ChangeTask, type ChangedTask } from './change-task.js';
 import { toMessages } from './publish.js';
 import { TaskHistory } from './task-history.js';
-import { idOf, reduce, taskViewPrefixes } from './task-view.js';
+import { tasksProjection } from './task-view.js';
 
 export class TasksInbox implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private running: readonly (Consumer | LeasedWork)[] = [];
@@ -43,7 +43,7 @@ export class TasksInbox implements OnApplicationBootstrap, BeforeApplicationShut
         const entries: readonly HistoryEntry[] = await this.queries.execute(new TaskHistory(taskId, context));
         return asJson({ entries });
       }),
-      startProjection({ ...stores, view: tasksView, prefixes: taskViewPrefixes, idOf, reduce }),
+      startProjection({ ...stores, ...tasksProjection }),
       startPublisher({ ...stores, bus, name: 'tasks', prefixes: ['task-'], topic: 'task', toMessages }),
     ];
   }

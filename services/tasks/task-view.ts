@@ -1,17 +1,12 @@
 /** The view `tasks`: settings from the task's own events, condition and times from the runs and the schedule. */
 import type { RunEvent } from '#contracts/run';
 import type { ScheduleEvent } from '#contracts/schedule';
-import type { TaskDocument, TaskEvent, TaskSpec } from '#contracts/task';
+import { tasksView, type TaskDocument, type TaskEvent, type TaskSpec } from '#contracts/task';
 import { decodeEvent } from '#event-store/codec';
 import type { RecordedEvent } from '#event-store/event-store';
+import type { Projected } from '#read-store/projected';
 import { unreachable } from '#runtime/errors';
 import { taskDecider, type Task } from './domain/task.js';
-
-export const taskViewPrefixes = ['task-', 'run-', 'schedule-'] as const;
-
-export function idOf({ stream }: RecordedEvent): string | null {
-  return stream.slice(stream.indexOf('-') + 1);
-}
 
 /** Fields that lists filter and sort by stand beside the settings. */
 function searchable({ name, url, tags, externalKey }: TaskSpec) {
@@ -86,8 +81,7 @@ function afterScheduleEvent(document: TaskDocument, recorded: RecordedEvent): Ta
   }
 }
 
-/** Pure: the same events give the same bytes. */
-export function reduce(document: TaskDocument | null, recorded: RecordedEvent): TaskDocument | null {
+function after(document: TaskDocument | null, recorded: RecordedEvent): TaskDocument | null {
   if (recorded.stream.startsWith('task-')) return afterTaskEvent(document, recorded);
   // Runs and slots of a task that is archived: their own views tell of them.
   if (document === null) return null;
@@ -95,3 +89,10 @@ export function reduce(document: TaskDocument | null, recorded: RecordedEvent): 
     ? afterRunEvent(document, recorded)
     : afterScheduleEvent(document, recorded);
 }
+
+export const tasksProjection: Projected<TaskDocument> = {
+  view: tasksView,
+  prefixes: ['task-', 'run-', 'schedule-'],
+  idOf: ({ stream }) => stream.slice(stream.indexOf('-') + 1),
+  reduce: after,
+};

@@ -8,7 +8,7 @@ import { createSqliteReadStore } from '#read-store/sqlite';
 import { ChangeTask, ChangeTaskHandler, type ChangedTask } from './change-task.js';
 import { toMessages } from './publish.js';
 import { TaskHistory, TaskHistoryHandler } from './task-history.js';
-import { idOf, reduce, taskViewPrefixes } from './task-view.js';
+import { tasksProjection } from './task-view.js';
 
 const start = Date.parse('2026-11-21T10:00:00.000Z');
 const context: RequestContext = {
@@ -62,11 +62,11 @@ describe('the tasks service', () => {
     const readStore = createSqliteReadStore(':memory:');
     const ending = new AbortController();
     for await (const { events } of eventStore.subscribe({
-      prefixes: taskViewPrefixes,
+      prefixes: tasksProjection.prefixes,
       after: null,
       signal: ending.signal,
     })) {
-      await readStore.save(tasksView, await projectBatch({ view: tasksView, readStore, idOf, reduce }, events), null);
+      await readStore.save(tasksView, await projectBatch({ ...tasksProjection, readStore }, events), null);
       break;
     }
     const query = { where: [], sort: [{ field: 'createdAt', descending: true }], limit: 100, offset: 0, count: false };

@@ -1,6 +1,6 @@
 /** A delivery: one notification on its way to one receiver. Attempts, retries, expiry and what a crash leaves unknown. */
 import type {
-  AttemptResult,
+  AttemptRecord,
   DeliveryEvent,
   NotificationRequest,
   RequestSummary,
@@ -9,9 +9,9 @@ import type {
 import type { Decider } from '#event-store/decider';
 import { reject, unreachable } from '#runtime/errors';
 
-interface Known {
+interface DeliveryFacts {
   readonly request: NotificationRequest;
-  /** What links begin with on every try; null in deliveries of before it was kept. */
+  /** What links begin with on every attempt; null in deliveries of before it was kept. */
   readonly linkBase: string | null;
   /** How many attempts were started. */
   readonly attempts: number;
@@ -22,34 +22,35 @@ interface Known {
 export interface OpenAttempt {
   readonly startedAt: string;
   readonly timeoutMs: number;
-  /** Whoever started it: a name that no later process has. */
+  /** The process that started it, by a name that no later process has. */
   readonly worker: string;
 }
 
-/** Who looks at an open attempt. `workerIsGone`: nobody is at it any more, as far as that can be known. */
-export interface Onlooker {
+/** The worker that looks at an open attempt. `ownerIsDead`: the worker that started it has ended, as far as can be known. */
+export interface Observer {
   readonly worker: string;
-  readonly workerIsGone: boolean;
+  readonly ownerIsDead: boolean;
 }
 
-/** `waiting`: for its first or next try. `held`: nobody knows whether the last try arrived, and a person has to say. */
+/** `waiting`: for its first or next attempt. */
 export type Delivery =
   | { readonly status: 'none' }
-  | (Known & { readonly status: 'waiting'; readonly nextAttemptAt: string })
-  | (Known & { readonly status: 'sending' } & OpenAttempt)
-  | (Known & { readonly status: 'held' })
-  | (Known & { readonly status: 'delivered' })
-  | (Known & { readonly status: 'failed' | 'expired'; readonly reason: string });
+  | (DeliveryFacts & { readonly status: 'waiting'; readonly nextAttemptAt: string })
+  | (DeliveryFacts & { readonly status: 'sending' } & OpenAttempt)
+  | (DeliveryFacts & { readonly status: 'delivered' })
+  | (DeliveryFacts & { readonly status: 'failed' | 'expired'; readonly reason: string });
 
-/** What an attempt came to, over all its parts. */
-export type AttemptOutcome =
+/** Over all parts of an attempt. `retryAfterMs`: what the receiver asked for. */
+export type AttemptResultKind =
   | { readonly kind: 'delivered' }
-  /** `retryAfterMs`: what the receiver asked for. */
   | { readonly kind: 'retry'; readonly reason: string; readonly retryAfterMs: number | null }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** What happens to a delivery whose attempt has no end: tried again under the same id, or kept for a person. */
-export type LostPolicy = 'retry' | 'hold';
+/** The result of an attempt, what is kept of it, and which parts it settled. */
+export type AttemptResult = AttemptResultKind & {
+  readonly record: AttemptRecord;
+  readonly settled: readonly SettledPart[];
+};
 
 /** `random` is from 0 up to 1: chance comes in with the command, so that deciding again gives the same. */
 export type DeliveryCommand =
@@ -66,16 +67,13 @@ export type DeliveryCommand =
       readonly attempt: number;
       readonly at: string;
       readonly result: AttemptResult;
-      readonly settled: readonly SettledPart[];
-      readonly outcome: AttemptOutcome;
       readonly random: number;
     }
   | {
       readonly type: 'loseAttempt';
       readonly attempt: number;
       readonly at: string;
-      readonly onlooker: Onlooker;
-      readonly policy: LostPolicy;
+      readonly observer: Observer;
       readonly random: number;
     }
   | { readonly type: 'expireDelivery'; readonly at: string };
@@ -86,7 +84,7 @@ const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 
-/** How long to wait before each try, counted from the end of the one before; the last entry repeats. */
+/** How long to wait before each attempt, counted from the end of the one before; the last entry repeats. */
 export const retryDelaysMs: readonly number[] = [
   0,
   5 * secondMs,
@@ -100,23 +98,23 @@ export const retryDelaysMs: readonly number[] = [
   12 * hourMs,
 ];
 
-/** Jitter only ever adds, so that nobody is tried sooner than the schedule says. */
+/** Jitter only ever adds, so that no receiver is tried sooner than the schedule says. */
 const jitter = 0.2;
 
 /** Where its worker may still live, an attempt without an end counts as lost after this many times its own timeout. */
 const lostAfterTimeouts = 2;
 
-/** When an open attempt counts as lost for whoever looks at it, milliseconds since 1970. */
+/** When an open attempt counts as lost for every observer, milliseconds since 1970. */
 export function lostAtMs({ startedAt, timeoutMs }: Omit<OpenAttempt, 'worker'>): number {
   return Date.parse(startedAt) + lostAfterTimeouts * timeoutMs;
 }
 
-/** Whether nobody is at an open attempt any more: known at once of a worker that is gone, else by time. */
-export function isLost(open: OpenAttempt, { worker, workerIsGone }: Onlooker, nowMs: number): boolean {
-  return (workerIsGone && open.worker !== worker) || nowMs >= lostAtMs(open);
+/** Whether an open attempt will never end: known at once where its worker is dead, else by time. */
+export function isLost(open: OpenAttempt, { worker, ownerIsDead }: Observer, nowMs: number): boolean {
+  return (ownerIsDead && open.worker !== worker) || nowMs >= lostAtMs(open);
 }
 
-/** When the try after `attempts` tries is due. What the receiver asks for counts where it asks for more. */
+/** When the next attempt after that many is due. What the receiver asks for counts where it asks for more. */
 function nextAttemptMs(attempts: number, endedAt: string, random: number, retryAfterMs: number | null): number {
   const delayMs = retryDelaysMs[Math.min(attempts, retryDelaysMs.length - 1)] ?? 0;
   const jitteredMs = Math.round(delayMs * (1 + jitter * random));
@@ -141,15 +139,15 @@ export function evolve(state: Delivery, event: DeliveryEvent): Delivery {
   // Every stream begins with the request; anything else before it would be a defect and changes nothing.
   if (state.status === 'none') return state;
   const { request, linkBase, attempts, settled } = state;
-  const known = { request, linkBase, attempts, settled };
+  const facts = { request, linkBase, attempts, settled };
   switch (event.type) {
     case 'attempt.started': {
       const { attempt, at, timeoutMs, worker } = event.data;
-      return { ...known, status: 'sending', attempts: attempt, startedAt: at, timeoutMs, worker };
+      return { ...facts, status: 'sending', attempts: attempt, startedAt: at, timeoutMs, worker };
     }
     case 'attempt.ended': {
       const { next } = event.data;
-      const after = { ...known, settled: [...settled, ...event.data.settled] };
+      const after = { ...facts, settled: [...settled, ...event.data.settled] };
       switch (next.state) {
         case 'delivered':
           return { ...after, status: 'delivered' };
@@ -162,14 +160,10 @@ export function evolve(state: Delivery, event: DeliveryEvent): Delivery {
           return unreachable(next);
       }
     }
-    case 'attempt.lost': {
-      const { next } = event.data;
-      return next.policy === 'hold'
-        ? { ...known, status: 'held' }
-        : { ...known, status: 'waiting', nextAttemptAt: next.nextAttemptAt };
-    }
+    case 'attempt.lost':
+      return { ...facts, status: 'waiting', nextAttemptAt: event.data.next.nextAttemptAt };
     case 'delivery.expired':
-      return { ...known, status: 'expired', reason: 'expired' };
+      return { ...facts, status: 'expired', reason: 'expired' };
     default:
       return unreachable(event);
   }
@@ -177,29 +171,29 @@ export function evolve(state: Delivery, event: DeliveryEvent): Delivery {
 
 type EndAttempt = Extract<DeliveryCommand, { type: 'endAttempt' }>;
 
-/** A try that would come after the expiry will never be made: the delivery has expired now, for the reason it failed by. */
-function nextOf({ request }: Known, { attempt, at, outcome, random }: EndAttempt) {
-  switch (outcome.kind) {
+/** An attempt that would come after the expiry will never be made: the delivery has expired now, for the reason it failed by. */
+function nextOf({ request }: DeliveryFacts, { attempt, at, result, random }: EndAttempt) {
+  switch (result.kind) {
     case 'delivered':
       return { state: 'delivered' } as const;
     case 'refused':
-      return { state: 'failed', reason: outcome.reason } as const;
+      return { state: 'failed', reason: result.reason } as const;
     case 'retry': {
-      const dueMs = nextAttemptMs(attempt, at, random, outcome.retryAfterMs);
+      const dueMs = nextAttemptMs(attempt, at, random, result.retryAfterMs);
       return dueMs >= Date.parse(request.expiresAt)
-        ? ({ state: 'expired', reason: outcome.reason } as const)
+        ? ({ state: 'expired', reason: result.reason } as const)
         : ({ state: 'retrying', nextAttemptAt: timestamp(dueMs) } as const);
     }
     default:
-      return unreachable(outcome);
+      return unreachable(result);
   }
 }
 
-/** An answer that comes after its attempt was given up still counts while no other try has begun: it says that it arrived. */
-function counts(state: Exclude<Delivery, { status: 'none' }>, { attempt, outcome }: EndAttempt): boolean {
+/** A result that comes after its attempt was recorded as lost still counts while no other attempt has begun and it says delivered. */
+function counts(state: Exclude<Delivery, { status: 'none' }>, { attempt, result }: EndAttempt): boolean {
   if (state.attempts !== attempt) return false;
   if (state.status === 'sending') return true;
-  return (state.status === 'waiting' || state.status === 'held') && outcome.kind === 'delivered';
+  return state.status === 'waiting' && result.kind === 'delivered';
 }
 
 /** Final: nothing that comes later changes it. */
@@ -216,7 +210,7 @@ export function decide(command: DeliveryCommand, state: Delivery): readonly Deli
   if (isEnded(state)) return [];
   switch (command.type) {
     case 'startAttempt': {
-      // Somebody else is at it, it is held, or it is too early: the caller sees by the missing event that it may not send.
+      // Another worker is sending it, or it is too early: the caller sees by the missing event that it may not send.
       if (state.status !== 'waiting' || Date.parse(command.at) < Date.parse(state.nextAttemptAt)) return [];
       const { at, timeoutMs, worker, request } = command;
       if (hasExpired(state.request, at)) return [{ type: 'delivery.expired', data: { at } }];
@@ -225,18 +219,16 @@ export function decide(command: DeliveryCommand, state: Delivery): readonly Deli
     case 'endAttempt': {
       if (!counts(state, command)) return [];
       const { attempt, at, result } = command;
-      const settled = command.settled.filter(({ part }) => !state.settled.some((earlier) => earlier.part === part));
-      return [{ type: 'attempt.ended', data: { attempt, at, result, settled, next: nextOf(state, command) } }];
+      const settled = result.settled.filter(({ part }) => !state.settled.some((earlier) => earlier.part === part));
+      const next = nextOf(state, command);
+      return [{ type: 'attempt.ended', data: { attempt, at, result: result.record, settled, next } }];
     }
     case 'loseAttempt': {
-      const { attempt, at, onlooker, policy, random } = command;
+      const { attempt, at, observer, random } = command;
       if (state.status !== 'sending' || state.attempts !== attempt) return [];
-      if (!isLost(state, onlooker, Date.parse(at))) return [];
-      const next =
-        policy === 'hold'
-          ? ({ policy } as const)
-          : ({ policy, nextAttemptAt: timestamp(nextAttemptMs(attempt, at, random, null)) } as const);
-      return [{ type: 'attempt.lost', data: { attempt, at, next } }];
+      if (!isLost(state, observer, Date.parse(at))) return [];
+      const nextAttemptAt = timestamp(nextAttemptMs(attempt, at, random, null));
+      return [{ type: 'attempt.lost', data: { attempt, at, next: { policy: 'retry', nextAttemptAt } } }];
     }
     case 'expireDelivery':
       if (state.status !== 'waiting' || !hasExpired(state.request, command.at)) return [];
@@ -246,4 +238,4 @@ export function decide(command: DeliveryCommand, state: Delivery): readonly Deli
   }
 }
 
-export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent> = { initial, evolve, decide };
+export const deliveryDecider: Decider<Delivery, DeliveryCommand, DeliveryEvent> = { initial, evolve, decide };

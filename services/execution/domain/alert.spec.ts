@@ -1,15 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { backsOff, type AlertState } from '#contracts/run';
-import { decideAlert, initialAlert, type Finding, type Judgement, type Listening } from './alert.js';
+import { decideAlert, initialAlert, type Finding, type AlertDecision, type AlertContext } from './alert.js';
 
-const everybody: Listening = {
+const everybody: AlertContext = {
   policy: { notifyOn: 'became_true', errorThreshold: 3 },
   paused: false,
   codeRevision: 0,
   actions: [{ enabled: true, on: ['triggered', 'recovered', 'error'] }],
 };
-const triggersOnly: Listening = { ...everybody, actions: [{ enabled: true, on: ['triggered'] }] };
+const triggersOnly: AlertContext = { ...everybody, actions: [{ enabled: true, on: ['triggered'] }] };
 
 let slot = 0;
 function finding(outcome: boolean | null, more: Partial<Finding> = {}): Finding {
@@ -31,7 +31,11 @@ function finding(outcome: boolean | null, more: Partial<Finding> = {}): Finding 
 }
 
 /** Outcomes in a row (null: an error), from the beginning; what each decision was. */
-function play(outcomes: readonly (boolean | null)[], task: Listening, from: AlertState = initialAlert): Judgement[] {
+function play(
+  outcomes: readonly (boolean | null)[],
+  task: AlertContext,
+  from: AlertState = initialAlert,
+): AlertDecision[] {
   let alert = from;
   return outcomes.map((outcome) => {
     const judgement = decideAlert(alert, finding(outcome), task);
@@ -39,8 +43,8 @@ function play(outcomes: readonly (boolean | null)[], task: Listening, from: Aler
     return judgement;
   });
 }
-const reasons = (judgements: readonly Judgement[]): string[] => judgements.map(({ decision }) => decision.reason);
-const after = (judgements: readonly Judgement[]): AlertState => judgements.at(-1)?.alert ?? initialAlert;
+const reasons = (judgements: readonly AlertDecision[]): string[] => judgements.map(({ decision }) => decision.reason);
+const after = (judgements: readonly AlertDecision[]): AlertState => judgements.at(-1)?.alert ?? initialAlert;
 
 describe('became_true', () => {
   it('notifies on a first run that is true', () => {
@@ -59,7 +63,7 @@ describe('became_true', () => {
   it('notifies each time the condition becomes true anew, and tells that it ended', () => {
     const played = play([false, true, false, false, true], everybody);
     expect(reasons(played)).toEqual(['not_true', 'became_true', 'recovered', 'not_true', 'became_true']);
-    expect(played.map(({ tellings }) => tellings[0]?.occasion)).toEqual([
+    expect(played.map(({ intents }) => intents[0]?.dedupKey)).toEqual([
       undefined,
       'condition:1',
       'condition:1',
@@ -73,7 +77,7 @@ describe('became_true', () => {
   });
 
   it('ignores actions that are switched off', () => {
-    const off: Listening = { ...everybody, actions: [{ enabled: false, on: ['triggered'] }] };
+    const off: AlertContext = { ...everybody, actions: [{ enabled: false, on: ['triggered'] }] };
     expect(reasons(play([true], off))).toEqual(['no_actions']);
   });
 });
@@ -94,9 +98,9 @@ describe('errors', () => {
 
   it('are told once at the threshold, and their end once', () => {
     const played = play([null, null, null, null, false, null], everybody);
-    expect(played.flatMap(({ tellings }) => tellings)).toEqual([
-      { kind: 'error', occasion: 'health:1', transition: { kind: 'health', from: 'ok', to: 'error' } },
-      { kind: 'recovered', occasion: 'health:1', transition: { kind: 'health', from: 'error', to: 'ok' } },
+    expect(played.flatMap(({ intents }) => intents)).toEqual([
+      { kind: 'error', dedupKey: 'health:1', transition: { kind: 'health', from: 'ok', to: 'error' } },
+      { kind: 'recovered', dedupKey: 'health:1', transition: { kind: 'health', from: 'error', to: 'ok' } },
     ]);
   });
 
@@ -108,7 +112,7 @@ describe('errors', () => {
 
   it('tell both when the first good run is also the first true one', () => {
     const [last] = play([null, null, null, true], everybody).slice(-1);
-    expect(last?.tellings.map(({ kind }) => kind)).toEqual(['triggered', 'recovered']);
+    expect(last?.intents.map(({ kind }) => kind)).toEqual(['triggered', 'recovered']);
     expect(last?.decision.reason).toBe('became_true');
   });
 });
@@ -116,7 +120,7 @@ describe('errors', () => {
 describe('a change of the task', () => {
   it('forgets the condition but not what was told', () => {
     const told = after(play([true], everybody));
-    const edited: Listening = { ...everybody, codeRevision: 4 };
+    const edited: AlertContext = { ...everybody, codeRevision: 4 };
     const [still] = play([true], edited, told);
     expect(still?.decision).toMatchObject({ notify: false, reason: 'still_true' });
     const [ended] = play([false], edited, told);
@@ -142,7 +146,7 @@ describe('manual runs', () => {
     const run = finding(true, { trigger: 'manual', force: true });
     const judged = decideAlert(told, run, everybody);
     expect(judged.decision).toMatchObject({ notify: true, reason: 'forced' });
-    expect(judged.tellings[0]?.occasion).toBe(`forced:${run.runId}`);
+    expect(judged.intents[0]?.dedupKey).toBe(`forced:${run.runId}`);
     const no = decideAlert(told, finding(false, { trigger: 'manual', force: true }), triggersOnly);
     expect(no.decision.notify).toBe(false);
   });
@@ -162,7 +166,7 @@ describe('order', () => {
     const judged = decideAlert(told, early, everybody);
     expect(judged).toMatchObject({
       late: true,
-      tellings: [],
+      intents: [],
       alert: { ...told, recentRuns: [...told.recentRuns, early.runId] },
     });
     expect(judged.decision.notify).toBe(false);
@@ -172,13 +176,13 @@ describe('order', () => {
 describe('runs that the own network kept from their pages', () => {
   it('are no error of the page: they neither count nor end a row, and nobody is told', () => {
     const ours = (): Finding => finding(null, { isOwnNetwork: true });
-    const task: Listening = { ...everybody, policy: { notifyOn: 'became_true', errorThreshold: 2 } };
+    const task: AlertContext = { ...everybody, policy: { notifyOn: 'became_true', errorThreshold: 2 } };
     let alert = after(play([true, null], task));
     for (let run = 0; run < 5; run += 1) {
       const judged = decideAlert(alert, ours(), task);
       expect(judged).toMatchObject({
         decision: { notify: false, reason: 'error_below_threshold' },
-        tellings: [],
+        intents: [],
         alert: { health: 'ok', consecutiveErrors: 1, condition: 'true', told: 'true' },
       });
       ({ alert } = judged);
@@ -189,7 +193,7 @@ describe('runs that the own network kept from their pages', () => {
 
 describe('runs that had to be ended from outside', () => {
   const ended = (): Finding => finding(null, { endedFromOutside: true });
-  const patient: Listening = { ...everybody, policy: { notifyOn: 'became_true', errorThreshold: 100 } };
+  const patient: AlertContext = { ...everybody, policy: { notifyOn: 'became_true', errorThreshold: 100 } };
   /** What the judgements of these findings leave behind. */
   const left = (findings: readonly Finding[], task = patient, from = initialAlert): AlertState =>
     findings.reduce((alert, each) => decideAlert(alert, each, task).alert, from);
@@ -213,7 +217,7 @@ describe('runs that had to be ended from outside', () => {
     expect(backsOff(left([finding(null)], patient, before))).toBe(true);
     const good = decideAlert(before, finding(false), patient);
     expect([backsOff(good.alert), good.alert.health]).toEqual([false, 'ok']);
-    expect(good.tellings).toMatchObject([{ kind: 'recovered' }]);
+    expect(good.intents).toMatchObject([{ kind: 'recovered' }]);
   });
 
   it('are forgotten when the code changes', () => {
@@ -230,8 +234,8 @@ describe('whatever happens', () => {
   it('tells of true exactly once per rise, counting only runs without error', () => {
     fc.assert(
       fc.property(anyOutcomes, (outcomes) => {
-        const triggered = play(outcomes, everybody).flatMap(({ tellings }) =>
-          tellings.filter(({ kind }) => kind === 'triggered'),
+        const triggered = play(outcomes, everybody).flatMap(({ intents }) =>
+          intents.filter(({ kind }) => kind === 'triggered'),
         );
         const good = outcomes.filter((outcome) => outcome !== null);
         const rises = good.filter((outcome, index) => outcome && good[index - 1] !== true).length;
@@ -240,11 +244,11 @@ describe('whatever happens', () => {
     );
   });
 
-  it('never tells two things under one occasion and kind', () => {
+  it('never tells two things under one dedupKey and kind', () => {
     fc.assert(
       fc.property(anyOutcomes, (outcomes) => {
-        const keys = play(outcomes, everybody).flatMap(({ tellings }) =>
-          tellings.map(({ kind, occasion }) => `${kind}|${occasion}`),
+        const keys = play(outcomes, everybody).flatMap(({ intents }) =>
+          intents.map(({ kind, dedupKey }) => `${kind}|${dedupKey}`),
         );
         expect(new Set(keys).size).toBe(keys.length);
       }),

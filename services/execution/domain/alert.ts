@@ -1,4 +1,4 @@
-/** From an outcome to a decision: pure, so that the same results under the same policy always tell the same people. */
+/** From an outcome to a decision: pure, so that the same results under the same policy always make the same notifications. */
 import type { NotificationKind, StoredAction } from '#contracts/action';
 import type { Decision, DecisionReason, Policy, Transition } from '#contracts/policy';
 import { backsOff, type AlertState } from '#contracts/run';
@@ -38,7 +38,7 @@ export interface Finding {
 }
 
 /** What of a task bears on the decision. */
-export interface Listening {
+export interface AlertContext {
   readonly policy: Policy;
   readonly paused: boolean;
   /** The last revision that edited the code or unpaused. */
@@ -46,22 +46,22 @@ export interface Listening {
   readonly actions: readonly Pick<StoredAction, 'enabled' | 'on'>[];
 }
 
-/** Something to tell. `occasion` makes the delivery's id: the same edge is never told under two ids. */
-export interface Telling {
+/** A notification to make. `dedupKey` makes the delivery's id: one edge never gets two ids. */
+export interface NotificationIntent {
   readonly kind: NotificationKind;
-  readonly occasion: string;
+  readonly dedupKey: string;
   readonly transition: Transition | null;
 }
 
-export interface Judgement {
+export interface AlertDecision {
   readonly decision: Decision;
-  readonly tellings: readonly Telling[];
+  readonly intents: readonly NotificationIntent[];
   readonly alert: AlertState;
   /** The slot was decided before: kept, without a transition. */
   readonly late: boolean;
 }
 
-const runsRemembered = 16;
+const maxRecentRuns = 16;
 
 /** The run has been recorded already, so it is not decided again. */
 export function isRecorded(alert: AlertState, runId: string): boolean {
@@ -72,23 +72,23 @@ interface Step {
   readonly alert: AlertState;
   readonly reason: DecisionReason;
   readonly transition: Transition | null;
-  readonly telling: Telling | null;
+  readonly intent: NotificationIntent | null;
 }
 
-const listens = (task: Listening, kind: NotificationKind): boolean =>
+const subscribes = (task: AlertContext, kind: NotificationKind): boolean =>
   task.actions.some(({ enabled, on }) => enabled && on.includes(kind));
 
-/** What is worth telling is told if somebody listens and the task is not paused. */
-function tell(
-  task: Listening,
+/** Emits an intent unless the task is paused or no enabled action subscribes. */
+function notify(
+  task: AlertContext,
   kind: NotificationKind,
-  occasion: string,
+  dedupKey: string,
   reason: DecisionReason,
   transition: Transition | null,
-): Pick<Step, 'reason' | 'transition' | 'telling'> {
-  if (task.paused) return { reason: 'paused', transition, telling: null };
-  if (!listens(task, kind)) return { reason: 'no_actions', transition, telling: null };
-  return { reason, transition, telling: { kind, occasion, transition } };
+): Pick<Step, 'reason' | 'transition' | 'intent'> {
+  if (task.paused) return { reason: 'paused', transition, intent: null };
+  if (!subscribes(task, kind)) return { reason: 'no_actions', transition, intent: null };
+  return { reason, transition, intent: { kind, dedupKey, transition } };
 }
 
 /** How many runs in a row had to be ended: another failure ends the row, unless it is so long that only a good run does. */
@@ -102,51 +102,52 @@ function countEnded(alert: AlertState, { endedFromOutside, outcome }: Finding): 
  * Errors never change the condition; they have an edge of their own at `errorThreshold` in a row, and at once where the
  * task backs off.
  */
-function afterError(alert: AlertState, task: Listening): Step {
+function afterError(alert: AlertState, task: AlertContext): Step {
   const consecutiveErrors = alert.consecutiveErrors + 1;
   const counted = { ...alert, consecutiveErrors };
   if (consecutiveErrors < task.policy.errorThreshold && !backsOff(alert)) {
-    return { alert: counted, reason: 'error_below_threshold', transition: null, telling: null };
+    return { alert: counted, reason: 'error_below_threshold', transition: null, intent: null };
   }
-  if (alert.health === 'error') return { alert: counted, reason: 'not_changed', transition: null, telling: null };
+  if (alert.health === 'error') return { alert: counted, reason: 'not_changed', transition: null, intent: null };
   const healthEpisode = alert.healthEpisode + 1;
   const transition: Transition = { kind: 'health', from: 'ok', to: 'error' };
-  const told = tell(task, 'error', `health:${healthEpisode}`, 'error_threshold', transition);
-  return { ...told, alert: { ...counted, health: 'error', healthEpisode, healthTold: told.telling !== null } };
+  const step = notify(task, 'error', `health:${healthEpisode}`, 'error_threshold', transition);
+  return { ...step, alert: { ...counted, health: 'error', healthEpisode, healthTold: step.intent !== null } };
 }
 
-/** The first good run after an error ends it; the end is told where the error was. */
-function afterHealthy(alert: AlertState, task: Listening): Step | null {
+/** The first good run after an error ends it; recovery notifies where the error did. */
+function afterHealthy(alert: AlertState, task: AlertContext): Step | null {
   const healthy: AlertState = { ...alert, consecutiveErrors: 0, health: 'ok', healthTold: false };
   if (alert.health === 'ok') return null;
   const transition: Transition = { kind: 'health', from: 'error', to: 'ok' };
-  if (!alert.healthTold) return { alert: healthy, reason: 'not_changed', transition, telling: null };
-  return { ...tell(task, 'recovered', `health:${alert.healthEpisode}`, 'recovered', transition), alert: healthy };
+  if (!alert.healthTold) return { alert: healthy, reason: 'not_changed', transition, intent: null };
+  return { ...notify(task, 'recovered', `health:${alert.healthEpisode}`, 'recovered', transition), alert: healthy };
 }
 
-/** `became_true`: what is found is compared with what was last told, not with what was last found. */
-function afterOutcome(alert: AlertState, outcome: boolean, task: Listening): Step {
+/** `became_true`: the outcome is compared with the one last notified, not with the last outcome. */
+function afterOutcome(alert: AlertState, outcome: boolean, task: AlertContext): Step {
   const to = outcome ? 'true' : 'false';
+  const { told: lastNotified } = alert;
   const found: AlertState = { ...alert, condition: to };
   const transition: Transition | null =
     alert.condition === to ? null : { kind: 'condition', from: alert.condition, to };
   if (outcome) {
-    if (alert.told === 'true') return { alert: found, reason: 'still_true', transition, telling: null };
+    if (lastNotified === 'true') return { alert: found, reason: 'still_true', transition, intent: null };
     const episode = alert.episode + 1;
-    const told = tell(task, 'triggered', `condition:${episode}`, 'became_true', transition);
-    // A paused task was not told: once it goes on, what still holds is news.
-    if (told.reason === 'paused') return { ...told, alert: found };
-    return { ...told, alert: { ...found, episode, told: 'true' } };
+    const step = notify(task, 'triggered', `condition:${episode}`, 'became_true', transition);
+    // A paused task notifies no one: once it is resumed, a condition that still holds notifies.
+    if (step.reason === 'paused') return { ...step, alert: found };
+    return { ...step, alert: { ...found, episode, told: 'true' } };
   }
-  if (alert.told !== 'true') return { alert: found, reason: 'not_true', transition, telling: null };
-  const told = tell(task, 'recovered', `condition:${alert.episode}`, 'recovered', transition);
-  if (told.reason === 'paused') return { ...told, alert: found };
-  return { ...told, alert: { ...found, told: 'false' } };
+  if (lastNotified !== 'true') return { alert: found, reason: 'not_true', transition, intent: null };
+  const step = notify(task, 'recovered', `condition:${alert.episode}`, 'recovered', transition);
+  if (step.reason === 'paused') return { ...step, alert: found };
+  return { ...step, alert: { ...found, told: 'false' } };
 }
 
-function judge(alert: AlertState, finding: Finding, task: Listening): readonly Step[] {
+function stepsAfter(alert: AlertState, finding: Finding, task: AlertContext): readonly Step[] {
   if (finding.isOwnNetwork === true) {
-    return [{ alert, reason: 'error_below_threshold', transition: null, telling: null }];
+    return [{ alert, reason: 'error_below_threshold', transition: null, intent: null }];
   }
   if (finding.outcome === null) return [afterError(alert, task)];
   const healthy = afterHealthy(alert, task);
@@ -159,47 +160,47 @@ function remember(alert: AlertState, { runId, trigger, scheduledFor }: Finding, 
   return {
     ...alert,
     lastSlot: trigger === 'schedule' && !late ? scheduledFor : alert.lastSlot,
-    recentRuns: [...alert.recentRuns, runId].slice(-runsRemembered),
+    recentRuns: [...alert.recentRuns, runId].slice(-maxRecentRuns),
   };
 }
 
-/** Editing the code or unpausing forgets the condition, but not what people were told. */
+/** Editing the code or unpausing forgets the condition, but not the outcome last notified. */
 function forget(alert: AlertState, codeRevision: number): AlertState {
   if (alert.codeRevision >= codeRevision) return alert;
   const { timesEnded: _timesEnded, ...rest } = alert;
   return { ...rest, condition: 'unknown', codeRevision };
 }
 
-function forced(finding: Finding): Telling {
-  return { kind: 'triggered', occasion: `forced:${finding.runId}`, transition: null };
+function forced(finding: Finding): NotificationIntent {
+  return { kind: 'triggered', dedupKey: `forced:${finding.runId}`, transition: null };
 }
 
-/** The decision, what is to be told, and what is known afterwards. */
-export function decideAlert(before: AlertState, finding: Finding, task: Listening): Judgement {
+/** The decision, the notifications to make, and the alert state afterwards. */
+export function decideAlert(before: AlertState, finding: Finding, task: AlertContext): AlertDecision {
   const known = forget(before, task.codeRevision);
   const late = finding.trigger === 'schedule' && before.lastSlot !== null && finding.scheduledFor <= before.lastSlot;
   const quiet = (reason: DecisionReason): Decision => ({ notify: false, reason, transition: null });
-  if (late) return { decision: quiet('not_changed'), tellings: [], alert: remember(before, finding, late), late };
+  if (late) return { decision: quiet('not_changed'), intents: [], alert: remember(before, finding, late), late };
   if (finding.dryRun) {
-    return { decision: quiet('dry_run'), tellings: [], alert: remember(before, finding, late), late };
+    return { decision: quiet('dry_run'), intents: [], alert: remember(before, finding, late), late };
   }
-  const steps = judge(countEnded(known, finding), finding, task);
+  const steps = stepsAfter(countEnded(known, finding), finding, task);
   const [first] = steps;
-  const last = steps.find(({ telling }) => telling !== null) ?? first;
+  const last = steps.find(({ intent }) => intent !== null) ?? first;
   const alert: AlertState = {
     ...remember(first?.alert ?? known, finding, late),
     previous: { outcome: finding.outcome, values: finding.values, at: finding.finishedAt },
     state: finding.state ?? before.state,
   };
-  const tellings = steps.flatMap(({ telling }) => (telling === null ? [] : [telling]));
-  if (finding.force && finding.outcome === true && !tellings.some(({ kind }) => kind === 'triggered')) {
+  const intents = steps.flatMap(({ intent }) => (intent === null ? [] : [intent]));
+  if (finding.force && finding.outcome === true && !intents.some(({ kind }) => kind === 'triggered')) {
     const decision: Decision = { notify: true, reason: 'forced', transition: first?.transition ?? null };
-    return { decision, tellings: [...tellings, forced(finding)], alert, late };
+    return { decision, intents: [...intents, forced(finding)], alert, late };
   }
   const decision: Decision = {
-    notify: tellings.length > 0,
+    notify: intents.length > 0,
     reason: last?.reason ?? 'not_changed',
     transition: last?.transition ?? null,
   };
-  return { decision, tellings, alert, late };
+  return { decision, intents, alert, late };
 }

@@ -12,7 +12,7 @@ import type { JsonObject } from '#runtime/json';
 import { silentLogger } from '#runtime/logger';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
 import { createEventVault } from '#vault/event-vault';
-import { House } from '../../delivery.kit.js';
+import { DeliveryHarness } from '../../delivery.kit.js';
 import type { DeliveryWorker } from '../../worker.js';
 import { createMailer, type Mailer } from './smtp.js';
 
@@ -24,7 +24,7 @@ interface Mail {
 
 const timeouts = { connectMs: 2_000, greetingMs: 300, silenceMs: 600, totalMs: 3_000 };
 
-let house: House;
+let harness: DeliveryHarness;
 let outbound: Outbound;
 let mails: Mail[];
 let closers: (() => Promise<void>)[];
@@ -34,7 +34,7 @@ beforeEach(() => {
   closers = [];
   const eventStore = createSqliteEventStore(':memory:');
   outbound = createOutbound({ egressAllow: ['127.0.0.1'], egressProxyUrl: null, userAgent: 'Meerkat' });
-  house = new House({
+  harness = new DeliveryHarness({
     eventStore,
     readStore: createSqliteReadStore(':memory:'),
     bus: createSqliteBus(':memory:', silentLogger),
@@ -45,7 +45,7 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  await house.close();
+  await harness.close();
   for (const close of closers) await close();
 });
 
@@ -98,18 +98,18 @@ async function raw(talk: (socket: Socket) => void): Promise<string> {
 function start(server: string | null, login = ''): DeliveryWorker {
   const mailer: Mailer | null = server === null ? null : createMailer(`smtp://${login}${server}`, outbound, timeouts);
   if (mailer !== null) closers.unshift(async () => mailer.close());
-  const worker = house.worker({ sender: house.sender(mailer) });
+  const worker = harness.worker({ sender: harness.sender(mailer) });
   worker.start();
   return worker;
 }
 
 async function ask(worker: DeliveryWorker, config: JsonObject = { to: 'anna@example.com', subject: 's' }) {
-  return house.ask({ type: 'email', config }, (id, dueMs) => worker.offer(id, dueMs));
+  return harness.ask({ type: 'email', config }, (id, dueMs) => worker.offer(id, dueMs));
 }
 
 async function whenDue(worker: DeliveryWorker, { id, dueAt }: DeliveryDocument): Promise<void> {
-  house.clock.nowMs = Date.parse(dueAt ?? '');
-  worker.offer(id, house.clock.nowMs);
+  harness.clock.nowMs = Date.parse(dueAt ?? '');
+  worker.offer(id, harness.clock.nowMs);
 }
 
 function headerOf(mail: Mail | undefined, name: string): string | undefined {
@@ -126,7 +126,7 @@ describe('a delivery by mail', () => {
       replyTo: 'ops@example.com',
       subject: '{{ task.name }} – {{ value }}',
     });
-    const document = await house.untilState(id, 'delivered');
+    const document = await harness.untilState(id, 'delivered');
     expect(document.attempts).toMatchObject([
       {
         request: { method: 'smtp', url: 'a…@example.com, b…@example.com, c…@example.com and 1 more' },
@@ -143,7 +143,7 @@ describe('a delivery by mail', () => {
     expect(headerOf(mail, 'To')).toBe('anna@example.com, ben@example.com');
     expect(headerOf(mail, 'Reply-To')).toBe('ops@example.com');
     expect(mail?.source).not.toContain('dora');
-    expect(JSON.stringify([document, house.logged])).not.toMatch(/anna|dora|cleo/);
+    expect(JSON.stringify([document, harness.logged])).not.toMatch(/anna|dora|cleo/);
   });
 
   it('that is put off is repeated, the same byte for byte', async () => {
@@ -154,11 +154,11 @@ describe('a delivery by mail', () => {
       }),
     );
     const id = await ask(worker);
-    const document = await house.untilState(id, 'retrying');
+    const document = await harness.untilState(id, 'retrying');
     expect(document).toMatchObject({ reason: 'smtp_deferred', attempts: [{ response: { status: 451 } }] });
     expect(document.attempts[0]?.response?.body).toContain('<a…@example.com>');
     await whenDue(worker, document);
-    await house.untilState(id, 'delivered');
+    await harness.untilState(id, 'delivered');
     expect(mails).toHaveLength(1);
   });
 
@@ -178,8 +178,8 @@ describe('a delivery by mail', () => {
       }),
     );
     const id = await ask(worker, { to: 'a@example.com', subject: 's', body: '<p>{{ message }}</p>', format: 'html' });
-    await whenDue(worker, await house.untilState(id, 'retrying'));
-    await house.untilState(id, 'delivered');
+    await whenDue(worker, await harness.untilState(id, 'retrying'));
+    await harness.untilState(id, 'delivered');
     expect(sources).toHaveLength(2);
     expect(sources[1]).toBe(sources[0]);
     expect(sources[0]).toContain('multipart/alternative');
@@ -190,7 +190,7 @@ describe('a delivery by mail', () => {
       await smtp({ onRcptTo: (_address, _session, done) => done(refuse(550, 'no such user anna@example.com')) }),
     );
     const id = await ask(worker);
-    const document = await house.untilState(id, 'failed');
+    const document = await harness.untilState(id, 'failed');
     expect(document).toMatchObject({ reason: 'smtp_refused', attempts: [{ response: { status: 550 } }] });
     expect(JSON.stringify(document)).not.toContain('anna');
   });
@@ -207,13 +207,13 @@ describe('a delivery by mail', () => {
     );
     const to = ['anna@example.com', 'ben@example.com', 'cleo@example.com'];
     const id = await ask(worker, { to, subject: 's' });
-    const first = await house.untilState(id, 'retrying');
+    const first = await harness.untilState(id, 'retrying');
     expect(first.attempts[0]).toMatchObject({
       response: { status: 450 },
       error: { reason: 'smtp_deferred', message: expect.stringContaining('1 of 3 recipients have it') },
     });
     await whenDue(worker, first);
-    const last = await house.untilState(id, 'failed');
+    const last = await harness.untilState(id, 'failed');
     expect(last.reason).toBe('smtp_refused');
     expect(last.attempts[1]?.error?.message).toContain('2 of 3 recipients have it');
     expect(mails.map((mail) => mail.to)).toEqual([['anna@example.com'], ['ben@example.com']]);
@@ -225,7 +225,7 @@ describe('a delivery by mail', () => {
     const server = await smtp();
     await closers.pop()?.();
     const id = await ask(start(server));
-    expect(await house.untilState(id, 'retrying')).toMatchObject({ reason: 'connect_failed' });
+    expect(await harness.untilState(id, 'retrying')).toMatchObject({ reason: 'connect_failed' });
   });
 
   it.each<[string, (socket: Socket) => void, ...string[]]>([
@@ -253,7 +253,7 @@ describe('a delivery by mail', () => {
     ],
   ])('to a server that %s is repeated', async (_what, talk, ...reasons) => {
     const id = await ask(start(await raw(talk)));
-    const document = await house.untilState(id, 'retrying');
+    const document = await harness.untilState(id, 'retrying');
     expect(reasons).toContain(document.reason);
     expect(document.attempts).toHaveLength(1);
   });
@@ -271,7 +271,7 @@ describe('a delivery by mail', () => {
       sockets.push(socket, other);
     });
     const id = await ask(start(through));
-    expect(await house.untilState(id, 'retrying')).toMatchObject({ reason: 'connection_lost' });
+    expect(await harness.untilState(id, 'retrying')).toMatchObject({ reason: 'connection_lost' });
     expect(mails).toHaveLength(0);
   });
 
@@ -282,20 +282,20 @@ describe('a delivery by mail', () => {
       onAuth: (_auth, _session, done) => done(refuse(535, 'no')),
     });
     const id = await ask(start(server, 'user:canary-password@'));
-    const document = await house.untilState(id, 'retrying');
+    const document = await harness.untilState(id, 'retrying');
     expect(document).toMatchObject({ reason: 'smtp_login_refused', attempts: [{ response: { status: 535 } }] });
-    expect(JSON.stringify([document, house.logged])).not.toContain('canary');
+    expect(JSON.stringify([document, harness.logged])).not.toContain('canary');
   });
 
   it('without a mail server fails for good', async () => {
     const id = await ask(start(null));
-    expect(await house.untilState(id, 'failed')).toMatchObject({ reason: 'smtp_not_configured' });
+    expect(await harness.untilState(id, 'failed')).toMatchObject({ reason: 'smtp_not_configured' });
   });
 
   it('cannot be given another recipient or header by the page', async () => {
     const worker = start(await smtp());
     const evil = 'x\r\nBcc: eve@example.com\r\n\r\n.\r\nMAIL FROM:<eve@example.com>\r\n';
-    const id = await house.ask(
+    const id = await harness.ask(
       {
         type: 'email',
         config: { to: 'anna@example.com', subject: '{{ values.evil }}', body: '{{ values.evil }}' },
@@ -312,7 +312,7 @@ describe('a delivery by mail', () => {
       },
       (one, dueMs) => worker.offer(one, dueMs),
     );
-    await house.untilState(id, 'delivered');
+    await harness.untilState(id, 'delivered');
     expect(mails).toHaveLength(1);
     expect(mails[0]?.to).toEqual(['anna@example.com']);
     const head = mails[0]?.source.split('\r\n\r\n')[0] ?? '';

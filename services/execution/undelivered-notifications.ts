@@ -1,4 +1,4 @@
-/** Notifications that no delivery was begun for: kept until one is, emitted again where that takes too long. */
+/** Notifications without a delivery: kept until it is requested, emitted again where that takes too long. */
 import type { Bus } from '#bus/bus';
 import type { DeliveryEvent, NotificationRequest } from '#contracts/delivery';
 import type { RunEvent } from '#contracts/run';
@@ -6,31 +6,30 @@ import { decodeEvent } from '#event-store/codec';
 import type { EventMetadata, RecordedEvent } from '#event-store/event-store';
 import type { LeasedWork, Leases } from '#leases/leases';
 import { startSweep } from '#leases/sweep';
+import type { Projected } from '#read-store/projected';
 import type { ReadStore, ViewDefinition } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import type { Logger } from '#runtime/logger';
 import { notificationRequested } from './publish.js';
 
-interface Unanswered {
+interface UndeliveredNotifications {
   readonly since: string;
   readonly notifications: readonly NotificationRequest[];
   readonly metadata: EventMetadata;
 }
 
 /** One document per run that has such notifications. */
-export const unansweredView: ViewDefinition<Unanswered> = {
+const undeliveredView: ViewDefinition<UndeliveredNotifications> = {
   name: 'unanswered_notifications',
   fields: ['since'],
   indexes: [['since']],
 };
 
-export const unansweredPrefixes = ['run-', 'dlv-'] as const;
-
 const sweepEveryMs = 30_000;
 const overdueMs = 30_000;
-const sweptAtOnce = 500;
+const maxPerSweep = 500;
 
-export function idOf(recorded: RecordedEvent): string | null {
+function idOf(recorded: RecordedEvent): string | null {
   const event = decodeEvent<RunEvent | DeliveryEvent>(recorded);
   if (event.type === 'run.recorded') {
     return event.data.notifications.length > 0 ? event.data.result.runId : null;
@@ -38,8 +37,7 @@ export function idOf(recorded: RecordedEvent): string | null {
   return event.type === 'delivery.requested' ? event.data.request.executionId : null;
 }
 
-/** Pure: the same events give the same bytes. */
-export function reduce(document: Unanswered | null, recorded: RecordedEvent): Unanswered | null {
+function reduce(document: UndeliveredNotifications | null, recorded: RecordedEvent): UndeliveredNotifications | null {
   const event = decodeEvent<RunEvent | DeliveryEvent>(recorded);
   if (event.type === 'run.recorded') {
     const { result, notifications } = event.data;
@@ -51,12 +49,19 @@ export function reduce(document: Unanswered | null, recorded: RecordedEvent): Un
   return notifications.length === 0 ? null : { ...document, notifications };
 }
 
+export const undeliveredProjection: Projected<UndeliveredNotifications> = {
+  view: undeliveredView,
+  prefixes: ['run-', 'dlv-'],
+  idOf,
+  reduce,
+};
+
 /** Returns how many notifications were emitted again. */
-export async function sweepUnanswered(readStore: ReadStore, bus: Bus, clock: Clock): Promise<number> {
-  const { documents } = await readStore.page(unansweredView, {
+async function redispatch(readStore: ReadStore, bus: Bus, clock: Clock): Promise<number> {
+  const { documents } = await readStore.page(undeliveredView, {
     where: [{ field: 'since', from: '', to: toTimestamp(clock.now() - overdueMs) }],
     sort: [{ field: 'since', descending: false }],
-    limit: sweptAtOnce,
+    limit: maxPerSweep,
     offset: 0,
     count: false,
   });
@@ -67,7 +72,7 @@ export async function sweepUnanswered(readStore: ReadStore, bus: Bus, clock: Clo
   return messages.length;
 }
 
-export interface SweeperParts {
+export interface RedispatcherDeps {
   readonly readStore: ReadStore;
   readonly bus: Bus;
   readonly leases: Leases;
@@ -75,14 +80,14 @@ export interface SweeperParts {
   readonly logger: Logger;
 }
 
-export function startSweeper({ readStore, bus, leases, clock, logger }: SweeperParts): LeasedWork {
+export function startRedispatcher({ readStore, bus, leases, clock, logger }: RedispatcherDeps): LeasedWork {
   return startSweep({
     leases,
     name: 'unanswered-notifications',
     everyMs: sweepEveryMs,
     logger,
     async sweep() {
-      const again = await sweepUnanswered(readStore, bus, clock);
+      const again = await redispatch(readStore, bus, clock);
       if (again > 0) logger.warn({ notifications: again }, 'notifications without a delivery were emitted again');
     },
   });

@@ -1,16 +1,10 @@
-/** What an attempt came to: many parts, one outcome and one record. */
-import type { AttemptResult, RequestSummary, SettledPart } from '#contracts/delivery';
+/** From the verdicts of the parts to the one result of an attempt. */
+import type { RequestSummary, SettledPart } from '#contracts/delivery';
 import type { PartVerdict } from './channels/channel.js';
 import { keep } from './channels/summary.js';
-import type { AttemptOutcome } from './domain/delivery.js';
+import type { AttemptResult, AttemptResultKind } from './domain/delivery.js';
 
-export interface AttemptReport {
-  readonly result: AttemptResult;
-  readonly settled: readonly SettledPart[];
-  readonly outcome: AttemptOutcome;
-}
-
-export interface Attempted {
+export interface TriedParts {
   /** Of each part that was tried. */
   readonly verdicts: readonly PartVerdict[];
   /** Parts settled by earlier attempts. */
@@ -18,7 +12,7 @@ export interface Attempted {
   readonly parts: number;
   /** What a part is called: `recipient`, `request`. */
   readonly partName: string;
-  /** Where each part goes, in case it is the one that is told of. */
+  /** Where each part goes, in case it is the one that the record shows. */
   readonly summaryOf: (part: number | null) => RequestSummary;
   readonly durationMs: number;
   readonly redact: (text: string) => string;
@@ -28,8 +22,8 @@ export interface Attempted {
  * As long as one part may still arrive the delivery goes on. Once all are settled it is delivered if every one arrived;
  * if one was refused it has failed, which a person sees and can act on, although others have it: the record says how many.
  */
-export function reportOf(attempted: Attempted): AttemptReport {
-  const { verdicts, earlier, parts, partName, summaryOf, durationMs, redact } = attempted;
+export function attemptResultOf(tried: TriedParts): AttemptResult {
+  const { verdicts, earlier, parts, partName, summaryOf, durationMs, redact } = tried;
   const settled: SettledPart[] = [];
   for (const { part, verdict } of verdicts) {
     if (verdict.state === 'delivered') settled.push({ part, refused: null });
@@ -40,8 +34,8 @@ export function reportOf(attempted: Attempted): AttemptReport {
   const refusedEarlier = earlier.find(({ refused }) => refused !== null)?.refused ?? null;
   const open = verdicts.find(({ verdict }) => verdict.state === 'retry');
   const refused = verdicts.find(({ verdict }) => verdict.state === 'refused');
-  const told = open ?? refused ?? verdicts[0];
-  const verdict = told?.verdict;
+  const shown = open ?? refused ?? verdicts[0];
+  const verdict = shown?.verdict;
 
   const count = parts > 1 ? ` (${arrived} of ${parts} ${partName}s have it)` : '';
   const response =
@@ -52,22 +46,16 @@ export function reportOf(attempted: Attempted): AttemptReport {
       : refusedEarlier === null
         ? null
         : { reason: refusedEarlier, message: `An earlier try was refused for a ${partName}${count}.` };
-  const { method, url } = summaryOf(parts > 1 && told !== undefined ? told.part : null);
-  return {
-    result: { durationMs, request: { method, url: redact(url) }, response, error },
-    settled,
-    outcome: outcomeOf(verdicts, error?.reason ?? null),
-  };
+  const { method, url } = summaryOf(parts > 1 && shown !== undefined ? shown.part : null);
+  const record = { durationMs, request: { method, url: redact(url) }, response, error };
+  return { record, settled, ...kindOf(verdicts, error?.reason ?? null) };
 }
 
-function outcomeOf(verdicts: readonly PartVerdict[], reason: string | null): AttemptOutcome {
-  let longestMs: number | null = null;
-  let waits = false;
-  for (const { verdict } of verdicts) {
-    if (verdict.state !== 'retry') continue;
-    waits = true;
-    if (verdict.retryAfterMs !== null) longestMs = Math.max(longestMs ?? 0, verdict.retryAfterMs);
+function kindOf(verdicts: readonly PartVerdict[], reason: string | null): AttemptResultKind {
+  const retries = verdicts.flatMap(({ verdict }) => (verdict.state === 'retry' ? [verdict.retryAfterMs] : []));
+  if (retries.length > 0) {
+    const asked = retries.filter((retryAfterMs) => retryAfterMs !== null);
+    return { kind: 'retry', reason: reason ?? 'failed', retryAfterMs: asked.length === 0 ? null : Math.max(...asked) };
   }
-  if (waits) return { kind: 'retry', reason: reason ?? 'failed', retryAfterMs: longestMs };
   return reason === null ? { kind: 'delivered' } : { kind: 'refused', reason };
 }

@@ -9,7 +9,7 @@ import type { Snapshot, Snapshots } from '#snapshots/snapshots';
 import { createSqliteSnapshots } from '#snapshots/sqlite';
 import { createEventVault } from '#vault/event-vault';
 import { hash } from 'node:crypto';
-import { checkTask, type CheckInput, type Checked, type CheckParts } from './check-task.js';
+import { runCheck, type CheckInput, type CheckResult, type CheckDeps } from './run-check.js';
 import { KnownResults } from './known-results.js';
 
 const taskId = 'ntf_00000000000000000000000001';
@@ -48,7 +48,7 @@ describe('a check of a task', () => {
   const real = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
   const eventStore = createSqliteEventStore(':memory:');
   let snapshots: Snapshots;
-  let parts: CheckParts;
+  let parts: CheckDeps;
   let clock: { ms: number };
   /** What the site answers, and whether it was asked with a known page. */
   let answer: (known: KnownPage | null) => LoadedPage | UnchangedPage | LoadFailure;
@@ -104,7 +104,7 @@ describe('a check of a task', () => {
   async function check(code = 'document.querySelector("p").textContent === "7"', more: Partial<CheckInput> = {}) {
     runs += 1;
     clock.ms += 1_000;
-    const checked = await checkTask(parts, {
+    const checked = await runCheck(parts, {
       runId: `exe_${String(runs).padStart(26, '0')}`,
       taskId,
       organizationId,
@@ -120,7 +120,7 @@ describe('a check of a task', () => {
     recorded = checked.snapshotId;
     return checked;
   }
-  const kept = async (checked: Checked): Promise<string | null> => {
+  const kept = async (checked: CheckResult): Promise<string | null> => {
     const page = checked.snapshotId === null ? null : await snapshots.read(taskId, checked.snapshotId);
     return page === null ? null : Buffer.from(page.body).toString();
   };

@@ -1,27 +1,16 @@
-/** Loads a task's page and runs its code: settings in, a finding out. What goes wrong is a value with a reason. */
-import { fetchSettings, type FetchSettings } from '#contracts/fetch';
-import type { AlertState, RunError, RunResult, RunStatus } from '#contracts/run';
-import type { TaskSpec } from '#contracts/task';
+/** What a recorded check, a replay and a test of a page share: settings in, an evaluation out. A failure is a value with a reason. */
+import type { FetchSettings } from '#contracts/fetch';
+import type { RunError, RunResult, RunStatus } from '#contracts/run';
 import type { LoadedPage, LoadFailure, PageLoader, PageRequest } from '#page-loader/page-loader';
 import type { JsonObject } from '#runtime/json';
 import type { EvaluationResult, Sandbox, SandboxLimits } from '#sandbox/sandbox';
 import type { Vault } from '#vault/vault';
 
-export interface Evaluators {
+export interface EvaluationDeps {
   readonly pageLoader: PageLoader;
   readonly sandbox: Sandbox;
   readonly vault: Vault;
   readonly limits: SandboxLimits;
-}
-
-export interface EvaluationInput {
-  /** Whose key the secrets are sealed with. */
-  readonly taskId: string;
-  readonly spec: Pick<TaskSpec, 'url' | 'evaluationFunction' | 'codeForm' | 'fetch'>;
-  readonly previous: AlertState['previous'];
-  readonly state: JsonObject;
-  readonly seed: string;
-  readonly nowMs: number;
 }
 
 export type Evaluated = Pick<RunResult, 'status' | 'outcome' | 'values' | 'logs' | 'error' | 'page'> & {
@@ -75,7 +64,7 @@ function errorOf(result: EvaluationResult): RunError | null {
   return error;
 }
 
-/** What is told of the page that a result was found on. */
+/** What an evaluation keeps of its page. */
 type EvaluatedPage = Pick<LoadedPage, 'finalUrl' | 'status' | 'contentHash' | 'fetchMs'> & { readonly bytes: number };
 
 export function evaluated(page: EvaluatedPage, result: EvaluationResult): Evaluated {
@@ -100,25 +89,4 @@ export function evaluated(page: EvaluatedPage, result: EvaluationResult): Evalua
     state: result.ok ? result.state : null,
     endedFromOutside: !result.ok && result.failure.endedFromOutside === true,
   };
-}
-
-/** Rejects only where a part of this installation is broken (a secret that cannot be opened): then the run is tried again. */
-export async function evaluateTask(
-  { pageLoader, sandbox, vault, limits }: Evaluators,
-  { taskId, spec, previous, state, seed, nowMs }: EvaluationInput,
-): Promise<Evaluated> {
-  const settings = fetchSettings.parse(await vault.open(taskId, 'fetch', spec.fetch));
-  const page = await pageLoader.load(toPageRequest(spec.url, settings));
-  if (!page.ok) return failedLoad(page);
-  const result = await sandbox.evaluate({
-    code: spec.evaluationFunction,
-    form: spec.codeForm,
-    page,
-    previous: previous === null ? null : { ...previous, text: null },
-    state,
-    seed,
-    nowMs,
-    limits,
-  });
-  return evaluated({ ...page, bytes: page.body.byteLength }, result);
 }

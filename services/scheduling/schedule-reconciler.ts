@@ -1,8 +1,8 @@
 /**
- * Tasks whose news never came: half a minute after each event of a task its schedule is held against what the task says,
- * and set right where they differ. So a lost message costs a delay, not a schedule.
+ * Reconciles schedules with their tasks: half a minute after each event of a task its schedule is compared with what the
+ * task asks for, and corrected where they differ. So a lost message costs a delay, not a schedule.
  */
-import { setTimeout as delay } from 'node:timers/promises';
+import { sleep } from '#concurrency/sleep';
 import type { Schedule } from '#contracts/schedule';
 import type { TaskEvent } from '#contracts/task';
 import { decodeEvent } from '#event-store/codec';
@@ -15,13 +15,13 @@ import type { Clock } from '#runtime/clock';
 import type { Logger } from '#runtime/logger';
 import type { ScheduleCommand } from './domain/schedule.js';
 
-/** Only its checkpoint is used: events up to there have been looked after. */
-export const lookedAfter: ViewDefinition = { name: 'planned_tasks', fields: [], indexes: [] };
+/** Only its checkpoint is used: schedules are reconciled with the events up to there. */
+export const reconcilerCheckpoint: ViewDefinition = { name: 'planned_tasks', fields: [], indexes: [] };
 
-/** By then the message has come, or does not come. */
+/** A message that has not come by then is lost. */
 const overdueMs = 30_000;
 
-/** What a task's own events say of when it runs. */
+/** When a task runs by its own events. */
 export interface WantedPlan {
   readonly taskRevision: number;
   readonly schedule: Schedule;
@@ -49,26 +49,26 @@ export function wantedPlan(events: readonly RecordedEvent[]): WantedPlan | null 
   return wanted;
 }
 
-/** The command that sets a schedule right, if it is not; deciding it on a schedule that is right yields nothing. */
-export function commandSettingRight(taskId: string, wanted: WantedPlan, nowMs: number): ScheduleCommand {
+/** The command that corrects a schedule; deciding it on a schedule that is right yields nothing. */
+function correctionOf(taskId: string, wanted: WantedPlan, nowMs: number): ScheduleCommand {
   const { taskRevision, schedule, active, archived } = wanted;
   if (archived) return { type: 'stopRuns', taskId, taskRevision };
   return { type: 'planRuns', taskId, taskRevision, schedule, active, nowMs };
 }
 
-export interface UnplannedParts {
+export interface ReconcilerDeps {
   readonly eventStore: EventStore;
   readonly readStore: ViewStore;
   readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Runs a command for a task's schedule and says whether it changed anything. `last` is the task's last event. */
-  setRight(taskId: string, command: ScheduleCommand, last: RecordedEvent): Promise<boolean>;
+  correct(taskId: string, command: ScheduleCommand, last: RecordedEvent): Promise<boolean>;
 }
 
-/** Sets right the schedules of the tasks that these events are about. Returns how many were not. */
-export async function planOverdue(
-  { eventStore, clock, setRight }: Pick<UnplannedParts, 'eventStore' | 'clock' | 'setRight'>,
+/** Reconciles the schedules of the tasks that these events are about. Returns how many were corrected. */
+export async function reconcile(
+  { eventStore, clock, correct }: Pick<ReconcilerDeps, 'eventStore' | 'clock' | 'correct'>,
   events: readonly RecordedEvent[],
 ): Promise<number> {
   let changed = 0;
@@ -78,30 +78,30 @@ export async function planOverdue(
     const last = recorded.at(-1);
     if (wanted === null || last === undefined) continue;
     const taskId = stream.slice('task-'.length);
-    if (await setRight(taskId, commandSettingRight(taskId, wanted, clock.now()), last)) changed += 1;
+    if (await correct(taskId, correctionOf(taskId, wanted, clock.now()), last)) changed += 1;
   }
   return changed;
 }
 
 /** Follows the tasks' events half a minute behind. */
-export function startLatecomer(parts: UnplannedParts): LeasedWork {
-  const { readStore, clock, logger } = parts;
+export function startScheduleReconciler(deps: ReconcilerDeps): LeasedWork {
+  const { readStore, clock, logger } = deps;
   return startFollower({
-    ...parts,
+    ...deps,
     name: 'planned-tasks',
     prefixes: ['task-'],
     async after() {
-      await forgetOtherHistory(parts, lookedAfter);
-      return readStore.checkpoint(lookedAfter);
+      await forgetOtherHistory(deps, reconcilerCheckpoint);
+      return readStore.checkpoint(reconcilerCheckpoint);
     },
     async handle({ events, position }, signal) {
       const newestMs = Math.max(...events.map(({ metadata }) => Date.parse(metadata.at)));
       const waitMs = Math.max(0, newestMs + overdueMs - clock.now());
-      await delay(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+      await sleep(waitMs, signal);
       if (signal.aborted) return;
-      const changed = await planOverdue(parts, events);
-      if (changed > 0) logger.warn({ tasks: changed }, 'schedules whose news never came were set right');
-      await readStore.save(lookedAfter, [], position, undefined, events.at(-1));
+      const changed = await reconcile(deps, events);
+      if (changed > 0) logger.warn({ tasks: changed }, 'schedules corrected: their task messages never came');
+      await readStore.save(reconcilerCheckpoint, [], position, undefined, events.at(-1));
     },
   });
 }

@@ -3,56 +3,59 @@
  * was evaluated, and where neither the page changed nor the code looked at anything else, what it found stands.
  */
 import { fetchSettings } from '#contracts/fetch';
+import type { AlertState } from '#contracts/run';
+import type { TaskSpec } from '#contracts/task';
 import type { KnownPage, LoadedPage, PageRequest, UnchangedPage } from '#page-loader/page-loader';
 import type { Clock } from '#runtime/clock';
 import { derivedId } from '#runtime/ids';
+import type { JsonObject } from '#runtime/json';
 import type { Logger } from '#runtime/logger';
 import type { EvaluationJob, EvaluationResult, PreviousRun, Touchable } from '#sandbox/sandbox';
 import type { Snapshot, Snapshots } from '#snapshots/snapshots';
-import {
-  evaluated,
-  failedLoad,
-  toPageRequest,
-  type Evaluated,
-  type EvaluationInput,
-  type Evaluators,
-} from './evaluate-task.js';
+import { evaluated, failedLoad, toPageRequest, type Evaluated, type EvaluationDeps } from './page-evaluation.js';
 import type { KnownResult, KnownResults, KnownTask } from './known-results.js';
 
-export interface CheckParts extends Evaluators {
+export interface CheckDeps extends EvaluationDeps {
   readonly snapshots: Snapshots;
   readonly knownResults: KnownResults;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-export interface CheckInput extends EvaluationInput {
+export interface CheckInput {
   readonly runId: string;
+  /** Whose key the secrets are sealed with. */
+  readonly taskId: string;
   readonly organizationId: string;
   readonly taskRevision: number;
   /** The page that the last recorded run saw; null where it saw none, or none was recorded. */
   readonly lastSnapshotId: string | null;
+  readonly spec: Pick<TaskSpec, 'url' | 'evaluationFunction' | 'codeForm' | 'fetch'>;
+  readonly previous: AlertState['previous'];
+  readonly state: JsonObject;
+  readonly seed: string;
+  readonly nowMs: number;
 }
 
 /** `snapshotId`: the page that was evaluated; null where none was loaded, or it could not be kept. */
-export type Checked = Evaluated & { readonly snapshotId: string | null };
+export type CheckResult = Evaluated & { readonly snapshotId: string | null };
 
-/** A page that stays is kept anew after this long, so that what is kept of a task's last days never ages out at once. */
-const keptAnewAfterMs = 12 * 3_600_000;
-/** So many snapshots are looked through for the page of an earlier run. */
-const lookedThrough = 100;
+/** A page that stays is saved again after this long, so that what is kept of a task's last days never ages out at once. */
+const saveAgainAfterMs = 12 * 3_600_000;
+/** So many snapshots are searched for the page of an earlier run. */
+const maxListed = 100;
 
 /** What code can see of a page: as loaded now, or as it was kept. */
 type SeenPage = Omit<LoadedPage, 'ok' | 'attempts' | 'body'> & { readonly bytes: number };
 
-type Loaded = { readonly seen: SeenPage; readonly body: Uint8Array | null } | { readonly failed: Checked };
+type Loaded = { readonly seen: SeenPage; readonly body: Uint8Array | null } | { readonly failed: CheckResult };
 
 /** A store that does not answer costs a run its page, never its result. */
-async function orElse<T>(instead: T, work: Promise<T>, logger: Logger, taskId: string): Promise<T> {
+async function withFallback<T>(instead: T, work: Promise<T>, logger: Logger, taskId: string): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    logger.warn({ taskId, error: String(error) }, 'the store of snapshots failed; the run goes on without');
+    logger.warn({ taskId, error: String(error) }, 'snapshot store failed; the run continues without it');
     return instead;
   }
 }
@@ -106,7 +109,7 @@ function knownPage(last: Snapshot, task: KnownTask | null): KnownPage {
 }
 
 async function load(
-  { pageLoader }: CheckParts,
+  { pageLoader }: CheckDeps,
   request: PageRequest,
   last: Snapshot | null,
   task: KnownTask | null,
@@ -123,7 +126,7 @@ async function load(
 
 /** The content of the page that a run of that time saw; null where it is not kept any more. */
 export async function previousText(snapshots: Snapshots, taskId: string, at: string): Promise<string | null> {
-  const kept = await snapshots.list(taskId, lookedThrough);
+  const kept = await snapshots.list(taskId, maxListed);
   const snapshot = kept.find(({ takenAt }) => takenAt <= at);
   const page = snapshot === undefined ? null : await snapshots.read(taskId, snapshot.id);
   return page === null ? null : new TextDecoder('utf-8', { ignoreBOM: true }).decode(page.body);
@@ -131,7 +134,7 @@ export async function previousText(snapshots: Snapshots, taskId: string, at: str
 
 /** What the code finds. The text of the previous page is much and seldom asked for: it is read once the code asks for it. */
 async function evaluate(
-  { sandbox, snapshots, logger, limits }: CheckParts,
+  { sandbox, snapshots, logger, limits }: CheckDeps,
   { taskId, spec, previous, state, seed, nowMs }: CheckInput,
   seen: SeenPage,
   body: Uint8Array,
@@ -143,7 +146,7 @@ async function evaluate(
     return sandbox.evaluate({ code, form, page, previous: before, state, seed, nowMs, limits });
   };
   if (previous === null) return run(null);
-  const readText = () => orElse(null, previousText(snapshots, taskId, previous.at), logger, taskId);
+  const readText = () => withFallback(null, previousText(snapshots, taskId, previous.at), logger, taskId);
   if (readsPreviousText) return run({ ...previous, text: await readText() });
   const result = await run({ ...previous, text: null });
   if (result.touched?.includes('previous_text') !== true) return result;
@@ -151,13 +154,13 @@ async function evaluate(
   return text === null ? result : run({ ...previous, text });
 }
 
-/** Whether the same page gives the same answer, given what the code made use of besides it. */
-function isOfThePageAlone(touched: readonly Touchable[] | undefined): boolean {
+/** Whether the same page gives the same result, given what else the code made use of. */
+function dependsOnPageOnly(touched: readonly Touchable[] | undefined): boolean {
   return touched !== undefined && touched.every((what) => what === 'headers');
 }
 
 async function keep(
-  { snapshots, clock, logger }: CheckParts,
+  { snapshots, clock, logger }: CheckDeps,
   { taskId, organizationId, taskRevision, runId }: CheckInput,
   seen: SeenPage,
   body: Uint8Array,
@@ -167,7 +170,7 @@ async function keep(
   const page = { url, finalUrl, status, headers, contentKind, encoding, contentHash, bytes };
   const id = derivedId('snp', takenMs, runId, contentHash);
   const snapshot = { id, organizationId, taskId, taskRevision, takenAt: new Date(takenMs).toISOString(), ...page };
-  return orElse(
+  return withFallback(
     null,
     snapshots.save(snapshot, body).then(() => snapshot),
     logger,
@@ -175,8 +178,8 @@ async function keep(
   );
 }
 
-/** What was found before on the same page, told as of now. */
-function foundBefore(seen: SeenPage, { outcome, values, logs, snapshotId }: KnownResult): Checked {
+/** The known result of the same page, with the times of this run. */
+function reusedResult(seen: SeenPage, { outcome, values, logs, snapshotId }: KnownResult): CheckResult {
   const { finalUrl, status, bytes, contentHash, fetchMs } = seen;
   return {
     status: 'succeeded',
@@ -202,54 +205,54 @@ function noteValidators(knownResults: KnownResults, taskId: string, task: KnownT
 
 /** The newest page that is kept of the task. Not asked for where the one this process saw last is it: the last recorded run says so. */
 async function newestKept(
-  { snapshots, logger }: CheckParts,
+  { snapshots, logger }: CheckDeps,
   { taskId, lastSnapshotId }: CheckInput,
   task: KnownTask | null,
 ): Promise<Snapshot | null> {
   if (task !== null && task.snapshot.id === lastSnapshotId) return task.snapshot;
-  const [newest = null] = await orElse([], snapshots.list(taskId, 1), logger, taskId);
+  const [newest = null] = await withFallback([], snapshots.list(taskId, 1), logger, taskId);
   return newest;
 }
 
 /** Rejects only where a part of this installation is broken (a secret that cannot be opened): then the run is tried again. */
-export async function checkTask(parts: CheckParts, input: CheckInput): Promise<Checked> {
-  const { snapshots, knownResults, vault, clock, logger } = parts;
+export async function runCheck(deps: CheckDeps, input: CheckInput): Promise<CheckResult> {
+  const { snapshots, knownResults, vault, clock, logger } = deps;
   const { taskId, spec, taskRevision } = input;
   const settings = fetchSettings.parse(await vault.open(taskId, 'fetch', spec.fetch));
   const request = toPageRequest(spec.url, settings);
   const known = knownResults.get(taskId);
-  const newest = await newestKept(parts, input, known);
+  const newest = await newestKept(deps, input, known);
   // Other settings may ask for another page, and other code finds something else.
   const last = newest?.taskRevision === taskRevision ? newest : null;
   const task = last === null ? null : known;
-  let loaded = await load(parts, request, last, task);
+  let loaded = await load(deps, request, last, task);
   if ('failed' in loaded) return loaded.failed;
   const isSame = last !== null && isSamePage(last, loaded.seen);
   const hasSameHeaders = isSame && haveSameHeaders(last.headers, loaded.seen.headers);
-  const isRecent = last !== null && clock.now() - Date.parse(last.takenAt) < keptAnewAfterMs;
+  const isRecent = last !== null && clock.now() - Date.parse(last.takenAt) < saveAgainAfterMs;
   if (isSame && isRecent && task?.result?.snapshotId === last.id && (hasSameHeaders || !task.result.readsHeaders)) {
     noteValidators(knownResults, taskId, task, loaded.seen);
-    return foundBefore(loaded.seen, task.result);
+    return reusedResult(loaded.seen, task.result);
   }
   if (loaded.body === null) {
-    const kept = last === null ? null : await orElse(null, snapshots.read(taskId, last.id), logger, taskId);
-    loaded = kept === null ? await load(parts, request, null, null) : { seen: loaded.seen, body: kept.body };
+    const kept = last === null ? null : await withFallback(null, snapshots.read(taskId, last.id), logger, taskId);
+    loaded = kept === null ? await load(deps, request, null, null) : { seen: loaded.seen, body: kept.body };
     if ('failed' in loaded) return loaded.failed;
   }
   const { seen, body } = loaded;
   if (body === null) throw new Error('a page without content');
   // Another page is kept whatever is found on it. Not before code has read the previous one, whose place it may take.
-  const early = task?.readsPreviousText === false && !(isSame && isRecent) ? keep(parts, input, seen, body) : null;
-  const evaluating = evaluate(parts, input, seen, body, task?.readsPreviousText ?? false);
+  const early = task?.readsPreviousText === false && !(isSame && isRecent) ? keep(deps, input, seen, body) : null;
+  const evaluating = evaluate(deps, input, seen, body, task?.readsPreviousText ?? false);
   const [result, keptEarly] = await Promise.all([evaluating, early]);
   const readsHeaders = result.touched?.includes('headers') ?? true;
   const staysKept = isSame && isRecent && (hasSameHeaders || !readsHeaders);
-  const newlyKept = async () => (early === null ? keep(parts, input, seen, body) : keptEarly);
+  const newlyKept = async () => (early === null ? keep(deps, input, seen, body) : keptEarly);
   const snapshot = staysKept ? last : await newlyKept();
   if (snapshot === null) knownResults.forget(taskId);
   else {
     const { outcome, values, logs } = result.ok ? result : { outcome: null, values: {}, logs: [] };
-    const isKnown = outcome !== null && isOfThePageAlone(result.touched);
+    const isKnown = outcome !== null && dependsOnPageOnly(result.touched);
     knownResults.set(taskId, {
       snapshot,
       validators: validatorsOf(seen),

@@ -5,7 +5,7 @@ import type { EventMetadata, EventStore } from '#event-store/event-store';
 import { runCommand } from '#event-store/run-command';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { scheduleDecider, type ScheduleCommand } from './domain/schedule.js';
-import { planOverdue } from './unplanned.js';
+import { reconcile } from './schedule-reconciler.js';
 
 const taskId = 'ntf_00000000000000000000000001';
 const start = Date.parse('2026-11-21T10:00:00.000Z');
@@ -31,7 +31,7 @@ const spec: TaskSpec = {
 };
 const created: TaskEvent = { type: 'task.created', data: { spec, status: 'active', createdBy: 'key:key_1' } };
 
-describe('a schedule whose news never came', () => {
+describe('a schedule whose task messages were lost', () => {
   let eventStore: EventStore;
   beforeEach(() => {
     eventStore = createSqliteEventStore(':memory:');
@@ -60,13 +60,13 @@ describe('a schedule whose news never came', () => {
   };
 
   /** How many schedules were not right, and the plan afterwards. */
-  const lookAfter = async (): Promise<{ readonly changed: number; readonly plan: unknown }> => {
+  const reconcileAll = async (): Promise<{ readonly changed: number; readonly plan: unknown }> => {
     const events = await Array.fromAsync(eventStore.read(`task-${taskId}`));
-    const changed = await planOverdue(
+    const changed = await reconcile(
       {
         eventStore,
         clock: { now: () => start + 40_000 },
-        setRight: async (_, command, last) => (await schedule(command, `${last.id}|late`)).events.length > 0,
+        correct: async (_, command, last) => (await schedule(command, `${last.id}|late`)).events.length > 0,
       },
       events,
     );
@@ -75,21 +75,21 @@ describe('a schedule whose news never came', () => {
 
   it('is planned from what the task says', async () => {
     await record(created);
-    expect(await lookAfter()).toMatchObject({
+    expect(await reconcileAll()).toMatchObject({
       changed: 1,
       plan: { active: true, nextDueAt: '2026-11-21T10:00:40.000Z' },
     });
-    expect((await lookAfter()).changed).toBe(0);
+    expect((await reconcileAll()).changed).toBe(0);
   });
 
-  it('is left alone where the news came', async () => {
+  it('is left alone where the messages came', async () => {
     await record(created);
     const { schedule: wanted } = spec;
     await schedule({ type: 'planRuns', taskId, taskRevision: 0, schedule: wanted, active: true, nowMs: start }, 'm0');
-    expect((await lookAfter()).changed).toBe(0);
+    expect((await reconcileAll()).changed).toBe(0);
   });
 
-  it('stops where a pause was lost and later news came', async () => {
+  it('stops where a pause was lost and a later message came', async () => {
     await record(created, { type: 'task.paused', data: {} });
     const slower = { ...spec.schedule, intervalSeconds: 60 } as const;
     await record({ type: 'task.changed', data: { changes: { schedule: slower } } });
@@ -98,7 +98,10 @@ describe('a schedule whose news never came', () => {
       'm0',
     );
     await schedule({ type: 'planRuns', taskId, taskRevision: 2, schedule: slower, nowMs: start }, 'm2');
-    expect(await lookAfter()).toMatchObject({ changed: 1, plan: { active: false, nextDueAt: null, schedule: slower } });
+    expect(await reconcileAll()).toMatchObject({
+      changed: 1,
+      plan: { active: false, nextDueAt: null, schedule: slower },
+    });
   });
 
   it('stops for good where the archiving was lost', async () => {
@@ -108,7 +111,7 @@ describe('a schedule whose news never came', () => {
       'm0',
     );
     await record({ type: 'task.archived', data: { externalKey: null } });
-    expect(await lookAfter()).toMatchObject({ changed: 1, plan: { active: false, nextDueAt: null } });
-    expect((await lookAfter()).changed).toBe(0);
+    expect(await reconcileAll()).toMatchObject({ changed: 1, plan: { active: false, nextDueAt: null } });
+    expect((await reconcileAll()).changed).toBe(0);
   });
 });

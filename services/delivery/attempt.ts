@@ -1,0 +1,158 @@
+/**
+ * One step of one delivery: an attempt where one is due, else what became of it meanwhile.
+ *
+ * The order that makes a kill safe at any point: `attempt.started` is durable before the first byte is sent, and
+ * `attempt.ended` is written after the answer. Killed before the first: nothing happened. Killed after the last: all is
+ * known. Killed in between: an attempt without an end, which a sweep finds and records as lost: as soon as its worker is known
+ * to be dead, and where that cannot be known, after twice its timeout. It may have arrived, so it is sent again under the
+ * same id, by which the receiver recognizes a repeat.
+ */
+import { sleep } from '#concurrency/sleep';
+import type { EventStore } from '#event-store/event-store';
+import type { Leases } from '#leases/leases';
+import { toTimestamp, type Clock } from '#runtime/clock';
+import type { Logger } from '#runtime/logger';
+import { countDeliveryAttempt } from '#runtime/metrics';
+import { changeDelivery, loadDelivery, type LoadedDelivery } from './delivery-stream.js';
+import { isLost, lostAtMs, type AttemptResult, type Delivery } from './domain/delivery.js';
+import type { NextLook } from './queue.js';
+import type { ReceiverGate } from './receiver-gate.js';
+import type { PreparedAttempt, Sender, SentAttempt } from './send.js';
+
+export interface AttemptDeps {
+  readonly eventStore: EventStore;
+  readonly sender: Sender;
+  readonly gate: Pick<ReceiverGate, 'enter' | 'leave'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Names this process in attempts, and knows which other workers are dead. */
+  readonly leases: Pick<Leases, 'memberId' | 'isLiving'>;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+  /** Aborts attempts in flight. */
+  readonly signal: AbortSignal;
+}
+
+type WaitingDelivery = LoadedDelivery & { readonly state: Extract<Delivery, { readonly status: 'waiting' }> };
+
+const retryRecordMs = 500;
+
+function nextLookAt(state: Delivery): number | null {
+  if (state.status === 'waiting') return Date.parse(state.nextAttemptAt);
+  if (state.status === 'sending') return lostAtMs(state);
+  return null;
+}
+
+/** Rejects where a part of Meerkat cannot be reached. */
+export async function advanceDelivery(deps: AttemptDeps, id: string): Promise<NextLook> {
+  const { eventStore, clock, leases, random } = deps;
+  const delivery = await loadDelivery(eventStore, id);
+  if (delivery === null) return null;
+  const { state } = delivery;
+  const now = clock.now();
+  const at = toTimestamp(now);
+  switch (state.status) {
+    case 'sending': {
+      const observer = { worker: leases.memberId, ownerIsDead: !leases.isLiving(state.worker) };
+      if (!isLost(state, observer, now)) return lostAtMs(state);
+      const attempt = state.attempts;
+      const command = { type: 'loseAttempt', attempt, at, observer, random: random() } as const;
+      return nextLookAt((await changeDelivery(eventStore, delivery, command, `${id}|lost|${attempt}`)).state);
+    }
+    case 'waiting': {
+      if (Date.parse(state.request.expiresAt) <= now) {
+        await changeDelivery(eventStore, delivery, { type: 'expireDelivery', at }, `${id}|expired`);
+        return null;
+      }
+      const nextMs = Date.parse(state.nextAttemptAt);
+      return nextMs > now ? nextMs : attemptThroughGate(deps, { ...delivery, state });
+    }
+    default:
+      return null;
+  }
+}
+
+async function attemptThroughGate(deps: AttemptDeps, delivery: WaitingDelivery): Promise<NextLook> {
+  const { sender, gate } = deps;
+  const { request, linkBase } = delivery.state;
+  const prepared = await sender.prepare(request, linkBase);
+  const { receiver } = prepared;
+  if (receiver === null) return attemptOnce(deps, delivery, prepared);
+  if (!gate.enter(receiver, delivery.id, Date.parse(request.expiresAt))) return 'waiting_for_slot';
+  let reached: boolean | null = null;
+  try {
+    return await attemptOnce(deps, delivery, prepared, (sent) => {
+      reached = sent.reached;
+    });
+  } finally {
+    gate.leave(receiver, reached);
+  }
+}
+
+async function attemptOnce(
+  deps: AttemptDeps,
+  delivery: WaitingDelivery,
+  prepared: PreparedAttempt,
+  onSent: (sent: SentAttempt) => void = () => {},
+): Promise<number | null> {
+  const { eventStore, sender, clock, leases, signal } = deps;
+  const { id, state } = delivery;
+  const { timeoutMs, summary } = prepared;
+  const worker = leases.memberId;
+  const attempt = state.attempts + 1;
+  const start = { type: 'startAttempt', at: toTimestamp(clock.now()), timeoutMs, worker, request: summary } as const;
+  const started = await changeDelivery(eventStore, delivery, start, `${id}|start|${attempt}|${worker}`);
+  // No event: another worker was first, and the fence held. Only the worker whose event was written may send.
+  if (!started.events.some(({ type }) => type === 'attempt.started')) return nextLookAt(started.state);
+  const sent = await sender.send(prepared, state.request, state.settled, signal);
+  onSent(sent);
+  const ended = await recordEnd(deps, { ...delivery, ...started }, attempt, sent.result, timeoutMs);
+  report(deps, delivery, attempt, sent.result, ended);
+  return nextLookAt(ended);
+}
+
+/** What was sent cannot be unsent: while the store is away the result is kept, until the attempt counts as lost anyway. */
+async function recordEnd(
+  { eventStore, clock, logger, leases, random, signal }: AttemptDeps,
+  delivery: LoadedDelivery,
+  attempt: number,
+  result: AttemptResult,
+  timeoutMs: number,
+): Promise<Delivery> {
+  const { id } = delivery;
+  const endedMs = clock.now();
+  const end = { type: 'endAttempt', attempt, at: toTimestamp(endedMs), result, random: random() } as const;
+  for (;;) {
+    try {
+      return (await changeDelivery(eventStore, delivery, end, `${id}|end|${attempt}|${leases.memberId}`)).state;
+    } catch (error) {
+      if (signal.aborted || clock.now() >= endedMs + timeoutMs) throw error;
+      logger.warn({ deliveryId: id, error: String(error) }, 'attempt result cannot be written; retrying');
+      await sleep(retryRecordMs);
+    }
+  }
+}
+
+function report(
+  { logger }: AttemptDeps,
+  { id, state, metadata }: WaitingDelivery,
+  attempt: number,
+  { record }: AttemptResult,
+  { status }: Delivery,
+): void {
+  const { action, taskId } = state.request;
+  countDeliveryAttempt(action.type, status);
+  logger.info(
+    {
+      deliveryId: id,
+      taskId,
+      requestId: metadata.requestId,
+      attempt,
+      state: status,
+      reason: record.error?.reason ?? null,
+      status: record.response?.status ?? null,
+      durationMs: record.durationMs,
+    },
+    'delivery attempt ended',
+  );
+}

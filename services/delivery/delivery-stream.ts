@@ -1,0 +1,55 @@
+/** The stream of one delivery: read once, then changed at the revision that was read. */
+import { decodeEvent, encodeEvents } from '#event-store/codec';
+import type { EventMetadata, EventStore } from '#event-store/event-store';
+import { runCommand, type CommandOutcome } from '#event-store/run-command';
+import { deliveryDecider, type Delivery, type DeliveryCommand, type DeliveryEvent } from './domain/delivery.js';
+
+export function deliveryStream(deliveryId: string): string {
+  return `dlv-${deliveryId}`;
+}
+
+export function deliveryIdOf(stream: string): string {
+  return stream.slice('dlv-'.length);
+}
+
+export interface LoadedDelivery {
+  readonly id: string;
+  readonly state: Delivery;
+  readonly revision: number;
+  /** Of its first event: organization and request id stand on every later one. */
+  readonly metadata: EventMetadata;
+}
+
+/** null: there is no such stream. */
+export async function loadDelivery(eventStore: EventStore, id: string): Promise<LoadedDelivery | null> {
+  const { initial, evolve } = deliveryDecider;
+  let loaded: LoadedDelivery | null = null;
+  for await (const event of eventStore.read(deliveryStream(id))) {
+    const { state, metadata }: Pick<LoadedDelivery, 'state' | 'metadata'> = loaded ?? { ...event, state: initial };
+    loaded = { id, state: evolve(state, decodeEvent<DeliveryEvent>(event)), revision: event.revision, metadata };
+  }
+  return loaded;
+}
+
+type Change = Exclude<DeliveryCommand, { readonly type: 'requestDelivery' }>;
+
+/**
+ * Decides on the state that was loaded. Reads the stream again only where another worker has appended since. `commandId` has to
+ * name the worker: a store answers the same events at the same revision as it did the first time.
+ */
+export async function changeDelivery(
+  eventStore: EventStore,
+  { id, state, revision, metadata: first }: LoadedDelivery,
+  command: Change,
+  commandId: string,
+): Promise<Pick<CommandOutcome<Delivery, DeliveryEvent>, 'state' | 'revision' | 'events'>> {
+  const stream = deliveryStream(id);
+  const metadata = { ...first, actor: 'system:delivery', at: command.at };
+  const events = deliveryDecider.decide(command, state);
+  if (events.length === 0) return { state, revision, events };
+  const appended = await eventStore.append(stream, encodeEvents(events, { commandId, metadata }), revision);
+  if (!appended.ok) {
+    return runCommand(eventStore, deliveryDecider, { stream, command, commandId, metadata, from: 'all' });
+  }
+  return { state: events.reduce<Delivery>(deliveryDecider.evolve, state), revision: appended.revision, events };
+}

@@ -1,0 +1,87 @@
+/** Which deliveries wait for a slot at their receiver, which have one reserved, and when a silent receiver is probed. */
+import type { Clock } from '#runtime/clock';
+import { Receivers, type ReceiverLimits } from './receivers.js';
+
+export interface ReceiverGateOptions {
+  readonly limits: ReceiverLimits;
+  readonly clock: Clock;
+  /** These need not wait for a slot any longer. */
+  readonly resume: (ids: readonly string[]) => void;
+}
+
+export class ReceiverGate {
+  readonly #clock: Clock;
+  readonly #resume: (ids: readonly string[]) => void;
+  readonly #receivers: Receivers;
+  readonly #waitingForSlot = new Map<string, { readonly receiver: string; readonly expiresMs: number }>();
+  /** Released by their receiver, which keeps a slot for them. */
+  readonly #reservedSlot = new Map<string, string>();
+  readonly #probes = new Map<string, NodeJS.Timeout>();
+  #stopped = false;
+
+  constructor({ limits, clock, resume }: ReceiverGateOptions) {
+    this.#clock = clock;
+    this.#resume = resume;
+    this.#receivers = new Receivers(
+      limits,
+      (ids) => this.#release(ids),
+      (receiver, atMs) => this.#probeAt(receiver, atMs),
+    );
+  }
+
+  /** True: send, and call `leave` afterwards. False: the delivery is resumed once it has a slot, or has expired. */
+  enter(receiver: string, id: string, expiresMs: number): boolean {
+    if (this.#receivers.enter(receiver, id, this.#clock.now())) return true;
+    this.#waitingForSlot.set(id, { receiver, expiresMs });
+    return false;
+  }
+
+  /** `reached` null: nothing was sent, so nothing was learnt. */
+  leave(receiver: string, reached: boolean | null): void {
+    this.#receivers.leave(receiver, reached, this.#clock.now());
+  }
+
+  /** Runs a step of a delivery; a slot that was reserved for it and that it did not take goes to the next one. */
+  async withReservation<Result>(id: string, step: () => Promise<Result>): Promise<Result> {
+    const receiver = this.#reservedSlot.get(id);
+    this.#reservedSlot.delete(id);
+    try {
+      return await step();
+    } finally {
+      if (receiver !== undefined) this.#receivers.withdraw(receiver, id);
+    }
+  }
+
+  /** Resumes the deliveries that expired while they waited for a slot. */
+  releaseExpired(): void {
+    const now = this.#clock.now();
+    for (const [id, { receiver, expiresMs }] of this.#waitingForSlot) {
+      if (expiresMs > now) continue;
+      this.#receivers.remove(receiver, id);
+      this.#release([id]);
+    }
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    for (const timer of this.#probes.values()) clearTimeout(timer);
+  }
+
+  #release(ids: readonly string[]): void {
+    for (const id of ids) {
+      const waiting = this.#waitingForSlot.get(id);
+      if (waiting !== undefined) this.#reservedSlot.set(id, waiting.receiver);
+      this.#waitingForSlot.delete(id);
+    }
+    this.#resume(ids);
+  }
+
+  #probeAt(receiver: string, atMs: number): void {
+    if (this.#stopped || this.#probes.has(receiver)) return;
+    const probe = (): void => {
+      this.#probes.delete(receiver);
+      this.#receivers.probe(receiver);
+    };
+    this.#probes.set(receiver, setTimeout(probe, Math.max(0, atMs - this.#clock.now())));
+  }
+}
