@@ -1,6 +1,6 @@
 /** Appends on their way to the writer: what comes while a group is being written is the next group. */
-import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
+import { builtScript } from '#runtime/built-script';
 import type { NewEvent } from './event-store.js';
 import type { WriteResult, WrittenAppend } from './sqlite-writer.js';
 import type { WriterReply, WriterRequest } from './sqlite-writer-thread.js';
@@ -11,11 +11,7 @@ export interface GroupWriter {
   close(): Promise<void>;
 }
 
-/** Threads need compiled JavaScript: beside this file in the product, in `dist` under a test runner. */
-function threadUrl(): URL {
-  const beside = new URL('./sqlite-writer-thread.js', import.meta.url);
-  return existsSync(beside) ? beside : new URL('../../dist/libs/event-store/sqlite-writer-thread.js', import.meta.url);
-}
+const threadPlaces = ['./sqlite-writer-thread.js', '../../dist/libs/event-store/sqlite-writer-thread.js'];
 
 /** The thread is started by the first write, and again by the next one after it died. */
 export function inThread(file: string): GroupWriter {
@@ -35,7 +31,12 @@ export function inThread(file: string): GroupWriter {
         resolve(reply);
       };
       if (thread === null) {
-        const started = new Worker(threadUrl(), { workerData: file, env: {}, argv: [], execArgv: [] });
+        const started = new Worker(builtScript(import.meta.url, threadPlaces), {
+          workerData: file,
+          env: {},
+          argv: [],
+          execArgv: [],
+        });
         started.on('message', (reply: WriterReply) => settle?.(reply));
         started.on('error', (error) => thread === started && died(String(error)));
         started.on('exit', () => thread === started && died('the writer ended'));

@@ -12,7 +12,7 @@ const preludeFiles = [
   'outcome',
   'determinism',
   'node-map',
-  'later',
+  'lazy-modules',
   'row-lists',
   'linked-rows',
   'tree',
@@ -32,7 +32,7 @@ const preludeFiles = [
   'element-state',
   'inner-text',
   'attribute-selectors',
-  'plain-tests',
+  'simple-pseudo-classes',
   'selectors',
   'lists',
   'parse-markup',
@@ -50,15 +50,15 @@ const preludeFiles = [
   'elements',
   'traversal',
   'window',
-  'absent',
+  'unsupported-apis',
   'numbers',
   'languages',
   'page',
   'main',
 ] as const;
 
-/** In the image as text alone, and evaluated when first asked for (`prelude/later.ts`); these import what they like. */
-const laterFiles = [
+/** In the image as text alone, and evaluated when first asked for (`prelude/lazy-modules.ts`); these import what they like. */
+const lazyFiles = [
   'autofill',
   'clone',
   'events',
@@ -66,7 +66,7 @@ const laterFiles = [
   'iterators',
   'live',
   'ranges',
-  'rare-nodes',
+  'node-extras',
   'selection',
   'validity',
   'xml-markup',
@@ -113,14 +113,14 @@ const frame = `globalThis.${frameName} = (function () {
 const texts = { __proto__: null };
 const files = { __proto__: null };
 const evaluate = eval;
-function loadLater(name) {
-return (files[name] ??= evaluate(texts[name])(loadLater));
+function loadLazyModule(name) {
+return (files[name] ??= evaluate(texts[name])(loadLazyModule));
 }
-return { texts, files, loadLater };
+return { texts, files, loadLazyModule };
 })();`;
 
 function asPart(body: string): string {
-  return `(function () {\n'use strict';\nconst { texts, files, loadLater } = ${frameName};\n${body}\n})()`;
+  return `(function () {\n'use strict';\nconst { texts, files, loadLazyModule } = ${frameName};\n${body}\n})()`;
 }
 
 const importsOf = (name: string): string[] => [...read(name).matchAll(importStatement)].map(([, , from = '']) => from);
@@ -131,7 +131,7 @@ function lastAskedFor(): (at: number) => readonly string[] {
   preludeFiles.forEach((name, at) => {
     for (const from of importsOf(name)) lastUse.set(from, at);
   });
-  for (const name of ['main', ...laterFiles.flatMap(importsOf)]) lastUse.delete(name);
+  for (const name of ['main', ...lazyFiles.flatMap(importsOf)]) lastUse.delete(name);
   return (at) => [...lastUse].flatMap(([name, use]) => (use === at ? [name] : []));
 }
 
@@ -141,8 +141,10 @@ function asClosure(name: string, unneeded: readonly string[]): string {
 }
 
 function asText(name: string): string {
-  const source = asFunction(name, (from) => `loadLater('${from}')`);
-  return asPart(`texts['${name}'] = ${JSON.stringify(`(function (loadLater) {'use strict';return ${source}();})`)};`);
+  const source = asFunction(name, (from) => `loadLazyModule('${from}')`);
+  return asPart(
+    `texts['${name}'] = ${JSON.stringify(`(function (loadLazyModule) {'use strict';return ${source}();})`)};`,
+  );
 }
 
 /**
@@ -152,7 +154,7 @@ function asText(name: string): string {
 export function readPrelude(): readonly string[] {
   const done = lastAskedFor();
   const last = asPart(`delete globalThis.${frameName};\nreturn files.main.guestEntry;`);
-  return [frame, ...laterFiles.map(asText), ...preludeFiles.map((name, at) => asClosure(name, done(at))), last];
+  return [frame, ...lazyFiles.map(asText), ...preludeFiles.map((name, at) => asClosure(name, done(at))), last];
 }
 
 /** The global under which the prelude finds the host's parser of markup; it takes it away. */

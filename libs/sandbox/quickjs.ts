@@ -2,8 +2,8 @@
 import { availableParallelism } from 'node:os';
 import { CheckBatches } from './evaluator/check-batches.js';
 import { evaluatorFiles } from './evaluator/evaluator-place.js';
-import { Evaluators } from './evaluator/evaluators.js';
-import type { RunningProcess } from './evaluator/evaluators.js';
+import { EvaluatorSupervisor } from './evaluator/evaluator-supervisor.js';
+import type { RunningProcess } from './evaluator/evaluator-supervisor.js';
 import type { Ended, Ending } from './evaluator/messages.js';
 import { defaultPageLimits } from './parsers/page-parser.js';
 import type { PageParserName } from './parsers/page-parser.js';
@@ -54,7 +54,7 @@ function failureOf({ ended, message }: Ending): SandboxFailure {
 
 export function createQuickJsSandbox(options: QuickJsSandboxOptions = {}): QuickJsSandbox {
   const { places, quickjsPath, lexborPath } = evaluatorFiles(options.pageParser ?? 'parse5');
-  const evaluators = new Evaluators({
+  const supervisor = new EvaluatorSupervisor({
     places,
     quickjsPath,
     lexborPath,
@@ -66,17 +66,17 @@ export function createQuickJsSandbox(options: QuickJsSandboxOptions = {}): Quick
     silenceMs: options.silenceMs ?? 10_000,
     onDeath: (why) => options.onDeath?.(why),
   });
-  const checks = new CheckBatches(evaluators);
+  const checks = new CheckBatches(supervisor);
   return {
     get processes() {
-      return evaluators.running;
+      return supervisor.running;
     },
 
     check: (code) => checks.check(code),
 
     async evaluate(job: EvaluationJob): Promise<EvaluationResult> {
       const startedMs = performance.now();
-      const outcome = await evaluators.run('evaluate', job, { cpuMs: job.limits.cpuMs, isUrgent: false });
+      const outcome = await supervisor.run('evaluate', job, { cpuMs: job.limits.cpuMs, isUrgent: false });
       if (outcome.ok) return outcome.result;
       const spentMs = performance.now() - startedMs;
       const isParsing = outcome.ended === 'parse_time' || outcome.ended === 'parse_memory';
@@ -85,10 +85,10 @@ export function createQuickJsSandbox(options: QuickJsSandboxOptions = {}): Quick
     },
 
     async runScript(job: ScriptJob): Promise<ScriptResult> {
-      const outcome = await evaluators.run('script', job, { cpuMs: job.limits.cpuMs, isUrgent: false });
+      const outcome = await supervisor.run('script', job, { cpuMs: job.limits.cpuMs, isUrgent: false });
       return outcome.ok ? outcome.result : { ok: false, logs: [], failure: failureOf(outcome) };
     },
 
-    close: () => evaluators.close(),
+    close: () => supervisor.close(),
   };
 }

@@ -34,7 +34,7 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
         ['"a" // comment', 'script'],
       ];
       it.each(forms)('%j is a %s', async (code, form) => {
-        expect(await sandbox.check(code, 'evaluation')).toEqual({ ok: true, form });
+        expect(await sandbox.check(code)).toEqual({ ok: true, form });
       });
 
       const faults: readonly (readonly [string, number, number])[] = [
@@ -47,26 +47,26 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
         ['}(evil()), function () {', 1, 1],
       ];
       it.each(faults)('%j is refused at line %d, column %d', async (code, line, column) => {
-        expect(await sandbox.check(code, 'evaluation')).toMatchObject({ ok: false, line, column });
+        expect(await sandbox.check(code)).toMatchObject({ ok: false, line, column });
       });
 
       it.each(['1 : 2); evil(); (0 ? 3', '} } ); evil(); ({ m() { {', '1 : 0 ? 2', '/*', '`', '', '} function g() {'])(
         'code that closes a wrapper early is no form but its own: %j',
         async (code) => {
-          const checked = await sandbox.check(code, 'evaluation');
+          const checked = await sandbox.check(code);
           expect(checked).toEqual(code === '' ? { ok: true, form: 'script' } : expect.objectContaining({ ok: false }));
         },
       );
 
       it('never runs what it reads', async () => {
-        expect(await sandbox.check('for (;;);', 'evaluation')).toEqual({ ok: true, form: 'script' });
-        expect(await sandbox.check('(() => { for (;;); })() || 1', 'action')).toEqual({ ok: true, form: 'script' });
+        expect(await sandbox.check('for (;;);')).toEqual({ ok: true, form: 'script' });
+        expect(await sandbox.check('(() => { for (;;); })() || 1')).toEqual({ ok: true, form: 'script' });
       });
 
       it('refuses what is too deep to read, and goes on reading', async () => {
-        expect((await sandbox.check('('.repeat(30_000), 'evaluation')).ok).toBe(false);
-        expect((await sandbox.check(`${'['.repeat(30_000)}${']'.repeat(30_000)}`, 'evaluation')).ok).toBe(false);
-        expect((await sandbox.check('true', 'evaluation')).ok).toBe(true);
+        expect((await sandbox.check('('.repeat(30_000))).ok).toBe(false);
+        expect((await sandbox.check(`${'['.repeat(30_000)}${']'.repeat(30_000)}`)).ok).toBe(false);
+        expect((await sandbox.check('true')).ok).toBe(true);
       });
     });
 

@@ -133,8 +133,8 @@ export type ScriptResult = { readonly logs: readonly LogLine[] } & (
 );
 
 export interface Sandbox {
-  /** Reads code without running it: its form, or the first syntax error with line and column (from 1) in the user's own text. Parameters in scope are named by `scope`. */
-  check(code: string, scope: 'evaluation' | 'action'): Promise<CheckedCode>;
+  /** Reads code without running it: its form, or the first syntax error with line and column (from 1) in the user's own text. */
+  check(code: string): Promise<CheckedCode>;
   /** Runs code against a page in a fresh, isolated sandbox. Never rejects for what the code or the page does. */
   evaluate(job: EvaluationJob): Promise<EvaluationResult>;
   /** Runs an action's code without a page. Never rejects for what the code does. */

@@ -95,7 +95,7 @@ export function createSender(options: SenderOptions): Sender {
         const summary = { method: 'custom', url: '' };
         if (config === null)
           return refusal(summary, 'config_invalid', 'The settings of the action cannot be used; save it again.');
-        const checked = await sandbox.check(config.code, 'action');
+        const checked = await sandbox.check(config.code);
         if (!checked.ok)
           return refusal(summary, 'syntax_error', `Line ${checked.line}, column ${checked.column}: ${checked.message}`);
         return buildCustom(

@@ -3,18 +3,17 @@ import type { CheckedCode } from '#sandbox/sandbox';
 import { createCodeChecker } from './check-settings.js';
 
 describe('checking code', () => {
-  it('reads the same code once, however many ask at once, and tells scopes apart', async () => {
+  it('a code checker reads the same code once, however many requests check it at once', async () => {
     const asked: string[] = [];
     const checker = createCodeChecker({
-      async check(code, scope): Promise<CheckedCode> {
-        asked.push(`${scope} ${code}`);
+      async check(code): Promise<CheckedCode> {
+        asked.push(code);
         return { ok: true, form: 'body' };
       },
     });
-    await Promise.all(Array.from({ length: 5 }, () => checker.check('return true', 'evaluation')));
-    await checker.check('return true', 'evaluation');
-    await checker.check('return true', 'action');
-    expect(asked).toEqual(['evaluation return true', 'action return true']);
+    await Promise.all(Array.from({ length: 5 }, () => checker.check('return true')));
+    await checker.check('return true');
+    expect(asked).toEqual(['return true']);
   });
 
   it('asks again after the sandbox was not there', async () => {
@@ -25,9 +24,9 @@ describe('checking code', () => {
         return { ok: true, form: 'script' };
       },
     });
-    await expect(checker.check('1', 'evaluation')).rejects.toMatchObject({ reason: 'sandbox_unavailable' });
+    await expect(checker.check('1')).rejects.toMatchObject({ reason: 'sandbox_unavailable' });
     broken = false;
-    await expect(checker.check('1', 'evaluation')).resolves.toEqual({ ok: true, form: 'script' });
+    await expect(checker.check('1')).resolves.toEqual({ ok: true, form: 'script' });
   });
 
   it('forgets the oldest when it remembers many', async () => {
@@ -38,10 +37,10 @@ describe('checking code', () => {
         return { ok: true, form: 'body' };
       },
     });
-    for (let i = 0; i <= 1_000; i += 1) await checker.check(String(i), 'evaluation');
-    await checker.check('1000', 'evaluation');
+    for (let i = 0; i <= 1_000; i += 1) await checker.check(String(i));
+    await checker.check('1000');
     expect(asked).toBe(1_001);
-    await checker.check('0', 'evaluation');
+    await checker.check('0');
     expect(asked).toBe(1_002);
   });
 });

@@ -18,18 +18,18 @@ const rememberedChecks = 1_000;
 const shortCode = 1_000;
 
 export interface CodeChecker {
-  check(code: string, scope: 'evaluation' | 'action'): Promise<CheckedCode>;
+  check(code: string): Promise<CheckedCode>;
 }
 
 export function createCodeChecker(sandbox: Pick<Sandbox, 'check'>): CodeChecker {
   const known = new Map<string, Promise<CheckedCode>>();
   return {
-    async check(code, scope) {
-      const key = `${scope}|${code.length <= shortCode ? code : createHash('sha256').update(code).digest('base64')}`;
+    async check(code) {
+      const key = code.length <= shortCode ? code : createHash('sha256').update(code).digest('base64');
       const remembered = known.get(key);
       if (remembered !== undefined) return remembered;
       // The promise itself is kept: many requests with one new function at once are one check.
-      const checking = sandbox.check(code, scope).catch((error: unknown) => {
+      const checking = sandbox.check(code).catch((error: unknown) => {
         known.delete(key);
         throw unavailable('sandbox_unavailable', 'The code cannot be checked right now; try again.', 5, error);
       });
@@ -77,13 +77,8 @@ function checkText(field: Field, template: string | undefined): void {
   if (!checked.ok) throw misread(field, 'template_error', checked);
 }
 
-async function checkCode(
-  checks: SettingsChecks,
-  field: Field,
-  code: string,
-  scope: 'evaluation' | 'action',
-): Promise<CodeForm> {
-  const checked = await checks.code.check(code, scope);
+async function checkCode(checks: SettingsChecks, field: Field, code: string): Promise<CodeForm> {
+  const checked = await checks.code.check(code);
   if (!checked.ok) throw misread(field, 'syntax_error', checked);
   return checked.form;
 }
@@ -105,7 +100,7 @@ async function checkAction(checks: SettingsChecks, action: Action, field: Field)
       checkAddress(checks, [...field, 'config', 'url'], withoutCredentials(action.config.url));
       return checkText([...field, 'config', 'body'], action.config.body);
     case 'custom':
-      await checkCode(checks, [...field, 'config', 'code'], action.config.code, 'action');
+      await checkCode(checks, [...field, 'config', 'code'], action.config.code);
   }
 }
 
@@ -126,7 +121,7 @@ export async function checkSettings(checks: SettingsChecks, input: TaskInput): P
   }
   checkAddress(checks, ['url'], input.url);
   if (fetch.proxy !== null) checkAddress(checks, ['fetch', 'proxy'], withoutCredentials(fetch.proxy));
-  const form = await checkCode(checks, ['evaluationFunction'], input.evaluationFunction, 'evaluation');
+  const form = await checkCode(checks, ['evaluationFunction'], input.evaluationFunction);
   for (const [index, action] of input.actions.entries()) await checkAction(checks, action, ['actions', index]);
   return form;
 }

@@ -15,6 +15,7 @@ import { PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
 import { READ_STORE, type ReadStore, type ViewStore } from '#read-store/read-store';
 import type { AheadPlace } from '#read-store/sqlite-ahead';
 import { CLOCK, systemClock } from '#runtime/clock';
+import { findBuiltScript } from '#runtime/built-script';
 import { CONFIG, ConfigError, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';
 import { parseKafkaAddress } from '#runtime/engine-address';
 import { IDS, createIds } from '#runtime/ids';
@@ -161,13 +162,10 @@ export async function openEventStore(config: Config, logger: Logger, checked: bo
   );
 }
 
-/** Threads need compiled JavaScript: beside this file in the product, in `dist` under a test runner. */
 function viewsThread({ eventStoreUrl }: Config, eventsFile: string): AheadPlace | null {
   if (eventStoreUrl !== 'sqlite') return null;
-  const thread = ['./views-thread.js', '../../dist/services/host/views-thread.js']
-    .map((place) => new URL(place, import.meta.url))
-    .find((place) => existsSync(place));
-  return thread === undefined ? null : { thread, eventsFile };
+  const thread = findBuiltScript(import.meta.url, ['./views-thread.js', '../../dist/services/host/views-thread.js']);
+  return thread === null ? null : { thread, eventsFile };
 }
 
 /** Rejects with `ConfigError` or `ServerUnreachable`. */

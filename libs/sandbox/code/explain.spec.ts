@@ -10,7 +10,7 @@ const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
 afterAll(() => sandbox.close());
 
 async function failureOf(code: string, page = pageOf('<p id="a">1</p><ul><li>x</ul>')): Promise<SandboxFailure> {
-  const checked = await sandbox.check(code, 'evaluation');
+  const checked = await sandbox.check(code);
   if (!checked.ok) throw new Error(`${code}: ${checked.message}`);
   const result = await sandbox.evaluate(jobOf(code, { form: checked.form, page }));
   if (result.ok) throw new Error(`${code}: answered ${result.outcome}`);
@@ -19,7 +19,7 @@ async function failureOf(code: string, page = pageOf('<p id="a">1</p><ul><li>x</
 
 /** The line on which V8 says that the code throws, on a page on which nothing is found. */
 async function lineInV8(code: string): Promise<number> {
-  const checked = await sandbox.check(code, 'evaluation');
+  const checked = await sandbox.check(code);
   if (!checked.ok) throw new Error(checked.message);
   const source =
     checked.form === 'script'

@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
+import { withTimeoutOr } from '#concurrency/timeout';
 import type { GuestImage } from '../guest/guest.js';
 import { concludeMs, phases, progressWords } from './messages.js';
 import type { EncodedJob, Ended, EvaluatorSettings, TextOutcome, WorkerReply, WorkerSettings } from './messages.js';
@@ -258,12 +259,11 @@ export class WorkerPool {
   /** CPU time of the phase so far; null where the thread does not say, which is no excuse for it. */
   async #cpuMs(worker: PoolWorker): Promise<number | null> {
     const atStartMs = Atomics.load(worker.progress, progressWords.cpuMs);
-    const unanswered = new Promise<null>((resolve) => setTimeout(resolve, answerMs, null));
     const used = worker.thread.cpuUsage().then(
       ({ user, system }) => (user + system) / 1_000 - atStartMs,
       () => null,
     );
-    return Promise.race([used, unanswered]);
+    return withTimeoutOr(used, answerMs, null);
   }
 
   async #end(worker: PoolWorker, ended: Ended, message?: string): Promise<void> {

@@ -3,7 +3,7 @@ import { documentUrl } from './addresses.js';
 import { Attr } from './attributes.js';
 import { addDocument, factsOf, pageFacts, setOwner } from './documents.js';
 import { domError, noLayout } from './dom-exception.js';
-import { later } from './later.js';
+import { lazyModule } from './lazy-modules.js';
 import type { HTMLCollection, NodeList } from './lists.js';
 import { liveCollection, liveNodes, oncePerNode } from './lists.js';
 import { insertInto, replaceNode } from './mutations.js';
@@ -51,10 +51,10 @@ import { childNodesOf } from './tree-walks.js';
 import { URL } from './url.js';
 import { adopt, wrap } from './wrappers.js';
 
-const events = later('events');
-const ranges = later('ranges');
-const selections = later('selection');
-const xpath = later('xpath');
+const events = lazyModule('events');
+const ranges = lazyModule('ranges');
+const selections = lazyModule('selection');
+const xpath = lazyModule('xpath');
 
 /** The one element at the top. */
 function topElement(document: number): number {

@@ -12,7 +12,7 @@ import type { NamedNodeMap } from './attributes.js';
 import { isXmlNode } from './documents.js';
 import { domError, noLayout } from './dom-exception.js';
 import { innerText } from './inner-text.js';
-import { later } from './later.js';
+import { lazyModule } from './lazy-modules.js';
 import type { DOMTokenList, HTMLCollection } from './lists.js';
 import { dataset, inlineStyle, liveCollection, tokenList } from './lists.js';
 import { innerMarkup, outerMarkup } from './markup.js';
@@ -54,8 +54,8 @@ import {
 import { nextElement, previousElement } from './tree-walks.js';
 import { wrap } from './wrappers.js';
 
-const events = later('events');
-const xmlMarkup = later('xml-markup');
+const events = lazyModule('events');
+const xmlMarkup = lazyModule('xml-markup');
 
 // No private methods here: objects of these classes are made without their constructors (`Node.of`).
 

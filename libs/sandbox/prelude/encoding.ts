@@ -1,5 +1,5 @@
 /** `TextEncoder`, `TextDecoder`, `atob` and `btoa`. */
-import { later } from './later.js';
+import { lazyModule } from './lazy-modules.js';
 import { domError } from './dom-exception.js';
 import { decodeUtf8, encodeUtf8 } from './utf8.js';
 
@@ -189,6 +189,6 @@ export function atob(source: unknown): string {
   return decoded;
 }
 
-const clones = later('clone');
+const clones = lazyModule('clone');
 
 export const structuredClone = (value: unknown): unknown => clones().cloneOf(value);

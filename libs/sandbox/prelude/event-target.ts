@@ -1,7 +1,7 @@
 /** `EventTarget`: the page is at rest, so what happens is what code dispatches. */
-import { later } from './later.js';
+import { lazyModule } from './lazy-modules.js';
 
-const events = later('events');
+const events = lazyModule('events');
 
 export class EventTarget {
   addEventListener(type: unknown, listener: unknown, options?: unknown): void {

@@ -11,7 +11,7 @@ import {
 } from './element-state.js';
 import type { HTMLCollection, NodeList } from './lists.js';
 import { controlsCollection, liveCollection, namedControl, staticList } from './lists.js';
-import { later } from './later.js';
+import { lazyModule } from './lazy-modules.js';
 import { NodeMap } from './node-map.js';
 import { numberOf, tag, write } from './nodes.js';
 import { selectAll, selectFirst } from './selectors.js';
@@ -93,8 +93,8 @@ export const controlMembers = {
   },
 };
 
-const autofill = later('autofill');
-const validity = later('validity');
+const autofill = lazyModule('autofill');
+const validity = lazyModule('validity');
 const customFaults = new NodeMap<string>();
 
 export function customFault(node: number): string {

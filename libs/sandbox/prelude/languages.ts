@@ -1,7 +1,7 @@
 /** Where code asks for numbers and dates in a language: what answers is read when it is first asked for. */
-import { later } from './later.js';
+import { lazyModule } from './lazy-modules.js';
 
-const languages = later('intl');
+const languages = lazyModule('intl');
 
 export function installLanguages(): void {
   const define = (object: object, name: string, value: unknown): void =>

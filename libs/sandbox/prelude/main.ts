@@ -1,5 +1,5 @@
 /** Where the host enters the sandbox. Evaluated once, when the image is made; nothing here is reachable by user code. */
-import { installAbsent } from './absent.js';
+import { installUnsupportedApis } from './unsupported-apis.js';
 import { installDeterminism, startClock } from './determinism.js';
 import { pageFacts } from './documents.js';
 import { installLanguages } from './languages.js';
@@ -117,7 +117,7 @@ export const guestEntry = {
 installDeterminism();
 installLanguages();
 installDom();
-installAbsent();
+installUnsupportedApis();
 installParser();
 Object.defineProperty(globalThis, 'console', {
   value: createConsole(),

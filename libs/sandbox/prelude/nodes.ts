@@ -5,7 +5,7 @@ import type { HTMLCollection, NodeList } from './lists.js';
 import { liveCollection, liveNodes, oncePerNode, staticList } from './lists.js';
 import { addDocument, documentOf, factsOf, isXmlNode, setOwner, takeOut } from './documents.js';
 import { EventTarget } from './event-target.js';
-import { later } from './later.js';
+import { lazyModule } from './lazy-modules.js';
 import { gathered, insertBeside, insertInto, replaceAll, replaceBy, replaceNode } from './mutations.js';
 import { htmlNamespace, partsOf } from './names.js';
 import { asDomError, byId, selecting } from './queries.js';
@@ -59,7 +59,7 @@ let nodeInMaking = -1;
 
 export type NodeClass = abstract new () => Node;
 
-const rare = later('rare-nodes');
+const rare = lazyModule('node-extras');
 const construct = Reflect.construct;
 const noArguments: never[] = [];
 const childNodes = oncePerNode(liveNodes, childNodesOf);

@@ -5,8 +5,8 @@
 import { attributeTest, hasToken } from './attribute-selectors.js';
 import { directionOf, languageOf } from './element-state.js';
 import { htmlNamespace, partsOf, partsOfName } from './names.js';
-import { neverTrue, plainTests } from './plain-tests.js';
-import type { Place, Test } from './plain-tests.js';
+import { neverTrue, plainTests } from './simple-pseudo-classes.js';
+import type { Place, Test } from './simple-pseudo-classes.js';
 import { Reader, SelectorError } from './selector-reader.js';
 import { positionOf } from './sibling-positions.js';
 import { asciiLowerCase } from './row-lists.js';

@@ -1,5 +1,5 @@
 /** `TreeWalker`. */
-import { later } from './later.js';
+import { lazyModule } from './lazy-modules.js';
 import { domError } from './dom-exception.js';
 import { numberOf } from './nodes.js';
 import {
@@ -40,7 +40,7 @@ export const accepted = 1;
 const rejected = 2;
 const skipped = 3;
 
-const iterators = later('iterators');
+const iterators = lazyModule('iterators');
 
 export class Walk {
   readonly root: object | null;

@@ -8,7 +8,7 @@ import { Element, MathMLElement, SVGElement, SVGSVGElement } from './element.js'
 import { atob, btoa, structuredClone, TextDecoder, TextEncoder } from './encoding.js';
 import { EventTarget } from './event-target.js';
 import { FormData } from './form-members.js';
-import { later } from './later.js';
+import { lazyModule } from './lazy-modules.js';
 import { DOMTokenList, HTMLCollection, HTMLFormControlsCollection, NodeList, RadioNodeList } from './lists.js';
 import {
   CDATASection,
@@ -23,7 +23,7 @@ import {
 } from './nodes.js';
 import { parseDocument, parseXmlDocument } from './parse-markup.js';
 import { escapeIdentifier } from './queries.js';
-import { setTarget } from './plain-tests.js';
+import { setTarget } from './simple-pseudo-classes.js';
 import { addTraversal, NodeFilter, TreeWalker } from './traversal.js';
 import { URL, URLSearchParams } from './url.js';
 import { wrap } from './wrappers.js';
@@ -45,13 +45,13 @@ class XMLSerializer {
   }
 }
 
-const xmlMarkup = later('xml-markup');
-const events = later('events');
-const ranges = later('ranges');
-const selections = later('selection');
-const iterators = later('iterators');
-const validity = later('validity');
-const xpath = later('xpath');
+const xmlMarkup = lazyModule('xml-markup');
+const events = lazyModule('events');
+const ranges = lazyModule('ranges');
+const selections = lazyModule('selection');
+const iterators = lazyModule('iterators');
+const validity = lazyModule('validity');
+const xpath = lazyModule('xpath');
 
 class Location {
   #url: URL;

@@ -1,7 +1,7 @@
 /**
- * The evaluator processes behind the sandbox: one for all jobs, forked when the first comes, replaced when it dies and let
- * go after a while without work. What was in flight when it died is run once more, in a process apart and alone, so that the
- * job that is to blame is known and the others get their results.
+ * The evaluator processes behind the sandbox: one for all jobs, forked on the first job, replaced when it dies and ended
+ * when idle. Jobs in flight when it died run once more in a quarantine process, one at a time, so that the job that crashes
+ * it is known and the others get their results.
  */
 import { EvaluatorProcess } from './evaluator-process.js';
 import type { EvaluatorPlaces } from './evaluator-process.js';
@@ -10,15 +10,15 @@ import { isResultOf } from './results.js';
 import { encodeJob, endings, jobKinds, largestRequestBytes, urgentMark } from './messages.js';
 import type { EncodedJob, Ending, EvaluatorSettings, JobKind, JobKinds, JobOutcome, JobRunner } from './messages.js';
 
-export interface EvaluatorsSettings extends EvaluatorSettings {
+export interface SupervisorSettings extends EvaluatorSettings {
   readonly places: EvaluatorPlaces;
-  /** A process that has work and does not answer for this long is taken for dead. */
+  /** A process that has work and does not answer for this long is considered dead. */
   readonly silenceMs: number;
-  /** Told of each process that ended by itself, in words. */
+  /** Called with the reason when a process ends by itself. */
   onDeath(why: string): void;
 }
 
-/** A process, and how many jobs it has in hand. */
+/** A process and the number of its jobs in flight. */
 export interface RunningProcess {
   readonly pid: number;
   readonly jobs: number;
@@ -35,15 +35,15 @@ interface Job {
   settle(outcome: { readonly ok: true; readonly result: JobKinds[JobKind]['result'] } | Ending): void;
 }
 
-interface LaneSettings extends EvaluatorsSettings {
+interface ProcessQueueSettings extends SupervisorSettings {
   readonly atOnce: number;
   /** The process died with these in flight. */
   onLost(jobs: readonly Job[], why: string): void;
 }
 
 /** One process at a time and the jobs that wait for it. */
-class Lane {
-  readonly #settings: LaneSettings;
+class ProcessQueue {
+  readonly #settings: ProcessQueueSettings;
   readonly #waiting: Job[] = [];
   readonly #inFlight = new Map<number, Job>();
   #process: EvaluatorProcess | null = null;
@@ -53,7 +53,7 @@ class Lane {
   #isRestingSoon = false;
   #idleTimer: NodeJS.Timeout | null = null;
 
-  constructor(settings: LaneSettings) {
+  constructor(settings: ProcessQueueSettings) {
     this.#settings = settings;
   }
 
@@ -79,10 +79,10 @@ class Lane {
   }
 
   #pump(): void {
-    const lane = this.#process ?? this.#fork();
-    if (lane === null || !lane.isReady) return;
-    if (this.#waiting.length === 0) return this.#restSoon(lane);
-    lane.setWorking(true);
+    const process = this.#process ?? this.#fork();
+    if (process === null || !process.isReady) return;
+    if (this.#waiting.length === 0) return this.#restSoon(process);
+    process.setWorking(true);
     for (let job = this.#waiting[0]; job !== undefined && this.#mayStart(job); job = this.#waiting[0]) {
       this.#waiting.shift();
       this.#lastId = (this.#lastId % 0xffff_fffe) + 1;
@@ -90,7 +90,7 @@ class Lane {
       this.#bytes += job.byteLength;
       const word = jobKinds.indexOf(job.encoded.kind) + (job.isUrgent ? urgentMark : 0);
       const frame = { id: this.#lastId, word, ms: job.cpuMs, text: job.encoded.text };
-      this.#hasRoom = lane.send(frame, job.encoded.body);
+      this.#hasRoom = process.send(frame, job.encoded.body);
     }
   }
 
@@ -126,7 +126,7 @@ class Lane {
   #onAnswer(from: EvaluatorProcess, { id, word, text }: Frame): void {
     const job = this.#inFlight.get(id);
     const outcome = job === undefined ? null : outcomeOf(job.encoded.kind, word, text);
-    // Nothing of a process that answers what was not asked is believed.
+    // A process that answers without a matching job is not trusted any further.
     if (job === undefined || outcome === null) return void from.end('it gave an answer that is none');
     this.#inFlight.delete(id);
     this.#bytes -= job.byteLength;
@@ -139,7 +139,7 @@ class Lane {
     this.#process = null;
     this.#settings.onDeath(why);
     const lost = this.#take();
-    // It never began: another one would fare no better, and whoever asks next finds out.
+    // It never began: another process would fail as well, and the next job retries.
     if (lost.length === 0) this.#failWaiting(why);
     this.#settings.onLost(lost, why);
     if (this.#waiting.length > 0 || lost.length > 0) this.#pump();
@@ -196,14 +196,14 @@ function outcomeOf(
   return isResultOf(kind, result) ? { ok: true, result } : null;
 }
 
-export class Evaluators implements JobRunner {
-  readonly #together: Lane;
-  readonly #apart: Lane;
+export class EvaluatorSupervisor implements JobRunner {
+  readonly #shared: ProcessQueue;
+  readonly #quarantine: ProcessQueue;
   #isClosed = false;
 
-  constructor(settings: EvaluatorsSettings) {
+  constructor(settings: SupervisorSettings) {
     const { workers, spareWorkers } = settings;
-    this.#apart = new Lane({
+    this.#quarantine = new ProcessQueue({
       ...settings,
       workers: 1,
       spareWorkers: 0,
@@ -214,18 +214,18 @@ export class Evaluators implements JobRunner {
         for (const job of jobs) job.settle({ ok: false, ended: 'crashed', message: why });
       },
     });
-    this.#together = new Lane({
+    this.#shared = new ProcessQueue({
       ...settings,
       // Each thread finds its next job waiting.
       atOnce: 2 * workers + spareWorkers,
       onLost: (jobs) => {
-        for (const job of jobs) this.#apart.add(job);
+        for (const job of jobs) this.#quarantine.add(job);
       },
     });
   }
 
   get running(): readonly RunningProcess[] {
-    return [this.#together.running, this.#apart.running].filter((each) => each !== null);
+    return [this.#shared.running, this.#quarantine.running].filter((each) => each !== null);
   }
 
   run<Kind extends JobKind>(
@@ -240,7 +240,7 @@ export class Evaluators implements JobRunner {
       if (byteLength > largestRequestBytes) {
         return resolve({ ok: false, ended: 'parse_memory' });
       }
-      this.#together.add({
+      this.#shared.add({
         ...options,
         encoded,
         byteLength,
@@ -252,6 +252,6 @@ export class Evaluators implements JobRunner {
   /** Ends the processes; jobs in flight and those that wait are `unavailable`. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([this.#together.close(), this.#apart.close()]);
+    await Promise.all([this.#shared.close(), this.#quarantine.close()]);
   }
 }

@@ -1,7 +1,7 @@
-/** What few scripts use is kept as text and read when it is first asked for: each run copies what is in the image. */
+/** Rarely used modules stay as text in the image and are evaluated on first use: each run copies the whole image. */
 
-/** What is asked of such files, by their names. Said here, because they import from those who ask. */
-interface LaterFiles {
+/** The exports that each lazy module offers. Declared here because lazy modules import from their callers. */
+interface LazyModules {
   readonly autofill: { autofillOf(node: number): string };
   readonly clone: { cloneOf(value: unknown): unknown };
   readonly events: {
@@ -27,7 +27,7 @@ interface LaterFiles {
     readonly StaticRange: unknown;
     createRange(document: number): object;
   };
-  readonly 'rare-nodes': {
+  readonly 'node-extras': {
     comparePosition(self: unknown, other: unknown): number;
     lookUpNamespace(node: number, prefix: unknown): string | null;
     lookUpPrefix(node: number, namespace: unknown): string | null;
@@ -51,10 +51,10 @@ interface LaterFiles {
   };
 }
 
-declare const loadLater: <Name extends keyof LaterFiles>(name: Name) => LaterFiles[Name];
+declare const loadLazyModule: <Name extends keyof LazyModules>(name: Name) => LazyModules[Name];
 
-/** The exports of a file of the prelude that is read when this is first called. */
-export function later<Name extends keyof LaterFiles>(name: Name): () => LaterFiles[Name] {
-  let file: LaterFiles[Name] | null = null;
-  return () => (file ??= loadLater(name));
+/** A getter of a module's exports that evaluates the module on the first call. */
+export function lazyModule<Name extends keyof LazyModules>(name: Name): () => LazyModules[Name] {
+  let file: LazyModules[Name] | null = null;
+  return () => (file ??= loadLazyModule(name));
 }

@@ -55,7 +55,7 @@ function refusing(name: string, why: string): object {
 const namesIn = (text: string): readonly string[] => text.split(' ');
 
 /** Names that are there already are left alone, but for those that had to be refused less helpfully. */
-export function installAbsent(): void {
+export function installUnsupportedApis(): void {
   for (const [names, why] of calls) {
     for (const name of namesIn(names)) {
       const known: unknown = Reflect.get(globalThis, name);

@@ -10,7 +10,7 @@ import {
   isEmpty,
   isTag,
 } from './element-state.js';
-import { later } from './later.js';
+import { lazyModule } from './lazy-modules.js';
 import { positionOf } from './sibling-positions.js';
 import {
   documentKind,
@@ -45,7 +45,7 @@ export function setTarget(read: () => string): void {
 }
 
 const validated = ' input select textarea button form fieldset ';
-const validity = later('validity');
+const validity = lazyModule('validity');
 
 function isBlank(node: number): boolean {
   const current = currentValues.get(node);

@@ -34,7 +34,7 @@ describe('the evaluator process', () => {
   };
   /** Once a job is in its hands. */
   const busy = async (sandbox: QuickJsSandbox): Promise<number> => {
-    await sandbox.check('true', 'evaluation');
+    await sandbox.check('true');
     return found(async () => sandbox.processes[0]?.pid ?? null);
   };
   afterEach(async () => {
