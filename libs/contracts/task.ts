@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { actionInput, storedAction } from './action.js';
 import { idSchema, storedTimestamp, webAddress } from './common.js';
+import { defineEvent, type EventOf } from './event.js';
 import { fetchSettings, storedFetch } from './fetch.js';
 import { condition, health, policy } from './policy.js';
 import { defaultSchedule, schedule } from './schedule.js';
@@ -56,19 +57,33 @@ export const taskSpec = z.object({
 });
 export type TaskSpec = z.infer<typeof taskSpec>;
 
-export const taskEvents = {
-  'task.created': z.object({ spec: taskSpec, status: taskStatus, createdBy: z.string() }),
+export const taskEvents = [
+  defineEvent('task.created', {
+    version: 1,
+    schema: z.object({ spec: taskSpec, status: taskStatus, createdBy: z.string() }),
+  }),
   /** Only what differs. */
-  'task.changed': z.object({ changes: taskSpec.partial() }),
-  'task.paused': z.object({}),
-  'task.resumed': z.object({}),
+  defineEvent('task.changed', { version: 1, schema: z.object({ changes: taskSpec.partial() }) }),
+  defineEvent('task.paused', { version: 1, schema: z.object({}) }),
+  defineEvent('task.resumed', { version: 1, schema: z.object({}) }),
   /** A receiver said that it is gone for good. */
-  'task.action_disabled': z.object({ actionId: idSchema('act'), reason: z.string() }),
-  'task.archived': z.object({ externalKey: z.string().nullable() }),
-};
-export type TaskEvent = {
-  [Type in keyof typeof taskEvents]: { readonly type: Type; readonly data: z.infer<(typeof taskEvents)[Type]> };
-}[keyof typeof taskEvents];
+  defineEvent('task.action_disabled', {
+    version: 1,
+    schema: z.object({ actionId: idSchema('act'), reason: z.string() }),
+  }),
+  defineEvent('task.archived', { version: 1, schema: z.object({ externalKey: z.string().nullable() }) }),
+] as const;
+export type TaskEvent = EventOf<(typeof taskEvents)[number]>;
+
+/** Where a task's own events are. */
+export const taskStream = (taskId: string): string => `task-${taskId}`;
+
+/** A stream per external key: its last event says which task holds it. */
+export const externalKeyClaimed = defineEvent('externalkey.claimed', {
+  version: 1,
+  schema: z.object({ taskId: idSchema('ntf') }),
+});
+export type ExternalKeyEvent = EventOf<typeof externalKeyClaimed>;
 
 /** A whole specification on its way to the tasks service: it is checked field by field when its event is encoded. */
 const wantedSpec = z.custom<TaskSpec>((value) => typeof value === 'object' && value !== null);

@@ -10,5 +10,5 @@ export async function showKey({ eventStore }: KeyPorts, organizationId: string, 
   const { state, beganAt } = await fold(eventStore, keyDecider, keyStream(keyId));
   if (state.status !== 'active' || state.key.organizationId !== organizationId) throw notFound('API key');
   const { hash: _, ...key } = state.key;
-  return { ...key, allowedCidrs: key.allowedCidrs ?? [], createdAt: beganAt ?? '', revokedAt: null };
+  return { ...key, createdAt: beganAt ?? '', revokedAt: null };
 }

@@ -12,6 +12,7 @@
  */
 import { realpathSync } from 'node:fs';
 import { sleep } from '#concurrency/sleep';
+import { checkEvent } from '#event-store/codec';
 import { brokenSource, copyEvents, verifyCopy } from '#event-store/copy-events';
 import type { EventArchive, RecordedEvent } from '#event-store/event-store';
 import { readThrough } from '#event-store/read-through';
@@ -220,6 +221,7 @@ async function move({ source, readStore, openTarget, begin }: Opened, { show }: 
     const { history, copied } = await copyEvents({
       source,
       target,
+      check: checkEvent,
       progress: ({ share, events }) => show({ phase: 'copy', share, events }),
       beforeWriting: begin,
     });

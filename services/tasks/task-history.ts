@@ -1,13 +1,12 @@
 /** The history of one task: each event with what it changed, oldest first. */
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { HistoryEntry, TaskEvent } from '#contracts/task';
+import { taskStream, type HistoryEntry, type TaskEvent } from '#contracts/task';
 import { decodeEvent } from '#event-store/codec';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import type { RequestContext } from '#bus/bus';
 import { notFound } from '#runtime/errors';
 import type { Json, JsonObject } from '#runtime/json';
-import { taskStream } from './change-task.js';
 import { taskDecider, type Task } from './domain/task.js';
 
 export class TaskHistory {
