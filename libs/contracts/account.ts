@@ -180,6 +180,9 @@ export const sessionsView: ViewDefinition = {
   indexes: [['userId', 'expiresAt']],
 };
 
+type FirstKey = Omit<KeyDocument, 'createdAt' | 'revokedAt' | 'allowedCidrs'> &
+  Partial<Pick<KeyDocument, 'allowedCidrs'>>;
+
 export const accountEvents = [
   /** The salt of the one-time setup token: the token is made of it and the pepper, and is stored nowhere. */
   defineEvent('installation.opened', { version: 1, schema: z.object({ salt: z.string() }) }),
@@ -222,7 +225,10 @@ export const accountEvents = [
       createdBy: z.string(),
     }),
     // The first keys had no ranges.
-    complete: ({ key: { allowedCidrs = [], ...key }, ...rest }) => ({ ...rest, key: { ...key, allowedCidrs } }),
+    complete: ({ key, createdBy }: { key: FirstKey; createdBy: string }) => ({
+      key: { ...key, allowedCidrs: key.allowedCidrs ?? [] },
+      createdBy,
+    }),
   }),
   defineEvent('key.revoked', { version: 1, schema: z.object({ id: idSchema('key'), publicId: z.string() }) }),
   /** `id`: the keyed hash of the token. */

@@ -94,7 +94,10 @@ export const deliveryEvents = [
       /** Where people reached this instance then; links begin with it on every try. The first events have none. */
       linkBase: z.string().nullable().default(null),
     }),
-    complete: ({ request, linkBase = null }) => ({ request, linkBase }),
+    complete: ({ request, linkBase = null }: { request: NotificationRequest; linkBase?: string | null }) => ({
+      request,
+      linkBase,
+    }),
   }),
   /** The fence: its revision is what a second worker would conflict with. `timeoutMs` says how long to wait for its end. */
   defineEvent('attempt.started', {

@@ -2,15 +2,24 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { taskStream, type ExternalKeyEvent, type TaskCommand, type TaskEvent, type TaskState } from '#contracts/task';
+import {
+  taskFold,
+  taskStream,
+  type ExternalKeyEvent,
+  type Task,
+  type TaskCommand,
+  type TaskEvent,
+  type TaskState,
+} from '#contracts/task';
 import { decodeEvent, encodeEvent } from '#event-store/codec';
 import { EVENT_STORE, type EventMetadata, type EventStore } from '#event-store/event-store';
+import { foldStream } from '#event-store/fold-stream';
 import { runCommand, type CommandOutcome } from '#event-store/run-command';
 import type { RequestContext } from '#bus/bus';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import { AppError, notFound } from '#runtime/errors';
 import { derivedEventId } from '#runtime/ids';
-import { taskDecider, type Task } from './domain/task.js';
+import { taskDecider } from './domain/task.js';
 
 export class ChangeTask {
   constructor(
@@ -104,10 +113,7 @@ export class ChangeTaskHandler implements ICommandHandler<ChangeTask, ChangedTas
 
   /** A claim is made before its task is written: for a while it holds without one; after that the writer has died. */
   private async holds(taskId: string, key: string, claimedAtMs: number): Promise<boolean> {
-    let task: Task = taskDecider.initial;
-    for await (const event of this.eventStore.read(taskStream(taskId))) {
-      task = taskDecider.evolve(task, decodeEvent<TaskEvent>(event));
-    }
+    const { state: task } = await foldStream(this.eventStore, taskFold, taskStream(taskId));
     if (task.status === 'archived') return false;
     if (task.status !== 'none' && task.spec.externalKey === key) return true;
     return this.clock.now() - claimedAtMs < claimGraceMs;
