@@ -29,7 +29,8 @@ function numberOf(schema: z.ZodNumber): fc.Arbitrary<number> {
 
 export function arbitraryOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
   if (schema instanceof z.ZodObject) {
-    const entries = Object.entries(schema.shape as Record<string, z.ZodType>);
+    const shape: Readonly<Record<string, z.ZodType>> = schema.shape;
+    const entries = Object.entries(shape);
     const required = entries.filter(([, field]) => !field.safeParse(undefined).success).map(([name]) => name);
     const fields = entries.map(([name, field]) => [name, arbitraryOf(field)] as const);
     return fc.record(Object.fromEntries(fields), { requiredKeys: required, noNullPrototype: true });
