@@ -1,7 +1,7 @@
 /**
  * Between domain events and stored ones: schemas, versions, ids. What is written is always checked. What is read is checked
  * where it can be wrong: after an upcast here, and by `checkEvent` where others may have written it, which is when a history
- * is copied from another store (migration, restore). Events of the present version that this installation wrote itself were
+ * comes from another installation (migration). Events of the present version that this installation wrote itself were
  * checked on the way in; checking them on every read would only slow down replays.
  */
 import { eventCatalogue } from '#contracts/catalogue';

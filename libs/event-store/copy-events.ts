@@ -5,7 +5,6 @@
  */
 import { reject, type AppError } from '#runtime/errors';
 import { patiently } from '#runtime/patience';
-import { UnreadableEvent } from './codec.js';
 import type { EventArchive, NewEvent, RecordedEvent, StreamAppend } from './event-store.js';
 import { createHistoryDigest, fingerprintOf, HistoryBroken, type HistoryDigest } from './history-digest.js';
 import { readThrough, StoreUnreadable } from './read-through.js';
@@ -23,8 +22,6 @@ export interface CopyOptions {
   readonly source: EventArchive;
   readonly target: EventArchive;
   progress?(progress: CopyProgress): void;
-  /** Throws where an event cannot be read by this version: what another program wrote is not taken unseen. */
-  check?(event: RecordedEvent): void;
   /** Called once before the first write, when the target is known to hold a beginning of the source. */
   beforeWriting?(): Promise<void>;
   /** How long to go on trying while the target cannot be written, and to wait for a source that brings nothing. */
@@ -159,10 +156,10 @@ async function write(target: EventArchive, appends: readonly StreamAppend[]): Pr
 
 /**
  * Rejects with `target_holds_others` and `target_broken`, and then has written nothing; with `target_in_use`,
- * `source_in_use`, `source_broken`, `source_unreadable` or `event_store_unavailable`, and then copying again goes on behind what was written.
+ * `source_in_use`, `source_broken` or `event_store_unavailable`, and then copying again goes on behind what was written.
  */
 export async function copyEvents(options: CopyOptions): Promise<Copied> {
-  const { source, target, progress, check, beforeWriting, patienceMs = defaultPatienceMs } = options;
+  const { source, target, progress, beforeWriting, patienceMs = defaultPatienceMs } = options;
   const [end, targetEnd] = [await source.lastPosition(), await target.lastPosition()];
   const history = createHistoryDigest();
   const there = createCursor(target, targetEnd, patienceMs);
@@ -188,7 +185,6 @@ export async function copyEvents(options: CopyOptions): Promise<Copied> {
     for await (const batch of readThrough(source, { end, silenceMs: patienceMs })) {
       for (const event of batch.events) {
         if (!uuid.test(event.id)) throw new HistoryBroken(event, 'its id is not a UUID');
-        check?.(event);
         const fingerprint = history.add(event);
         if (isBeginning) {
           const found = await there.next();
@@ -219,9 +215,6 @@ export async function copyEvents(options: CopyOptions): Promise<Copied> {
 
 /** What to say of an error that came of reading the source; any other as it is. */
 export function brokenSource(error: unknown): unknown {
-  if (error instanceof UnreadableEvent) {
-    return reject('source_unreadable', `The source cannot be copied: ${error.message}. Use the version that wrote it.`);
-  }
   if (!(error instanceof HistoryBroken) && !(error instanceof StoreUnreadable)) return error;
   return reject('source_broken', `The source cannot be copied: ${error.message}. Restore it from a backup.`);
 }
