@@ -1,6 +1,7 @@
 /** Organisations, their members, API keys and sessions. */
 import { z } from 'zod';
 import { idSchema, storedTimestamp, timestamp } from './common.js';
+import { defineEvent, type EventOf } from './event.js';
 import type { ViewDefinition } from '#read-store/read-store';
 
 export const plan = z.enum(['free', 'pro', 'enterprise']);
@@ -179,40 +180,59 @@ export const sessionsView: ViewDefinition = {
   indexes: [['userId', 'expiresAt']],
 };
 
-export const accountEvents = {
+type FirstKey = Omit<KeyDocument, 'createdAt' | 'revokedAt' | 'allowedCidrs'> &
+  Partial<Pick<KeyDocument, 'allowedCidrs'>>;
+
+export const accountEvents = [
   /** The salt of the one-time setup token: the token is made of it and the pepper, and is stored nowhere. */
-  'installation.opened': z.object({ salt: z.string() }),
+  defineEvent('installation.opened', { version: 1, schema: z.object({ salt: z.string() }) }),
   /** From here on these are the ids of the one organisation and its owner, whoever completes the setup. */
-  'installation.claimed': z.object({ organizationId: idSchema('org'), ownerId: idSchema('usr') }),
+  defineEvent('installation.claimed', {
+    version: 1,
+    schema: z.object({ organizationId: idSchema('org'), ownerId: idSchema('usr') }),
+  }),
   /** OWNER_API_KEY became this key; the one chosen before is to be revoked. */
-  'installation.owner_key_chosen': z.object({ keyId: idSchema('key'), hash: z.string() }),
+  defineEvent('installation.owner_key_chosen', {
+    version: 1,
+    schema: z.object({ keyId: idSchema('key'), hash: z.string() }),
+  }),
   /** `setupKeyId`: the key that completes the setup; null where none was asked for. */
-  'organization.created': z.object({
-    id: idSchema('org'),
-    name: z.string(),
-    plan,
-    setupKeyId: idSchema('key').nullable(),
+  defineEvent('organization.created', {
+    version: 1,
+    schema: z.object({
+      id: idSchema('org'),
+      name: z.string(),
+      plan,
+      setupKeyId: idSchema('key').nullable(),
+    }),
   }),
   /** The address is sealed; `emailHash` is a keyed hash by which a member is found. */
-  'member.added': z.object({
-    id: idSchema('usr'),
-    organizationId: idSchema('org'),
-    email: z.object({ $sealed: z.string() }),
-    emailHash: z.string(),
-    passwordHash: z.string(),
-    role,
+  defineEvent('member.added', {
+    version: 1,
+    schema: z.object({
+      id: idSchema('usr'),
+      organizationId: idSchema('org'),
+      email: z.object({ $sealed: z.string() }),
+      emailHash: z.string(),
+      passwordHash: z.string(),
+      role,
+    }),
   }),
-  'key.created': z.object({
-    key: keyDocument
-      .omit({ createdAt: true, revokedAt: true })
-      .extend({ allowedCidrs: z.array(z.string()).optional() }),
-    createdBy: z.string(),
+  defineEvent('key.created', {
+    version: 1,
+    schema: z.object({
+      key: keyDocument.omit({ createdAt: true, revokedAt: true }),
+      createdBy: z.string(),
+    }),
+    // The first keys had no ranges.
+    complete: ({ key, createdBy }: { key: FirstKey; createdBy: string }) => ({
+      key: { ...key, allowedCidrs: key.allowedCidrs ?? [] },
+      createdBy,
+    }),
   }),
-  'key.revoked': z.object({ id: idSchema('key'), publicId: z.string() }),
+  defineEvent('key.revoked', { version: 1, schema: z.object({ id: idSchema('key'), publicId: z.string() }) }),
   /** `id`: the keyed hash of the token. */
-  'session.opened': sessionDocument.omit({ createdAt: true }),
-  'session.closed': z.object({ id: z.string() }),
-};
-export type AccountEvent = {
-  [Type in keyof typeof accountEvents]: { readonly type: Type; readonly data: z.infer<(typeof accountEvents)[Type]> };
-}[keyof typeof accountEvents];
+  defineEvent('session.opened', { version: 1, schema: sessionDocument.omit({ createdAt: true }) }),
+  defineEvent('session.closed', { version: 1, schema: z.object({ id: z.string() }) }),
+] as const;
+export type AccountEvent = EventOf<(typeof accountEvents)[number]>;

@@ -1,11 +1,12 @@
 /** Names that cross a service border: topics, requests, and per message type its topic. */
 import { accountEvents } from './account.js';
 import { deliveryEvents } from './delivery.js';
+import { catalogueOf } from './event.js';
 import { parkedEvents } from './parked.js';
 import { runEvents } from './run.js';
 import { scheduleEvents } from './schedule.js';
-import { taskEvents } from './task.js';
-import type { z } from 'zod';
+import { externalKeyClaimed, taskEvents } from './task.js';
+import { vaultKeyMade } from './vault.js';
 
 export const topics = ['task', 'schedule', 'run', 'delivery'] as const;
 export type Topic = (typeof topics)[number];
@@ -26,19 +27,14 @@ export const requests = {
   sessionClose: 'account.close_session',
 } as const;
 
-interface EventSchema {
-  readonly version: number;
-  readonly schema: z.ZodType;
-}
-
-/** Every event that is stored: the codec checks against it on the way in, and knows the newest version. */
-export const eventCatalogue: Readonly<Record<string, EventSchema>> = Object.fromEntries(
-  Object.entries({
-    ...taskEvents,
-    ...scheduleEvents,
-    ...runEvents,
-    ...deliveryEvents,
-    ...accountEvents,
-    ...parkedEvents,
-  }).map(([type, schema]) => [type, { version: 1, schema }]),
-);
+/** Every event that is stored: what is not here is neither written nor read. */
+export const eventCatalogue = catalogueOf([
+  ...taskEvents,
+  externalKeyClaimed,
+  ...scheduleEvents,
+  ...runEvents,
+  ...deliveryEvents,
+  ...accountEvents,
+  ...parkedEvents,
+  vaultKeyMade,
+]);

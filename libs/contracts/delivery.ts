@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { actionType, notificationKind, storedAction } from './action.js';
 import { idSchema, jsonObject, storedTimestamp } from './common.js';
+import { defineEvent, type EventOf } from './event.js';
 import { transition } from './policy.js';
 import type { ViewDefinition } from '#read-store/read-store';
 
@@ -68,25 +69,13 @@ export type AttemptRecord = z.infer<typeof attemptRecord>;
 export const settledPart = z.object({ part: z.int().min(0), refused: z.string().nullable() });
 export type SettledPart = z.infer<typeof settledPart>;
 
-export const deliveryEvents = {
-  'delivery.requested': z.object({
-    request: notificationRequest,
-    /** Where people reached this instance then; links begin with it on every try. Older events have none. */
-    linkBase: z.string().optional(),
-  }),
-  /** The fence: its revision is what a second worker would conflict with. `timeoutMs` says how long to wait for its end. */
-  'attempt.started': z.object({
-    attempt: z.int(),
-    at: storedTimestamp,
-    timeoutMs: z.int(),
-    worker: z.string(),
-    request: requestSummary,
-  }),
-  'attempt.ended': z.object({
+/** `settled`: parts settled by this attempt. */
+export const attemptEnded = defineEvent('attempt.ended', {
+  version: 1,
+  schema: z.object({
     attempt: z.int(),
     at: storedTimestamp,
     result: attemptRecord,
-    /** Parts settled by this attempt. */
     settled: z.array(settledPart),
     next: z.discriminatedUnion('state', [
       z.object({ state: z.literal('delivered') }),
@@ -95,20 +84,45 @@ export const deliveryEvents = {
       z.object({ state: z.literal('expired'), reason: z.string() }),
     ]),
   }),
-  /** The process died between sending and writing down the answer: nobody knows whether it arrived. */
-  'attempt.lost': z.object({
-    attempt: z.int(),
-    at: storedTimestamp,
-    next: z.object({ policy: z.literal('retry'), nextAttemptAt: storedTimestamp }),
+});
+
+export const deliveryEvents = [
+  defineEvent('delivery.requested', {
+    version: 1,
+    schema: z.object({
+      request: notificationRequest,
+      /** Where people reached this instance then; links begin with it on every try. The first events have none. */
+      linkBase: z.string().nullable().default(null),
+    }),
+    complete: ({ request, linkBase = null }: { request: NotificationRequest; linkBase?: string | null }) => ({
+      request,
+      linkBase,
+    }),
   }),
-  'delivery.expired': z.object({ at: storedTimestamp }),
-};
-export type DeliveryEvent = {
-  [Type in keyof typeof deliveryEvents]: {
-    readonly type: Type;
-    readonly data: z.infer<(typeof deliveryEvents)[Type]>;
-  };
-}[keyof typeof deliveryEvents];
+  /** The fence: its revision is what a second worker would conflict with. `timeoutMs` says how long to wait for its end. */
+  defineEvent('attempt.started', {
+    version: 1,
+    schema: z.object({
+      attempt: z.int(),
+      at: storedTimestamp,
+      timeoutMs: z.int(),
+      worker: z.string(),
+      request: requestSummary,
+    }),
+  }),
+  attemptEnded,
+  /** The process died between sending and writing down the answer: nobody knows whether it arrived. */
+  defineEvent('attempt.lost', {
+    version: 1,
+    schema: z.object({
+      attempt: z.int(),
+      at: storedTimestamp,
+      next: z.object({ policy: z.literal('retry'), nextAttemptAt: storedTimestamp }),
+    }),
+  }),
+  defineEvent('delivery.expired', { version: 1, schema: z.object({ at: storedTimestamp }) }),
+] as const;
+export type DeliveryEvent = EventOf<(typeof deliveryEvents)[number]>;
 
 /** The view `deliveries`: as the API answers it, plus `dueAt` for the worker. */
 export const deliveryDocument = z.object({
@@ -136,3 +150,6 @@ export const deliveriesView: ViewDefinition<DeliveryDocument> = {
   fields: ['organizationId', 'notificationId', 'state', 'actionType', 'createdAt', 'dueAt'],
   indexes: [['organizationId', 'createdAt'], ['notificationId', 'createdAt'], ['dueAt']],
 };
+
+/** Where a delivery's request and attempts are. */
+export const deliveryStream = (deliveryId: string): string => `delivery-${deliveryId}`;

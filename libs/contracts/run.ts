@@ -6,6 +6,7 @@ import { storedFetch } from './fetch.js';
 import { condition, decision, health, policy } from './policy.js';
 import { dueRun, runTrigger, type DueRun } from './schedule.js';
 import { notificationRequest } from './delivery.js';
+import { defineEvent, type EventOf } from './event.js';
 import type { ViewDefinition } from '#read-store/read-store';
 
 export const runStatus = z.enum(['queued', 'running', 'succeeded', 'failed', 'timed_out', 'skipped', 'cancelled']);
@@ -95,21 +96,27 @@ export const runResult = z.object({
 });
 export type RunResult = z.infer<typeof runResult>;
 
-export const runEvents = {
-  /** Claims a run: the first event of `claim-<runId>`. */
-  'run.started': z.object({ run: dueRun, startedAt: storedTimestamp, worker: z.string() }),
-  /** Result, decision and notification requests in one write. `late`: the slot was already decided; no transition. */
-  'run.recorded': z.object({
+/** Result, decision and notification requests in one write. `late`: the slot was already decided; no transition. */
+export const runRecorded = defineEvent('run.recorded', {
+  version: 1,
+  schema: z.object({
     result: runResult,
     decision,
     late: z.boolean(),
     notifications: z.array(notificationRequest),
     alert: alertState,
   }),
-};
-export type RunEvent = {
-  [Type in keyof typeof runEvents]: { readonly type: Type; readonly data: z.infer<(typeof runEvents)[Type]> };
-}[keyof typeof runEvents];
+});
+
+export const runEvents = [
+  /** Claims a run: the first event of `claim-<runId>`. */
+  defineEvent('run.started', {
+    version: 1,
+    schema: z.object({ run: dueRun, startedAt: storedTimestamp, worker: z.string() }),
+  }),
+  runRecorded,
+] as const;
+export type RunEvent = EventOf<(typeof runEvents)[number]>;
 
 /** The view `executions`: one document per run, as the API answers it. */
 export const executionDocument = z.object({

@@ -1,6 +1,7 @@
 /** When a task runs: what a user sets, what the scheduling service records, what its view holds. */
 import { z } from 'zod';
 import { eventMetadata, idSchema, storedTimestamp } from './common.js';
+import { defineEvent, type EventOf } from './event.js';
 import type { ViewDefinition } from '#read-store/read-store';
 
 /** The smallest interval of any installation; MIN_INTERVAL_SECONDS raises it. */
@@ -52,20 +53,18 @@ export type Plan = z.infer<typeof plan>;
 
 const skippedSlots = z.object({ from: storedTimestamp, to: storedTimestamp, count: z.int().min(1) });
 
-export const scheduleEvents = {
-  'schedule.planned': z.object({ plan }),
-  'schedule.stopped': z.object({ plan }),
-  'slot.fired': z.object({ plan, run: dueRun, skipped: skippedSlots.nullable() }),
+export const scheduleEvents = [
+  defineEvent('schedule.planned', { version: 1, schema: z.object({ plan }) }),
+  defineEvent('schedule.stopped', { version: 1, schema: z.object({ plan }) }),
+  defineEvent('slot.fired', { version: 1, schema: z.object({ plan, run: dueRun, skipped: skippedSlots.nullable() }) }),
   /** Slots that came while the task's run was still going, or that `catchUp: none` leaves out. */
-  'slots.skipped': z.object({ plan, slots: skippedSlots, reason: z.enum(['overlap', 'catch_up_none']) }),
-  'run.requested': z.object({ plan, run: dueRun }),
-};
-export type ScheduleEvent = {
-  [Type in keyof typeof scheduleEvents]: {
-    readonly type: Type;
-    readonly data: z.infer<(typeof scheduleEvents)[Type]>;
-  };
-}[keyof typeof scheduleEvents];
+  defineEvent('slots.skipped', {
+    version: 1,
+    schema: z.object({ plan, slots: skippedSlots, reason: z.enum(['overlap', 'catch_up_none']) }),
+  }),
+  defineEvent('run.requested', { version: 1, schema: z.object({ plan, run: dueRun }) }),
+] as const;
+export type ScheduleEvent = EventOf<(typeof scheduleEvents)[number]>;
 
 /** Where a task's slots and requests are, the plan with each of them. */
 export const scheduleStream = (taskId: string): string => `schedule-${taskId}`;

@@ -2,10 +2,12 @@
 import { z } from 'zod';
 import { actionInput, storedAction } from './action.js';
 import { idSchema, storedTimestamp, webAddress } from './common.js';
+import { defineEvent, type EventOf, type Fold } from './event.js';
 import { fetchSettings, storedFetch } from './fetch.js';
 import { condition, health, policy } from './policy.js';
 import { defaultSchedule, schedule } from './schedule.js';
 import type { ViewDefinition } from '#read-store/read-store';
+import { unreachable } from '#runtime/errors';
 
 const tag = z.string().regex(/^[A-Za-z0-9._:-]{1,50}$/, { error: 'must be 1 to 50 of A-Z a-z 0-9 . _ : -' });
 
@@ -56,19 +58,75 @@ export const taskSpec = z.object({
 });
 export type TaskSpec = z.infer<typeof taskSpec>;
 
-export const taskEvents = {
-  'task.created': z.object({ spec: taskSpec, status: taskStatus, createdBy: z.string() }),
+export const taskEvents = [
+  defineEvent('task.created', {
+    version: 1,
+    schema: z.object({ spec: taskSpec, status: taskStatus, createdBy: z.string() }),
+  }),
   /** Only what differs. */
-  'task.changed': z.object({ changes: taskSpec.partial() }),
-  'task.paused': z.object({}),
-  'task.resumed': z.object({}),
+  defineEvent('task.changed', { version: 1, schema: z.object({ changes: taskSpec.partial() }) }),
+  defineEvent('task.paused', { version: 1, schema: z.object({}) }),
+  defineEvent('task.resumed', { version: 1, schema: z.object({}) }),
   /** A receiver said that it is gone for good. */
-  'task.action_disabled': z.object({ actionId: idSchema('act'), reason: z.string() }),
-  'task.archived': z.object({ externalKey: z.string().nullable() }),
-};
-export type TaskEvent = {
-  [Type in keyof typeof taskEvents]: { readonly type: Type; readonly data: z.infer<(typeof taskEvents)[Type]> };
-}[keyof typeof taskEvents];
+  defineEvent('task.action_disabled', {
+    version: 1,
+    schema: z.object({ actionId: idSchema('act'), reason: z.string() }),
+  }),
+  defineEvent('task.archived', { version: 1, schema: z.object({ externalKey: z.string().nullable() }) }),
+] as const;
+export type TaskEvent = EventOf<(typeof taskEvents)[number]>;
+
+/** Where a task's own events are. */
+export const taskStream = (taskId: string): string => `task-${taskId}`;
+
+/** What a task's events say of it. The answer to a command (`TaskState`) adds what the stream and its metadata say. */
+export type Task =
+  | { readonly status: 'none' }
+  | { readonly status: TaskStatus; readonly spec: TaskSpec; readonly createdBy: string }
+  | { readonly status: 'archived'; readonly spec: TaskSpec; readonly createdBy: string };
+
+function withoutAction(spec: TaskSpec, actionId: string): TaskSpec {
+  const actions = spec.actions.map((action) => (action.id === actionId ? { ...action, enabled: false } : action));
+  return { ...spec, actions };
+}
+
+type Changes = Extract<TaskEvent, { type: 'task.changed' }>['data']['changes'];
+
+/** An absent field means "as it was", never "removed". */
+function withChanges(spec: TaskSpec, changes: Changes): TaskSpec {
+  return Object.assign({}, spec, changes);
+}
+
+function afterEvent(task: Task, event: TaskEvent): Task {
+  if (event.type === 'task.created') {
+    const { spec, status, createdBy } = event.data;
+    return { status, spec, createdBy };
+  }
+  if (task.status === 'none') return task;
+  switch (event.type) {
+    case 'task.changed':
+      return { ...task, spec: withChanges(task.spec, event.data.changes) };
+    case 'task.paused':
+      return { ...task, status: 'paused' };
+    case 'task.resumed':
+      return { ...task, status: 'active' };
+    case 'task.action_disabled':
+      return { ...task, spec: withoutAction(task.spec, event.data.actionId) };
+    case 'task.archived':
+      return { ...task, status: 'archived' };
+    default:
+      return unreachable(event);
+  }
+}
+
+export const taskFold: Fold<Task, TaskEvent> = { initial: { status: 'none' }, evolve: afterEvent };
+
+/** A stream per external key: its last event says which task holds it. */
+export const externalKeyClaimed = defineEvent('externalkey.claimed', {
+  version: 1,
+  schema: z.object({ taskId: idSchema('ntf') }),
+});
+export type ExternalKeyEvent = EventOf<typeof externalKeyClaimed>;
 
 /** A whole specification on its way to the tasks service: it is checked field by field when its event is encoded. */
 const wantedSpec = z.custom<TaskSpec>((value) => typeof value === 'object' && value !== null);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { eventCatalogue } from '#contracts/catalogue';
+import { catalogueOf, defineEvent } from '#contracts/event';
 import { createCodec, decodeEvent, encodeEvents } from './codec.js';
 import type { EventMetadata, NewEvent } from './event-store.js';
 
@@ -37,15 +38,22 @@ describe('the codec', () => {
     expect(decodeEvent(recorded(stored))).toEqual(event);
   });
 
+  const things = () => ({
+    codec: createCodec(
+      catalogueOf([
+        defineEvent('thing.named', {
+          version: 3,
+          schema: z.object({ names: z.array(z.string()), by: z.string() }),
+          upcast: [({ name }) => ({ names: [JSON.stringify(name)] }), (data) => ({ ...data, by: 'unknown' })],
+        }),
+      ]),
+    ),
+    stored: (version: number, data: NewEvent['data']) =>
+      recorded({ id: '1', type: 'thing.named', version, data, metadata }),
+  });
+
   it('takes older versions to the newest shape step by step', () => {
-    const codec = createCodec(
-      { 'thing.named': { version: 3, schema: z.object({ names: z.array(z.string()), by: z.string() }) } },
-      {
-        'thing.named': [({ name }) => ({ names: [JSON.stringify(name)] }), (data) => ({ ...data, by: 'unknown' })],
-      },
-    );
-    const stored = (version: number, data: NewEvent['data']) =>
-      recorded({ id: '1', type: 'thing.named', version, data, metadata });
+    const { codec, stored } = things();
     const newest = { type: 'thing.named', data: { names: ['a'], by: 'unknown' } };
     expect(codec.decodeEvent(stored(1, { name: 'a' }))).toEqual({
       ...newest,
@@ -53,6 +61,22 @@ describe('the codec', () => {
     });
     expect(codec.decodeEvent(stored(2, { names: ['a'] }))).toEqual(newest);
     expect(codec.decodeEvent(stored(3, { names: ['a'], by: 'unknown' }))).toEqual(newest);
+  });
+
+  it('checks an older event once it is upcast, and an event of the present version only where others may have written it', () => {
+    const { codec, stored } = things();
+    const wrong = { names: 7, by: 'a' };
+    expect(() => codec.decodeEvent(stored(2, { names: 7 }))).toThrow(/s-1@0: cannot read thing.named v2: names: /);
+    expect(codec.decodeEvent(stored(3, wrong)).data).toEqual(wrong);
+    expect(() => codec.checkEvent(stored(3, wrong))).toThrow(/s-1@0: cannot read thing.named v3: names: /);
+    expect(() => codec.checkEvent(stored(1, { name: 'a' }))).not.toThrow();
+  });
+
+  it('refuses an event that lacks an upcaster, and a type that is declared twice', () => {
+    const schema = z.object({});
+    expect(() => defineEvent('thing.named', { version: 2, schema })).toThrow(/needs 1 upcasters/);
+    const thing = defineEvent('thing.named', { version: 1, schema });
+    expect(() => catalogueOf([thing, thing])).toThrow(/twice/);
   });
 
   it('says clearly which event it cannot read', () => {

@@ -1,9 +1,7 @@
 /** The shape of an aggregate: values and two pure functions. Time, ids and randomness arrive inside the command. */
+import type { Fold } from '#contracts/event';
 
-export interface Decider<State, Command, Event> {
-  readonly initial: State;
-  /** Never throws and never validates: what is recorded, happened. */
-  evolve(state: State, event: Event): State;
+export interface Decider<State, Command, Event> extends Fold<State, Event> {
   /** What follows from a command; nothing to do is `[]`; what is not allowed throws `reject(…)`. */
   decide(command: Command, state: State): readonly Event[];
 }

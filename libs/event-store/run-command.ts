@@ -1,8 +1,9 @@
 /** The one write path: load, evolve, decide, append at the revision that was read. */
 import { AppError, reject, unavailable } from '#runtime/errors';
-import { decodeEvent, encodeEvents, eventIdOf } from './codec.js';
+import { encodeEvents, eventIdOf } from './codec.js';
 import type { Decider, DomainEvent } from './decider.js';
-import type { EventMetadata, EventStore, RecordedEvent } from './event-store.js';
+import type { EventMetadata, EventStore } from './event-store.js';
+import { foldStream } from './fold-stream.js';
 
 export interface CommandRun<Command> {
   readonly stream: string;
@@ -56,12 +57,6 @@ async function inTurn<Outcome>(store: EventStore, stream: string, run: () => Pro
   }
 }
 
-async function load(store: EventStore, stream: string, from: 'all' | 'last'): Promise<readonly RecordedEvent[]> {
-  if (from === 'all') return Array.fromAsync(store.read(stream));
-  const last = await store.readLast(stream);
-  return last === null ? [] : [last];
-}
-
 /** Rejects with what `decide` rejects with, `stale_revision`, `too_many_writers` or `event_store_unavailable`. */
 export function runCommand<State, Command, Event extends DomainEvent>(
   store: EventStore,
@@ -77,10 +72,8 @@ async function carryOut<State, Command, Event extends DomainEvent>(
   { stream, command, commandId, metadata, from, expectedRevision = null }: CommandRun<Command>,
 ): Promise<CommandOutcome<State, Event>> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
-    const recorded = await load(store, stream, from);
+    const { state, recorded } = await foldStream(store, decider, stream, { from });
     const revision = recorded.at(-1)?.revision ?? -1;
-    let state = decider.initial;
-    for (const event of recorded) state = decider.evolve(state, decodeEvent<Event>(event));
     // A command that was carried out once stays so, whatever came after it.
     const isDone = recorded.some(({ id }) => id === eventIdOf(commandId, 0));
     if (isDone) return { state, revision, position: null, events: [] };
@@ -95,8 +88,8 @@ async function carryOut<State, Command, Event extends DomainEvent>(
       revision < 0 ? 'none' : revision,
     );
     if (!appended.ok) continue;
-    for (const event of events) state = decider.evolve(state, event);
-    return { state, revision: appended.revision, position: appended.position, events };
+    const after = events.reduce((current, event) => decider.evolve(current, event), state);
+    return { state: after, revision: appended.revision, position: appended.position, events };
   }
   throw unavailable('too_many_writers', `${stream} is being changed by others; try again.`);
 }

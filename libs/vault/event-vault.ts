@@ -1,5 +1,7 @@
 /** Envelope encryption: values under a key per owner, that key under the instance's own. AES-256-GCM throughout. */
 import { createCipheriv, createDecipheriv, createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
+import type { VaultEvent } from '#contracts/vault';
+import { decodeEvent, encodeEvent } from '#event-store/codec';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { AppError } from '#runtime/errors';
 import type { Json, JsonObject } from '#runtime/json';
@@ -9,7 +11,6 @@ const ivBytes = 12;
 const tagBytes = 16;
 /** Keys of owners used last stay in memory. */
 const cachedKeys = 10_000;
-const keyEvent = 'vault.key_made';
 const streamPrefix = 'vault-';
 
 /** Random bytes are drawn many at a time: a system call each would cost more than the cipher. */
@@ -104,10 +105,10 @@ export function createEventVault(eventStore: EventStore, masterKey: Uint8Array):
 
   const find = async (ownerId: string): Promise<KeyObject | null> => {
     const last = await eventStore.readLast(`${streamPrefix}${ownerId}`);
-    const wrapped = last?.data['wrapped'];
-    if (typeof wrapped !== 'string') return null;
+    if (last === null) return null;
+    const { data } = decodeEvent<VaultEvent>(last);
     try {
-      return createSecretKey(decrypt(master, wrapped, ownerId));
+      return createSecretKey(decrypt(master, data.wrapped, ownerId));
     } catch (error) {
       throw new AppError(
         'SERVER_ERROR',
@@ -123,22 +124,17 @@ export function createEventVault(eventStore: EventStore, masterKey: Uint8Array):
     if (known !== null) return known;
     const bytes = randomBytes(32);
     const id = crypto.randomUUID();
+    const made: VaultEvent = { type: 'vault.key_made', data: { wrapped: encrypt(master, bytes, ownerId) } };
     const appended = await eventStore.append(
       `${streamPrefix}${ownerId}`,
       [
-        {
-          id,
-          type: keyEvent,
-          version: 1,
-          data: { wrapped: encrypt(master, bytes, ownerId) },
-          metadata: {
-            organizationId: '',
-            actor: 'system:vault',
-            requestId: id,
-            causationId: null,
-            at: new Date().toISOString(),
-          },
-        },
+        encodeEvent(made, id, {
+          organizationId: '',
+          actor: 'system:vault',
+          requestId: id,
+          causationId: null,
+          at: new Date().toISOString(),
+        }),
       ],
       'none',
     );

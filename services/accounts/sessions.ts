@@ -8,6 +8,7 @@ import {
   type Session,
 } from '#contracts/account';
 import { hashSessionToken } from '#contracts/api-key';
+import { foldStream } from '#event-store/fold-stream';
 import { runCommand } from '#event-store/run-command';
 import type { ReadStore } from '#read-store/read-store';
 import { toTimestamp } from '#runtime/clock';
@@ -17,7 +18,6 @@ import { organizationDecider, organizationStream, type Member } from './domain/o
 import { sessionDecider, sessionStream } from './domain/session.js';
 import { hashEmail, openEmail } from './member-email.js';
 import { metadataOf, type AccountPorts } from './ports.js';
-import { fold } from './fold.js';
 
 export interface SessionPorts extends AccountPorts {
   readonly readStore: ReadStore;
@@ -38,11 +38,13 @@ async function findMember(
   organizationId: string,
   memberId: string,
 ): Promise<Found | null> {
-  const { state, beganAt } = await fold(eventStore, organizationDecider, organizationStream(organizationId));
+  const { state, recorded } = await foldStream(eventStore, organizationDecider, organizationStream(organizationId));
   if (state.status === 'none') return null;
   const member = state.members.find(({ id }) => id === memberId);
   const { id, name, plan } = state;
-  return member === undefined ? null : { member, organization: { id, name, plan, createdAt: beganAt ?? '' } };
+  return member === undefined
+    ? null
+    : { member, organization: { id, name, plan, createdAt: recorded[0]?.metadata.at ?? '' } };
 }
 
 /** The view says where to look; who somebody is and their password's hash come from the stream itself. */
@@ -108,7 +110,11 @@ async function check(
 
 /** Who a token stands for now. Rejects with `session_ended` for one that is unknown, closed, expired or whose member is gone. */
 export async function showSession(ports: AccountPorts, token: string): Promise<Session> {
-  const { state } = await fold(ports.eventStore, sessionDecider, sessionStream(hashSessionToken(token, ports.pepper)));
+  const { state } = await foldStream(
+    ports.eventStore,
+    sessionDecider,
+    sessionStream(hashSessionToken(token, ports.pepper)),
+  );
   const open = state.status === 'open' && state.session.expiresAt > toTimestamp(ports.clock.now());
   const found = open ? await findMember(ports, state.session.organizationId, state.session.userId) : null;
   if (!open || found === null) throw new AppError('UNAUTHORIZED', 'session_ended', 'The session has ended; sign in.');
@@ -118,7 +124,7 @@ export async function showSession(ports: AccountPorts, token: string): Promise<S
 /** Signs out; an unknown or closed session is closed already. Answers the position from which on a view must know it. */
 export async function closeSession(ports: AccountPorts, token: string, requestId: string): Promise<number | null> {
   const stream = sessionStream(hashSessionToken(token, ports.pepper));
-  const { state } = await fold(ports.eventStore, sessionDecider, stream);
+  const { state } = await foldStream(ports.eventStore, sessionDecider, stream);
   if (state.status !== 'open') return null;
   const { organizationId, userId } = state.session;
   const { position } = await runCommand(ports.eventStore, sessionDecider, {

@@ -1,14 +1,14 @@
 /** Tells of one API key, from its stream: found by its id, where the view finds keys by what stands in them. */
 import type { ApiKey } from '#contracts/account';
+import { foldStream } from '#event-store/fold-stream';
 import { notFound } from '#runtime/errors';
 import { keyDecider, keyStream } from './domain/api-key.js';
-import { fold } from './fold.js';
 import type { KeyPorts } from './ports.js';
 
 /** Rejects with `not_found`, for a revoked key and another organisation's too. */
 export async function showKey({ eventStore }: KeyPorts, organizationId: string, keyId: string): Promise<ApiKey> {
-  const { state, beganAt } = await fold(eventStore, keyDecider, keyStream(keyId));
+  const { state, recorded } = await foldStream(eventStore, keyDecider, keyStream(keyId));
   if (state.status !== 'active' || state.key.organizationId !== organizationId) throw notFound('API key');
   const { hash: _, ...key } = state.key;
-  return { ...key, allowedCidrs: key.allowedCidrs ?? [], createdAt: beganAt ?? '', revokedAt: null };
+  return { ...key, createdAt: recorded[0]?.metadata.at ?? '', revokedAt: null };
 }

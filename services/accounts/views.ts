@@ -31,12 +31,7 @@ export const keysProjection: Projected = {
     const { at } = recorded.metadata;
     switch (event.type) {
       case 'key.created':
-        return {
-          ...event.data.key,
-          allowedCidrs: event.data.key.allowedCidrs ?? [],
-          createdAt: at,
-          revokedAt: null,
-        } satisfies KeyDocument;
+        return { ...event.data.key, createdAt: at, revokedAt: null } satisfies KeyDocument;
       case 'key.revoked':
         // A public id may be used again (OWNER_API_KEY is somebody's choice): what ends one key leaves the next alone.
         return document === null || document['id'] !== event.data.id ? document : { ...document, revokedAt: at };

@@ -6,7 +6,7 @@ import { kitTimeMs, notificationOf } from './delivery.kit.js';
 const request = notificationOf({ kind: 'recovered' });
 const at = (seconds: number): string => new Date(kitTimeMs + seconds * 1_000).toISOString();
 const summary = { method: 'POST', url: 'https://hooks.example/in' };
-const requested: DeliveryEvent = { type: 'delivery.requested', data: { request } };
+const requested: DeliveryEvent = { type: 'delivery.requested', data: { request, linkBase: null } };
 const started = (attempt: number, seconds: number): DeliveryEvent => ({
   type: 'attempt.started',
   data: { attempt, at: at(seconds), timeoutMs: 10_000, worker: 'w', request: summary },

@@ -1,5 +1,5 @@
 /** Consumes requests for a notification, and this service's own events that say that a receiver is gone. */
-import { deliveryEvents, notificationRequest, type DeliveryEvent } from '#contracts/delivery';
+import { attemptEnded, notificationRequest, type DeliveryEvent } from '#contracts/delivery';
 import { requests } from '#contracts/catalogue';
 import type { TaskCommand } from '#contracts/task';
 import type { Bus, BusMessage, Consumer } from '#bus/bus';
@@ -55,7 +55,7 @@ export async function disableGone(
   { bus, eventStore }: Pick<InboxOptions, 'bus' | 'eventStore'>,
   message: BusMessage,
 ): Promise<void> {
-  const { next } = deliveryEvents['attempt.ended'].parse(message.data);
+  const { next } = attemptEnded.schema.parse(message.data);
   if (next.state !== 'failed' || next.reason !== goneReason) return;
   for await (const recorded of eventStore.read(deliveryStream(message.key))) {
     const event = decodeEvent<DeliveryEvent>(recorded);

@@ -1,6 +1,7 @@
 /** How long pages are kept: those of archived tasks go at once, the others by age. */
 import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { BUS, type Bus, type Consumer } from '#bus/bus';
+import { taskStream } from '#contracts/task';
 import { isOnRecord } from '#event-store/on-record';
 import type { LeasedWork } from '#leases/leases';
 import { startSweep } from '#leases/sweep';
@@ -28,7 +29,7 @@ export class KeptPages implements OnApplicationBootstrap, BeforeApplicationShutd
       // A run that is under way now may keep one page more; that one goes by its age.
       await this.#bus.consume(options, async ({ type, key, id, data }) => {
         if (type !== 'task.archived') return;
-        const source = { stream: `task-${key}`, revision: Number(data['revision']), id };
+        const source = { stream: taskStream(key), revision: Number(data['revision']), id };
         if (await isOnRecord(eventStore, source)) await snapshots.forget(key);
       }),
       startSweep({

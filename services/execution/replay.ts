@@ -11,9 +11,10 @@ import {
   type RunEvent,
   type RunResult,
 } from '#contracts/run';
-import type { TaskEvent, TaskSpec } from '#contracts/task';
+import { taskFold, taskStream, type TaskSpec } from '#contracts/task';
 import { decodeEvent } from '#event-store/codec';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
+import { foldStream } from '#event-store/fold-stream';
 import { AppError, notFound } from '#runtime/errors';
 import { asJson, type Json } from '#runtime/json';
 import { previousText } from './run-check.js';
@@ -79,14 +80,8 @@ async function findResult(
 
 /** The settings that a run was made with. */
 async function specAt(eventStore: EventStore, taskId: string, revision: number): Promise<TaskSpec | null> {
-  let spec: TaskSpec | null = null;
-  for await (const stored of eventStore.read(`task-${taskId}`)) {
-    if (stored.revision > revision) break;
-    const event = decodeEvent<TaskEvent>(stored);
-    if (event.type === 'task.created') ({ spec } = event.data);
-    else if (event.type === 'task.changed' && spec !== null) spec = { ...spec, ...event.data.changes } as TaskSpec;
-  }
-  return spec;
+  const { state } = await foldStream(eventStore, taskFold, taskStream(taskId), { to: revision });
+  return state.status === 'none' ? null : state.spec;
 }
 
 type Findings = Pick<RunResult, 'status' | 'outcome' | 'values' | 'logs' | 'error'>;

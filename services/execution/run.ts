@@ -9,7 +9,7 @@ import {
   type RunResult,
 } from '#contracts/run';
 import { backOffFactor, type DueRun } from '#contracts/schedule';
-import { tasksView, type TaskDocument } from '#contracts/task';
+import { tasksView, taskStream, type TaskDocument } from '#contracts/task';
 import { decodeEvent, encodeEvents } from '#event-store/codec';
 import type { EventMetadata, EventStore, NewEvent, RecordedEvent } from '#event-store/event-store';
 import type { Leases } from '#leases/leases';
@@ -150,7 +150,7 @@ function claimLater(deps: RunDeps, run: DueRun, metadata: EventMetadata, started
 async function findTask({ readStore, eventStore }: RunDeps, taskId: string): Promise<TaskDocument | null> {
   const document = await readStore.get(tasksView, taskId);
   if (document !== null) return document;
-  const last = await eventStore.readLast(`task-${taskId}`);
+  const last = await eventStore.readLast(taskStream(taskId));
   if (last === null || last.type === 'task.archived') return null;
   throw unavailable('view_behind', `The view of ${taskId} is not there yet.`);
 }

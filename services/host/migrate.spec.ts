@@ -460,6 +460,7 @@ describe('migrate', () => {
     expect(exitCode).toBe(1);
     expect(error).toContain('The view tasks cannot be built');
     expect(error).toContain('task.unheard_of');
+    expect(error).toContain('the type is unknown');
     expect(out).toMatch(new RegExp(`^views +${keptViews.length - 1} in`, 'm'));
     expect(await eventsIn(target)).toEqual(await eventsIn(source));
     await startServer(target);

@@ -12,6 +12,7 @@
  */
 import { realpathSync } from 'node:fs';
 import { sleep } from '#concurrency/sleep';
+import { checkEvent, UnreadableEvent } from '#event-store/codec';
 import { brokenSource, copyEvents, verifyCopy } from '#event-store/copy-events';
 import type { EventArchive, RecordedEvent } from '#event-store/event-store';
 import { readThrough } from '#event-store/read-through';
@@ -204,6 +205,23 @@ async function finishViews(readStore: ViewStore, views: readonly BuiltView[], en
   for (const view of publications) await readStore.save(view, [], end);
 }
 
+const namedEvents = 10;
+
+/** Checks events that another installation wrote. Those that cannot be read are moved all the same; the first ones are named. */
+function createEventCheck(note: (text: string) => void): (event: RecordedEvent) => void {
+  let named = 0;
+  return (event) => {
+    if (named >= namedEvents) return;
+    try {
+      checkEvent(event);
+    } catch (error) {
+      if (!(error instanceof UnreadableEvent)) throw error;
+      named += 1;
+      note(error.message);
+    }
+  };
+}
+
 interface Opened {
   readonly source: EventArchive;
   readonly readStore: ViewStore;
@@ -213,7 +231,7 @@ interface Opened {
   begin(): Promise<void>;
 }
 
-async function move({ source, readStore, openTarget, begin }: Opened, { show }: MigrationRequest) {
+async function move({ source, readStore, openTarget, begin }: Opened, { show, note }: MigrationRequest) {
   let target = await openTarget();
   try {
     const startedMs = performance.now();
@@ -228,10 +246,12 @@ async function move({ source, readStore, openTarget, begin }: Opened, { show }: 
     await target.close();
     target = await openTarget();
     const views = await beginViews(readStore);
+    const check = createEventCheck(note);
     await verifyCopy({
       target,
       history,
       look: async (events: readonly RecordedEvent[]) => {
+        events.forEach(check);
         for (const built of views) await unlessBroken(built, (builder) => builder.apply(events));
       },
       progress: (share, events) => show({ phase: 'verify', share, events }),

@@ -4,6 +4,7 @@ import { BUS, type Bus, type BusMessage, type Consumer, type RequestContext } fr
 import { startPublisher } from '#bus/publisher';
 import { requests } from '#contracts/catalogue';
 import { schedule, scheduleStream, triggerRun, type ScheduleEvent } from '#contracts/schedule';
+import { taskStream } from '#contracts/task';
 import { EVENT_STORE, type EventMetadata, type EventStore } from '#event-store/event-store';
 import { isOnRecord } from '#event-store/on-record';
 import { runCommand } from '#event-store/run-command';
@@ -101,7 +102,7 @@ export class SchedulingInbox implements OnApplicationBootstrap, BeforeApplicatio
     if (command === null) return;
     const { id, key } = message;
     // A schedule whose task is in no view would run for ever.
-    if (!(await isOnRecord(this.#deps.eventStore, { stream: `task-${key}`, revision: command.taskRevision, id }))) {
+    if (!(await isOnRecord(this.#deps.eventStore, { stream: taskStream(key), revision: command.taskRevision, id }))) {
       this.#deps.logger.warn(
         { taskId: key, eventId: id },
         'ignoring task message: source event not in the event store',

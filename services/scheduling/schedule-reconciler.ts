@@ -4,7 +4,7 @@
  */
 import { sleep } from '#concurrency/sleep';
 import type { Schedule } from '#contracts/schedule';
-import type { TaskEvent } from '#contracts/task';
+import { taskFold, type Task, type TaskEvent } from '#contracts/task';
 import { decodeEvent } from '#event-store/codec';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { startFollower } from '#event-store/follower';
@@ -29,22 +29,24 @@ export interface WantedPlan {
   readonly archived: boolean;
 }
 
+function planOf(task: Task): Omit<WantedPlan, 'taskRevision'> | null {
+  if (task.status === 'none') return null;
+  return {
+    schedule: task.spec.schedule,
+    active: task.status === 'active',
+    archived: task.status === 'archived',
+  };
+}
+
+/** `taskRevision`: of the last event that changed the plan. */
 export function wantedPlan(events: readonly RecordedEvent[]): WantedPlan | null {
+  let task = taskFold.initial;
   let wanted: WantedPlan | null = null;
   for (const recorded of events) {
-    const event = decodeEvent<TaskEvent>(recorded);
-    const taskRevision = recorded.revision;
-    if (event.type === 'task.created') {
-      const { spec, status } = event.data;
-      wanted = { taskRevision, schedule: spec.schedule, active: status === 'active', archived: false };
-    }
-    if (wanted === null) continue;
-    if (event.type === 'task.changed' && event.data.changes.schedule !== undefined) {
-      wanted = { ...wanted, taskRevision, schedule: event.data.changes.schedule };
-    }
-    if (event.type === 'task.paused') wanted = { ...wanted, taskRevision, active: false };
-    if (event.type === 'task.resumed') wanted = { ...wanted, taskRevision, active: true };
-    if (event.type === 'task.archived') wanted = { ...wanted, taskRevision, active: false, archived: true };
+    const before = JSON.stringify(planOf(task));
+    task = taskFold.evolve(task, decodeEvent<TaskEvent>(recorded));
+    const plan = planOf(task);
+    if (plan !== null && JSON.stringify(plan) !== before) wanted = { ...plan, taskRevision: recorded.revision };
   }
   return wanted;
 }

@@ -2,15 +2,24 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { TaskCommand, TaskEvent, TaskState } from '#contracts/task';
-import { decodeEvent } from '#event-store/codec';
+import {
+  taskFold,
+  taskStream,
+  type ExternalKeyEvent,
+  type Task,
+  type TaskCommand,
+  type TaskEvent,
+  type TaskState,
+} from '#contracts/task';
+import { decodeEvent, encodeEvent } from '#event-store/codec';
 import { EVENT_STORE, type EventMetadata, type EventStore } from '#event-store/event-store';
+import { foldStream } from '#event-store/fold-stream';
 import { runCommand, type CommandOutcome } from '#event-store/run-command';
 import type { RequestContext } from '#bus/bus';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import { AppError, notFound } from '#runtime/errors';
 import { derivedEventId } from '#runtime/ids';
-import { taskDecider, type Task } from './domain/task.js';
+import { taskDecider } from './domain/task.js';
 
 export class ChangeTask {
   constructor(
@@ -24,8 +33,6 @@ export interface ChangedTask {
   /** null: nothing changed. */
   readonly position: number | null;
 }
-
-export const taskStream = (taskId: string): string => `task-${taskId}`;
 
 /** Longer than any request takes. */
 const claimGraceMs = 30_000;
@@ -87,16 +94,18 @@ export class ChangeTaskHandler implements ICommandHandler<ChangeTask, ChangedTas
   private async claim(context: RequestContext, key: string, taskId: string, metadata: EventMetadata): Promise<void> {
     const stream = keyStream(context.organizationId, key);
     const last = await this.eventStore.readLast(stream);
-    const holder = last?.data['taskId'];
+    const holder = last === null ? null : decodeEvent<ExternalKeyEvent>(last).data.taskId;
     if (holder === taskId) return;
-    if (last !== null && typeof holder === 'string' && (await this.holds(holder, key, Date.parse(last.metadata.at)))) {
+    if (last !== null && holder !== null && (await this.holds(holder, key, Date.parse(last.metadata.at)))) {
       throw new AppError('VALIDATION_ERROR', 'already_exists', 'Another notification has this externalKey.', {
         details: [{ field: 'externalKey', rule: 'unique', message: `is the key of ${holder}` }],
       });
     }
+    const claimed: ExternalKeyEvent = { type: 'externalkey.claimed', data: { taskId } };
+    const id = derivedEventId(stream, String(last?.revision ?? -1), taskId);
     const appended = await this.eventStore.append(
       stream,
-      [this.keyEvent(stream, last?.revision ?? -1, taskId, metadata)],
+      [encodeEvent(claimed, id, metadata)],
       last?.revision ?? 'none',
     );
     if (!appended.ok) await this.claim(context, key, taskId, metadata);
@@ -104,23 +113,10 @@ export class ChangeTaskHandler implements ICommandHandler<ChangeTask, ChangedTas
 
   /** A claim is made before its task is written: for a while it holds without one; after that the writer has died. */
   private async holds(taskId: string, key: string, claimedAtMs: number): Promise<boolean> {
-    let task: Task = taskDecider.initial;
-    for await (const event of this.eventStore.read(taskStream(taskId))) {
-      task = taskDecider.evolve(task, decodeEvent<TaskEvent>(event));
-    }
+    const { state: task } = await foldStream(this.eventStore, taskFold, taskStream(taskId));
     if (task.status === 'archived') return false;
     if (task.status !== 'none' && task.spec.externalKey === key) return true;
     return this.clock.now() - claimedAtMs < claimGraceMs;
-  }
-
-  private keyEvent(stream: string, revision: number, taskId: string, metadata: EventMetadata) {
-    return {
-      id: derivedEventId(stream, String(revision), taskId),
-      type: 'externalkey.claimed',
-      version: 1,
-      data: { taskId },
-      metadata,
-    };
   }
 }
 

@@ -1,14 +1,12 @@
 /** The history of one task: each event with what it changed, oldest first. */
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { HistoryEntry, TaskEvent } from '#contracts/task';
+import { taskFold, taskStream, type HistoryEntry, type Task, type TaskEvent } from '#contracts/task';
 import { decodeEvent } from '#event-store/codec';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import type { RequestContext } from '#bus/bus';
 import { notFound } from '#runtime/errors';
 import type { Json, JsonObject } from '#runtime/json';
-import { taskStream } from './change-task.js';
-import { taskDecider, type Task } from './domain/task.js';
 
 export class TaskHistory {
   constructor(
@@ -28,17 +26,17 @@ function isObject(value: Json | undefined): value is JsonObject {
 }
 
 /** Leaves that differ, by path (`policy.errorThreshold`, `actions[0].enabled`); an absent side has no value. */
-export function changesBetween(before: Json | undefined, after: Json | undefined, path = ''): readonly Change[] {
+export function diffPaths(before: Json | undefined, after: Json | undefined, path = ''): readonly Change[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
   if (Array.isArray(before) && Array.isArray(after)) {
     const length = Math.max(before.length, after.length);
     return Array.from({ length }, (_, index) =>
-      changesBetween(before[index] as Json | undefined, after[index] as Json | undefined, `${path}[${index}]`),
+      diffPaths(before[index] as Json | undefined, after[index] as Json | undefined, `${path}[${index}]`),
     ).flat();
   }
   if (isObject(before) && isObject(after) && !('$sealed' in before) && !('$sealed' in after)) {
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-    return names.flatMap((name) => changesBetween(before[name], after[name], path === '' ? name : `${path}.${name}`));
+    return names.flatMap((name) => diffPaths(before[name], after[name], path === '' ? name : `${path}.${name}`));
   }
   return [{ path, ...(before === undefined ? {} : { from: before }), ...(after === undefined ? {} : { to: after }) }];
 }
@@ -54,11 +52,11 @@ export class TaskHistoryHandler implements IQueryHandler<TaskHistory, readonly H
 
   async execute({ taskId, context }: TaskHistory): Promise<readonly HistoryEntry[]> {
     const entries: HistoryEntry[] = [];
-    let task = taskDecider.initial;
+    let task = taskFold.initial;
     for await (const recorded of this.eventStore.read(taskStream(taskId))) {
       if (recorded.metadata.organizationId !== context.organizationId) break;
       const event = decodeEvent<TaskEvent>(recorded);
-      const after = taskDecider.evolve(task, event);
+      const after = taskFold.evolve(task, event);
       const { at, actor, requestId } = recorded.metadata;
       entries.push({
         revision: recorded.revision,
@@ -67,7 +65,7 @@ export class TaskHistoryHandler implements IQueryHandler<TaskHistory, readonly H
         actor,
         requestId,
         data: event.data as HistoryEntry['data'],
-        changes: changesBetween(settingsOf(task), settingsOf(after)) as HistoryEntry['changes'],
+        changes: diffPaths(settingsOf(task), settingsOf(after)) as HistoryEntry['changes'],
       });
       task = after;
     }

@@ -1,12 +1,11 @@
 /** The view `tasks`: settings from the task's own events, condition and times from the runs and the schedule. */
 import type { RunEvent } from '#contracts/run';
 import type { ScheduleEvent } from '#contracts/schedule';
-import { tasksView, type TaskDocument, type TaskEvent, type TaskSpec } from '#contracts/task';
+import { taskFold, tasksView, type Task, type TaskDocument, type TaskEvent, type TaskSpec } from '#contracts/task';
 import { decodeEvent } from '#event-store/codec';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { Projected } from '#read-store/projected';
 import { unreachable } from '#runtime/errors';
-import { taskDecider, type Task } from './domain/task.js';
 
 /** Fields that lists filter and sort by stand beside the settings. */
 function searchable({ name, url, tags, externalKey }: TaskSpec) {
@@ -15,8 +14,8 @@ function searchable({ name, url, tags, externalKey }: TaskSpec) {
 
 function afterTaskEvent(document: TaskDocument | null, recorded: RecordedEvent): TaskDocument | null {
   const event = decodeEvent<TaskEvent>(recorded);
-  const before: Task = document ?? taskDecider.initial;
-  const task = taskDecider.evolve(before, event);
+  const before: Task = document ?? taskFold.initial;
+  const task = taskFold.evolve(before, event);
   if (task.status === 'none' || task.status === 'archived') return null;
   const { at, organizationId } = recorded.metadata;
   // Editing the code or unpausing forgets the condition; the next run finds it anew.

@@ -11,6 +11,7 @@ const key = {
   scopes: ['write' as const],
   hash: 'h1',
   expiresAt: null,
+  allowedCidrs: [],
 };
 const create: KeyCommand = { type: 'createKey', key, createdBy: 'user:usr_1', at };
 const revoke: KeyCommand = { type: 'revokeKey', organizationId: 'org_1' };

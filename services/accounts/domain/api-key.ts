@@ -1,15 +1,11 @@
 /** An API key: made once, revoked for good. One stream each, `key-<id>`. Its text is known to its owner alone. */
-import type { accountEvents } from '#contracts/account';
+import type { AccountEvent } from '#contracts/account';
 import type { Decider } from '#event-store/decider';
 import { notFound, reject, unreachable } from '#runtime/errors';
-import type { z } from 'zod';
 
-type EventType = 'key.created' | 'key.revoked';
-export type KeyEvent = {
-  [Type in EventType]: { readonly type: Type; readonly data: z.infer<(typeof accountEvents)[Type]> };
-}[EventType];
+export type KeyEvent = Extract<AccountEvent, { readonly type: 'key.created' | 'key.revoked' }>;
 
-type KeyFields = z.infer<(typeof accountEvents)['key.created']>['key'];
+type KeyFields = Extract<AccountEvent, { readonly type: 'key.created' }>['data']['key'];
 
 export type Key =
   | { readonly status: 'none' }

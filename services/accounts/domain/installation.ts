@@ -1,8 +1,7 @@
 /** This installation: before setup its one-time token, after it the ids of its organisation. One stream, `installation`. */
-import type { accountEvents } from '#contracts/account';
+import type { AccountEvent } from '#contracts/account';
 import type { Decider } from '#event-store/decider';
 import { reject, unreachable } from '#runtime/errors';
-import type { z } from 'zod';
 
 export const installationStream = 'installation';
 
@@ -26,10 +25,10 @@ export type InstallationCommand =
   | { readonly type: 'claimInstallation'; readonly organizationId: string; readonly ownerId: string }
   | { readonly type: 'chooseOwnerKey'; readonly keyId: string; readonly hash: string };
 
-type EventType = 'installation.opened' | 'installation.claimed' | 'installation.owner_key_chosen';
-export type InstallationEvent = {
-  [Type in EventType]: { readonly type: Type; readonly data: z.infer<(typeof accountEvents)[Type]> };
-}[EventType];
+export type InstallationEvent = Extract<
+  AccountEvent,
+  { readonly type: 'installation.opened' | 'installation.claimed' | 'installation.owner_key_chosen' }
+>;
 
 export const installationDecider: Decider<Installation, InstallationCommand, InstallationEvent> = {
   initial: { salt: null, claim: null, ownerKey: null, formerOwnerKeyIds: [] },

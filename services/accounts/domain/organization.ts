@@ -1,8 +1,7 @@
 /** An organisation and its members. One stream each, `org-<id>`. */
-import type { accountEvents, Plan, Role } from '#contracts/account';
+import type { AccountEvent, Plan, Role } from '#contracts/account';
 import type { Decider } from '#event-store/decider';
 import { reject, unreachable } from '#runtime/errors';
-import type { z } from 'zod';
 
 export interface Member {
   readonly id: string;
@@ -32,10 +31,7 @@ export type OrganizationCommand = {
   readonly owner: Omit<Member, 'role'>;
 };
 
-type EventType = 'organization.created' | 'member.added';
-export type OrganizationEvent = {
-  [Type in EventType]: { readonly type: Type; readonly data: z.infer<(typeof accountEvents)[Type]> };
-}[EventType];
+export type OrganizationEvent = Extract<AccountEvent, { readonly type: 'organization.created' | 'member.added' }>;
 
 export const organizationStream = (id: string): string => `org-${id}`;
 

@@ -1,15 +1,11 @@
 /** A signed-in member's session: opened by a password, closed by its member or by time. One stream each, `session-<id>`. */
-import type { accountEvents } from '#contracts/account';
+import type { AccountEvent } from '#contracts/account';
 import type { Decider } from '#event-store/decider';
 import { reject, unreachable } from '#runtime/errors';
-import type { z } from 'zod';
 
-type EventType = 'session.opened' | 'session.closed';
-export type SessionEvent = {
-  [Type in EventType]: { readonly type: Type; readonly data: z.infer<(typeof accountEvents)[Type]> };
-}[EventType];
+export type SessionEvent = Extract<AccountEvent, { readonly type: 'session.opened' | 'session.closed' }>;
 
-type SessionFields = z.infer<(typeof accountEvents)['session.opened']>;
+type SessionFields = Extract<AccountEvent, { readonly type: 'session.opened' }>['data'];
 
 export type Session =
   | { readonly status: 'none' }

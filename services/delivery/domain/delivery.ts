@@ -133,7 +133,7 @@ export const initial: Delivery = { status: 'none' };
 
 export function evolve(state: Delivery, event: DeliveryEvent): Delivery {
   if (event.type === 'delivery.requested') {
-    const { request, linkBase = null } = event.data;
+    const { request, linkBase } = event.data;
     return { status: 'waiting', request, linkBase, attempts: 0, settled: [], nextAttemptAt: request.createdAt };
   }
   // Every stream begins with the request; anything else before it would be a defect and changes nothing.

@@ -1,15 +1,29 @@
 /** What holds after any crash, computed from the recorded events and the receivers' logs alone. Each finding is a sentence; none is good. */
-import { runEvents, runStream } from '#contracts/run';
-import { scheduleEvents } from '#contracts/schedule';
+import { runRecorded, runStream } from '#contracts/run';
+import type { ScheduleEvent } from '#contracts/schedule';
+import { checkEvent, decodeEvent } from '#event-store/codec';
 import type { RecordedEvent } from '#event-store/event-store';
 
-type Recorded = ReturnType<(typeof runEvents)['run.recorded']['parse']>;
+type Recorded = ReturnType<typeof runRecorded.schema.parse>;
 
 const groupBy = <Item>(items: readonly Item[], key: (item: Item) => string): Map<string, Item[]> =>
   Map.groupBy(items, key);
 
 function results(events: readonly RecordedEvent[]): Recorded[] {
-  return events.filter(({ type }) => type === 'run.recorded').map(({ data }) => runEvents['run.recorded'].parse(data));
+  return events.filter(({ type }) => type === 'run.recorded').map(({ data }) => runRecorded.schema.parse(data));
+}
+
+function scheduleEvent(recorded: RecordedEvent): ScheduleEvent {
+  checkEvent(recorded);
+  return decodeEvent<ScheduleEvent>(recorded);
+}
+
+/** Ids of the runs that were fired or asked for. */
+function dueRuns(events: readonly RecordedEvent[]): string[] {
+  return events
+    .filter(({ stream }) => stream.startsWith('schedule-'))
+    .map(scheduleEvent)
+    .flatMap((event) => ('run' in event.data ? [event.data.run.runId] : []));
 }
 
 /** What the last run of a task found; undefined: it has none. */
@@ -40,11 +54,7 @@ export function brokenStreams(events: readonly RecordedEvent[]): string[] {
 
 /** Every run on record was made due by a slot or a request on record. */
 export function unplannedRuns(events: readonly RecordedEvent[]): string[] {
-  const planned = new Set(
-    events.flatMap(({ type, data }) =>
-      type === 'slot.fired' || type === 'run.requested' ? scheduleEvents[type].parse(data).run.runId : [],
-    ),
-  );
+  const planned = new Set(dueRuns(events));
   return results(events)
     .filter(({ result }) => !planned.has(result.runId))
     .map(({ result }) => `${result.runId} of ${result.scheduledFor} has no slot and no request`);
@@ -57,21 +67,20 @@ export function uncoveredSlots(events: readonly RecordedEvent[]): string[] {
   for (const [stream, own] of groupBy(schedules, (event) => event.stream)) {
     let dueAt: string | null = null;
     let everyMs = 0;
-    for (const { type, data } of own) {
+    for (const { type, data } of own.map(scheduleEvent)) {
       if (type === 'schedule.planned' || type === 'schedule.stopped') {
-        const { plan } = scheduleEvents[type].parse(data);
+        const { plan } = data;
         dueAt = plan.nextDueAt;
         everyMs = plan.schedule.type === 'interval' ? plan.schedule.intervalSeconds * 1_000 : 0;
         continue;
       }
       if (type !== 'slot.fired' && type !== 'slots.skipped') continue;
-      const event = { type, ...scheduleEvents[type].parse(data) };
-      const skipped = 'slots' in event ? event.slots : event.skipped;
+      const skipped = 'slots' in data ? data.slots : data.skipped;
       const covered = [
         ...(skipped === null
           ? []
           : Array.from({ length: skipped.count }, (_, index) => Date.parse(skipped.from) + index * everyMs)),
-        ...('run' in event ? [Date.parse(event.run.scheduledFor)] : []),
+        ...('run' in data ? [Date.parse(data.run.scheduledFor)] : []),
       ];
       if (skipped !== null && Date.parse(skipped.from) + (skipped.count - 1) * everyMs !== Date.parse(skipped.to)) {
         found.push(`${stream}: the range ${JSON.stringify(skipped)} does not hold what it counts`);
@@ -81,7 +90,7 @@ export function uncoveredSlots(events: readonly RecordedEvent[]): string[] {
           found.push(`${stream}: ${new Date(slotMs).toISOString()} was covered where ${dueAt} was due`);
         }
       }
-      dueAt = event.plan.nextDueAt;
+      dueAt = data.plan.nextDueAt;
       const next = (covered.at(-1) ?? 0) + everyMs;
       if (Date.parse(dueAt ?? '') !== next) found.push(`${stream}: after ${covered.at(-1)} comes ${dueAt}`);
     }
@@ -92,10 +101,7 @@ export function uncoveredSlots(events: readonly RecordedEvent[]): string[] {
 /** Ids of the runs that were fired or asked for and have no result. */
 export function runsWithoutResult(events: readonly RecordedEvent[]): string[] {
   const recorded = new Set(results(events).map(({ result }) => result.runId));
-  const due = events.flatMap(({ type, data }) =>
-    type === 'slot.fired' || type === 'run.requested' ? [scheduleEvents[type].parse(data).run.runId] : [],
-  );
-  return due.filter((runId) => !recorded.has(runId));
+  return dueRuns(events).filter((runId) => !recorded.has(runId));
 }
 
 /** Every run that was fired or asked for has one result. To be asked once nothing is under way. */
