@@ -21,7 +21,7 @@ afterEach(() => readStore.close());
 async function store(count: number): Promise<string[]> {
   const documents = Array.from({ length: count }, (_, index) => {
     const request = notificationOf({ name: `d${index}`, createdMs: kitTimeMs + index * 1_000 });
-    return documentAfter(null, { type: 'delivery.requested', data: { request } });
+    return documentAfter(null, { type: 'delivery.requested', data: { request, linkBase: null } });
   }).filter((document): document is DeliveryDocument => document !== null);
   const writes = documents.map((document, index) => ({ id: document.id, revision: index + 1, document }));
   await readStore.save(deliveriesView, writes, count);

@@ -11,7 +11,7 @@ import type { JsonObject } from '#runtime/json';
 import { taskDecider } from './domain/task.js';
 import { toMessages } from './publish.js';
 import { TaskHistory, TaskHistoryHandler } from './task-history.js';
-import { reduce } from './task-view.js';
+import { tasksProjection } from './task-view.js';
 
 const organizationId = 'org_01kam000000000000000000001';
 const taskId = 'ntf_01kam000000000000000000001';
@@ -104,7 +104,7 @@ describe('an event of an older version', () => {
   });
 
   it('is projected, published and shown in the history in the newest shape', async () => {
-    expect(reduce(null, recorded)).toMatchObject({ name: 'Lamp', spec, status: 'active' });
+    expect(tasksProjection.reduce(null, recorded)).toMatchObject({ name: 'Lamp', spec, status: 'active' });
     expect(toMessages(recorded)).toMatchObject([{ type: 'task.created', data: { active: true, taskId } }]);
     const context = { organizationId, actor: 'a', requestId: 'r' };
     const history = await new TaskHistoryHandler(eventStore).execute(new TaskHistory(taskId, context));
@@ -120,7 +120,7 @@ describe('an event of an older version', () => {
 
   it('cannot be read where its upcaster leads to nothing that its schema takes', () => {
     const wrong = { ...recorded, data: { spec: {}, title: 7 } };
-    expect(() => reduce(null, wrong)).toThrow(/cannot read task.created v1: spec.name: /);
+    expect(() => tasksProjection.reduce(null, wrong)).toThrow(/cannot read task.created v1: spec.name: /);
     expect(() => checkEvent(wrong)).toThrow(/cannot read task.created v1: spec.name: /);
   });
 });
