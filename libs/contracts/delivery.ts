@@ -152,4 +152,4 @@ export const deliveriesView: ViewDefinition<DeliveryDocument> = {
 };
 
 /** Where a delivery's request and attempts are. */
-export const deliveryStream = (deliveryId: string): string => `delivery-${deliveryId}`;
+export const deliveryStream = (deliveryId: string): string => `dlv-${deliveryId}`;

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { EventStore } from '#event-store/event-store';
 import { runCommand } from '#event-store/run-command';
 import { createSqliteEventStore } from '#event-store/sqlite';
-import { changeDelivery, deliveryStream, loadDelivery, type LoadedDelivery } from './delivery-stream.js';
+import { deliveryStream } from '#contracts/delivery';
+import { changeDelivery, loadDelivery, type LoadedDelivery } from './delivery-stream.js';
 import { kitTimeMs, notificationOf } from './delivery.kit.js';
 import { deliveryDecider } from './domain/delivery.js';
 

@@ -1,5 +1,5 @@
 /** Consumes requests for a notification, and this service's own events that say that a receiver is gone. */
-import { attemptEnded, notificationRequest, type DeliveryEvent } from '#contracts/delivery';
+import { attemptEnded, deliveryStream, notificationRequest, type DeliveryEvent } from '#contracts/delivery';
 import { requests } from '#contracts/catalogue';
 import type { TaskCommand } from '#contracts/task';
 import type { Bus, BusMessage, Consumer } from '#bus/bus';
@@ -10,7 +10,6 @@ import { toTimestamp, type Clock } from '#runtime/clock';
 import type { PublicAddress } from '#runtime/config';
 import { AppError } from '#runtime/errors';
 import { goneReason } from './channels/webhook/classify.js';
-import { deliveryStream } from './delivery-stream.js';
 import { deliveryDecider } from './domain/delivery.js';
 
 const handlerTimeoutMs = 30_000;
