@@ -1,12 +1,15 @@
 /** The accounts service: the setup of the instance, its organisation, members, API keys and sessions. */
 import { Module } from '@nestjs/common';
-import { CqrsModule } from '@nestjs/cqrs';
+import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
+import { ServiceRunner } from '#eventing/run-service';
+import { SERVICE } from '#eventing/service';
 import { KEY_PEPPER } from '#http/api-key';
 import { READ_STORE, type ViewStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
 import { IDS, type Ids } from '#runtime/ids';
+import { LOGGER } from '#runtime/logger';
 import { VAULT, type Vault } from '#vault/vault';
 import { createAttempts } from './attempts.js';
 import {
@@ -21,9 +24,9 @@ import {
   ShowSessionHandler,
   type HandlerPorts,
 } from './handlers.js';
-import { AccountsInbox } from './inbox.js';
 import { createPasswords } from './passwords.js';
 import type { KeyPorts } from './ports.js';
+import { createAccountsService, createSetupLink, SETUP_LINK } from './service.js';
 
 const KEY_PORTS = Symbol('KeyPorts');
 
@@ -60,8 +63,14 @@ const KEY_PORTS = Symbol('KeyPorts');
     CloseSessionHandler,
     ShowKeyHandler,
     ShowSessionHandler,
-    AccountsInbox,
+    {
+      provide: SERVICE,
+      inject: [ACCOUNT_PORTS, CONFIG, CommandBus, QueryBus, LOGGER],
+      useFactory: createAccountsService,
+    },
+    { provide: SETUP_LINK, inject: [ACCOUNT_PORTS], useFactory: createSetupLink },
+    ServiceRunner,
   ],
-  exports: [AccountsInbox],
+  exports: [SETUP_LINK],
 })
 export class AccountsModule {}

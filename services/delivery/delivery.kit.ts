@@ -16,7 +16,7 @@ import type { Sandbox } from '#sandbox/sandbox';
 import type { Vault } from '#vault/vault';
 import type { Mailer } from './channels/email/smtp.js';
 import { deliveriesProjection } from './delivery-view.js';
-import { acceptRequest } from './inbox.js';
+import { acceptRequest } from './consumers.js';
 import { defaultReceiverLimits, type ReceiverLimits } from './receivers.js';
 import { createSender, type Sender } from './send.js';
 import { defaultWorkerLimits, DeliveryWorker, type WorkerLimits, type WorkerOptions } from './worker.js';
@@ -153,7 +153,7 @@ export class DeliveryHarness {
     return worker;
   }
 
-  /** A notification of now with sealed settings; `offer` is called for it as the inbox calls the worker. */
+  /** A notification of now with sealed settings; `offer` is called for it as the consumer calls the worker. */
   async ask(options: KitRequest, offer: (id: string, dueMs: number) => void): Promise<string> {
     const plain = notificationOf({ createdMs: this.clock.nowMs, ...options });
     const { action, taskId } = plain;

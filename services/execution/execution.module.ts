@@ -1,6 +1,9 @@
 /** The execution service: loads pages, runs code, decides. */
 import { Module } from '@nestjs/common';
+import { BUS, type Bus } from '#bus/bus';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
+import { ServiceRunner } from '#eventing/run-service';
+import { SERVICE, type Service } from '#eventing/service';
 import { LEASES, type Leases } from '#leases/leases';
 import { PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
 import { READ_STORE, type ViewStore } from '#read-store/read-store';
@@ -12,12 +15,9 @@ import { SNAPSHOTS, type Snapshots } from '#snapshots/snapshots';
 import { VAULT, type Vault } from '#vault/vault';
 import type { EvaluationDeps } from './page-evaluation.js';
 import { EVALUATION_DEPS, RUN_DEPS } from './tokens.js';
-import { ExecutionInbox } from './inbox.js';
-import { KeptPages } from './kept-pages.js';
 import { KnownResults } from './known-results.js';
-import { Replays } from './replay.js';
 import type { RunDeps } from './run.js';
-import { TestRuns } from './test-task.js';
+import { createExecutionService } from './service.js';
 
 @Module({
   providers: [
@@ -52,10 +52,13 @@ import { TestRuns } from './test-task.js';
         return { ...evaluation, eventStore, readStore, snapshots, knownResults, leases, clock, logger };
       },
     },
-    ExecutionInbox,
-    TestRuns,
-    Replays,
-    KeptPages,
+    {
+      provide: SERVICE,
+      inject: [RUN_DEPS, BUS, CONFIG],
+      useFactory: (deps: RunDeps, bus: Bus, { executionConcurrency }: Config): Service =>
+        createExecutionService(deps, bus, executionConcurrency),
+    },
+    ServiceRunner,
   ],
 })
 export class ExecutionModule {}

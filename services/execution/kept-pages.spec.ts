@@ -1,15 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Bus, MessageHandler } from '#bus/bus';
+import type { MessageHandler } from '#bus/bus';
 import type { TaskEvent } from '#contracts/task';
 import { encodeEvents } from '#event-store/codec';
 import type { EventMetadata, EventStore, NewEvent } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
-import { createSoleLeases } from '#leases/sole';
-import type { Leases } from '#leases/leases';
-import { systemClock } from '#runtime/clock';
-import { silentLogger } from '#runtime/logger';
 import type { Snapshots } from '#snapshots/snapshots';
-import { KeptPages } from './kept-pages.js';
+import { forgetArchived } from './kept-pages.js';
 
 const taskId = 'ntf_00000000000000000000000001';
 const metadata: EventMetadata = {
@@ -22,32 +18,15 @@ const metadata: EventMetadata = {
 
 describe('the pages of a task', () => {
   let eventStore: EventStore;
-  let leases: Leases;
-  let keptPages: KeptPages;
-  let handle: MessageHandler;
+  let forget: MessageHandler;
   let forgotten: string[];
   beforeEach(async () => {
     eventStore = createSqliteEventStore(':memory:');
-    leases = createSoleLeases();
     forgotten = [];
     const snapshots = { forget: async (id: string) => void forgotten.push(id), sweep: async () => 0 };
-    const bus = {
-      async consume(_options: unknown, handler: MessageHandler) {
-        handle = handler;
-        return { stop: async () => undefined };
-      },
-    };
-    keptPages = new KeptPages(
-      { snapshots: snapshots as unknown as Snapshots, eventStore, leases, clock: systemClock, logger: silentLogger },
-      bus as unknown as Bus,
-    );
-    await keptPages.onApplicationBootstrap();
+    forget = (message) => forgetArchived({ snapshots: snapshots as unknown as Snapshots, eventStore }, message);
   });
-  afterEach(async () => {
-    await keptPages.beforeApplicationShutdown();
-    await leases.close();
-    await eventStore.close();
-  });
+  afterEach(() => eventStore.close());
 
   const archived = (commandId: string): readonly NewEvent[] => {
     const event: TaskEvent = { type: 'task.archived', data: { externalKey: null } };
@@ -55,7 +34,7 @@ describe('the pages of a task', () => {
   };
   const tell = async (events: readonly NewEvent[]): Promise<void> => {
     for (const [revision, { id, type }] of events.entries()) {
-      await handle({ id, type, key: taskId, data: { taskId, revision }, metadata });
+      await forget({ id, type, key: taskId, data: { taskId, revision }, metadata });
     }
   };
 

@@ -16,7 +16,7 @@ import { createSqliteSnapshots } from '#snapshots/sqlite';
 import { createEventVault } from '#vault/event-vault';
 import { executionsProjection } from './execution-view.js';
 import { KnownResults } from './known-results.js';
-import { differencesBetween, replayRun, Replays } from './replay.js';
+import { answerReplay, differencesBetween, replayRun } from './replay.js';
 import { executeRun, type RunDeps } from './run.js';
 
 const taskId = 'ntf_00000000000000000000000001';
@@ -242,12 +242,11 @@ describe('a replay', () => {
     await save('true');
     const { id } = await run();
     const bus = createSqliteBus(':memory:', silentLogger);
-    const replays = new Replays(parts, bus);
-    await replays.onApplicationBootstrap();
+    const responder = await bus.respond(requests.runReplay, answerReplay(parts));
     const context = { organizationId, actor: 'key', requestId: 'req_2' };
     expect(await bus.request(requests.runReplay, { executionId: id }, context)).toMatchObject({ same: true });
     await expect(bus.request(requests.runReplay, { executionId: '../..' }, context)).rejects.toThrow('executionId');
-    await replays.beforeApplicationShutdown();
+    await responder.stop();
     await bus.close();
   });
 });

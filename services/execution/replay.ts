@@ -1,7 +1,5 @@
 /** A recorded run once more, on the page that was kept of it: the same code, state and seed must find the same (`run.replay`). */
-import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { BUS, type Bus, type Consumer } from '#bus/bus';
-import { requests } from '#contracts/catalogue';
+import type { RequestHandler } from '#bus/bus';
 import {
   executionsView,
   replay,
@@ -20,7 +18,6 @@ import { asJson, type Json } from '#runtime/json';
 import { previousText } from './run-check.js';
 import { initialAlert } from './domain/alert.js';
 import { evaluated } from './page-evaluation.js';
-import { RUN_DEPS } from './tokens.js';
 import type { RunDeps } from './run.js';
 
 type Recorded = Extract<RunEvent, { readonly type: 'run.recorded' }>['data'];
@@ -152,24 +149,7 @@ export async function replayRun(deps: RunDeps, runId: string, organizationId: st
 }
 
 /** Answers `run.replay`. */
-export class Replays implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  readonly #deps: RunDeps;
-  readonly #bus: Bus;
-  #responder: Consumer | null = null;
-
-  constructor(@Inject(RUN_DEPS) deps: RunDeps, @Inject(BUS) bus: Bus) {
-    this.#deps = deps;
-    this.#bus = bus;
-  }
-
-  async onApplicationBootstrap(): Promise<void> {
-    this.#responder = await this.#bus.respond(requests.runReplay, async (payload, { organizationId }) => {
-      const { executionId } = replayQuery.parse(payload);
-      return asJson(await replayRun(this.#deps, executionId, organizationId));
-    });
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.#responder?.stop();
-  }
-}
+export const answerReplay =
+  (deps: RunDeps): RequestHandler =>
+  async (payload, { organizationId }) =>
+    asJson(await replayRun(deps, replayQuery.parse(payload).executionId, organizationId));

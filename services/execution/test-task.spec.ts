@@ -12,7 +12,7 @@ import { found } from '#runtime/probe.kit';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
 import { defaultSandboxLimits } from '#sandbox/sandbox';
 import { createEventVault } from '#vault/event-vault';
-import { TestRuns } from './test-task.js';
+import { createTestRuns } from './test-task.js';
 
 const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
 const eventStore = createSqliteEventStore(':memory:');
@@ -34,7 +34,7 @@ const page: LoadedPage = {
 };
 
 let bus: Bus;
-let tests: TestRuns;
+let tests: ReturnType<typeof createTestRuns>;
 let asked: PageRequest[];
 let load: (request: PageRequest) => Promise<LoadedPage | LoadFailure>;
 
@@ -51,13 +51,14 @@ beforeEach(async () => {
     close: async () => undefined,
   };
   const vault = createEventVault(eventStore, Buffer.alloc(32, 1));
-  tests = new TestRuns({ pageLoader, sandbox, vault, limits: { ...defaultSandboxLimits, cpuMs: 300 } }, bus, {
-    now: () => startMs,
-  });
-  await tests.onApplicationBootstrap();
+  tests = createTestRuns(
+    { pageLoader, sandbox, vault, limits: { ...defaultSandboxLimits, cpuMs: 300 } },
+    { now: () => startMs },
+  );
+  await bus.respond(requests.runTest, tests.answer);
 });
 afterEach(async () => {
-  await tests.beforeApplicationShutdown();
+  await tests.ended();
   await bus.close();
 });
 afterAll(async () => {
@@ -171,7 +172,7 @@ describe('tests side by side', () => {
     const { release } = heldLoads();
     const running = ask(runOf('return true'));
     await found(async () => asked.length === 1);
-    const stopped = tests.beforeApplicationShutdown();
+    const stopped = tests.ended();
     release();
     await stopped;
     expect((await running).outcome).toBe(true);

@@ -2,19 +2,16 @@
  * Runs of settings that are stored nowhere (`run.test`): nothing is recorded, nothing is sent. A person waits for the
  * answer, but the runs that are due come first: tests are few at once, and their code runs one after the other.
  */
-import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { BUS, type Bus, type Consumer, type RequestContext } from '#bus/bus';
+import type { RequestContext } from '#bus/bus';
 import { createMutex } from '#concurrency/mutex';
-import { requests } from '#contracts/catalogue';
 import { fetchSettings } from '#contracts/fetch';
 import { testRun, type RunError, type TestExecution, type TestRun } from '#contracts/run';
 import { codeFrame } from '#hints/code-frame';
 import { hintFor } from '#hints/hint';
-import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
+import { toTimestamp, type Clock } from '#runtime/clock';
 import { AppError, unavailable } from '#runtime/errors';
 import { asJson, type Json, type JsonObject } from '#runtime/json';
 import { decideAlert, initialAlert } from './domain/alert.js';
-import { EVALUATION_DEPS } from './tokens.js';
 import { evaluated, failedLoad, toPageRequest, type Evaluated, type EvaluationDeps } from './page-evaluation.js';
 
 /** A person waits for the answer: a page that takes longer fails, whatever its own settings say. */
@@ -84,52 +81,42 @@ export async function runTest(
   };
 }
 
-/** Answers `run.test`. */
-export class TestRuns implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  readonly #deps: EvaluationDeps;
-  readonly #bus: Bus;
-  readonly #clock: Clock;
+/** Answers `run.test`; `ended` resolves once no test is under way. */
+export function createTestRuns(evaluation: EvaluationDeps, clock: Clock) {
+  const { sandbox } = evaluation;
+  const mutex = createMutex();
+  const deps: EvaluationDeps = {
+    ...evaluation,
+    sandbox: { ...sandbox, evaluate: (job) => mutex.run(() => sandbox.evaluate(job)) },
+  };
   /** Each with its organization. */
-  readonly #inProgress = new Map<Promise<unknown>, string>();
-  #responder: Consumer | null = null;
+  const inProgress = new Map<Promise<unknown>, string>();
 
-  constructor(@Inject(EVALUATION_DEPS) deps: EvaluationDeps, @Inject(BUS) bus: Bus, @Inject(CLOCK) clock: Clock) {
-    const { sandbox } = deps;
-    const mutex = createMutex();
-    this.#deps = { ...deps, sandbox: { ...sandbox, evaluate: (job) => mutex.run(() => sandbox.evaluate(job)) } };
-    this.#bus = bus;
-    this.#clock = clock;
-  }
-
-  async onApplicationBootstrap(): Promise<void> {
-    this.#responder = await this.#bus.respond(requests.runTest, (payload, context) => this.#answer(payload, context));
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.#responder?.stop();
-    await Promise.allSettled(this.#inProgress.keys());
-  }
-
-  async #answer(payload: JsonObject, { organizationId }: RequestContext): Promise<Json> {
-    const test = testRun.parse(payload);
-    this.#admit(organizationId);
-    const working = runTest(this.#deps, this.#clock, test, organizationId);
-    this.#inProgress.set(working, organizationId);
-    try {
-      return asJson({ execution: await working });
-    } finally {
-      this.#inProgress.delete(working);
-    }
-  }
-
-  #admit(organizationId: string): void {
-    const own = [...this.#inProgress.values()].filter((owner) => owner === organizationId);
+  const admit = (organizationId: string): void => {
+    const own = [...inProgress.values()].filter((owner) => owner === organizationId);
     if (own.length >= maxTestsPerOrganization) {
       const message = `${maxTestsPerOrganization} tests are running; try again when one of them has ended.`;
       throw new AppError('RATE_LIMITED', 'too_many_tests', message, { retryAfterSeconds: 2 });
     }
-    if (this.#inProgress.size >= maxTests) {
+    if (inProgress.size >= maxTests) {
       throw unavailable('tests_busy', 'Many tests are running; try again in a moment.', 5);
     }
-  }
+  };
+
+  return {
+    async answer(payload: JsonObject, { organizationId }: RequestContext): Promise<Json> {
+      const test = testRun.parse(payload);
+      admit(organizationId);
+      const working = runTest(deps, clock, test, organizationId);
+      inProgress.set(working, organizationId);
+      try {
+        return asJson({ execution: await working });
+      } finally {
+        inProgress.delete(working);
+      }
+    },
+    async ended(): Promise<void> {
+      await Promise.allSettled(inProgress.keys());
+    },
+  };
 }

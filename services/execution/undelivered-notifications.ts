@@ -4,11 +4,10 @@ import type { DeliveryEvent, NotificationRequest } from '#contracts/delivery';
 import type { RunEvent } from '#contracts/run';
 import { decodeEvent } from '#event-store/codec';
 import type { EventMetadata, RecordedEvent } from '#event-store/event-store';
-import type { LeasedWork, Leases } from '#leases/leases';
-import { startSweep } from '#leases/sweep';
 import type { Projected } from '#read-store/projected';
 import type { ReadStore, ViewDefinition } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
+import type { Sweep } from '#eventing/service';
 import type { Logger } from '#runtime/logger';
 import { notificationRequested } from './publish.js';
 
@@ -72,23 +71,18 @@ async function redispatch(readStore: ReadStore, bus: Bus, clock: Clock): Promise
   return messages.length;
 }
 
-export interface RedispatcherDeps {
+export interface RedispatchDeps {
   readonly readStore: ReadStore;
   readonly bus: Bus;
-  readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-export function startRedispatcher({ readStore, bus, leases, clock, logger }: RedispatcherDeps): LeasedWork {
-  return startSweep({
-    leases,
-    name: 'unanswered-notifications',
-    everyMs: sweepEveryMs,
-    logger,
-    async sweep() {
-      const again = await redispatch(readStore, bus, clock);
-      if (again > 0) logger.warn({ notifications: again }, 'notifications without a delivery were emitted again');
-    },
-  });
-}
+export const redispatchSweep = ({ readStore, bus, clock, logger }: RedispatchDeps): Sweep => ({
+  name: 'unanswered-notifications',
+  everyMs: sweepEveryMs,
+  async sweep() {
+    const again = await redispatch(readStore, bus, clock);
+    if (again > 0) logger.warn({ notifications: again }, 'notifications without a delivery were emitted again');
+  },
+});

@@ -6,6 +6,7 @@ import { AppError, unreachable } from '#runtime/errors';
 import { shownAddress } from '#runtime/engine-address';
 import { ConfigError, readConfig, roles, type Config, type ServiceRole } from '#runtime/config';
 import { createLogger, type Logger } from '#runtime/logger';
+import type { SetupLink } from '../accounts/service.js';
 import { openPorts, pageParserOf, portsModule, version } from './composition.js';
 import { ServerUnreachable } from './wait-for-server.js';
 
@@ -111,8 +112,8 @@ async function findSetupLink(
   url: string,
 ): Promise<string | null> {
   if (!config.roles.includes('accounts')) return null;
-  const { AccountsInbox } = await import('../accounts/inbox.js');
-  return application.get(AccountsInbox, { strict: false }).setupLink(url);
+  const { SETUP_LINK } = await import('../accounts/service.js');
+  return application.get<SetupLink>(SETUP_LINK, { strict: false })(url);
 }
 
 function banner(config: Config, { url, setupLink }: Running): string {

@@ -2,10 +2,11 @@
 import { attemptEnded, deliveryStream, notificationRequest, type DeliveryEvent } from '#contracts/delivery';
 import { requests } from '#contracts/catalogue';
 import type { TaskCommand } from '#contracts/task';
-import type { Bus, BusMessage, Consumer } from '#bus/bus';
+import type { Bus, BusMessage } from '#bus/bus';
 import { decodeEvent } from '#event-store/codec';
 import type { EventStore } from '#event-store/event-store';
 import { runCommand } from '#event-store/run-command';
+import type { MessageConsumer } from '#eventing/service';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import type { PublicAddress } from '#runtime/config';
 import { AppError } from '#runtime/errors';
@@ -15,7 +16,7 @@ import { deliveryDecider } from './domain/delivery.js';
 const handlerTimeoutMs = 30_000;
 const concurrency = 64;
 
-export interface InboxOptions {
+export interface ConsumerOptions {
   readonly bus: Bus;
   readonly eventStore: EventStore;
   readonly clock: Clock;
@@ -26,7 +27,7 @@ export interface InboxOptions {
 
 /** Makes the stream of a delivery. The same request again, however often, finds it there. */
 export async function acceptRequest(
-  { eventStore, clock, address, offer }: Omit<InboxOptions, 'bus'>,
+  { eventStore, clock, address, offer }: Omit<ConsumerOptions, 'bus'>,
   message: BusMessage,
 ) {
   const request = notificationRequest.parse(message.data);
@@ -51,7 +52,7 @@ export async function acceptRequest(
 
 /** An answer 410 disables the action. The task may be gone or changed by now: then there is nothing to disable. */
 export async function disableGone(
-  { bus, eventStore }: Pick<InboxOptions, 'bus' | 'eventStore'>,
+  { bus, eventStore }: Pick<ConsumerOptions, 'bus' | 'eventStore'>,
   message: BusMessage,
 ): Promise<void> {
   const { next } = attemptEnded.schema.parse(message.data);
@@ -72,21 +73,23 @@ export async function disableGone(
   }
 }
 
-export async function startInbox(options: InboxOptions): Promise<Consumer> {
-  const { bus } = options;
-  const common = { concurrency, handlerTimeoutMs };
-  // At once: each joins a group of its own, which takes its time where others are in it already.
-  const consumers = await Promise.all([
-    bus.consume({ ...common, topic: 'run', group: 'delivery' }, async (message) => {
-      if (message.type === 'notification.requested') await acceptRequest(options, message);
-    }),
-    bus.consume({ ...common, topic: 'delivery', group: 'delivery' }, async (message) => {
-      if (message.type === 'attempt.ended') await disableGone(options, message);
-    }),
-  ]);
-  return {
-    async stop() {
-      await Promise.all(consumers.map((consumer) => consumer.stop()));
+/** What this service consumes. */
+export function deliveryConsumers(options: ConsumerOptions): readonly MessageConsumer[] {
+  const common = { group: 'delivery', concurrency, handlerTimeoutMs };
+  return [
+    {
+      ...common,
+      topic: 'run',
+      async handle(message) {
+        if (message.type === 'notification.requested') await acceptRequest(options, message);
+      },
     },
-  };
+    {
+      ...common,
+      topic: 'delivery',
+      async handle(message) {
+        if (message.type === 'attempt.ended') await disableGone(options, message);
+      },
+    },
+  ];
 }

@@ -4,6 +4,8 @@ import { createSqliteBus } from '#bus/sqlite';
 import type { ScheduleEvent } from '#contracts/schedule';
 import type { TaskEvent, TaskSpec } from '#contracts/task';
 import { decodeEvent, encodeEvents } from '#event-store/codec';
+import { runService } from '#eventing/run-service';
+import type { BackgroundWork } from '#eventing/service';
 import type { EventMetadata, EventStore, NewEvent } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { createSoleLeases } from '#leases/sole';
@@ -13,7 +15,7 @@ import { createSqliteReadStore } from '#read-store/sqlite';
 import type { Clock } from '#runtime/clock';
 import { silentLogger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';
-import { SchedulingInbox } from './inbox.js';
+import { createSchedulingService } from './service.js';
 
 const taskId = 'ntf_00000000000000000000000001';
 const stream = `task-${taskId}`;
@@ -49,17 +51,17 @@ describe('news of tasks', () => {
   let readStore: ViewStore;
   let bus: Bus;
   let leases: Leases;
-  let inbox: SchedulingInbox;
+  let running: BackgroundWork;
   beforeEach(async () => {
     eventStore = createSqliteEventStore(':memory:');
     readStore = createSqliteReadStore(':memory:');
     bus = createSqliteBus(':memory:', silentLogger);
     leases = createSoleLeases();
-    inbox = new SchedulingInbox(bus, eventStore, readStore, leases, clock, silentLogger);
-    await inbox.onApplicationBootstrap();
+    const deps = { bus, eventStore, readStore, leases, clock, logger: silentLogger };
+    running = await runService(createSchedulingService(deps), deps);
   });
   afterEach(async () => {
-    await inbox.beforeApplicationShutdown();
+    await running.stop();
     await leases.close();
     await bus.close();
     await readStore.close();

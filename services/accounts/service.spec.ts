@@ -23,7 +23,7 @@ import { createEventVault } from '#vault/event-vault';
 import { VAULT } from '#vault/vault';
 import { AccountsModule } from './accounts.module.js';
 import { kitMasterKey, kitPepper } from './accounts.kit.js';
-import { AccountsInbox } from './inbox.js';
+import { SETUP_LINK, type SetupLink } from './service.js';
 
 class Surroundings {}
 Global()(Surroundings);
@@ -79,12 +79,12 @@ const credentials = { email: 'owner@example.com', password: 'correct horse batte
 
 describe('the accounts service', () => {
   it('goes from the printed link to a key that is revoked', async () => {
-    const link = await (await start()).get(AccountsInbox).setupLink('http://localhost:3000/');
+    const link = await (await start()).get<SetupLink>(SETUP_LINK)('http://localhost:3000/');
     expect(link).toMatch(/^http:\/\/localhost:3000\/setup#token=[A-Za-z0-9_-]{32}$/);
     const setupToken = new URLSearchParams(new URL(link ?? '').hash.slice(1)).get('token') ?? '';
     const answer = await ask(requests.accountSetup, { setupToken, organization: 'Acme', ...credentials });
     const { id: organizationId } = answer['organization'] as { id: string };
-    expect(await app?.get(AccountsInbox).setupLink('http://localhost:3000')).toBeNull();
+    expect(await app?.get<SetupLink>(SETUP_LINK)('http://localhost:3000')).toBeNull();
 
     const created = await ask(requests.keyCreate, { name: 'CI', scopes: ['read'], expiresAt: null }, organizationId);
     const publicId = text(created['publicId']);
@@ -115,7 +115,7 @@ describe('the accounts service', () => {
     expect(keyDocument.parse(await readStore.get(keysView, parseApiKey(key)?.publicId ?? '')).scopes).toEqual([
       'admin',
     ]);
-    expect(await app?.get(AccountsInbox).setupLink('http://localhost:3000')).toBeNull();
+    expect(await app?.get<SetupLink>(SETUP_LINK)('http://localhost:3000')).toBeNull();
   });
 
   it('does not start with a key that is not one', async () => {

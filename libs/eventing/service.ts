@@ -1,0 +1,62 @@
+/** A service as a value: what it derives, publishes, consumes, answers and repeats. `runService` starts and drains it. */
+import type { BusMessage, ConsumeOptions, MessageHandler, RequestHandler } from '#bus/bus';
+import type { RecordedEvent } from '#event-store/event-store';
+import type { Projected } from '#read-store/projected';
+import type { DocumentWrite } from '#read-store/read-store';
+
+/** One view that the service keeps. */
+export interface Projection extends Projected<object> {
+  /** Called after each write, with what was written. */
+  saved?(writes: readonly DocumentWrite<object>[]): void;
+}
+
+/** Which of its events others hear of, and how. */
+export interface Publication {
+  readonly prefixes: readonly string[];
+  readonly topic: string;
+  /** `[]`: nothing. */
+  toMessages(event: RecordedEvent): readonly BusMessage[];
+}
+
+export interface MessageConsumer extends ConsumeOptions {
+  readonly handle: MessageHandler;
+}
+
+export interface Responder {
+  readonly request: string;
+  readonly answer: RequestHandler;
+}
+
+/** Done again and again, by one process at a time. */
+export interface Sweep {
+  /** Of its lease. */
+  readonly name: string;
+  readonly everyMs: number;
+  /** What it rejects with is logged; the next sweep tries again. */
+  sweep(): Promise<void>;
+}
+
+/** Work of its own kind that runs until it is stopped: a timer, a worker. */
+export interface BackgroundWork {
+  /** Ends it and waits for its end. */
+  stop(): Promise<void>;
+}
+
+export interface Service {
+  /** Names the checkpoint of its publication. */
+  readonly name: string;
+  readonly projections: readonly Projection[];
+  readonly publication?: Publication;
+  readonly consumers?: readonly MessageConsumer[];
+  readonly responders?: readonly Responder[];
+  readonly sweeps?: readonly Sweep[];
+  /** Each starts one piece of background work. */
+  readonly background?: readonly (() => BackgroundWork)[];
+  /** Awaited once all of it runs, before the process is ready. */
+  ready?(): Promise<void>;
+  /** Awaited once nothing of it runs any more. */
+  closed?(): Promise<void>;
+}
+
+/** The one service that a module brings: `ServiceRunner` beside it runs it. */
+export const SERVICE = Symbol('Service');

@@ -1,0 +1,53 @@
+/** The delivery service: consumes decisions to notify, keeps the view of deliveries, and runs the worker that sends. */
+import type { Bus } from '#bus/bus';
+import type { DeliveryDocument } from '#contracts/delivery';
+import type { EventStore } from '#event-store/event-store';
+import type { Service } from '#eventing/service';
+import type { Leases } from '#leases/leases';
+import type { DocumentWrite, ViewStore } from '#read-store/read-store';
+import type { Clock } from '#runtime/clock';
+import type { PublicAddress } from '#runtime/config';
+import type { Logger } from '#runtime/logger';
+import type { Mailer } from './channels/email/smtp.js';
+import { deliveryConsumers } from './consumers.js';
+import { deliveriesProjection } from './delivery-view.js';
+import { toMessages } from './publish.js';
+import type { Sender } from './send.js';
+import { DeliveryWorker } from './worker.js';
+
+export interface DeliveryDeps {
+  readonly bus: Bus;
+  readonly eventStore: EventStore;
+  readonly readStore: ViewStore;
+  readonly leases: Leases;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly address: PublicAddress;
+  readonly sender: Sender;
+  readonly mailer: Mailer | null;
+}
+
+export function createDeliveryService(deps: DeliveryDeps): Service {
+  const worker = new DeliveryWorker(deps);
+  return {
+    name: 'delivery',
+    projections: [
+      {
+        ...deliveriesProjection,
+        // What another process asked for or left is due here too, as soon as the view shows it.
+        saved(writes: readonly DocumentWrite<DeliveryDocument>[]) {
+          for (const { id, document } of writes) if (document !== null) worker.notice(id, document);
+        },
+      },
+    ],
+    publication: { prefixes: deliveriesProjection.prefixes, topic: 'delivery', toMessages },
+    consumers: deliveryConsumers({ ...deps, offer: (id, dueMs) => worker.offer(id, dueMs) }),
+    background: [
+      () => {
+        worker.start();
+        return worker;
+      },
+    ],
+    closed: async () => deps.mailer?.close(),
+  };
+}

@@ -1,0 +1,72 @@
+/** The execution service: consumes due runs, keeps the views of runs, answers tests and replays, and deletes old pages. */
+import type { Bus, BusMessage } from '#bus/bus';
+import { requests } from '#contracts/catalogue';
+import { dueRun } from '#contracts/schedule';
+import type { Service } from '#eventing/service';
+import { toTimestamp } from '#runtime/clock';
+import { executionsProjection } from './execution-view.js';
+import { expiredPages, forgetArchived } from './kept-pages.js';
+import { isLost } from './lost-run.js';
+import { toMessages } from './publish.js';
+import { answerReplay } from './replay.js';
+import { executeRun, type RunDeps } from './run.js';
+import { createTestRuns } from './test-task.js';
+import { redispatchSweep, undeliveredProjection } from './undelivered-notifications.js';
+
+/** The longest a run can take: two minutes per try at most five times, and the waits between. */
+const runTimeoutMs = 15 * 60_000;
+
+/** Handles `run.due`. */
+function createDueRuns(deps: RunDeps) {
+  const { eventStore, clock, logger } = deps;
+  const inProgress = new Set<string>();
+  return async (message: BusMessage): Promise<void> => {
+    const { type, data, metadata } = message;
+    if (type !== 'run.due') return;
+    const run = dueRun.parse(data['run']);
+    // The sweep may emit again what is in progress here; its result answers both.
+    if (inProgress.has(run.runId)) return;
+    inProgress.add(run.runId);
+    try {
+      if (await isLost(eventStore, run, message)) {
+        const { taskId, runId } = run;
+        logger.warn({ taskId, runId }, 'ignoring due run: source event not in the event store');
+        return;
+      }
+      await executeRun(deps, run, { ...metadata, actor: 'system:execution', at: toTimestamp(clock.now()) });
+    } finally {
+      inProgress.delete(run.runId);
+    }
+  };
+}
+
+export function createExecutionService(deps: RunDeps, bus: Bus, concurrency: number): Service {
+  const tests = createTestRuns(deps, deps.clock);
+  return {
+    name: 'execution',
+    projections: [executionsProjection, undeliveredProjection],
+    publication: { prefixes: ['run-'], topic: 'run', toMessages },
+    consumers: [
+      {
+        topic: 'schedule',
+        group: 'execution',
+        concurrency,
+        handlerTimeoutMs: runTimeoutMs,
+        handle: createDueRuns(deps),
+      },
+      {
+        topic: 'task',
+        group: 'execution',
+        concurrency: 8,
+        handlerTimeoutMs: 35_000,
+        handle: (message) => forgetArchived(deps, message),
+      },
+    ],
+    responders: [
+      { request: requests.runTest, answer: tests.answer },
+      { request: requests.runReplay, answer: answerReplay(deps) },
+    ],
+    sweeps: [redispatchSweep({ ...deps, bus }), expiredPages(deps)],
+    closed: tests.ended,
+  };
+}
