@@ -9,7 +9,7 @@ import { createEventVault } from '#vault/event-vault';
 import { createAttempts } from './attempts.js';
 import { createAccountViews, type HandlerPorts } from './handlers.js';
 import { createPasswords } from './passwords.js';
-import { accountProjections } from './views.js';
+import { accountProjections } from './accounts-views.js';
 
 export interface AccountsKit {
   readonly ports: HandlerPorts;

@@ -18,7 +18,7 @@ import {
 } from './handlers.js';
 import { openSetup } from './setup.js';
 import { checkOwnerSettings, setUpByEnvironment } from './setup-by-environment.js';
-import { accountProjections } from './views.js';
+import { accountProjections } from './accounts-views.js';
 
 const pruneEveryMs = 3_600_000;
 

@@ -8,10 +8,11 @@ import { executionsProjection } from './execution-view.js';
 import { expiredPages, forgetArchived } from './kept-pages.js';
 import { isLost } from './lost-run.js';
 import { toMessages } from './publish.js';
+import { redispatchSweep } from './redispatch.js';
 import { answerReplay } from './replay.js';
 import { executeRun, type RunDeps } from './run.js';
 import { createTestRuns } from './test-task.js';
-import { redispatchSweep, undeliveredProjection } from './undelivered-notifications.js';
+import { undeliveredProjection } from './undelivered-view.js';
 
 /** The longest a run can take: two minutes per try at most five times, and the waits between. */
 const runTimeoutMs = 15 * 60_000;

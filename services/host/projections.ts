@@ -8,10 +8,10 @@ import { startProjection, type ProjectionOptions } from '#read-store/projection'
 import type { AnyView, ViewStore } from '#read-store/read-store';
 import { createViewBuilder, type BuiltDocuments, type ViewBuilder } from '#read-store/view-builder';
 import { AppError } from '#runtime/errors';
-import { accountProjections } from '../accounts/views.js';
+import { accountProjections } from '../accounts/accounts-views.js';
 import { deliveriesProjection } from '../delivery/delivery-view.js';
 import { executionsProjection } from '../execution/execution-view.js';
-import { undeliveredProjection } from '../execution/undelivered-notifications.js';
+import { undeliveredProjection } from '../execution/undelivered-view.js';
 import { schedulesProjection } from '../scheduling/schedule-view.js';
 import { reconcilerCheckpoint } from '../scheduling/schedule-reconciler.js';
 import { tasksProjection } from '../tasks/task-view.js';

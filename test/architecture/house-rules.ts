@@ -48,9 +48,22 @@ export const houseRules: readonly HouseRule[] = [
   {
     name: 'deciders-are-pure',
     advice: 'Time, ids and chance arrive inside the command or the event.',
-    appliesTo: /^services\/[^/]+\/(domain\/.*|[^/]*-view)\.ts$/,
+    appliesTo: /^services\/[^/]+\/(domain\/.*|[^/]*-views?)\.ts$/,
     exceptIn: tests,
     code: /\bDate\.now\(|\bnew Date\(\s*\)|\bMath\.random\(|\brandom(UUID|Bytes|Int)\(|\bperformance\.now\(|^\s*(export\s+)?async function/m,
+  },
+  {
+    name: 'projections-in-view-files',
+    advice: 'Declare a projection in a file called <noun>-view.ts, where deciders-are-pure looks at it.',
+    appliesTo: /^services\/(?!host\/)/,
+    exceptIn: /-views?\.ts$|\.(spec|kit)\.ts$/,
+    code: /:\s*(readonly\s+)?Projected\s*(<|\[)/,
+  },
+  {
+    name: 'one-service-runner',
+    advice: 'Put it into the service value (libs/eventing/service.ts); the one runner starts and drains it.',
+    appliesTo: /^services\//,
+    code: /\b(OnModuleInit|OnModuleDestroy|OnApplicationBootstrap|BeforeApplicationShutdown|OnApplicationShutdown)\b/,
   },
   {
     name: 'no-http-numbers',

@@ -91,7 +91,7 @@ describe('the guide to the distributed mode', () => {
         'libs/read-store/mongo-view.ts',
         'libs/read-store/other-history.ts',
         'services/scheduling/timer.ts',
-        'services/execution/undelivered-notifications.ts',
+        'services/execution/redispatch.ts',
       ].map(text),
     );
     const rows = guide.split('\n').filter((row) => row.startsWith('| log, '));

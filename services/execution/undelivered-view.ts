@@ -1,15 +1,10 @@
-/** Notifications without a delivery: kept until it is requested, emitted again where that takes too long. */
-import type { Bus } from '#bus/bus';
+/** The view of notifications without a delivery: one document per run, until each of its deliveries is requested. */
 import type { DeliveryEvent, NotificationRequest } from '#contracts/delivery';
 import type { RunEvent } from '#contracts/run';
 import { decodeEvent } from '#event-store/codec';
 import type { EventMetadata, RecordedEvent } from '#event-store/event-store';
 import type { Projected } from '#read-store/projected';
-import type { ReadStore, ViewDefinition } from '#read-store/read-store';
-import { toTimestamp, type Clock } from '#runtime/clock';
-import type { Sweep } from '#eventing/service';
-import type { Logger } from '#runtime/logger';
-import { notificationRequested } from './publish.js';
+import type { ViewDefinition } from '#read-store/read-store';
 
 interface UndeliveredNotifications {
   readonly since: string;
@@ -18,15 +13,11 @@ interface UndeliveredNotifications {
 }
 
 /** One document per run that has such notifications. */
-const undeliveredView: ViewDefinition<UndeliveredNotifications> = {
+export const undeliveredView: ViewDefinition<UndeliveredNotifications> = {
   name: 'unanswered_notifications',
   fields: ['since'],
   indexes: [['since']],
 };
-
-const sweepEveryMs = 30_000;
-const overdueMs = 30_000;
-const maxPerSweep = 500;
 
 function idOf(recorded: RecordedEvent): string | null {
   const event = decodeEvent<RunEvent | DeliveryEvent>(recorded);
@@ -54,35 +45,3 @@ export const undeliveredProjection: Projected<UndeliveredNotifications> = {
   idOf,
   reduce,
 };
-
-/** Returns how many notifications were emitted again. */
-async function redispatch(readStore: ReadStore, bus: Bus, clock: Clock): Promise<number> {
-  const { documents } = await readStore.page(undeliveredView, {
-    where: [{ field: 'since', from: '', to: toTimestamp(clock.now() - overdueMs) }],
-    sort: [{ field: 'since', descending: false }],
-    limit: maxPerSweep,
-    offset: 0,
-    count: false,
-  });
-  const messages = documents.flatMap(({ notifications, metadata }) =>
-    notifications.map((request) => notificationRequested(request, metadata, null)),
-  );
-  await bus.publish('run', messages);
-  return messages.length;
-}
-
-export interface RedispatchDeps {
-  readonly readStore: ReadStore;
-  readonly bus: Bus;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
-
-export const redispatchSweep = ({ readStore, bus, clock, logger }: RedispatchDeps): Sweep => ({
-  name: 'unanswered-notifications',
-  everyMs: sweepEveryMs,
-  async sweep() {
-    const again = await redispatch(readStore, bus, clock);
-    if (again > 0) logger.warn({ notifications: again }, 'notifications without a delivery were emitted again');
-  },
-});
