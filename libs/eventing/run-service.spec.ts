@@ -53,7 +53,7 @@ describe('a service that is run', () => {
     expect(await bus.request('lamp.show', {}, context)).toBe('lit');
     await running.stop();
     expect(seen).toEqual(['background begins', 'ready', 'background ends', 'closed']);
-    await expect(bus.request('lamp.show', {}, context, 50)).rejects.toMatchObject({ reason: 'deadline_exceeded' });
+    await expect(bus.request('lamp.show', {}, context, 50)).rejects.toMatchObject({ reason: 'no_answerer' });
   });
 
   it('is stopped again whole where it cannot be made ready', async () => {
@@ -63,7 +63,7 @@ describe('a service that is run', () => {
     );
     await expect(failing).rejects.toThrow('no lamp');
     expect(seen).toEqual(['background begins', 'background ends', 'closed']);
-    await expect(bus.request('lamp.show', {}, context, 50)).rejects.toMatchObject({ reason: 'deadline_exceeded' });
+    await expect(bus.request('lamp.show', {}, context, 50)).rejects.toMatchObject({ reason: 'no_answerer' });
   });
 
   it('is stopped again whole where the bus takes one of its responders and refuses another', async () => {
@@ -76,6 +76,6 @@ describe('a service that is run', () => {
     const responders = [...(service.responders ?? []), { request: 'lamp.dim', answer: async () => null }];
     await expect(runService({ ...service, responders }, { ...ports, bus: refusing })).rejects.toThrow('refused');
     expect(seen).toEqual(['background begins', 'background ends', 'closed']);
-    await expect(bus.request('lamp.show', {}, context, 50)).rejects.toMatchObject({ reason: 'deadline_exceeded' });
+    await expect(bus.request('lamp.show', {}, context, 50)).rejects.toMatchObject({ reason: 'no_answerer' });
   });
 });
