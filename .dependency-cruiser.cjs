@@ -4,7 +4,7 @@
  */
 
 /** Specs, contract suites and the given/when/then kit: run by Jest, left out of the build. */
-const tests = '\\.(spec|contract|kit)\\.ts$|^libs/event-store/given\\.ts$';
+const tests = '\\.(spec|contract|kit)\\.ts$|^libs/eventing/given\\.ts$';
 
 /** The vendor packages, and the one place that may import each. A second place is a sign of a missing port. */
 const homes = {
@@ -28,6 +28,36 @@ const homes = {
   eventstoredb: ['@eventstore/db-client', '^libs/event-store/eventstoredb[^/]*\\.ts$'],
 };
 
+/** The libraries, each above those that it may import. Folders that need each other are one folder, or miss a third. */
+const libraries = [
+  'concurrency',
+  'runtime',
+  'sqlite',
+  'mongo',
+  'outbound',
+  'templates',
+  'event-store',
+  'read-store',
+  'leases',
+  'sandbox',
+  'snapshots',
+  'page-loader',
+  'contracts',
+  'hints',
+  'bus',
+  'eventing',
+  'vault',
+  'http',
+];
+
+const libraryRules = libraries.map((library, place) => ({
+  name: 'libs-point-down',
+  comment: `libs/${library} imports only libraries that stand before it in the list; what both need belongs below both.`,
+  severity: 'error',
+  from: { path: `^libs/${library}/`, pathNot: tests },
+  to: { path: '^libs/[^/]+/', pathNot: `^libs/(${libraries.slice(0, place + 1).join('|')})/` },
+}));
+
 const vendorRules = Object.entries(homes).map(([name, [packages, home]]) => ({
   name: `vendor-${name}`,
   comment: `${name} has one home (${home}); elsewhere use the port or the helper that wraps it.`,
@@ -49,7 +79,7 @@ module.exports = {
         pathNot: [
           '^services/$1/domain/',
           '^libs/contracts/',
-          '^libs/event-store/decider\\.ts$',
+          '^libs/eventing/decider\\.ts$',
           '^libs/runtime/(errors|ids|json)\\.ts$',
           '(^|/)node_modules/zod(/|$)',
         ],
@@ -95,6 +125,7 @@ module.exports = {
         ],
       },
     },
+    ...libraryRules,
     ...vendorRules,
     {
       name: 'vendor-sqlite',
@@ -127,7 +158,7 @@ module.exports = {
       comment: 'A contract suite is imported by specs, and test/ serves tests.',
       severity: 'error',
       from: { path: '^(services|libs|bin|scripts)/', pathNot: tests },
-      to: { path: ['\\.contract\\.ts$', '^libs/event-store/given\\.ts$', '^test/'] },
+      to: { path: ['\\.contract\\.ts$', '^libs/eventing/given\\.ts$', '^test/'] },
     },
     {
       name: 'nobody-imports-specs',

@@ -10,7 +10,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const onlyStale = process.argv.includes('--if-stale');
 const sources = ['services', 'libs'];
 const isCode = (path) => path.endsWith('.ts') && !path.endsWith('.d.ts');
-const isForTests = (path) => /(\.(spec|contract|kit)|event-store\/given)\.ts$/.test(path);
+const isForTests = (path) => /(\.(spec|contract|kit)|eventing\/given)\.ts$/.test(path);
 const isAsset = (path) => /\.(css|html|svg|json|js)$/.test(path);
 
 const modifiedAt = async (path) => (await stat(path).catch(() => null))?.mtimeMs ?? 0;

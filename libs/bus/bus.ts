@@ -59,6 +59,9 @@ export interface ParkedMessage {
   readonly parkedAt: string;
 }
 
+/** Puts a message that was given up on record. Rejects where that cannot be done: the message is then given up again. */
+export type RecordParked = (parked: ParkedMessage) => Promise<void>;
+
 export const BUS = Symbol('Bus');
 
 /** `() => Promise<boolean>`: whether messages go out and come in here now, for probes. */

@@ -13,9 +13,9 @@ import type {
   Consumer,
   MessageHandler,
   ParkedMessage,
+  RecordParked,
   RequestHandler,
 } from './bus.js';
-import type { RecordParked } from './record-parked.js';
 
 const schema = `
   CREATE TABLE IF NOT EXISTS messages (

@@ -1,11 +1,11 @@
 /** Starts a service and drains it again. */
 import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { BUS, type Bus } from '#bus/bus';
-import { startPublisher } from '#bus/publisher';
+import { startPublisher } from './publisher.js';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { LEASES, type Leases } from '#leases/leases';
 import { startSweep } from '#leases/sweep';
-import { startProjection } from '#read-store/projection';
+import { startProjection } from './projection.js';
 import { READ_STORE, type ViewStore } from '#read-store/read-store';
 import { LOGGER, type Logger } from '#runtime/logger';
 import { SERVICE, type BackgroundWork, type Service } from './service.js';

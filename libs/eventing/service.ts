@@ -1,7 +1,7 @@
 /** A service as a value: what it derives, publishes, consumes, answers and repeats. `runService` starts and drains it. */
 import type { BusMessage, ConsumeOptions, MessageHandler, RequestHandler } from '#bus/bus';
 import type { RecordedEvent } from '#event-store/event-store';
-import type { Projected } from '#read-store/projected';
+import type { Projected } from './projected.js';
 import type { DocumentWrite } from '#read-store/read-store';
 
 /** One view that the service keeps. */

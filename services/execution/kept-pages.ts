@@ -1,7 +1,7 @@
 /** How long pages are kept: those of archived tasks go at once, the others by age. */
 import type { BusMessage } from '#bus/bus';
 import { taskStream } from '#contracts/task';
-import { isOnRecord } from '#event-store/on-record';
+import { isOnRecord } from '#eventing/source-event';
 import type { Sweep } from '#eventing/service';
 import type { RunDeps } from './run.js';
 

@@ -1,9 +1,9 @@
 /** The view of notifications without a delivery: one document per run, until each of its deliveries is requested. */
 import type { DeliveryEvent, NotificationRequest } from '#contracts/delivery';
 import type { RunEvent } from '#contracts/run';
-import { decodeEvent } from '#event-store/codec';
+import { decodeEvent } from '#eventing/codec';
 import type { EventMetadata, RecordedEvent } from '#event-store/event-store';
-import type { Projected } from '#read-store/projected';
+import type { Projected } from '#eventing/projected';
 import type { ViewDefinition } from '#read-store/read-store';
 
 interface UndeliveredNotifications {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DynamicModule } from '@nestjs/common';
 import { BUS, BUS_HEALTH, type Bus } from '#bus/bus';
-import { recordParked } from '#bus/record-parked';
+import { recordParked } from '#eventing/record-dead-letters';
 import { pepperOf } from '#contracts/api-key';
 import { EVENT_STORE, type EventArchive, type EventStore } from '#event-store/event-store';
 import { KEY_PEPPER } from '#http/api-key';

@@ -9,7 +9,7 @@ import { requests, topics } from '#contracts/catalogue';
 import { idempotencyView } from '#http/idempotency';
 import { quotaView } from '#http/quota';
 import { leaseMembersView, leasesView } from '#leases/shared';
-import { rebuildsView } from '#read-store/rebuild';
+import { rebuildsView } from '#eventing/rebuild/rebuild';
 import { roles } from '#runtime/config';
 import { silentLogger } from '#runtime/logger';
 import { attemptsView } from '../../services/accounts/attempts.js';
@@ -85,11 +85,11 @@ describe('the guide to the distributed mode', () => {
         'libs/bus/kafka-consumer.ts',
         'libs/bus/kafka-member.ts',
         'libs/bus/kafka-topics.ts',
-        'libs/event-store/follower.ts',
+        'libs/eventing/follower.ts',
         'libs/leases/shared.ts',
         'libs/leases/sweep.ts',
         'libs/read-store/mongo-view.ts',
-        'libs/read-store/other-history.ts',
+        'libs/eventing/store-rewind.ts',
         'services/scheduling/timer.ts',
         'services/execution/redispatch.ts',
       ].map(text),

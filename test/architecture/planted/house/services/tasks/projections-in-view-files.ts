@@ -1,4 +1,4 @@
 // planted: projections-in-view-files
-import type { Projected } from '#read-store/projected';
+import type { Projected } from '#eventing/projected';
 
 export declare const hiddenProjection: Projected<object>;

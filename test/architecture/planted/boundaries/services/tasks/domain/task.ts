@@ -1,5 +1,5 @@
 import type { Task } from '#contracts/task';
-import type { Decider } from '#event-store/decider';
+import type { Decider } from '#eventing/decider';
 import { AppError } from '#runtime/errors';
 import { z } from 'zod';
 import { limits } from './limits.js';

@@ -1,14 +1,14 @@
 /** A projection follows the events and keeps one view: documents and checkpoint in one write, guarded by position. */
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
-import { startFollower } from '#event-store/follower';
+import { startFollower } from './follower.js';
 import type { LeasedWork, Leases } from '#leases/leases';
 import type { JsonObject } from '#runtime/json';
 import type { Logger } from '#runtime/logger';
 import { projectBatch, type Projected } from './projected.js';
-import type { DocumentWrite, ViewStore } from './read-store.js';
-import { forgetOtherHistory } from './other-history.js';
-import { createRebuilder, type LiveView } from './rebuild.js';
-import { createTurns } from './turns.js';
+import type { DocumentWrite, ViewStore } from '#read-store/read-store';
+import { forgetOtherHistory } from './store-rewind.js';
+import { createRebuilder, type LiveView } from './rebuild/rebuild.js';
+import { createMutex } from '#concurrency/mutex';
 
 export interface ProjectionOptions<Document extends object = JsonObject> extends Projected<Document> {
   readonly eventStore: EventStore;
@@ -23,7 +23,7 @@ export interface ProjectionOptions<Document extends object = JsonObject> extends
 
 export function startProjection<Document extends object>(options: ProjectionOptions<Document>): LeasedWork {
   const { view, readStore, saved } = options;
-  const turns = createTurns();
+  const mutex = createMutex();
   let seen: number | null = null;
   let lastEvent: number | null = null;
   const move = (position: number, events: readonly RecordedEvent[]): void => {
@@ -31,7 +31,7 @@ export function startProjection<Document extends object>(options: ProjectionOpti
     lastEvent = events.at(-1)?.position ?? lastEvent;
   };
   const live: LiveView = {
-    turns,
+    mutex,
     seen: () => seen,
     lastEvent: () => lastEvent,
     async replaced(position, events) {
@@ -46,7 +46,7 @@ export function startProjection<Document extends object>(options: ProjectionOpti
     ...options,
     name: `view-${view.name}`,
     async after(signal) {
-      const look = () => turns.take(async () => (lastEvent = seen = await readStore.checkpoint(view)));
+      const look = () => mutex.run(async () => (lastEvent = seen = await readStore.checkpoint(view)));
       await forgetOtherHistory(options, view);
       const known = await look();
       if (known !== null) return known;
@@ -54,7 +54,7 @@ export function startProjection<Document extends object>(options: ProjectionOpti
       return look();
     },
     handle: ({ events, position }) =>
-      turns.take(async () => {
+      mutex.run(async () => {
         // A view that was built beside and took the place of this one may have seen more.
         if (seen !== null && position <= seen) return;
         const from = seen ?? -Infinity;

@@ -9,12 +9,12 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
-import { gathered } from '#event-store/gathered';
+import { gathered } from '../coalesce.js';
 import { AppError } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
-import type { Projected } from './projected.js';
-import type { AnyView, BuiltAhead, DocumentWrite, ReadStore, ViewDefinition, ViewStore } from './read-store.js';
-import { createTurns, type Turns } from './turns.js';
+import type { Projected } from '../projected.js';
+import type { AnyView, BuiltAhead, DocumentWrite, ReadStore, ViewDefinition, ViewStore } from '#read-store/read-store';
+import { createMutex, type Mutex } from '#concurrency/mutex';
 import { createViewBuilder } from './view-builder.js';
 
 export interface Rebuild {
@@ -37,7 +37,7 @@ export const rebuildsView: ViewDefinition<Rebuild> = { name: 'rebuilds', fields:
 
 /** The live view as its projection has it in hand. */
 export interface LiveView {
-  readonly turns: Turns;
+  readonly mutex: Mutex;
   /** Position up to which it has seen the events; null: none. */
   seen(): number | null;
   /** Position of the last event of its own streams that may lie at or below `seen`. */
@@ -164,7 +164,7 @@ async function build<Document extends object>(
       // As good as there: from here on the live view stands still, for however many events come in.
       if (release === null && batch.isLast && batch.position >= end) {
         await readStore.index(view, built);
-        release = await live.turns.hold();
+        release = await live.mutex.acquire();
       }
       if (release === null || batch.position < (live.lastEvent() ?? 0)) continue;
       const seen = live.seen() ?? 0;
@@ -253,7 +253,7 @@ async function isMuch(
 export function createRebuilder<Document extends object>(parts: RebuildParts<Document>): Rebuilder {
   const { view, readStore, isAlone, logger, lookEveryMs = defaultLookEveryMs } = parts;
   const isOurs = createChoice();
-  const builds = createTurns();
+  const builds = createMutex();
   // Where one reading serves several views all look at the same moments, so that those asked for together are built together.
   const untilLookMs = (): number =>
     readStore.buildAhead === undefined ? lookEveryMs : lookEveryMs - (Date.now() % lookEveryMs);
@@ -277,7 +277,7 @@ export function createRebuilder<Document extends object>(parts: RebuildParts<Doc
       let isAway = false;
       while (!signal.aborted) {
         try {
-          await builds.take(() => look(signal));
+          await builds.run(() => look(signal));
           isAway = false;
         } catch (error) {
           if (!isAway) logger.warn({ view: view.name, error: String(error) }, 'a rebuild was hindered; trying again');
@@ -290,7 +290,7 @@ export function createRebuilder<Document extends object>(parts: RebuildParts<Doc
     async begin(signal) {
       if (!(await isMuch(parts, signal))) return;
       while (!signal.aborted) {
-        const isOver = await builds.take(async () => {
+        const isOver = await builds.run(async () => {
           if ((await readStore.checkpoint(view)) !== null) return true;
           await requestRebuild(readStore, view.name, new Date().toISOString());
           await look(signal);

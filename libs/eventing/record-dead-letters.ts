@@ -1,16 +1,14 @@
 /** Puts on record that a message was parked, in a stream per topic, so that audits and alerts need not look into the bus. */
+import type { RecordParked } from '#bus/bus';
 import type { ParkedEvent } from '#contracts/parked';
-import { encodeEvents } from '#event-store/codec';
 import type { EventStore } from '#event-store/event-store';
 import { unavailable } from '#runtime/errors';
-import type { ParkedMessage } from './bus.js';
+import { encodeEvents } from './codec.js';
 
 /** Consumers that park into one topic at once. */
 const rounds = 20;
 /** What a handler says may be long; the whole of it is in the log. */
 const reasonLimit = 500;
-
-export type RecordParked = (parked: ParkedMessage) => Promise<void>;
 
 /** Rejects where the event store is out of reach. A message that is parked again is recorded again. */
 export function recordParked(eventStore: EventStore): RecordParked {

@@ -1,7 +1,7 @@
 /** Builds a view from the first event on, as the only one who writes it: what was written is remembered, not read again. */
 import type { RecordedEvent } from '#event-store/event-store';
-import { settled, type Projected } from './projected.js';
-import type { ReadStore, ViewDefinition } from './read-store.js';
+import { settled, type Projected } from '../projected.js';
+import type { ReadStore, ViewDefinition } from '#read-store/read-store';
 
 /** Where documents of a view that is being built are kept. */
 export type BuiltDocuments = Pick<ReadStore, 'save' | 'load'>;

@@ -1,7 +1,7 @@
 /** What a view is made of, and what events make of its documents. */
 import type { RecordedEvent } from '#event-store/event-store';
 import type { JsonObject } from '#runtime/json';
-import type { DocumentWrite, ReadStore, ViewDefinition } from './read-store.js';
+import type { DocumentWrite, ReadStore, ViewDefinition } from '#read-store/read-store';
 
 /** What a view is made of. */
 export interface Projected<Document extends object = JsonObject> {

@@ -11,10 +11,10 @@ import { createSoleLeases } from '#leases/sole';
 import type { Json, JsonObject } from '#runtime/json';
 import { silentLogger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';
-import { forgetOtherHistory, otherHistoryOf } from './other-history.js';
+import { forgetOtherHistory, otherHistoryOf } from './store-rewind.js';
 import { startProjection } from './projection.js';
-import type { ViewDefinition, ViewStore } from './read-store.js';
-import { createSqliteReadStore } from './sqlite.js';
+import type { ViewDefinition, ViewStore } from '#read-store/read-store';
+import { createSqliteReadStore } from '#read-store/sqlite';
 
 const view: ViewDefinition = { name: 'counts', fields: [], indexes: [] };
 const newEvent = (note: string): NewEvent => ({

@@ -2,9 +2,9 @@
 import type { MessagePort } from 'node:worker_threads';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RecordedEvent } from '#event-store/event-store';
-import type { AnyView, DocumentWrite, SeenEvent, ViewDefinition } from './read-store.js';
-import type { BuiltRow, Call, FromThread, NamedBuild, ToThread } from './sqlite-ahead.js';
-import { plainValues } from './searched-fields.js';
+import type { AnyView, DocumentWrite, SeenEvent, ViewDefinition } from '#read-store/read-store';
+import type { BuiltRow, Call, FromThread, NamedBuild, ToThread } from '#read-store/sqlite-ahead';
+import { plainValues } from '#read-store/searched-fields';
 import type { BuiltDocuments, ViewBuilder } from './view-builder.js';
 
 /** What can be built here: a builder for documents of the view that are kept under the name `built`. */

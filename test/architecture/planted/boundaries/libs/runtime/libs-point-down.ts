@@ -1,0 +1,4 @@
+// planted: libs-point-down
+import type { Decider } from '#eventing/decider';
+
+export type Above = Decider;
