@@ -53,6 +53,17 @@ describe('sleep', () => {
     ending.abort();
     await Promise.all([sleeping, sleep(3_600_000, ending.signal)]);
   });
+
+  it('keeps the process alive unless it is asked not to', () => {
+    const ending = new AbortController();
+    const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    const before = timers();
+    void sleep(3_600_000, ending.signal, { ref: false });
+    expect(timers()).toBe(before);
+    void sleep(3_600_000, ending.signal);
+    expect(timers()).toBe(before + 1);
+    ending.abort();
+  });
 });
 
 describe('a mutex', () => {
@@ -125,6 +136,21 @@ describe('a keyed queue', () => {
     await second;
     await queue.idle();
     expect(seen).toEqual(['b1', 'a1', 'a2']);
+  });
+
+  it('rejects what is queued behind a failure that it is asked to pass on, and runs what arrives later', async () => {
+    const outage = new Error('away');
+    const queue = createKeyedQueue((error) => error === outage);
+    const first = queue.run('a', () => Promise.reject(outage));
+    let hasRun = false;
+    const behind = queue.run('a', async () => void (hasRun = true));
+    const other = queue.run('b', async () => 'another key');
+    await queue.idle();
+    await expect(first).rejects.toBe(outage);
+    await expect(behind).rejects.toBe(outage);
+    expect(hasRun).toBe(false);
+    await expect(other).resolves.toBe('another key');
+    await expect(queue.run('a', async () => 'later')).resolves.toBe('later');
   });
 
   it('begins work of a free key at once', () => {

@@ -1,13 +1,14 @@
 /** Order per key: work of the same key runs one after the other in the order of arrival, work of different keys side by side. */
 
 export interface KeyedQueue {
-  /** Runs `work` once all earlier work of its key has settled, however it settled; at once where there is none. */
+  /** Runs `work` once all earlier work of its key has settled; at once where there is none. */
   run<T>(key: string, work: () => Promise<T>): Promise<T>;
   /** Resolves once everything that was queued so far has settled. */
   idle(): Promise<void>;
 }
 
-export function createKeyedQueue(): KeyedQueue {
+/** Work whose error `failsQueued` accepts rejects the work that is queued behind it, too; any other failure stays its own. */
+export function createKeyedQueue(failsQueued: (error: unknown) => boolean = () => false): KeyedQueue {
   /** The settlement of the last work of each key that has any. */
   const tails = new Map<string, Promise<void>>();
   return {
@@ -16,8 +17,12 @@ export function createKeyedQueue(): KeyedQueue {
       const outcome = earlier === undefined ? work() : earlier.then(work);
       const tail = outcome.then(
         () => undefined,
-        () => undefined,
+        (error: unknown) => {
+          if (failsQueued(error)) throw error;
+        },
       );
+      // Each caller gets its own outcome; with nothing queued behind, nobody awaits the tail.
+      tail.catch(() => undefined);
       tails.set(key, tail);
       try {
         return await outcome;
@@ -26,7 +31,7 @@ export function createKeyedQueue(): KeyedQueue {
       }
     },
     async idle() {
-      await Promise.all(tails.values());
+      await Promise.allSettled(tails.values());
     },
   };
 }

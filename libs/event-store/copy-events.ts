@@ -3,8 +3,8 @@
  * metadata, in the order over all streams. Where the target stands is looked up in the target itself, so that a copy that
  * was killed is finished by copying again, and nothing is written twice.
  */
+import { patiently } from '#concurrency/patience';
 import { reject, type AppError } from '#runtime/errors';
-import { patiently } from '#runtime/patience';
 import type { EventArchive, NewEvent, RecordedEvent, StreamAppend } from './event-store.js';
 import { createHistoryDigest, fingerprintOf, HistoryBroken, type HistoryDigest } from './history-digest.js';
 import { readThrough, StoreUnreadable } from './read-through.js';

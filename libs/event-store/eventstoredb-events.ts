@@ -1,6 +1,6 @@
 /** Between the port's events and those of EventStoreDB: names carry the installation, positions are the commit position. */
 import type { Position, RecordedEvent as EngineEvent } from '@eventstore/db-client';
-import type { JsonObject } from '#runtime/json';
+import { isJsonObject, type JsonObject } from '#runtime/json';
 import type { EventMetadata, NewEvent, RecordedEvent } from './event-store.js';
 
 /** Several installations may share one server; a name of ours has no `.` before this one. */
@@ -53,8 +53,9 @@ export class ForeignEvent extends Error {
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
+/** The client hands over as bytes what is not JSON. */
+function isObject(value: unknown): value is JsonObject {
+  return isJsonObject(value) && !(value instanceof Uint8Array);
 }
 
 /** Throws `ForeignEvent`, `PositionTooLarge`. */
@@ -71,7 +72,7 @@ export function decodeEngineEvent(installation: string, event: EngineEvent): Rec
     id: event.id,
     type: event.type,
     version,
-    data: event.data as JsonObject,
+    data: event.data,
     metadata: metadata as unknown as EventMetadata,
   };
 }

@@ -24,27 +24,14 @@ const emptyBatchEveryMs = 5_000;
 const firstPauseMs = 100;
 const longestPauseMs = 5_000;
 
-/** Sleeps until it is woken, at once where that was before, or the time is up. */
+/** Sleeps until the time is up or `wake` is called; returns at once where that was before. */
 function createAlarm() {
-  let isWoken = false;
-  let ring: (() => void) | null = null;
+  let waking = new AbortController();
   return {
-    wake(): void {
-      isWoken = true;
-      ring?.();
-    },
+    wake: () => waking.abort(),
     async sleep(milliseconds: number): Promise<void> {
-      if (!isWoken) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, milliseconds);
-          ring = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-        ring = null;
-      }
-      isWoken = false;
+      await sleep(milliseconds, waking.signal);
+      waking = new AbortController();
     },
   };
 }

@@ -1,5 +1,6 @@
 /** Appends on their way to the writer: what comes while a group is being written is the next group. */
 import { Worker } from 'node:worker_threads';
+import { sleep } from '#concurrency/sleep';
 import { builtScript } from '#runtime/built-script';
 import type { NewEvent } from './event-store.js';
 import type { WriteResult, WrittenAppend } from './sqlite-writer.js';
@@ -103,7 +104,7 @@ export function createAppendQueue(
     const waitMs = lastWrittenMs + gatherMs - performance.now();
     if (!haveMet || waitMs <= 0 || pending.length >= groupLimit) return;
     haveMet = false;
-    await new Promise<void>((resolve) => setTimeout(resolve, waitMs));
+    await sleep(waitMs);
   };
 
   const writeGroup = async (group: readonly Pending[]): Promise<void> => {

@@ -1,4 +1,5 @@
-/** Follows the events from a stored place on and, after a fault, begins again there: under views, publications and sweeps. */
+/** Follows the events from a checkpoint on and begins there again after a failure: used by projections, publishers and reconcilers. */
+import { sleep } from '#concurrency/sleep';
 import type { LeasedWork, Leases } from '#leases/leases';
 import { AppError } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
@@ -16,17 +17,17 @@ export interface FollowerOptions {
   after(signal: AbortSignal): Promise<number | null>;
   /** Handles a batch and stores its position. What it rejects with is logged, and the events come again. */
   handle(batch: EventBatch, signal: AbortSignal): Promise<void>;
-  /** What else is done as long as this process has the name. Never rejects. */
+  /** Runs for as long as this process holds the name. Never rejects. */
   beside?(signal: AbortSignal): Promise<void>;
   /** Called when the name is given up, after the last batch. Never rejects. */
   ended?(): Promise<void>;
 }
 
-/** Waits before the events are read again after a fault: soon at first, then twice as long each time, up to this. */
+/** Waits before the events are read again after a failure: short at first, then twice as long each time, up to this. */
 const retryMs = 500;
 const slowestRetryMs = 30_000;
 
-/** A part that is away comes back: who waits for it looks often. What cannot be read will not change by itself. */
+/** A server that is away comes back, so it is tried often. An unreadable event will not change by itself. */
 const outageRetryMs = 2_000;
 /**
  * Where stores are shared and behind a network, a follower that is kept busy by single events leaves them to others for twice
@@ -39,20 +40,7 @@ function isOutage(error: unknown): boolean {
   return error instanceof AppError && error.code === 'SERVER_ERROR';
 }
 
-async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, milliseconds);
-    signal.addEventListener('abort', end, { once: true });
-  });
-}
-
-/** `stop` ends it after the batch in hand. */
+/** `stop` ends it after the current batch. */
 export function startFollower(options: FollowerOptions): LeasedWork {
   const { name, prefixes, eventStore, leases, logger, after, handle } = options;
 
@@ -71,14 +59,14 @@ export function startFollower(options: FollowerOptions): LeasedWork {
         await follow(signal);
       } catch (error) {
         if (signal.aborted) return;
-        // It had been going on for a while: this is another fault.
+        // It had been running for a while, so this is another failure.
         if (performance.now() - begunAt > slowestRetryMs) waitMs = retryMs;
         const fields = { follower: name, error: String(error), againInMs: waitMs };
-        const told = 'cannot go on; trying again from the last checkpoint';
-        // A part that is away is somebody's affair already; what cannot be read is nobody's until it is told.
-        if (isOutage(error)) logger.warn(fields, told);
-        else logger.error(fields, told);
-        await pause(waitMs, signal);
+        const message = 'cannot go on; trying again from the last checkpoint';
+        // Outages are already reported elsewhere (warn); an unreadable event is ours to report (error).
+        if (isOutage(error)) logger.warn(fields, message);
+        else logger.error(fields, message);
+        await sleep(waitMs, signal);
         waitMs = Math.min(2 * waitMs, isOutage(error) ? outageRetryMs : slowestRetryMs);
       }
     }

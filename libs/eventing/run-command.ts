@@ -1,4 +1,5 @@
 /** The one write path: load, evolve, decide, append at the revision that was read. */
+import { createKeyedQueue, type KeyedQueue } from '#concurrency/keyed-queue';
 import { AppError, reject, unavailable } from '#runtime/errors';
 import { encodeEvents, eventIdOf } from './codec.js';
 import type { Decider, DomainEvent } from './decider.js';
@@ -26,35 +27,21 @@ export interface CommandOutcome<State, Event> {
   readonly events: readonly Event[];
 }
 
-/** In one process they take turns, so who else writes is another process; more rounds than this mean that something loops. */
-const attempts = 25;
-
-/** By store and stream: settled once the last command that waits has had its turn. */
-const turns = new WeakMap<EventStore, Map<string, Promise<void>>>();
+/** Commands of one process queue up per stream, so a conflict means another process; more attempts than this mean a loop. */
+const maxAttempts = 25;
 
 /**
- * One after the other on each stream, in the order they came: at once, all but one would have read in vain. Where the store
- * does not answer one of them, those behind it are told so too, and do not find out each for itself.
+ * Commands on one stream run one after the other: at the same time, all but one would have read in vain. Where the store does
+ * not answer one of them, those behind it fail at once instead of each finding out for itself.
  */
-async function inTurn<Outcome>(store: EventStore, stream: string, run: () => Promise<Outcome>): Promise<Outcome> {
-  const streams = turns.get(store) ?? new Map<string, Promise<void>>();
-  turns.set(store, streams);
-  const before = streams.get(stream);
-  const outcome = before === undefined ? run() : before.then(run);
-  const turn = outcome.then(
-    () => undefined,
-    (error: unknown) => {
-      if (error instanceof AppError && error.reason === 'event_store_unavailable') throw error;
-    },
-  );
-  streams.set(stream, turn);
-  // Whoever waits behind hears of it; where nobody does, it is no defect.
-  turn.catch(() => undefined);
-  try {
-    return await outcome;
-  } finally {
-    if (streams.get(stream) === turn) streams.delete(stream);
-  }
+const queues = new WeakMap<EventStore, KeyedQueue>();
+
+function queueOf(store: EventStore): KeyedQueue {
+  const queue =
+    queues.get(store) ??
+    createKeyedQueue((error) => error instanceof AppError && error.reason === 'event_store_unavailable');
+  queues.set(store, queue);
+  return queue;
 }
 
 /** Rejects with what `decide` rejects with, `stale_revision`, `too_many_writers` or `event_store_unavailable`. */
@@ -63,18 +50,18 @@ export function runCommand<State, Command, Event extends DomainEvent>(
   decider: Decider<State, Command, Event>,
   run: CommandRun<Command>,
 ): Promise<CommandOutcome<State, Event>> {
-  return inTurn(store, run.stream, () => carryOut(store, decider, run));
+  return queueOf(store).run(run.stream, () => execute(store, decider, run));
 }
 
-async function carryOut<State, Command, Event extends DomainEvent>(
+async function execute<State, Command, Event extends DomainEvent>(
   store: EventStore,
   decider: Decider<State, Command, Event>,
   { stream, command, commandId, metadata, from, expectedRevision = null }: CommandRun<Command>,
 ): Promise<CommandOutcome<State, Event>> {
-  for (let attempt = 0; attempt < attempts; attempt += 1) {
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const { state, recorded } = await foldStream(store, decider, stream, { from });
     const revision = recorded.at(-1)?.revision ?? -1;
-    // A command that was carried out once stays so, whatever came after it.
+    // A command that was executed once stays so, whatever came after it.
     const isDone = recorded.some(({ id }) => id === eventIdOf(commandId, 0));
     if (isDone) return { state, revision, position: null, events: [] };
     if (expectedRevision !== null && expectedRevision !== revision) {

@@ -1,5 +1,6 @@
 /** API keys on requests: from the Authorization header to who is asking. The text of keys is in `#contracts/api-key`. */
 import { timingSafeEqual } from 'node:crypto';
+import { createLru } from '#concurrency/lru';
 import { keyDocument, keysView, type Scope } from '#contracts/account';
 import { hashApiKey, parseApiKey } from '#contracts/api-key';
 import type { ReadStore } from '#read-store/read-store';
@@ -36,7 +37,7 @@ const elsewhere = new AppError(
 );
 
 /** Hashing a key costs more than looking it up; keys that were found good lately are not hashed again. */
-const hashesRemembered = 1_000;
+const cachedHashes = 1_000;
 
 function sameText(one: string, other: string): boolean {
   const [left, right] = [Buffer.from(one), Buffer.from(other)];
@@ -50,12 +51,11 @@ export interface KeyVerifier {
 
 export function createKeyVerifier(readStore: ReadStore, pepper: Uint8Array, clock: Clock): KeyVerifier {
   const refused: Verdict = { ok: false, error: invalid };
-  const hashes = new Map<string, string>();
+  const hashes = createLru<string, string>(cachedHashes);
 
   const matches = (key: string, stored: string): boolean => {
     const hash = hashes.get(key) ?? hashApiKey(key, pepper);
     if (!sameText(hash, stored)) return false;
-    if (hashes.size >= hashesRemembered) hashes.clear();
     hashes.set(key, hash);
     return true;
   };

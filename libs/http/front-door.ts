@@ -4,6 +4,7 @@
  */
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createLru } from '#concurrency/lru';
 import { organizationsView, type Plan } from '#contracts/account';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
@@ -32,7 +33,7 @@ const budgetOfPlan: Readonly<Record<Plan, number>> = { free: 100, pro: 1_000, en
 
 /** A change of plan is felt after this long at most. */
 const planCachedMs = 3_000;
-const plansCached = 10_000;
+const cachedPlans = 10_000;
 
 /** The request id a client sends is taken where it is short and plain. */
 export function acceptedRequestId(header: string | readonly string[] | undefined): string | null {
@@ -46,7 +47,7 @@ export class FrontDoor {
     peer: string | undefined,
     forwardedFor: string | readonly string[] | undefined,
   ) => string;
-  private readonly plans = new Map<string, { readonly plan: Plan; readonly untilMs: number }>();
+  private readonly plans = createLru<string, { readonly plan: Plan; readonly untilMs: number }>(cachedPlans);
   private readonly stopping = new AbortController();
 
   constructor(
@@ -123,7 +124,6 @@ export class FrontDoor {
     if (known !== undefined && known.untilMs > nowMs) return { limit: budgetOfPlan[known.plan], windowMs: hourMs };
     const found = await this.readStore.get(organizationsView, organizationId);
     const plan = found?.plan ?? this.config.defaultPlan;
-    if (this.plans.size >= plansCached) this.plans.clear();
     this.plans.set(organizationId, { plan, untilMs: nowMs + planCachedMs });
     return { limit: budgetOfPlan[plan], windowMs: hourMs };
   }

@@ -4,8 +4,8 @@
  * are derived from when it was first seen, so a repeat after a crash finds what is already there instead of making it twice.
  */
 import { createHash } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { sleep } from '#concurrency/sleep';
 import type { Leases } from '#leases/leases';
 import type { ReadStore, ViewDefinition } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
@@ -120,7 +120,7 @@ export function createIdempotencyRecords(
       const { worker = null, startedAtMs = clock.now() } = known ?? {};
       const isWorkedOn = worker !== null && worker !== memberId && isLiving(worker);
       if (isWorkedOn && performance.now() < giveUpMs) {
-        await setTimeout(lookAgainMs);
+        await sleep(lookAgainMs);
         continue;
       }
       const times = { startedAtMs, expiresAtMs: startedAtMs + keptMs };
@@ -153,7 +153,7 @@ export function createIdempotencyRecords(
         await settle(known, { worker: null, answer: null });
         return;
       } catch {
-        await setTimeout(waitMs, undefined, { ref: false });
+        await sleep(waitMs, undefined, { ref: false });
       }
     }
   };

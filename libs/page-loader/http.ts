@@ -1,4 +1,4 @@
-/** The page loader for `mode: http`: one page through the outbound door, decoded, with retries and good manners. */
+/** The page loader for `mode: http`: one page through the outbound door, decoded, with retries and per-origin limits. */
 import { hash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { retryAfterMs } from '#concurrency/retry-after';
@@ -16,15 +16,15 @@ import type {
   PageRequest,
   UnchangedPage,
 } from './page-loader.js';
-import { Politeness, type PolitenessOptions, type Refusal } from './politeness.js';
+import { OriginLimiter, type OriginLimits, type Refusal } from './origin-limiter.js';
 
 export interface HttpPageLoaderOptions {
   /** A number in [0, 1): spreads the waits between attempts. */
   readonly random?: () => number;
   /** Resolves after the wait; rejects when `signal` ends it. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
-  readonly politeness?: Partial<PolitenessOptions>;
-  /** Told when nearly all sites go out of reach at once, and when they are back. */
+  readonly originLimits?: Partial<OriginLimits>;
+  /** Called when nearly all sites go out of reach at once, and when they are back. */
   readonly onOwnNetwork?: (isDown: boolean) => void;
 }
 
@@ -76,12 +76,12 @@ const reasonOf: Readonly<Record<OutboundFailureReason, LoadFailureReason>> = {
 export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoaderOptions = {}): PageLoader {
   const random = options.random ?? Math.random;
   const pauseFor = options.sleep ?? sleep;
-  const politeness = new Politeness({
-    loadsAtOnce: 4,
+  const limiter = new OriginLimiter({
+    maxConcurrentLoads: 4,
     breakerFailures: 5,
     breakerMs: 30_000,
     now: () => performance.now(),
-    ...options.politeness,
+    ...options.originLimits,
   });
   const ownNetwork = new OwnNetwork(() => performance.now(), options.onOwnNetwork ?? (() => undefined));
   const closing = new AbortController();
@@ -89,7 +89,7 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
 
   /** Waits out what the site asked for, where that is not too long. Not null: it is, or the wait was ended. */
   async function outwait(origin: string, timeoutMs: number, ending: AbortSignal): Promise<Refusal | null> {
-    const pause = politeness.pauseOf(origin);
+    const pause = limiter.pauseOf(origin);
     if (pause === null) return null;
     if (pause.leftMs >= timeoutMs || ending.aborted) return pause;
     await pauseFor(pause.leftMs, ending);
@@ -121,15 +121,15 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
     let last: Failure | null = null;
     for (let attempts = 1; ; attempts += 1) {
       const pause = attempts === 1 ? await outwait(origin, timeoutMs, ending) : null;
-      const refusal = pause ?? politeness.refusalOf(origin);
+      const refusal = pause ?? limiter.refusalOf(origin);
       if (refusal !== null) {
         return finish(
           last ?? { ...failureOf(request, refusal.reason, refusal.message), status: refusal.status },
           attempts - 1,
         );
       }
-      // The time in line is not the site's, so it counts apart.
-      if (!politeness.enter(origin) && !(await politeness.enterInLine(origin, timeoutMs, ending))) {
+      // The time in the queue is not the site's, so it counts apart.
+      if (!limiter.enter(origin) && !(await limiter.enterQueue(origin, timeoutMs, ending))) {
         const message = 'Other loads of the same site took too long, so this one could not begin in time.';
         return finish(last ?? failureOf(request, 'timed_out', message), attempts - 1);
       }
@@ -137,7 +137,7 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
       const attempt = await attemptOnce(outbound, request, asked, deadline, ending);
       const down = !attempt.ok && attempt.isDown ? attempt : null;
       const isOurs = ownNetwork.tell(origin, down !== null) && down !== null;
-      politeness.leave(origin, isOurs ? null : down);
+      limiter.leave(origin, isOurs ? null : down);
       if (attempt.ok) return { ...attempt.page, attempts, fetchMs: Math.round(performance.now() - startedAt) };
       if (isOurs)
         return finish(
@@ -145,10 +145,10 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
           attempts,
         );
       if (attempt.retryAfterMs > 0 && busyStatuses.has(attempt.status ?? 0))
-        politeness.pause(origin, attempt.retryAfterMs, attempt);
+        limiter.pause(origin, attempt.retryAfterMs, attempt);
       last = attempt;
       if (attempts >= request.retry.attempts || !attempt.mayRepeat || ending.aborted) return finish(attempt, attempts);
-      const askedMs = politeness.pauseOf(origin)?.leftMs ?? 0;
+      const askedMs = limiter.pauseOf(origin)?.leftMs ?? 0;
       const waitMs = Math.max(delayMs(request.retry, attempts, random()), askedMs, attempt.retryAfterMs);
       if (performance.now() + waitMs >= deadline) return finish(attempt, attempts);
       await pauseFor(waitMs, ending);
@@ -156,7 +156,7 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
     }
   }
 
-  /** Whoever closes the loader waits for it. */
+  /** `close` waits for it. */
   function counted<Result>(loading: Promise<Result>): Promise<Result> {
     loads.add(loading);
     void loading.finally(() => loads.delete(loading));

@@ -1,5 +1,6 @@
 /** Envelope encryption: values under a key per owner, that key under the instance's own. AES-256-GCM throughout. */
 import { createCipheriv, createDecipheriv, createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
+import { createLru } from '#concurrency/lru';
 import type { VaultEvent } from '#contracts/vault';
 import { decodeEvent, encodeEvent } from '#eventing/codec';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
@@ -88,13 +89,9 @@ export function opensVault(
  */
 export function createEventVault(eventStore: EventStore, masterKey: Uint8Array): Vault {
   const master = createSecretKey(masterKey);
-  const keys = new Map<string, Promise<KeyObject | null>>();
+  const keys = createLru<string, Promise<KeyObject | null>>(cachedKeys);
 
   const remember = (ownerId: string, key: Promise<KeyObject | null>): Promise<KeyObject | null> => {
-    if (keys.size >= cachedKeys) {
-      const [oldest] = keys.keys();
-      if (oldest !== undefined) keys.delete(oldest);
-    }
     keys.set(ownerId, key);
     key.then(
       (found) => found ?? keys.delete(ownerId),

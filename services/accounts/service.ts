@@ -1,11 +1,11 @@
 /** The accounts service: setup, keys and sessions. Sets the instance up from the environment before it is ready. */
 import type { CommandBus, QueryBus } from '@nestjs/cqrs';
+import { patiently } from '#concurrency/patience';
 import { keyInput, openSessionInput, revokeKeyInput, sessionToken, setupInput, showKeyInput } from '#contracts/account';
 import { requests } from '#contracts/catalogue';
 import type { Service } from '#eventing/service';
 import { ConfigError, type Config } from '#runtime/config';
 import type { Logger } from '#runtime/logger';
-import { patiently } from '#runtime/patience';
 import {
   CloseSession,
   CreateKey,

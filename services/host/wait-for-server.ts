@@ -1,8 +1,8 @@
 /** Waits at the start for a part on another machine: rolling restarts bring things up in any order. */
+import { patiently, startPatienceMs } from '#concurrency/patience';
 import { AppError } from '#runtime/errors';
 import { shownAddress } from '#runtime/engine-address';
 import type { Logger } from '#runtime/logger';
-import { patiently, startPatienceMs } from '#runtime/patience';
 
 /** A part that could not be reached in time: the process ends with exit code 75. */
 export class ServerUnreachable extends Error {

@@ -12,6 +12,7 @@ import type { LeasedWork, Leases } from '#leases/leases';
 import { forgetOtherHistory } from '#eventing/store-rewind';
 import type { ViewDefinition, ViewStore } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
+import { jsonEquals } from '#runtime/json';
 import type { Logger } from '#runtime/logger';
 import type { ScheduleCommand } from './domain/schedule.js';
 
@@ -43,10 +44,10 @@ export function wantedPlan(events: readonly RecordedEvent[]): WantedPlan | null 
   let task = taskFold.initial;
   let wanted: WantedPlan | null = null;
   for (const recorded of events) {
-    const before = JSON.stringify(planOf(task));
+    const before = planOf(task);
     task = taskFold.evolve(task, decodeEvent<TaskEvent>(recorded));
     const plan = planOf(task);
-    if (plan !== null && JSON.stringify(plan) !== before) wanted = { ...plan, taskRevision: recorded.revision };
+    if (plan !== null && !jsonEquals(plan, before)) wanted = { ...plan, taskRevision: recorded.revision };
   }
   return wanted;
 }

@@ -65,7 +65,7 @@ async function createChecker(pageParser) {
   const parts = {
     eventStore: events,
     readStore: readStore.createSqliteReadStore(join(folder, 'views.db')),
-    pageLoader: loader.createHttpPageLoader(door, { politeness: { loadsAtOnce: atOnce } }),
+    pageLoader: loader.createHttpPageLoader(door, { originLimits: { maxConcurrentLoads: atOnce } }),
     sandbox: quickjs.createQuickJsSandbox({ workers: 1, spareWorkers: 0, pageParser }),
     vault: vault.createEventVault(events, Buffer.alloc(32, 1)),
     clock: { now: () => Date.now() },

@@ -3,6 +3,7 @@ import { backOffFactor, type DueRun, type Plan, type Schedule, type ScheduleEven
 import type { Decider } from '#eventing/decider';
 import { unreachable } from '#runtime/errors';
 import { derivedId } from '#runtime/ids';
+import { jsonEquals } from '#runtime/json';
 import { dueSlots } from './calendar.js';
 
 export type ScheduleState = { readonly status: 'none' } | { readonly status: 'planned'; readonly plan: Plan };
@@ -80,7 +81,7 @@ function planRuns(
   // The same revision again says the same, or what an event lost in between would have said.
   if (taskRevision < before.taskRevision) return [];
   const after = { schedule: schedule ?? before.schedule, active: active ?? before.active };
-  const same = JSON.stringify(after.schedule) === JSON.stringify(before.schedule) && after.active === before.active;
+  const same = jsonEquals(after.schedule, before.schedule) && after.active === before.active;
   const isNews = codeChanged && taskRevision > before.taskRevision;
   if (same && before.taskRevision >= 0 && !isNews) return [];
   const nextDueAt = same && isNews ? before.nextDueAt : firstDueAt(before, after.schedule, after.active, nowMs);

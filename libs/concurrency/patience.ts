@@ -1,17 +1,17 @@
-/** Tries again what fails because a part is out of reach: at the start, when things come up in any order. */
-import { setTimeout as delay } from 'node:timers/promises';
-import { AppError } from './errors.js';
+/** Retries what fails because a server is out of reach: at the start servers come up in any order. */
+import { AppError } from '#runtime/errors';
+import { sleep } from './sleep.js';
 
 export const startPatienceMs = 60_000;
 const againMs = 1_000;
 
 export interface Patience {
   readonly patienceMs?: number;
-  /** Told of the first failure. */
+  /** Called with the first failure. */
   waiting?(error: AppError): void;
 }
 
-/** What `work` resolves with, at last. Rejects at once with what is no outage, and with the outage once patience is over. */
+/** What `work` resolves with in the end. Rejects at once with what is no outage, and with the outage once `patienceMs` are over. */
 export async function patiently<T>(work: () => Promise<T>, patience: Patience = {}): Promise<T> {
   const { patienceMs = startPatienceMs, waiting } = patience;
   const begunAt = performance.now();
@@ -23,6 +23,6 @@ export async function patiently<T>(work: () => Promise<T>, patience: Patience = 
       if (performance.now() - begunAt + againMs >= patienceMs) throw error;
       if (tries === 0) waiting?.(error);
     }
-    await delay(againMs);
+    await sleep(againMs);
   }
 }

@@ -1,23 +1,23 @@
-/** How hard one site may be asked: so many loads at once, in line; and a breaker that spares a site which is down. */
+/** Limits per origin: concurrent loads with a queue, a circuit breaker, and the pause that Retry-After asks for. */
 import type { LoadFailureReason } from './page-loader.js';
 
-export interface PolitenessOptions {
-  readonly loadsAtOnce: number;
-  /** Failures in a row that open the breaker. */
+export interface OriginLimits {
+  readonly maxConcurrentLoads: number;
+  /** Failures in a row that open the circuit breaker. */
   readonly breakerFailures: number;
   /** How long it stays open before one load may try. */
   readonly breakerMs: number;
   readonly now: () => number;
 }
 
-/** Why a site is not asked now: what its last failure was. */
+/** Why a site is not loaded now: its last failure. */
 export interface Refusal {
   readonly reason: LoadFailureReason;
   readonly message: string;
   readonly status: number | null;
 }
 
-/** A site that asked to be left alone for a while (`Retry-After`). */
+/** Until when a site asked to be left alone (`Retry-After`). */
 interface Pause extends Refusal {
   readonly untilMs: number;
 }
@@ -32,21 +32,21 @@ interface Site {
   pause: Pause | null;
 }
 
-/** No site can ask for more: whoever says "next year" means a mistake. */
+/** A site cannot ask for more: "next year" is a mistake. */
 const longestPauseMs = 3_600_000;
 
-/** Sites remembered for their failures; past that the oldest is forgotten, which only means that it is asked again. */
-const maxRememberedSites = 10_000;
+/** Beyond this many the oldest site is dropped, which only means that its breaker closes. */
+const maxTrackedSites = 10_000;
 
-export class Politeness {
-  readonly #options: PolitenessOptions;
+export class OriginLimiter {
+  readonly #options: OriginLimits;
   readonly #sites = new Map<string, Site>();
 
-  constructor(options: PolitenessOptions) {
+  constructor(options: OriginLimits) {
     this.#options = options;
   }
 
-  /** Null: go on. Otherwise the site has been failing, and its next probe is not due yet. */
+  /** Null: load it. Otherwise the breaker is open and its next probe is not due yet. */
   refusalOf(origin: string): Refusal | null {
     const site = this.#sites.get(origin);
     if (site === undefined || site.last === null || site.failures < this.#options.breakerFailures) return null;
@@ -60,14 +60,14 @@ export class Politeness {
     return null;
   }
 
-  /** Leaves the site alone for as long as it asked to be, because of this answer. */
+  /** Pauses the site for as long as this answer asked. */
   pause(origin: string, forMs: number, { reason, message, status }: Refusal): void {
     const untilMs = this.#options.now() + Math.min(forMs, longestPauseMs);
     const site = this.#siteOf(origin);
     if (site.pause === null || site.pause.untilMs < untilMs) site.pause = { reason, message, status, untilMs };
   }
 
-  /** For how long the site still asked to be left alone; null: it may be asked. */
+  /** How long the site's pause still lasts; null: it has none. */
   pauseOf(origin: string): (Refusal & { readonly leftMs: number }) | null {
     const site = this.#sites.get(origin);
     if (site === undefined || site.pause === null) return null;
@@ -87,16 +87,16 @@ export class Politeness {
     };
   }
 
-  /** Takes a place where one is free. A place taken is given back by `leave`. */
+  /** Takes a slot where one is free; `leave` gives it back. */
   enter(origin: string): boolean {
     const site = this.#siteOf(origin);
-    if (site.running >= this.#options.loadsAtOnce) return false;
+    if (site.running >= this.#options.maxConcurrentLoads) return false;
     site.running += 1;
     return true;
   }
 
-  /** Stands in line for a place. False: the time or `signal` ended the wait. */
-  enterInLine(origin: string, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
+  /** Queues for a slot. False: the timeout or `signal` ended the wait. */
+  enterQueue(origin: string, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
     const { waiting } = this.#siteOf(origin);
     return new Promise((resolve) => {
       if (signal.aborted) return resolve(false);
@@ -120,7 +120,7 @@ export class Politeness {
     });
   }
 
-  /** Gives the place back, with what the site did: null where it answered. */
+  /** Gives the slot back, with the site's failure: null where it answered. */
   leave(origin: string, failure: Refusal | null): void {
     const site = this.#siteOf(origin);
     if (failure === null) {
@@ -137,7 +137,7 @@ export class Politeness {
     if (next !== undefined) return next();
     site.running -= 1;
     if (site.running === 0 && site.failures === 0 && site.pause === null) this.#sites.delete(origin);
-    else if (this.#sites.size > maxRememberedSites) this.#forgetOldest();
+    else if (this.#sites.size > maxTrackedSites) this.#dropOldest();
   }
 
   #siteOf(origin: string): Site {
@@ -149,7 +149,7 @@ export class Politeness {
     return site;
   }
 
-  #forgetOldest(): void {
+  #dropOldest(): void {
     for (const [origin, site] of this.#sites) {
       if (site.running > 0) continue;
       this.#sites.delete(origin);
