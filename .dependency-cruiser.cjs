@@ -30,8 +30,8 @@ const homes = {
 
 /** The libraries, each above those that it may import. Folders that need each other are one folder, or miss a third. */
 const libraries = [
-  'concurrency',
   'runtime',
+  'concurrency',
   'sqlite',
   'mongo',
   'outbound',

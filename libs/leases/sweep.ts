@@ -1,5 +1,5 @@
 /** Something that is looked through again and again, by one process at a time. */
-import { setTimeout as delay } from 'node:timers/promises';
+import { sleep } from '#concurrency/sleep';
 import type { Logger } from '#runtime/logger';
 import type { LeasedWork, Leases } from './leases.js';
 
@@ -18,7 +18,7 @@ export interface SweepOptions {
 export function startSweep({ leases, name, everyMs, logger, sweep }: SweepOptions): LeasedWork {
   return leases.whileHeld(name, async (signal) => {
     for (;;) {
-      await delay(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
+      await sleep(everyMs, signal, { ref: false });
       if (signal.aborted) return;
       await sweep().catch((error: unknown) => {
         logger.error({ sweep: name, error: String(error) }, 'a sweep failed; the next one tries again');

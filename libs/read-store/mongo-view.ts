@@ -2,7 +2,6 @@
  * A view as a collection of MongoDB: its documents, the tombstones of removed ones, and one record of the view itself with
  * its checkpoint. All in one collection, so that a rename moves them together.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import { mongo } from 'mongoose';
 import { unavailable } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
@@ -95,7 +94,7 @@ export async function openCollection(collection: ViewCollection, view: AnyView, 
       // Another process dropped or renamed it in this very moment.
       if (!isPassing(error) || tries >= openTries) throw error;
     }
-    await delay(tries * 20);
+    await sleep(tries * 20);
   }
 }
 

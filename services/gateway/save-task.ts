@@ -1,9 +1,9 @@
 /** From what a user wrote to the command that the tasks service decides on: checked, masks resolved, ids given, sealed. */
 import { randomBytes } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { BUS, type Bus, type RequestContext } from '#bus/bus';
 import { actionTypes, type StoredAction } from '#contracts/action';
+import { sleep } from '#concurrency/sleep';
 import { requests } from '#contracts/catalogue';
 import { sealedFetchPaths } from '#contracts/fetch';
 import {
@@ -115,7 +115,7 @@ export class TaskSaver {
     for (let waitedMs = 0; waitedMs < staleWaitMs; waitedMs += staleLookMs) {
       const document = await this.readStore.get(tasksView, taskId);
       if (document === null || document.revision > revision) return;
-      await setTimeout(staleLookMs);
+      await sleep(staleLookMs);
     }
   }
 

@@ -66,6 +66,13 @@ export const houseRules: readonly HouseRule[] = [
     code: /\b(OnModuleInit|OnModuleDestroy|OnApplicationBootstrap|BeforeApplicationShutdown|OnApplicationShutdown)\b/,
   },
   {
+    name: 'one-sleep',
+    advice: 'Use sleep of libs/concurrency, which a signal ends.',
+    appliesTo: /^(libs|services)\//,
+    exceptIn: tests,
+    code: /import[^;]*\bsetTimeout\b[^;]*from\s*['"](node:)?timers\/promises['"]/,
+  },
+  {
     name: 'no-http-numbers',
     advice: 'Throw an AppError (reject, notFound, unavailable); libs/http turns it into an answer.',
     appliesTo: /^(libs|services)\//,

@@ -7,7 +7,6 @@
  * whole, and who asks for a rebuild meanwhile is told of this one.
  */
 import { randomBytes } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { gathered } from '../coalesce.js';
 import { AppError } from '#runtime/errors';
@@ -15,6 +14,7 @@ import type { Logger } from '#runtime/logger';
 import type { Projected } from '../projected.js';
 import type { AnyView, BuiltAhead, DocumentWrite, ReadStore, ViewDefinition, ViewStore } from '#read-store/read-store';
 import { createMutex, type Mutex } from '#concurrency/mutex';
+import { sleep } from '#concurrency/sleep';
 import { createViewBuilder } from './view-builder.js';
 
 export interface Rebuild {
@@ -257,8 +257,7 @@ export function createRebuilder<Document extends object>(parts: RebuildParts<Doc
   // Where one reading serves several views all look at the same moments, so that those asked for together are built together.
   const untilLookMs = (): number =>
     readStore.buildAhead === undefined ? lookEveryMs : lookEveryMs - (Date.now() % lookEveryMs);
-  const pause = (signal: AbortSignal): Promise<void> =>
-    delay(untilLookMs(), undefined, { signal, ref: false }).catch(() => undefined);
+  const pause = (signal: AbortSignal): Promise<void> => sleep(untilLookMs(), signal, { ref: false });
   let own: string | null = null;
 
   /** Carries out what is asked for, if that is for us. */
