@@ -16,7 +16,7 @@ import { RequestDeadline } from './request-deadline.js';
 import { createResolve, type Resolve } from './resolve.js';
 
 export interface OutboundOptions {
-  /** CIDRs, addresses, host names and `*.suffix` that may be reached besides public addresses. */
+  /** CIDRs, addresses, host names and `*.suffix` that may be reached in addition to public addresses. */
   readonly egressAllow: readonly string[];
   /** Forward proxy for all HTTP requests: trusted, so it may stand at any address. */
   readonly egressProxyUrl: string | null;
