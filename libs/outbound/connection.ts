@@ -8,6 +8,11 @@ const maxHeaderBytes = 16_384;
 const idleMs = 4_000;
 const maxIdleMs = 60_000;
 
+// Made once, because the stack trace of an error costs more than the rest of closing a connection.
+const closed = new Fault('aborted', 'The connection was closed.');
+/** No Fault: the exchange that gets it reports, by how far its answer had come, what the loss of its connection means. */
+const lost = new Error('The connection was lost.');
+
 export type ClientClass = typeof Client;
 let clientClass: ClientClass | null = null;
 
@@ -54,14 +59,14 @@ export class Connection implements PooledConnection {
 
   close(): void {
     this.#socket?.on('error', () => undefined).destroy();
-    void this.client.destroy(new Fault('aborted', 'The connection was closed.'));
+    void this.client.destroy(closed);
     if (this.#socket !== null) this.#onGone();
   }
 
   readonly #onGone = (): void => {
     if (!this.alive) return;
     this.alive = false;
-    void this.client.destroy();
+    void this.client.destroy(lost);
     this.#onClose(this);
   };
 }

@@ -52,6 +52,8 @@ export class Exchange implements Dispatcher.DispatchHandler, BodyOwner {
   answered = false;
   /** True once the whole answer has been read from the connection. */
   complete = false;
+  /** True where the server said that it closes the connection after the answer. */
+  closesConnection = false;
 
   constructor(
     connection: Connection,
@@ -94,6 +96,7 @@ export class Exchange implements Dispatcher.DispatchHandler, BodyOwner {
     this.#deadline.answerStarted();
     this.#status = status;
     this.#headers = joined(headers);
+    this.closesConnection = this.#headers['connection']?.toLowerCase() === 'close';
     this.#setCookies = [headers['set-cookie'] ?? []].flat();
     this.#next = this.#followsRedirects ? nextHop(this.#hop, status, this.#headers['location']) : null;
     if (this.#next !== null) return;

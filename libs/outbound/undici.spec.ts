@@ -49,6 +49,16 @@ describe('the undici outbound adapter', () => {
     expect(server.connections()).toBe(1);
   });
 
+  it('opens a new connection after an answer with Connection: close', async () => {
+    const server = await up(serveHttp((_request, response) => response.setHeader('connection', 'close').end('ok')));
+    const outbound = door({ limits: { connectionsPerOrigin: 1 } });
+    for (const method of ['GET', 'POST', 'POST', 'GET']) {
+      expect(await outbound.request(get(server.origin, { method }))).toMatchObject({ ok: true });
+    }
+    expect(server.connections()).toBe(4);
+    await server.whenOpen(0);
+  });
+
   it('reuses the connection of a redirect', async () => {
     const server = await up(
       serveHttp((request, response) => {

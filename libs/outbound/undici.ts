@@ -189,7 +189,8 @@ class UndiciOutbound implements Outbound {
         deadline.sent = sentBefore;
       } finally {
         // Even where the body was refused: a connection from which it was read completely is free for the next request.
-        if (exchange.complete) {
+        if (exchange.complete && exchange.closesConnection) connection.close();
+        else if (exchange.complete) {
           connection.reused = true;
           this.#pool.release(key, connection);
         }
