@@ -34,8 +34,7 @@ export class Exchange implements Dispatcher.DispatchHandler, BodyOwner {
   readonly #hop: Hop;
   readonly #limits: BodyLimits;
   readonly #followsRedirects: boolean;
-  readonly #resolve: (answer: HopAnswer) => void;
-  readonly #reject: (fault: Fault) => void;
+  readonly #result = Promise.withResolvers<HopAnswer>();
   #controller: Dispatcher.DispatchController | null = null;
   #settled = false;
   #sink: BodySink | null = null;
@@ -61,16 +60,17 @@ export class Exchange implements Dispatcher.DispatchHandler, BodyOwner {
     hop: Hop,
     limits: BodyLimits,
     followsRedirects: boolean,
-    resolve: (answer: HopAnswer) => void,
-    reject: (fault: Fault) => void,
   ) {
     this.#connection = connection;
     this.#deadline = deadline;
     this.#hop = hop;
     this.#limits = limits;
     this.#followsRedirects = followsRedirects;
-    this.#resolve = resolve;
-    this.#reject = reject;
+  }
+
+  /** Rejects with a Fault. */
+  get answer(): Promise<HopAnswer> {
+    return this.#result.promise;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -124,13 +124,14 @@ export class Exchange implements Dispatcher.DispatchHandler, BodyOwner {
       return;
     }
     this.#skippedBytes += chunk.length;
-    if (this.#skippedBytes > maxSkippedBytes) this.#settle(() => this.#resolve(this.#answer(new Uint8Array(0), true)));
+    if (this.#skippedBytes > maxSkippedBytes)
+      this.#settle(() => this.#result.resolve(this.#answer(new Uint8Array(0), true)));
   }
 
   onResponseEnd(): void {
     this.complete = true;
     if (this.#settled) return;
-    if (this.#sink === null) this.#settle(() => this.#resolve(this.#answer(new Uint8Array(0), false)));
+    if (this.#sink === null) this.#settle(() => this.#result.resolve(this.#answer(new Uint8Array(0), false)));
     else this.#sink.end();
   }
 
@@ -139,11 +140,11 @@ export class Exchange implements Dispatcher.DispatchHandler, BodyOwner {
   }
 
   bodyDone(body: Uint8Array, cut: boolean): void {
-    this.#settle(() => this.#resolve(this.#answer(body, cut)));
+    this.#settle(() => this.#result.resolve(this.#answer(body, cut)));
   }
 
   bodyFailed(fault: Fault): void {
-    this.#settle(() => this.#reject(fault));
+    this.#settle(() => this.#result.reject(fault));
   }
 
   resume(): void {

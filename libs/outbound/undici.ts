@@ -1,4 +1,5 @@
 /** The outbound port over undici's HTTP/1.1 client: one client per checked and pinned socket, kept alive and reused. */
+import type { Socket } from 'node:net';
 import { createAddressPolicy, hostOf, hostOfUrlHostname, type AddressPolicy, type Host } from './addresses.js';
 import { Connection, loadClient } from './connection.js';
 import { ConnectionPool } from './connection-pool.js';
@@ -6,7 +7,16 @@ import { Cookies } from './cookies.js';
 import type { BodyLimits } from './decode.js';
 import { dial, literalRefusal } from './dial.js';
 import { dispatchOptions, normalizedMethod } from './dispatch-options.js';
-import { connectionKey, endpointKey, endpointKeyOf, parseProxy, parseTarget, portOf, type Proxy } from './endpoints.js';
+import {
+  connectionKey,
+  endpointKey,
+  endpointKeyOf,
+  parseProxy,
+  parseTarget,
+  portOf,
+  type Proxy,
+  type Target,
+} from './endpoints.js';
 import { Exchange, type HopAnswer } from './exchange.js';
 import { Fault } from './failures.js';
 import { defaultOutboundLimits, type OutboundLimits } from './limits.js';
@@ -74,39 +84,20 @@ class UndiciOutbound implements Outbound {
     const { firstByteMs } = request;
     const limits = firstByteMs === undefined ? this.#limits : { ...this.#limits, firstByteMs };
     const deadline = new RequestDeadline(request.timeoutMs, limits, request.signal);
-    this.#running.add(deadline);
-    try {
-      if (this.#closed) throw closed;
-      return await this.#follow(request, deadline);
-    } catch (error) {
-      return failureOf(error, deadline);
-    } finally {
-      deadline.dispose();
-      this.#running.delete(deadline);
-    }
+    return this.#within(deadline, () => this.#follow(request, deadline));
   }
 
   async connect(host: string, port: number, timeoutMs: number): Promise<ConnectResult> {
     const deadline = new RequestDeadline(timeoutMs, { ...this.#limits, firstByteMs: timeoutMs }, undefined);
-    this.#running.add(deadline);
-    const ending = new AbortController();
-    deadline.whileWaiting((fault) => ending.abort(fault));
-    try {
-      if (this.#closed) throw closed;
+    return this.#within(deadline, async () => {
       const parsed = hostOf(host);
       if (parsed === null) throw new Fault('invalid_url', 'The host name is not valid.');
       if (!Number.isInteger(port) || port < 1 || port > 65_535)
         throw new Fault('invalid_url', 'The port is not valid.');
       const trusted = this.#trustedHosts.has(endpointKey(parsed, port));
       const target = { host: parsed, port, tls: false, trusted, tunnel: true };
-      const socket = await dial(target, [], this.#policy, this.#resolve, this.#limits.connectMs, ending.signal);
-      return { ok: true, socket };
-    } catch (error) {
-      return failureOf(error, deadline);
-    } finally {
-      deadline.dispose();
-      this.#running.delete(deadline);
-    }
+      return { ok: true, socket: await this.#dial(target, [], deadline) };
+    });
   }
 
   refusalOf(url: string): string | null {
@@ -118,6 +109,25 @@ class UndiciOutbound implements Outbound {
     this.#closed = true;
     for (const deadline of this.#running) deadline.fail(closed);
     await Promise.all([...this.#open].map((connection) => connection.client.destroy(closed)));
+  }
+
+  async #within<T>(deadline: RequestDeadline, work: () => Promise<T>): Promise<T | OutboundFailure> {
+    this.#running.add(deadline);
+    try {
+      if (this.#closed) throw closed;
+      return await work();
+    } catch (error) {
+      return failureOf(error, deadline);
+    } finally {
+      deadline.dispose();
+      this.#running.delete(deadline);
+    }
+  }
+
+  #dial(target: Target, proxies: readonly Proxy[], deadline: RequestDeadline): Promise<Socket> {
+    const ending = new AbortController();
+    deadline.whileWaiting((fault) => ending.abort(fault));
+    return dial(target, proxies, this.#policy, this.#resolve, this.#limits.connectMs, ending.signal);
   }
 
   async #follow(request: OutboundRequest, deadline: RequestDeadline): Promise<OutboundAnswer> {
@@ -178,12 +188,11 @@ class UndiciOutbound implements Outbound {
     for (;;) {
       const connection = await this.#connectionFor(key, hop.url, host, port, proxies, deadline);
       const sentBefore = deadline.sent;
-      const { promise, resolve, reject } = Promise.withResolvers<HopAnswer>();
-      const exchange = new Exchange(connection, deadline, hop, limits, followsRedirects, resolve, reject);
+      const exchange = new Exchange(connection, deadline, hop, limits, followsRedirects);
       deadline.whileWaiting((fault) => exchange.bodyFailed(fault));
       connection.client.dispatch(options, exchange);
       try {
-        return await promise;
+        return await exchange.answer;
       } catch (error) {
         if (!isStale(error, connection, exchange, hop.method)) throw error;
         deadline.sent = sentBefore;
@@ -218,14 +227,11 @@ class UndiciOutbound implements Outbound {
       });
       if (granted !== null) return granted;
     }
-    const ending = new AbortController();
-    deadline.whileWaiting((fault) => ending.abort(fault));
     try {
       const tls = url.protocol === 'https:';
       const target = { host, port, tls, trusted: false, tunnel: tls };
-      const { connectMs } = this.#limits;
       const HttpClient = await loadClient();
-      const socket = await dial(target, proxies, this.#policy, this.#resolve, connectMs, ending.signal);
+      const socket = await this.#dial(target, proxies, deadline);
       const connection = new Connection(HttpClient, url.origin, socket, (gone) => {
         this.#open.delete(gone);
         this.#pool.remove(key, gone);
