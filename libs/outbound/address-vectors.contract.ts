@@ -1,4 +1,4 @@
-/** Spellings of hosts and what they lead to: for the reader of addresses, and for the door that must not open to them. */
+/** Spellings of hosts and the addresses they mean: for the parser of addresses, and for the adapters that must refuse them. */
 
 /** Host spellings that lead to an address, and the kind of that address; null: public. */
 export const addressVectors: readonly (readonly [string, string, string | null])[] = [

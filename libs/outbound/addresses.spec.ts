@@ -2,27 +2,27 @@ import { describe, expect, it } from '@jest/globals';
 import { addressVectors, notHosts } from './address-vectors.contract.js';
 import { createAddressPolicy, hostOf, specialKindOf } from './addresses.js';
 
-describe('addresses', () => {
-  it('covers at least two hundred spellings', () => {
+describe('an address', () => {
+  it('has at least two hundred spellings among the vectors', () => {
     expect(addressVectors.length + notHosts.length).toBeGreaterThanOrEqual(200);
   });
 
-  it.each(addressVectors)('reads %s as %s and judges it: %s', (spelling, address, kind) => {
+  it.each(addressVectors)('spelled %s is read as %s and classified: %s', (spelling, address, kind) => {
     expect(hostOf(spelling)).toEqual({ kind: 'address', address });
     if (kind === null) expect(specialKindOf(address)).toBeNull();
     else expect(specialKindOf(address)).toContain(kind);
     expect(createAddressPolicy([]).refusalOfAddress(address) === null).toBe(kind === null);
   });
 
-  it.each(notHosts)('takes %j for no host', (text) => {
+  it.each(notHosts)('is not read from %j, which is no host', (text) => {
     expect(hostOf(text)).toBeNull();
   });
 
-  it('refuses an address that belongs to one link, whatever is allowed', () => {
+  it('with a zone is refused, whatever is allowed', () => {
     expect(createAddressPolicy(['::/0', '0.0.0.0/0']).refusalOfAddress('fe80::1%eth0')).not.toBeNull();
   });
 
-  it('writes names in lower case, in ASCII and without the dot of the root', () => {
+  it('given as a name is written in lower case, in ASCII and without the final dot', () => {
     expect(hostOf('ExAmple.COM.')).toEqual({ kind: 'name', name: 'example.com' });
     expect(hostOf('bücher.example')).toEqual({ kind: 'name', name: 'xn--bcher-kva.example' });
   });
@@ -47,7 +47,7 @@ describe('EGRESS_ALLOW', () => {
     [['example.com', '10.0.0.0/8'], '10.9.9.9', true],
     [[' 10.0.0.0/8 '], '10.9.9.9', true],
     [[], '10.0.0.1', false],
-  ])('%j: %s is permitted: %s', (allow, address, permitted) => {
+  ])('of %j permits the address %s: %s', (allow, address, permitted) => {
     expect(createAddressPolicy(allow).refusalOfAddress(address) === null).toBe(permitted);
   });
 
@@ -59,7 +59,7 @@ describe('EGRESS_ALLOW', () => {
     [['*.example.com'], 'a.b.example.com', true],
     [['*.example.com'], 'example.com', false],
     [['*.example.com'], 'notexample.com', false],
-  ])('%j: the name %s is permitted: %s', (allow, name, permitted) => {
+  ])('of %j permits the name %s: %s', (allow, name, permitted) => {
     expect(createAddressPolicy(allow).allowsName(name)).toBe(permitted);
   });
 
@@ -75,7 +75,7 @@ describe('EGRESS_ALLOW', () => {
     '',
     '10.0.0.0/-1',
     '0x7f.1',
-  ])('names the bad entry %j', (entry) => {
+  ])('is refused with the name of its bad entry %j', (entry) => {
     expect(() => createAddressPolicy([entry])).toThrow(TypeError);
     expect(() => createAddressPolicy([entry])).toThrow(JSON.stringify(entry).slice(1, -1));
   });

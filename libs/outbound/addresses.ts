@@ -15,7 +15,7 @@ interface NamedRange extends Range {
 export type Host =
   { readonly kind: 'address'; readonly address: string } | { readonly kind: 'name'; readonly name: string };
 
-/** What the operator allows besides public addresses, and the verdict on each address. */
+/** What the operator allows in addition to public addresses, and the verdict on each address. */
 export interface AddressPolicy {
   /** Why the address may not be reached ("a loopback address"), or null. */
   refusalOfAddress(address: string): string | null;

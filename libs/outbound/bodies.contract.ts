@@ -1,4 +1,4 @@
-/** What a door promises about bodies: decompressed, counted, ended. */
+/** The promises about bodies: decoding, size limits, ratio limits. */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { onHead, serveBytes, serveHttp, serveRaw } from './loopback.contract.js';
@@ -7,7 +7,7 @@ import { createKit, type CreateOutbound } from './kit.contract.js';
 export function describeBodies(create: CreateOutbound): void {
   const { up, door, ask, answerOf, failureOf } = createKit(create);
 
-  describe('bodies', () => {
+  describe('a body', () => {
     const page = Buffer.from('a page with a price: 12,50 € '.repeat(200));
 
     it.each([
@@ -22,7 +22,7 @@ export function describeBodies(create: CreateOutbound): void {
       ['gzip, br', brotliCompressSync(gzipSync(page))],
       ['deflate, gzip', gzipSync(deflateSync(page))],
       ['gzip, identity', gzipSync(page)],
-    ])('reads %s', async (encoding, body) => {
+    ])('is decoded from %s', async (encoding, body) => {
       const server = await up(
         serveHttp((_request, response) => response.setHeader('content-encoding', encoding).end(body)),
       );
@@ -58,7 +58,7 @@ export function describeBodies(create: CreateOutbound): void {
       ['br', brotliCompressSync(page).subarray(0, 30)],
       ['zstd', zstdCompressSync(page).subarray(0, 30)],
       ['gzip, br', brotliCompressSync(page)],
-    ])('names a body that is not what it says: %s', async (encoding, body) => {
+    ])('that does not match its Content-Encoding fails with bad_encoding: %s', async (encoding, body) => {
       const server = await up(
         serveHttp((_request, response) => response.setHeader('content-encoding', encoding).end(body)),
       );
@@ -75,7 +75,7 @@ export function describeBodies(create: CreateOutbound): void {
       ['br, gzip', gzipSync(brotliCompressSync(zeros))],
       ['gzip, br', brotliCompressSync(gzipSync(zeros))],
     ];
-    it.each(bombs)('ends a decompression bomb: %s', async (encoding, body) => {
+    it.each(bombs)('that is a decompression bomb is aborted: %s', async (encoding, body) => {
       const server = await up(
         serveHttp((_request, response) => response.setHeader('content-encoding', encoding).end(body)),
       );
@@ -86,7 +86,7 @@ export function describeBodies(create: CreateOutbound): void {
       expect([cut.body.length, cut.bodyCut]).toEqual([1_000, true]);
     });
 
-    it('lets a page through that compresses well but is not large', async () => {
+    it('that compresses well but is not large is accepted', async () => {
       const body = gzipSync(Buffer.alloc(900_000));
       const server = await up(
         serveHttp((_request, response) => response.setHeader('content-encoding', 'gzip').end(body)),
@@ -94,7 +94,7 @@ export function describeBodies(create: CreateOutbound): void {
       expect((await answerOf(door(), server.origin)).body.length).toBe(900_000);
     });
 
-    it('takes a body of exactly the limit, and fails one byte past it', async () => {
+    it('of exactly the size limit is accepted, and one byte more fails', async () => {
       const server = await up(
         serveHttp((request, response) => {
           if (request.url === '/chunked') response.write('');
@@ -113,7 +113,7 @@ export function describeBodies(create: CreateOutbound): void {
       }
     });
 
-    it('puts together a body that comes in small and large pieces', async () => {
+    it('that arrives in small and large chunks is joined in order', async () => {
       const pieces = Array.from({ length: 3_000 }, (_, i) =>
         Buffer.alloc(i % 500 === 0 ? 5_000 : (i % 7) + 1, String.fromCharCode(97 + (i % 26))),
       );
@@ -125,7 +125,7 @@ export function describeBodies(create: CreateOutbound): void {
       expect(Buffer.from(cut.body).equals(whole.subarray(0, 12_345))).toBe(true);
     });
 
-    it('ends a body of very many pieces', async () => {
+    it('of too many chunks is aborted', async () => {
       const server = await up(
         serveRaw((socket) =>
           onHead(socket, () => {
@@ -142,7 +142,7 @@ export function describeBodies(create: CreateOutbound): void {
       await server.whenOpen(0);
     });
 
-    it.each(['fail', 'cut'] as const)('stops reading an endless body (%s)', async (onBodyLimit) => {
+    it.each(['fail', 'cut'] as const)('without an end is read no further than the limit (%s)', async (onBodyLimit) => {
       const server = await up(
         serveHttp((_request, response) => {
           const more = (): void => {

@@ -19,7 +19,7 @@ function sentTo(
   return sent;
 }
 
-describe('cookies within one exchange', () => {
+describe('cookies of one exchange', () => {
   it.each([
     ['https://a.example/x', 's=1', 'https://a.example/y', 's=1'],
     ['https://a.example/x', 's=1; Path=/', 'https://a.example/y/z', 's=1'],
@@ -56,11 +56,11 @@ describe('cookies within one exchange', () => {
     ['https://a.example/x', 's=1\0', 'https://a.example/y', null],
     ['https://a.example/x', 's=1\nx: y', 'https://a.example/y', null],
     ['https://a.example/x', `s=${'x'.repeat(5_000)}`, 'https://a.example/y', null],
-  ])('from %s: %j to %s is %j', (from, line, to, sent) => {
+  ])('set by %s as %j are sent to %s as %j', (from, line, to, sent) => {
     expect(sentTo(to, [[from, line]])).toBe(sent);
   });
 
-  it('go along the whole chain, and can be changed and taken away on the way', () => {
+  it('are sent along the whole chain of redirects, and can be changed and deleted by each', () => {
     const chain = [
       ['https://a.example/1', 'a=1', 'b=1', 'c=1'],
       ['https://a.example/2', 'a=2', 'b=; Max-Age=0'],
@@ -68,7 +68,7 @@ describe('cookies within one exchange', () => {
     expect(sentTo('https://a.example/3', chain)).toBe('c=1; a=2');
   });
 
-  it('do not come back from another site', () => {
+  it('are sent only to the site that set them', () => {
     const chain = [
       ['https://a.example/', 's=1'],
       ['https://b.example/', 't=2'],
@@ -78,7 +78,7 @@ describe('cookies within one exchange', () => {
     expect(sentTo('https://c.example/', chain)).toBe(null);
   });
 
-  it('stand beside those that the request brings, and in the place of those of the same name', () => {
+  it('are added to those of the request and replace those of the same name', () => {
     expect(sentTo('https://a.example/2', [['https://a.example/', 's=new']], 's=old; mine=1')).toBe('mine=1; s=new');
     expect(sentTo('https://a.example/2', [['https://a.example/']], 's=old')).toBe('s=old');
     expect(sentTo('https://b.example/', [['https://a.example/', 's=new']], 'mine=1')).toBe(null);

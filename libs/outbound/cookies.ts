@@ -1,4 +1,4 @@
-/** The cookies of one exchange (RFC 6265): what a redirect sets goes with those after it, and is forgotten with the last. */
+/** The cookies of one exchange (RFC 6265): sent with the redirects after the one that set them, and forgotten after the last. */
 import { hostOfUrlHostname, type Host } from './addresses.js';
 import type { Hop } from './redirects.js';
 
@@ -7,7 +7,7 @@ interface Cookie {
   readonly value: string;
   /** The host that set it, or the domain it named. */
   readonly domain: string;
-  /** Set without a domain: for that very host. */
+  /** Set without a domain: for exactly that host. */
   readonly isHostOnly: boolean;
   readonly path: string;
   readonly isSecure: boolean;
@@ -17,12 +17,12 @@ const maxCookies = 50;
 const maxCookieBytes = 4_096;
 const maxHeaderBytes = 8_192;
 
-/** Second-level names under which strangers are neighbours, where the top level is a country's: no cookie is for all of `co.uk`. */
+/** Public suffixes of two labels under country domains: no cookie may be set for all of `co.uk`. */
 const sharedSecondLevel =
   /^(?:ac|co|com|edu|gob|gov|gouv|govt|go|gv|id|in|k12|ltd|me|mil|muni|ne|net|nhs|nom|or|org|plc|police|sch|web)$/;
 
-/** True for a domain under which different people have their hosts, as far as its form tells. */
-function isShared(domain: string): boolean {
+/** True for a domain that looks like a public suffix, under which unrelated owners register names. */
+function isPublicSuffix(domain: string): boolean {
   const labels = domain.split('.');
   if (labels.length < 2) return true;
   const [second = '', top = ''] = labels;
@@ -33,7 +33,7 @@ function isUnder(name: string, domain: string): boolean {
   return name === domain || name.endsWith(`.${domain}`);
 }
 
-/** "Default-path": the directory of what was asked for. */
+/** RFC 6265 "default-path": the directory of the request path. */
 function directoryOf(path: string): string {
   const slash = path.lastIndexOf('/');
   return slash <= 0 ? '/' : path.slice(0, slash);
@@ -51,7 +51,7 @@ const hostName = (host: Host): string => (host.kind === 'name' ? host.name : hos
 
 export class Cookies {
   readonly #kept = new Map<string, Cookie>();
-  /** What the request brings itself, until another origin is asked. */
+  /** The Cookie header of the request itself, until a redirect leads to another origin. */
   #own: string | undefined;
 
   constructor(headers: Readonly<Record<string, string>>) {
@@ -70,7 +70,7 @@ export class Cookies {
     return { ...next, headers: Object.fromEntries(headers) };
   }
 
-  /** What is malformed, or meant for others, is passed over. */
+  /** Ignores malformed cookies and cookies for other sites. */
   #take(url: URL, host: Host, lines: readonly string[]): void {
     for (const line of lines) {
       const read = readCookie(line, url, host);
@@ -81,7 +81,7 @@ export class Cookies {
     }
   }
 
-  /** The value of the `Cookie` header for `url`, with what the request brings of its own; null where there is none. */
+  /** The value of the `Cookie` header for `url`, with those of the request itself; null where there are none. */
   #headerFor(url: URL, host: Host): string | null {
     const name = hostName(host);
     const kept = [...this.#kept.values()]
@@ -109,7 +109,7 @@ export class Cookies {
   }
 }
 
-/** null: it is to be passed over. `isGone`: it takes away what was set before. */
+/** null: to be ignored. `isGone`: it deletes the cookie that was set before. */
 function readCookie(line: string, url: URL, host: Host): { readonly cookie: Cookie; readonly isGone: boolean } | null {
   if (line.length > maxCookieBytes || /[\0-\x08\x0a-\x1f\x7f]/.test(line)) return null;
   const [pair = '', ...attributes] = line.split(';');
@@ -131,8 +131,8 @@ function readCookie(line: string, url: URL, host: Host): { readonly cookie: Cook
     else if (key === 'expires' && !Number.isNaN(Date.parse(given))) expiresAt = Date.parse(given);
     else if (key === 'domain' && given !== '') {
       const domain = given.replace(/^\./, '').toLowerCase();
-      if (domain === own) cookie.isHostOnly = host.kind === 'address' || isShared(domain);
-      else if (host.kind === 'address' || isShared(domain) || !isUnder(own, domain)) return null;
+      if (domain === own) cookie.isHostOnly = host.kind === 'address' || isPublicSuffix(domain);
+      else if (host.kind === 'address' || isPublicSuffix(domain) || !isUnder(own, domain)) return null;
       else cookie.isHostOnly = false;
       cookie.domain = domain;
     }

@@ -1,4 +1,4 @@
-/** The body of an answer as it comes in: counted on the wire and after each decompression, and never inflated whole before the caps are asked. */
+/** The body of an answer as it comes in: counted on the wire and after each decompression, and never inflated completely before the limits are checked. */
 import {
   brotliDecompressSync,
   constants,
@@ -21,18 +21,18 @@ export interface BodyLimits {
   readonly onBodyLimit: 'fail' | 'cut';
   /** Compressed bytes as they come over the wire. */
   readonly maxWireBytes: number;
-  /** Decoded to wire bytes, asked once more than `ratioFromBytes` came out. */
+  /** Ratio of decoded to wire bytes, checked above `ratioFromBytes` decoded bytes. */
   readonly maxRatio: number;
   readonly ratioFromBytes: number;
 }
 
-/** Hands a body's end over exactly once: the bytes, or the fault. */
+/** Reports the result of a body to its owner exactly once: the bytes, or the fault. */
 export interface BodySink {
-  /** One piece from the wire; false: pause until `resume` is called. */
+  /** One chunk from the wire; false: pause until `resume` is called. */
   write(chunk: Uint8Array): boolean;
-  /** The wire is at its end. */
+  /** All chunks have been written. */
   end(): void;
-  /** Nobody wants the rest. */
+  /** Discards the rest. */
   drop(): void;
 }
 
@@ -49,7 +49,7 @@ const maxCodings = 2;
 const oneCallWireBytes = 32_768;
 const oneCallOutputBytes = 1_048_576;
 
-/** A brotli decoder fills its whole window before it gives anything: 16 MB (24 bits) took 36 ms, 4 MB (22 bits) 9 ms. */
+/** A brotli decoder fills its whole window before its first output: 16 MB (24 bits) took 36 ms, 4 MB (22 bits) 9 ms. */
 const oneCallWindowBits = 22;
 
 const brotliOptions = { chunkSize: 65_536 };
@@ -93,22 +93,22 @@ function join(chunks: readonly Uint8Array[], length: number): Uint8Array {
   const body = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer);
   let at = 0;
   for (const chunk of chunks) {
-    const piece = chunk.length > length - at ? chunk.subarray(0, length - at) : chunk;
-    body.set(piece, at);
-    at += piece.length;
+    const part = chunk.length > length - at ? chunk.subarray(0, length - at) : chunk;
+    body.set(part, at);
+    at += part.length;
   }
   return body;
 }
 
-/** Pieces below this are copied together: a page in pieces of one byte would otherwise cost a hundred times its size. */
-const smallPieceBytes = 4_096;
+/** Chunks below this are copied into blocks: a page in chunks of one byte would otherwise cost a hundred times its size. */
+const smallChunkBytes = 4_096;
 const blockBytes = 65_536;
 
 /** Collects decoded bytes up to the limit. */
 class Collector {
   readonly #limits: BodyLimits;
   readonly #chunks: Uint8Array[] = [];
-  /** What small pieces are copied into; it follows the chunks. */
+  /** Collects small chunks; its bytes follow those of `#chunks`. */
   #block: Uint8Array | null = null;
   #blockUsed = 0;
   length = 0;
@@ -122,7 +122,7 @@ class Collector {
     const before = this.length;
     this.length += chunk.length;
     if (before <= this.#limits.maxBodyBytes) {
-      if (chunk.length >= smallPieceBytes || this.#chunks.length === 0) {
+      if (chunk.length >= smallChunkBytes || this.#chunks.length === 0) {
         this.#closeBlock();
         this.#chunks.push(chunk);
       } else this.#addSmall(chunk);
@@ -182,7 +182,8 @@ class CodedSink implements BodySink {
   readonly #limits: BodyLimits;
   readonly #owner: BodyOwner;
   readonly #collector: Collector;
-  #held: Uint8Array[] = [];
+  /** Wire bytes until they are decoded in one call or streams are started. */
+  #buffered: Uint8Array[] = [];
   #wireBytes = 0;
   #first: Transform | null = null;
   readonly #stages: Transform[] = [];
@@ -205,7 +206,7 @@ class CodedSink implements BodySink {
       return true;
     }
     if (this.#first !== null) return this.#first.write(chunk);
-    this.#held.push(chunk);
+    this.#buffered.push(chunk);
     return this.#wireBytes <= oneCallWireBytes || this.#startStreams();
   }
 
@@ -213,7 +214,7 @@ class CodedSink implements BodySink {
     if (this.#over) return;
     if (this.#wireBytes === 0) return this.#succeed(false); // HEAD, 204, 304 and empty answers
     if (this.#first === null) {
-      const body = inOneCall(join(this.#held, this.#wireBytes), this.#codings);
+      const body = inOneCall(join(this.#buffered, this.#wireBytes), this.#codings);
       if (body instanceof Fault) return this.#fail(body);
       if (body instanceof Uint8Array) {
         if (this.#collector.add(body)) this.#succeed(false);
@@ -234,7 +235,7 @@ class CodedSink implements BodySink {
 
   /** Returns false where the streams want a pause. */
   #startStreams(): boolean {
-    const firstByte = this.#held.find((chunk) => chunk.length > 0)?.[0] ?? 0;
+    const firstByte = this.#buffered.find((chunk) => chunk.length > 0)?.[0] ?? 0;
     for (const [index, coding] of this.#codings.entries()) {
       const stage = streamOf(coding, index === 0 ? firstByte : null);
       const produced = { bytes: 0 };
@@ -264,8 +265,8 @@ class CodedSink implements BodySink {
     this.#first = first;
     first.on('drain', () => this.#owner.resume());
     let more = true;
-    for (const chunk of this.#held) more = first.write(chunk);
-    this.#held = [];
+    for (const chunk of this.#buffered) more = first.write(chunk);
+    this.#buffered = [];
     return more;
   }
 
@@ -297,11 +298,11 @@ class CodedSink implements BodySink {
   }
 }
 
-/** The decoded bytes, a Fault, `over` where more comes out than one call may give, or `elsewhere` where it may take too long. */
-function inOneCall(wire: Uint8Array, codings: readonly Coding[]): Uint8Array | Fault | 'over' | 'elsewhere' {
+/** The decoded bytes, a Fault, `over` where more comes out than one call may give, or `streams` where one call may block for too long. */
+function inOneCall(wire: Uint8Array, codings: readonly Coding[]): Uint8Array | Fault | 'over' | 'streams' {
   let bytes = wire;
   for (const coding of codings) {
-    if (coding === 'br' && brotliWindowBits(bytes[0] ?? 0) > oneCallWindowBits) return 'elsewhere';
+    if (coding === 'br' && brotliWindowBits(bytes[0] ?? 0) > oneCallWindowBits) return 'streams';
     try {
       bytes = decodeInOneCall(bytes, coding);
     } catch (error) {

@@ -1,34 +1,10 @@
 /** Opens sockets, to checked addresses only: TCP to the pinned address, then through proxies, then TLS under the real name. */
 import { isIP, connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import {
-  hostOf,
-  hostOfUrlHostname,
-  isLocalhost,
-  loopbackAddresses,
-  type AddressPolicy,
-  type Host,
-} from './addresses.js';
+import { isLocalhost, loopbackAddresses, type AddressPolicy, type Host } from './addresses.js';
+import type { Endpoint, Proxy, Target } from './endpoints.js';
 import { codeOf, connectFault, Fault, tlsFault } from './failures.js';
 import type { Resolve } from './resolve.js';
-
-export interface Endpoint {
-  readonly host: Host;
-  readonly port: number;
-  readonly tls: boolean;
-  /** Configured by the operator: may be reached whatever its address. */
-  readonly trusted: boolean;
-}
-
-export interface Proxy extends Endpoint {
-  /** Value of Proxy-Authorization, or null. */
-  readonly authorization: string | null;
-}
-
-export interface Target extends Endpoint {
-  /** False for plain HTTP over a proxy: the proxy gets the whole address with each request and makes the connection itself. */
-  readonly tunnel: boolean;
-}
 
 const maxProxyAnswerBytes = 16_384;
 
@@ -81,45 +57,6 @@ export async function checkedAddresses(
     }
   }
   return addresses;
-}
-
-/** Reads `http(s)://user:pass@host:port`, or null where it is no such address. */
-export function parseProxy(text: string, trusted: boolean): Proxy | null {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return null;
-  const host = hostOfUrlHostname(url.hostname);
-  const tls = url.protocol === 'https:';
-  const port = portOf(url);
-  if (host === null || port === 0) return null;
-  return { host, port, tls, trusted, authorization: basicAuthorization(url) };
-}
-
-export function portOf(url: URL): number {
-  if (url.port !== '') return Number(url.port);
-  return url.protocol === 'https:' ? 443 : 80;
-}
-
-function basicAuthorization(url: URL): string | null {
-  if (url.username === '' && url.password === '') return null;
-  try {
-    const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-    return `Basic ${Buffer.from(pair, 'utf8').toString('base64')}`;
-  } catch {
-    return `Basic ${Buffer.from(`${url.username}:${url.password}`, 'utf8').toString('base64')}`;
-  }
-}
-
-/** `host:port` of EGRESS settings and mail servers, for comparison. */
-export function endpointKey(host: Host, port: number): string {
-  return `${host.kind === 'name' ? host.name : `[${host.address}]`}:${port}`;
-}
-
-/** The same from text such as `mail.example.com:587` or `[::1]:25`, or null. */
-export function endpointKeyOf(text: string): string | null {
-  const colon = text.lastIndexOf(':');
-  const port = Number(text.slice(colon + 1));
-  const host = colon === -1 ? null : hostOf(text.slice(0, colon));
-  return host === null || !Number.isInteger(port) || port < 1 || port > 65_535 ? null : endpointKey(host, port);
 }
 
 /**

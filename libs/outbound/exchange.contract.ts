@@ -1,4 +1,4 @@
-/** What a door promises about requests, answers and their time. */
+/** The promises about requests, answers and their time limits. */
 import { describe, expect, it } from '@jest/globals';
 import { onHead, serveBytes, serveHttp, serveHttps, serveRaw } from './loopback.contract.js';
 import { createKit, textOf, type CreateOutbound } from './kit.contract.js';
@@ -7,7 +7,7 @@ export function describeExchanges(create: CreateOutbound): void {
   const { up, door, ask, answerOf, failureOf } = createKit(create);
 
   describe('an exchange', () => {
-    it('sends the method, the headers and the body, and hands over status, headers and body', async () => {
+    it('sends the method, headers and body, and returns status, headers and body', async () => {
       const server = await up(
         serveHttp((request, response) => {
           const parts: Buffer[] = [];
@@ -38,14 +38,14 @@ export function describeExchanges(create: CreateOutbound): void {
       });
     });
 
-    it('sends bytes as a body as they are', async () => {
+    it('sends a body of bytes unchanged', async () => {
       const server = await up(serveHttp((request, response) => request.pipe(response)));
       const bytes = Uint8Array.from([0, 255, 128, 13, 10]);
       const answer = await answerOf(door(), server.origin, { method: 'PUT', body: bytes });
       expect([...answer.body]).toEqual([...bytes]);
     });
 
-    it('keeps to itself the headers that belong to the connection', async () => {
+    it('ignores request headers that belong to the connection', async () => {
       const server = await up(serveHttp((request, response) => response.end(JSON.stringify(request.headers))));
       const answer = await answerOf(door(), server.origin, {
         headers: { Host: 'evil.test', 'Transfer-Encoding': 'chunked', Connection: 'close', 'Content-Length': '9' },
@@ -70,7 +70,7 @@ export function describeExchanges(create: CreateOutbound): void {
       expect((await failureOf(door(), server.origin, { method })).reason).toBe('protocol_error');
     });
 
-    it('takes the empty bodies of HEAD, 204 and 304 for what they are, compressed or not', async () => {
+    it('accepts the empty bodies of HEAD, 204 and 304, with or without a Content-Encoding', async () => {
       const server = await up(
         serveHttp((request, response) => {
           const status = Number(request.url?.slice(1));
@@ -90,19 +90,19 @@ export function describeExchanges(create: CreateOutbound): void {
       }
     });
 
-    it('takes an answer whose end is the end of the connection', async () => {
+    it('accepts an answer that ends with its connection', async () => {
       const server = await up(serveBytes('HTTP/1.1 200 OK\r\n\r\nall of it', true));
       expect(textOf(await answerOf(door(), server.origin))).toBe('all of it');
     });
 
-    it('takes an early hint for no answer', async () => {
+    it('does not take an early hint (103) for the answer', async () => {
       const server = await up(
         serveBytes('HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'),
       );
       expect(textOf(await answerOf(door(), server.origin))).toBe('ok');
     });
 
-    it('ends a flood of early hints', async () => {
+    it('fails at a flood of early hints', async () => {
       const server = await up(
         serveRaw((socket) =>
           onHead(socket, () => {
@@ -117,7 +117,7 @@ export function describeExchanges(create: CreateOutbound): void {
       expect((await failureOf(door(), server.origin)).reason).toBe('protocol_error');
     });
 
-    it('hands over headers named like properties of objects', async () => {
+    it('returns headers that are named like properties of Object.prototype', async () => {
       const server = await up(
         serveBytes('HTTP/1.1 200 OK\r\n__proto__: a\r\nconstructor: b\r\nContent-Length: 0\r\n\r\n'),
       );
@@ -130,7 +130,7 @@ export function describeExchanges(create: CreateOutbound): void {
       );
     });
 
-    it('carries many exchanges at once, each with its own answer', async () => {
+    it('gets its own answer among many concurrent ones', async () => {
       const server = await up(serveHttp((request, response) => response.end(request.url)));
       const outbound = door({ limits: { connectionsPerOrigin: 4 } });
       const paths = Array.from({ length: 100 }, (_, index) => `/${index}`);
@@ -140,7 +140,7 @@ export function describeExchanges(create: CreateOutbound): void {
     });
   });
 
-  describe('bad answers', () => {
+  describe('a bad answer or connection', () => {
     const cases: readonly (readonly [string, string, string])[] = [
       ['is no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n\r\n', 'protocol_error'],
       ['is HTML without a head', '<html>hello</html>\r\n\r\n', 'protocol_error'],
@@ -181,14 +181,14 @@ export function describeExchanges(create: CreateOutbound): void {
       ['is nothing', '', 'connect_failed'],
       ['stops in the head', 'HTTP/1.1 200 OK\r\nX-A', 'connect_failed'],
     ];
-    it.each(cases)('names an answer that %s', async (_name, bytes, reason) => {
+    it.each(cases)('fails with a reason where the answer %s', async (_name, bytes, reason) => {
       const server = await up(serveBytes(bytes, true));
       const failure = await failureOf(door(), server.origin);
       expect([failure.reason, failure.sent]).toEqual([reason, true]);
       await server.whenOpen(0);
     });
 
-    it('keeps what follows a short answer from being taken for the next one', async () => {
+    it('does not pass bytes after a complete answer to the next request', async () => {
       const server = await up(
         serveBytes('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil'),
       );
@@ -199,25 +199,25 @@ export function describeExchanges(create: CreateOutbound): void {
       }
     });
 
-    it('names a port where nothing listens', async () => {
+    it('fails with connect_failed at a port where nothing listens', async () => {
       const server = await serveHttp(() => undefined);
       await server.close();
       expect(await failureOf(door(), server.origin)).toMatchObject({ reason: 'connect_failed', sent: false });
     });
 
-    it('names a connection that is reset', async () => {
+    it('fails with connect_failed where the connection is reset', async () => {
       const server = await up(serveRaw((socket) => onHead(socket, () => socket.resetAndDestroy())));
       expect(await failureOf(door(), server.origin)).toMatchObject({ reason: 'connect_failed', sent: true });
     });
 
-    it('names a certificate that cannot be trusted, before anything is sent', async () => {
+    it('fails with tls_failed at an untrusted certificate, before anything is sent', async () => {
       const server = await up(serveHttps((_request, response) => response.end('secret')));
       const failure = await failureOf(door(), server.origin);
       expect(failure).toMatchObject({ reason: 'tls_failed', sent: false });
       expect(failure.message).toContain('self-signed');
     });
 
-    it('names a server that does not speak TLS', async () => {
+    it('fails with tls_failed at a server that does not speak TLS', async () => {
       const server = await up(serveBytes('HTTP/1.1 400 Bad Request\r\n\r\n', true));
       const plain = await up(serveRaw((socket) => socket.end('220 hello\r\n')));
       for (const { port } of [server, plain]) {
@@ -227,8 +227,8 @@ export function describeExchanges(create: CreateOutbound): void {
     });
   });
 
-  describe('time', () => {
-    it('ends an exchange whose answer does not begin', async () => {
+  describe('a time limit', () => {
+    it('ends a request whose answer does not begin', async () => {
       const server = await up(serveHttp(() => undefined));
       const slow = await failureOf(door({ limits: { firstByteMs: 40 } }), server.origin);
       expect(slow).toMatchObject({ reason: 'timed_out', sent: true });
@@ -237,13 +237,13 @@ export function describeExchanges(create: CreateOutbound): void {
       await server.whenOpen(0);
     });
 
-    it('ends an exchange whose body does not end', async () => {
+    it('ends a request whose body does not end', async () => {
       const server = await up(serveHttp((_request, response) => response.write('x')));
       expect((await failureOf(door(), server.origin, { timeoutMs: 60 })).reason).toBe('timed_out');
       await server.whenOpen(0);
     });
 
-    it('ends a body that trickles', async () => {
+    it('ends a body that arrives too slowly', async () => {
       const server = await up(
         serveHttp((_request, response) => {
           const timer = setInterval(() => response.write('x'), 5);
@@ -256,7 +256,7 @@ export function describeExchanges(create: CreateOutbound): void {
       await server.whenOpen(0);
     });
 
-    it('bears with a long body that keeps coming', async () => {
+    it('does not end a long body that keeps arriving', async () => {
       const server = await up(
         serveHttp((_request, response) => {
           let left = 12;
@@ -273,7 +273,7 @@ export function describeExchanges(create: CreateOutbound): void {
       expect((await answerOf(outbound, server.origin)).body.length).toBe(240_000);
     });
 
-    it('ends the wait for a name server', async () => {
+    it('ends a DNS lookup that hangs', async () => {
       const outbound = door({ resolve: () => new Promise(() => undefined) });
       expect(await failureOf(outbound, 'http://slow.test/', { timeoutMs: 30 })).toMatchObject({
         reason: 'timed_out',
@@ -281,7 +281,7 @@ export function describeExchanges(create: CreateOutbound): void {
       });
     });
 
-    it('ends the wait for a connection that others hold', async () => {
+    it('ends the wait for a connection that other requests use', async () => {
       const server = await up(serveHttp(() => undefined));
       const outbound = door({ limits: { connectionsPerOrigin: 1 } });
       const controller = new AbortController();
@@ -294,7 +294,7 @@ export function describeExchanges(create: CreateOutbound): void {
       expect(await first).toMatchObject({ reason: 'aborted' });
     });
 
-    it('ends a handshake that hangs', async () => {
+    it('ends a TLS handshake that hangs', async () => {
       const server = await up(serveRaw((socket) => socket.resume()));
       const url = `https://127.0.0.1:${server.port}/`;
       expect((await failureOf(door({ limits: { connectMs: 30 } }), url)).reason).toBe('tls_failed');
@@ -302,7 +302,7 @@ export function describeExchanges(create: CreateOutbound): void {
       await server.whenOpen(0);
     });
 
-    it('is given up where the caller says so', async () => {
+    it('is cut short where the caller aborts the request', async () => {
       const controller = new AbortController();
       const server = await up(serveHttp(() => controller.abort()));
       const outbound = door();
@@ -313,7 +313,7 @@ export function describeExchanges(create: CreateOutbound): void {
       await server.whenOpen(0);
     });
 
-    it('ends what runs when it is closed, and takes nothing more', async () => {
+    it('is cut short where the adapter is closed, and later requests are refused', async () => {
       const outbound = door();
       const server = await up(serveHttp(() => void outbound.close()));
       expect((await failureOf(outbound, server.origin)).reason).toBe('aborted');

@@ -1,4 +1,4 @@
-/** Faults inside the door, each with its reason and a sentence for the user; thrown within, handed out as values. */
+/** Faults of outbound requests, each with its reason and a sentence for the user: thrown within this library, returned as values by the port. */
 import type { OutboundFailureReason } from './outbound.js';
 
 export class Fault extends Error {

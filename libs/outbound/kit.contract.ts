@@ -1,9 +1,9 @@
-/** What the parts of the contract suite share: a door, servers on loopback, and asking the one for the other. */
+/** Shared by the parts of the contract suite: an outbound adapter, servers on loopback, and requests between them. */
 import { afterEach } from '@jest/globals';
 import type { Loopback } from './loopback.contract.js';
 import type { Outbound, OutboundAnswer, OutboundFailure, OutboundRequest } from './outbound.js';
 
-/** Limits that a spec lowers, so that it need not wait for the real ones. */
+/** Limits that a spec lowers, so that it does not wait for the real ones. */
 export interface ContractLimits {
   readonly connectMs?: number;
   readonly firstByteMs?: number;
@@ -26,7 +26,7 @@ export type CreateOutbound = (options: ContractOptions) => Outbound;
 export interface Kit {
   /** Closes the server after the test. */
   up(server: Promise<Loopback>): Promise<Loopback>;
-  /** A door that may reach loopback by IPv4, and resolves every name to it unless told otherwise. */
+  /** An adapter that may reach loopback by IPv4 and, unless `options` say otherwise, resolves every name to it. */
   door(options?: ContractOptions): Outbound;
   ask(outbound: Outbound, url: string, extra?: Extra): Promise<OutboundAnswer | OutboundFailure>;
   answerOf(outbound: Outbound, url: string, extra?: Extra): Promise<OutboundAnswer>;
@@ -37,7 +37,7 @@ export function textOf(answer: OutboundAnswer): string {
   return new TextDecoder().decode(answer.body);
 }
 
-/** To be called inside of `describe`. */
+/** To be called inside `describe`. */
 export function createKit(create: CreateOutbound): Kit {
   const closers: (() => Promise<void>)[] = [];
 

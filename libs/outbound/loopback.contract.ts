@@ -1,4 +1,4 @@
-/** Servers on loopback for specs: well-behaved ones, ones that speak TLS, and ones that say whatever the spec wants. */
+/** Servers on loopback for specs: HTTP, HTTPS, and raw sockets on which a spec writes any bytes. */
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
@@ -7,7 +7,7 @@ export interface Loopback {
   readonly port: number;
   /** `http://127.0.0.1:port` */
   readonly origin: string;
-  /** How many connections were made so far. */
+  /** Connections accepted so far. */
   connections(): number;
   /** Resolves once no more than `count` connections are open. */
   whenOpen(count: number): Promise<void>;
@@ -20,12 +20,12 @@ export function serveHttp(listener: RequestListener): Promise<Loopback> {
   return listening(server, 'http');
 }
 
-/** The socket is the spec's to answer on. Errors of a peer that goes away are no matter. */
+/** The spec answers on the socket itself. Errors of a peer that disconnects are ignored. */
 export function serveRaw(onSocket: (socket: Socket) => void): Promise<Loopback> {
   return listening(createTcpServer(onSocket), 'http');
 }
 
-/** Calls back once a whole request head has come, and gives the head. */
+/** Calls `answer` with each complete request head. */
 export function onHead(socket: Socket, answer: (head: string, socket: Socket) => void): void {
   let text = '';
   socket.on('data', (chunk) => {
@@ -38,7 +38,7 @@ export function onHead(socket: Socket, answer: (head: string, socket: Socket) =>
   });
 }
 
-/** Answers each request with these bytes, whatever was asked; then closes the connection where `closes`. */
+/** Answers each request with these bytes; then closes the connection if `closes`. */
 export function serveBytes(bytes: string | Uint8Array, closes = false): Promise<Loopback> {
   return serveRaw((socket) =>
     onHead(socket, () => {

@@ -1,4 +1,4 @@
-/** What every outbound door promises, whatever HTTP client is behind it. */
+/** The promises of the outbound port, for every adapter. */
 import { describe } from '@jest/globals';
 import { describeBodies } from './bodies.contract.js';
 import { describeExchanges } from './exchange.contract.js';
@@ -6,9 +6,9 @@ import type { CreateOutbound } from './kit.contract.js';
 import { describeProxies } from './proxies.contract.js';
 import { describeReach } from './reach.contract.js';
 
-/** Runs the suite against doors that `create` makes. */
+/** Runs the suite against the adapter that `create` makes. */
 export function describeOutbound(name: string, create: CreateOutbound): void {
-  describe(`${name}: an outbound door`, () => {
+  describe(`the outbound port over ${name}`, () => {
     describeExchanges(create);
     describeBodies(create);
     describeReach(create);

@@ -1,4 +1,4 @@
-/** The outbound port: the one door to the network. Every page, webhook, custom request and mail connection passes it. */
+/** The outbound port: the one door to the network. Every page, webhook, custom request and mail connection goes through it. */
 import type { Socket } from 'node:net';
 
 export const outboundFailureReasons = [
@@ -48,7 +48,7 @@ export interface OutboundRequest {
   readonly body?: Uint8Array | string;
   /** Whole exchange, redirects included. */
   readonly timeoutMs: number;
-  /** How long the other side may take to begin its answer, where that is longer than the door's own limit of 10 s. */
+  /** How long the other side may take to begin its answer, where that is longer than the default limit of 10 s. */
   readonly firstByteMs?: number;
   /** Decoded bytes of the answer's body. */
   readonly maxBodyBytes: number;

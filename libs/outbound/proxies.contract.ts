@@ -1,4 +1,4 @@
-/** What a door promises about proxies. */
+/** The promises about proxies. */
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { serveHttp, serveHttps, serveRaw, type Loopback } from './loopback.contract.js';
@@ -7,7 +7,7 @@ import { createKit, textOf, type CreateOutbound } from './kit.contract.js';
 export function describeProxies(create: CreateOutbound): void {
   const { up, door, answerOf, failureOf } = createKit(create);
 
-  describe('proxies', () => {
+  describe('a proxy', () => {
     interface ProxySeen {
       readonly server: Loopback;
       readonly heads: string[];
@@ -36,7 +36,7 @@ export function describeProxies(create: CreateOutbound): void {
       return { server, heads };
     }
 
-    it.each(['egress', 'request'])('asks a proxy for plain pages by their whole address (%s)', async (which) => {
+    it.each(['egress', 'request'])('is sent the absolute URL of an http page (%s)', async (which) => {
       const page = await up(serveHttp((request, response) => response.end(request.url)));
       const proxy = await proxyTo(page);
       const url = `http://us%65r:p%40ss@127.0.0.1:${proxy.server.port}`;
@@ -52,7 +52,7 @@ export function describeProxies(create: CreateOutbound): void {
     });
 
     it.each(['egress', 'request'])(
-      'asks a proxy for a tunnel to the checked address of secure pages (%s)',
+      'is asked for a tunnel to the checked address of an https page (%s)',
       async (which) => {
         const page = await up(serveHttps((_request, response) => response.end('never trusted')));
         const proxy = await proxyTo(page);
@@ -69,7 +69,7 @@ export function describeProxies(create: CreateOutbound): void {
       },
     );
 
-    it('checks the target although a proxy would make the connection', async () => {
+    it('does not replace the check of the target address', async () => {
       const page = await up(serveHttp((_request, response) => response.end()));
       const proxy = await proxyTo(page);
       const outbound = door({
@@ -83,7 +83,7 @@ export function describeProxies(create: CreateOutbound): void {
       expect(proxy.server.connections()).toBe(0);
     });
 
-    it("checks the address of a user's proxy, but not of the operator's", async () => {
+    it('has its address checked where a user sets it, not where the operator does', async () => {
       const page = await up(serveHttp((_request, response) => response.end('through')));
       const proxy = await proxyTo(page);
       const proxyUrl = `http://127.0.0.1:${proxy.server.port}`;
@@ -95,7 +95,7 @@ export function describeProxies(create: CreateOutbound): void {
       expect(textOf(await answerOf(outbound, 'http://page.test/'))).toBe('through');
     });
 
-    it("reaches a user's proxy through the operator's", async () => {
+    it("of a user is reached through the operator's", async () => {
       const page = await up(serveHttp((request, response) => response.end(request.url)));
       const inner = await proxyTo(page);
       const outer = await proxyTo(inner.server);
@@ -108,7 +108,7 @@ export function describeProxies(create: CreateOutbound): void {
     });
 
     it.each([['407 Proxy Authentication Required'], ['403 Forbidden'], ['502 Bad Gateway']])(
-      'names a proxy that answers %s, without its credentials',
+      'that answers %s is named in the failure, without its credentials',
       async (status) => {
         const page = await up(serveHttps((_request, response) => response.end()));
         const proxy = await proxyTo(page, status);
@@ -120,13 +120,16 @@ export function describeProxies(create: CreateOutbound): void {
       },
     );
 
-    it.each([['SSH-2.0\r\n\r\n'], ['x'.repeat(40_000)], ['']])('names a proxy that is none', async (bytes) => {
-      const proxy = await up(serveRaw((socket) => socket.once('data', () => socket.end(bytes))));
-      const failure = await failureOf(door(), 'https://page.test/', { proxyUrl: proxy.origin });
-      expect(failure).toMatchObject({ reason: 'connect_failed', sent: false });
-    });
+    it.each([['SSH-2.0\r\n\r\n'], ['x'.repeat(40_000)], ['']])(
+      'that does not speak HTTP fails with connect_failed',
+      async (bytes) => {
+        const proxy = await up(serveRaw((socket) => socket.once('data', () => socket.end(bytes))));
+        const failure = await failureOf(door(), 'https://page.test/', { proxyUrl: proxy.origin });
+        expect(failure).toMatchObject({ reason: 'connect_failed', sent: false });
+      },
+    );
 
-    it.each(['', 'nonsense', 'socks5://127.0.0.1:1080', 'http://a..b'])('refuses the proxy %j', async (proxyUrl) => {
+    it.each(['', 'nonsense', 'socks5://127.0.0.1:1080', 'http://a..b'])('given as %j is refused', async (proxyUrl) => {
       expect((await failureOf(door(), 'http://page.test/', { proxyUrl })).reason).toBe('invalid_url');
     });
   });

@@ -1,4 +1,4 @@
-/** What a door promises about where it leads: addresses, redirects, sockets. */
+/** The promises about what may be reached: addresses, redirects, sockets. */
 import { createServer } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { addressVectors } from './address-vectors.contract.js';
@@ -8,10 +8,10 @@ import { createKit, textOf, type CreateOutbound } from './kit.contract.js';
 export function describeReach(create: CreateOutbound): void {
   const { up, door, answerOf, failureOf } = createKit(create);
 
-  describe('addresses', () => {
+  describe('the address check', () => {
     const denied = addressVectors.filter(([, , kind]) => kind !== null);
 
-    it('makes no connection for any spelling of a denied address', async () => {
+    it('lets no connection be made for any spelling of a denied address', async () => {
       let connections = 0;
       const listeners = await Promise.all(
         ['127.0.0.1', '::1'].map(async (host) => {
@@ -43,13 +43,13 @@ export function describeReach(create: CreateOutbound): void {
       await Promise.all(listeners.map((listener) => new Promise((resolve) => listener.close(resolve))));
     }, 60_000);
 
-    it.each(['localhost', 'LOCALHOST.', 'a.localhost', 'x.y.LocalHost.'])('takes %s for this machine', async (host) => {
+    it.each(['localhost', 'LOCALHOST.', 'a.localhost', 'x.y.LocalHost.'])('takes %s for loopback', async (host) => {
       const outbound = door({ egressAllow: [], resolve: () => Promise.resolve(['8.8.8.8']) });
       expect(await failureOf(outbound, `http://${host}/`)).toMatchObject({ reason: 'address_denied', sent: false });
       expect(outbound.refusalOf(`http://${host}/`)).not.toBeNull();
     });
 
-    it('reaches localhost where loopback is allowed', async () => {
+    it('lets localhost be reached where loopback is allowed', async () => {
       const server = await up(serveHttp((_request, response) => response.end('here')));
       const outbound = door();
       expect(outbound.refusalOf('http://localhost/')).toBeNull();
@@ -72,7 +72,7 @@ export function describeReach(create: CreateOutbound): void {
       expect(server.connections()).toBe(0);
     });
 
-    it('connects to the address that was checked, whatever the name resolves to later', async () => {
+    it('pins the connection to the checked address, whatever the name resolves to later', async () => {
       const server = await up(
         serveHttp((request, response) => response.setHeader('connection', 'close').end(request.headers.host)),
       );
@@ -89,13 +89,13 @@ export function describeReach(create: CreateOutbound): void {
       expect(server.connections()).toBe(1);
     });
 
-    it('tries the other addresses of a name where the first does not answer', async () => {
+    it('lets the other addresses of a name be tried where the first does not answer', async () => {
       const server = await up(serveHttp((_request, response) => response.end('second')));
       const outbound = door({ resolve: () => Promise.resolve(['127.0.0.9', '127.0.0.1']) });
       expect(textOf(await answerOf(outbound, `http://two.test:${server.port}/`))).toBe('second');
     });
 
-    it('reaches a name that the operator allows, whatever its address', async () => {
+    it('lets a name that the operator allows be reached, whatever its address', async () => {
       const server = await up(serveHttp((_request, response) => response.end('inside')));
       const outbound = door({ egressAllow: ['wiki.test', '*.apps.test'] });
       expect(textOf(await answerOf(outbound, `http://WIKI.test.:${server.port}/`))).toBe('inside');
@@ -119,7 +119,7 @@ export function describeReach(create: CreateOutbound): void {
       ['http://[fe80::1%25eth0]/', 'invalid_url'],
       ['http://a..b/', 'invalid_url'],
       ['http://256.256.256.256/', 'invalid_url'],
-    ])('refuses %j as %s, when saved and when asked', async (url, reason) => {
+    ])('refuses %j as %s, when saved and when requested', async (url, reason) => {
       const outbound = door();
       const failure = await failureOf(outbound, url);
       expect(failure).toMatchObject({ reason, sent: false });
@@ -127,7 +127,7 @@ export function describeReach(create: CreateOutbound): void {
       expect(outbound.refusalOf(url)).toBe(failure.message);
     });
 
-    it('has nothing against a public address when it is saved', () => {
+    it('accepts a public address when it is saved, without DNS', () => {
       const outbound = door({ egressAllow: [], resolve: () => Promise.reject(new Error('asked')) });
       for (const url of ['https://example.com/a?b#c', 'http://8.8.8.8:8080/', 'https://[2606:4700:4700::1111]/']) {
         expect(outbound.refusalOf(url)).toBeNull();
@@ -135,7 +135,7 @@ export function describeReach(create: CreateOutbound): void {
     });
 
     it.each([['ENOTFOUND'], ['ETIMEOUT'], ['ESERVFAIL']])(
-      'says so where a name does not resolve (%s)',
+      'fails with dns_failed where a name does not resolve (%s)',
       async (code) => {
         const outbound = door({ resolve: () => Promise.reject(Object.assign(new Error('at 10.0.0.53'), { code })) });
         const failure = await failureOf(outbound, 'http://nowhere.test/');
@@ -144,14 +144,14 @@ export function describeReach(create: CreateOutbound): void {
       },
     );
 
-    it('says so where a name has no address', async () => {
+    it('fails with dns_failed where a name has no address', async () => {
       const outbound = door({ resolve: () => Promise.resolve([]) });
       expect((await failureOf(outbound, 'http://empty.test/')).reason).toBe('dns_failed');
     });
   });
 
-  describe('redirects', () => {
-    /** Redirects `/status/target` to the target, and says at `/end` what came. */
+  describe('a redirect', () => {
+    /** Redirects `/to/status/target` to the target; every other path answers with the request it got. */
     function redirecting(): Promise<Loopback> {
       return serveHttp((request, response) => {
         const parts = (request.url ?? '').split('/');
@@ -182,7 +182,7 @@ export function describeReach(create: CreateOutbound): void {
       [307, 'POST', 'POST', 'data'],
       [308, 'POST', 'POST', 'data'],
       [308, 'PUT', 'PUT', 'data'],
-    ])('%s of a %s asks again by %s with the body %j', async (status, method, then, body) => {
+    ])('with status %s after a %s is followed by a %s with the body %j', async (status, method, then, body) => {
       const server = await up(redirecting());
       const withBody =
         method === 'GET' || method === 'HEAD' ? {} : { body: 'data', headers: { 'content-type': 'a/b' } };
@@ -195,7 +195,7 @@ export function describeReach(create: CreateOutbound): void {
       expect(seen.headers['content-type']).toBe(body === '' ? undefined : 'a/b');
     });
 
-    it('follows five redirects and no sixth', async () => {
+    it('is followed up to five times and no sixth', async () => {
       const server = await up(redirecting());
       const chain = (count: number): string => (count === 0 ? '/end' : to(302, chain(count - 1)));
       const outbound = door();
@@ -207,12 +207,12 @@ export function describeReach(create: CreateOutbound): void {
       expect(fewer.reason).toBe('too_many_redirects');
     });
 
-    it('ends a loop', async () => {
+    it('in a loop ends with too_many_redirects', async () => {
       const server = await up(serveHttp((_request, response) => response.writeHead(302, { location: '/' }).end()));
       expect((await failureOf(door(), server.origin)).reason).toBe('too_many_redirects');
     });
 
-    it('takes a redirect for an answer where none is to be followed, and where it names no place', async () => {
+    it('is an answer where none may be followed, or where it has no Location', async () => {
       const server = await up(redirecting());
       const answer = await answerOf(door(), server.origin + to(302, '/end'), { maxRedirects: 0 });
       expect([answer.status, answer.headers['location'], textOf(answer)]).toEqual([302, '/end', 'moved']);
@@ -222,7 +222,7 @@ export function describeReach(create: CreateOutbound): void {
       expect((await answerOf(door(), other.origin)).status).toBe(304);
     });
 
-    it('keeps the fragment unless the redirect brings one', async () => {
+    it('keeps the fragment of the URL unless it brings one', async () => {
       const server = await up(redirecting());
       const outbound = door();
       const kept = await answerOf(outbound, `${server.origin}${to(302, '/end')}#mine`);
@@ -241,7 +241,7 @@ export function describeReach(create: CreateOutbound): void {
       'x-password': 'x',
     };
 
-    it('takes credentials along within an origin', async () => {
+    it('keeps credentials within an origin', async () => {
       const server = await up(redirecting());
       const answer = await answerOf(door(), server.origin + to(302, '/end'), {
         headers: { ...secrets, 'x-plain': 'y' },
@@ -255,7 +255,7 @@ export function describeReach(create: CreateOutbound): void {
       ['another port', (end: Loopback) => `http://127.0.0.1:${end.port}/end`],
       ['another host', (end: Loopback) => `http://other.test:${end.port}/end`],
       ['two hops away', (end: Loopback) => `http://127.0.0.1:${end.port}${to(302, '/end')}`],
-    ])('drops credentials on the way to another origin: %s', async (_name, target) => {
+    ])('to another origin drops credentials: %s', async (_name, target) => {
       const start = await up(redirecting());
       const end = await up(redirecting());
       const answer = await answerOf(door(), start.origin + to(307, target(end)), {
@@ -276,7 +276,7 @@ export function describeReach(create: CreateOutbound): void {
       '//127.0.0.2:{port}/',
       'http://inside.test:{port}/',
       'http://169.254.169.254/latest/meta-data/',
-    ])('does not follow a redirect to %s where that is denied', async (target) => {
+    ])('to the denied address %s is not followed', async (target) => {
       const trap = await up(serveHttp((_request, response) => response.end('caught')));
       const server = await up(redirecting());
       const outbound = door({
@@ -297,14 +297,14 @@ export function describeReach(create: CreateOutbound): void {
       ['http://[bad/', 'protocol_error'],
       ['http://127.0.0.1:0/', 'invalid_url'],
       ['http://a..b/', 'invalid_url'],
-    ])('does not follow a redirect to %s: %s', async (location, reason) => {
+    ])('to %s is not followed: %s', async (location, reason) => {
       const server = await up(redirecting());
       const failure = await failureOf(door(), server.origin + to(302, location));
       expect(failure.reason).toBe(reason);
       expect(failure.message).not.toContain('secret');
     });
 
-    it("reads on where a redirect's own body does not end", async () => {
+    it('is followed although its own body does not end', async () => {
       const server = await up(
         serveHttp((request, response) => {
           if (request.url === '/end') return response.end('there');
@@ -331,7 +331,7 @@ export function describeReach(create: CreateOutbound): void {
       expect(text).toBe('220 ready\r\n');
     });
 
-    it("reaches the operator's own server whatever its address, and only that, and not by HTTP", async () => {
+    it('reaches a trusted host:port whatever its address, and no other, and not by HTTP', async () => {
       const server = await up(serveRaw((socket) => socket.end('220 ready\r\n')));
       const other = await up(serveRaw((socket) => socket.end()));
       const outbound = door({
@@ -371,7 +371,7 @@ export function describeReach(create: CreateOutbound): void {
       });
     });
 
-    it('names what goes wrong', async () => {
+    it('fails with a reason', async () => {
       const server = await serveHttp(() => undefined);
       await server.close();
       expect(await door().connect('127.0.0.1', server.port, 1_000)).toMatchObject({ reason: 'connect_failed' });

@@ -1,29 +1,20 @@
-/** Host names to addresses: asynchronous DNS, so that a dead name server of one page cannot block the threads that all share. */
+/** Host names to addresses: asynchronous DNS, so that a dead name server of one page cannot block Node's thread pool, which everything shares. */
 import { lookup, Resolver } from 'node:dns/promises';
+import { createSemaphore } from '#concurrency/semaphore';
 import { codeOf } from './failures.js';
 
 /** All addresses of a name. Rejects with a system error (`ENOTFOUND`, `ETIMEOUT` …). */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
-/** At most this many lookups of the system's own resolver at once: each holds one of the process's few threads. */
-const systemLookupsAtOnce = 2;
+/** Concurrent lookups of the system's resolver: each occupies one of the few threads of Node's pool. */
+const maxSystemLookups = 2;
 
-/** DNS for what has a dot; the system's resolver (hosts file, search domains) for the rest and for what DNS does not know. */
+/** DNS for names with a dot; the system's resolver (hosts file, search domains) for the others and for names that DNS does not know. */
 export function createResolve(): Resolve {
   const resolver = new Resolver({ timeout: 3_000, tries: 2 });
-  const waiting: (() => void)[] = [];
-  let running = 0;
-
-  async function askSystem(name: string): Promise<readonly string[]> {
-    if (running >= systemLookupsAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
-    running += 1;
-    try {
-      return (await lookup(name, { all: true, order: 'verbatim' })).map((found) => found.address);
-    } finally {
-      running -= 1;
-      waiting.shift()?.();
-    }
-  }
+  const systemLookups = createSemaphore(maxSystemLookups);
+  const askSystem = (name: string): Promise<readonly string[]> =>
+    systemLookups.run(async () => (await lookup(name, { all: true, order: 'verbatim' })).map((found) => found.address));
 
   return async (name) => {
     if (!name.includes('.')) return askSystem(name);

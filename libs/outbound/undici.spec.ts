@@ -12,7 +12,7 @@ beforeEach(() => setDefaultCACertificates(trusted));
 
 describeOutbound('undici', (options) => createOutbound({ ...base, ...options }));
 
-describe('the undici door', () => {
+describe('the undici outbound adapter', () => {
   const closers: (() => Promise<void>)[] = [];
   afterEach(async () => {
     for (const close of closers.splice(0).reverse()) await close();
@@ -42,14 +42,24 @@ describe('the undici door', () => {
     ...extra,
   });
 
-  it('uses a connection again', async () => {
+  it('reuses a connection', async () => {
     const server = await up(serveHttp((_request, response) => response.end('x'.repeat(10_000))));
     const outbound = door();
     for (let i = 0; i < 20; i += 1) expect((await outbound.request(get(server.origin))).ok).toBe(true);
     expect(server.connections()).toBe(1);
   });
 
-  it('uses the connection of a redirect again', async () => {
+  it('opens a new connection after an answer with Connection: close', async () => {
+    const server = await up(serveHttp((_request, response) => response.setHeader('connection', 'close').end('ok')));
+    const outbound = door({ limits: { connectionsPerOrigin: 1 } });
+    for (const method of ['GET', 'POST', 'POST', 'GET']) {
+      expect(await outbound.request(get(server.origin, { method }))).toMatchObject({ ok: true });
+    }
+    expect(server.connections()).toBe(4);
+    await server.whenOpen(0);
+  });
+
+  it('reuses the connection of a redirect', async () => {
     const server = await up(
       serveHttp((request, response) => {
         if (request.url === '/') response.writeHead(302, { location: '/end' }).end('moved');
@@ -60,7 +70,7 @@ describe('the undici door', () => {
     expect(server.connections()).toBe(1);
   });
 
-  it('does not use a connection again whose answer was cut or failed', async () => {
+  it('does not reuse a connection whose answer was cut or failed', async () => {
     const server = await up(serveHttp((_request, response) => response.end('x'.repeat(10_000))));
     const outbound = door();
     await outbound.request(get(server.origin, { maxBodyBytes: 10, onBodyLimit: 'cut' }));
@@ -69,7 +79,7 @@ describe('the undici door', () => {
     expect(server.connections()).toBe(3);
   });
 
-  it('uses a connection again whose answer came whole but could not be read', async () => {
+  it('reuses a connection whose answer was received completely but could not be decoded', async () => {
     const server = await up(
       serveHttp((_request, response) => response.setHeader('content-encoding', 'gzip').end('no gzip')),
     );
@@ -79,7 +89,7 @@ describe('the undici door', () => {
     expect(server.connections()).toBe(1);
   });
 
-  /** Answers the first request of each connection, and closes it at the second without a word. */
+  /** Answers the first request of each connection, and closes the connection at the second. */
   function closesAtSecond(): Promise<Loopback> {
     return serveRaw((socket) => {
       let count = 0;
@@ -91,14 +101,14 @@ describe('the undici door', () => {
     });
   }
 
-  it('asks again, once, where a kept connection turns out to be closed', async () => {
+  it('repeats a GET once where a reused connection turns out to be closed', async () => {
     const server = await up(closesAtSecond());
     const outbound = door();
     for (let i = 0; i < 3; i += 1) expect(await outbound.request(get(server.origin))).toMatchObject({ ok: true });
     expect(server.connections()).toBe(3);
   });
 
-  it('does not send a POST twice where a kept connection turns out to be closed', async () => {
+  it('does not repeat a POST where a reused connection turns out to be closed', async () => {
     const server = await up(closesAtSecond());
     const outbound = door();
     await outbound.request(get(server.origin));
@@ -106,7 +116,7 @@ describe('the undici door', () => {
     expect(second).toMatchObject({ ok: false, reason: 'connect_failed', sent: true });
   });
 
-  it('closes the oldest idle connection where there are too many', async () => {
+  it('closes the oldest idle connection above the limit for idle ones', async () => {
     const servers = await Promise.all([0, 1, 2].map(() => up(serveHttp((_request, response) => response.end('ok')))));
     const outbound = door({ limits: { idleConnections: 2 } });
     for (const server of servers) await outbound.request(get(server.origin));
@@ -115,7 +125,89 @@ describe('the undici door', () => {
     expect(servers.map((server) => server.connections())).toEqual([1, 1, 1]);
   });
 
-  it('closes its connections at the end', async () => {
+  it('closes the connections above the limit for idle ones, also where all of them lead to one origin', async () => {
+    const waiting: (() => void)[] = [];
+    const server = await up(
+      serveHttp((_request, response) => {
+        waiting.push(() => response.end('ok'));
+        if (waiting.length === 5) for (const answer of waiting) answer();
+      }),
+    );
+    const outbound = door({ limits: { idleConnections: 2 } });
+    await Promise.all([1, 2, 3, 4, 5].map(() => outbound.request(get(server.origin))));
+    expect(server.connections()).toBe(5);
+    await server.whenOpen(2);
+  });
+
+  it('does not repeat a GET on a new connection that is closed before the answer', async () => {
+    let requests = 0;
+    const server = await up(
+      serveRaw((socket) =>
+        onHead(socket, () => {
+          requests += 1;
+          socket.destroy();
+        }),
+      ),
+    );
+    expect(await door().request(get(server.origin))).toMatchObject({ reason: 'connect_failed', sent: true });
+    expect(requests).toBe(1);
+  });
+
+  it('opens no connection for a request that is aborted during its DNS lookup', async () => {
+    const server = await up(serveHttp((_request, response) => response.end('ok')));
+    const lookup = Promise.withResolvers<readonly string[]>();
+    const asked = Promise.withResolvers<void>();
+    const outbound = door({
+      resolve: () => {
+        asked.resolve();
+        return lookup.promise;
+      },
+    });
+    const caller = new AbortController();
+    const pending = outbound.request(get(`http://named.test:${server.port}/`, { signal: caller.signal }));
+    await asked.promise;
+    caller.abort();
+    expect(await pending).toMatchObject({ reason: 'aborted', sent: false });
+    lookup.resolve(['127.0.0.1']);
+    await outbound.request(get(server.origin));
+    expect(server.connections()).toBe(1);
+  });
+
+  it('frees the connection slot of a request that times out during its DNS lookup', async () => {
+    const server = await up(serveHttp((_request, response) => response.end('ok')));
+    const lookups = [new Promise<readonly string[]>(() => undefined), Promise.resolve(['127.0.0.1'])];
+    const outbound = door({
+      limits: { connectionsPerOrigin: 1 },
+      resolve: () => lookups.shift() ?? Promise.resolve([]),
+    });
+    const url = `http://named.test:${server.port}/`;
+    expect(await outbound.request(get(url, { timeoutMs: 50 }))).toMatchObject({ reason: 'timed_out' });
+    expect(await outbound.request(get(url))).toMatchObject({ ok: true });
+  });
+
+  it('neither sends a request that timed out in the queue nor spends a connection on it', async () => {
+    const paths: (string | undefined)[] = [];
+    const first = Promise.withResolvers<() => void>();
+    const server = await up(
+      serveHttp((request, response) => {
+        paths.push(request.url);
+        if (request.url === '/first') first.resolve(() => response.end('ok'));
+        else response.end('ok');
+      }),
+    );
+    const outbound = door({ limits: { connectionsPerOrigin: 1 } });
+    const pending = outbound.request(get(`${server.origin}/first`));
+    const answerFirst = await first.promise;
+    const late = await outbound.request(get(`${server.origin}/late`, { method: 'POST', body: 'x', timeoutMs: 50 }));
+    expect(late).toMatchObject({ reason: 'timed_out', sent: false });
+    answerFirst();
+    await pending;
+    await outbound.request(get(`${server.origin}/next`));
+    expect(paths).toEqual(['/first', '/next']);
+    expect(server.connections()).toBe(1);
+  });
+
+  it('closes its connections when it is closed', async () => {
     const server = await up(serveHttp((_request, response) => response.end('ok')));
     const outbound = door();
     await Promise.all([1, 2, 3].map(() => outbound.request(get(server.origin))));
@@ -123,7 +215,7 @@ describe('the undici door', () => {
     await server.whenOpen(0);
   });
 
-  it('names itself, unless the caller does', async () => {
+  it('sends its own User-Agent and Accept-Encoding unless the caller sets them', async () => {
     const server = await up(
       serveHttp((request, response) =>
         response.end(`${request.headers['user-agent']} ${request.headers['accept-encoding']}`),
@@ -138,7 +230,7 @@ describe('the undici door', () => {
     expect(await text({ 'User-Agent': 'Mine', 'accept-Encoding': 'identity' })).toBe('Mine identity');
   });
 
-  it('refuses a compressed body that is too long on the wire', async () => {
+  it('refuses a compressed body that is above the limit for bytes on the wire', async () => {
     const server = await up(
       serveHttp((_request, response) => {
         response.setHeader('content-encoding', 'gzip');
@@ -150,7 +242,7 @@ describe('the undici door', () => {
   });
 
   describe('over TLS', () => {
-    it('checks the certificate against the name that was asked for', async () => {
+    it('checks the certificate against the requested host name', async () => {
       setDefaultCACertificates([...trusted, testCertificate]);
       const server = await up(serveHttps((request, response) => response.end(request.headers.host)));
       const outbound = door();
@@ -168,7 +260,7 @@ describe('the undici door', () => {
       }
     });
 
-    it('drops credentials where a redirect leaves TLS', async () => {
+    it('drops credentials where a redirect leads from https to http', async () => {
       setDefaultCACertificates([...trusted, testCertificate]);
       const plain = await up(
         serveHttp((request, response) => response.end(request.headers.authorization ?? 'no credentials')),
@@ -182,7 +274,7 @@ describe('the undici door', () => {
       expect(answer.ok ? new TextDecoder().decode(answer.body) : answer.message).toBe('no credentials');
     });
 
-    it('reaches a secure page through a tunnel, and by a proxy that speaks TLS itself', async () => {
+    it('reaches an https page through a tunnel, and fails where an https proxy refuses one', async () => {
       setDefaultCACertificates([...trusted, testCertificate]);
       const page = await up(serveHttps((_request, response) => response.end('tunnelled')));
       const { connect } = await import('node:net');
@@ -217,7 +309,7 @@ describe('the undici door', () => {
     [{ egressProxyUrl: 'socks5://user:hidden@x' }, 'http://proxy.example.com:3128'],
     [{ trustedHosts: ['mail.test'] }, 'mail.test'],
     [{ trustedHosts: ['mail.test:0'] }, 'mail.test:0'],
-  ])('says what is wrong with its settings: %j', (options, words) => {
+  ])('names the bad entry of its settings: %j', (options, words) => {
     expect(() => createOutbound({ ...base, ...options })).toThrow(TypeError);
     expect(() => createOutbound({ ...base, ...options })).toThrow(words);
     expect(() => createOutbound({ ...base, ...options })).not.toThrow('hidden');

@@ -1,12 +1,12 @@
-/** The clock of one request. */
+/** The time limits of one request, over all its hops. */
 import { Fault } from './failures.js';
 import type { OutboundLimits } from './limits.js';
 
-/** The longest time that a timer of Node.js can hold. */
+/** The longest delay of a Node.js timer. */
 const maxTimerMs = 2_147_483_647;
 
-/** The time and the end of one request, over all its hops: one timer, looked at again whenever it fires. */
-export class Run {
+/** One timer per request: each time it fires, the limit that ends first is checked and the timer is set again. */
+export class RequestDeadline {
   readonly startedAt = performance.now();
   readonly #timeoutMs: number;
   readonly #limits: OutboundLimits;
@@ -16,9 +16,9 @@ export class Run {
   #windowStartedAt: number | null = null;
   #windowBytes = 0;
   #fault: Fault | null = null;
-  /** Ends what the request waits for now. */
+  /** Ends the step that the request waits for now. */
   #stop: ((fault: Fault) => void) | null = null;
-  /** Request bytes may have left. */
+  /** True once request bytes may have reached the other side. */
   sent = false;
 
   constructor(timeoutMs: number, limits: OutboundLimits, signal: AbortSignal | undefined) {
@@ -32,7 +32,7 @@ export class Run {
     }
   }
 
-  /** From now on `stop` is called when the request must end; at once where it already must. */
+  /** Makes `stop` the way to end the current step; calls it at once where the request has already failed. */
   whileWaiting(stop: (fault: Fault) => void): void {
     this.#stop = stop;
     if (this.#fault !== null) stop(this.#fault);
@@ -49,11 +49,11 @@ export class Run {
     this.#windowBytes = 0;
   }
 
-  bytesCame(count: number): void {
+  bytesReceived(count: number): void {
     this.#windowBytes += count;
   }
 
-  end(fault: Fault): void {
+  fail(fault: Fault): void {
     this.#fault ??= fault;
     this.#stop?.(this.#fault);
   }
@@ -64,21 +64,21 @@ export class Run {
     this.#signal?.removeEventListener('abort', this.#onAbort);
   }
 
-  readonly #onAbort = (): void => this.end(new Fault('aborted', 'The request was given up.'));
+  readonly #onAbort = (): void => this.fail(new Fault('aborted', 'The request was given up.'));
 
   readonly #tick = (): void => {
     const now = performance.now();
     const { firstByteMs, trickleWindowMs, trickleBytes } = this.#limits;
     const left = this.startedAt + this.#timeoutMs - now;
     if (left <= 0) {
-      return this.end(new Fault('timed_out', `The answer was not complete within ${seconds(this.#timeoutMs)}.`));
+      return this.fail(new Fault('timed_out', `The answer was not complete within ${seconds(this.#timeoutMs)}.`));
     }
     let next = firstByteMs;
     if (this.#windowStartedAt !== null) {
       next = this.#windowStartedAt + trickleWindowMs - now;
       if (next <= 0) {
         if (this.#windowBytes < trickleBytes) {
-          return this.end(
+          return this.fail(
             new Fault(
               'timed_out',
               `The answer came too slowly: under ${trickleBytes} bytes in ${seconds(trickleWindowMs)}.`,
@@ -91,7 +91,7 @@ export class Run {
     } else if (this.#sentAt !== null) {
       next = this.#sentAt + firstByteMs - now;
       if (next <= 0) {
-        return this.end(new Fault('timed_out', `The server did not begin to answer within ${seconds(firstByteMs)}.`));
+        return this.fail(new Fault('timed_out', `The server did not begin to answer within ${seconds(firstByteMs)}.`));
       }
     }
     this.#timer = setTimeout(this.#tick, Math.ceil(Math.min(left, next)));

@@ -1,6 +1,6 @@
-/** Open connections by origin: idle ones are used again, the latest first; how many there are is bounded, and who comes late waits in line. */
+/** Open connections by origin and proxies. Idle ones are reused, the latest first. Their number is bounded; requests above it wait in order of arrival. */
 
-export interface Pooled {
+export interface PooledConnection {
   /** False once it cannot carry another exchange. */
   readonly alive: boolean;
   close(): void;
@@ -8,8 +8,8 @@ export interface Pooled {
 
 interface Origin<C> {
   readonly idle: C[];
-  /** Connections and permissions to open one. */
-  held: number;
+  /** Open connections plus granted permissions to open one. */
+  reserved: number;
   readonly waiting: Waiter<C>[];
 }
 
@@ -17,7 +17,7 @@ interface Waiter<C> {
   readonly grant: (connection: C | null) => void;
 }
 
-export class Connections<C extends Pooled> {
+export class ConnectionPool<C extends PooledConnection> {
   readonly #origins = new Map<string, Origin<C>>();
   /** Idle connections of all origins, the oldest first. */
   readonly #idle = new Map<C, string>();
@@ -29,7 +29,7 @@ export class Connections<C extends Pooled> {
     this.#maxIdle = maxIdle;
   }
 
-  /** An idle connection, or null where there is none. */
+  /** An idle connection, or null if there is none. */
   takeIdle(key: string): C | null {
     const origin = this.#origins.get(key);
     for (let found = origin?.idle.pop(); found !== undefined; found = origin?.idle.pop()) {
@@ -39,15 +39,15 @@ export class Connections<C extends Pooled> {
     return null;
   }
 
-  /** True: the caller may open a connection, and owes `release` or `leave` for it. */
-  mayOpen(key: string): boolean {
+  /** True: the caller may open a connection, and must call `release` or `remove` for it. */
+  tryReserve(key: string): boolean {
     const origin = this.#originOf(key);
-    if (origin.held >= this.#maxPerOrigin) return false;
-    origin.held += 1;
+    if (origin.reserved >= this.#maxPerOrigin) return false;
+    origin.reserved += 1;
     return true;
   }
 
-  /** Stands in line: `grant` gets a connection, or null for the permission to open one. Returns how to step out of it. */
+  /** Queues the caller: `grant` gets a connection, or null for the permission to open one. Returns the cancellation. */
   wait(key: string, grant: (connection: C | null) => void): () => void {
     const { waiting } = this.#originOf(key);
     const waiter = { grant };
@@ -58,7 +58,7 @@ export class Connections<C extends Pooled> {
     };
   }
 
-  /** Gives a connection back for the next one. A dead one is left to `leave`. */
+  /** Returns a connection for the next request. A closed one is ignored: `remove` is called for it. */
   release(key: string, connection: C): void {
     if (!connection.alive) return;
     const origin = this.#originOf(key);
@@ -71,15 +71,15 @@ export class Connections<C extends Pooled> {
     if (oldest.done !== true) this.#forgetIdle(oldest.value)?.close();
   }
 
-  /** A connection is gone, or was never opened: its place is free. */
-  leave(key: string, connection: C | null): void {
+  /** A connection was closed, or could not be opened (null): its slot is free. */
+  remove(key: string, connection: C | null): void {
     if (connection !== null) this.#forgetIdle(connection);
     const origin = this.#origins.get(key);
     if (origin === undefined) return;
     const next = origin.waiting.shift();
     if (next !== undefined) return next.grant(null);
-    origin.held -= 1;
-    if (origin.held === 0) this.#origins.delete(key);
+    origin.reserved -= 1;
+    if (origin.reserved === 0) this.#origins.delete(key);
   }
 
   #forgetIdle(connection: C): C | null {
@@ -95,7 +95,7 @@ export class Connections<C extends Pooled> {
   #originOf(key: string): Origin<C> {
     let origin = this.#origins.get(key);
     if (origin === undefined) {
-      origin = { idle: [], held: 0, waiting: [] };
+      origin = { idle: [], reserved: 0, waiting: [] };
       this.#origins.set(key, origin);
     }
     return origin;

@@ -1,0 +1,54 @@
+/** The request that undici is given for one hop. */
+import type { Dispatcher } from 'undici';
+import type { Proxy } from './endpoints.js';
+import { Fault } from './failures.js';
+import type { Hop } from './redirects.js';
+
+/** Headers of the connection, not of the request: they are set here or by undici, never by the caller. */
+const connectionHeaders = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'expect',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
+
+/** Known methods in upper case, others as they are. Throws a Fault for methods that are about the connection. */
+export function normalizedMethod(method: string): string {
+  const upper = method.toUpperCase();
+  if (knownMethods.has(upper)) return upper;
+  if (upper === 'CONNECT' || upper === 'TRACE' || upper === 'TRACK') {
+    throw new Fault('protocol_error', `The method ${upper} is not allowed.`);
+  }
+  return method;
+}
+
+/** Without proxies, with a tunnel (https), or with the absolute URL that a proxy needs for plain HTTP. */
+export function dispatchOptions(hop: Hop, proxies: readonly Proxy[], userAgent: string): Dispatcher.DispatchOptions {
+  const headers: string[] = [];
+  let hasUserAgent = false;
+  let hasAcceptEncoding = false;
+  for (const name in hop.headers) {
+    const lower = name.toLowerCase();
+    if (connectionHeaders.has(lower) || (lower === 'proxy-authorization' && proxies.length > 0)) continue;
+    if (lower === 'user-agent') hasUserAgent = true;
+    else if (lower === 'accept-encoding') hasAcceptEncoding = true;
+    headers.push(lower, hop.headers[name] ?? '');
+  }
+  if (!hasUserAgent) headers.push('user-agent', userAgent);
+  if (!hasAcceptEncoding) headers.push('accept-encoding', 'gzip, deflate, br, zstd');
+  let path = hop.url.pathname + hop.url.search;
+  const last = proxies.at(-1);
+  if (last !== undefined && hop.url.protocol === 'http:') {
+    path = hop.url.origin + path;
+    if (last.authorization !== null) headers.push('proxy-authorization', last.authorization);
+  }
+  return { path, method: hop.method, headers, body: hop.body ?? null };
+}
