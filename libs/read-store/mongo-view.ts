@@ -3,6 +3,7 @@
  * its checkpoint. All in one collection, so that a rename moves them together.
  */
 import { mongo } from 'mongoose';
+import { sleep } from '#concurrency/sleep';
 import { unavailable } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
 import { toIndexKeys } from './mongo-query.js';
