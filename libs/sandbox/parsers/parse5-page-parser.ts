@@ -3,138 +3,26 @@
  * one walk over them writes the flat tables.
  */
 import { parse, parseFragment } from 'parse5';
-import type { Token, TreeAdapter, TreeAdapterTypeMap } from 'parse5';
+import type { TreeAdapter, TreeAdapterTypeMap } from 'parse5';
 import { CpuDeadline } from '../guest/deadline.js';
 import { headerLength, headerWords, namelessAttribute, rowKinds } from './flat-page.js';
 import type { FlatPage } from './flat-page.js';
 import { asPreformatted, decodeBody, PageTooComplex } from './page-parser.js';
 import type { PageLimits, PageParser } from './page-parser.js';
 import { parseXmlDocument } from './xml-page-parser.js';
+import {
+  svgNamespace,
+  mathNamespace,
+  noAttributes,
+  columns,
+  refuseDepth,
+  appendChild,
+  insertBefore,
+  detach,
+} from './parse5-columns.js';
+import { RowIndex } from './row-index.js';
 
-type Attributes = Token.Attribute[];
 type TreeMap = TreeAdapterTypeMap<number, number, number, number, number, number, number, number, number, number>;
-
-const svgNamespace = 'http://www.w3.org/2000/svg';
-const mathNamespace = 'http://www.w3.org/1998/Math/MathML';
-const noAttributes: Attributes = [];
-
-/** The tree while it grows. Node 0 is nobody, so that 0 can mean "none". */
-class Columns {
-  capacity = 1 << 14;
-  count = 1;
-  kind = new Uint8Array(this.capacity);
-  name = new Int32Array(this.capacity);
-  parent = new Int32Array(this.capacity);
-  first = new Int32Array(this.capacity);
-  last = new Int32Array(this.capacity);
-  previous = new Int32Array(this.capacity);
-  next = new Int32Array(this.capacity);
-  depth = new Int32Array(this.capacity);
-  /** What a text, comment or doctype says. */
-  data: string[] = [''];
-  attributes: Attributes[] = [noAttributes];
-  names = new Map<string, number>();
-  namespaces: string[] = [''];
-  templates = new Map<number, number>();
-  isQuirks = false;
-  elements = 0;
-
-  reset(): void {
-    this.first.fill(0, 0, this.count);
-    this.last.fill(0, 0, this.count);
-    this.parent.fill(0, 0, this.count);
-    this.depth.fill(0, 0, this.count);
-    this.count = 1;
-    this.elements = 0;
-    this.data = [''];
-    this.attributes = [noAttributes];
-    this.names = new Map();
-    this.namespaces = [''];
-    this.templates = new Map();
-    this.isQuirks = false;
-    // A huge page must not keep its columns for the rest of the worker's life.
-    if (this.capacity > 1 << 18) Object.assign(this, new Columns());
-  }
-
-  add(kind: number, name: number, data: string, attributes: Attributes, namespace: string): number {
-    const node = this.count;
-    if (node === this.capacity) this.#grow();
-    this.count = node + 1;
-    this.kind[node] = kind;
-    this.name[node] = name;
-    this.data.push(data);
-    this.attributes.push(attributes);
-    this.namespaces.push(namespace);
-    return node;
-  }
-
-  nameOf(name: string): number {
-    let id = this.names.get(name);
-    if (id === undefined) {
-      id = this.names.size;
-      this.names.set(name, id);
-    }
-    return id;
-  }
-
-  #grow(): void {
-    this.capacity *= 2;
-    const kind = new Uint8Array(this.capacity);
-    kind.set(this.kind);
-    this.kind = kind;
-    for (const column of ['name', 'parent', 'first', 'last', 'previous', 'next', 'depth'] as const) {
-      const grown = new Int32Array(this.capacity);
-      grown.set(this[column]);
-      this[column] = grown;
-    }
-  }
-}
-
-const columns = new Columns();
-
-function refuseDepth(limits: PageLimits): never {
-  throw new PageTooComplex(`nests its elements more than ${limits.depth} deep`);
-}
-
-function setDepth(node: number, parent: number, limits: PageLimits): void {
-  const depth = (columns.depth[parent] ?? 0) + 1;
-  columns.depth[node] = depth;
-  if (depth > limits.depth) refuseDepth(limits);
-}
-
-function appendChild(parent: number, node: number, limits: PageLimits): void {
-  const last = columns.last[parent] ?? 0;
-  columns.parent[node] = parent;
-  columns.previous[node] = last;
-  columns.next[node] = 0;
-  if (last === 0) columns.first[parent] = node;
-  else columns.next[last] = node;
-  columns.last[parent] = node;
-  setDepth(node, parent, limits);
-}
-
-function insertBefore(parent: number, node: number, reference: number, limits: PageLimits): void {
-  const previous = columns.previous[reference] ?? 0;
-  columns.parent[node] = parent;
-  columns.previous[node] = previous;
-  columns.next[node] = reference;
-  columns.previous[reference] = node;
-  if (previous === 0) columns.first[parent] = node;
-  else columns.next[previous] = node;
-  setDepth(node, parent, limits);
-}
-
-function detach(node: number): void {
-  const parent = columns.parent[node] ?? 0;
-  if (parent === 0) return;
-  const previous = columns.previous[node] ?? 0;
-  const next = columns.next[node] ?? 0;
-  if (previous === 0) columns.first[parent] = next;
-  else columns.next[previous] = next;
-  if (next === 0) columns.last[parent] = previous;
-  else columns.previous[next] = previous;
-  columns.parent[node] = 0;
-}
 
 function elementName(tagName: string, namespace: string): string {
   if (namespace === svgNamespace) return `svg ${tagName}`;
@@ -214,40 +102,6 @@ function treeAdapter(limits: PageLimits): TreeAdapter<TreeMap> {
     setNodeSourceCodeLocation: () => undefined,
     updateNodeSourceCodeLocation: () => undefined,
   };
-}
-
-/** Rows by key, keys in the order of their first appearance. */
-class RowIndex {
-  readonly keys = new Map<string, number>();
-  readonly #rows: number[][] = [];
-  count = 0;
-
-  add(key: string, row: number): void {
-    let at = this.keys.get(key);
-    if (at === undefined) {
-      at = this.#rows.length;
-      this.keys.set(key, at);
-      this.#rows.push([]);
-    }
-    const rows = this.#rows[at] ?? [];
-    if (rows[rows.length - 1] === row) return;
-    rows.push(row);
-    this.count += 1;
-  }
-
-  /** Writes start (keys + 1) and rows; returns where it ended. */
-  write(tables: Int32Array, at: number): number {
-    let next = at + this.#rows.length + 1;
-    let written = 0;
-    let start = at;
-    for (const rows of this.#rows) {
-      tables[start++] = written;
-      for (const row of rows) tables[next++] = row;
-      written += rows.length;
-    }
-    tables[start] = written;
-    return next;
-  }
 }
 
 const whiteSpace = /[\t\n\f\r ]+/;

@@ -17,7 +17,8 @@ import {
   isElementName,
   svgNamespace,
 } from './names.js';
-import { cloneOf, makeNode, mixIn, Node, parentMembers } from './nodes.js';
+import { cloneOf, makeNode, Node } from './nodes.js';
+import { mixIn, parentMembers } from './parent-members.js';
 import { parseDocument } from './parse-markup.js';
 import { byAttribute, byClass, byId, byTag, byTagNS } from './queries.js';
 import { selectAll, selectFirst } from './selectors.js';

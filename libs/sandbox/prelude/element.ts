@@ -28,7 +28,8 @@ import {
   localName,
   partsOf,
 } from './names.js';
-import { childMembers, mixIn, Node, parentMembers, tagNameOf } from './nodes.js';
+import { Node, tagNameOf } from './nodes.js';
+import { childMembers, mixIn, parentMembers } from './parent-members.js';
 import { namespacesAround, parseFragment, parseXmlInside } from './parse-markup.js';
 import { byClass, byTag, byTagNS, selecting } from './queries.js';
 import { focusMembers } from './reflection.js';

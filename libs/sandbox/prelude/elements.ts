@@ -15,26 +15,15 @@ import {
   labelledMembers,
   listedControls,
   nameControls,
-  optionMembers,
-  selectMembers,
   textAreaMembers,
 } from './form-members.js';
+import { optionMembers, selectMembers } from './select-members.js';
 import type { HTMLCollection } from './lists.js';
 import { liveCollection } from './lists.js';
 import type { NodeClass } from './nodes.js';
 import { htmlNamespace, mathNamespace, partsOfName, svgNamespace } from './names.js';
-import {
-  CDATASection,
-  Comment,
-  DocumentFragment,
-  DocumentType,
-  Node,
-  numberOf,
-  ProcessingInstruction,
-  tag,
-  Text,
-  write,
-} from './nodes.js';
+import { Node, numberOf, tag, write } from './nodes.js';
+import { CDATASection, Comment, DocumentFragment, DocumentType, ProcessingInstruction, Text } from './node-kinds.js';
 import {
   doubleOf,
   globalMembers,

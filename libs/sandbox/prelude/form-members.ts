@@ -1,16 +1,7 @@
-/** Forms and their controls: values as the page gives them, until code sets others. */
-import {
-  currentChecks,
-  currentSelection,
-  currentValues,
-  isCheckedNow,
-  isDisabled,
-  isSelectedOption,
-  optionsOf,
-  selectedOptionsOf,
-} from './element-state.js';
+/** Forms, inputs and text areas: values as the page gives them, until code sets others. */
+import { currentChecks, currentSelection, currentValues, isCheckedNow, isDisabled } from './element-state.js';
 import type { HTMLCollection, NodeList } from './lists.js';
-import { controlsCollection, liveCollection, namedControl, staticList } from './lists.js';
+import { controlsCollection, namedControl, staticList } from './lists.js';
 import { lazyModule } from './lazy-modules.js';
 import { NodeMap } from './node-map.js';
 import { numberOf, tag, write } from './nodes.js';
@@ -31,7 +22,7 @@ export function formOf(node: number): number {
   return -1;
 }
 
-function controlsOf(form: number): number[] {
+export function controlsOf(form: number): number[] {
   const inside = selectAll(form, listedControls).filter((control) => formOf(control) === form);
   const id = getAttribute(form, 'id');
   if (id === null || id === '') return inside;
@@ -274,93 +265,6 @@ export const textAreaMembers = {
   },
 };
 
-function optionText(option: number): string {
-  return textOf(option)
-    .replace(/[\t\n\f\r ]+/g, ' ')
-    .replace(/^ | $/g, '');
-}
-
-function optionValue(option: number): string {
-  return getAttribute(option, 'value') ?? optionText(option);
-}
-
-export const selectMembers = {
-  get options(): HTMLCollection {
-    return liveCollection(numberOf(this), optionsOf);
-  },
-  get selectedOptions(): HTMLCollection {
-    return liveCollection(numberOf(this), selectedOptionsOf);
-  },
-  get selectedIndex(): number {
-    const [first] = selectedOptionsOf(numberOf(this));
-    return first === undefined ? -1 : optionsOf(numberOf(this)).indexOf(first);
-  },
-  set selectedIndex(index: unknown) {
-    const option = optionsOf(numberOf(this))[Number(index)];
-    currentSelection.set(numberOf(this), option === undefined ? [] : [option]);
-  },
-  get value(): string {
-    const [first] = selectedOptionsOf(numberOf(this));
-    return first === undefined ? '' : optionValue(first);
-  },
-  set value(value: unknown) {
-    const option = optionsOf(numberOf(this)).find((each) => optionValue(each) === String(value));
-    currentSelection.set(numberOf(this), option === undefined ? [] : [option]);
-  },
-  get length(): number {
-    return optionsOf(numberOf(this)).length;
-  },
-  get type(): string {
-    return getAttribute(numberOf(this), 'multiple') === null ? 'select-one' : 'select-multiple';
-  },
-  item(index: number): object | null {
-    return wrap(optionsOf(numberOf(this))[index] ?? -1);
-  },
-};
-
-function selectOf(option: number): number {
-  for (let up = parentElementOf(option); up >= 0; up = parentElementOf(up)) if (tag(up) === 'select') return up;
-  return -1;
-}
-
-export const optionMembers = {
-  get value(): string {
-    return optionValue(numberOf(this));
-  },
-  set value(value: unknown) {
-    write(numberOf(this), 'value', value);
-  },
-  get text(): string {
-    return optionText(numberOf(this));
-  },
-  get label(): string {
-    return getAttribute(numberOf(this), 'label') ?? optionText(numberOf(this));
-  },
-  set label(value: unknown) {
-    write(numberOf(this), 'label', value);
-  },
-  get selected(): boolean {
-    const option = numberOf(this);
-    const select = selectOf(option);
-    return select >= 0 ? selectedOptionsOf(select).includes(option) : isSelectedOption(option);
-  },
-  set selected(value: unknown) {
-    const select = selectOf(numberOf(this));
-    if (select < 0) return;
-    const others = selectedOptionsOf(select).filter((option) => option !== numberOf(this));
-    const isMultiple = getAttribute(select, 'multiple') !== null;
-    currentSelection.set(select, value ? [...(isMultiple ? others : []), numberOf(this)] : others);
-  },
-  get index(): number {
-    const select = selectOf(numberOf(this));
-    return select < 0 ? 0 : optionsOf(select).indexOf(numberOf(this));
-  },
-  get form(): object | null {
-    const select = selectOf(numberOf(this));
-    return select < 0 ? null : wrap(formOf(select));
-  },
-};
-
 export const formMembers = {
   get elements(): HTMLCollection {
     return controlsCollection(numberOf(this), controlsOf);
@@ -414,66 +318,3 @@ export function nameControls(form: object): void {
     }
   }
 }
-
-/** The entries that a form would send, in order. */
-function formEntries(form: number): [string, string][] {
-  const entries: [string, string][] = [];
-  for (const control of controlsOf(form)) {
-    const name = getAttribute(control, 'name') ?? '';
-    const type = inputType(control);
-    if (name === '' || isDisabled(control) || /^(?:button|output|fieldset|object)$/.test(tag(control))) continue;
-    if (tag(control) === 'select') {
-      for (const option of selectedOptionsOf(control))
-        if (!isDisabled(option)) entries.push([name, optionValue(option)]);
-      continue;
-    }
-    if (tag(control) === 'input' && /^(?:submit|reset|button|image|file)$/.test(type)) continue;
-    const object = wrap(control) as { value?: unknown; checked?: unknown };
-    if ((type === 'checkbox' || type === 'radio') && object.checked !== true) continue;
-    if (typeof object.value === 'string') entries.push([name, object.value]);
-  }
-  return entries;
-}
-
-export class FormData {
-  #entries: [string, string][];
-  constructor(form?: unknown) {
-    this.#entries = form === undefined || form === null ? [] : formEntries(numberOf(form));
-  }
-  append(name: unknown, value: unknown): void {
-    this.#entries.push([String(name), String(value)]);
-  }
-  delete(name: unknown): void {
-    this.#entries = this.#entries.filter(([key]) => key !== String(name));
-  }
-  get(name: unknown): string | null {
-    return this.#entries.find(([key]) => key === String(name))?.[1] ?? null;
-  }
-  getAll(name: unknown): string[] {
-    return this.#entries.filter(([key]) => key === String(name)).map(([, value]) => value);
-  }
-  has(name: unknown): boolean {
-    return this.#entries.some(([key]) => key === String(name));
-  }
-  set(name: unknown, value: unknown): void {
-    this.delete(name);
-    this.append(name, value);
-  }
-  forEach(visit: (value: string, name: string, data: FormData) => void): void {
-    for (const [name, value] of this.#entries) visit(value, name, this);
-  }
-  entries(): IterableIterator<[string, string]> {
-    return this.#entries.values();
-  }
-  *keys(): Generator<string> {
-    for (const [name] of this.#entries) yield name;
-  }
-  *values(): Generator<string> {
-    for (const [, value] of this.#entries) yield value;
-  }
-  [Symbol.iterator](): IterableIterator<[string, string]> {
-    return this.entries();
-  }
-}
-
-// Tables --------------------------------------------------------------------------------------------------------------

@@ -1,19 +1,16 @@
-/** The DOM's node classes, as far as all elements share them. */
+/** `Node`, the class under all nodes of the DOM. */
 import { baseUrl } from './addresses.js';
 import { domError } from './dom-exception.js';
-import type { HTMLCollection, NodeList } from './lists.js';
-import { liveCollection, liveNodes, oncePerNode, staticList } from './lists.js';
-import { addDocument, documentOf, factsOf, isXmlNode, setOwner, takeOut } from './documents.js';
+import type { NodeList } from './lists.js';
+import { liveNodes, oncePerNode } from './lists.js';
+import { addDocument, documentOf, factsOf, isXmlNode, takeOut } from './documents.js';
 import { EventTarget } from './event-target.js';
 import { lazyModule } from './lazy-modules.js';
-import { gathered, insertBeside, insertInto, replaceAll, replaceBy, replaceNode } from './mutations.js';
+import { insertInto, replaceAll, replaceNode } from './mutations.js';
 import { htmlNamespace, partsOf } from './names.js';
-import { asDomError, byId, selecting } from './queries.js';
-import { select, selectFirst } from './selectors.js';
 import {
   attributesOf,
   cdataKind,
-  childElementsOf,
   commentKind,
   containsNode,
   createNode,
@@ -26,8 +23,6 @@ import {
   fragmentKind,
   insertNode,
   instructionKind,
-  isElement,
-  isTextual,
   isXml,
   kind,
   lastChild,
@@ -36,21 +31,19 @@ import {
   parentElementOf,
   parentOf,
   previousSibling,
-  replaceData,
   setAttribute,
   setData,
   setTemplateContent,
   tagOf,
-  tellSplit,
   templateContent,
   textKind,
   textOf,
 } from './tree.js';
-import { childNodesOf, nextElement, previousElement, rootOf } from './tree-walks.js';
-import { adopt, wrap } from './wrappers.js';
+import { childNodesOf, rootOf } from './tree-walks.js';
+import { wrap } from './wrappers.js';
 
 /** Thrown to by constructors that code may not call. */
-const illegal = (): never => {
+export const illegal = (): never => {
   throw new TypeError('Illegal constructor');
 };
 
@@ -63,7 +56,6 @@ const rare = lazyModule('node-extras');
 const construct = Reflect.construct;
 const noArguments: never[] = [];
 const childNodes = oncePerNode(liveNodes, childNodesOf);
-const childElements = oncePerNode(liveCollection, (node) => childElementsOf(node));
 
 export class Node {
   static readonly ELEMENT_NODE = 1;
@@ -283,10 +275,6 @@ function isEqual(left: number, right: number): boolean {
   );
 }
 
-function toNodes(items: readonly unknown[]): number[] {
-  return items.map((item) => (item instanceof Node ? Node.numberOf(item) : createNode(textKind, 0, String(item))));
-}
-
 export function cloneOf(node: number, isDeep: boolean): number {
   const what = kind(node);
   const isNamed = what === elementKind;
@@ -300,206 +288,10 @@ export function cloneOf(node: number, isDeep: boolean): number {
   return clone;
 }
 
-// Queries -------------------------------------------------------------------------------------------------------------
-
-interface ParentMembers {
-  readonly children: HTMLCollection;
-  readonly childElementCount: number;
-  readonly firstElementChild: object | null;
-  readonly lastElementChild: object | null;
-  querySelector(selector: unknown): object | null;
-  querySelectorAll(selector: unknown): NodeList;
-  append(...items: unknown[]): void;
-  prepend(...items: unknown[]): void;
-  replaceChildren(...items: unknown[]): void;
-}
-
-/** What elements, documents and fragments have in common. */
-export const parentMembers: ParentMembers & ThisType<Node> = {
-  get children(): HTMLCollection {
-    return childElements(Node.numberOf(this));
-  },
-  get childElementCount(): number {
-    return childElementsOf(Node.numberOf(this)).length;
-  },
-  get firstElementChild(): object | null {
-    const child = firstChild(Node.numberOf(this));
-    return wrap(child < 0 || isElement(child) ? child : nextElement(child));
-  },
-  get lastElementChild(): object | null {
-    const child = lastChild(Node.numberOf(this));
-    return wrap(child < 0 || isElement(child) ? child : previousElement(child));
-  },
-  querySelector(selector) {
-    const node = Node.numberOf(this);
-    // No closure: scripts call this for each card and row of a page.
-    try {
-      return wrap(selectFirst(node, String(selector)));
-    } catch (thrown) {
-      throw asDomError(thrown);
-    }
-  },
-  querySelectorAll(selector) {
-    const node = Node.numberOf(this);
-    return staticList(selecting(() => select(node, String(selector))));
-  },
-  append(...items) {
-    if (items.length > 0) insertInto(Node.numberOf(this), gathered(toNodes(items)), -1);
-  },
-  prepend(...items) {
-    const parent = Node.numberOf(this);
-    if (items.length > 0) insertInto(parent, gathered(toNodes(items)), firstChild(parent));
-  },
-  replaceChildren(...items) {
-    replaceAll(Node.numberOf(this), items.length === 0 ? -1 : gathered(toNodes(items)));
-  },
-};
-
-/** What can stand beside siblings. */
-export const childMembers: Record<'before' | 'after' | 'replaceWith' | 'remove', (...items: unknown[]) => void> &
-  ThisType<Node> = {
-  before(...items: unknown[]) {
-    insertBeside(Node.numberOf(this), toNodes(items), true);
-  },
-  after(...items: unknown[]) {
-    insertBeside(Node.numberOf(this), toNodes(items), false);
-  },
-  replaceWith(...items: unknown[]) {
-    replaceBy(Node.numberOf(this), toNodes(items));
-  },
-  remove() {
-    takeOut(Node.numberOf(this));
-  },
-};
-
-export function mixIn(target: object, members: object): void {
-  for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(members))) {
-    Object.defineProperty(target, name, { ...descriptor, enumerable: false });
-  }
-}
-
-// The kinds of nodes --------------------------------------------------------------------------------------------------
-
-/** An offset within a text of this length. */
-function offsetIn(length: number, offset: unknown): number {
-  const at = Number(offset) >>> 0;
-  if (at > length) throw domError('IndexSizeError', `The offset ${at} is larger than the node's length (${length}).`);
-  return at;
-}
-
-export class CharacterData extends Node {
-  get data(): string {
-    return dataOf(Node.numberOf(this));
-  }
-  set data(value: unknown) {
-    setData(Node.numberOf(this), value === null ? '' : String(value));
-  }
-  get length(): number {
-    return this.data.length;
-  }
-  substringData(offset: unknown, count: unknown): string {
-    const from = offsetIn(this.length, offset);
-    return this.data.slice(from, from + (Number(count) >>> 0));
-  }
-  appendData(text: unknown): void {
-    this.replaceData(this.length, 0, text);
-  }
-  deleteData(offset: unknown, count: unknown): void {
-    this.replaceData(offset, count, '');
-  }
-  insertData(offset: unknown, text: unknown): void {
-    this.replaceData(offset, 0, text);
-  }
-  replaceData(offset: unknown, count: unknown, text: unknown): void {
-    replaceData(Node.numberOf(this), offsetIn(this.length, offset), Number(count) >>> 0, String(text));
-  }
-  get nextElementSibling(): object | null {
-    return wrap(nextElement(Node.numberOf(this)));
-  }
-  get previousElementSibling(): object | null {
-    return wrap(previousElement(Node.numberOf(this)));
-  }
-}
-mixIn(CharacterData.prototype, childMembers);
-
 /** For `new Text()` and its like: the node comes before its object. */
 export function makeNode(nodeKind: number, data: unknown): void {
   nodeInMaking = createNode(nodeKind, 0, data === undefined ? '' : String(data));
 }
-
-export class Text extends CharacterData {
-  constructor(data?: unknown) {
-    makeNode(textKind, data);
-    super();
-    adopt(Node.numberOf(this), this);
-  }
-  get wholeText(): string {
-    let node = Node.numberOf(this);
-    for (let up = previousSibling(node); up >= 0 && isTextual(kind(up)); up = previousSibling(node)) node = up;
-    let text = '';
-    for (; node >= 0 && isTextual(kind(node)); node = nextSibling(node)) text += dataOf(node);
-    return text;
-  }
-  splitText(offset: unknown): object | null {
-    const from = offsetIn(this.length, offset);
-    const node = Node.numberOf(this);
-    const rest = createNode(textKind, 0, this.data.slice(from));
-    setOwner(rest, documentOf(node));
-    const parent = parentOf(node);
-    if (parent >= 0) {
-      insertNode(parent, rest, nextSibling(node));
-      tellSplit(node, from, rest);
-    }
-    replaceData(node, from, this.length, '');
-    return wrap(rest);
-  }
-}
-
-export class CDATASection extends Text {
-  constructor() {
-    illegal();
-    super();
-  }
-}
-
-export class ProcessingInstruction extends CharacterData {
-  get target(): string {
-    return nameText(tagOf(Node.numberOf(this)));
-  }
-}
-
-export class Comment extends CharacterData {
-  constructor(data?: unknown) {
-    makeNode(commentKind, data);
-    super();
-    adopt(Node.numberOf(this), this);
-  }
-}
-
-export class DocumentType extends Node {
-  get name(): string {
-    return doctypeParts(Node.numberOf(this))[0];
-  }
-  get publicId(): string {
-    return doctypeParts(Node.numberOf(this))[1];
-  }
-  get systemId(): string {
-    return doctypeParts(Node.numberOf(this))[2];
-  }
-}
-mixIn(DocumentType.prototype, childMembers);
-
-export class DocumentFragment extends Node {
-  constructor() {
-    makeNode(fragmentKind, '');
-    super();
-    adopt(Node.numberOf(this), this);
-  }
-  getElementById(id: unknown): object | null {
-    return wrap(byId(Node.numberOf(this), String(id)));
-  }
-}
-mixIn(DocumentFragment.prototype, parentMembers);
 
 export function tag(node: number): string {
   return nameText(tagOf(node));

@@ -1,16 +1,14 @@
-/** `Range`, `StaticRange` and `Selection`: places in the tree and the text between them. */
-import { documentOf, setOwner, takeOut } from './documents.js';
+/** `Range` and `StaticRange`: places in the tree and what lies between them. */
+import { takeOut, isXmlNode } from './documents.js';
 import { domError, noLayout } from './dom-exception.js';
 import { follow } from './live.js';
 import { insertInto, replaceAll } from './mutations.js';
 import { htmlNamespace, localName, partsOf } from './names.js';
-import { cloneOf, Node } from './nodes.js';
+import { Node } from './nodes.js';
 import { namespacesAround, parseFragment, parseXmlInside } from './parse-markup.js';
-import { isXmlNode } from './documents.js';
 import {
   commentKind,
   containsNode,
-  createNode,
   dataOf,
   doctypeKind,
   documentKind,
@@ -23,49 +21,12 @@ import {
   kind,
   nextSibling,
   parentOf,
-  previousSibling,
-  replaceData,
 } from './tree.js';
-import { childNodesOf, compareOrder, rootOf } from './tree-walks.js';
+import { childNodesOf, rootOf } from './tree-walks.js';
 import { wrap } from './wrappers.js';
-
-interface Point {
-  node: number;
-  offset: number;
-}
-
-function isData(node: number): boolean {
-  const what = kind(node);
-  return isTextual(what) || what === commentKind || what === instructionKind;
-}
-
-function lengthOf(node: number): number {
-  if (kind(node) === doctypeKind) return 0;
-  return isData(node) ? dataOf(node).length : childNodesOf(node).length;
-}
-
-function indexOf(node: number): number {
-  let index = 0;
-  for (let before = previousSibling(node); before >= 0; before = previousSibling(before)) index++;
-  return index;
-}
-
-/** The child of `ancestor` that holds a node. */
-function childHolding(ancestor: number, node: number): number {
-  let child = node;
-  while (child >= 0 && parentOf(child) !== ancestor) child = parentOf(child);
-  return child;
-}
-
-/** -1, 0 or 1; both in one tree. */
-function compare(left: Point, right: Point): number {
-  if (left.node === right.node) return Math.sign(left.offset - right.offset);
-  if (containsNode(left.node, right.node)) {
-    return indexOf(childHolding(left.node, right.node)) < left.offset ? 1 : -1;
-  }
-  if (containsNode(right.node, left.node)) return -compare(right, left);
-  return compareOrder(left.node, right.node);
-}
+import type { Point, Points } from './range-points.js';
+import { isData, lengthOf, indexOf, compare, commonAncestor } from './range-points.js';
+import { contents, remove } from './range-contents.js';
 
 function checkedPoint(object: unknown, given: unknown): Point {
   const node = Node.numberOf(object);
@@ -106,11 +67,6 @@ export class AbstractRange {
   get [Symbol.toStringTag](): string {
     return this.constructor.name;
   }
-}
-
-interface Points {
-  start: Point;
-  end: Point;
 }
 
 const points = new WeakMap<object, Points>();
@@ -310,93 +266,6 @@ function setPoint(range: Range, end: keyof Points, point: Point): void {
   own[end] = point;
   const isApart = rootOf(own.start.node) !== rootOf(own.end.node);
   if (isApart || compare(own.start, own.end) > 0) own[end === 'start' ? 'end' : 'start'] = { ...point };
-}
-
-function commonAncestor({ start, end }: Points): number {
-  let node = start.node;
-  while (!containsNode(node, end.node)) node = parentOf(node);
-  return node;
-}
-
-/** The part of a text that lies between two offsets, as a node of its own. */
-function textPart(node: number, from: number, to: number, isTaken: boolean): number {
-  const part = cloneOf(node, false);
-  replaceData(part, 0, -1, dataOf(node).slice(from, to));
-  if (isTaken) replaceData(node, from, to - from, '');
-  return part;
-}
-
-/** What is between two places as a fragment, copied or taken out. */
-function contents(own: Points, isTaken: boolean): number {
-  const start = { ...own.start };
-  const end = { ...own.end };
-  const fragment = createNode(fragmentKind, 0, '');
-  setOwner(fragment, documentOf(start.node));
-  if (start.node === end.node && start.offset === end.offset) return fragment;
-  if (start.node === end.node && isData(start.node)) {
-    insertInto(fragment, textPart(start.node, start.offset, end.offset, isTaken), -1);
-    if (isTaken) own.end = { ...own.start };
-    return fragment;
-  }
-  const ancestor = commonAncestor({ start, end });
-  const first = containsNode(start.node, end.node) ? -1 : childHolding(ancestor, start.node);
-  const last = containsNode(end.node, start.node) ? -1 : childHolding(ancestor, end.node);
-  const from = first >= 0 ? indexOf(first) + 1 : start.offset;
-  const to = last >= 0 ? indexOf(last) : end.offset;
-  const whole = childNodesOf(ancestor).slice(from, to);
-  if (whole.some((child) => kind(child) === doctypeKind)) {
-    throw domError('HierarchyRequestError', 'A doctype cannot be in a fragment.');
-  }
-  let left: Point = start;
-  if (isTaken && first >= 0) {
-    let node = start.node;
-    while (parentOf(node) >= 0 && !containsNode(parentOf(node), end.node)) node = parentOf(node);
-    left = { node: parentOf(node), offset: indexOf(node) + 1 };
-  }
-  const partOf = (child: number, inner: Points): void => {
-    if (isData(child)) {
-      const to_ = inner.end.node === child ? inner.end.offset : lengthOf(child);
-      insertInto(fragment, textPart(child, inner.start.offset, to_, isTaken), -1);
-      return;
-    }
-    const clone = cloneOf(child, false);
-    insertInto(fragment, clone, -1);
-    insertInto(clone, contents(inner, isTaken), -1);
-  };
-  if (first >= 0) partOf(first, { start, end: { node: first, offset: lengthOf(first) } });
-  for (const child of whole) insertInto(fragment, isTaken ? child : cloneOf(child, true), -1);
-  if (last >= 0) partOf(last, { start: { node: last, offset: 0 }, end });
-  if (isTaken) Object.assign(own, { start: { ...left }, end: { ...left } });
-  return fragment;
-}
-
-function remove(own: Points): void {
-  const { start, end } = { start: { ...own.start }, end: { ...own.end } };
-  if (start.node === end.node && isData(start.node)) {
-    return replaceData(start.node, start.offset, end.offset - start.offset, '');
-  }
-  const root = rootOf(start.node);
-  const gone: number[] = [];
-  for (let node = root; node >= 0; node = following(node, root)) {
-    const parent = parentOf(node);
-    if (parent < 0 || gone.includes(parent)) {
-      if (parent >= 0) gone.push(node);
-      continue;
-    }
-    const at = { node: parent, offset: indexOf(node) };
-    if (compare(at, start) >= 0 && compare({ node: parent, offset: at.offset + 1 }, end) <= 0) gone.push(node);
-  }
-  const tops = gone.filter((node) => !gone.includes(parentOf(node)));
-  let left: Point = start;
-  if (!containsNode(start.node, end.node)) {
-    let node = start.node;
-    while (parentOf(node) >= 0 && !containsNode(parentOf(node), end.node)) node = parentOf(node);
-    left = { node: parentOf(node), offset: indexOf(node) + 1 };
-  }
-  if (isData(start.node)) replaceData(start.node, start.offset, lengthOf(start.node) - start.offset, '');
-  for (const node of tops) takeOut(node);
-  if (isData(end.node)) replaceData(end.node, 0, end.offset, '');
-  Object.assign(own, { start: { ...left }, end: { ...left } });
 }
 
 function insertAt(range: Range, node: number): void {

@@ -7,25 +7,25 @@ import { domError, noLayout } from './dom-exception.js';
 import { Element, MathMLElement, SVGElement, SVGSVGElement } from './element.js';
 import { atob, btoa, structuredClone, TextDecoder, TextEncoder } from './encoding.js';
 import { EventTarget } from './event-target.js';
-import { FormData } from './form-members.js';
+import { FormData } from './form-data.js';
 import { lazyModule } from './lazy-modules.js';
 import { DOMTokenList, HTMLCollection, HTMLFormControlsCollection, NodeList, RadioNodeList } from './lists.js';
+import { Node, numberOf } from './nodes.js';
 import {
   CDATASection,
   CharacterData,
   Comment,
   DocumentFragment,
   DocumentType,
-  Node,
-  numberOf,
   ProcessingInstruction,
   Text,
-} from './nodes.js';
+} from './node-kinds.js';
 import { parseDocument, parseXmlDocument } from './parse-markup.js';
 import { escapeIdentifier } from './queries.js';
 import { setTarget } from './simple-pseudo-classes.js';
 import { addTraversal, NodeFilter, TreeWalker } from './traversal.js';
-import { URL, URLSearchParams } from './url.js';
+import { URL } from './url.js';
+import { URLSearchParams } from './url-search-params.js';
 import { wrap } from './wrappers.js';
 
 class DOMParser {
