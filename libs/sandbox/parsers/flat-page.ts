@@ -1,7 +1,7 @@
 /**
  * A parsed page as flat tables, the one form in which it enters the sandbox. Rows are nodes in document order; the
  * contents of `template` elements follow the document as rows of their own. The guest reads them as they are
- * (`prelude/tree.ts`), so a parser needs to produce nothing but this.
+ * (`prelude/flat-tables.ts`), so a parser needs to produce nothing but this.
  */
 
 export const rowKinds = {

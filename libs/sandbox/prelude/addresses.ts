@@ -1,6 +1,7 @@
 /** The address of the document, and what is relative to it. */
 import { selectFirst } from './selectors.js';
-import { getAttribute, versionOf } from './tree.js';
+import { getAttribute } from './attribute-values.js';
+import { versionOf } from './tree.js';
 import { URL } from './url.js';
 
 let readDocumentUrl: () => string = () => 'about:blank';

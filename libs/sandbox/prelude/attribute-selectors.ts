@@ -3,7 +3,9 @@ import type { Reader } from './selector-reader.js';
 import { blank } from './selector-reader.js';
 import { asciiLowerCase } from './row-lists.js';
 import { attributeParts, htmlNamespace, partsOf } from './names.js';
-import { attributeByName, attributesOf, internName, isXml } from './tree.js';
+import { attributeByName, attributesOf } from './attribute-values.js';
+import { internName } from './name-table.js';
+import { isXml } from './tree.js';
 
 /** Attributes whose values HTML compares without regard to case. */
 const caselessAttributes =

@@ -7,7 +7,7 @@ import { isXmlNode } from './documents.js';
 import { NodeMap } from './node-map.js';
 import { Node } from './nodes.js';
 import { asciiLowerCase } from './row-lists.js';
-import { attributesOf, getAttribute, removeAttribute, setAttribute } from './tree.js';
+import { attributesOf, getAttribute, removeAttribute, setAttribute } from './attribute-values.js';
 import { wrap } from './wrappers.js';
 
 /** By element, then by key. */

@@ -2,7 +2,7 @@
 import { inputType } from './form-members.js';
 import { tag } from './nodes.js';
 import { asciiLowerCase } from './row-lists.js';
-import { getAttribute } from './tree.js';
+import { getAttribute } from './attribute-values.js';
 
 const person =
   'name|honorific-(?:prefix|suffix)|(?:given|additional|family)-name|nickname|username|(?:new|current)-password|one-time-code|organization(?:-title)?|language|bday(?:-(?:day|month|year))?|sex|url|photo';

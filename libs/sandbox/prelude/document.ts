@@ -23,6 +23,7 @@ import { parseDocument } from './parse-markup.js';
 import { byAttribute, byClass, byId, byTag, byTagNS } from './queries.js';
 import { selectAll, selectFirst } from './selectors.js';
 import { asciiLowerCase } from './row-lists.js';
+import { internName, nameText } from './name-table.js';
 import {
   cdataKind,
   childElementsOf,
@@ -37,12 +38,10 @@ import {
   fragmentKind,
   insertNode,
   instructionKind,
-  internName,
   isElement,
   isQuirks,
   isTextual,
   kind,
-  nameText,
   nextSibling,
   setTemplateContent,
   tagOf,

@@ -1,15 +1,15 @@
 /** What an element is or can: disabled, chosen, editable, empty, in which language. */
 import { NodeMap } from './node-map.js';
+import { getAttribute } from './attribute-values.js';
+import { nameText } from './name-table.js';
 import {
   childElementsOf,
   dataOf,
   elementKind,
   firstChild,
   following,
-  getAttribute,
   isElement,
   kind,
-  nameText,
   nextSibling,
   parentElementOf,
   tagOf,

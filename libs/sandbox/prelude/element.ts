@@ -35,20 +35,17 @@ import { byClass, byTag, byTagNS, selecting } from './queries.js';
 import { focusMembers } from './reflection.js';
 import { closestMatch, matchesSelector } from './selectors.js';
 import { asciiLowerCase } from './row-lists.js';
+import { attributesOf, getAttribute, setAttribute } from './attribute-values.js';
+import { internName, spacedNames } from './name-table.js';
 import {
-  attributesOf,
   createNode,
   documentKind,
   elementKind,
   firstChild,
-  getAttribute,
-  internName,
   isElement,
   kind,
   nextSibling,
   parentOf,
-  setAttribute,
-  spacedNames,
   templateContent,
   textKind,
 } from './tree.js';

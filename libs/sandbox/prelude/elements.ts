@@ -36,6 +36,7 @@ import {
 } from './reflection.js';
 import { selectAll } from './selectors.js';
 import { cellMembers, rowMembers, sectionMembers, tableMembers } from './table-members.js';
+import { getAttribute } from './attribute-values.js';
 import {
   cdataKind,
   commentKind,
@@ -43,7 +44,6 @@ import {
   documentKind,
   elementKind,
   fragmentKind,
-  getAttribute,
   instructionKind,
   kindWord,
   parentElementOf,

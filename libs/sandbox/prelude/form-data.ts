@@ -1,7 +1,7 @@
 /** `FormData`: the entries that a form would send. */
 import { isDisabled, selectedOptionsOf } from './element-state.js';
 import { numberOf, tag } from './nodes.js';
-import { getAttribute } from './tree.js';
+import { getAttribute } from './attribute-values.js';
 import { wrap } from './wrappers.js';
 import { optionValue } from './select-members.js';
 import { controlsOf, inputType } from './form-members.js';

@@ -6,7 +6,8 @@ import { lazyModule } from './lazy-modules.js';
 import { NodeMap } from './node-map.js';
 import { numberOf, tag, write } from './nodes.js';
 import { selectAll, selectFirst } from './selectors.js';
-import { getAttribute, parentElementOf, removeAttribute, setAttribute, textOf } from './tree.js';
+import { getAttribute, removeAttribute, setAttribute } from './attribute-values.js';
+import { parentElementOf, textOf } from './tree.js';
 import { rootOf } from './tree-walks.js';
 import { wrap } from './wrappers.js';
 

@@ -1,16 +1,16 @@
 /** `innerText`: the text as it would be read on the page, with lines where blocks and breaks make them. No style sheets. */
 import { optionsOf } from './element-state.js';
+import { getAttribute } from './attribute-values.js';
+import { nameText } from './name-table.js';
 import {
   dataOf,
   elementKind,
   firstChild,
   following,
   followingSubtree,
-  getAttribute,
   isElement,
   isTextual,
   kind,
-  nameText,
   nextSibling,
   parentElementOf,
   tagOf,

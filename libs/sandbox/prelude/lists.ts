@@ -1,7 +1,8 @@
 /** Lists of nodes and tokens. A live list brings its items up to date when it is asked for its length or walked. */
 import { domError } from './dom-exception.js';
 import { NodeMap } from './node-map.js';
-import { attributesOf, getAttribute, removeAttribute, setAttribute, versionOf } from './tree.js';
+import { attributesOf, getAttribute, removeAttribute, setAttribute } from './attribute-values.js';
+import { versionOf } from './tree.js';
 import { wrap } from './wrappers.js';
 
 type Read = (node: number) => ArrayLike<number>;

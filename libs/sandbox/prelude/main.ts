@@ -8,6 +8,10 @@ import { createConsole, startOutput } from './output.js';
 import { openPage, stateNow } from './page.js';
 import { installParser } from './parse-markup.js';
 import type { PageFacts } from './page.js';
+import { loadAttributes } from './attribute-values.js';
+import { readTables } from './flat-tables.js';
+import { loadNames } from './name-table.js';
+import { loadIndexes } from './page-indexes.js';
 import { loadTree } from './tree.js';
 import { installDom, openDocument } from './window.js';
 
@@ -61,8 +65,12 @@ function settle(value: unknown): string | null {
 export const guestEntry = {
   /** What is the same for all code on a page; from here the memory may be imaged for what comes next on it. */
   loadPage(parts: readonly [ArrayBuffer, string, string, string, string, string, string]): void {
-    const [tables, text, values, names, classes, ids, body] = parts;
-    loadTree(tables, text, values, names, classes, ids);
+    const [buffer, text, values, names, classes, ids, body] = parts;
+    const tables = readTables(buffer);
+    loadNames(names);
+    loadTree(tables, text, values);
+    loadAttributes(tables, values);
+    loadIndexes(tables, classes, ids);
     pageText = body;
   },
 

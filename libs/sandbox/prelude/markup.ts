@@ -1,7 +1,8 @@
 /** Nodes written as markup, after HTML's serialisation. */
 import { partsOf } from './names.js';
+import { attributeMarkup } from './attribute-values.js';
+import { nameText } from './name-table.js';
 import {
-  attributeMarkup,
   cdataKind,
   commentKind,
   dataOf,
@@ -11,7 +12,6 @@ import {
   firstChild,
   instructionKind,
   kind,
-  nameText,
   nextSibling,
   parentOf,
   tagOf,

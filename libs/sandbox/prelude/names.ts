@@ -2,7 +2,9 @@
  * Names of elements and attributes, and whose they are. Most are HTML's and stand as they are; `svg path` and `math mi`
  * are those of SVG and MathML; what has another namespace or a prefix is the name, a line break, and the namespace.
  */
-import { attributesOf, getAttribute, nameText, spacedNames, tagOf } from './tree.js';
+import { attributesOf, getAttribute } from './attribute-values.js';
+import { nameText, spacedNames } from './name-table.js';
+import { tagOf } from './tree.js';
 
 export const htmlNamespace = 'http://www.w3.org/1999/xhtml';
 export const svgNamespace = 'http://www.w3.org/2000/svg';

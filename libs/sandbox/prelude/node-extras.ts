@@ -2,8 +2,8 @@
 import { Attr } from './attributes.js';
 import { attributeParts, partsOf, xmlNamespace, xmlnsNamespace } from './names.js';
 import { Node } from './nodes.js';
+import { attributesOf } from './attribute-values.js';
 import {
-  attributesOf,
   containsNode,
   dataOf,
   detachNode,

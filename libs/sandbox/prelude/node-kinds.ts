@@ -2,6 +2,7 @@
 import { domError } from './dom-exception.js';
 import { documentOf, setOwner } from './documents.js';
 import { byId } from './queries.js';
+import { nameText } from './name-table.js';
 import {
   commentKind,
   createNode,
@@ -11,7 +12,6 @@ import {
   insertNode,
   isTextual,
   kind,
-  nameText,
   nextSibling,
   parentOf,
   previousSibling,

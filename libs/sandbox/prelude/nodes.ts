@@ -8,8 +8,9 @@ import { EventTarget } from './event-target.js';
 import { lazyModule } from './lazy-modules.js';
 import { insertInto, replaceAll, replaceNode } from './mutations.js';
 import { htmlNamespace, partsOf } from './names.js';
+import { attributesOf, setAttribute } from './attribute-values.js';
+import { nameText } from './name-table.js';
 import {
-  attributesOf,
   cdataKind,
   commentKind,
   containsNode,
@@ -26,12 +27,10 @@ import {
   isXml,
   kind,
   lastChild,
-  nameText,
   nextSibling,
   parentElementOf,
   parentOf,
   previousSibling,
-  setAttribute,
   setData,
   setTemplateContent,
   tagOf,

@@ -5,19 +5,18 @@
 import { addDocument } from './documents.js';
 import { domError } from './dom-exception.js';
 import { attributeParts, mathNamespace, partsOf, svgNamespace, xmlnsNamespace } from './names.js';
+import { attributesOf, setAttribute } from './attribute-values.js';
+import { internName } from './name-table.js';
 import {
-  attributesOf,
   commentKind,
   createNode,
   doctypeKind,
   elementKind,
   insertNode,
   instructionKind,
-  internName,
   isElement,
   isTextual,
   parentOf,
-  setAttribute,
   setTemplateContent,
 } from './tree.js';
 

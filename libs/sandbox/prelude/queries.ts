@@ -5,17 +5,10 @@ import { htmlNamespace, partsOfName } from './names.js';
 import { SelectorError } from './selector-reader.js';
 import { select } from './selectors.js';
 import { asciiLowerCase } from './row-lists.js';
-import {
-  following,
-  getAttribute,
-  indexedById,
-  indexedByTag,
-  isElement,
-  isQuirks,
-  nameCount,
-  spacedNames,
-  tagOf,
-} from './tree.js';
+import { getAttribute } from './attribute-values.js';
+import { nameCount, spacedNames } from './name-table.js';
+import { indexedById, indexedByTag } from './page-indexes.js';
+import { following, isElement, isQuirks, tagOf } from './tree.js';
 
 export function asDomError(thrown: unknown): unknown {
   return thrown instanceof SelectorError ? domError('SyntaxError', thrown.message) : thrown;

@@ -24,7 +24,8 @@ import { domError } from './dom-exception.js';
 import { tokenList } from './lists.js';
 import { numberOf, tag, write } from './nodes.js';
 import { asciiLowerCase } from './row-lists.js';
-import { getAttribute, parentElementOf, removeAttribute, setAttribute } from './tree.js';
+import { getAttribute, removeAttribute, setAttribute } from './attribute-values.js';
+import { parentElementOf } from './tree.js';
 
 /** What an attribute is as a property. Entries share it: each function is copied at each restore. */
 interface Kind {

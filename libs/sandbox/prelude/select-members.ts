@@ -3,7 +3,8 @@ import { currentSelection, isSelectedOption, optionsOf, selectedOptionsOf } from
 import type { HTMLCollection } from './lists.js';
 import { liveCollection } from './lists.js';
 import { numberOf, tag, write } from './nodes.js';
-import { getAttribute, parentElementOf, textOf } from './tree.js';
+import { getAttribute } from './attribute-values.js';
+import { parentElementOf, textOf } from './tree.js';
 import { wrap } from './wrappers.js';
 import { formOf } from './form-members.js';
 

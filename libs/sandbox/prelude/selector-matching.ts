@@ -1,20 +1,16 @@
 /** Selectors that were read, matched from right to left; candidates for the rightmost compound come from the page's indexes. */
 import { hasToken } from './attribute-selectors.js';
 import type { Place, Test } from './simple-pseudo-classes.js';
+import { getAttribute } from './attribute-values.js';
+import { indexedByClass, indexedById, indexedByTag, isOfClass, marksOfClass } from './page-indexes.js';
 import {
   classIndex,
   containsNode,
   endOf,
   following,
-  getAttribute,
-  indexedByClass,
-  indexedById,
-  indexedByTag,
   inside,
   isElement,
-  isOfClass,
   isQuirks,
-  marksOfClass,
   parentElementOf,
   tagOf,
 } from './tree.js';

@@ -7,16 +7,8 @@ import type { Place, Test } from './simple-pseudo-classes.js';
 import { Reader, SelectorError } from './selector-reader.js';
 import { positionOf } from './sibling-positions.js';
 import { asciiLowerCase } from './row-lists.js';
-import {
-  firstChild,
-  internName,
-  isElement,
-  isXml,
-  nameCount,
-  nextSibling,
-  parentElementOf,
-  spacedNames,
-} from './tree.js';
+import { internName, nameCount, spacedNames } from './name-table.js';
+import { firstChild, isElement, isXml, nextSibling, parentElementOf } from './tree.js';
 import { compareOrder, nextElement, previousElement } from './tree-walks.js';
 import type { Compound, Combinator, Complex } from './selector-matching.js';
 import { hasMatch, matchesAny, candidates, isSettledByIndex, addMatches, findWithin } from './selector-matching.js';

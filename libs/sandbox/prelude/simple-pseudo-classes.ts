@@ -12,17 +12,9 @@ import {
 } from './element-state.js';
 import { lazyModule } from './lazy-modules.js';
 import { positionOf } from './sibling-positions.js';
-import {
-  documentKind,
-  following,
-  getAttribute,
-  isElement,
-  kind,
-  nameText,
-  parentElementOf,
-  parentOf,
-  tagOf,
-} from './tree.js';
+import { getAttribute } from './attribute-values.js';
+import { nameText } from './name-table.js';
+import { documentKind, following, isElement, kind, parentElementOf, parentOf, tagOf } from './tree.js';
 import { nextElement, previousElement, rootOf } from './tree-walks.js';
 
 /** What `:scope` and, inside `:has()`, the element in question stand for. */

@@ -7,15 +7,14 @@ import { insertInto } from './mutations.js';
 import { NodeMap } from './node-map.js';
 import { numberOf, tag } from './nodes.js';
 import { positionOf } from './sibling-positions.js';
+import { findName, internName } from './name-table.js';
 import {
   childElementsOf,
   containsNode,
   createNode,
   elementKind,
-  findName,
   firstChild,
   insertNode,
-  internName,
   nextSibling,
   parentElementOf,
   versionOf,

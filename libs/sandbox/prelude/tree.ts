@@ -3,9 +3,10 @@
  * code asks for them. The tables never change. The first change of structure copies them into linked columns ("thaw");
  * nodes made by the code live in those columns from the start. A node below `frozen` is read from the tables.
  */
+import type { FlatTables } from './flat-tables.js';
 import { linkedRows } from './linked-rows.js';
 import { NodeMap } from './node-map.js';
-import { isAmong, NamePlaces, rowsInside, rowsWithin, searchesBeforeMap } from './row-lists.js';
+import { rowsInside } from './row-lists.js';
 
 export const elementKind = 1;
 export const textKind = 3;
@@ -24,27 +25,12 @@ let parentAt: Int32Array = empty;
 let endAt: Int32Array = empty;
 let textAt: Int32Array = empty;
 let attributeAt: Int32Array = empty;
-let attributeName: Int32Array = empty;
 let valueAt: Int32Array = empty;
-let tagStart: Int32Array = empty;
-let tagRows: Int32Array = empty;
-let classStart: Int32Array = empty;
-let classRows: Int32Array = empty;
-let idStart: Int32Array = empty;
-let idRows: Int32Array = empty;
 let templatePairs: Int32Array = empty;
 let pageText = '';
 let pageValues = '';
-let classNames = '';
-let idNames = '';
 let isQuirksPage = false;
 let isXmlPage = false;
-
-/** Names of tags and attributes, foreign tags prefixed; ids are stable, names made by the code are added. */
-let names: string[] = [];
-let nameIds: Map<string, number> | null = null;
-let classIds: NamePlaces | null = null;
-let idIds: NamePlaces | null = null;
 
 /** Nodes below are read from the tables; 0 once thawed. */
 let frozen = 0;
@@ -58,18 +44,11 @@ let nodeCount = 0;
 
 /** Text, comment and doctype contents that code changed or made. */
 const dataOverrides: NodeMap<string> = new NodeMap();
-/** Attributes of elements that code changed or made. */
-const attributeOverrides: NodeMap<Map<string, string>> = new NodeMap();
 let templateContents: NodeMap<number> | null = null;
-/** False after a change of any class or id. */
-let areIndexesValid = true;
 /** False after a change of any text that came with the page. */
 let isPageTextValid = true;
 /** Nodes below are of the classes and ids that the indexes say; an object, so that other files see it change. */
 export const classIndex = { limit: 0 };
-/** Counts names that say their namespace (`names.ts`); most pages have none. An object, so that other files see it change. */
-export const spacedNames = { count: 0 };
-
 /** Told before a node leaves its place, after one has got one, and before data changes: live ranges and iterators. */
 export interface TreeWatcher {
   removing(node: number): void;
@@ -91,51 +70,20 @@ export function tellSplit(node: number, offset: number, rest: number): void {
 /** Grows with every change; what is cached by it is stale when it differs. */
 let treeVersion = 0;
 
-/** Takes a page's tables; see `flat-page.ts` for their order. */
-export function loadTree(
-  buffer: ArrayBuffer,
-  text: string,
-  values: string,
-  nameList: string,
-  classList: string,
-  idList: string,
-): void {
-  const tables = new Int32Array(buffer);
-  const word = (at: number): number => tables[at] ?? 0;
-  rows = word(0);
-  const attributes = word(1);
-  const nameCount = word(2);
-  const classCount = word(3);
-  const idCount = word(4);
-  isQuirksPage = word(9) === 1;
-  isXmlPage = word(9) === 2;
-  let at = 10;
-  const take = (length: number): Int32Array => {
-    const table = new Int32Array(buffer, at * 4, length);
-    at += length;
-    return table;
-  };
-  kindOf = take(rows);
-  parentAt = take(rows);
-  endAt = take(rows);
-  textAt = take(rows + 1);
-  attributeAt = take(rows + 1);
-  attributeName = take(attributes);
-  valueAt = take(attributes + 1);
-  tagStart = take(nameCount + 1);
-  tagRows = take(word(5));
-  classStart = take(classCount + 1);
-  classRows = take(word(6));
-  idStart = take(idCount + 1);
-  idRows = take(word(7));
-  templatePairs = take(word(8) * 2);
+/** Takes a page's tables and the text of its text nodes; `values` also holds what comments and doctypes say. */
+export function loadTree(tables: FlatTables, text: string, values: string): void {
+  rows = tables.rows;
+  isQuirksPage = tables.isQuirks;
+  isXmlPage = tables.isXml;
+  kindOf = tables.kinds;
+  parentAt = tables.parents;
+  endAt = tables.ends;
+  textAt = tables.texts;
+  attributeAt = tables.attributes;
+  valueAt = tables.values;
+  templatePairs = tables.templatePairs;
   pageText = text;
   pageValues = values;
-  names = nameList === '' ? [] : nameList.split('\0');
-  nameIds = null;
-  spacedNames.count = nameList.includes('\n') ? 1 : 0;
-  classNames = classList;
-  idNames = idList;
   frozen = rows;
   classIndex.limit = rows;
   nodeCount = rows;
@@ -155,10 +103,6 @@ export function isXml(): boolean {
   return isXmlPage;
 }
 
-export function nameCount(): number {
-  return names.length;
-}
-
 /** All nodes there are have numbers below this. */
 export function nodeLimit(): number {
   return nodeCount;
@@ -168,37 +112,9 @@ export function versionOf(): number {
   return treeVersion;
 }
 
-// Names ---------------------------------------------------------------------------------------------------------------
-
-let searches = 0;
-
-function nameMap(): Map<string, number> {
-  if (nameIds === null) {
-    nameIds = new Map();
-    for (let id = 0; id < names.length; id++) nameIds.set(names[id] ?? '', id);
-  }
-  return nameIds;
-}
-
-/** The id of a name, -1 if nothing on the page bears it. */
-export function findName(name: string): number {
-  if (nameIds === null && searches++ < searchesBeforeMap) return names.indexOf(name);
-  return nameMap().get(name) ?? -1;
-}
-
-export function internName(name: string): number {
-  let id = findName(name);
-  if (id < 0) {
-    id = names.length;
-    names.push(name);
-    nameIds?.set(name, id);
-    if (name.includes('\n')) spacedNames.count++;
-  }
-  return id;
-}
-
-export function nameText(id: number): string {
-  return names[id] ?? '';
+/** Makes stale what is cached by the version. */
+export function bumpVersion(): void {
+  treeVersion++;
 }
 
 /** The name id of an element: foreign elements have a name of their own, prefixed `svg ` or `math `. */
@@ -355,8 +271,7 @@ export function createNode(nodeKind: number, name: number, data: string): number
   linkedLast.push(-1);
   linkedPrevious.push(-1);
   linkedNext.push(-1);
-  if (nodeKind === elementKind) attributeOverrides.set(node, new Map());
-  else dataOverrides.set(node, data);
+  if (nodeKind !== elementKind) dataOverrides.set(node, data);
   return node;
 }
 
@@ -463,150 +378,4 @@ export function textOf(node: number): string {
     if (isTextual(kind(each))) parts.push(dataOf(each));
   }
   return parts.join('');
-}
-
-// Attributes ----------------------------------------------------------------------------------------------------------
-
-export function getAttribute(node: number, name: string): string | null {
-  if (attributeOverrides.isUsed) {
-    const overrides = attributeOverrides.get(node);
-    if (overrides !== undefined) return overrides.get(name) ?? null;
-  }
-  const id = findName(name);
-  return id < 0 ? null : attributeByName(node, id);
-}
-
-/** As `getAttribute`, for a name id of the page's own tables. */
-export function attributeByName(node: number, id: number): string | null {
-  if (attributeOverrides.isUsed) {
-    const overrides = attributeOverrides.get(node);
-    if (overrides !== undefined) return overrides.get(names[id] ?? '') ?? null;
-  }
-  const end = attributeAt[node + 1] ?? 0;
-  for (let at = attributeAt[node] ?? 0; at < end; at++) {
-    if (attributeName[at] === id) return pageValues.substring(valueAt[at] ?? 0, valueAt[at + 1] ?? 0);
-  }
-  return null;
-}
-
-/** Names and values in source order; a copy. */
-export function attributesOf(node: number): Map<string, string> {
-  const overrides = attributeOverrides.get(node);
-  if (overrides !== undefined) return new Map(overrides);
-  const list = new Map<string, string>();
-  if (node >= rows) return list;
-  const end = attributeAt[node + 1] ?? 0;
-  for (let at = attributeAt[node] ?? 0; at < end; at++) {
-    list.set(names[attributeName[at] ?? 0] ?? '', pageValues.substring(valueAt[at] ?? 0, valueAt[at + 1] ?? 0));
-  }
-  return list;
-}
-
-/** A name without the namespace that may follow it (`names.ts`). */
-function writtenName(name: string): string {
-  return spacedNames.count === 0 || !name.includes('\n') ? name : name.slice(0, name.indexOf('\n'));
-}
-
-/** Attributes as they stand in markup, each with a blank before it. */
-export function attributeMarkup(node: number, escape: (value: string) => string): string {
-  let markup = '';
-  if (node < rows && (!attributeOverrides.isUsed || attributeOverrides.get(node) === undefined)) {
-    const end = attributeAt[node + 1] ?? 0;
-    for (let at = attributeAt[node] ?? 0; at < end; at++) {
-      const value = pageValues.substring(valueAt[at] ?? 0, valueAt[at + 1] ?? 0);
-      markup += ` ${writtenName(names[attributeName[at] ?? 0] ?? '')}="${escape(value)}"`;
-    }
-    return markup;
-  }
-  for (const [name, value] of attributesOf(node)) markup += ` ${writtenName(name)}="${escape(value)}"`;
-  return markup;
-}
-
-function ownAttributes(node: number, name: string): Map<string, string> {
-  treeVersion++;
-  if (node < rows && (name === 'class' || name === 'id')) {
-    areIndexesValid = false;
-    classIndex.limit = 0;
-  }
-  let own = attributeOverrides.get(node);
-  if (own === undefined) {
-    own = attributesOf(node);
-    attributeOverrides.set(node, own);
-  }
-  return own;
-}
-
-export function setAttribute(node: number, name: string, value: string): void {
-  if (name.includes('\n')) internName(name);
-  ownAttributes(node, name).set(name, value);
-}
-
-export function removeAttribute(node: number, name: string): void {
-  ownAttributes(node, name).delete(name);
-}
-
-// Indexes -------------------------------------------------------------------------------------------------------------
-
-/** Whether the tables' indexes answer for the subtree of `root`. */
-function isIndexed(root: number): boolean {
-  return root < frozen;
-}
-
-function merged(start: Int32Array, list: Int32Array, keys: readonly number[] | null, root: number): ArrayLike<number> {
-  if (keys === null) return empty;
-  if (keys.length === 1) return rowsWithin(start, list, keys[0] ?? 0, root, endAt[root] ?? 0);
-  const all: number[] = [];
-  for (const key of keys) all.push(...Array.from(rowsWithin(start, list, key, root, endAt[root] ?? 0)));
-  return all.sort((left, right) => left - right);
-}
-
-/** In the class index; null where nothing on the page is of the class. */
-function keysOfClass(name: string): readonly number[] | null {
-  classIds ??= new NamePlaces(classNames, isQuirksPage);
-  return classIds.of(name);
-}
-
-/** Elements of a class inside `root`, in document order; null where the index cannot tell. */
-export function indexedByClass(root: number, name: string): ArrayLike<number> | null {
-  if (!isIndexed(root) || !areIndexesValid) return null;
-  return merged(classStart, classRows, keysOfClass(name), root);
-}
-
-/** Whether a node is of a class; good for nodes below `classIndex.limit`. */
-export function isOfClass(node: number, name: string): boolean {
-  const keys = keysOfClass(name) ?? [];
-  for (let each = 0; each < keys.length; each++) {
-    const key = keys[each] ?? 0;
-    if (isAmong(classRows, node, classStart[key] ?? 0, classStart[key + 1] ?? 0)) return true;
-  }
-  return false;
-}
-
-const classMarks: Map<string, Uint8Array> = new Map();
-
-/** One byte for each node of the page: 1 where it is of the class. Good for nodes below `classIndex.limit`. */
-export function marksOfClass(name: string): Uint8Array {
-  let marks = classMarks.get(name);
-  if (marks === undefined) {
-    marks = new Uint8Array(rows);
-    for (const key of keysOfClass(name) ?? []) {
-      const end = classStart[key + 1] ?? 0;
-      for (let at = classStart[key] ?? 0; at < end; at++) marks[classRows[at] ?? 0] = 1;
-    }
-    classMarks.set(name, marks);
-  }
-  return marks;
-}
-
-export function indexedById(root: number, id: string): ArrayLike<number> | null {
-  if (!isIndexed(root) || !areIndexesValid) return null;
-  idIds ??= new NamePlaces(idNames, isQuirksPage);
-  return merged(idStart, idRows, idIds.of(id), root);
-}
-
-/** Elements with this name id inside `root`, in document order; null where the index cannot tell. */
-export function indexedByTag(root: number, name: number): ArrayLike<number> | null {
-  if (!isIndexed(root)) return null;
-  if (name >= tagStart.length - 1) return empty;
-  return rowsWithin(tagStart, tagRows, name, root, endAt[root] ?? 0);
 }

@@ -2,7 +2,9 @@
 import { isCheckedNow, isDisabled, selectedOptionsOf } from './element-state.js';
 import { customFault, formOf, inputType, inputValue } from './form-members.js';
 import { selectAll } from './selectors.js';
-import { getAttribute, nameText, parentElementOf, tagOf, textOf } from './tree.js';
+import { getAttribute } from './attribute-values.js';
+import { nameText } from './name-table.js';
+import { parentElementOf, tagOf, textOf } from './tree.js';
 import { rootOf } from './tree-walks.js';
 
 export interface Faults {

@@ -1,8 +1,9 @@
 /** Nodes written as XML, after the DOM Parsing standard: prefixes and namespaces are declared where they are missing. */
 import type { NameParts } from './names.js';
 import { attributeParts, htmlNamespace, partsOf, xmlNamespace, xmlnsNamespace } from './names.js';
+import { attributesOf } from './attribute-values.js';
+import { nameText } from './name-table.js';
 import {
-  attributesOf,
   cdataKind,
   commentKind,
   dataOf,
@@ -12,7 +13,6 @@ import {
   firstChild,
   instructionKind,
   kind,
-  nameText,
   nextSibling,
   tagOf,
   templateContent,

@@ -3,16 +3,9 @@ import { Attr } from './attributes.js';
 import { keyOfAttributeNS, partsOf, xmlNamespace } from './names.js';
 import { asciiLowerCase } from './row-lists.js';
 import { byId } from './queries.js';
-import {
-  elementKind,
-  getAttribute,
-  instructionKind,
-  isElement,
-  kind,
-  nameText,
-  parentElementOf,
-  tagOf,
-} from './tree.js';
+import { getAttribute } from './attribute-values.js';
+import { nameText } from './name-table.js';
+import { elementKind, instructionKind, isElement, kind, parentElementOf, tagOf } from './tree.js';
 import { rootOf } from './tree-walks.js';
 import type { Item, Value } from './xpath-values.js';
 import { asBoolean, asNumber, asText, textOfItem } from './xpath-values.js';

@@ -3,19 +3,18 @@ import { Attr, attributeNode } from './attributes.js';
 import { isXmlNode } from './documents.js';
 import { htmlNamespace, isHtmlElement, partsOf, partsOfName } from './names.js';
 import { asciiLowerCase } from './row-lists.js';
+import { attributesOf } from './attribute-values.js';
+import { nameCount, nameText } from './name-table.js';
+import { indexedByTag } from './page-indexes.js';
 import {
-  attributesOf,
   commentKind,
   elementKind,
   following,
   followingSubtree,
-  indexedByTag,
   instructionKind,
   isElement,
   isTextual,
   kind,
-  nameCount,
-  nameText,
   nextSibling,
   parentOf,
   previousSibling,
