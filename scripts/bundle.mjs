@@ -1,8 +1,9 @@
 // Joins the compiled product and the packages it stands on into one file, dist/product.js: a start then reads a handful
 // of files instead of sixteen hundred, which takes a third off its time and a sixth off the memory of an idle process.
-import { cp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { build } from 'esbuild';
+import { bundlePrelude } from './bundle-prelude.mjs';
 
 /** Packages that Nest asks for only where an application uses them, and those that are loaded by path at run time. */
 const leftOut = [
@@ -96,8 +97,8 @@ async function bundleOnDemand(root, name, paths) {
 }
 
 /**
- * The evaluator process and its threads, each one file, with the prelude beside them: this folder is all that the process
- * may read.
+ * The evaluator process and its threads, each one file, with the prelude's scripts in a third: this folder is all that the
+ * process may read.
  */
 async function bundleEvaluator(root) {
   const [from, to] = [join(root, 'dist', 'libs', 'sandbox'), join(root, 'dist', 'evaluator')];
@@ -117,8 +118,7 @@ async function bundleEvaluator(root) {
     },
     logLevel: 'error',
   });
-  await rm(join(to, 'prelude'), { recursive: true, force: true });
-  await cp(join(from, 'prelude'), join(to, 'prelude'), { recursive: true });
+  await bundlePrelude(join(from, 'prelude'), join(to, 'prelude.json'));
   // The rule of the project's own package.json, which lies outside.
   await writeFile(join(to, 'package.json'), '{ "type": "module" }\n');
 }
