@@ -1,25 +1,18 @@
 /** Whether what the evaluator process answered is a result at all: it may have been taken over by what it ran. */
-import { sandboxFailureReasons, touchable } from '../sandbox.js';
+import { isJsonObject } from '#runtime/json';
+import type { JsonObject } from '#runtime/json';
+import { isFailureReason, isLogLine, isTouchable } from '../result-guards.js';
 import type { JobKind, JobKinds } from './messages.js';
 
-const reasons: ReadonlySet<unknown> = new Set(sandboxFailureReasons);
-const touchables: ReadonlySet<unknown> = new Set(touchable);
-const levels: ReadonlySet<unknown> = new Set(['log', 'info', 'warn', 'error', 'debug']);
 const forms: ReadonlySet<unknown> = new Set(['function', 'body', 'script']);
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 const isTime = (value: unknown): boolean => typeof value === 'number' && value >= 0;
 const isPlace = (value: unknown): boolean => value === undefined || (Number.isInteger(value) && Number(value) >= 1);
 
 function isFailure(value: unknown): boolean {
   return (
-    isObject(value) &&
-    reasons.has(value['reason']) &&
+    isJsonObject(value) &&
+    isFailureReason(value['reason']) &&
     typeof value['message'] === 'string' &&
     (value['hint'] === undefined || typeof value['hint'] === 'string') &&
     isPlace(value['line']) &&
@@ -27,28 +20,24 @@ function isFailure(value: unknown): boolean {
   );
 }
 
-function areLogs(value: unknown): boolean {
-  const isLine = (line: unknown): boolean =>
-    isObject(line) && levels.has(line['level']) && typeof line['message'] === 'string';
-  return Array.isArray(value) && value.every(isLine);
-}
+const areLogs = (value: unknown): boolean => Array.isArray(value) && value.every(isLogLine);
 
 function isCheck(value: unknown): boolean {
-  if (!isObject(value)) return false;
+  if (!isJsonObject(value)) return false;
   if (value['ok'] === true) return forms.has(value['form']);
   return (
     value['ok'] === false && typeof value['message'] === 'string' && isPlace(value['line']) && isPlace(value['column'])
   );
 }
 
-function isEvaluation({ ok, values, logs, timings, touched, outcome, state, failure }: Fields): boolean {
-  if (!isObject(values) || !areLogs(logs) || !isObject(timings)) return false;
+function isEvaluation({ ok, values, logs, timings, touched, outcome, state, failure }: JsonObject): boolean {
+  if (!isJsonObject(values) || !areLogs(logs) || !isJsonObject(timings)) return false;
   if (!isTime(timings['parseMs']) || !isTime(timings['evaluateMs'])) return false;
-  if (touched !== undefined && !(Array.isArray(touched) && touched.every((word) => touchables.has(word)))) return false;
-  return ok === true ? typeof outcome === 'boolean' && isObject(state) : ok === false && isFailure(failure);
+  if (touched !== undefined && !(Array.isArray(touched) && touched.every(isTouchable))) return false;
+  return ok === true ? typeof outcome === 'boolean' && isJsonObject(state) : ok === false && isFailure(failure);
 }
 
-function isScript({ ok, logs, value, failure }: Fields): boolean {
+function isScript({ ok, logs, value, failure }: JsonObject): boolean {
   return areLogs(logs) && (ok === true ? value !== undefined : ok === false && isFailure(failure));
 }
 
@@ -58,8 +47,8 @@ export function isResultOf(kind: JobKind, result: unknown): result is JobKinds[J
     case 'check':
       return Array.isArray(result) && result.every(isCheck);
     case 'evaluate':
-      return isObject(result) && isEvaluation(result);
+      return isJsonObject(result) && isEvaluation(result);
     case 'script':
-      return isObject(result) && isScript(result);
+      return isJsonObject(result) && isScript(result);
   }
 }

@@ -1,4 +1,5 @@
 /** One thread's sandbox: parses a page, runs code on it in a fresh guest, reads the answer. The worker calls it. */
+import { isJsonObject } from '#runtime/json';
 import type { Json } from '#runtime/json';
 import { checkCode, codeFileName, faultOf, runnableCode } from '../code/code-forms.js';
 import type { Compiles } from '../code/code-forms.js';
@@ -6,7 +7,7 @@ import { CpuDeadline } from '../guest/deadline.js';
 import { explained } from '../code/explain.js';
 import { evalFlags, GuestMemoryExhausted } from '../guest/engine.js';
 import type { Engine, GuestInput, GuestOutcome, GuestValue } from '../guest/engine.js';
-import { isCompileTimeStack, isJsonObject, readGuestResult } from '../guest/guest-result.js';
+import { isCompileTimeStack, readGuestResult } from '../guest/guest-result.js';
 import type { FlatPage } from '../parsers/flat-page.js';
 import type { GuestResult } from '../guest/guest-result.js';
 import { Guests } from '../guest/guest.js';

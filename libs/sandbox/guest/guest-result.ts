@@ -1,10 +1,11 @@
-/** Reads what the sandbox handed out. The user's code may have had its hands on it, so nothing is taken on trust. */
+/** Reads what the guest handed out. The user's code may have tampered with it, so nothing is trusted. */
+import { isJsonObject } from '#runtime/json';
 import type { JsonObject } from '#runtime/json';
 import { codeFileName } from '../code/code-forms.js';
-import { sandboxFailureReasons, touchable } from '../sandbox.js';
-import type { LogLine, SandboxFailure, SandboxFailureReason, Touchable } from '../sandbox.js';
+import { isFailureReason, isLogLine, isTouchable } from '../result-guards.js';
+import type { LogLine, SandboxFailure, Touchable } from '../sandbox.js';
 
-/** `stack` is what the engine wrote of a failure, for telling what kind it was. */
+/** `stack` is what the engine wrote of a failure: it decides which kind of failure that was. */
 export type GuestResult = {
   readonly values: JsonObject;
   readonly logs: readonly LogLine[];
@@ -14,27 +15,6 @@ export type GuestResult = {
   | { readonly ok: true; readonly answer: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly failure: SandboxFailure }
 );
-
-const levels: ReadonlySet<unknown> = new Set(['log', 'info', 'warn', 'error', 'debug']);
-const reasons: ReadonlySet<unknown> = new Set(sandboxFailureReasons);
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isLogLine(value: unknown): value is LogLine {
-  return isObject(value) && levels.has(value['level']) && typeof value['message'] === 'string';
-}
-
-const touchables: ReadonlySet<unknown> = new Set(touchable);
-
-function isTouchable(value: unknown): value is Touchable {
-  return touchables.has(value);
-}
-
-function isReason(value: unknown): value is SandboxFailureReason {
-  return reasons.has(value);
-}
 
 const frame = new RegExp(`${codeFileName.replace('.', '\\.')}:(\\d{1,7}):(\\d{1,7})`);
 /** A syntax error that the engine found before anything ran has a place, and no function around it. */
@@ -75,17 +55,13 @@ export function readGuestResult(text: string): GuestResult {
     logs: [],
     failure: { reason: 'threw', message: 'The code broke the built-ins that its result is written with.' },
   };
-  if (!isObject(read) || !isObject(read['values']) || !Array.isArray(read['logs'])) return tampered;
-  const values = read['values'] as JsonObject;
+  if (!isJsonObject(read) || !isJsonObject(read['values']) || !Array.isArray(read['logs'])) return tampered;
+  const { values } = read;
   const logs = read['logs'].filter(isLogLine).map(({ level, message }) => ({ level, message }));
   const marks = read['touched'];
   const touched = Array.isArray(marks) && marks[0] === '' ? { touched: marks.slice(1).filter(isTouchable) } : {};
   if (read['ok'] === true) return { ok: true, values, logs, ...touched, answer: read };
   const { reason, message, stack } = read;
-  if (!isReason(reason) || typeof message !== 'string' || typeof stack !== 'string') return tampered;
+  if (!isFailureReason(reason) || typeof message !== 'string' || typeof stack !== 'string') return tampered;
   return { ok: false, values, logs, ...touched, stack, failure: { reason, message, ...placeIn(stack) } };
-}
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return isObject(value);
 }
