@@ -5,7 +5,7 @@
 import { parse, parseFragment } from 'parse5';
 import type { TreeAdapter, TreeAdapterTypeMap } from 'parse5';
 import { CpuDeadline } from '../guest/deadline.js';
-import { headerLength, headerWords, namelessAttribute, rowKinds } from './flat-page.js';
+import { namelessAttribute, rowKinds, treeModes } from './flat-page.js';
 import type { FlatPage } from './flat-page.js';
 import { asPreformatted, decodeBody, PageTooComplex } from './page-parser.js';
 import type { PageLimits, PageParser } from './page-parser.js';
@@ -20,7 +20,8 @@ import {
   insertBefore,
   detach,
 } from './parse5-columns.js';
-import { RowIndex } from './row-index.js';
+import { RowIndex, rowTables } from './row-index.js';
+import { packTables } from './pack-tables.js';
 
 type TreeMap = TreeAdapterTypeMap<number, number, number, number, number, number, number, number, number, number>;
 
@@ -217,63 +218,22 @@ function flatten(document: number, limits: PageLimits): FlatPage {
   textAt[row] = textLength;
   attributeAt[row] = attributeNames.length;
 
-  const nameCount = columns.names.size;
-  let tagRowCount = 0;
-  for (const rows of nameRows) tagRowCount += rows?.length ?? 0;
-  const attributeCount = attributeNames.length;
-  const length =
-    headerLength +
-    row * 3 +
-    (row + 1) * 2 +
-    attributeCount * 2 +
-    1 +
-    (nameCount + 1 + tagRowCount) +
-    (classes.keys.size + 1 + classes.count) +
-    (ids.keys.size + 1 + ids.count) +
-    templatePairs.length;
-  const tables = new Int32Array(length);
-  tables[headerWords.rows] = row;
-  tables[headerWords.attributes] = attributeCount;
-  tables[headerWords.names] = nameCount;
-  tables[headerWords.classes] = classes.keys.size;
-  tables[headerWords.ids] = ids.keys.size;
-  tables[headerWords.tagRows] = tagRowCount;
-  tables[headerWords.classRows] = classes.count;
-  tables[headerWords.idRows] = ids.count;
-  tables[headerWords.templates] = templatePairs.length / 2;
-  tables[headerWords.mode] = columns.isQuirks ? 1 : 0;
-  let at = headerLength;
-  const put = (table: ArrayLike<number>): void => {
-    tables.set(table, at);
-    at += table.length;
-  };
-  put(kindAt.subarray(0, row));
-  put(parentAt.subarray(0, row));
-  put(endAt.subarray(0, row));
-  put(textAt.subarray(0, row + 1));
-  put(attributeAt.subarray(0, row + 1));
-  put(attributeNames);
-  put(valueOffsets);
-  let start = at;
-  let rowsAt = at + nameCount + 1;
-  let written = 0;
-  for (let nameId = 0; nameId < nameCount; nameId++) {
-    tables[start++] = written;
-    for (const each of nameRows[nameId] ?? []) tables[rowsAt++] = each;
-    written += nameRows[nameId]?.length ?? 0;
-  }
-  tables[start] = written;
-  at = classes.write(tables, rowsAt);
-  at = ids.write(tables, at);
-  put(templatePairs);
-  return {
-    tables,
-    text,
-    values,
-    names: [...columns.names.keys()].join('\0'),
-    classes: [...classes.keys.keys()].join('\0'),
-    ids: [...ids.keys.keys()].join('\0'),
-  };
+  const tables = packTables({
+    mode: columns.isQuirks ? treeModes.quirks : treeModes.standards,
+    kinds: kindAt.subarray(0, row),
+    parents: parentAt.subarray(0, row),
+    ends: endAt.subarray(0, row),
+    texts: textAt.subarray(0, row + 1),
+    firstAttributes: attributeAt.subarray(0, row + 1),
+    attributeNames,
+    valueOffsets,
+    tags: rowTables(nameRows, columns.names.size),
+    classes: classes.tables(),
+    ids: ids.tables(),
+    templatePairs,
+  });
+  const names = [...columns.names.keys()].join('\0');
+  return { tables, text, values, names, classes: classes.keys(), ids: ids.keys() };
 }
 
 const namespaceUris = { html: 'http://www.w3.org/1999/xhtml', svg: svgNamespace, math: mathNamespace } as const;

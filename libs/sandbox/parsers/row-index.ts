@@ -1,35 +1,45 @@
-/** Rows of the flat tables by a key (a class, an id). */
+/** Where the rows of each key start, and the rows. */
+export interface RowTables {
+  readonly starts: Int32Array;
+  readonly rows: Int32Array;
+}
 
-/** Rows by key, keys in the order of their first appearance. */
+/** Of keys 0 to `keys` − 1; a key may have no rows. */
+export function rowTables(rowsOf: readonly (readonly number[] | undefined)[], keys: number): RowTables {
+  const starts = new Int32Array(keys + 1);
+  for (let key = 0; key < keys; key++) starts[key + 1] = (starts[key] ?? 0) + (rowsOf[key]?.length ?? 0);
+  const rows = new Int32Array(starts[keys] ?? 0);
+  for (let key = 0; key < keys; key++) rows.set(rowsOf[key] ?? [], starts[key]);
+  return { starts, rows };
+}
+
+/** Rows of the flat tables by a key (a tag, a class, an id), keys in the order of their first appearance. */
 export class RowIndex {
-  readonly keys = new Map<string, number>();
+  readonly #ids = new Map<string, number>();
   readonly #rows: number[][] = [];
-  count = 0;
 
-  add(key: string, row: number): void {
-    let at = this.keys.get(key);
-    if (at === undefined) {
-      at = this.#rows.length;
-      this.keys.set(key, at);
+  idOf(key: string): number {
+    let id = this.#ids.get(key);
+    if (id === undefined) {
+      id = this.#rows.length;
+      this.#ids.set(key, id);
       this.#rows.push([]);
     }
-    const rows = this.#rows[at] ?? [];
-    if (rows[rows.length - 1] === row) return;
-    rows.push(row);
-    this.count += 1;
+    return id;
   }
 
-  /** Writes start (keys + 1) and rows; returns where it ended. */
-  write(tables: Int32Array, at: number): number {
-    let next = at + this.#rows.length + 1;
-    let written = 0;
-    let start = at;
-    for (const rows of this.#rows) {
-      tables[start++] = written;
-      for (const row of rows) tables[next++] = row;
-      written += rows.length;
-    }
-    tables[start] = written;
-    return next;
+  add(key: string, row: number): number {
+    const id = this.idOf(key);
+    const rows = this.#rows[id] ?? [];
+    if (rows[rows.length - 1] !== row) rows.push(row);
+    return id;
+  }
+
+  tables(): RowTables {
+    return rowTables(this.#rows, this.#rows.length);
+  }
+
+  keys(): string {
+    return [...this.#ids.keys()].join('\0');
   }
 }

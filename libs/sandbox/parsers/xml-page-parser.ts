@@ -1,21 +1,23 @@
 /**
- * XML as flat tables: feeds, sitemaps, XHTML, and what code gives to `DOMParser`. saxes reads it and tells in document
+ * XML as flat tables: feeds, sitemaps, XHTML, and what code gives to `DOMParser`. saxes reads it and reports in document
  * order, which is the order of the rows. What is not well-formed ends as in Chromium: everything up to the first error,
  * and a `parsererror` that says where it is.
  */
 import { parseFragment } from 'parse5';
 import { SaxesParser } from 'saxes';
 import { CpuDeadline } from '../guest/deadline.js';
-import { headerLength, headerWords, namelessAttribute, rowKinds, treeModes } from './flat-page.js';
+import { namelessAttribute, rowKinds, treeModes } from './flat-page.js';
 import type { FlatPage } from './flat-page.js';
+import { packTables } from './pack-tables.js';
 import { PageTooComplex } from './page-parser.js';
 import type { PageLimits } from './page-parser.js';
+import { RowIndex } from './row-index.js';
 
 const htmlNamespace = 'http://www.w3.org/1999/xhtml';
 const svgNamespace = 'http://www.w3.org/2000/svg';
 const mathNamespace = 'http://www.w3.org/1998/Math/MathML';
 
-/** What entities may add to a document, in UTF-16 units, beside as much again as the document itself. */
+/** What entities may add to a document, in UTF-16 units, on top of as much again as the document itself. */
 const entityUnits = 1 << 20;
 const entityDepth = 16;
 
@@ -32,53 +34,12 @@ function attributeKey(qualified: string, namespace: string): string {
   return namespace === '' ? qualified : `${qualified}\n${namespace}`;
 }
 
-class KeyedRows {
-  readonly ids = new Map<string, number>();
-  readonly #rows: number[][] = [];
-  count = 0;
-
-  idOf(key: string): number {
-    let id = this.ids.get(key);
-    if (id === undefined) {
-      id = this.#rows.length;
-      this.ids.set(key, id);
-      this.#rows.push([]);
-    }
-    return id;
-  }
-
-  add(key: string, row: number): number {
-    const id = this.idOf(key);
-    const rows = this.#rows[id] ?? [];
-    if (rows[rows.length - 1] !== row) {
-      rows.push(row);
-      this.count += 1;
-    }
-    return id;
-  }
-
-  /** Where the rows of each key start, and the rows. */
-  tables(): readonly [number[], number[]] {
-    const starts = [0];
-    const all: number[] = [];
-    for (const rows of this.#rows) {
-      for (const row of rows) all.push(row);
-      starts.push(all.length);
-    }
-    return [starts, all];
-  }
-
-  keys(): string {
-    return [...this.ids.keys()].join('\0');
-  }
-}
-
 interface WrittenAttribute {
   readonly key: string;
   readonly value: string;
 }
 
-/** The tables of a tree that is told in document order. */
+/** The tables of a tree whose nodes arrive in document order. */
 class FlatWriter {
   readonly #limits: PageLimits;
   readonly #deadline = new CpuDeadline();
@@ -89,9 +50,9 @@ class FlatWriter {
   readonly #firstAttributes: number[] = [];
   readonly #attributeNames: number[] = [];
   readonly #valueOffsets: number[] = [0];
-  readonly #names = new KeyedRows();
-  readonly #classes = new KeyedRows();
-  readonly #ids = new KeyedRows();
+  readonly #names = new RowIndex();
+  readonly #classes = new RowIndex();
+  readonly #ids = new RowIndex();
   readonly #open: number[] = [];
   #text = '';
   #values = '';
@@ -160,35 +121,22 @@ class FlatWriter {
 
   finish(): FlatPage {
     while (this.#open.length > 0) this.closeElement();
-    const rows = this.#kinds.length;
     this.#texts.push(this.#text.length);
     this.#firstAttributes.push(this.#attributeNames.length);
-    const indexes = [this.#names, this.#classes, this.#ids].map((index) => index.tables());
-    const parts: readonly (readonly number[])[] = [
-      this.#kinds,
-      this.#parents,
-      this.#ends,
-      this.#texts,
-      this.#firstAttributes,
-      this.#attributeNames,
-      this.#valueOffsets,
-      ...indexes.flat(),
-    ];
-    const tables = new Int32Array(parts.reduce((sum, part) => sum + part.length, headerLength));
-    tables[headerWords.rows] = rows;
-    tables[headerWords.attributes] = this.#attributeNames.length;
-    tables[headerWords.names] = this.#names.ids.size;
-    tables[headerWords.classes] = this.#classes.ids.size;
-    tables[headerWords.ids] = this.#ids.ids.size;
-    tables[headerWords.tagRows] = this.#names.count;
-    tables[headerWords.classRows] = this.#classes.count;
-    tables[headerWords.idRows] = this.#ids.count;
-    tables[headerWords.mode] = treeModes.xml;
-    let at = headerLength;
-    for (const part of parts) {
-      tables.set(part, at);
-      at += part.length;
-    }
+    const tables = packTables({
+      mode: treeModes.xml,
+      kinds: this.#kinds,
+      parents: this.#parents,
+      ends: this.#ends,
+      texts: this.#texts,
+      firstAttributes: this.#firstAttributes,
+      attributeNames: this.#attributeNames,
+      valueOffsets: this.#valueOffsets,
+      tags: this.#names.tables(),
+      classes: this.#classes.tables(),
+      ids: this.#ids.tables(),
+      templatePairs: [],
+    });
     return {
       tables,
       text: this.#text,
@@ -323,8 +271,8 @@ function read({ markup, limits, around, error }: Reading): FlatPage {
   parser.on('error', (fault) => {
     if (isOver) return;
     const message = fault.message.replace(/^[\d:.]+:? */, '');
-    const told = `error on line ${parser.line} at column ${parser.column}: ${message}`;
-    if (error === null) throw new IllFormed(told);
+    const text = `error on line ${parser.line} at column ${parser.column}: ${message}`;
+    if (error === null) throw new IllFormed(text);
     isOver = true;
   });
   parser.on('doctype', (text) => {
