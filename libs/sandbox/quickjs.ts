@@ -12,15 +12,15 @@ import type { EvaluationJob, EvaluationResult, Sandbox, SandboxFailure, ScriptJo
 export interface QuickJsSandboxOptions {
   /** Threads that run jobs side by side; by default one per core. */
   readonly workers?: number;
-  /** Threads more, for when all are busy with long jobs. */
+  /** Additional threads for when all others are busy with long jobs. */
   readonly spareWorkers?: number;
-  /** After this long without a job the process is let go. */
+  /** The process ends after this long without a job. */
   readonly idleMs?: number;
   /** By default parse5, which is always there. */
   readonly pageParser?: PageParserName;
-  /** A process that has work and does not answer for this long is taken for dead. */
+  /** A process that has work and does not answer for this long is considered dead. */
   readonly silenceMs?: number;
-  /** Told of each evaluator process that ended by itself, in words. */
+  /** Called with the reason when an evaluator process ends by itself. */
   onDeath?(why: string): void;
 }
 

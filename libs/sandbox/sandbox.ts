@@ -100,8 +100,8 @@ export interface SandboxTimings {
 }
 
 /**
- * What code can make use of besides the page's address, status and content. `previous_text` is told apart from the rest
- * of `previous`: it is much, and seldom asked for.
+ * What code can make use of besides the page's address, status and content. `previous_text` is separate from the rest
+ * of `previous`: it is large and rarely used.
  */
 export const touchable = ['state', 'previous', 'previous_text', 'headers', 'clock', 'random'] as const;
 export type Touchable = (typeof touchable)[number];

@@ -1,4 +1,4 @@
-/** What to write instead: read off the user's own code where it failed. Rules in tables, one sentence each. */
+/** Advice on what to write instead, derived from the user's own code where it failed. Rules in tables, one sentence each. */
 import { isFunction } from './code-tree.js';
 import type { AnyNode, CodeTree } from './code-tree.js';
 import type { CodeForm, SandboxFailure } from '../sandbox.js';
@@ -118,7 +118,7 @@ function lastValueOf(tree: CodeTree, name: string, before: number): AnyNode | nu
   return last;
 }
 
-/** Why an expression came to nothing; null where the code does not tell. */
+/** Why an expression came to nothing; null where the code does not show it. */
 function whyNothing(tree: CodeTree, code: string, expression: AnyNode, depth = 0): string | null {
   const node = unwrapped(expression);
   if (node.type === 'Identifier') {
@@ -244,7 +244,7 @@ function aboutReturned(tree: CodeTree, form: CodeForm, message: string): string 
   return advice === undefined ? null : `${advice.charAt(0).toUpperCase()}${advice.slice(1)}.`;
 }
 
-/** null where there is nothing to say that the message does not say. */
+/** null where there is nothing to add to the message. */
 export function adviceFor(
   tree: CodeTree,
   code: string,

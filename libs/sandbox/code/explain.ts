@@ -95,7 +95,7 @@ function calleeAt(tree: CodeTree, offset: number): Fault | null {
   for (const { node } of tree.steps) {
     if (node.type !== 'CallExpression' && node.type !== 'NewExpression') continue;
     const { callee } = node;
-    // Whoever makes an error of that wording calls what can be called.
+    // The code made an error of that wording itself: the call of its constructor is valid.
     if (callee.type === 'Identifier' && callee.name.endsWith('Error')) continue;
     const at = callee.type === 'MemberExpression' && !callee.computed ? callee.property.start : callee.start;
     if (at === offset || node.start === offset) return { node: callee, at };

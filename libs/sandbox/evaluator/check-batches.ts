@@ -1,4 +1,4 @@
-/** Checks of code that come together go to a thread together: a message costs as much as a check. */
+/** Checks requested together go to a thread in one message: a message costs as much as a check. */
 import type { JobRunner } from './messages.js';
 import type { CheckedCode } from '../sandbox.js';
 
@@ -8,7 +8,7 @@ interface WaitingCheck {
   readonly reject: (error: Error) => void;
 }
 
-/** A check has this much CPU time; so has a batch of them. */
+/** CPU time of a check, and of a whole batch. */
 const checkMs = 2_000;
 const batchLimit = 32;
 
@@ -19,7 +19,7 @@ const tooMuch: CheckedCode = {
   column: 1,
 };
 
-/** One batch is under way at a time; what comes meanwhile is the next. */
+/** One batch runs at a time; checks requested meanwhile form the next. */
 export class CheckBatches {
   readonly #pool: JobRunner;
   #waiting: WaitingCheck[] = [];
@@ -29,7 +29,7 @@ export class CheckBatches {
     this.#pool = pool;
   }
 
-  /** Rejects where no thread can be had. */
+  /** Rejects when no thread is available. */
   check(code: string): Promise<CheckedCode> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ code, resolve, reject });
@@ -55,7 +55,7 @@ export class CheckBatches {
       for (const [index, { resolve }] of batch.entries()) resolve(outcome.result[index] ?? tooMuch);
       return;
     }
-    // One of them was too much for the thread: each alone tells which.
+    // One check was too much for the thread: run alone, the others pass.
     if (batch.length > 1) return this.#runEach(batch);
     for (const { resolve, reject } of batch) {
       if (outcome.ended === 'unavailable') reject(new Error(outcome.message ?? 'The sandbox could not be started.'));

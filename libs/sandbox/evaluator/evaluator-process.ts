@@ -1,6 +1,6 @@
 /**
- * One evaluator process, seen from the product: forked with an empty environment under Node's permission model, spoken to
- * over one pipe, asked now and then whether it lives, and ended with everything it holds.
+ * One evaluator process, seen from the product: forked with an empty environment under Node's permission model, reached
+ * over one pipe, pinged for a heartbeat, and killed with everything it holds.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -13,23 +13,23 @@ import type { EvaluatorSettings } from './messages.js';
 export interface EvaluatorPlaces {
   /** The program; it and the thread's program lie in one folder. */
   readonly entryPath: string;
-  /** Everything that it reads besides. */
+  /** Everything else that it reads. */
   readonly readable: readonly string[];
 }
 
 export interface EvaluatorEvents {
   onReady(): void;
   onAnswer(frame: Frame): void;
-  /** Room in the pipe again after `send` said there is none. */
+  /** The pipe has room again after `send` returned false. */
   onRoom(): void;
-  /** It is gone, whoever ended it; called once. `why` says it in words. */
+  /** The process is gone, for whatever reason; called once. `why` is that reason in words. */
   onEnd(why: string): void;
 }
 
 const pingEveryMs = 1_000;
 const startMs = 30_000;
-const lastWordsBytes = 2_048;
-/** Of its main thread, which only passes messages on; the threads have limits of their own. */
+const stderrTailBytes = 2_048;
+/** Of its main thread, which only forwards messages; the threads have limits of their own. */
 const heapMb = 64;
 
 function flagsFor({ entryPath, readable }: EvaluatorPlaces): string[] {
@@ -52,15 +52,15 @@ export class EvaluatorProcess {
   readonly #exited: Promise<void>;
   readonly #startTimer: NodeJS.Timeout;
   #pingTimer: NodeJS.Timeout | null = null;
-  /** Since when an answer is awaited that shows that it lives. */
+  /** When the unanswered ping was sent. */
   #askedMs: number | null = null;
-  #lastWords = '';
+  #stderrTail = '';
   #isReady = false;
   #isWorking: boolean | null = null;
   #isOver = false;
   #why = '';
 
-  /** Throws where no process can be started. `silenceMs`: asked whether it lives, it has this long. */
+  /** Throws where no process can be started. `silenceMs` is how long a ping may stay unanswered. */
   constructor(places: EvaluatorPlaces, settings: EvaluatorSettings, silenceMs: number, events: EvaluatorEvents) {
     this.#events = events;
     this.#silenceMs = silenceMs;
@@ -76,11 +76,11 @@ export class EvaluatorProcess {
     this.#exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => {
         resolve();
-        this.#over(code === null ? `it was ended by ${signal ?? 'a signal'}` : `it exited with code ${code}`);
+        this.#onExit(code === null ? `it was ended by ${signal ?? 'a signal'}` : `it exited with code ${code}`);
       });
       child.once('error', (error) => {
         resolve();
-        this.#over(error.message);
+        this.#onExit(error.message);
       });
     });
     this.#listen();
@@ -96,7 +96,7 @@ export class EvaluatorProcess {
     return this.#isReady && !this.#isOver;
   }
 
-  /** False where the pipe is full: `onRoom` tells when there is room again. What was sent then is sent nonetheless. */
+  /** False where the pipe is full: `onRoom` follows once there is room. The frame is sent nonetheless. */
   send(frame: Omit<Frame, 'body'>, body: Uint8Array): boolean {
     this.#pipe.cork();
     let hasRoom = true;
@@ -105,7 +105,7 @@ export class EvaluatorProcess {
     return hasRoom;
   }
 
-  /** While it has work it keeps the product running and must show that it lives. */
+  /** While it has work it keeps the product running and must answer pings. */
   setWorking(isWorking: boolean): void {
     if (this.#isWorking === isWorking) return;
     this.#isWorking = isWorking;
@@ -122,7 +122,7 @@ export class EvaluatorProcess {
   /** Resolves when it is gone. */
   async end(why: string): Promise<void> {
     this.#why ||= why;
-    // Whoever waits for the end shall see it.
+    // The caller awaits the exit, so the child must keep the event loop alive until then.
     this.#child.ref();
     this.#child.kill('SIGKILL');
     await this.#exited;
@@ -141,8 +141,8 @@ export class EvaluatorProcess {
     this.#pipe.on('drain', () => this.#events.onRoom());
     this.#pipe.on('end', () => void this.end(''));
     this.#pipe.on('error', () => void this.end(''));
-    this.#child.stderr?.setEncoding('utf8').on('data', (words: string) => {
-      this.#lastWords = `${this.#lastWords}${words}`.slice(-lastWordsBytes);
+    this.#child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      this.#stderrTail = `${this.#stderrTail}${chunk}`.slice(-stderrTailBytes);
     });
     this.#child.stderr?.on('error', () => undefined);
   }
@@ -166,13 +166,13 @@ export class EvaluatorProcess {
     this.send({ id: 0, word: signals.ping, ms: 0, text: '' }, new Uint8Array(0));
   }
 
-  #over(how: string): void {
+  #onExit(how: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#startTimer);
     if (this.#pingTimer !== null) clearInterval(this.#pingTimer);
     this.#pipe.destroy();
-    const words = this.#lastWords.trim().split('\n')[0] ?? '';
+    const words = this.#stderrTail.trim().split('\n')[0] ?? '';
     this.#events.onEnd([this.#why || how, words].filter((part) => part !== '').join(': '));
   }
 }

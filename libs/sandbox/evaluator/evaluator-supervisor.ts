@@ -24,8 +24,8 @@ export interface RunningProcess {
   readonly jobs: number;
 }
 
-/** What may be in one process at a time, besides one job of any size. */
-const bytesInFlight = 32 * 1024 * 1024;
+/** Most bytes in flight in one process, unless a single job is larger. */
+const maxBytesInFlight = 32 * 1024 * 1024;
 
 interface Job {
   readonly encoded: EncodedJob;
@@ -50,7 +50,7 @@ class ProcessQueue {
   #bytes = 0;
   #lastId = 0;
   #hasRoom = true;
-  #isRestingSoon = false;
+  #isIdleCheckPending = false;
   #idleTimer: NodeJS.Timeout | null = null;
 
   constructor(settings: ProcessQueueSettings) {
@@ -74,14 +74,15 @@ class ProcessQueue {
     if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
     const ended = this.#process;
     this.#process = null;
-    for (const job of [...this.#take(), ...this.#waiting.splice(0)]) job.settle({ ok: false, ended: 'unavailable' });
+    for (const job of [...this.#takeInFlight(), ...this.#waiting.splice(0)])
+      job.settle({ ok: false, ended: 'unavailable' });
     await ended?.end('');
   }
 
   #pump(): void {
     const process = this.#process ?? this.#fork();
     if (process === null || !process.isReady) return;
-    if (this.#waiting.length === 0) return this.#restSoon(process);
+    if (this.#waiting.length === 0) return this.#idleSoon(process);
     process.setWorking(true);
     for (let job = this.#waiting[0]; job !== undefined && this.#mayStart(job); job = this.#waiting[0]) {
       this.#waiting.shift();
@@ -97,7 +98,7 @@ class ProcessQueue {
   #mayStart(job: Job): boolean {
     if (this.#inFlight.size === 0) return true;
     return (
-      this.#hasRoom && this.#inFlight.size < this.#settings.atOnce && this.#bytes + job.byteLength <= bytesInFlight
+      this.#hasRoom && this.#inFlight.size < this.#settings.atOnce && this.#bytes + job.byteLength <= maxBytesInFlight
     );
   }
 
@@ -138,14 +139,14 @@ class ProcessQueue {
     if (this.#process !== ended) return;
     this.#process = null;
     this.#settings.onDeath(why);
-    const lost = this.#take();
-    // It never began: another process would fail as well, and the next job retries.
+    const lost = this.#takeInFlight();
+    // It never started: another process would fail as well, and the next job retries.
     if (lost.length === 0) this.#failWaiting(why);
     this.#settings.onLost(lost, why);
     if (this.#waiting.length > 0 || lost.length > 0) this.#pump();
   }
 
-  #take(): readonly Job[] {
+  #takeInFlight(): readonly Job[] {
     const jobs = [...this.#inFlight.values()];
     this.#inFlight.clear();
     this.#bytes = 0;
@@ -156,28 +157,28 @@ class ProcessQueue {
     for (const job of this.#waiting.splice(0)) job.settle({ ok: false, ended: 'unavailable', message });
   }
 
-  /** Not at once: who was answered may have another job before the next turn. */
-  #restSoon(resting: EvaluatorProcess): void {
-    if (this.#inFlight.size > 0 || this.#isRestingSoon) return;
-    this.#isRestingSoon = true;
+  /** Deferred by a turn: the caller that got the last result may have another job. */
+  #idleSoon(idle: EvaluatorProcess): void {
+    if (this.#inFlight.size > 0 || this.#isIdleCheckPending) return;
+    this.#isIdleCheckPending = true;
     setImmediate(() => {
-      this.#isRestingSoon = false;
-      if (this.#process === resting && this.#inFlight.size === 0) this.#rest(resting);
+      this.#isIdleCheckPending = false;
+      if (this.#process === idle && this.#inFlight.size === 0) this.#idle(idle);
     });
   }
 
-  #rest(resting: EvaluatorProcess): void {
-    resting.setWorking(false);
+  #idle(idle: EvaluatorProcess): void {
+    idle.setWorking(false);
     this.#idleTimer ??= setTimeout(() => {
       this.#idleTimer = null;
       this.#process = null;
-      void resting.end('');
+      void idle.end('');
     }, this.#settings.idleMs);
     this.#idleTimer.unref();
   }
 }
 
-/** What an answer says; null where it says nothing that can be. */
+/** The outcome that an answer encodes; null where it is malformed. */
 function outcomeOf(
   kind: JobKind,
   word: number,
@@ -208,7 +209,7 @@ export class EvaluatorSupervisor implements JobRunner {
       workers: 1,
       spareWorkers: 0,
       atOnce: 1,
-      // None waits for a culprit: whoever ends every process at once would end it with a job just handed over, which is then blamed.
+      // It ends with its job: a signal to every process at once would otherwise hit it with a job just sent, which is then blamed.
       idleMs: 0,
       onLost(jobs, why) {
         for (const job of jobs) job.settle({ ok: false, ended: 'crashed', message: why });
@@ -216,7 +217,7 @@ export class EvaluatorSupervisor implements JobRunner {
     });
     this.#shared = new ProcessQueue({
       ...settings,
-      // Each thread finds its next job waiting.
+      // The next job of each thread is in the process already.
       atOnce: 2 * workers + spareWorkers,
       onLost: (jobs) => {
         for (const job of jobs) this.#quarantine.add(job);
@@ -249,7 +250,7 @@ export class EvaluatorSupervisor implements JobRunner {
     });
   }
 
-  /** Ends the processes; jobs in flight and those that wait are `unavailable`. */
+  /** Ends the processes; jobs in flight and waiting jobs are `unavailable`. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([this.#shared.close(), this.#quarantine.close()]);

@@ -10,7 +10,7 @@ import type { EvaluatorSettings, TextOutcome } from './messages.js';
 import { WorkerPool } from './worker-pool.js';
 
 const pipeFd = 3;
-/** A page of 100 KB comes in one read. */
+/** A page of 100 KB arrives in one read. */
 const readBytes = 256 * 1024;
 
 function startPool(settings: EvaluatorSettings): WorkerPool {
@@ -24,13 +24,13 @@ function statusOf(outcome: TextOutcome): { readonly word: number; readonly text:
 }
 
 function serve(pool: WorkerPool): void {
-  // Nothing that goes wrong here can be told to anybody: the product sees the end, and what was in flight is its to judge.
-  const leave = (): never => process.exit();
+  // An error here cannot be reported: the product sees the process exit and judges the jobs in flight.
+  const exit = (): never => process.exit();
   const reader = new FrameReader(largestRequestBytes);
 
   function send(id: number, word: number, text: string): void {
     for (const piece of encodeFrame({ id, word, ms: 0, text })) {
-      // Whoever does not take answers gets no more work done.
+      // Backpressure: while answers are not read, no more jobs are.
       if (!pipe.write(piece)) pipe.pause();
     }
   }
@@ -38,7 +38,7 @@ function serve(pool: WorkerPool): void {
   async function run({ id, word, ms, text, body }: Frame): Promise<void> {
     if (id === 0) return send(0, signals.pong, '');
     const kind = jobKinds[word % urgentMark];
-    if (kind === undefined) return leave();
+    if (kind === undefined) return exit();
     const isUrgent = word >= urgentMark;
     const outcome = statusOf(await pool.run({ kind, text, body }, { cpuMs: ms, isUrgent }));
     send(id, outcome.word, outcome.text);
@@ -46,16 +46,16 @@ function serve(pool: WorkerPool): void {
 
   function receive(byteLength: number, buffer: Uint8Array): boolean {
     try {
-      reader.push(buffer.subarray(0, byteLength), (frame) => void run(frame).catch(leave));
+      reader.push(buffer.subarray(0, byteLength), (frame) => void run(frame).catch(exit));
     } catch {
-      leave();
+      exit();
     }
     return true;
   }
 
   const pipe = new Socket({ fd: pipeFd, onread: { buffer: new Uint8Array(readBytes), callback: receive } });
   pipe.on('drain', () => pipe.resume());
-  for (const end of ['end', 'close', 'error']) pipe.on(end, leave);
+  for (const end of ['end', 'close', 'error']) pipe.on(end, exit);
   pipe.resume();
   send(0, signals.ready, '');
 }

@@ -5,7 +5,7 @@
  */
 
 export interface Frame {
-  /** What an answer refers to; 0 for what is no job. */
+  /** The job that an answer refers to; 0 for signals. */
   readonly id: number;
   readonly word: number;
   readonly ms: number;
@@ -17,7 +17,7 @@ const headerWords = 5;
 const headerBytes = 4 * headerWords;
 const noBody = new Uint8Array(0);
 
-/** What is written for a frame, piece by piece; the body is not copied. */
+/** The bytes of a frame in pieces; the body is not copied. */
 export function encodeFrame(
   { id, word, ms, text }: Omit<Frame, 'body'>,
   body: Uint8Array = noBody,

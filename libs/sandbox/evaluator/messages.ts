@@ -1,4 +1,4 @@
-/** What passes between the product, its evaluator process and the threads in there: jobs and results as text. */
+/** Messages between the product, its evaluator process and the threads inside it: jobs and results as text. */
 import type { GuestImage } from '../guest/guest.js';
 import type { CheckedCode, EvaluationJob, EvaluationResult, ScriptJob, ScriptResult } from '../sandbox.js';
 
@@ -23,7 +23,7 @@ export type JobOutcome<Kind extends JobKind> =
   { readonly ok: true; readonly result: JobKinds[Kind]['result'] } | Ending;
 export type TextOutcome = { readonly ok: true; readonly text: string } | Ending;
 
-/** Whoever runs jobs. Never rejects for what a job does; `isUrgent` puts it before all that wait. */
+/** Runs jobs. Never rejects for what a job does; `isUrgent` puts a job before all that wait. */
 export interface JobRunner {
   run<Kind extends JobKind>(
     kind: Kind,
@@ -32,7 +32,7 @@ export interface JobRunner {
   ): Promise<JobOutcome<Kind>>;
 }
 
-/** A job as it travels: read by nobody before the thread that runs it. */
+/** A job in transit: only the thread that runs it decodes it. */
 export interface EncodedJob {
   readonly kind: JobKind;
   readonly text: string;
@@ -59,9 +59,9 @@ export function decodeJob({ kind, text, body }: EncodedJob): DecodedJob {
   return { kind, job } as DecodedJob;
 }
 
-/** `broken` asks for this worker's end: something failed that no job should be able to bring about. */
+/** `broken` asks to end this worker: something failed that no job should be able to cause. */
 export type WorkerReply =
-  /** `image` where it was not given one: threads that start later are. */
+  /** `image` unless the worker was started with one; later threads are. */
   | { readonly kind: 'ready'; readonly image: GuestImage | null }
   | { readonly kind: 'result'; readonly text: string }
   | { readonly kind: 'broken'; readonly message: string };
@@ -71,18 +71,18 @@ export interface WorkerSettings {
   /** null: pages are parsed by parse5. */
   readonly lexborModule: WebAssembly.Module | null;
   readonly image: GuestImage | null;
-  /** Words shared with the pool: what the worker does, since when (ms after `epochMs`), and the thread's CPU time then. */
+  /** Words shared with the pool: the worker's phase, its start (ms after `epochMs`), and the thread's CPU time at that moment. */
   readonly progress: SharedArrayBuffer;
   readonly epochMs: number;
 }
 
 export const progressWords = { phase: 0, sinceMs: 1, cpuMs: 2 } as const;
-/** `concluding`: the code's time is over, and the guest writes down what it has. */
+/** `concluding`: the code's time is over, and the guest serializes what it has. */
 export const phases = { idle: 0, parsing: 1, running: 2, concluding: 3 } as const;
-/** For that it has this long. */
+/** Time for `concluding`. */
 export const concludeMs = 100;
 
-/** What the evaluator process is told at its start, on its command line. */
+/** Settings of the evaluator process, passed on its command line. */
 export interface EvaluatorSettings {
   /** Threads that run jobs side by side. */
   readonly workers: number;
@@ -97,12 +97,12 @@ export interface EvaluatorSettings {
   readonly lexborPath: string | null;
 }
 
-/** Frames of no job (id 0): the evaluator is ready, the product asks whether it lives, the evaluator does. */
+/** Frames of no job (id 0): the evaluator is ready, the product pings, the evaluator answers. */
 export const signals = { ready: 1, ping: 2, pong: 3 } as const;
 /** Added to the number of a job's kind. */
 export const urgentMark = 16;
 
-/** What one message may hold at most. A page is 50 MB at most, its text may come along as the previous one. */
+/** Most bytes of one message. A page has 50 MB at most, and the text of the previous page may come with it. */
 export const largestRequestBytes = 192 * 1024 * 1024;
-/** An answer holds what a run may log, report and keep; escaping may make six of one byte. */
+/** An answer holds what a run may log, report and store; escaping may make six bytes of one. */
 export const largestAnswerBytes = 16 * 1024 * 1024;

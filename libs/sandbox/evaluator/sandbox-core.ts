@@ -48,18 +48,18 @@ interface Run {
   readonly isAsyncScript: boolean;
   readonly open: 'openPage' | 'openScript';
   readonly settings: string;
-  /** What the guest has yet to read; null where it has, or there is no page. */
+  /** The page that the guest has yet to read; null where it has read it, or there is none. */
   readonly page: PageToRead | null;
   readonly cpuMs: number;
 }
 
 interface PageToRead {
-  /** What it is known by should it come again; null: it is not kept. */
+  /** Identifies the page if it comes again; null: it is not kept. */
   readonly key: string | null;
   readonly inputs: readonly GuestInput[];
 }
 
-/** Everything that the tables depend on. A page of another size of memory is another. */
+/** Everything that the tables depend on; the memory limit is part of it, as a guest is made for one limit. */
 function keyOf({ page, limits }: EvaluationJob): string | null {
   const { contentHash, contentKind, headers } = page;
   if (contentHash === undefined) return null;
@@ -112,12 +112,12 @@ export class SandboxCore {
     this.#enter = enter;
   }
 
-  /** Makes ready for a first job, and tells the image with which another thread need not make its own. */
+  /** Prepares for a first job; resolves to the image, so that other threads need not make their own. */
   prepare(): Promise<GuestImage> {
     return this.#guests.prepare(defaultSandboxLimits.memoryMb);
   }
 
-  /** One after the other; the answers in the same order. */
+  /** One after the other; results in the same order. */
   async checkAll(codes: readonly string[]): Promise<readonly CheckedCode[]> {
     const answers: CheckedCode[] = [];
     for (const code of codes) answers.push(await this.check(code));
@@ -204,7 +204,7 @@ export class SandboxCore {
     known: Guest | null,
   ): Promise<GuestResult> {
     const inputBytes = (given.page?.inputs ?? []).reduce((sum, input) => sum + byteLengthOf(input), 0);
-    // A large page must not use up what the code may: it comes on top.
+    // A large page must not use up the code's memory: its share is added to the limit.
     const extraMb = inputBytes * 2 < (job.limits.memoryMb * mebibyte) / 4 ? 0 : Math.ceil((inputBytes * 2) / mebibyte);
     const runnable = runnableCode(job.code, job.form, await this.#compiling());
     const run: Run = { ...runnable, ...given, code: job.code, form: job.form, cpuMs: job.limits.cpuMs };
@@ -258,7 +258,7 @@ export class SandboxCore {
     return this.#parser.parseMarkup(markup, space === undefined ? null : { tag, namespace: space }, limits);
   }
 
-  /** An engine of its own, in which code is compiled and never run. */
+  /** A separate engine, in which code is compiled and never run. */
   async #compiling(): Promise<Compiles> {
     const engine = this.#compiler ?? (await this.#guests.another(compileMemoryMb)).engine;
     this.#compiler = engine;
@@ -293,24 +293,24 @@ export class SandboxCore {
     return this.#read({ engine, entry }, outcome, evaluated.ok, run, discard);
   }
 
-  /** Hands the guest its page and its settings. False where that is too much for its memory, or its time. */
+  /** Passes the guest its page and settings. False where that exceeds its memory or time. */
   #open({ engine, entry }: Guest, { page, open, settings, cpuMs }: Run): boolean {
-    const hand = (to: GuestValue, inputs: readonly GuestInput[]): boolean => {
+    const pass = (to: GuestValue, inputs: readonly GuestInput[]): boolean => {
       const parts = engine.decode(inputs);
       return parts.ok && engine.call(to, parts.value).ok;
     };
     if (page !== null) {
-      if (!hand(entry.loadPage, page.inputs)) return false;
+      if (!pass(entry.loadPage, page.inputs)) return false;
       if (page.key !== null && this.#guests.keepPage(page.key)) {
         // The image is for those that come after; its time is not the code's.
         this.#enter('running');
         this.#deadline.start(cpuMs);
       }
     }
-    return hand(entry[open], [settings]);
+    return pass(entry[open], [settings]);
   }
 
-  /** Runs what promises left to do, until the answer is there or nothing can bring it. */
+  /** Runs pending promise jobs until there is an answer or nothing is left to run. */
   #settle({ engine, entry }: Guest, concluded: GuestOutcome): GuestOutcome {
     let outcome = concluded;
     while (outcome.ok && !engine.isString(outcome.value)) {

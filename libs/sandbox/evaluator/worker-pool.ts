@@ -20,8 +20,8 @@ const longJobMs = 100;
 /** Wall time that a job may take at most, as a multiple of its CPU budget, on a machine that is busy elsewhere. */
 const wallFactor = 10;
 const shortestWatchMs = 10;
-/** How long a thread may take to say what CPU time it used; it answers in the middle of its work, once it gets a core. */
-const answerMs = 1_000;
+/** How long a thread may take to report its CPU time; it answers in the middle of its work, once it gets a core. */
+const cpuUsageMs = 1_000;
 const startMs = 10_000;
 const heapLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32, stackSizeMb: 16 };
 
@@ -47,7 +47,7 @@ class PoolWorker {
     const shared = new SharedArrayBuffer(12);
     this.progress = new Int32Array(shared);
     const settings: WorkerSettings = { ...known, progress: shared };
-    // No environment, no arguments, no flags of this process: the thread gets nothing that it does not need.
+    // No environment, arguments or flags of this process: the thread gets nothing that it does not need.
     this.thread = new Worker(workerUrl, {
       workerData: settings,
       env: {},
@@ -145,10 +145,10 @@ export class WorkerPool {
       if (worker === null || job === undefined) break;
       this.#start(worker, job);
     }
-    if (this.#waiting.length > 0) this.#takeOverWhenLong();
+    if (this.#waiting.length > 0) this.#redispatchWhenLong();
   }
 
-  /** An idle thread, or a new one where there may be one more: threads with long jobs are made up for by spares. */
+  /** An idle thread, or a new one where there may be one more: spares compensate for threads with long jobs. */
   #freeWorker(engines: Engines): PoolWorker | null {
     const now = performance.now();
     let busy = 0;
@@ -227,7 +227,7 @@ export class WorkerPool {
     worker.watchdog = setTimeout(() => setImmediate(() => void this.#inspect(worker, job)), delayMs);
   }
 
-  /** Ends a worker whose job is over its time; else looks again when it may be. */
+  /** Ends a worker whose job is over its time; otherwise checks again when it may be. */
   async #inspect(worker: PoolWorker, job: RunningJob | null): Promise<void> {
     if (job === null || worker.job !== job || worker.isEnding) return;
     const { graceMs } = this.#settings;
@@ -256,14 +256,14 @@ export class WorkerPool {
     return phase === phases.running ? cpuMs : concludeMs;
   }
 
-  /** CPU time of the phase so far; null where the thread does not say, which is no excuse for it. */
+  /** CPU time of the phase so far; null where the thread does not report it, which counts as over budget. */
   async #cpuMs(worker: PoolWorker): Promise<number | null> {
     const atStartMs = Atomics.load(worker.progress, progressWords.cpuMs);
     const used = worker.thread.cpuUsage().then(
       ({ user, system }) => (user + system) / 1_000 - atStartMs,
       () => null,
     );
-    return withTimeoutOr(used, answerMs, null);
+    return withTimeoutOr(used, cpuUsageMs, null);
   }
 
   async #end(worker: PoolWorker, ended: Ended, message?: string): Promise<void> {
@@ -279,12 +279,12 @@ export class WorkerPool {
     await gone;
   }
 
-  /** The next job shall not wait for a thread to start. */
+  /** So that the next job need not wait for a thread to start. */
   #keepSpare(): void {
     if (this.#engines !== null && this.#workers.size < this.#settings.workers) this.#spawn(this.#engines);
   }
 
-  #takeOverWhenLong(): void {
+  #redispatchWhenLong(): void {
     if (this.#longJobTimer !== null) return;
     this.#longJobTimer = setTimeout(() => {
       this.#longJobTimer = null;

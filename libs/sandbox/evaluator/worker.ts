@@ -1,4 +1,4 @@
-/** The worker thread: one job at a time, each told apart by nothing but its order. Started by `worker-pool.ts`. */
+/** The worker thread: one job at a time, answered in order, so that no ids are needed. Started by `worker-pool.ts`. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { decodeJob, phases, progressWords } from './messages.js';
 import type { EncodedJob, JobKind, JobKinds, WorkerReply, WorkerSettings } from './messages.js';
@@ -29,7 +29,7 @@ async function resultOf(core: SandboxCore, encoded: EncodedJob): Promise<JobKind
   }
 }
 
-/** Only the one that is used is loaded. */
+/** Loads only the parser in use. */
 async function loadParser({ lexborModule }: WorkerSettings): Promise<PageParser> {
   if (lexborModule === null) return (await import('../parsers/parse5-page-parser.js')).parse5PageParser;
   return (await import('../parsers/lexbor-page-parser.js')).createLexborPageParser(lexborModule);

@@ -28,7 +28,7 @@ export class CpuDeadline {
     return (used.user + used.system) / microsecondsPerMs;
   }
 
-  /** Cheap while it is early: CPU time cannot have passed that the clock has not seen. */
+  /** Cheap while it is early: CPU time never exceeds wall-clock time. */
   check(): boolean {
     if (this.#isOver) return true;
     if (performance.now() - this.#startedAtMs < this.#budgetMs) return false;

@@ -1,7 +1,7 @@
 /**
  * A QuickJS instance that can be put back: its memory is imaged (`image.ts`), with the prelude inside, and restored before
  * every run. This file drives the engine's C interface directly, because the package's own wrapper keeps handles outside that
- * memory. Two calls come out of it: the interrupt handler, and the one function that is given texts and answers with values.
+ * memory. It calls the host in two places: the interrupt handler, and one function from texts to values.
  */
 import importedVariant from '@jitl/quickjs-ng-wasmfile-release-sync';
 import { newVariant } from 'quickjs-emscripten-core';
@@ -142,7 +142,7 @@ async function instantiate(
   return { module, ffi: new FFI(module) };
 }
 
-/** What an instance begins with: the memory of another one, or nothing but where its heap will be said to end. */
+/** What an instance starts from: the image of another one, or only the word that will hold its heap's end. */
 type Origin =
   | { readonly image: EngineImage; readonly heapEndWord?: never }
   | { readonly image: null; readonly heapEndWord: number };
@@ -212,7 +212,7 @@ export class Engine {
    */
   static async create(wasmModule: WebAssembly.Module, memoryMb: number, image: EngineImage | null): Promise<Engine> {
     const maximum = Math.max(initialPages, Math.ceil((memoryMb * 1024 * 1024) / wasmPageBytes));
-    // The search leaves a larger heap behind than it found, which each restore would have to clear: another bears it.
+    // The search leaves a larger heap behind, which each restore would have to clear: a throw-away instance does it.
     const origin: Origin =
       image === null
         ? { image, heapEndWord: findHeapEndWord((await instantiate(wasmModule, initialPages)).module) }
@@ -225,7 +225,7 @@ export class Engine {
     return this.#module.HEAPU8.byteLength;
   }
 
-  /** Whether the guest has used all that it may have, as near as its heap tells. */
+  /** Whether the guest has used up its memory, judged by the end of its heap. */
   get isMemoryUsedUp(): boolean {
     return this.#heapEnd() > this.#maximumBytes * usedUpShare;
   }
@@ -240,12 +240,12 @@ export class Engine {
     this.#shouldInterrupt = shouldInterrupt;
   }
 
-  /** What the guest's host function does. The guest has one only where it was given one before the image was taken. */
-  answerBy(hostFunction: HostFunction): void {
+  /** Sets what the guest's host function does. It exists only where it was defined before the image was taken. */
+  setHostFunction(hostFunction: HostFunction): void {
     this.#hostFunction = hostFunction;
   }
 
-  /** Gives the guest its host function under a global name, from where trusted code takes it away. */
+  /** Defines the guest's host function under a global name, which trusted code removes. */
   defineHostFunction(name: string): void {
     const made = this.#ffi.QTS_NewFunction(this.#context, name, 0, false, hostFunctionId as HostRefId);
     const key = this.#latin1String(name);
@@ -418,7 +418,7 @@ export class Engine {
   }
 }
 
-/** The guest's memory has no room for what the host wants to put into it. */
+/** The guest's memory has no room for the host's input. */
 export class GuestMemoryExhausted extends Error {
   constructor() {
     super('the sandbox is out of memory');

@@ -1,4 +1,4 @@
-/** The sandbox's inside as the worker sees it: engines that hold the prelude, and the functions through which it enters. */
+/** Guests: engines that hold the prelude, and the functions through which the host enters. */
 import { Engine, evalFlags } from './engine.js';
 import type { GuestValue, HostFunction } from './engine.js';
 import type { EngineImage, MemoryImage } from './image.js';
@@ -30,13 +30,13 @@ export interface GuestImage {
 interface KeptGuest {
   readonly memoryMb: number;
   readonly guest: Guest;
-  /** By what the caller knows pages by, the one used longest ago first: null where it was read once, else how its memory was then. */
+  /** By the caller's key, least recently used first: null where the page was read once, else the memory after reading it. */
   readonly pages: Map<string, MemoryImage | null>;
 }
 
-/** So many pages are remembered, images of those among them that came more than once. */
+/** Pages remembered; those that came more than once with an image. */
 const pagesKept = 8;
-/** An instance that has grown past this is made anew: memory of WebAssembly never shrinks. */
+/** An instance that has grown past this is replaced: memory of WebAssembly never shrinks. */
 const renewAboveBytes = 48 * 1024 * 1024;
 
 export class Guests {
@@ -108,11 +108,11 @@ export class Guests {
     if (known !== null) {
       const engine = await Engine.create(this.#wasmModule, memoryMb, known.engine);
       engine.restore();
-      engine.answerBy(this.#parseMarkup);
+      engine.setHostFunction(this.#parseMarkup);
       return { engine, entry: known.entry };
     }
     const engine = await Engine.create(this.#wasmModule, memoryMb, null);
-    engine.answerBy(this.#parseMarkup);
+    engine.setHostFunction(this.#parseMarkup);
     engine.defineHostFunction(hostFunctionName);
     let last: GuestValue | null = null;
     for (const script of readPrelude()) {

@@ -1,5 +1,5 @@
 /**
- * The memory image of a guest: what of an instance's memory is in use at one moment, taken apart, and put back before each
+ * The memory image of a guest: what of an instance's memory is in use at one moment, taken apart, and restored before each
  * run. The engine's build lays out its memory the same way each time, so an image is good for every instance of it.
  */
 import type {
@@ -11,10 +11,10 @@ import type {
 
 /** The guest's own limit on the C stack; the build reserves 5 MB, so regular expressions have room above it. */
 export const guestStackBytes = 262_144;
-/** How much of the C stack is cleared on restore: the guest's limit twice over, or what the making of an instance takes. */
+/** How much of the C stack is cleared on restore: twice the guest's limit, or what creating an instance writes. */
 export const clearedStackBytes = { used: 2 * guestStackBytes, fresh: 16_384 } as const;
 const granuleBytes = 4_096;
-/** What the engine starts with as the heap size at which it looks for cycles of garbage. */
+/** The engine's initial heap size at which it collects cycles. */
 const engineCollectAtBytes = 262_144;
 /** The engine's record of a runtime is smaller than this. */
 const runtimeWords = 256;
@@ -31,7 +31,7 @@ export interface MemoryImage {
   readonly stackEnd: number;
 }
 
-/** The guest's memory at one moment, and where in it the things are that the host must find again. */
+/** The guest's memory at one moment, with the addresses that the host needs. */
 export interface EngineImage extends MemoryImage {
   readonly heapEndWord: number;
   readonly collectAtWord: number;

@@ -1,6 +1,6 @@
 /**
  * A flat page written out as text, a line for each node and attribute, in the form of the html5lib tests. Two parsers
- * made the same of a page where their outlines are the same; the indexes are told beside it.
+ * made the same of a page where their outlines are the same; the indexes are outlined separately.
  */
 import { decodeText, headerLength, headerWords, rowKinds } from './flat-page.js';
 import type { FlatPage } from './flat-page.js';

@@ -1,7 +1,7 @@
 /**
  * The page parser over lexbor in WebAssembly (`lexbor/`): it writes the flat tables itself, the way the guest's engine
  * keeps them. It is C that reads hostile pages, so nothing of what it did to its memory outlives a page, and nothing it
- * says is taken on trust.
+ * reports is trusted.
  */
 import { isUtf8 } from 'node:buffer';
 import { checkFlatPage, UnsoundTables } from './flat-page-check.js';
@@ -11,13 +11,13 @@ import type { MarkupContext, PageLimits, PageParser, ParsedPage } from './page-p
 import { parseXmlDocument } from './xml-page-parser.js';
 
 interface Exports {
-  /** Makes the instance ready. */
+  /** Initializes the instance. */
   start(): void;
   /** All memory in use lies below. */
   heap_top(): number;
   /** Why the last call trapped. */
   failure(): number;
-  /** Room for so many bytes. */
+  /** Allocates so many bytes. */
   input(length: number): number;
   parse_document(at: number, length: number, isScripting: number, elements: number, depth: number): number;
   parse_fragment(
@@ -42,7 +42,7 @@ type Parts = { readonly [name in (typeof partNames)[number]]: EncodedText };
 const wasmPageBytes = 65_536;
 const initialPages = 64;
 const maximumPages = 2_048;
-/** An instance that has grown past this is made anew: memory of WebAssembly never shrinks. A page of 1 MB takes 18 MB. */
+/** An instance that has grown past this is replaced: memory of WebAssembly never shrinks. A page of 1 MB takes 18 MB. */
 const renewAboveBytes = 48 * 1024 * 1024;
 const attributesPerTag = 1_024;
 const partWords = 3;
@@ -157,7 +157,7 @@ export function createLexborPageParser(wasmModule: WebAssembly.Module): PagePars
       const { elements, depth } = limits;
       const { source: _source, ...flat } = parse(limits, (parser) => {
         const at = parser.write(bytes);
-        // Nobody runs the scripts of a document that code made.
+        // Scripts of a document that code made do not run.
         if (context === null) return parser.exports.parse_document(at, bytes.byteLength, 0, elements, depth);
         const tag = Buffer.from(context.tag.toLowerCase(), 'utf8');
         const space = namespaces[context.namespace];

@@ -1,4 +1,4 @@
-/** Where `npm run build:parser` leaves the fast page parser, and whether it did. */
+/** Where `npm run build:parser` puts the fast page parser, and whether it is built. */
 import { existsSync } from 'node:fs';
 import type { PageParserName } from './page-parser.js';
 

@@ -1,5 +1,5 @@
 /**
- * Page parsing: bytes in, flat tables out. parse5 is there wherever Meerkat is; lexbor is several times as fast where it
+ * Page parsing: bytes in, flat tables out. parse5 is always available; lexbor is several times as fast where it
  * was built (`npm run build:parser`). Both are held to `page-parser.contract.ts`.
  */
 import type { FlatPage, FlatText } from './flat-page.js';
@@ -45,7 +45,7 @@ export interface PageParser {
 
 const decoder = new TextDecoder('utf-8');
 
-/** UTF-8 with replacement characters for what is none, and without a byte order mark. */
+/** UTF-8 with replacement characters for malformed bytes, and without a byte order mark. */
 export function decodeBody(body: Uint8Array): string {
   return decoder.decode(body);
 }

@@ -9,7 +9,7 @@ export const svgNamespace = 'http://www.w3.org/2000/svg';
 export const mathNamespace = 'http://www.w3.org/1998/Math/MathML';
 export const noAttributes: Attributes = [];
 
-/** The tree while it grows. Node 0 is nobody, so that 0 can mean "none". */
+/** The tree while it grows. Node 0 is unused, so that 0 can mean "none". */
 class Columns {
   capacity = 1 << 14;
   count = 1;
@@ -21,7 +21,7 @@ class Columns {
   previous = new Int32Array(this.capacity);
   next = new Int32Array(this.capacity);
   depth = new Int32Array(this.capacity);
-  /** What a text, comment or doctype says. */
+  /** Contents of a text, comment or doctype. */
   data: string[] = [''];
   attributes: Attributes[] = [noAttributes];
   names = new Map<string, number>();

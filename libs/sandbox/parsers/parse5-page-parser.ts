@@ -1,5 +1,5 @@
 /**
- * The page parser over parse5: an adapter keeps the tree as integers in columns that are used again for every page, and
+ * The page parser over parse5: an adapter keeps the tree as integers in columns that every page reuses, and
  * one walk over them writes the flat tables.
  */
 import { parse, parseFragment } from 'parse5';
@@ -258,7 +258,7 @@ export const parse5PageParser: PageParser = {
 
   parseMarkup(markup, context, limits) {
     return flattened(limits, (treeAdapter) => {
-      // Nobody runs the scripts of a document that code made.
+      // Scripts of a document that code made do not run.
       if (context === null) return parse(markup, { treeAdapter, scriptingEnabled: false });
       const { tag, namespace } = context;
       const uri = namespaceUris[namespace] as Parameters<typeof treeAdapter.createElement>[1];

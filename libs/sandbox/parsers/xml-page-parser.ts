@@ -21,7 +21,7 @@ const mathNamespace = 'http://www.w3.org/1998/Math/MathML';
 const entityUnits = 1 << 20;
 const entityDepth = 16;
 
-/** Names of elements and attributes as the guest takes them apart (`prelude/names.ts`): what is not HTML's says whose it is. */
+/** Names of elements and attributes as the guest takes them apart (`prelude/names.ts`): names outside HTML carry their namespace. */
 function elementKey(qualified: string, namespace: string): string {
   const hasPrefix = qualified.includes(':');
   if (namespace === htmlNamespace && !hasPrefix) return qualified;
@@ -206,7 +206,7 @@ class Entities {
   #expand(name: string, depth: number): string | undefined {
     const declared = this.#declared.get(name);
     if (declared === undefined) return this.#isHtml ? htmlEntity(name) : undefined;
-    // One that holds itself, or markup, which would have to be read as such.
+    // Recursive entities, and those that contain markup, which would have to be parsed.
     if (depth > entityDepth || declared.includes('<')) return undefined;
     this.#left -= declared.length + 1;
     if (this.#left < 0) throw new PageTooComplex('is blown up by its entities');
