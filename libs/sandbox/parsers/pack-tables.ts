@@ -22,7 +22,13 @@ export interface PageTables {
 export function packTables(page: PageTables): Int32Array {
   const { tags, classes, ids, templatePairs } = page;
   const parts = [
-    ...[page.kinds, page.parents, page.ends, page.texts, page.firstAttributes, page.attributeNames, page.valueOffsets],
+    page.kinds,
+    page.parents,
+    page.ends,
+    page.texts,
+    page.firstAttributes,
+    page.attributeNames,
+    page.valueOffsets,
     ...[tags, classes, ids].flatMap(({ starts, rows }) => [starts, rows]),
     templatePairs,
   ];
