@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { EventBatch, RecordedEvent } from '#event-store/event-store';
-import { gathered, type Rest } from './coalesce.js';
+import { coalesced, type BatchDelay } from './coalesce.js';
 
 const eventAt = (position: number): RecordedEvent => ({
   stream: 'a-1',
@@ -49,7 +49,7 @@ describe('batches gathered from a subscription', () => {
   it('come one by one to a reader that never rests', async () => {
     const source = handedOver();
     for (const position of [1, 2, 3]) source.give(batchOf(position));
-    const read = gathered(source, subscription());
+    const read = coalesced(source, subscription());
     const seen = [await nextOf(read), await nextOf(read), await nextOf(read)];
     expect(seen.map(positionsOf)).toEqual([[1], [2], [3]]);
     source.give(batchOf(4));
@@ -58,9 +58,9 @@ describe('batches gathered from a subscription', () => {
 
   it('come at once to a reader that rested long enough, and then as one batch of what came while it rests', async () => {
     const source = handedOver();
-    const restOnce: Rest[] = [() => 50];
-    const rest: Rest = (tookMs) => restOnce.pop()?.(tookMs) ?? 0;
-    const read = gathered(source, subscription(), rest);
+    const restOnce: BatchDelay[] = [() => 50];
+    const rest: BatchDelay = (tookMs) => restOnce.pop()?.(tookMs) ?? 0;
+    const read = coalesced(source, subscription(), rest);
     source.give(batchOf(1));
     expect(positionsOf(await nextOf(read))).toEqual([1]);
     for (const position of [2, 3, 4]) source.give(batchOf(position));
@@ -75,8 +75,8 @@ describe('batches gathered from a subscription', () => {
 
   it('are handed over before the rest is over where they are many', async () => {
     const source = handedOver();
-    const forEver: Rest = () => 2_000_000;
-    const read = gathered(source, subscription(), forEver);
+    const forEver: BatchDelay = () => 2_000_000;
+    const read = coalesced(source, subscription(), forEver);
     source.give(batchOf(0));
     await nextOf(read);
     for (let batch = 0; batch < 9; batch += 1)

@@ -1,47 +1,47 @@
-/** Batches of events put together as long as more is there at once: who is far behind handles much at a time. */
+/** Coalesces the batches of a subscription: a follower that is far behind handles many events at a time. */
 import { sleep } from '#concurrency/sleep';
 import type { EventBatch, EventStore, Subscription } from '#event-store/event-store';
 
-export interface GatheredBatch extends EventBatch {
-  /** Nothing more was there when it was handed over. */
+export interface CoalescedBatch extends EventBatch {
+  /** No further events were available when it was handed over. */
   readonly isLast: boolean;
 }
 
-/** A batch this small is what just happened, not what is to be caught up with: it is handed over at once. */
+/** A batch this small is live traffic, not a backlog: it is handed over at once. */
 const smallBatch = 100;
-/** Not more of them together: who follows the same events beside shall be about as far, and others want their turn. */
-const gatheredBatches = 8;
+/** No more batches in one, so that followers of the same events stay close together and the event loop gets its turns. */
+const maxCoalesced = 8;
 
 const noMore = Symbol('noMore');
 
-/** One turn of the event loop: what a store has at hand it gives sooner. */
+/** One turn of the event loop: events that the store has in memory come sooner. */
 const turn = (): Promise<typeof noMore> => new Promise((resolve) => setImmediate(resolve, noMore));
 
-/** How long a reader leaves others alone after a batch that took it so long. */
-export type Rest = (tookMs: number) => number;
+/** How long to collect events before the next batch, by how long the last one took. */
+export type BatchDelay = (tookMs: number) => number;
 
-export const restNever: Rest = () => 0;
+export const noDelay: BatchDelay = () => 0;
 
 /**
- * What a subscription hands over. Who leaves the loop ends the subscription, though the next batch is waited for already.
- * A reader that rests is handed the first event at once, and then what comes during its rest as one batch.
+ * The events of a subscription in larger batches. Leaving the loop ends the subscription, although the next batch is awaited
+ * already. With a delay, the first event comes at once, and what comes during the delay as one batch.
  */
-export async function* gathered(
+export async function* coalesced(
   eventStore: Pick<EventStore, 'subscribe'>,
   { signal, ...subscription }: Subscription,
-  rest: Rest = restNever,
-): AsyncGenerator<GatheredBatch, void> {
+  delay: BatchDelay = noDelay,
+): AsyncGenerator<CoalescedBatch, void> {
   const leaving = new AbortController();
   const either = AbortSignal.any([signal, leaving.signal]);
   const source = eventStore.subscribe({ ...subscription, signal: either })[Symbol.asyncIterator]();
   const pull = (): Promise<IteratorResult<EventBatch>> => {
     const pulled = source.next();
-    // Awaited in the next round, or by nobody where the reader leaves.
+    // Awaited in the next round, or never where the reader leaves.
     pulled.catch(() => undefined);
     return pulled;
   };
   let next = pull();
-  let resting: Promise<typeof noMore> | null = null;
+  let delaying: Promise<typeof noMore> | null = null;
   try {
     for (;;) {
       const first = await next;
@@ -51,10 +51,10 @@ export async function* gathered(
       let count = first.value.events.length;
       let isLast = true;
       next = pull();
-      while (resting !== null || count >= smallBatch) {
-        const more = await Promise.race([next, resting ?? turn()]);
+      while (delaying !== null || count >= smallBatch) {
+        const more = await Promise.race([next, delaying ?? turn()]);
         if (more === noMore || more.done === true) break;
-        isLast = parts.length < gatheredBatches || count < smallBatch;
+        isLast = parts.length < maxCoalesced || count < smallBatch;
         if (!isLast) break;
         parts.push(more.value.events);
         count += more.value.events.length;
@@ -63,15 +63,15 @@ export async function* gathered(
       }
       const handedOverMs = performance.now();
       yield { events: parts.length === 1 ? first.value.events : parts.flat(), position, isLast };
-      // What is at hand comes without a turn of the loop: who catches up with much would keep everybody else waiting.
+      // Events in memory come without a turn of the loop: a follower with a backlog would starve everything else.
       if (!isLast) await turn();
-      const restMs = rest(performance.now() - handedOverMs);
-      if (restMs > 0) {
+      const delayMs = delay(performance.now() - handedOverMs);
+      if (delayMs > 0) {
         const ended = (): typeof noMore => {
-          resting = null;
+          delaying = null;
           return noMore;
         };
-        resting = sleep(restMs, either).then(ended);
+        delaying = sleep(delayMs, either).then(ended);
       }
     }
   } finally {

@@ -4,7 +4,7 @@ import type { LeasedWork, Leases } from '#leases/leases';
 import { AppError } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
 import type { EventBatch, EventStore } from '#event-store/event-store';
-import { gathered, restNever, type Rest } from './coalesce.js';
+import { coalesced, noDelay, type BatchDelay } from './coalesce.js';
 
 export interface FollowerOptions {
   /** Of all processes that follow under this name one does so at a time. */
@@ -13,28 +13,28 @@ export interface FollowerOptions {
   readonly eventStore: EventStore;
   readonly leases: Leases;
   readonly logger: Logger;
-  /** Where to go on: the position up to which everything was handled; null begins with the first event. */
+  /** The checkpoint to resume from: everything up to it was handled; null begins with the first event. */
   after(signal: AbortSignal): Promise<number | null>;
   /** Handles a batch and stores its position. What it rejects with is logged, and the events come again. */
   handle(batch: EventBatch, signal: AbortSignal): Promise<void>;
-  /** Runs for as long as this process holds the name. Never rejects. */
-  beside?(signal: AbortSignal): Promise<void>;
-  /** Called when the name is given up, after the last batch. Never rejects. */
+  /** Runs for as long as this process holds the lease. Never rejects. */
+  alongside?(signal: AbortSignal): Promise<void>;
+  /** Called when the lease is given up, after the last batch. Never rejects. */
   ended?(): Promise<void>;
 }
 
-/** Waits before the events are read again after a failure: short at first, then twice as long each time, up to this. */
+/** Backoff after a failure: short at first, doubling up to this. */
 const retryMs = 500;
 const slowestRetryMs = 30_000;
 
-/** A server that is away comes back, so it is tried often. An unreadable event will not change by itself. */
+/** A server that is down comes back, so it is tried often. An unreadable event does not change by itself. */
 const outageRetryMs = 2_000;
 /**
- * Where stores are shared and behind a network, a follower that is kept busy by single events leaves them to others for twice
- * as long as it took: what comes meanwhile it handles as one batch. A reader of its own writes waits no longer for it than this.
+ * Where stores are shared and behind a network, a follower that is kept busy by single events waits twice as long as the last one
+ * took, and handles what came meanwhile as one batch. Readers of their own writes wait no longer for it than this.
  */
-const longestRestMs = 150;
-const restShared: Rest = (tookMs) => Math.min(2 * tookMs, longestRestMs);
+const maxDelayMs = 150;
+const sharedDelay: BatchDelay = (tookMs) => Math.min(2 * tookMs, maxDelayMs);
 
 function isOutage(error: unknown): boolean {
   return error instanceof AppError && error.code === 'SERVER_ERROR';
@@ -45,8 +45,8 @@ export function startFollower(options: FollowerOptions): LeasedWork {
   const { name, prefixes, eventStore, leases, logger, after, handle } = options;
 
   const follow = async (signal: AbortSignal): Promise<void> => {
-    const rest = leases.isAlone ? restNever : restShared;
-    for await (const batch of gathered(eventStore, { prefixes, after: await after(signal), signal }, rest)) {
+    const delay = leases.isAlone ? noDelay : sharedDelay;
+    for await (const batch of coalesced(eventStore, { prefixes, after: await after(signal), signal }, delay)) {
       if (signal.aborted) return;
       await handle(batch, signal);
     }
@@ -73,7 +73,7 @@ export function startFollower(options: FollowerOptions): LeasedWork {
   };
 
   return leases.whileHeld(name, async (signal) => {
-    await Promise.all([followOn(signal), options.beside?.(signal)]);
+    await Promise.all([followOn(signal), options.alongside?.(signal)]);
     await options.ended?.();
   });
 }

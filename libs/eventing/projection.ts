@@ -64,6 +64,6 @@ export function startProjection<Document extends object>(options: ProjectionOpti
         move(position, unseen);
         saved?.(writes);
       }),
-    beside: rebuilder.answer,
+    alongside: rebuilder.answer,
   });
 }

@@ -8,9 +8,9 @@ import { unavailable } from '#runtime/errors';
 import { silentLogger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';
 import type { Bus, BusMessage } from '#bus/bus';
-import { placeOf, startPublisher } from './publisher.js';
+import { publisherCheckpoint, startPublisher } from './publisher.js';
 
-const checkpoint = placeOf('spec');
+const checkpoint = publisherCheckpoint('spec');
 const hourMs = 3_600_000;
 
 describe('a publisher', () => {

@@ -1,4 +1,4 @@
-/** Publishes a service's own events: follows the store from a checkpoint, so that nothing is appended and published in one breath. */
+/** Publishes a service's own events as messages: follows the event store from a checkpoint, so that no handler both appends and publishes. */
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { startFollower } from './follower.js';
 import type { LeasedWork, Leases } from '#leases/leases';
@@ -17,101 +17,108 @@ export interface PublisherOptions {
   readonly bus: Bus;
   readonly leases: Leases;
   readonly logger: Logger;
-  /** What others are told of an event; `[]`: nothing. */
+  /** The messages of an event; `[]`: none. */
   toMessages(event: RecordedEvent): readonly BusMessage[];
 }
 
-/** A crash publishes again, under the same ids, what was published within this time: the price of not storing a place per event. */
-const storeEveryMs = 1_000;
+/** After a crash, what was published within this time is published again under the same ids: the price of not saving a checkpoint per event. */
+const saveEveryMs = 1_000;
 
-/** Where its place is lost, with the views say, what happened within so long is published again; what came before is old news. */
-const newsMs = 3_600_000;
+/** Where the checkpoint is lost, with the views for example, only events of this last time are published again. */
+const republishWindowMs = 3_600_000;
 
-/** Holds the place up to which the events are published, and no documents. */
-export const placeOf = (name: string): ViewDefinition => ({ name: `published_${name}`, fields: [], indexes: [] });
+/** A view without documents, for its checkpoint alone. */
+export const publisherCheckpoint = (name: string): ViewDefinition => ({
+  name: `published_${name}`,
+  fields: [],
+  indexes: [],
+});
 
-interface Place {
+interface Progress {
   readonly position: number;
   /** The last event up to there. */
   readonly event: SeenEvent | undefined;
 }
 
-interface Mark {
-  reach(place: Place): void;
-  /** Stores the newest place. Never rejects. */
+interface CheckpointSaver {
+  advance(progress: Progress): void;
+  /** Saves the newest checkpoint. Never rejects. */
   settle(): Promise<void>;
 }
 
-/** How far something has come: stored at once, and then now and then while it moves. What could not be stored is tried again. */
-function createMark(store: (place: Place) => Promise<void>, onFault: (error: unknown) => void): Mark {
-  let newest: Place | null = null;
-  let stored: Place | null = null;
-  let storing: Promise<void> | null = null;
+/** Saves a checkpoint at once, and then at intervals while it advances. A save that failed is tried again. */
+function createCheckpointSaver(
+  save: (progress: Progress) => Promise<void>,
+  onFault: (error: unknown) => void,
+): CheckpointSaver {
+  let newest: Progress | null = null;
+  let saved: Progress | null = null;
+  let saving: Promise<void> | null = null;
   let timer: NodeJS.Timeout | null = null;
   let isFailing = false;
-  const storeNewest = async (): Promise<void> => {
-    const place = newest;
-    if (place === null || place === stored) return;
+  const saveNewest = async (): Promise<void> => {
+    const progress = newest;
+    if (progress === null || progress === saved) return;
     try {
-      await store(place);
-      stored = place;
+      await save(progress);
+      saved = progress;
       isFailing = false;
     } catch (error) {
       if (!isFailing) onFault(error);
       isFailing = true;
     }
   };
-  const storeOnce = (): Promise<void> => {
-    storing ??= storeNewest().finally(() => (storing = null));
-    return storing;
+  const saveOnce = (): Promise<void> => {
+    saving ??= saveNewest().finally(() => (saving = null));
+    return saving;
   };
   const run = (): void => {
     timer = null;
-    if (newest === stored) return;
-    void storeOnce();
-    timer = setTimeout(run, storeEveryMs);
+    if (newest === saved) return;
+    void saveOnce();
+    timer = setTimeout(run, saveEveryMs);
   };
   return {
-    reach(place) {
-      newest = { ...place, event: place.event ?? newest?.event };
+    advance(progress) {
+      newest = { ...progress, event: progress.event ?? newest?.event };
       if (timer === null) run();
     },
     async settle() {
       if (timer !== null) clearTimeout(timer);
       timer = null;
-      await storing;
-      await storeOnce();
+      await saving;
+      await saveOnce();
     },
   };
 }
 
 export function startPublisher(options: PublisherOptions): LeasedWork {
   const { name, topic, readStore, bus, logger, toMessages } = options;
-  const place = placeOf(name);
-  let newsSinceMs = -Infinity;
-  const mark = createMark(
-    ({ position, event }) => readStore.save(place, [], position, undefined, event),
+  const checkpoint = publisherCheckpoint(name);
+  let publishSinceMs = -Infinity;
+  const saver = createCheckpointSaver(
+    ({ position, event }) => readStore.save(checkpoint, [], position, undefined, event),
     (error) =>
       logger.warn(
         { publisher: name, error: String(error) },
-        'how far it has published could not be stored; trying again',
+        'the checkpoint of published events could not be saved; trying again',
       ),
   );
   return startFollower({
     ...options,
     name: `publisher-${name}`,
     async after() {
-      await forgetOtherHistory(options, place);
-      const known = await readStore.checkpoint(place);
-      newsSinceMs = known === null ? Date.now() - newsMs : -Infinity;
+      await forgetOtherHistory(options, checkpoint);
+      const known = await readStore.checkpoint(checkpoint);
+      publishSinceMs = known === null ? Date.now() - republishWindowMs : -Infinity;
       return known;
     },
     async handle({ events, position }) {
       // Published before the checkpoint moves: a crash in between publishes again.
-      const news = events.filter(({ metadata }) => !(Date.parse(metadata.at) < newsSinceMs));
-      await bus.publish(topic, news.flatMap(toMessages));
-      mark.reach({ position, event: events.at(-1) });
+      const recent = events.filter(({ metadata }) => !(Date.parse(metadata.at) < publishSinceMs));
+      await bus.publish(topic, recent.flatMap(toMessages));
+      saver.advance({ position, event: events.at(-1) });
     },
-    ended: () => mark.settle(),
+    ended: () => saver.settle(),
   });
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { EventStore, NewEvent } from '#event-store/event-store';
-import { isOnRecord } from './source-event.js';
+import { sourceEventExists } from './source-event.js';
 import { createSqliteEventStore } from '#event-store/sqlite';
 
 const stream = 'task-1';
@@ -23,17 +23,17 @@ describe('news of an event', () => {
 
   it('is about one that there is, at its place in its stream', async () => {
     for (const revision of [0, 1, 2]) {
-      expect(await isOnRecord(eventStore, { stream, revision, id: id(revision) })).toBe(true);
+      expect(await sourceEventExists(eventStore, { stream, revision, id: id(revision) })).toBe(true);
     }
   });
 
   it('is about none that there is where another stands in its place', async () => {
-    expect(await isOnRecord(eventStore, { stream, revision: 1, id: id(2) })).toBe(false);
-    expect(await isOnRecord(eventStore, { stream, revision: 2, id: id(7) })).toBe(false);
+    expect(await sourceEventExists(eventStore, { stream, revision: 1, id: id(2) })).toBe(false);
+    expect(await sourceEventExists(eventStore, { stream, revision: 2, id: id(7) })).toBe(false);
   });
 
   it('is about none that there is beyond the end of its stream, or in one that there is not', async () => {
-    expect(await isOnRecord(eventStore, { stream, revision: 3, id: id(2) })).toBe(false);
-    expect(await isOnRecord(eventStore, { stream: 'task-2', revision: 0, id: id(0) })).toBe(false);
+    expect(await sourceEventExists(eventStore, { stream, revision: 3, id: id(2) })).toBe(false);
+    expect(await sourceEventExists(eventStore, { stream: 'task-2', revision: 0, id: id(0) })).toBe(false);
   });
 });

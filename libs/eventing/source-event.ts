@@ -1,19 +1,19 @@
-/** Whether news is about an event that there is. */
+/** Whether the event that a message comes from is in the event store. */
 import type { EventStore } from '#event-store/event-store';
 
-export interface ToldEvent {
+export interface SourceEvent {
   readonly stream: string;
   readonly revision: number;
   readonly id: string;
 }
 
 /**
- * False where a stream holds another event at that place, or none. Where an older copy of the store was put back, the bus may
- * still hand over what was told of the history that is no more.
+ * False where the stream holds another event at that revision, or none: after a store rewind the bus may still hold messages of
+ * events that are gone.
  */
-export async function isOnRecord(
+export async function sourceEventExists(
   eventStore: Pick<EventStore, 'read'>,
-  { stream, revision, id }: ToldEvent,
+  { stream, revision, id }: SourceEvent,
 ): Promise<boolean> {
   for await (const event of eventStore.read(stream, revision)) return event.id === id;
   return false;

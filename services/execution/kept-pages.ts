@@ -1,7 +1,7 @@
 /** How long pages are kept: those of archived tasks go at once, the others by age. */
 import type { BusMessage } from '#bus/bus';
 import { taskStream } from '#contracts/task';
-import { isOnRecord } from '#eventing/source-event';
+import { sourceEventExists } from '#eventing/source-event';
 import type { Sweep } from '#eventing/service';
 import type { RunDeps } from './run.js';
 
@@ -14,7 +14,7 @@ export async function forgetArchived(
 ): Promise<void> {
   if (type !== 'task.archived') return;
   const source = { stream: taskStream(key), revision: Number(data['revision']), id };
-  if (await isOnRecord(eventStore, source)) await snapshots.forget(key);
+  if (await sourceEventExists(eventStore, source)) await snapshots.forget(key);
 }
 
 export const expiredPages = ({ snapshots, clock, logger }: Pick<RunDeps, 'snapshots' | 'clock' | 'logger'>): Sweep => ({

@@ -2,7 +2,7 @@
 import type { BusMessage } from '#bus/bus';
 import { scheduleStream, type DueRun } from '#contracts/schedule';
 import type { EventStore } from '#event-store/event-store';
-import { isOnRecord } from '#eventing/source-event';
+import { sourceEventExists } from '#eventing/source-event';
 
 /**
  * True where the slot or request that the message names is not in the event store: nothing would explain the run. False where
@@ -16,5 +16,5 @@ export async function isLost(
   const { revision } = data;
   const id = metadata.causationId;
   if (typeof revision !== 'number' || id === null) return false;
-  return !(await isOnRecord(eventStore, { stream: scheduleStream(taskId), revision, id }));
+  return !(await sourceEventExists(eventStore, { stream: scheduleStream(taskId), revision, id }));
 }

@@ -1,5 +1,5 @@
 /** Every view that is made of events, and whatever else keeps a place in them: for who rebuilds, moves or checks them. */
-import { placeOf } from '#eventing/publisher';
+import { publisherCheckpoint } from '#eventing/publisher';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { LeasedWork } from '#leases/leases';
 import { forgetOtherHistory, type HistoryParts } from '#eventing/store-rewind';
@@ -76,7 +76,9 @@ export const keptViews: readonly KeptView[] = [
 ];
 
 /** Who publishes keeps its place here. */
-export const publications: readonly AnyView[] = ['tasks', 'scheduling', 'execution', 'delivery'].map(placeOf);
+export const publications: readonly AnyView[] = ['tasks', 'scheduling', 'execution', 'delivery'].map(
+  publisherCheckpoint,
+);
 
 /** Who goes through everything once more, and finds nothing to do where all is well. */
 export const lookedThroughAgain: readonly AnyView[] = [reconcilerCheckpoint];

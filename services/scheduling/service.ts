@@ -4,7 +4,7 @@ import { requests } from '#contracts/catalogue';
 import { schedule, scheduleStream, triggerRun, type ScheduleEvent } from '#contracts/schedule';
 import { taskStream } from '#contracts/task';
 import type { EventMetadata, EventStore } from '#event-store/event-store';
-import { isOnRecord } from '#eventing/source-event';
+import { sourceEventExists } from '#eventing/source-event';
 import { runCommand } from '#eventing/run-command';
 import type { Service } from '#eventing/service';
 import type { Leases } from '#leases/leases';
@@ -74,7 +74,7 @@ export function createSchedulingService(deps: SchedulingDeps): Service {
     if (command === null) return;
     const { id, key } = message;
     // A schedule whose task is in no view would run for ever.
-    if (!(await isOnRecord(eventStore, { stream: taskStream(key), revision: command.taskRevision, id }))) {
+    if (!(await sourceEventExists(eventStore, { stream: taskStream(key), revision: command.taskRevision, id }))) {
       logger.warn({ taskId: key, eventId: id }, 'ignoring task message: source event not in the event store');
       return;
     }

@@ -8,7 +8,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
-import { gathered } from '../coalesce.js';
+import { coalesced } from '../coalesce.js';
 import { AppError } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
 import type { Projected } from '../projected.js';
@@ -156,7 +156,7 @@ async function build<Document extends object>(
   const builder = createViewBuilder(parts, built, readStore, after);
   events += ahead?.events ?? 0;
   try {
-    for await (const batch of gathered(eventStore, { prefixes, after, signal })) {
+    for await (const batch of coalesced(eventStore, { prefixes, after, signal })) {
       if (signal.aborted) return;
       await builder.apply(batch.events);
       events += batch.events.length;
@@ -246,7 +246,7 @@ async function isMuch(
 ): Promise<boolean> {
   const end = await eventStore.lastPosition();
   if (end === null) return false;
-  for await (const { position } of gathered(eventStore, { prefixes, after: null, signal })) return position < end;
+  for await (const { position } of coalesced(eventStore, { prefixes, after: null, signal })) return position < end;
   return false;
 }
 
