@@ -110,7 +110,7 @@ async function makeScripts(folder) {
   const reached = new Set(order);
   for (const name of reached)
     for (const each of [...modules.get(name).lazy, ...modules.get(name).imports]) reached.add(each);
-  const lazy = [...reached].filter((name) => !order.includes(name)).sort((one, other) => (one < other ? -1 : 1));
+  const lazy = [...reached].filter((name) => !order.includes(name));
   inOrder(modules, lazy);
   const released = releasedAfter(modules, order, lazy);
   const lazyScript = async (name) => {

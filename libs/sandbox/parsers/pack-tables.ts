@@ -21,17 +21,9 @@ export interface PageTables {
 
 export function packTables(page: PageTables): Int32Array {
   const { tags, classes, ids, templatePairs } = page;
-  const parts = [
-    page.kinds,
-    page.parents,
-    page.ends,
-    page.texts,
-    page.firstAttributes,
-    page.attributeNames,
-    page.valueOffsets,
-    ...[tags, classes, ids].flatMap(({ starts, rows }) => [starts, rows]),
-    templatePairs,
-  ];
+  const rowParts = [page.kinds, page.parents, page.ends, page.texts, page.firstAttributes];
+  const indexParts = [tags, classes, ids].flatMap(({ starts, rows }) => [starts, rows]);
+  const parts = [...rowParts, page.attributeNames, page.valueOffsets, ...indexParts, templatePairs];
   const tables = new Int32Array(parts.reduce((sum, part) => sum + part.length, headerLength));
   tables[headerWords.rows] = page.kinds.length;
   tables[headerWords.attributes] = page.attributeNames.length;

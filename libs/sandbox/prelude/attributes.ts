@@ -12,7 +12,7 @@ import { wrap } from './wrappers.js';
 
 /** By element, then by key. */
 const made = new NodeMap<Map<string, Attr>>();
-const nobody: object[] = [];
+const noObjects: object[] = [];
 
 /** The name of an attribute as an element's document has it. */
 export function writtenFor(node: number, name: unknown): string {
@@ -106,7 +106,7 @@ export class Attr {
     return null;
   }
   get childNodes(): object[] {
-    return nobody;
+    return noObjects;
   }
   get firstChild(): null {
     return null;

@@ -18,8 +18,8 @@ const detail = new RegExp(
 /** The details in lower case with one space between them; nothing where they make no sense together. */
 export function autofillOf(node: number): string {
   const written = asciiLowerCase(getAttribute(node, 'autocomplete') ?? '');
-  const told = written.split(/[\t\n\f\r ]+/).filter((word) => word !== '');
-  const text = told.join(' ');
+  const words = written.split(/[\t\n\f\r ]+/).filter((word) => word !== '');
+  const text = words.join(' ');
   const isHidden = tag(node) === 'input' && inputType(node) === 'hidden';
   return detail.test(text) || (!isHidden && /^(?:on|off)$/.test(text)) ? text : '';
 }

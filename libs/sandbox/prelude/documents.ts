@@ -1,4 +1,4 @@
-/** Documents beside the page's own: what each is, and which of them a node belongs to that is in no tree. */
+/** Documents other than the page's own: their facts, and the owner document of nodes outside any tree. */
 import { NodeMap } from './node-map.js';
 import { detachNode, documentKind, isXml, kind } from './tree.js';
 import { rootOf } from './tree-walks.js';

@@ -329,8 +329,8 @@ function pathOf(target: object, type: string): object[] {
   return path;
 }
 
-/** As a browser does: what a listener throws is told, and the others are called. */
-function tell(thrown: unknown): void {
+/** As in a browser: what a listener throws is reported, and the others are called. */
+function report(thrown: unknown): void {
   (globalThis as { console?: { error?: (thrown: unknown) => void } }).console?.error?.(thrown);
 }
 
@@ -344,7 +344,7 @@ function callListeners(event: Event, state: State, target: object, isCapture: bo
       if (typeof callback === 'function') callback.call(target, event);
       else callback.handleEvent(event);
     } catch (thrown) {
-      tell(thrown);
+      report(thrown);
     }
     if (state.isStoppedAtOnce) return;
   }
@@ -353,7 +353,7 @@ function callListeners(event: Event, state: State, target: object, isCapture: bo
   try {
     if (handler.call(target, event) === false) event.preventDefault();
   } catch (thrown) {
-    tell(thrown);
+    report(thrown);
   }
 }
 

@@ -154,7 +154,7 @@ export function inputValue(node: number): string {
   return sanitized(node, type, written ?? '');
 }
 
-/** What a click on an element does by itself: what to tell afterwards, what is clicked with it, and how to take it back. */
+/** What a click on an element does by itself: the events to dispatch afterwards, what is clicked with it, and how to undo it. */
 export interface Activation {
   readonly events: readonly string[];
   readonly next: number;

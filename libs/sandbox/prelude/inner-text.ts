@@ -57,7 +57,7 @@ class Writer {
     this.#hasBlank = false;
   }
 
-  /** Something on the line that has no text, as an image has not: blanks beside it stay. */
+  /** Something on the line that has no text, as an image has not: blanks next to it stay. */
   object(): void {
     if (this.#breaks === 0 || (this.#hasBlank && !this.#isAtStart)) this.#flush(true);
     this.#isAtStart = false;

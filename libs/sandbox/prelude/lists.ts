@@ -175,7 +175,7 @@ const liveItems: ProxyHandler<NodeCollection> = {
     const index = indexOf(name);
     return index >= 0 ? index >= nodesOf(target).length : Reflect.deleteProperty(target, name);
   },
-  // Nothing could be told of its items any more.
+  // Its items could no longer be identified.
   preventExtensions: () => false,
 };
 

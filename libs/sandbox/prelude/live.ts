@@ -4,7 +4,7 @@ import { watchTree } from './tree.js';
 
 const all: Partial<TreeWatcher>[] = [];
 
-/** Each is told of every change from now on. */
+/** Each is notified of every change from now on. */
 export function follow(watcher: Partial<TreeWatcher>): void {
   all.push(watcher);
   if (all.length > 1) return;

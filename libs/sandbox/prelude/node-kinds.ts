@@ -18,7 +18,7 @@ import {
   replaceData,
   setData,
   tagOf,
-  tellSplit,
+  notifySplit,
   textKind,
 } from './tree.js';
 import { nextElement, previousElement } from './tree-walks.js';
@@ -89,7 +89,7 @@ export class Text extends CharacterData {
     const parent = parentOf(node);
     if (parent >= 0) {
       insertNode(parent, rest, nextSibling(node));
-      tellSplit(node, from, rest);
+      notifySplit(node, from, rest);
     }
     replaceData(node, from, this.length, '');
     return wrap(rest);

@@ -1,7 +1,7 @@
 /**
  * `page.number`: the first number in a text, whatever way it is written.
  *
- * A separator's place tells what it is: of two kinds the last is the decimal one, what comes more than once groups, and
+ * A separator's place decides what it is: of two kinds the last is the decimal one, what comes more than once groups, and
  * so does one with exactly three digits behind it, as in 1.299 and 1,299. Only that last case is open to doubt, and only
  * there a locale decides. Parentheses are brackets around a count, not an accountant's minus; what follows the number
  * (%, €, k) is left aside; an exponent counts where nothing but digits follow.
@@ -41,7 +41,7 @@ const numberRun = new RegExp(
     `(?:(?:[${point}${apostrophe}](?=${digit})|${blank}(?=${digit}{3}(?!${digit})))${digit}+)*)` +
     `(?:[eE]([+${minus}]?[0-9]{1,3}))?`,
 );
-/** What makes one word of what stands beside it. */
+/** Marks that join their neighbours into one word. */
 const wordMark = /[\p{L}\p{N}]/u;
 const anyOtherDigit = new RegExp(`[${otherDigits}]`, 'g');
 const apostrophes = new RegExp(`[${apostrophe}]`, 'g');
@@ -89,14 +89,14 @@ function splitNumber(run: string, locale: string | undefined): Split {
   if (points > 0 && commas > 0) {
     const decimal = run.lastIndexOf('.') > run.lastIndexOf(',') ? '.' : ',';
     if ((decimal === '.' ? points : commas) === 1) return splitAt(run, run.lastIndexOf(decimal));
-    // 1,234.567.890 is nothing that anybody writes: the number ends before the last of them.
+    // 1,234.567.890 is not a number in use: the number ends before the last of them.
     return splitNumber(run.slice(0, run.lastIndexOf(decimal)), locale);
   }
   const separator = points > 0 ? '.' : ',';
   const parts = run.split(separator);
   if (parts.length > 2) {
     if (isGrouped(parts)) return splitAt(run, -1);
-    // 1,234,56: whoever wrote that took one sign for both.
+    // 1,234,56: one sign stands for both.
     if ((parts.at(-1)?.length ?? 0) < 3 && isGrouped(parts.slice(0, -1)))
       return splitAt(run, run.lastIndexOf(separator));
     // A date or a version, 12.05.2024: the first number in it is 12.05.

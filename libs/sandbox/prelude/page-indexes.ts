@@ -43,7 +43,7 @@ function keysOfClass(name: string): readonly number[] | null {
   return classIds.of(name);
 }
 
-/** Elements of a class inside `root`, in document order; null where the index cannot tell. */
+/** Elements of a class inside `root`, in document order; null where the index is not valid. */
 export function indexedByClass(root: number, name: string): ArrayLike<number> | null {
   if (root >= classIndex.limit) return null;
   return merged(classStart, classRows, keysOfClass(name), root);
@@ -81,7 +81,7 @@ export function indexedById(root: number, id: string): ArrayLike<number> | null 
   return merged(idStart, idRows, idIds.of(id), root);
 }
 
-/** Elements with this name id inside `root`, in document order; null where the index cannot tell. */
+/** Elements with this name id inside `root`, in document order; null where the index is not valid. */
 export function indexedByTag(root: number, name: number): ArrayLike<number> | null {
   if (!isFrozen(root)) return null;
   if (name >= tagStart.length - 1) return empty;

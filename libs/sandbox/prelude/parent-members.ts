@@ -69,7 +69,7 @@ export const parentMembers: ParentMembers & ThisType<Node> = {
   },
 };
 
-/** What can stand beside siblings. */
+/** Members of nodes that can have siblings. */
 export const childMembers: Record<'before' | 'after' | 'replaceWith' | 'remove', (...items: unknown[]) => void> &
   ThisType<Node> = {
   before(...items: unknown[]) {

@@ -187,8 +187,8 @@ function eachMatch(root: number, complex: Complex, place: Place, visit: (node: n
 const manyCandidates = 16;
 
 /**
- * What a selector of descendants alone (`a b c`) asks of whoever holds what fits: the outermost elements that fit all of
- * it but the last compound. Null where the indexes do not tell.
+ * For a selector of descendants alone (`a b c`): the outermost elements that match all of it but the last compound. Null
+ * where the indexes are not valid.
  */
 function holdersOf(root: number, complex: Complex, place: Place): number[] | null {
   const { compounds, combinators } = complex;

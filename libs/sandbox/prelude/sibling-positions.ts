@@ -4,10 +4,10 @@ import { firstChild, isElement, nextSibling, nodeLimit, parentOf, tagOf, version
 const none = new Int32Array(0);
 
 let countedVersion = -1;
-/** By node: its place among the elements beside it, and among those of its own tag; from 1. 0 where not counted. */
+/** By node: its place among its sibling elements, and among those of its own tag; from 1. 0 where not counted. */
 let positions = none;
 let typePositions = none;
-/** By node: how many elements of its tag there are beside it, itself included. */
+/** By node: how many siblings of its tag there are, itself included. */
 let typeCounts = none;
 /** By parent: how many elements it holds. */
 let childCounts = none;

@@ -49,7 +49,7 @@ let templateContents: NodeMap<number> | null = null;
 let isPageTextValid = true;
 /** Nodes below are of the classes and ids that the indexes say; an object, so that other files see it change. */
 export const classIndex = { limit: 0 };
-/** Told before a node leaves its place, after one has got one, and before data changes: live ranges and iterators. */
+/** Called before a node is removed, after one is inserted, and before data changes: live ranges and iterators. */
 export interface TreeWatcher {
   removing(node: number): void;
   inserted(node: number): void;
@@ -63,7 +63,7 @@ export function watchTree(by: TreeWatcher): void {
 }
 
 /** What stood in a text behind an offset is a text of its own now. */
-export function tellSplit(node: number, offset: number, rest: number): void {
+export function notifySplit(node: number, offset: number, rest: number): void {
   watcher?.split(node, offset, rest);
 }
 

@@ -47,7 +47,7 @@ function adapt(value: number, count: number, isFirst: boolean): number {
 
 /** What is no character, or stands where bytes were none. */
 const neverInHost = /[\ufffd\ufdd0-\ufdef\ufffe\uffff]/;
-/** Marks that nobody sees. */
+/** Invisible marks. */
 const ignoredInHost = /\u00ad|\u034f|[\u180b-\u180d]|\u200b|\u2060|\u2064|[\ufe00-\ufe0f]|\ufeff/g;
 
 function punycode(label: string): string {

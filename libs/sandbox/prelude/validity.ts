@@ -114,7 +114,7 @@ export function faultsOf(node: number): Faults {
       pattern !== null &&
       value !== '' &&
       !values.every((each) => fitsPattern(pattern, each)),
-    // Lengths are asked of what a person has typed, and nobody types here.
+    // Lengths apply to what a person has typed, which never happens here.
     tooLong: false,
     tooShort: false,
     rangeUnderflow: number < numberOfValue(type, getAttribute(node, 'min')),

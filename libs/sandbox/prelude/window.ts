@@ -1,4 +1,4 @@
-/** The global object: what a script finds beside the language itself. */
+/** The global object: what a script finds in addition to the language itself. */
 import { elementClasses } from './elements.js';
 import { setDocumentUrl } from './addresses.js';
 import { Attr, NamedNodeMap } from './attributes.js';
