@@ -36,7 +36,7 @@ function handedOver() {
   };
 }
 
-async function nextOf(read: ReturnType<typeof gathered>): Promise<EventBatch> {
+async function nextOf(read: ReturnType<typeof coalesced>): Promise<EventBatch> {
   const { done, value } = await read.next();
   if (done === true) throw new Error('the subscription ended');
   return value;
@@ -45,7 +45,7 @@ async function nextOf(read: ReturnType<typeof gathered>): Promise<EventBatch> {
 const positionsOf = ({ events }: EventBatch): readonly number[] => events.map(({ position }) => position);
 const subscription = () => ({ prefixes: ['a-'], after: null, signal: new AbortController().signal });
 
-describe('batches gathered from a subscription', () => {
+describe('batches coalesced from a subscription', () => {
   it('come one by one to a reader that never rests', async () => {
     const source = handedOver();
     for (const position of [1, 2, 3]) source.give(batchOf(position));
