@@ -43,18 +43,6 @@ export function isSecretHeader(name: string): boolean {
   return /^(authorization|proxy-authorization|cookie)$/i.test(name) || /token|secret|key|password/i.test(name);
 }
 
-/** Field names as RFC 9110 has them, values without control characters; at most 50. */
-export const httpHeaders = z
-  .record(
-    z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, { error: 'must be a header name' }),
-    // A line break here would be a second header; beyond Latin-1 HTTP has no bytes for it.
-    z
-      .string()
-      .max(4_096)
-      .regex(/^[\t\u0020-\u007e\u0080-\u00ff]*$/, { error: 'must be Latin-1 text without control characters' }),
-  )
-  .refine((headers) => Object.keys(headers).length <= 50, { error: 'must have at most 50 entries' });
-
 /** Metadata of a stored event, where a document keeps it to emit again what came of it. */
 export const eventMetadata = z.object({
   organizationId: z.string(),

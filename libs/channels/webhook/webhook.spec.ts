@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { JsonObject } from '#runtime/json';
-import { kitTimeMs, notificationOf } from '../../delivery.kit.js';
 import type { BuildContext, HttpOutgoing } from '../channel.js';
-import { buildWebhook } from './build.js';
+import { aNotification, kitTimeMs } from '../notification.kit.js';
+import { webhook } from './build.js';
 import { classifyWebhook } from './classify.js';
 import { signWebhook } from './sign.js';
 
@@ -11,14 +11,14 @@ const context: BuildContext = { nowMs: kitTimeMs + 90_000, linkBase: 'https://me
 const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 
 function build(config: JsonObject, nowMs = context.nowMs): HttpOutgoing {
-  const outgoing = buildWebhook({ request: notificationOf(), config }, { ...context, nowMs });
+  const outgoing = webhook.build({ request: aNotification(), config }, { ...context, nowMs });
   if (outgoing.kind !== 'http' || outgoing.requests[0] === undefined) throw new Error('nothing was built');
   return outgoing.requests[0];
 }
 
 describe('a webhook', () => {
   it('is this request', () => {
-    const { deliveryId, taskId, executionId } = notificationOf();
+    const { deliveryId, taskId, executionId } = aNotification();
     const { body, ...request } = build({ url: 'https://hooks.example/in?x=1', secret });
     expect(request).toEqual({
       method: 'POST',
@@ -79,7 +79,7 @@ describe('a webhook', () => {
       body: '{"text":"{{ message }} {{ values.note }}","value":{{ value }}}',
     });
     expect(request).toMatchObject({ method: 'PUT', timeoutMs: 3_000 });
-    expect(request.headers).toMatchObject({ 'x-token': 'abc', 'webhook-id': notificationOf().deliveryId });
+    expect(request.headers).toMatchObject({ 'x-token': 'abc', 'webhook-id': aNotification().deliveryId });
     expect(Object.keys(request.headers)).not.toContain('content-length');
     expect(Object.keys(request.headers)).not.toContain('host');
     expect(Object.keys(request.headers)).not.toContain('webhook-signature');
@@ -96,7 +96,7 @@ describe('a webhook', () => {
   });
 
   it('whose settings cannot be used is refused', () => {
-    expect(buildWebhook({ request: notificationOf(), config: { url: 'ftp://x' } }, context)).toMatchObject({
+    expect(webhook.build({ request: aNotification(), config: { url: 'ftp://x' } }, context)).toMatchObject({
       kind: 'none',
       verdict: { state: 'refused', reason: 'config_invalid' },
     });

@@ -12,8 +12,8 @@ import type { JsonObject } from '#runtime/json';
 import { silentLogger } from '#runtime/logger';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
 import { createEventVault } from '#vault/event-vault';
-import { DeliveryHarness } from '../../delivery.kit.js';
-import type { DeliveryWorker } from '../../worker.js';
+import { DeliveryHarness } from './delivery.kit.js';
+import type { DeliveryWorker } from './worker.js';
 import { createMailer, type Mailer } from './smtp.js';
 
 interface Mail {

@@ -1,16 +1,8 @@
-/** What webhooks and custom requests share when they are built: header names, what HTTP can carry, credentials in addresses. */
+/** What webhooks and custom requests share when they are built: header names and credentials in addresses. */
 
 /** Lower-case names; of two that differ by case alone the last counts. */
 export function lowerHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-}
-
-/** The first header whose value HTTP cannot carry: it would fail on every try, and look like the receiver's fault. */
-export function unsendableHeader(headers: Readonly<Record<string, string>>): string | null {
-  for (const [name, value] of Object.entries(headers)) {
-    if (!/^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(value)) return name;
-  }
-  return null;
 }
 
 /** The address without user name and password, and these as the value of `authorization`. */

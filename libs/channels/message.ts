@@ -1,13 +1,13 @@
 /** What a notification says, in the forms that channels need: the Standard Webhooks body, template variables, plain text. */
-import type { NotificationRequest } from '#contracts/delivery';
 import type { JsonObject } from '#runtime/json';
 import type { TemplateVariables } from '#templates/templates';
+import type { Notification } from './channel.js';
 
-export function messageTypeOf(request: Pick<NotificationRequest, 'kind'>): string {
+export function messageTypeOf(request: Pick<Notification, 'kind'>): string {
   return `notification.${request.kind}`;
 }
 
-export function linksOf(request: NotificationRequest, linkBase: string): { task: string; execution: string } {
+export function linksOf(request: Notification, linkBase: string): { task: string; execution: string } {
   const base = linkBase.replace(/\/+$/, '');
   return {
     task: `${base}/api/notifications/${request.taskId}`,
@@ -16,7 +16,7 @@ export function linksOf(request: NotificationRequest, linkBase: string): { task:
 }
 
 /** The body of a webhook, and `event` in custom code. Nothing in it depends on the try. */
-export function eventOf(request: NotificationRequest, linkBase: string): JsonObject {
+export function eventOf(request: Notification, linkBase: string): JsonObject {
   const { task, execution, transition, message } = request.context;
   return {
     type: messageTypeOf(request),
@@ -25,7 +25,7 @@ export function eventOf(request: NotificationRequest, linkBase: string): JsonObj
   };
 }
 
-export function variablesOf(request: NotificationRequest, linkBase: string): TemplateVariables {
+export function variablesOf(request: Notification, linkBase: string): TemplateVariables {
   const { task, execution, transition, message } = request.context;
   return {
     task,
@@ -42,7 +42,7 @@ export function variablesOf(request: NotificationRequest, linkBase: string): Tem
 const longestValue = 500;
 
 /** The text of a message whose action has none: task, what happened, values, page and link. */
-export function plainTextOf(request: NotificationRequest, linkBase: string): string {
+export function plainTextOf(request: Notification, linkBase: string): string {
   const { task, execution, message } = request.context;
   const values = Object.entries(execution.values).map(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);

@@ -1,39 +1,11 @@
-/** What is kept of where an attempt went, and of what came back: never a secret, of an address only what does not tell it. */
-import type { RequestSummary } from '#contracts/delivery';
-import type { Json, JsonObject } from '#runtime/json';
+/** What is kept of an answer: never a secret, and no more than a person reads. */
+import { decode } from '#channels/http-request';
+import { isToken, maskMailbox } from '#channels/summary';
+import { isJsonObject, type Json, type JsonObject } from '#runtime/json';
 import { isSealed } from '#vault/vault';
-import { decode } from './http-request.js';
 
 const keptBytes = 2_048;
 const mask = '********';
-
-/** Long words of letters and digits in a path are what services hand out in place of a password. */
-function isToken(segment: string): boolean {
-  return segment.length >= 20 && /[0-9]/.test(segment) && /[A-Za-z]/.test(segment);
-}
-
-/** Origin and path: no user name, password, query or fragment, and no token within the path. */
-export function httpSummary(method: string, url: string): RequestSummary {
-  if (!URL.canParse(url)) return { method, url: '' };
-  const { origin, pathname } = new URL(url);
-  const path = pathname
-    .split('/')
-    .map((segment) => (isToken(segment) ? '…' : segment))
-    .join('/');
-  return { method, url: `${origin}${path}`.slice(0, 500) };
-}
-
-/** `a…@example.com`: enough to tell one mailbox from another, not enough to write to it. */
-export function maskMailbox(address: string): string {
-  const at = address.lastIndexOf('@');
-  return at < 1 ? '…' : `${address.slice(0, 1)}…${address.slice(at)}`;
-}
-
-export function mailSummary(recipients: readonly string[]): RequestSummary {
-  const shown = recipients.slice(0, 3).map(maskMailbox);
-  const more = recipients.length - shown.length;
-  return { method: 'smtp', url: more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ') };
-}
 
 /** Every sealed text, with the name it stands by. */
 function collect(name: string, stored: Json | undefined, opened: Json | undefined, secrets: Map<string, string>): void {
@@ -41,9 +13,9 @@ function collect(name: string, stored: Json | undefined, opened: Json | undefine
     if (typeof opened === 'string') secrets.set(opened, name);
   } else if (Array.isArray(stored) && Array.isArray(opened)) {
     stored.forEach((entry: Json, index) => collect(name, entry, opened[index] as Json, secrets));
-  } else if (typeof stored === 'object' && stored !== null && typeof opened === 'object' && opened !== null) {
-    for (const [member, entry] of Object.entries(stored as JsonObject)) {
-      collect(name === '' ? member : name, entry, (opened as JsonObject)[member], secrets);
+  } else if (isJsonObject(stored) && isJsonObject(opened)) {
+    for (const [member, entry] of Object.entries(stored)) {
+      collect(name === '' ? member : name, entry, opened[member], secrets);
     }
   }
 }
@@ -80,15 +52,22 @@ function spellings(secret: string): string[] {
 /** Shorter ones are part of ordinary words, and nobody's secret. */
 const shortestSecret = 4;
 
-/** Takes what was sealed out of a text, however the other side wrote it; mailboxes stay recognisable. */
-export function createRedactor(stored: JsonObject, opened: JsonObject): (text: string) => string {
+/**
+ * Takes what was sealed out of a text, however the other side wrote it; mailboxes stay recognizable. `addresses`: members
+ * that hold an address of the receiver.
+ */
+export function createRedactor(
+  stored: JsonObject,
+  opened: JsonObject,
+  addresses: readonly string[],
+): (text: string) => string {
   const sealed = new Map<string, string>();
   collect('', stored, opened, sealed);
   const replacements = new Map<string, string>();
   for (const [secret, name] of sealed) {
     const isMailbox = /^[^\s@]+@[^\s@]+$/.test(secret) && !secret.includes('/');
-    // Of a webhook's own address, origin and path are shown; of everything else that is sealed, nothing is.
-    const whole = name === 'url' ? [] : [secret, ...secret.split(/\s+/)];
+    // Of the receiver's address, origin and path are shown; of everything else that is sealed, nothing is.
+    const whole = addresses.includes(name) ? [] : [secret, ...secret.split(/\s+/)];
     const words = isMailbox ? [secret] : [...whole, ...secretsOfUrl(secret)];
     // Of a webhook's signing secret, the key inside is the secret.
     if (secret.startsWith('whsec_')) words.push(secret.slice('whsec_'.length));

@@ -1,9 +1,8 @@
 /** The operator's mail server, reached by nodemailer over sockets that the outbound door opened. */
 import type { Socket } from 'node:net';
 import { createTransport } from 'nodemailer';
+import type { MailAnswer, MailOutgoing, MailRefusal } from '#channels/channel';
 import type { Outbound } from '#outbound/outbound';
-import type { MailOutgoing } from '../channel.js';
-import type { MailAnswer, MailRefusal } from './classify.js';
 
 export interface Mailer {
   /** `host:port`: what its breaker is kept by. */

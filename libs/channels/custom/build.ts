@@ -1,11 +1,21 @@
 /** Custom: the user's code turns an event into one or several HTTP requests. It has no network itself. */
 import { z } from 'zod';
-import { customConfig, type CustomConfig } from '#contracts/action';
-import { httpHeaders, json } from '#contracts/common';
-import type { CheckedCode, ScriptJob, ScriptResult, SandboxLimits } from '#sandbox/sandbox';
-import { refusal, type BuildContext, type HttpOutgoing, type OpenNotification, type Outgoing } from '../channel.js';
-import { lowerHeaders, splitCredentials, unsendableHeader } from '../http-request.js';
+import { httpHeaders, unsendableHeader } from '#runtime/http-headers';
+import type { ScriptResult } from '#sandbox/sandbox';
+import {
+  httpChannel,
+  refusal,
+  type BuildContext,
+  type HttpBatch,
+  type HttpOutgoing,
+  type NothingToSend,
+  type Notification,
+  type ScriptFirst,
+} from '../channel.js';
+import { classifyHttp } from '../http-answer.js';
+import { lowerHeaders, splitCredentials } from '../http-request.js';
 import { eventOf } from '../message.js';
+import { customDeclaration } from './declaration.js';
 
 const timeoutMs = 10_000;
 const mostRequests = 10;
@@ -20,35 +30,13 @@ const request = z.strictObject({
     }),
   method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']).default('POST'),
   headers: httpHeaders.default({}),
-  body: json.optional(),
+  body: z.json().optional(),
 });
 
 const requests = z.union([request.transform((one) => [one]), z.array(request).min(1).max(mostRequests)]);
 
-const summary = { method: 'custom', url: '' };
-
-export function readCustomConfig(config: OpenNotification['config']): CustomConfig | null {
-  const parsed = customConfig.safeParse(config);
-  return parsed.success ? parsed.data : null;
-}
-
-/** The same notification runs the same way on every try: seed and clock come from it. */
-export function customJob(
-  { code, secrets = {} }: CustomConfig,
-  { form }: Extract<CheckedCode, { ok: true }>,
-  { request: notification }: OpenNotification,
-  { linkBase }: BuildContext,
-  limits: SandboxLimits,
-): ScriptJob {
-  return {
-    code,
-    form,
-    globals: { event: eventOf(notification, linkBase), secrets },
-    seed: notification.deliveryId,
-    nowMs: Date.parse(notification.createdAt),
-    limits,
-  };
-}
+const method = 'custom';
+const summary = { method, url: '' };
 
 function outgoing(parsed: z.infer<typeof request>, id: string): HttpOutgoing {
   const headers = lowerHeaders(parsed.headers);
@@ -62,8 +50,23 @@ function outgoing(parsed: z.infer<typeof request>, id: string): HttpOutgoing {
   return { method, url, headers, body: typeof body === 'string' ? body : JSON.stringify(body), timeoutMs };
 }
 
+/** The same notification runs the same way on every try: seed and clock come from it. */
+function buildCustom(
+  { code, secrets = {} }: z.output<typeof customDeclaration.config>,
+  notification: Notification,
+  { linkBase }: BuildContext,
+): ScriptFirst {
+  const { deliveryId, createdAt } = notification;
+  const globals = { event: eventOf(notification, linkBase), secrets };
+  return {
+    kind: 'script',
+    script: { code, globals, seed: deliveryId, nowMs: Date.parse(createdAt) },
+    finish: (result) => requestsOf(deliveryId, result),
+  };
+}
+
 /** What the code made; each request carries an id of its own that is the same on every try. */
-export function buildCustom({ request: notification }: OpenNotification, result: ScriptResult): Outgoing {
+function requestsOf(deliveryId: string, result: ScriptResult): HttpBatch | NothingToSend {
   if (!result.ok) {
     const { reason, message, line } = result.failure;
     const place = line === undefined ? '' : `Line ${line}: `;
@@ -79,7 +82,6 @@ export function buildCustom({ request: notification }: OpenNotification, result:
       `The code has to return { url, method, headers, body }, or a list of 1 to ${mostRequests}: ${faultOf(result.value)}.`,
     );
   }
-  const { deliveryId } = notification;
   const made = parsed.data.map((one, index) => outgoing(one, index === 0 ? deliveryId : `${deliveryId}-${index}`));
   if (made.some(({ body }) => body !== null && Buffer.byteLength(body) > longestBody)) {
     return refusal(summary, 'custom_result_invalid', `A body the code returned is longer than ${longestBody} bytes.`);
@@ -102,3 +104,6 @@ function faultOf(value: unknown): string {
   const path = issue.path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('');
   return `${path.replace(/^\./, '') || 'it'} ${issue.message.replace(/^Invalid input: /, 'is not valid: ')}`;
 }
+
+/** Each request is judged by itself. A receiver that is gone refuses its request; the action stays, it may have others. */
+export const custom = httpChannel(customDeclaration, method, buildCustom, classifyHttp);

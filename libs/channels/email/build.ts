@@ -1,8 +1,10 @@
 /** E-mail: a notification as one mail to all recipients of the action. */
-import { emailConfig, mailAddress } from '#contracts/action';
+import type { z } from 'zod';
 import { escapeHeader, renderTemplate } from '#templates/templates';
-import { refusal, type BuildContext, type OpenNotification, type Outgoing } from '../channel.js';
+import { mailChannel, type BuildContext, type Mail, type Notification } from '../channel.js';
 import { plainTextOf, variablesOf } from '../message.js';
+import { classifyMail } from './classify.js';
+import { emailDeclaration, mailAddress } from './declaration.js';
 
 const longestSubject = 500;
 const fallbackFrom = { name: 'Meerkat', address: 'meerkat@localhost' };
@@ -35,17 +37,13 @@ function lines(text: string): string {
   return text.toWellFormed().replace(/[\u0000-\u0008\u000b-\u000c\u000e-\u001f\u007f]/g, '');
 }
 
-export function buildMail({ request, config }: OpenNotification, { linkBase, mailFrom }: BuildContext): Outgoing {
-  const parsed = emailConfig.safeParse(config);
-  if (!parsed.success) {
-    return refusal(
-      { method: 'smtp', url: '' },
-      'config_invalid',
-      'The settings of the action cannot be used; save it again.',
-    );
-  }
-  const { subject, body, format = 'text', replyTo } = parsed.data;
-  const [to, cc, bcc] = [listOf(parsed.data.to), listOf(parsed.data.cc), listOf(parsed.data.bcc)];
+function buildMail(
+  config: z.output<typeof emailDeclaration.config>,
+  request: Notification,
+  { linkBase, mailFrom }: BuildContext,
+): Mail {
+  const { subject, body, format = 'text', replyTo } = config;
+  const [to, cc, bcc] = [listOf(config.to), listOf(config.cc), listOf(config.bcc)];
   const variables = variablesOf(request, linkBase);
   const from = parseMailFrom(mailFrom);
   const marked = request.kind === 'test' ? `[Test] ${subject}` : subject;
@@ -67,3 +65,5 @@ export function buildMail({ request, config }: OpenNotification, { linkBase, mai
     },
   };
 }
+
+export const email = mailChannel(emailDeclaration, buildMail, classifyMail);

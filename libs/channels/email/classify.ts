@@ -1,30 +1,5 @@
 /** E-mail: what a mail server's answers mean, recipient by recipient. */
-import type { PartVerdict, Verdict } from '../channel.js';
-
-export interface MailRefusal {
-  readonly address: string;
-  /** The reply code; null where the client itself would not send the address. */
-  readonly code: number | null;
-  readonly text: string;
-}
-
-/** What a mail server made of a message. */
-export type MailAnswer =
-  | {
-      readonly kind: 'taken';
-      readonly accepted: readonly string[];
-      readonly refused: readonly MailRefusal[];
-      readonly text: string;
-    }
-  /** Nobody got it. `code` null: no reply that says why. `about`: what the reply was about. */
-  | {
-      readonly kind: 'not_taken';
-      readonly about: 'connection' | 'login' | 'message';
-      readonly reason: string;
-      readonly code: number | null;
-      readonly text: string;
-      readonly refused: readonly MailRefusal[];
-    };
+import type { MailAnswer, PartVerdict, Verdict } from '../channel.js';
 
 /** RFC 5321: every 5yz is for good, but 503 says that the session was out of step, not that the message is unwanted. */
 function isFinal(code: number): boolean {

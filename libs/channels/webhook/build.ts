@@ -1,11 +1,20 @@
 /** Webhook: a notification as one signed HTTP request in the form of Standard Webhooks 1.0. */
-import { webhookConfig } from '#contracts/action';
+import type { z } from 'zod';
+import { unsendableHeader } from '#runtime/http-headers';
 import { renderTemplate, type TemplateEscape } from '#templates/templates';
-import { refusal, type BuildContext, type OpenNotification, type Outgoing } from '../channel.js';
-import { lowerHeaders, splitCredentials, unsendableHeader } from '../http-request.js';
+import {
+  httpChannel,
+  refusal,
+  type BuildContext,
+  type HttpBatch,
+  type Notification,
+  type NothingToSend,
+} from '../channel.js';
+import { lowerHeaders, splitCredentials } from '../http-request.js';
 import { eventOf, variablesOf } from '../message.js';
 import { httpSummary } from '../summary.js';
-
+import { classifyWebhook } from './classify.js';
+import { webhookDeclaration } from './declaration.js';
 import { signWebhook } from './sign.js';
 
 const defaultTimeoutSeconds = 10;
@@ -27,17 +36,13 @@ function escapeOf(contentType: string): TemplateEscape {
 }
 
 /** The same notification gives the same id and body on every try; only the timestamp and so the signature differ. */
-export function buildWebhook({ request, config }: OpenNotification, { nowMs, linkBase }: BuildContext): Outgoing {
-  const parsed = webhookConfig.safeParse(config);
-  if (!parsed.success) {
-    return refusal(
-      { method: 'POST', url: '' },
-      'config_invalid',
-      'The settings of the action cannot be used; save it again.',
-    );
-  }
-  const { url: address, method = 'POST', secret, body: template, timeoutSeconds = defaultTimeoutSeconds } = parsed.data;
-  const headers = lowerHeaders(parsed.data.headers ?? {});
+function buildWebhook(
+  config: z.output<typeof webhookDeclaration.config>,
+  request: Notification,
+  { nowMs, linkBase }: BuildContext,
+): HttpBatch | NothingToSend {
+  const { url: address, method = 'POST', secret, body: template, timeoutSeconds = defaultTimeoutSeconds } = config;
+  const headers = lowerHeaders(config.headers ?? {});
   for (const name of ownHeaders) delete headers[name];
   headers['content-type'] ??= 'application/json';
   const { url, authorization } = splitCredentials(address);
@@ -61,3 +66,5 @@ export function buildWebhook({ request, config }: OpenNotification, { nowMs, lin
     headers['webhook-signature'] = signWebhook(secret, request.deliveryId, timestampSeconds, body);
   return { kind: 'http', requests: [{ method, url, headers, body, timeoutMs: timeoutSeconds * 1_000 }] };
 }
+
+export const webhook = httpChannel(webhookDeclaration, 'POST', buildWebhook, classifyWebhook);

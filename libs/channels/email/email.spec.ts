@@ -1,22 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonObject } from '#runtime/json';
-import { notificationOf, type KitRequest } from '../../delivery.kit.js';
 import type { MailOutgoing } from '../channel.js';
-import { buildMail, parseMailFrom } from './build.js';
+import { aNotification, type KitNotification } from '../notification.kit.js';
+import { email, parseMailFrom } from './build.js';
 import { classifyMail } from './classify.js';
 
 const context = { nowMs: 0, linkBase: 'https://meerkat.example', mailFrom: 'Meerkat <watch@example.com>' };
 
-function build(config: JsonObject, request: KitRequest = {}): MailOutgoing {
-  const outgoing = buildMail({ request: notificationOf({ type: 'email', ...request }), config }, context);
+function build(config: JsonObject, request: KitNotification = {}): MailOutgoing {
+  const outgoing = email.build({ request: aNotification(request), config }, context);
   if (outgoing.kind !== 'mail') throw new Error('nothing was built');
   return outgoing.mail;
 }
 
 describe('a mail', () => {
   it('is this one where the action sets no body', () => {
-    const { deliveryId, executionId } = notificationOf();
+    const { deliveryId, executionId } = aNotification();
     expect(build({ to: 'anna@example.com', subject: '{{ task.name }}: {{ value }}' })).toEqual({
       messageId: `${deliveryId}@example.com`,
       from: { name: 'Meerkat', address: 'watch@example.com' },
@@ -70,7 +70,7 @@ describe('a mail', () => {
   it('has one line of subject, whatever the page says', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (message) => {
-        const { context: kit } = notificationOf();
+        const { context: kit } = aNotification();
         const mail = build({ to: 'a@example.com', subject: 'x {{ message }}' }, { context: { ...kit, message } });
         // A line break would be another header
         expect(mail.subject).not.toMatch(/[\u0000-\u001f\u007f\u2028\u2029]/);
@@ -86,7 +86,7 @@ describe('a mail', () => {
     ['a file as its body', { to: 'a@example.com', subject: 's', body: { path: '/etc/passwd' } }],
     ['two lines of subject', { to: 'a@example.com', subject: 's\nBcc: e@example.com' }],
   ])('with %s is refused', (_what, config) => {
-    expect(buildMail({ request: notificationOf({ type: 'email' }), config }, context)).toMatchObject({
+    expect(email.build({ request: aNotification(), config }, context)).toMatchObject({
       kind: 'none',
       verdict: { state: 'refused', reason: 'config_invalid' },
     });

@@ -1,34 +1,33 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Json } from '#runtime/json';
-import { defaultSandboxLimits, type SandboxFailureReason } from '#sandbox/sandbox';
-import { notificationOf } from '../../delivery.kit.js';
+import type { SandboxFailureReason } from '#sandbox/sandbox';
 import { eventOf } from '../message.js';
-import { buildCustom, customJob, readCustomConfig } from './build.js';
-import { classifyCustom } from './classify.js';
+import { aNotification } from '../notification.kit.js';
+import { custom } from './build.js';
 
-const notification = { request: notificationOf({ type: 'custom' }), config: { code: 'x', secrets: { token: 't' } } };
+const request = aNotification();
 const context = { nowMs: 0, linkBase: 'https://meerkat.example', mailFrom: '' };
-const { deliveryId } = notification.request;
+const { deliveryId } = request;
+
+function script(nowMs = 0) {
+  const built = custom.build({ request, config: { code: 'x', secrets: { token: 't' } } }, { ...context, nowMs });
+  if (built.kind !== 'script') throw new Error('unusable');
+  return built;
+}
 
 function build(value: Json) {
-  return buildCustom(notification, { ok: true, value, logs: [] });
+  return script().finish({ ok: true, value, logs: [] });
 }
 
 describe('custom code', () => {
   it('runs with the event and the secrets, and the same way on every try', () => {
-    const config = readCustomConfig(notification.config);
-    if (config === null) throw new Error('unusable');
-    const job = (nowMs: number) =>
-      customJob(config, { ok: true, form: 'body' }, notification, { ...context, nowMs }, defaultSandboxLimits);
-    expect(job(1)).toEqual({
+    expect(script(1).script).toEqual({
       code: 'x',
-      form: 'body',
-      globals: { event: eventOf(notification.request, context.linkBase), secrets: { token: 't' } },
+      globals: { event: eventOf(request, context.linkBase), secrets: { token: 't' } },
       seed: deliveryId,
-      nowMs: Date.parse(notification.request.createdAt),
-      limits: defaultSandboxLimits,
+      nowMs: Date.parse(request.createdAt),
     });
-    expect(job(2)).toEqual(job(1));
+    expect(script(2).script).toEqual(script(1).script);
   });
 
   it('makes one request', () => {
@@ -96,14 +95,14 @@ describe('custom code', () => {
     ['sandbox_unavailable', 'retry'],
   ])('that ends with %s is %s', (reason, state) => {
     const failure = { reason, message: 'Boom.', line: 3 };
-    const outgoing = buildCustom(notification, { ok: false, failure, logs: [] });
+    const outgoing = script().finish({ ok: false, failure, logs: [] });
     expect(outgoing).toMatchObject({ kind: 'none', verdict: { state, reason } });
     if (state === 'refused') expect(outgoing).toMatchObject({ verdict: { message: 'Line 3: Boom.' } });
   });
 
   it('keeps its action where one receiver is gone', () => {
     const answer = { ok: true, status: 410, headers: {}, body: Buffer.from(''), bodyCut: false } as const;
-    expect(classifyCustom({ ...answer, finalUrl: '', redirects: 0, durationMs: 1 }, 0)).toMatchObject({
+    expect(custom.classify({ ...answer, finalUrl: '', redirects: 0, durationMs: 1 }, 0)).toMatchObject({
       state: 'refused',
       reason: 'http_status',
     });
