@@ -1,5 +1,6 @@
 /** What an HTTP answer means for a message: arrived, to be tried again, or refused for good. */
 import { retryAfterMs } from '#concurrency/retry-after';
+import { isJsonObject, type JsonObject } from '#runtime/json';
 import { goneReason, type HttpAnswer, type Verdict } from './channel.js';
 
 /** Client errors that may pass: timeout, too early, too many. */
@@ -40,4 +41,24 @@ export function classifyHttp(answer: HttpAnswer, nowMs: number): Verdict {
 /** The verdict on an answer that says that the address or the credential is dead: it also disables the action. */
 export function gone({ response }: Verdict, message: string): Verdict {
   return { state: 'refused', reason: goneReason, message, response, unreachable: false };
+}
+
+/** The body where it is one JSON object: what vendors say beyond the status. */
+export function answerObject({ response }: Verdict): JsonObject | null {
+  try {
+    const body: unknown = JSON.parse(response?.body ?? '');
+    return isJsonObject(body) ? body : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A success that is not the vendor's own, such as the page of a proxy: nothing says that the message arrived. */
+export function unexpectedAnswer({ response }: Verdict, message: string): Verdict {
+  return { state: 'retry', reason: 'unexpected_answer', message, retryAfterMs: null, response, unreachable: false };
+}
+
+/** A verdict to try again, no sooner than after `ms`; any other as it is. */
+export function notBefore(verdict: Verdict, ms: number): Verdict {
+  return verdict.state === 'retry' ? { ...verdict, retryAfterMs: Math.max(verdict.retryAfterMs ?? 0, ms) } : verdict;
 }

@@ -16,9 +16,6 @@ export const storedTimestamp = z.string();
 export const json: z.ZodType<Json> = z.json();
 export const jsonObject: z.ZodType<JsonObject> = z.record(z.string(), json);
 
-/** What stands in an answer in place of a secret; sent back, it keeps the secret. */
-export const secretMask = '********';
-
 export const pageQuery = {
   page: z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER).default(1),
   limit: z.coerce.number().int().min(1).max(100).default(20),

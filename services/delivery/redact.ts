@@ -2,10 +2,10 @@
 import { decode } from '#channels/http-request';
 import { isToken, maskMailbox } from '#channels/summary';
 import { isJsonObject, type Json, type JsonObject } from '#runtime/json';
+import { secretMask } from '#runtime/secret-mask';
 import { isSealed } from '#vault/vault';
 
 const keptBytes = 2_048;
-const mask = '********';
 
 /** Every sealed text, with the name it stands by. */
 function collect(name: string, stored: Json | undefined, opened: Json | undefined, secrets: Map<string, string>): void {
@@ -73,7 +73,8 @@ export function createRedactor(
     if (secret.startsWith('whsec_')) words.push(secret.slice('whsec_'.length));
     for (const word of words) {
       if (word.length < shortestSecret) continue;
-      for (const spelling of spellings(word)) replacements.set(lower(spelling), isMailbox ? maskMailbox(secret) : mask);
+      for (const spelling of spellings(word))
+        replacements.set(lower(spelling), isMailbox ? maskMailbox(secret) : secretMask);
     }
   }
   // Longest first, so that a secret inside another does not leave the rest of it standing.

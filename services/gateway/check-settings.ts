@@ -6,6 +6,7 @@ import { refuse } from '#http/validation';
 import type { Outbound } from '#outbound/outbound';
 import type { Config } from '#runtime/config';
 import { reject, unavailable, type AppError } from '#runtime/errors';
+import { secretMask } from '#runtime/secret-mask';
 import type { CheckedCode, CodeForm, Sandbox } from '#sandbox/sandbox';
 import { checkTemplate } from '#templates/templates';
 import { fieldPath } from '#http/field-path';
@@ -100,7 +101,10 @@ async function checkAction(checks: SettingsChecks, { type, config }: Action, fie
       'smtp_not_configured',
     );
   }
-  for (const { place, text } of textsAt(addresses)) checkAddress(checks, place, withoutCredentials(text));
+  for (const { place, text } of textsAt(addresses)) {
+    // A mask stands for the address that was checked when it was given.
+    if (text !== secretMask) checkAddress(checks, place, withoutCredentials(text));
+  }
   for (const { place, text } of textsAt(templates)) checkText(place, text);
   for (const { place, text } of textsAt(code)) await checkCode(checks, place, text);
 }

@@ -1,9 +1,10 @@
 /** Which values of a task's settings are secrets, how they are masked in answers, and how a mask that comes back keeps them. */
 import { z } from 'zod';
 import { declarations, type ActionType } from '#channels/declarations';
-import { isSecretHeader, secretMask } from '#contracts/common';
+import { isSecretHeader } from '#contracts/common';
 import { refuse } from '#http/validation';
 import { isJsonObject, jsonEquals, type Json, type JsonObject } from '#runtime/json';
+import { secretMask } from '#runtime/secret-mask';
 import { isSealed } from '#vault/vault';
 
 /** `['secrets', '*']`: every member of `secrets`. */

@@ -2,11 +2,12 @@
 import { z } from 'zod';
 import { declarations, type ActionType } from '#channels/declarations';
 import { actionType, notificationKind } from '#contracts/action';
-import { idSchema, secretMask, storedTimestamp } from '#contracts/common';
+import { idSchema, storedTimestamp } from '#contracts/common';
 import { fetchSettings } from '#contracts/fetch';
 import { condition, health } from '#contracts/policy';
 import { lastExecution, taskInput, taskStatus, type TaskDocument, type TaskState } from '#contracts/task';
 import type { JsonObject } from '#runtime/json';
+import { secretMask } from '#runtime/secret-mask';
 import type { Vault } from '#vault/vault';
 import { toJsonObject, without } from './documents.js';
 import { masked, secretsOfAction, secretsOfFetch } from './secrets.js';
