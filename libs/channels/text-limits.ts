@@ -8,7 +8,7 @@ export type Measure = (text: string) => number;
 
 export const bytes: Measure = (text) => Buffer.byteLength(text);
 /** Code points, which is what vendors call characters. */
-export const characters: Measure = (text) => [...text].length;
+export const characters: Measure = (text) => Array.from(text).length;
 
 /** The text, cut where a user sees a character end, with an ellipsis that counts as well. */
 export function shortened(text: string, limit: number, measure: Measure): string {
