@@ -12,6 +12,8 @@ export interface GeneratedText<Member extends string = string> {
 interface DeclaredMembers<Member extends string> {
   /** Members that hold an address: refused at save where this instance never connects to it, a password inside is masked. */
   readonly addresses?: readonly Member[];
+  /** Secrets that are kept only while the addresses keep their origin: a task's editor could send them to a host of their own otherwise. */
+  readonly hostBound?: readonly Member[];
   /** Members that hold a template: parsed at save. */
   readonly templates?: readonly Member[];
   /** Members that hold code for the sandbox: parsed at save. */
@@ -29,6 +31,7 @@ export interface ChannelDeclaration<Type extends string = string, Config extends
   /** Paths that are stored encrypted: every secret, and every address of a person or a server. `to`, `to[]`, `headers.*`. */
   readonly sealed: readonly string[];
   readonly addresses: readonly string[];
+  readonly hostBound: readonly string[];
   readonly templates: readonly string[];
   readonly code: readonly string[];
   readonly generated: readonly GeneratedText[];
@@ -39,5 +42,5 @@ export function declareChannel<Type extends string, Config extends z.ZodObject>(
   declared: Pick<ChannelDeclaration<Type, Config>, 'type' | 'config' | 'sealed'> &
     DeclaredMembers<keyof z.output<Config> & string>,
 ): ChannelDeclaration<Type, Config> {
-  return { addresses: [], templates: [], code: [], generated: [], needs: null, ...declared };
+  return { addresses: [], hostBound: [], templates: [], code: [], generated: [], needs: null, ...declared };
 }

@@ -32,12 +32,14 @@ export interface SecretPlaces {
   readonly writeOnly: readonly Place[];
   /** Members that hold an address: its password is a secret. */
   readonly addresses: readonly string[];
+  /** Members whose secrets are kept only while every address keeps its origin. */
+  readonly hostBound: readonly string[];
 }
 
 const placesByType: ReadonlyMap<string, SecretPlaces> = new Map(
-  declarations.map(({ type, config, addresses }) => {
+  declarations.map(({ type, config, addresses, hostBound }) => {
     const schema = z.toJSONSchema(config, { io: 'input', unrepresentable: 'any' });
-    return [type, { writeOnly: writeOnlyPlaces(schema), addresses }];
+    return [type, { writeOnly: writeOnlyPlaces(schema), addresses, hostBound }];
   }),
 );
 
@@ -48,7 +50,7 @@ export function secretsOfAction(type: ActionType): SecretPlaces {
 }
 
 /** Of `fetch`: headers by their names, and the proxy's password. */
-export const secretsOfFetch: SecretPlaces = { writeOnly: [], addresses: ['proxy'] };
+export const secretsOfFetch: SecretPlaces = { writeOnly: [], addresses: ['proxy'], hostBound: [] };
 
 type Path = readonly (string | number)[];
 
@@ -125,6 +127,10 @@ function sameOrigin(one: string, other: Json | undefined): boolean {
   return typeof other === 'string' && URL.canParse(other) && new URL(one).host === new URL(other).host;
 }
 
+function originOf(address: Json | undefined): string | null {
+  return typeof address === 'string' && URL.canParse(address) ? new URL(address).origin : null;
+}
+
 /**
  * Settings with each mask replaced by the secret it stands for. `base`: the opened settings as they are, null where there
  * are none. Throws `secret_required` where nothing is there to keep. The password of an address is kept for the same host
@@ -136,10 +142,12 @@ export function unmasked(
   places: SecretPlaces,
   field: readonly PropertyKey[],
 ) {
+  const moves = places.addresses.some((name) => originOf(value[name]) !== originOf(base?.[name]));
   return mapObject(value, (leaf, path) => {
     const kept = at(base, path);
     if (leaf === secretMask && isSecretValue(places, path)) {
-      if (typeof kept === 'string') return kept;
+      const isBound = moves && places.hostBound.includes(String(path[0]));
+      if (typeof kept === 'string' && !isBound) return kept;
       throw secretRequired([...field, ...path]);
     }
     if (isAddress(places, path) && typeof leaf === 'string' && decodeURIComponent(passwordIn(leaf)) === secretMask) {
