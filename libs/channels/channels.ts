@@ -3,10 +3,12 @@ import type { Channel } from './channel.js';
 import type { ActionType } from './declarations.js';
 import { custom } from './custom/build.js';
 import { email } from './email/build.js';
+import { ntfy } from './ntfy/build.js';
 import { webhook } from './webhook/build.js';
 
 export const channels = {
   email,
   webhook,
   custom,
+  ntfy,
 } satisfies Record<ActionType, Channel>;

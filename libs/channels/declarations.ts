@@ -2,10 +2,11 @@
 import type { ChannelDeclaration } from './declaration.js';
 import { customDeclaration } from './custom/declaration.js';
 import { emailDeclaration } from './email/declaration.js';
+import { ntfyDeclaration } from './ntfy/declaration.js';
 import { webhookDeclaration } from './webhook/declaration.js';
 
 /** In the order in which the API names them. */
-export const declarations = [emailDeclaration, webhookDeclaration, customDeclaration] as const;
+export const declarations = [emailDeclaration, webhookDeclaration, customDeclaration, ntfyDeclaration] as const;
 
 export type ActionType = (typeof declarations)[number]['type'];
 
