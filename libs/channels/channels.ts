@@ -2,6 +2,7 @@
 import type { Channel } from './channel.js';
 import type { ActionType } from './declarations.js';
 import { custom } from './custom/build.js';
+import { discord } from './discord/build.js';
 import { email } from './email/build.js';
 import { ntfy } from './ntfy/build.js';
 import { webhook } from './webhook/build.js';
@@ -11,4 +12,5 @@ export const channels = {
   webhook,
   custom,
   ntfy,
+  discord,
 } satisfies Record<ActionType, Channel>;
