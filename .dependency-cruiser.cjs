@@ -13,7 +13,7 @@ const homes = {
   parse5: ['parse5', '^libs/sandbox/'],
   saxes: ['(saxes|xmlchars)', '^libs/sandbox/'],
   quickjs: ['(quickjs-emscripten[^/]*|@jitl/[^/]+)', '^libs/sandbox/'],
-  nodemailer: ['nodemailer', '^services/delivery/channels/email/'],
+  nodemailer: ['nodemailer', '^services/delivery/smtp\\.ts$'],
   fastify: ['(fastify|@fastify/[^/]+|@nestjs/platform-fastify)', '^(services/gateway|libs/http)/'],
   'prom-client': ['prom-client', '^libs/runtime/metrics\\.ts$'],
   pino: ['(pino|pino-pretty)', '^libs/runtime/logger\\.ts$'],
@@ -84,6 +84,32 @@ module.exports = {
           '(^|/)node_modules/zod(/|$)',
         ],
       },
+    },
+    {
+      name: 'channels-stay-pure',
+      comment:
+        'A channel makes requests and judges answers as values; services/delivery sends them. It knows no contract, so that the contracts can be made of its declaration.',
+      severity: 'error',
+      from: { path: '^libs/channels/', pathNot: tests },
+      to: {
+        pathNot: [
+          '^libs/channels/',
+          '^libs/concurrency/retry-after\\.ts$',
+          '^libs/outbound/outbound\\.ts$',
+          '^libs/runtime/(http-headers|json|secret-mask)\\.ts$',
+          '^libs/sandbox/sandbox\\.ts$',
+          '^libs/templates/templates\\.ts$',
+          '^(node:)?crypto$',
+          '(^|/)node_modules/zod(/|$)',
+        ],
+      },
+    },
+    {
+      name: 'channels-apart',
+      comment: 'A channel is one folder: what two channels share stands above both.',
+      severity: 'error',
+      from: { path: '^libs/channels/([^/]+)/' },
+      to: { path: '^libs/channels/[^/]+/', pathNot: '^libs/channels/$1/' },
     },
     {
       name: 'services-apart',

@@ -16,9 +16,6 @@ export const storedTimestamp = z.string();
 export const json: z.ZodType<Json> = z.json();
 export const jsonObject: z.ZodType<JsonObject> = z.record(z.string(), json);
 
-/** What stands in an answer in place of a secret; sent back, it keeps the secret. */
-export const secretMask = '********';
-
 export const pageQuery = {
   page: z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER).default(1),
   limit: z.coerce.number().int().min(1).max(100).default(20),
@@ -42,18 +39,6 @@ export const webAddress = z
 export function isSecretHeader(name: string): boolean {
   return /^(authorization|proxy-authorization|cookie)$/i.test(name) || /token|secret|key|password/i.test(name);
 }
-
-/** Field names as RFC 9110 has them, values without control characters; at most 50. */
-export const httpHeaders = z
-  .record(
-    z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, { error: 'must be a header name' }),
-    // A line break here would be a second header; beyond Latin-1 HTTP has no bytes for it.
-    z
-      .string()
-      .max(4_096)
-      .regex(/^[\t\u0020-\u007e\u0080-\u00ff]*$/, { error: 'must be Latin-1 text without control characters' }),
-  )
-  .refine((headers) => Object.keys(headers).length <= 50, { error: 'must have at most 50 entries' });
 
 /** Metadata of a stored event, where a document keeps it to emit again what came of it. */
 export const eventMetadata = z.object({

@@ -1,6 +1,7 @@
 /** How a task's page is loaded. */
 import { z } from 'zod';
-import { httpHeaders, jsonObject } from './common.js';
+import { httpHeaders } from '#runtime/http-headers';
+import { jsonObject } from './common.js';
 
 const statusPattern = z
   .string()

@@ -7,6 +7,7 @@ import { condition, decision, health, policy } from './policy.js';
 import { dueRun, runTrigger, type DueRun } from './schedule.js';
 import { notificationRequest } from './delivery.js';
 import { defineEvent, type EventOf } from './event.js';
+import type { TaskInput } from './task.js';
 import type { ViewDefinition } from '#read-store/read-store';
 
 export const runStatus = z.enum(['queued', 'running', 'succeeded', 'failed', 'timed_out', 'skipped', 'cancelled']);
@@ -193,6 +194,14 @@ export const testRun = z.object({
   queuedAt: storedTimestamp,
 });
 export type TestRun = z.infer<typeof testRun>;
+
+/** The run of a task's settings. */
+export function testRunOf(
+  input: TaskInput,
+  run: Pick<TestRun, 'runId' | 'codeForm' | 'queuedAt'> & Partial<Pick<TestRun, 'fetch'>>,
+): TestRun {
+  return testRun.parse({ ...input, paused: input.status === 'paused', ...run });
+}
 
 /** The answer: an execution that no list holds, its error with the place drawn. */
 export const testExecution = executionDocument.omit({ organizationId: true }).extend({

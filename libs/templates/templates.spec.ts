@@ -53,6 +53,13 @@ describe('a template', () => {
     );
   });
 
+  it('escapes values, and not its own text, by an escaper that a channel brings', () => {
+    const shout = (text: string): string => text.toUpperCase();
+    expect(renderTemplate('{{ message }} {% if message contains "true" %}yes{% endif %}', variables, shout)).toBe(
+      'IT BECAME TRUE. yes',
+    );
+  });
+
   it('escapes what echo and cycle write too', () => {
     expect(renderTemplate('{% echo task.name %}{% cycle task.name %}', variables, 'html')).not.toContain('<b>');
   });

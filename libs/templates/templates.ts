@@ -6,6 +6,8 @@ import type { Json, JsonObject } from '#runtime/json';
 export const templateEscapes = ['text', 'json', 'html', 'header'] as const;
 /** Where the rendered text will stand. `json`: inside the quotes of a JSON string. `header`: one line of a header. */
 export type TemplateEscape = (typeof templateEscapes)[number];
+/** How a value is written where none of these fits, such as a vendor's Markdown. */
+export type Escaper = (text: string) => string;
 
 /** What a template can name. */
 export interface TemplateVariables {
@@ -69,7 +71,8 @@ function toText(value: unknown): string {
   return JSON.stringify(value) ?? '';
 }
 
-function escaperOf(escape: TemplateEscape): (text: string) => string {
+function escaperOf(escape: TemplateEscape | Escaper): Escaper {
+  if (typeof escape === 'function') return escape;
   switch (escape) {
     case 'text':
     case 'header':
@@ -84,7 +87,7 @@ function escaperOf(escape: TemplateEscape): (text: string) => string {
 }
 
 /** Each place has an engine of its own, because the escaping is decided when a template is parsed. */
-function createEngine(escape: TemplateEscape): Liquid {
+function createEngine(escape: TemplateEscape | Escaper): Liquid {
   const engine = new Liquid({
     cache: false,
     dynamicPartials: false,
@@ -142,11 +145,14 @@ function createEngine(escape: TemplateEscape): Liquid {
   return engine;
 }
 
-const engines = new Map(templateEscapes.map((escape) => [escape, createEngine(escape)]));
+/** Escapers are functions at the top of a file, as many as there are channels that have one. */
+const engines = new Map<TemplateEscape | Escaper, Liquid>();
 
-function engineOf(escape: TemplateEscape): Liquid {
-  const engine = engines.get(escape);
-  if (engine === undefined) throw new Error(`no template engine for ${escape}`);
+function engineOf(escape: TemplateEscape | Escaper): Liquid {
+  const known = engines.get(escape);
+  if (known !== undefined) return known;
+  const engine = createEngine(escape);
+  engines.set(escape, engine);
   return engine;
 }
 
@@ -206,7 +212,7 @@ export function checkTemplate(text: string): CheckedTemplate {
  * Renders a template. Unknown variables are empty. Rejects with `template_failed` where it cannot be read, takes too much
  * work or does what its values do not allow: the same template and variables always end alike.
  */
-export function renderTemplate(text: string, variables: TemplateVariables, escape: TemplateEscape): string {
+export function renderTemplate(text: string, variables: TemplateVariables, escape: TemplateEscape | Escaper): string {
   const engine = engineOf(escape);
   const parsed = parse(engine, text);
   if (!parsed.ok) throw failed(parsed);

@@ -1,8 +1,8 @@
 /** From the verdicts of the parts to the one result of an attempt. */
+import type { PartVerdict } from '#channels/channel';
 import type { RequestSummary, SettledPart } from '#contracts/delivery';
-import type { PartVerdict } from './channels/channel.js';
-import { keep } from './channels/summary.js';
 import type { AttemptResult, AttemptResultKind } from './domain/delivery.js';
+import { keep } from './redact.js';
 
 export interface TriedParts {
   /** Of each part that was tried. */

@@ -10,7 +10,7 @@ import type { MessageConsumer } from '#eventing/service';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import type { PublicAddress } from '#runtime/config';
 import { AppError } from '#runtime/errors';
-import { goneReason } from './channels/webhook/classify.js';
+import { goneReason } from '#channels/channel';
 import { deliveryDecider } from './domain/delivery.js';
 
 const handlerTimeoutMs = 30_000;

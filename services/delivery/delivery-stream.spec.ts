@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { kitTimeMs } from '#channels/notification.kit';
 import type { EventStore } from '#event-store/event-store';
 import { runCommand } from '#eventing/run-command';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { deliveryStream } from '#contracts/delivery';
 import { changeDelivery, loadDelivery, type LoadedDelivery } from './delivery-stream.js';
-import { kitTimeMs, notificationOf } from './delivery.kit.js';
+import { notificationOf } from './delivery.kit.js';
 import { deliveryDecider } from './domain/delivery.js';
 
 const request = notificationOf();

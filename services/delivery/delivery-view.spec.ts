@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { kitTimeMs } from '#channels/notification.kit';
 import { deliveryDocument, type DeliveryDocument, type DeliveryEvent } from '#contracts/delivery';
 import { documentAfter } from './delivery-view.js';
-import { kitTimeMs, notificationOf } from './delivery.kit.js';
+import { notificationOf } from './delivery.kit.js';
 
 const request = notificationOf({ kind: 'recovered' });
 const at = (seconds: number): string => new Date(kitTimeMs + seconds * 1_000).toISOString();

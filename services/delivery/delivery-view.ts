@@ -3,7 +3,7 @@ import { deliveriesView, type DeliveryDocument, type DeliveryEvent } from '#cont
 import { decodeEvent } from '#eventing/codec';
 import type { Projected } from '#eventing/projected';
 import { unreachable } from '#runtime/errors';
-import { messageTypeOf } from './channels/message.js';
+import { messageTypeOf } from '#channels/message';
 import { deliveryIdOf } from './delivery-stream.js';
 import { lostAtMs } from './domain/delivery.js';
 

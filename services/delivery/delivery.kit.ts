@@ -1,6 +1,7 @@
 /** For specs: notifications as the execution service asks for them, a harness to deliver them, and receivers on loopback. */
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
-import { actionTypes } from '#contracts/action';
+import { declarationOf } from '#channels/declarations';
+import { aNotification, kitTimeMs, type KitNotification } from '#channels/notification.kit';
 import { deliveryDocument, type DeliveryDocument, type NotificationRequest } from '#contracts/delivery';
 import type { Bus, BusMessage } from '#bus/bus';
 import type { EventStore } from '#event-store/event-store';
@@ -14,58 +15,25 @@ import type { JsonObject } from '#runtime/json';
 import { silentLogger } from '#runtime/logger';
 import type { Sandbox } from '#sandbox/sandbox';
 import type { Vault } from '#vault/vault';
-import type { Mailer } from './channels/email/smtp.js';
+import type { Mailer } from './smtp.js';
 import { deliveriesProjection } from './delivery-view.js';
 import { acceptRequest } from './consumers.js';
 import { defaultReceiverLimits, type ReceiverLimits } from './receivers.js';
 import { createSender, type Sender } from './send.js';
 import { defaultWorkerLimits, DeliveryWorker, type WorkerLimits, type WorkerOptions } from './worker.js';
 
-export const kitTimeMs = Date.parse('2026-01-02T03:04:05.678Z');
-
-export interface KitRequest {
-  readonly name?: string;
+export interface KitRequest extends KitNotification {
   readonly type?: NotificationRequest['action']['type'];
   readonly config?: JsonObject;
-  readonly kind?: NotificationRequest['kind'];
-  readonly createdMs?: number;
   readonly expireAfterSeconds?: number;
-  readonly context?: Partial<NotificationRequest['context']>;
 }
 
 export function notificationOf(options: KitRequest = {}): NotificationRequest {
-  const { name = 'one', type = 'webhook', config = {}, kind = 'triggered', createdMs = kitTimeMs } = options;
-  const { expireAfterSeconds = 86_400 } = options;
-  const taskId = derivedId('ntf', kitTimeMs, 'task');
-  const executionId = derivedId('exe', kitTimeMs, 'run');
+  const { type = 'webhook', config = {}, createdMs = kitTimeMs, expireAfterSeconds = 86_400 } = options;
+  const id = derivedId('act', kitTimeMs, 'action');
   return {
-    deliveryId: derivedId('dlv', kitTimeMs, name),
-    organizationId: derivedId('org', kitTimeMs, 'organization'),
-    taskId,
-    executionId,
-    action: {
-      id: derivedId('act', kitTimeMs, 'action'),
-      type,
-      config,
-      enabled: true,
-      expireAfterSeconds,
-      on: ['triggered'],
-    },
-    kind,
-    context: {
-      task: { id: taskId, name: 'Price watch', url: 'https://shop.example/item', tags: ['shop'] },
-      execution: {
-        id: executionId,
-        outcome: true,
-        values: { value: 12.5, note: 'only "two" left' },
-        finishedAt: new Date(kitTimeMs).toISOString(),
-        finalUrl: 'https://shop.example/item?x=1',
-      },
-      transition: { kind: 'condition', from: 'false', to: 'true' },
-      message: 'The condition of “Price watch” became true.',
-      ...options.context,
-    },
-    createdAt: new Date(createdMs).toISOString(),
+    ...aNotification(options),
+    action: { id, type, config, enabled: true, expireAfterSeconds, on: ['triggered'] },
     expiresAt: new Date(createdMs + expireAfterSeconds * 1_000).toISOString(),
   };
 }
@@ -157,7 +125,7 @@ export class DeliveryHarness {
   async ask(options: KitRequest, offer: (id: string, dueMs: number) => void): Promise<string> {
     const plain = notificationOf({ createdMs: this.clock.nowMs, ...options });
     const { action, taskId } = plain;
-    const { sealed } = actionTypes[action.type];
+    const { sealed } = declarationOf(action.type);
     const config = await this.#parts.vault.seal(taskId, `actions/${action.id}`, action.config, sealed);
     const request = { ...plain, action: { ...action, config } };
     const message: BusMessage = {

@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { BUS, type Bus, type BusMessage } from '#bus/bus';
 import { createSqliteBus } from '#bus/sqlite';
-import { actionTypes } from '#contracts/action';
+import { declarationOf } from '#channels/declarations';
 import { requests } from '#contracts/catalogue';
 import { deliveriesView, deliveryDocument } from '#contracts/delivery';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
@@ -89,7 +89,7 @@ async function publish(url: string, times = 1): Promise<string> {
   const request = notificationOf({ createdMs: Date.now() });
   const { action, taskId } = request;
   const plain: JsonObject = { url };
-  const config = await vault.seal(taskId, `actions/${action.id}`, plain, actionTypes.webhook.sealed);
+  const config = await vault.seal(taskId, `actions/${action.id}`, plain, declarationOf('webhook').sealed);
   const message: BusMessage = {
     id: 'of the decision',
     type: 'notification.requested',

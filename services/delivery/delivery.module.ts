@@ -12,9 +12,9 @@ import { CONFIG, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtim
 import { LOGGER, type Logger } from '#runtime/logger';
 import { defaultSandboxLimits, SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { VAULT, type Vault } from '#vault/vault';
-import { createMailer } from './channels/email/smtp.js';
 import { createSender } from './send.js';
 import { createDeliveryService, type DeliveryDeps } from './service.js';
+import { createMailer } from './smtp.js';
 
 const SENDING = Symbol('Sending');
 

@@ -1,30 +1,31 @@
 /** The executor: asks the channel what to send, sends it through the outbound door, and has the channel judge the answer. */
-import type { RequestSummary, SettledPart, NotificationRequest } from '#contracts/delivery';
-import type { Outbound } from '#outbound/outbound';
-import type { Clock } from '#runtime/clock';
-import { AppError, unreachable } from '#runtime/errors';
-import { defaultSandboxLimits, type Sandbox, type SandboxLimits } from '#sandbox/sandbox';
-import type { Vault } from '#vault/vault';
 import {
   refusal,
   type BuildContext,
+  type Channel,
+  type HttpBatch,
+  type HttpChannel,
   type HttpOutgoing,
+  type MailChannel,
   type MailOutgoing,
+  type NothingToSend,
   type OpenNotification,
-  type Outgoing,
   type PartVerdict,
-  type Verdict,
-} from './channels/channel.js';
-import { buildCustom, customJob, readCustomConfig } from './channels/custom/build.js';
-import { classifyCustom } from './channels/custom/classify.js';
-import { buildMail } from './channels/email/build.js';
-import { classifyMail } from './channels/email/classify.js';
-import { defaultSmtpTimeouts, type Mailer } from './channels/email/smtp.js';
-import { createRedactor, httpSummary, mailSummary } from './channels/summary.js';
-import { buildWebhook } from './channels/webhook/build.js';
-import { classifyWebhook } from './channels/webhook/classify.js';
+  type ScriptFirst,
+} from '#channels/channel';
+import { channels } from '#channels/channels';
+import { declarationOf } from '#channels/declarations';
+import { httpSummary, mailSummary } from '#channels/summary';
+import type { NotificationRequest, RequestSummary, SettledPart } from '#contracts/delivery';
+import type { Outbound } from '#outbound/outbound';
+import type { Clock } from '#runtime/clock';
+import { AppError } from '#runtime/errors';
+import { defaultSandboxLimits, type Sandbox, type SandboxLimits } from '#sandbox/sandbox';
+import type { Vault } from '#vault/vault';
 import { attemptResultOf } from './attempt-result.js';
 import type { AttemptResult } from './domain/delivery.js';
+import { createRedactor } from './redact.js';
+import { defaultSmtpTimeouts, type Mailer } from './smtp.js';
 
 export interface SenderOptions {
   readonly vault: Vault;
@@ -39,16 +40,24 @@ export interface SenderOptions {
   readonly sandboxLimits?: SandboxLimits;
 }
 
-/** One try, ready to be sent; holds secrets and lives in memory only. */
+/** An attempt of one delivery, ready to be sent; holds secrets and lives in memory only. */
 export interface PreparedAttempt {
-  readonly outgoing: Outgoing;
   /** Origin or mail server: what fairness and breakers go by. null: nothing will be sent. */
   readonly receiver: string | null;
   readonly summary: RequestSummary;
-  /** How long sending may take; what a lost attempt is told by. */
+  /** How long sending may take; by it an attempt is judged lost. */
   readonly timeoutMs: number;
   readonly redact: (text: string) => string;
+  readonly parts: number;
+  /** What a part is called: `recipient`, `request`. */
+  readonly partName: string;
+  /** Where a part goes. */
+  readonly summaryOf: (part: number | null) => RequestSummary;
+  /** Sends the parts that are not settled yet. */
+  readonly transmit: (settled: readonly SettledPart[], signal: AbortSignal) => Promise<readonly PartVerdict[]>;
 }
+
+type Transmission = Omit<PreparedAttempt, 'redact'>;
 
 export interface SentAttempt {
   readonly result: AttemptResult;
@@ -72,44 +81,54 @@ export interface Sender {
 const nothingSentTimeoutMs = 5_000;
 const readBytes = 65_536;
 
-export function createSender(options: SenderOptions): Sender {
-  const { vault, sandbox, outbound, mailer, clock, mailFrom } = options;
-  const limits = options.sandboxLimits ?? defaultSandboxLimits;
+function isOpen(part: number, settled: readonly SettledPart[]): boolean {
+  return !settled.some((one) => one.part === part);
+}
 
-  const build = async (notification: OpenNotification, linkBase: string): Promise<Outgoing> => {
-    const context: BuildContext = { nowMs: clock.now(), linkBase, mailFrom };
-    const { type } = notification.request.action;
-    switch (type) {
-      case 'webhook':
-        return buildWebhook(notification, context);
-      case 'email':
-        return mailer === null
-          ? refusal(
-              { method: 'smtp', url: '' },
-              'smtp_not_configured',
-              'No mail server is set; the operator has to set SMTP_URL.',
-            )
-          : buildMail(notification, context);
-      case 'custom': {
-        const config = readCustomConfig(notification.config);
-        const summary = { method: 'custom', url: '' };
-        if (config === null)
-          return refusal(summary, 'config_invalid', 'The settings of the action cannot be used; save it again.');
-        const checked = await sandbox.check(config.code);
-        if (!checked.ok)
-          return refusal(summary, 'syntax_error', `Line ${checked.line}, column ${checked.column}: ${checked.message}`);
-        return buildCustom(
-          notification,
-          await sandbox.runScript(customJob(config, checked, notification, context, limits)),
-        );
-      }
-      default:
-        return unreachable(type);
-    }
+function nothingSent({ request, verdict }: NothingToSend): Transmission {
+  return {
+    receiver: null,
+    summary: request,
+    timeoutMs: nothingSentTimeoutMs,
+    parts: 1,
+    partName: 'request',
+    summaryOf: () => request,
+    transmit: async () => [{ part: 0, verdict: { ...verdict, response: null, unreachable: false } }],
   };
+}
 
-  const exchange = async (type: 'webhook' | 'custom', http: HttpOutgoing, signal: AbortSignal): Promise<Verdict> => {
-    const { method, url, headers, body, timeoutMs } = http;
+function mailTransmission({ classify }: MailChannel, mailer: Mailer, mail: MailOutgoing): Transmission {
+  const summary = mailSummary(mail.recipients);
+  return {
+    receiver: `smtp ${mailer.server}`,
+    summary,
+    timeoutMs: defaultSmtpTimeouts.totalMs,
+    parts: mail.recipients.length,
+    partName: 'recipient',
+    summaryOf: () => summary,
+    async transmit(settled, signal) {
+      const open = mail.recipients
+        .map((address, part) => ({ part, address }))
+        .filter(({ part }) => isOpen(part, settled));
+      if (open.length === 0) return [];
+      const addresses = open.map(({ address }) => address);
+      return classify(await mailer.send(mail, addresses, signal), open);
+    },
+  };
+}
+
+function httpTransmission(
+  { classify }: HttpChannel,
+  { outbound, clock }: Pick<SenderOptions, 'outbound' | 'clock'>,
+  requests: readonly HttpOutgoing[],
+): Transmission {
+  const [first] = requests;
+  if (first === undefined) throw new Error('a channel built no request');
+  const summaryOf = (part: number | null): RequestSummary => {
+    const { method, url } = requests[part ?? 0] ?? first;
+    return httpSummary(method, url);
+  };
+  const exchange = async ({ method, url, headers, body, timeoutMs }: HttpOutgoing, signal: AbortSignal) => {
     const answer = await outbound.request({
       method,
       url,
@@ -123,105 +142,77 @@ export function createSender(options: SenderOptions): Sender {
       maxRedirects: 0,
       signal,
     });
-    return type === 'webhook' ? classifyWebhook(answer, clock.now()) : classifyCustom(answer, clock.now());
+    return classify(answer, clock.now());
+  };
+  return {
+    receiver: new URL(first.url).origin,
+    summary: summaryOf(null),
+    timeoutMs: requests.reduce((sum, { timeoutMs }) => sum + timeoutMs, 0),
+    parts: requests.length,
+    partName: 'request',
+    summaryOf,
+    async transmit(settled, signal) {
+      const verdicts: PartVerdict[] = [];
+      for (const [part, request] of requests.entries()) {
+        if (isOpen(part, settled)) verdicts.push({ part, verdict: await exchange(request, signal) });
+      }
+      return verdicts;
+    },
+  };
+}
+
+export function createSender(options: SenderOptions): Sender {
+  const { vault, sandbox, mailer, clock, mailFrom } = options;
+  const limits = options.sandboxLimits ?? defaultSandboxLimits;
+
+  const runScript = async (method: string, { script, finish }: ScriptFirst): Promise<HttpBatch | NothingToSend> => {
+    const checked = await sandbox.check(script.code);
+    if (checked.ok) return finish(await sandbox.runScript({ ...script, form: checked.form, limits }));
+    const { line, column, message } = checked;
+    return refusal({ method, url: '' }, 'syntax_error', `Line ${line}, column ${column}: ${message}`);
   };
 
-  const post = async (
-    mail: MailOutgoing,
-    settled: readonly SettledPart[],
-    signal: AbortSignal,
-  ): Promise<PartVerdict[]> => {
-    const open = mail.recipients
-      .map((address, part) => ({ part, address }))
-      .filter(({ part }) => !settled.some((one) => one.part === part));
-    if (mailer === null || open.length === 0) return [];
-    const answer = await mailer.send(
-      mail,
-      open.map(({ address }) => address),
-      signal,
-    );
-    return classifyMail(answer, open);
+  const plan = async (channel: Channel, notification: OpenNotification, linkBase: string): Promise<Transmission> => {
+    const context: BuildContext = { nowMs: clock.now(), linkBase, mailFrom };
+    const { method } = channel;
+    if (channel.transport === 'http') {
+      const built = channel.build(notification, context);
+      const outgoing = built.kind === 'script' ? await runScript(method, built) : built;
+      return outgoing.kind === 'none' ? nothingSent(outgoing) : httpTransmission(channel, options, outgoing.requests);
+    }
+    if (mailer === null) {
+      const message = 'No mail server is set; the operator has to set SMTP_URL.';
+      return nothingSent(refusal({ method, url: '' }, 'smtp_not_configured', message));
+    }
+    const built = channel.build(notification, context);
+    return built.kind === 'none' ? nothingSent(built) : mailTransmission(channel, mailer, built.mail);
   };
 
   return {
     async prepare(request, linkBase) {
       const { action, taskId } = request;
       let redact = (text: string): string => text;
-      let outgoing: Outgoing;
+      let transmission: Transmission;
       try {
         const config = await vault.open(taskId, `actions/${action.id}`, action.config);
-        redact = createRedactor(action.config, config);
-        outgoing = await build({ request, config }, linkBase ?? options.linkBase);
+        redact = createRedactor(action.config, config, declarationOf(action.type).addresses);
+        transmission = await plan(channels[action.type], { request, config }, linkBase ?? options.linkBase);
       } catch (error) {
         // A template that cannot be rendered, a key that was dropped: the same on every try.
         const final = error instanceof AppError && ['template_failed', 'secret_unreadable'].includes(error.reason);
         if (!final) throw error;
-        outgoing = refusal({ method: action.type, url: '' }, error.reason, error.message);
+        transmission = nothingSent(refusal({ method: action.type, url: '' }, error.reason, error.message));
       }
-      return { outgoing, redact, ...planOf(outgoing, mailer, redact) };
+      const { method, url } = transmission.summary;
+      return { ...transmission, redact, summary: { method, url: redact(url) } };
     },
 
-    async send({ outgoing, summary, redact }, request, settled, signal) {
-      const begunMs = performance.now();
-      const verdicts: PartVerdict[] = [];
-      let parts = 1;
-      switch (outgoing.kind) {
-        case 'none':
-          verdicts.push({ part: 0, verdict: { ...outgoing.verdict, response: null, unreachable: false } });
-          break;
-        case 'mail':
-          parts = outgoing.mail.recipients.length;
-          verdicts.push(...(await post(outgoing.mail, settled, signal)));
-          break;
-        case 'http':
-          parts = outgoing.requests.length;
-          for (const [part, http] of outgoing.requests.entries()) {
-            if (settled.some((one) => one.part === part)) continue;
-            const type = request.action.type === 'webhook' ? 'webhook' : 'custom';
-            verdicts.push({ part, verdict: await exchange(type, http, signal) });
-          }
-          break;
-        default:
-          return unreachable(outgoing);
-      }
-      const result = attemptResultOf({
-        verdicts,
-        earlier: settled,
-        parts,
-        partName: outgoing.kind === 'mail' ? 'recipient' : 'request',
-        summaryOf: (part) => {
-          const http = outgoing.kind === 'http' && part !== null ? outgoing.requests[part] : undefined;
-          return http === undefined ? summary : httpSummary(http.method, http.url);
-        },
-        durationMs: Math.round(performance.now() - begunMs),
-        redact,
-      });
+    async send({ transmit, parts, partName, summaryOf, redact }, _request, settled, signal) {
+      const startedMs = performance.now();
+      const verdicts = await transmit(settled, signal);
+      const durationMs = Math.round(performance.now() - startedMs);
+      const result = attemptResultOf({ verdicts, earlier: settled, parts, partName, summaryOf, durationMs, redact });
       return { result, reached: !verdicts.some(({ verdict }) => verdict.unreachable) };
     },
   };
-}
-
-/** Where it goes and how long that may take. */
-function planOf(
-  outgoing: Outgoing,
-  mailer: Mailer | null,
-  redact: (text: string) => string,
-): Pick<PreparedAttempt, 'receiver' | 'summary' | 'timeoutMs'> {
-  switch (outgoing.kind) {
-    case 'none':
-      return { receiver: null, summary: outgoing.request, timeoutMs: nothingSentTimeoutMs };
-    case 'mail': {
-      const summary = mailSummary(outgoing.mail.recipients);
-      return { receiver: `smtp ${mailer?.server ?? ''}`, summary, timeoutMs: defaultSmtpTimeouts.totalMs };
-    }
-    case 'http': {
-      const [first] = outgoing.requests;
-      if (first === undefined) throw new Error('a channel built no request');
-      const { method, url } = httpSummary(first.method, first.url);
-      const timeoutMs = outgoing.requests.reduce((sum, { timeoutMs: one }) => sum + one, 0);
-      return { receiver: new URL(first.url).origin, summary: { method, url: redact(url) }, timeoutMs };
-    }
-    default:
-      return unreachable(outgoing);
-  }
 }

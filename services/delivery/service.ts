@@ -8,7 +8,7 @@ import type { DocumentWrite, ViewStore } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
 import type { PublicAddress } from '#runtime/config';
 import type { Logger } from '#runtime/logger';
-import type { Mailer } from './channels/email/smtp.js';
+import type { Mailer } from './smtp.js';
 import { deliveryConsumers } from './consumers.js';
 import { deliveriesProjection } from './delivery-view.js';
 import { toMessages } from './publish.js';

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { kitTimeMs } from '#channels/notification.kit';
 import { deliveriesView, type DeliveryDocument } from '#contracts/delivery';
 import type { ReadStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { documentAfter } from './delivery-view.js';
-import { kitTimeMs, notificationOf } from './delivery.kit.js';
+import { notificationOf } from './delivery.kit.js';
 import { sweepDue } from './sweep.js';
 
 const { signal } = new AbortController();

@@ -1,10 +1,12 @@
 /** What a task's schema cannot know: this installation's limits, addresses that are never reached, code and templates that do not parse. */
 import { createHash } from 'node:crypto';
+import { declarationOf } from '#channels/declarations';
 import type { TaskInput } from '#contracts/task';
 import { refuse } from '#http/validation';
 import type { Outbound } from '#outbound/outbound';
 import type { Config } from '#runtime/config';
 import { reject, unavailable, type AppError } from '#runtime/errors';
+import { secretMask } from '#runtime/secret-mask';
 import type { CheckedCode, CodeForm, Sandbox } from '#sandbox/sandbox';
 import { checkTemplate } from '#templates/templates';
 import { fieldPath } from '#http/field-path';
@@ -64,7 +66,7 @@ function checkAddress({ outbound }: SettingsChecks, field: Field, url: string): 
     throw reject('address_denied', refusal, [{ field: fieldPath(field), rule: 'address_denied', message: refusal }]);
 }
 
-/** A webhook's user name and password are sent as a header; where they go is what counts. */
+/** A user name and password are sent as a header; where they go is what counts. */
 function withoutCredentials(address: string): string {
   const url = new URL(address);
   url.username = '';
@@ -72,8 +74,8 @@ function withoutCredentials(address: string): string {
   return url.href;
 }
 
-function checkText(field: Field, template: string | undefined): void {
-  const checked = template === undefined ? { ok: true as const } : checkTemplate(template);
+function checkText(field: Field, template: string): void {
+  const checked = checkTemplate(template);
   if (!checked.ok) throw misread(field, 'template_error', checked);
 }
 
@@ -83,25 +85,28 @@ async function checkCode(checks: SettingsChecks, field: Field, code: string): Pr
   return checked.form;
 }
 
-async function checkAction(checks: SettingsChecks, action: Action, field: Field): Promise<void> {
-  switch (action.type) {
-    case 'email':
-      if (checks.config.smtpUrl === null) {
-        throw refuse(
-          field,
-          'smtp_not_configured',
-          'needs a mail server: set SMTP_URL on this instance',
-          'smtp_not_configured',
-        );
-      }
-      checkText([...field, 'config', 'subject'], action.config.subject);
-      return checkText([...field, 'config', 'body'], action.config.body);
-    case 'webhook':
-      checkAddress(checks, [...field, 'config', 'url'], withoutCredentials(action.config.url));
-      return checkText([...field, 'config', 'body'], action.config.body);
-    case 'custom':
-      await checkCode(checks, [...field, 'config', 'code'], action.config.code);
+/** Throws the first fault of what the channel declares of its settings. */
+async function checkAction(checks: SettingsChecks, { type, config }: Action, field: Field): Promise<void> {
+  const { needs, addresses, templates, code } = declarationOf(type);
+  const textsAt = (names: readonly string[]) =>
+    names.flatMap((name) => {
+      const text = config[name];
+      return typeof text === 'string' ? [{ place: [...field, 'config', name], text }] : [];
+    });
+  if (needs === 'smtp' && checks.config.smtpUrl === null) {
+    throw refuse(
+      field,
+      'smtp_not_configured',
+      'needs a mail server: set SMTP_URL on this instance',
+      'smtp_not_configured',
+    );
   }
+  for (const { place, text } of textsAt(addresses)) {
+    // A mask stands for the address that was checked when it was given.
+    if (text !== secretMask) checkAddress(checks, place, withoutCredentials(text));
+  }
+  for (const { place, text } of textsAt(templates)) checkText(place, text);
+  for (const { place, text } of textsAt(code)) await checkCode(checks, place, text);
 }
 
 /** The form of the evaluation code. Throws the first fault, naming its field. */

@@ -32,9 +32,9 @@ function settable(answer: JsonObject): JsonObject {
   return toJsonObject(Object.fromEntries(Object.entries(answer).filter(([name]) => !readOnly.includes(name))));
 }
 
-function saved({ state, opened, shownSecrets }: SavedTask, progress: TaskProgress, status: number): Answer {
+function saved({ state, opened, generated }: SavedTask, progress: TaskProgress, status: number): Answer {
   const headers = { etag: entityTag(state.revision) };
-  return data(toTaskAnswer(state, opened, progress, shownSecrets), {
+  return data(toTaskAnswer(state, opened, progress, generated), {
     status,
     headers: status === 201 ? { ...headers, location: `/api/notifications/${state.id}` } : headers,
   });

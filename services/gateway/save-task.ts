@@ -2,12 +2,15 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { BUS, type Bus, type RequestContext } from '#bus/bus';
-import { actionTypes, type StoredAction } from '#contracts/action';
+import type { ChannelDeclaration } from '#channels/declaration';
+import { declarationOf } from '#channels/declarations';
 import { sleep } from '#concurrency/sleep';
+import type { StoredAction } from '#contracts/action';
 import { requests } from '#contracts/catalogue';
 import { sealedFetchPaths } from '#contracts/fetch';
 import {
   tasksView,
+  taskSpec,
   type TaskCommand,
   type TaskDocument,
   type TaskInput,
@@ -21,13 +24,13 @@ import { createPositionWaiter, type PositionWaiter } from '#read-store/await-pos
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CONFIG, type Config } from '#runtime/config';
 import { derivedId, IDS, type Ids } from '#runtime/ids';
-import type { JsonObject } from '#runtime/json';
+import type { Json, JsonObject } from '#runtime/json';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { VAULT, type Vault } from '#vault/vault';
 import { checkSettings, createCodeChecker, type SettingsChecks } from './check-settings.js';
 import { asChangedTask, toJsonObject } from './documents.js';
 import { keepSealed, secretsOfAction, secretsOfFetch, unmasked } from './secrets.js';
-import { actionScope, fetchScope, openSettings, type OpenedSettings } from './task-answer.js';
+import { actionScope, fetchScope, openSettings, type GeneratedSecrets, type OpenedSettings } from './task-answer.js';
 
 /** A view that is further behind than this is not waited for: the write stands, the answer comes from it. */
 const viewWaitMs = 5_000;
@@ -39,21 +42,35 @@ const staleLookMs = 10;
 export interface SavedTask {
   readonly state: TaskState;
   readonly opened: OpenedSettings;
-  /** Actions whose webhook secret was made now. */
-  readonly shownSecrets: ReadonlySet<string>;
+  readonly generated: GeneratedSecrets;
 }
 
 interface Prepared {
   readonly spec: TaskSpec;
   /** The same in clear, so that the answer need not open what was sealed a moment ago. */
   readonly opened: OpenedSettings;
-  readonly madeSecrets: ReadonlySet<string>;
+  readonly generated: GeneratedSecrets;
 }
 
 /** The task as it is: its settings as stored and in clear. */
 interface Base {
   readonly document: TaskDocument;
   readonly opened: OpenedSettings;
+}
+
+/** Settings with what the user left to the service: as it was before, or made now. `made` names what was. */
+function withGenerated(
+  given: JsonObject,
+  before: JsonObject | null,
+  generated: ChannelDeclaration['generated'],
+): { readonly config: JsonObject; readonly made: readonly string[] } {
+  const missing = generated.filter(({ name }) => given[name] === undefined);
+  const added = missing.map(({ name, prefix, bytes }): [string, Json] => [
+    name,
+    before?.[name] ?? `${prefix}${randomBytes(bytes).toString('base64')}`,
+  ]);
+  const made = missing.flatMap(({ name }) => (before?.[name] === undefined ? [name] : []));
+  return { config: { ...given, ...Object.fromEntries(added) }, made };
 }
 
 @Injectable()
@@ -123,7 +140,7 @@ export class TaskSaver {
   private async saved(command: TaskCommand, prepared: Prepared, context: RequestContext): Promise<SavedTask> {
     const { state, position } = await this.send(command, context);
     const opened = position === null ? await openSettings(this.vault, state) : prepared.opened;
-    return { state, opened, shownSecrets: prepared.madeSecrets };
+    return { state, opened, generated: prepared.generated };
   }
 
   /** Sends a command and waits until the view has seen what it did. */
@@ -143,7 +160,7 @@ export class TaskSaver {
     attempt: IdempotentAttempt | null,
   ): Promise<Prepared> {
     const codeForm = await checkSettings(this.checks, input);
-    const madeSecrets = new Set<string>();
+    const generated = new Map<string, readonly string[]>();
     const actions: StoredAction[] = [];
     const configs = new Map<string, JsonObject>();
     for (const [index, action] of input.actions.entries()) {
@@ -155,37 +172,16 @@ export class TaskSaver {
         throw refuse(['actions', index, 'id'], 'duplicate', 'stands twice in the list');
       }
       const id = action.id ?? this.actionId(taskId, index, attempt);
-      const { clear, config } = await this.sealedConfig(
-        taskId,
-        { ...action, id },
-        base,
-        known,
-        ['actions', index, 'config'],
-        madeSecrets,
-      );
+      const place = ['actions', index, 'config'];
+      const { clear, config, made } = await this.sealedConfig(taskId, { ...action, id }, base, known, place);
       configs.set(id, clear);
-      const { type, enabled, expireAfterSeconds, on } = action;
-      actions.push({ id, type, config, enabled, expireAfterSeconds, on });
+      generated.set(id, made);
+      actions.push({ ...action, id, config });
     }
-    const { name, description, url, evaluationFunction, schedule, policy, tags, externalKey } = input;
     const { clear, fetch } = await this.sealedFetch(taskId, toJsonObject(input.fetch), base);
-    return {
-      spec: {
-        name,
-        description,
-        url,
-        evaluationFunction,
-        codeForm,
-        actions,
-        schedule,
-        policy,
-        fetch,
-        tags,
-        externalKey,
-      },
-      opened: { configs, fetch: clear },
-      madeSecrets,
-    };
+    // In the order of the schema, and without what is no setting.
+    const spec = taskSpec.parse({ ...input, codeForm, actions, fetch });
+    return { spec, opened: { configs, fetch: clear }, generated };
   }
 
   private actionId(taskId: string, index: number, attempt: IdempotentAttempt | null): string {
@@ -200,20 +196,16 @@ export class TaskSaver {
     base: Base | null,
     known: StoredAction | null,
     field: readonly PropertyKey[],
-    madeSecrets: Set<string>,
-  ): Promise<{ readonly clear: JsonObject; readonly config: JsonObject }> {
+  ): Promise<{ readonly clear: JsonObject; readonly config: JsonObject; readonly made: readonly string[] }> {
     const { type, id } = action;
     // An action that changes its type is another one: nothing of the old settings is carried over.
     const stored = known?.type === type ? known.config : null;
     const clear = stored === null ? null : (base?.opened.configs.get(id) ?? null);
-    let config = unmasked(toJsonObject(action.config), clear, secretsOfAction(type), field);
-    if (type === 'webhook' && config['secret'] === undefined) {
-      const kept = clear?.['secret'];
-      if (kept === undefined) madeSecrets.add(id);
-      config = { ...config, secret: kept ?? `whsec_${randomBytes(24).toString('base64')}` };
-    }
-    const kept = stored === null || clear === null ? config : keepSealed(config, clear, stored);
-    return { clear: config, config: await this.vault.seal(taskId, actionScope(id), kept, actionTypes[type].sealed) };
+    const { sealed, generated } = declarationOf(type);
+    const given = unmasked(toJsonObject(action.config), clear, secretsOfAction(type), field);
+    const { config, made } = withGenerated(given, clear, generated);
+    const unchanged = stored === null || clear === null ? config : keepSealed(config, clear, stored);
+    return { clear: config, config: await this.vault.seal(taskId, actionScope(id), unchanged, sealed), made };
   }
 
   private async sealedFetch(

@@ -10,6 +10,7 @@ import {
   type Reply,
 } from './gateway.kit.js';
 import { openGateway, type OpenedGateway } from './opened-gateway.kit.js';
+import { unmasked } from './secrets.js';
 
 const email = { type: 'email', config: { to: 'me@example.com', subject: 'Hello' } };
 
@@ -75,6 +76,16 @@ describe('secrets', () => {
     ];
     const reply = await gateway.send('PATCH', `/api/notifications/${idOf(made)}`, { body: { actions } });
     expect(errorOf(reply)).toEqual(refused(400, 'VALIDATION_ERROR', 'secret_required'));
+  });
+
+  it('bound to a host are kept for the origin they were given for, and asked for again at another', () => {
+    const places = { writeOnly: [['token']], addresses: ['serverUrl'], hostBound: ['token'] };
+    const base = { serverUrl: 'https://push.example/', token: 't0k' };
+    const sent = (serverUrl: string) => unmasked({ serverUrl, token: '********' }, base, places, ['config']);
+    expect(sent('https://push.example/sub')).toEqual({ serverUrl: 'https://push.example/sub', token: 't0k' });
+    for (const other of ['https://evil.example/', 'http://push.example/']) {
+      expect(() => sent(other)).toThrow('send the secret itself');
+    }
   });
 
   it('of an action are not made anew when it is sent without', async () => {

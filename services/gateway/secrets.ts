@@ -1,9 +1,10 @@
 /** Which values of a task's settings are secrets, how they are masked in answers, and how a mask that comes back keeps them. */
 import { z } from 'zod';
-import { actionTypes, type ActionType } from '#contracts/action';
-import { isSecretHeader, secretMask } from '#contracts/common';
+import { declarations, type ActionType } from '#channels/declarations';
+import { isSecretHeader } from '#contracts/common';
 import { refuse } from '#http/validation';
-import type { Json, JsonObject } from '#runtime/json';
+import { isJsonObject, jsonEquals, type Json, type JsonObject } from '#runtime/json';
+import { secretMask } from '#runtime/secret-mask';
 import { isSealed } from '#vault/vault';
 
 /** `['secrets', '*']`: every member of `secrets`. */
@@ -26,24 +27,30 @@ function writeOnlyPlaces(schema: unknown, path: Place = []): readonly Place[] {
   return [...members, ...writeOnlyPlaces(parsed.data.additionalProperties, [...path, '*'])];
 }
 
-/** What is known to be secret in one kind of settings. */
+/** What is secret in one kind of settings. */
 export interface SecretPlaces {
   readonly writeOnly: readonly Place[];
+  /** Members that hold an address: its password is a secret. */
+  readonly addresses: readonly string[];
+  /** Members whose secrets are kept only while every address keeps its origin. */
+  readonly hostBound: readonly string[];
 }
 
-function placesOf(schema: z.ZodType): SecretPlaces {
-  return { writeOnly: writeOnlyPlaces(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })) };
+const placesByType: ReadonlyMap<string, SecretPlaces> = new Map(
+  declarations.map(({ type, config, addresses, hostBound }) => {
+    const schema = z.toJSONSchema(config, { io: 'input', unrepresentable: 'any' });
+    return [type, { writeOnly: writeOnlyPlaces(schema), addresses, hostBound }];
+  }),
+);
+
+export function secretsOfAction(type: ActionType): SecretPlaces {
+  const places = placesByType.get(type);
+  if (places === undefined) throw new Error(`no channel is declared for ${type}`);
+  return places;
 }
 
-const placesOfActions: Readonly<Record<ActionType, SecretPlaces>> = {
-  email: placesOf(actionTypes.email.config),
-  webhook: placesOf(actionTypes.webhook.config),
-  custom: placesOf(actionTypes.custom.config),
-};
-
-export const secretsOfAction = (type: ActionType): SecretPlaces => placesOfActions[type];
 /** Of `fetch`: headers by their names, and the proxy's password. */
-export const secretsOfFetch: SecretPlaces = { writeOnly: [] };
+export const secretsOfFetch: SecretPlaces = { writeOnly: [], addresses: ['proxy'], hostBound: [] };
 
 type Path = readonly (string | number)[];
 
@@ -59,22 +66,17 @@ function isSecretValue(places: SecretPlaces, path: Path): boolean {
   return path.length === 2 && group === 'headers' && typeof name === 'string' && isSecretHeader(name);
 }
 
-function isAddress(path: Path): boolean {
-  return path.length === 1 && (path[0] === 'url' || path[0] === 'proxy');
+function isAddress({ addresses }: SecretPlaces, path: Path): boolean {
+  const [name] = path;
+  return path.length === 1 && typeof name === 'string' && addresses.includes(name);
 }
 
 function mapLeaves(value: Json, path: Path, visit: (leaf: Json, path: Path) => Json): Json {
   if (isList(value)) return value.map((entry, index) => mapLeaves(entry, [...path, index], visit));
-  if (typeof value !== 'object' || value === null || isSealed(value)) return visit(value, path);
-  return toObject(Object.entries(value).map(([name, entry]) => [name, mapLeaves(entry, [...path, name], visit)]));
-}
-
-function toObject(entries: readonly (readonly [string, Json])[]): JsonObject {
-  return Object.fromEntries(entries);
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isJsonObject(value) || isSealed(value)) return visit(value, path);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, entry]) => [name, mapLeaves(entry, [...path, name], visit)]),
+  );
 }
 
 function isList(value: Json | undefined): value is readonly Json[] {
@@ -92,7 +94,7 @@ function passwordIn(value: Json | undefined): string {
 }
 
 function mapObject(value: JsonObject, visit: (leaf: Json, path: Path) => Json): JsonObject {
-  return toObject(Object.entries(value).map(([name, entry]) => [name, mapLeaves(entry, [name], visit)]));
+  return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, mapLeaves(entry, [name], visit)]));
 }
 
 /** Settings as they are answered. `value` is opened: addresses stand in clear, secrets do not. */
@@ -100,12 +102,13 @@ export function masked(value: JsonObject, places: SecretPlaces): JsonObject {
   return mapObject(value, (leaf, path) => {
     if (isSealed(leaf)) return secretMask;
     if (isSecretValue(places, path)) return secretMask;
-    if (isAddress(path) && typeof leaf === 'string' && passwordIn(leaf) !== '') return withPassword(leaf, secretMask);
+    if (isAddress(places, path) && typeof leaf === 'string' && passwordIn(leaf) !== '')
+      return withPassword(leaf, secretMask);
     return leaf;
   });
 }
 
-/** Anything that may hold sealed values, with the mask in their place (history). */
+/** Anything that may hold sealed values, with the mask in their place. */
 export function withoutSealed(value: Json): Json {
   return mapLeaves(value, [], (leaf) => (isSealed(leaf) ? secretMask : leaf));
 }
@@ -114,7 +117,7 @@ function at(value: JsonObject | null, path: Path): Json | undefined {
   let inner: Json | undefined = value ?? undefined;
   for (const part of path) {
     if (isList(inner)) inner = inner[Number(part)];
-    else if (isObject(inner) && Object.hasOwn(inner, String(part))) inner = inner[String(part)];
+    else if (isJsonObject(inner) && Object.hasOwn(inner, String(part))) inner = inner[String(part)];
     else return undefined;
   }
   return inner;
@@ -122,6 +125,10 @@ function at(value: JsonObject | null, path: Path): Json | undefined {
 
 function sameOrigin(one: string, other: Json | undefined): boolean {
   return typeof other === 'string' && URL.canParse(other) && new URL(one).host === new URL(other).host;
+}
+
+function originOf(address: Json | undefined): string | null {
+  return typeof address === 'string' && URL.canParse(address) ? new URL(address).origin : null;
 }
 
 /**
@@ -135,13 +142,15 @@ export function unmasked(
   places: SecretPlaces,
   field: readonly PropertyKey[],
 ) {
+  const moves = places.addresses.some((name) => originOf(value[name]) !== originOf(base?.[name]));
   return mapObject(value, (leaf, path) => {
     const kept = at(base, path);
     if (leaf === secretMask && isSecretValue(places, path)) {
-      if (typeof kept === 'string') return kept;
+      const isBound = moves && places.hostBound.includes(String(path[0]));
+      if (typeof kept === 'string' && !isBound) return kept;
       throw secretRequired([...field, ...path]);
     }
-    if (isAddress(path) && typeof leaf === 'string' && decodeURIComponent(passwordIn(leaf)) === secretMask) {
+    if (isAddress(places, path) && typeof leaf === 'string' && decodeURIComponent(passwordIn(leaf)) === secretMask) {
       const password = passwordIn(kept);
       // As it was shown: as it was written, not as a URL parser would write it.
       if (password !== '' && typeof kept === 'string' && withPassword(kept, secretMask) === leaf) return kept;
@@ -163,17 +172,19 @@ function secretRequired(path: readonly PropertyKey[]) {
 
 function keepLeaf(next: Json, clear: Json | undefined, stored: Json | undefined): Json {
   if (isSealed(stored)) {
-    return JSON.stringify(next) === JSON.stringify(clear) ? { $sealed: stored.$sealed } : next;
+    return jsonEquals(next, clear) ? { $sealed: stored.$sealed } : next;
   }
   if (isList(next)) {
     if (!isList(stored) || !isList(clear)) return next;
     return next.map((entry, index) => keepLeaf(entry, clear[index], stored[index]));
   }
-  if (!isObject(next) || !isObject(stored) || !isObject(clear)) return next;
+  if (!isJsonObject(next) || !isJsonObject(stored) || !isJsonObject(clear)) return next;
   return keepSealed(next, clear, stored);
 }
 
 /** Settings with the old ciphertext wherever the clear value is as it was, so that nothing counts as changed. */
 export function keepSealed(next: JsonObject, clear: JsonObject, stored: JsonObject): JsonObject {
-  return toObject(Object.entries(next).map(([name, entry]) => [name, keepLeaf(entry, clear[name], stored[name])]));
+  return Object.fromEntries(
+    Object.entries(next).map(([name, entry]) => [name, keepLeaf(entry, clear[name], stored[name])]),
+  );
 }

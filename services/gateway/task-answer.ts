@@ -1,13 +1,15 @@
 /** A notification task as the API answers it: flat, opened, secrets masked. */
 import { z } from 'zod';
-import { actionTypes, notificationKind, type ActionType } from '#contracts/action';
-import { idSchema, secretMask, storedTimestamp } from '#contracts/common';
+import { declarations, type ActionType } from '#channels/declarations';
+import { actionType, notificationKind } from '#contracts/action';
+import { idSchema, storedTimestamp } from '#contracts/common';
 import { fetchSettings } from '#contracts/fetch';
 import { condition, health } from '#contracts/policy';
 import { lastExecution, taskInput, taskStatus, type TaskDocument, type TaskState } from '#contracts/task';
 import type { JsonObject } from '#runtime/json';
+import { secretMask } from '#runtime/secret-mask';
 import type { Vault } from '#vault/vault';
-import { toJsonObject } from './documents.js';
+import { toJsonObject, without } from './documents.js';
 import { masked, secretsOfAction, secretsOfFetch } from './secrets.js';
 
 export const actionScope = (actionId: string): string => `actions/${actionId}`;
@@ -28,9 +30,9 @@ export const readOnlyFields = [
 
 const actionAnswer = z.object({
   id: idSchema('act'),
-  type: z.enum(['email', 'webhook', 'custom']),
+  type: actionType,
   config: z
-    .union([actionTypes.email.config, actionTypes.webhook.config, actionTypes.custom.config])
+    .union(declarations.map(({ config }) => config))
     .describe(`Settings of the type; secrets are ${secretMask}.`),
   enabled: z.boolean(),
   expireAfterSeconds: z.int(),
@@ -76,47 +78,39 @@ export async function openSettings(
   return { configs, fetch: await vault.open(id, fetchScope, spec.fetch) };
 }
 
-function shownConfig(type: ActionType, config: JsonObject, secretShown: boolean): JsonObject {
-  const hidden = masked(config, secretsOfAction(type));
-  const { secret } = config;
-  return secretShown && secret !== undefined ? { ...hidden, secret } : hidden;
+/** By action the settings that this very request generated: shown this once. */
+export type GeneratedSecrets = ReadonlyMap<string, readonly string[]>;
+
+function shownConfig(type: ActionType, config: JsonObject, generated: readonly string[]): JsonObject {
+  const shown = Object.entries(config).filter(([name]) => generated.includes(name));
+  return { ...masked(config, secretsOfAction(type)), ...Object.fromEntries(shown) };
 }
 
-/** The answer. `shownSecrets`: actions whose webhook secret was made by this very request and is told this once. */
 export function toTaskAnswer(
   state: Omit<TaskState, 'status'> & { readonly status: string },
-  opened: OpenedSettings,
+  { configs, fetch }: OpenedSettings,
   progress: TaskProgress,
-  shownSecrets: ReadonlySet<string> = new Set(),
+  generated: GeneratedSecrets = new Map(),
 ): JsonObject {
-  const { spec } = state;
+  const { id, spec, status, revision, createdAt, updatedAt, createdBy } = state;
+  const { condition, health, nextRunAt, lastExecution } = progress;
+  const actions = spec.actions.map((action) => ({
+    ...action,
+    config: shownConfig(action.type, configs.get(action.id) ?? action.config, generated.get(action.id) ?? []),
+  }));
   return toJsonObject({
-    id: state.id,
-    name: spec.name,
-    description: spec.description,
-    url: spec.url,
-    evaluationFunction: spec.evaluationFunction,
-    actions: spec.actions.map(({ id, type, config, enabled, expireAfterSeconds, on }) => ({
-      id,
-      type,
-      config: shownConfig(type, opened.configs.get(id) ?? config, shownSecrets.has(id)),
-      enabled,
-      expireAfterSeconds,
-      on,
-    })),
-    schedule: spec.schedule,
-    policy: spec.policy,
-    fetch: masked(opened.fetch, secretsOfFetch),
-    tags: spec.tags,
-    externalKey: spec.externalKey,
-    status: state.status,
-    revision: state.revision,
-    condition: progress.condition,
-    health: progress.health,
-    nextRunAt: progress.nextRunAt,
-    lastExecution: progress.lastExecution,
-    createdAt: state.createdAt,
-    updatedAt: state.updatedAt,
-    createdBy: state.createdBy,
+    id,
+    ...without(spec, 'codeForm'),
+    actions,
+    fetch: masked(fetch, secretsOfFetch),
+    status,
+    revision,
+    condition,
+    health,
+    nextRunAt,
+    lastExecution,
+    createdAt,
+    updatedAt,
+    createdBy,
   });
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { BUS, type Bus, type RequestContext } from '#bus/bus';
 import { requests } from '#contracts/catalogue';
 import { sealedFetchPaths } from '#contracts/fetch';
-import { testExecution, type TestExecution, type TestRun } from '#contracts/run';
+import { testExecution, testRunOf, type TestExecution } from '#contracts/run';
 import type { TaskInput } from '#contracts/task';
 import type { IdempotentAttempt } from '#http/route';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
@@ -45,20 +45,15 @@ export class TaskTester {
     const codeForm = await checkSettings(this.checks, input);
     const { organizationId } = context;
     const fetch = unmasked(toJsonObject(input.fetch), null, secretsOfFetch, ['fetch']);
-    const run: TestRun = {
+    const run = testRunOf(input, {
       runId:
         attempt === null
           ? this.ids.next('exe')
           : derivedId('exe', attempt.startedAtMs, organizationId, 'test', attempt.key),
-      url: input.url,
-      evaluationFunction: input.evaluationFunction,
       codeForm,
       fetch: await this.vault.seal(organizationId, fetchScope, fetch, sealedFetchPaths),
-      policy: input.policy,
-      paused: input.status === 'paused',
-      actions: input.actions.map(({ enabled, on }) => ({ enabled, on })),
       queuedAt: toTimestamp(this.clock.now()),
-    };
+    });
     const reply = await this.bus.request(requests.runTest, toJsonObject(run), context, deadlineMs);
     return answer.parse(reply).execution;
   }

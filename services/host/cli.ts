@@ -27,6 +27,7 @@ async function openTrialBench(config: Config): Promise<TrialBench> {
     { runTest },
     { systemClock, toTimestamp },
     { createIds },
+    { testRunOf },
     sandbox,
   ] = await Promise.all([
     import('./composition.js'),
@@ -34,6 +35,7 @@ async function openTrialBench(config: Config): Promise<TrialBench> {
     import('../execution/test-task.js'),
     import('#runtime/clock'),
     import('#runtime/ids'),
+    import('#contracts/run'),
     import('#sandbox/sandbox'),
   ]);
   const folder = await mkdtemp(join(tmpdir(), 'meerkat-check-'));
@@ -67,10 +69,13 @@ async function openTrialBench(config: Config): Promise<TrialBench> {
         },
         input,
       ),
-    run({ url, evaluationFunction, fetch, policy, status, actions }, codeForm) {
-      const queuedAt = toTimestamp(systemClock.now());
-      const run = { runId: createIds().next('exe'), url, evaluationFunction, codeForm, fetch, policy, queuedAt };
-      return runTest({ ...ports, limits }, systemClock, { ...run, paused: status === 'paused', actions }, 'trial');
+    run(input, codeForm) {
+      const run = testRunOf(input, {
+        runId: createIds().next('exe'),
+        codeForm,
+        queuedAt: toTimestamp(systemClock.now()),
+      });
+      return runTest({ ...ports, limits }, systemClock, run, 'trial');
     },
     async close() {
       await ports.close();

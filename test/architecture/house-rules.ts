@@ -48,7 +48,7 @@ export const houseRules: readonly HouseRule[] = [
   {
     name: 'deciders-are-pure',
     advice: 'Time, ids and chance arrive inside the command or the event.',
-    appliesTo: /^services\/[^/]+\/(domain\/.*|[^/]*-views?)\.ts$/,
+    appliesTo: /^services\/[^/]+\/(domain\/.*|[^/]*-views?)\.ts$|^libs\/channels\/.*\.ts$/,
     exceptIn: tests,
     code: /\bDate\.now\(|\bnew Date\(\s*\)|\bMath\.random\(|\brandom(UUID|Bytes|Int)\(|\bperformance\.now\(|^\s*(export\s+)?async function/m,
   },

@@ -1,6 +1,7 @@
 /** `meerkat check task.json`: one run of a task against its live page; nothing is stored, nothing is sent. */
 import { readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { declarationOf } from '#channels/declarations';
 import type { TestExecution } from '#contracts/run';
 import { taskInput, type TaskInput } from '#contracts/task';
 import { codeFrame } from '#hints/code-frame';
@@ -38,9 +39,11 @@ function parseTask(bytes: Uint8Array): TaskInput {
 /** The text that a detail's line and column count in: the task's own code or template. */
 function textOf(input: TaskInput, { field }: ErrorDetail): string | null {
   if (field === 'evaluationFunction') return input.evaluationFunction;
-  const [, index, name] = /^actions\[(\d+)\]\.config\.(code|subject|body)$/.exec(field) ?? [];
-  const config: object | undefined = input.actions[Number(index)]?.config;
-  const text: unknown = config === undefined || name === undefined ? undefined : Reflect.get(config, name);
+  const [, index, name = ''] = /^actions\[(\d+)\]\.config\.(\w+)$/.exec(field) ?? [];
+  const action = input.actions[Number(index)];
+  if (action === undefined) return null;
+  const { templates, code } = declarationOf(action.type);
+  const text = [...templates, ...code].includes(name) ? action.config[name] : null;
   return typeof text === 'string' ? text : null;
 }
 
@@ -132,7 +135,7 @@ async function checkFile(product: Product, file: string, isJson: boolean): Promi
   let input: TaskInput | null = null;
   try {
     input = parseTask(bytes);
-    const lacksMail = config.smtpUrl === null && input.actions.some(({ type }) => type === 'email');
+    const lacksMail = config.smtpUrl === null && input.actions.some(({ type }) => declarationOf(type).needs === 'smtp');
     if (lacksMail) printNote(smtpNote);
     const bench = await product.openTrialBench(config);
     try {

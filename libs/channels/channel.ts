@@ -1,0 +1,216 @@
+/** What channels share: what they are given, what they hand to the executor, how they judge an answer. No I/O here. */
+import type { z } from 'zod';
+import type { OutboundAnswer, OutboundFailure } from '#outbound/outbound';
+import type { JsonObject } from '#runtime/json';
+import type { ScriptJob, ScriptResult } from '#sandbox/sandbox';
+import type { ChannelDeclaration } from './declaration.js';
+
+/** A notification as channels see it; the same on every try. */
+export interface Notification {
+  readonly deliveryId: string;
+  readonly organizationId: string;
+  readonly taskId: string;
+  readonly executionId: string;
+  readonly kind: 'triggered' | 'recovered' | 'error' | 'test';
+  readonly context: {
+    readonly task: { readonly id: string; readonly name: string; readonly url: string; readonly tags: string[] };
+    readonly execution: {
+      readonly id: string;
+      readonly outcome: boolean | null;
+      readonly values: JsonObject;
+      readonly finishedAt: string;
+      readonly finalUrl: string | null;
+    };
+    readonly transition: { readonly kind: 'condition' | 'health'; readonly from: string; readonly to: string } | null;
+    /** One plain sentence that says what happened. */
+    readonly message: string;
+  };
+  readonly createdAt: string;
+}
+
+/** A notification with its action's config opened: lives in memory only. */
+export interface OpenNotification {
+  readonly request: Notification;
+  readonly config: JsonObject;
+}
+
+export interface BuildContext {
+  readonly nowMs: number;
+  /** Where people reach this instance; links begin with it. */
+  readonly linkBase: string;
+  /** `Name <name@example.com>` or a plain address. */
+  readonly mailFrom: string;
+}
+
+export interface HttpOutgoing {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  readonly timeoutMs: number;
+}
+
+export interface MailOutgoing {
+  /** Without angle brackets; the same on every try, so that a mailbox can recognize a repeat. */
+  readonly messageId: string;
+  readonly from: { readonly name: string; readonly address: string };
+  readonly replyTo: string | null;
+  readonly to: readonly string[];
+  readonly cc: readonly string[];
+  /** Everybody who gets it, each once; their places are the parts of the delivery. */
+  readonly recipients: readonly string[];
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string | null;
+  readonly sentAt: string;
+}
+
+/** Where an attempt went, as the record shows it. */
+export interface ShownRequest {
+  readonly method: string;
+  readonly url: string;
+}
+
+/** Several HTTP requests, sent in order. */
+export interface HttpBatch {
+  readonly kind: 'http';
+  readonly requests: readonly HttpOutgoing[];
+}
+
+export interface Mail {
+  readonly kind: 'mail';
+  readonly mail: MailOutgoing;
+}
+
+/** The message cannot be made. */
+export interface NothingToSend {
+  readonly kind: 'none';
+  readonly request: ShownRequest;
+  readonly verdict: Refused | Retried;
+}
+
+/** Code of the user's own has to run first, in the sandbox; `finish` makes the requests of what it returned. */
+export interface ScriptFirst {
+  readonly kind: 'script';
+  readonly script: Omit<ScriptJob, 'form' | 'limits'>;
+  finish(result: ScriptResult): HttpBatch | NothingToSend;
+}
+
+export interface Refused {
+  readonly state: 'refused';
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface Retried {
+  readonly state: 'retry';
+  readonly reason: string;
+  readonly message: string;
+  /** What the receiver asked for. */
+  readonly retryAfterMs: number | null;
+}
+
+/** What became of one part. `unreachable`: the receiver did not answer at all, which is what opens its breaker. */
+export type Verdict = ({ readonly state: 'delivered' } | Refused | Retried) & {
+  /** As it came; secrets are taken out and it is shortened before it is kept. */
+  readonly response: { readonly status: number; readonly body: string } | null;
+  readonly unreachable: boolean;
+};
+
+export interface PartVerdict {
+  readonly part: number;
+  readonly verdict: Verdict;
+}
+
+/** The reason of a refusal that also disables the action: its address or its credential is dead until a person looks. */
+export const goneReason = 'gone';
+
+export type HttpAnswer = OutboundAnswer | OutboundFailure;
+
+export interface MailRefusal {
+  readonly address: string;
+  /** The reply code; null where the client itself would not send the address. */
+  readonly code: number | null;
+  readonly text: string;
+}
+
+/** What a mail server made of a message. */
+export type MailAnswer =
+  | {
+      readonly kind: 'taken';
+      readonly accepted: readonly string[];
+      readonly refused: readonly MailRefusal[];
+      readonly text: string;
+    }
+  /** Nobody got it. `code` null: no reply that says why. `about`: what the reply was about. */
+  | {
+      readonly kind: 'not_taken';
+      readonly about: 'connection' | 'login' | 'message';
+      readonly reason: string;
+      readonly code: number | null;
+      readonly text: string;
+      readonly refused: readonly MailRefusal[];
+    };
+
+type Built<Config, Outgoing> = (
+  config: Config,
+  request: Notification,
+  context: BuildContext,
+) => Outgoing | NothingToSend;
+type Build<Outgoing> = (notification: OpenNotification, context: BuildContext) => Outgoing | NothingToSend;
+
+type ClassifyHttp = (answer: HttpAnswer, nowMs: number) => Verdict;
+type ClassifyMail = (answer: MailAnswer, recipients: readonly { part: number; address: string }[]) => PartVerdict[];
+
+export interface HttpChannel {
+  readonly transport: 'http';
+  /** What the record shows as the method where nothing could be sent. */
+  readonly method: string;
+  readonly build: Build<HttpBatch | ScriptFirst>;
+  readonly classify: ClassifyHttp;
+}
+
+export interface MailChannel {
+  readonly transport: 'smtp';
+  readonly method: string;
+  readonly build: Build<Mail>;
+  readonly classify: ClassifyMail;
+}
+
+export type Channel = HttpChannel | MailChannel;
+
+export function refusal(request: ShownRequest, reason: string, message: string): NothingToSend {
+  return { kind: 'none', request, verdict: { state: 'refused', reason, message } };
+}
+
+/** What is stored was checked when it was saved; a schema that has become stricter since refuses it here. */
+function withConfig<Config extends z.ZodObject, Outgoing>(
+  { config: schema }: ChannelDeclaration<string, Config>,
+  method: string,
+  build: Built<z.output<Config>, Outgoing>,
+): Build<Outgoing> {
+  return ({ request, config }, context) => {
+    const parsed = schema.safeParse(config);
+    return parsed.success
+      ? build(parsed.data, request, context)
+      : refusal({ method, url: '' }, 'config_invalid', 'The settings of the action cannot be used; save it again.');
+  };
+}
+
+export function httpChannel<Config extends z.ZodObject>(
+  declaration: ChannelDeclaration<string, Config>,
+  method: string,
+  build: Built<z.output<Config>, HttpBatch | ScriptFirst>,
+  classify: ClassifyHttp,
+): HttpChannel {
+  return { transport: 'http', method, build: withConfig(declaration, method, build), classify };
+}
+
+export function mailChannel<Config extends z.ZodObject>(
+  declaration: ChannelDeclaration<string, Config>,
+  build: Built<z.output<Config>, Mail>,
+  classify: ClassifyMail,
+): MailChannel {
+  const method = 'smtp';
+  return { transport: 'smtp', method, build: withConfig(declaration, method, build), classify };
+}

@@ -1,0 +1,16 @@
+/** How each channel sends: one line per declaration, a missing one does not compile. */
+import type { Channel } from './channel.js';
+import type { ActionType } from './declarations.js';
+import { custom } from './custom/build.js';
+import { discord } from './discord/build.js';
+import { email } from './email/build.js';
+import { ntfy } from './ntfy/build.js';
+import { webhook } from './webhook/build.js';
+
+export const channels = {
+  email,
+  webhook,
+  custom,
+  ntfy,
+  discord,
+} satisfies Record<ActionType, Channel>;

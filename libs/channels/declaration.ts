@@ -1,0 +1,46 @@
+/** What a channel declares about its settings. Everything that is done with an action before it is sent follows from this. */
+import type { z } from 'zod';
+
+/** Random text that the service makes where the user gives none; shown once, in the answer that made it. */
+export interface GeneratedText<Member extends string = string> {
+  readonly name: Member;
+  readonly prefix: string;
+  /** Random bytes, written in base64 after the prefix. */
+  readonly bytes: number;
+}
+
+interface DeclaredMembers<Member extends string> {
+  /** Members that hold an address: refused at save where this instance never connects to it, a password inside is masked. */
+  readonly addresses?: readonly Member[];
+  /** Secrets that are kept only while the addresses keep their origin: a task's editor could send them to a host of their own otherwise. */
+  readonly hostBound?: readonly Member[];
+  /** Members that hold a template: parsed at save. */
+  readonly templates?: readonly Member[];
+  /** Members that hold code for the sandbox: parsed at save. */
+  readonly code?: readonly Member[];
+  /** Members that are made where the user leaves them out. */
+  readonly generated?: readonly GeneratedText<Member>[];
+  /** What the instance has to have. `smtp`: a mail server. */
+  readonly needs?: 'smtp';
+}
+
+/** A member of `config` whose schema says `writeOnly` is a secret: masked in every answer, kept where its mask comes back. */
+export interface ChannelDeclaration<Type extends string = string, Config extends z.ZodObject = z.ZodObject> {
+  readonly type: Type;
+  readonly config: Config;
+  /** Paths that are stored encrypted: every secret, and every address of a person or a server. `to`, `to[]`, `headers.*`. */
+  readonly sealed: readonly string[];
+  readonly addresses: readonly string[];
+  readonly hostBound: readonly string[];
+  readonly templates: readonly string[];
+  readonly code: readonly string[];
+  readonly generated: readonly GeneratedText[];
+  readonly needs: 'smtp' | null;
+}
+
+export function declareChannel<Type extends string, Config extends z.ZodObject>(
+  declared: Pick<ChannelDeclaration<Type, Config>, 'type' | 'config' | 'sealed'> &
+    DeclaredMembers<keyof z.output<Config> & string>,
+): ChannelDeclaration<Type, Config> {
+  return { addresses: [], hostBound: [], templates: [], code: [], generated: [], needs: null, ...declared };
+}

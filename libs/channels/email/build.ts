@@ -1,0 +1,69 @@
+/** E-mail: a notification as one mail to all recipients of the action. */
+import type { z } from 'zod';
+import { escapeHeader, renderTemplate } from '#templates/templates';
+import { mailChannel, type BuildContext, type Mail, type Notification } from '../channel.js';
+import { plainTextOf, variablesOf } from '../message.js';
+import { classifyMail } from './classify.js';
+import { emailDeclaration, mailAddress } from './declaration.js';
+
+const longestSubject = 500;
+const fallbackFrom = { name: 'Meerkat', address: 'meerkat@localhost' };
+
+/** `Name <name@example.com>` or a plain address, set by the operator; anything else is not used. */
+export function parseMailFrom(text: string): { name: string; address: string } {
+  const [, name = '', bracketed] = /^\s*"?([^"<>]*?)"?\s*<([^<>\s]+)>\s*$/.exec(text) ?? [];
+  const address = bracketed ?? text.trim();
+  return mailAddress.safeParse(address).success ? { name: escapeHeader(name), address } : fallbackFrom;
+}
+
+function listOf(value: string | readonly string[] | undefined): readonly string[] {
+  if (value === undefined) return [];
+  return typeof value === 'string' ? [value] : value;
+}
+
+/** Each mailbox once, whatever the case of its domain; places stay the same from try to try. */
+function unique(addresses: readonly string[]): string[] {
+  const seen = new Map<string, string>();
+  for (const address of addresses) {
+    const at = address.lastIndexOf('@');
+    const key = address.slice(0, at) + address.slice(at).toLowerCase();
+    if (!seen.has(key)) seen.set(key, address);
+  }
+  return [...seen.values()];
+}
+
+/** Mail is lines of text: other control characters would be refused or cut by servers on the way. */
+function lines(text: string): string {
+  return text.toWellFormed().replace(/[\u0000-\u0008\u000b-\u000c\u000e-\u001f\u007f]/g, '');
+}
+
+function buildMail(
+  config: z.output<typeof emailDeclaration.config>,
+  request: Notification,
+  { linkBase, mailFrom }: BuildContext,
+): Mail {
+  const { subject, body, format = 'text', replyTo } = config;
+  const [to, cc, bcc] = [listOf(config.to), listOf(config.cc), listOf(config.bcc)];
+  const variables = variablesOf(request, linkBase);
+  const from = parseMailFrom(mailFrom);
+  const marked = request.kind === 'test' ? `[Test] ${subject}` : subject;
+  const plain = plainTextOf(request, linkBase);
+  const isHtml = format === 'html' && body !== undefined;
+  return {
+    kind: 'mail',
+    mail: {
+      messageId: `${request.deliveryId}@${from.address.slice(from.address.lastIndexOf('@') + 1)}`,
+      from,
+      replyTo: replyTo ?? null,
+      to,
+      cc,
+      recipients: unique([...to, ...cc, ...bcc]),
+      subject: renderTemplate(marked, variables, 'header').slice(0, longestSubject),
+      text: lines(body === undefined || isHtml ? plain : renderTemplate(body, variables, 'text')),
+      html: isHtml ? lines(renderTemplate(body, variables, 'html')) : null,
+      sentAt: request.createdAt,
+    },
+  };
+}
+
+export const email = mailChannel(emailDeclaration, buildMail, classifyMail);

@@ -1,0 +1,170 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { JsonObject } from '#runtime/json';
+import type { MailOutgoing } from '../channel.js';
+import { aNotification, type KitNotification } from '../notification.kit.js';
+import { email, parseMailFrom } from './build.js';
+import { classifyMail } from './classify.js';
+
+const context = { nowMs: 0, linkBase: 'https://meerkat.example', mailFrom: 'Meerkat <watch@example.com>' };
+
+function build(config: JsonObject, request: KitNotification = {}): MailOutgoing {
+  const outgoing = email.build({ request: aNotification(request), config }, context);
+  if (outgoing.kind !== 'mail') throw new Error('nothing was built');
+  return outgoing.mail;
+}
+
+describe('a mail', () => {
+  it('is this one where the action sets no body', () => {
+    const { deliveryId, executionId } = aNotification();
+    expect(build({ to: 'anna@example.com', subject: '{{ task.name }}: {{ value }}' })).toEqual({
+      messageId: `${deliveryId}@example.com`,
+      from: { name: 'Meerkat', address: 'watch@example.com' },
+      replyTo: null,
+      to: ['anna@example.com'],
+      cc: [],
+      recipients: ['anna@example.com'],
+      subject: 'Price watch: 12.5',
+      text: [
+        'The condition of “Price watch” became true.',
+        '',
+        'Task: Price watch',
+        'Page: https://shop.example/item?x=1',
+        'Value: 12.5',
+        'note: only "two" left',
+        'Checked: 2026-01-02T03:04:05.678Z',
+        `Details: https://meerkat.example/api/executions/${executionId}`,
+        '',
+      ].join('\n'),
+      html: null,
+      sentAt: '2026-01-02T03:04:05.678Z',
+    });
+  });
+
+  it('says its own text, or HTML with the plain text beside it', () => {
+    const base = { to: 'anna@example.com', subject: 's', body: '<b>{{ values.note }}</b>' };
+    expect(build(base)).toMatchObject({ text: '<b>only "two" left</b>', html: null });
+    const mail = build({ ...base, format: 'html' });
+    expect(mail.html).toBe('<b>only &quot;two&quot; left</b>');
+    expect(mail.text).toContain('Task: Price watch');
+  });
+
+  it('reaches everybody once, in an order that never changes', () => {
+    const config = {
+      to: ['a@example.com', 'b@example.com'],
+      cc: 'A@example.com',
+      bcc: ['b@EXAMPLE.com', 'c@example.com'],
+      subject: 's',
+    };
+    expect(build(config)).toMatchObject({
+      to: ['a@example.com', 'b@example.com'],
+      cc: ['A@example.com'],
+      recipients: ['a@example.com', 'b@example.com', 'A@example.com', 'c@example.com'],
+    });
+  });
+
+  it('is marked where it is a test', () => {
+    expect(build({ to: 'a@example.com', subject: 's' }, { kind: 'test' }).subject).toBe('[Test] s');
+  });
+
+  it('has one line of subject, whatever the page says', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (message) => {
+        const { context: kit } = aNotification();
+        const mail = build({ to: 'a@example.com', subject: 'x {{ message }}' }, { context: { ...kit, message } });
+        // A line break would be another header
+        expect(mail.subject).not.toMatch(/[\u0000-\u001f\u007f\u2028\u2029]/);
+      }),
+    );
+  });
+
+  it.each<[string, JsonObject]>([
+    ['a line break', { to: 'a@example.com\r\nBcc: e@example.com', subject: 's' }],
+    ['a list in one text', { to: 'a@example.com, e@example.com', subject: 's' }],
+    ['a display name', { to: 'Eve <e@example.com>', subject: 's' }],
+    ['no mailbox', { to: [], subject: 's' }],
+    ['a file as its body', { to: 'a@example.com', subject: 's', body: { path: '/etc/passwd' } }],
+    ['two lines of subject', { to: 'a@example.com', subject: 's\nBcc: e@example.com' }],
+  ])('with %s is refused', (_what, config) => {
+    expect(email.build({ request: aNotification(), config }, context)).toMatchObject({
+      kind: 'none',
+      verdict: { state: 'refused', reason: 'config_invalid' },
+    });
+  });
+
+  it.each([
+    ['Meerkat <a@example.com>', 'Meerkat', 'a@example.com'],
+    ['"Meer, kat" <a@example.com>', 'Meer, kat', 'a@example.com'],
+    ['a@example.com', '', 'a@example.com'],
+    ['nonsense', 'Meerkat', 'meerkat@localhost'],
+    ['Eve <a@example.com>\r\nBcc: <b@example.com>', 'Meerkat', 'meerkat@localhost'],
+  ])('is from %j as the operator set it', (text, name, address) => {
+    expect(parseMailFrom(text)).toEqual({ name, address });
+  });
+});
+
+describe('an answer of a mail server', () => {
+  const recipients = [
+    { part: 0, address: 'a@example.com' },
+    { part: 2, address: 'c@example.com' },
+  ];
+
+  it('settles each recipient by itself', () => {
+    const verdicts = classifyMail(
+      {
+        kind: 'taken',
+        accepted: ['a@example.com'],
+        refused: [{ address: 'c@example.com', code: 450, text: '450 later' }],
+        text: '250 queued',
+      },
+      recipients,
+    );
+    expect(verdicts).toMatchObject([
+      { part: 0, verdict: { state: 'delivered', response: { status: 250, body: '250 queued' } } },
+      { part: 2, verdict: { state: 'retry', reason: 'smtp_deferred', response: { status: 450 } } },
+    ]);
+  });
+
+  it.each([
+    [421, 'retry'],
+    [450, 'retry'],
+    [451, 'retry'],
+    [452, 'retry'],
+    [503, 'retry'],
+    [550, 'refused'],
+    [552, 'refused'],
+    [554, 'refused'],
+    [null, 'refused'],
+  ])('%s about the message is %s for all', (code, state) => {
+    const answer = {
+      kind: 'not_taken',
+      about: 'message',
+      reason: 'smtp_refused',
+      code,
+      text: 't',
+      refused: [],
+    } as const;
+    expect(classifyMail(answer, recipients).map(({ verdict }) => verdict.state)).toEqual([state, state]);
+  });
+
+  it('is tried again where the login or the connection failed, whatever the code', () => {
+    const login = {
+      kind: 'not_taken',
+      about: 'login',
+      reason: 'smtp_login_refused',
+      code: 535,
+      text: '',
+      refused: [],
+    } as const;
+    expect(classifyMail(login, recipients)[0]?.verdict).toMatchObject({ state: 'retry', unreachable: false });
+    const gone = {
+      kind: 'not_taken',
+      about: 'connection',
+      reason: 'timed_out',
+      code: null,
+      text: '',
+      refused: [],
+    } as const;
+    expect(classifyMail(gone, recipients)[0]?.verdict).toMatchObject({ state: 'retry', unreachable: true });
+  });
+});

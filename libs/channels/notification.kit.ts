@@ -1,0 +1,43 @@
+/** For specs: a notification whose every text is fixed, so that what a channel makes of it is too. */
+import { derivedId } from '#runtime/ids';
+import type { Notification } from './channel.js';
+
+export const kitTimeMs = Date.parse('2026-01-02T03:04:05.678Z');
+
+export interface KitNotification {
+  readonly name?: string;
+  readonly kind?: Notification['kind'];
+  readonly createdMs?: number;
+  readonly context?: Partial<Notification['context']>;
+}
+
+export function aNotification({
+  name = 'one',
+  kind = 'triggered',
+  createdMs = kitTimeMs,
+  context,
+}: KitNotification = {}) {
+  const taskId = derivedId('ntf', kitTimeMs, 'task');
+  const executionId = derivedId('exe', kitTimeMs, 'run');
+  return {
+    deliveryId: derivedId('dlv', kitTimeMs, name),
+    organizationId: derivedId('org', kitTimeMs, 'organization'),
+    taskId,
+    executionId,
+    kind,
+    context: {
+      task: { id: taskId, name: 'Price watch', url: 'https://shop.example/item', tags: ['shop'] },
+      execution: {
+        id: executionId,
+        outcome: true,
+        values: { value: 12.5, note: 'only "two" left' },
+        finishedAt: new Date(kitTimeMs).toISOString(),
+        finalUrl: 'https://shop.example/item?x=1',
+      },
+      transition: { kind: 'condition', from: 'false', to: 'true' },
+      message: 'The condition of “Price watch” became true.',
+      ...context,
+    },
+    createdAt: new Date(createdMs).toISOString(),
+  } satisfies Notification;
+}

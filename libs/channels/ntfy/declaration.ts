@@ -1,0 +1,61 @@
+/** ntfy: the settings of an action. */
+import { z } from 'zod';
+import { declareChannel } from '../declaration.js';
+
+/** A server may stand under a path; who may publish is said by `token`, or by `user` and `password`. */
+const serverAddress = z
+  .string()
+  .min(1)
+  .max(2_048)
+  .refine(
+    (value) => {
+      if (!URL.canParse(value) || !/^https?:\/\//i.test(value)) return false;
+      const { username, password, search, hash } = new URL(value);
+      return username + password + search + hash === '';
+    },
+    { error: 'must be the address of an ntfy server such as https://ntfy.example.com, without credentials or a query' },
+  );
+
+const priority = z.int().min(1).max(5);
+/** One header field of ASCII. */
+const token = z
+  .string()
+  .max(500)
+  .regex(/^[\u0021-\u007e]+$/, { error: 'must be a token such as tk_…' });
+
+export const ntfyDeclaration = declareChannel({
+  type: 'ntfy',
+  config: z
+    .strictObject({
+      topic: z.string().regex(/^[-_A-Za-z0-9]{1,64}$/, { error: 'must be a topic: 1 to 64 of A-Z a-z 0-9 - _' }),
+      serverUrl: serverAddress.optional(),
+      token: token.meta({ writeOnly: true }).optional(),
+      user: z
+        .string()
+        .min(1)
+        .max(200)
+        // A colon would end the name in the header.
+        .regex(/^[^:]*$/, { error: 'must not hold a colon' })
+        .optional(),
+      password: z.string().min(1).max(500).meta({ writeOnly: true }).optional(),
+      title: z.string().min(1).max(500).optional(),
+      message: z.string().max(65_536).optional(),
+      priority: z
+        .strictObject({ triggered: priority.optional(), recovered: priority.optional(), error: priority.optional() })
+        .optional(),
+      tags: z.array(z.string().min(1).max(50)).max(10).optional(),
+    })
+    .refine(({ user, password }) => (user === undefined) === (password === undefined), {
+      error: 'must have both user and password, or neither',
+      path: ['password'],
+    })
+    .refine(({ token: given, user }) => given === undefined || user === undefined, {
+      error: 'must not be given together with user and password',
+      path: ['token'],
+    }),
+  // On a public server, to know the topic is to read and to write it.
+  sealed: ['serverUrl', 'topic', 'token', 'user', 'password'],
+  addresses: ['serverUrl'],
+  hostBound: ['token', 'password'],
+  templates: ['title', 'message'],
+});

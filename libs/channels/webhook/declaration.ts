@@ -1,0 +1,35 @@
+/** Webhook: the settings of an action. */
+import { z } from 'zod';
+import { httpHeaders } from '#runtime/http-headers';
+import { declareChannel } from '../declaration.js';
+
+/** A user name and password inside are allowed; the password is a secret. */
+const webhookAddress = z
+  .string()
+  .min(1)
+  .max(2_048)
+  .refine((value) => URL.canParse(value) && /^https?:\/\//i.test(value), {
+    error: 'must be an absolute address such as https://example.com/hook',
+  });
+
+export const webhookDeclaration = declareChannel({
+  type: 'webhook',
+  config: z.strictObject({
+    url: webhookAddress,
+    method: z.enum(['POST', 'PUT', 'PATCH']).optional(),
+    headers: httpHeaders.optional(),
+    /** A template; without it the Standard Webhooks body is sent. */
+    body: z.string().max(65_536).optional(),
+    /** `whsec_` and base64 of 24 to 64 bytes; made where absent. */
+    secret: z
+      .string()
+      .regex(/^(whsec_[A-Za-z0-9+/]{32,88}={0,2}|\*{8})$/, { error: 'must be whsec_ and the base64 of 24 to 64 bytes' })
+      .meta({ writeOnly: true })
+      .optional(),
+    timeoutSeconds: z.int().min(1).max(60).optional(),
+  }),
+  sealed: ['url', 'secret', 'headers.*'],
+  addresses: ['url'],
+  templates: ['body'],
+  generated: [{ name: 'secret', prefix: 'whsec_', bytes: 24 }],
+});

@@ -1,0 +1,170 @@
+import { describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import type { JsonObject } from '#runtime/json';
+import type { BuildContext, HttpOutgoing } from '../channel.js';
+import { aNotification, kitTimeMs } from '../notification.kit.js';
+import { webhook } from './build.js';
+import { classifyWebhook } from './classify.js';
+import { signWebhook } from './sign.js';
+
+const context: BuildContext = { nowMs: kitTimeMs + 90_000, linkBase: 'https://meerkat.example/', mailFrom: '' };
+const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+
+function build(config: JsonObject, nowMs = context.nowMs): HttpOutgoing {
+  const outgoing = webhook.build({ request: aNotification(), config }, { ...context, nowMs });
+  if (outgoing.kind !== 'http' || outgoing.requests[0] === undefined) throw new Error('nothing was built');
+  return outgoing.requests[0];
+}
+
+describe('a webhook', () => {
+  it('is this request', () => {
+    const { deliveryId, taskId, executionId } = aNotification();
+    const { body, ...request } = build({ url: 'https://hooks.example/in?x=1', secret });
+    expect(request).toEqual({
+      method: 'POST',
+      url: 'https://hooks.example/in?x=1',
+      headers: {
+        'content-type': 'application/json',
+        'webhook-id': deliveryId,
+        'webhook-timestamp': '1767323135',
+        'webhook-signature': signWebhook(secret, deliveryId, 1_767_323_135, body ?? ''),
+      },
+      timeoutMs: 10_000,
+    });
+    expect(JSON.parse(body ?? '')).toEqual({
+      type: 'notification.triggered',
+      timestamp: '2026-01-02T03:04:05.678Z',
+      data: {
+        task: { id: taskId, name: 'Price watch', url: 'https://shop.example/item', tags: ['shop'] },
+        execution: {
+          id: executionId,
+          outcome: true,
+          values: { value: 12.5, note: 'only "two" left' },
+          finishedAt: '2026-01-02T03:04:05.678Z',
+          finalUrl: 'https://shop.example/item?x=1',
+        },
+        transition: { kind: 'condition', from: 'false', to: 'true' },
+        message: 'The condition of “Price watch” became true.',
+        links: {
+          task: `https://meerkat.example/api/notifications/${taskId}`,
+          execution: `https://meerkat.example/api/executions/${executionId}`,
+        },
+      },
+    });
+  });
+
+  it('is verified by the reference library', () => {
+    const nowMs = Date.now();
+    const { headers, body } = build({ url: 'https://hooks.example/', secret }, nowMs);
+    expect(new Webhook(secret).verify(body ?? '', headers)).toMatchObject({ type: 'notification.triggered' });
+    expect(() => new Webhook(secret).verify(`${body} `, headers)).toThrow('No matching signature found');
+    const other = `whsec_${Buffer.alloc(24, 8).toString('base64')}`;
+    expect(() => new Webhook(other).verify(body ?? '', headers)).toThrow('No matching signature found');
+  });
+
+  it('has the same id and bytes on every try', () => {
+    const first = build({ url: 'https://hooks.example/', secret });
+    const second = build({ url: 'https://hooks.example/', secret }, context.nowMs + 3_600_000);
+    expect(second.body).toBe(first.body);
+    expect(second.headers['webhook-id']).toBe(first.headers['webhook-id']);
+    expect(second.headers['webhook-timestamp']).not.toBe(first.headers['webhook-timestamp']);
+  });
+
+  it('takes method, headers, time and a body from the action, but not what signs and frames it', () => {
+    const request = build({
+      url: 'https://hooks.example/',
+      method: 'PUT',
+      timeoutSeconds: 3,
+      headers: { 'X-Token': 'abc', 'Webhook-Id': 'mine', 'Content-Length': '1', Host: 'other.example' },
+      body: '{"text":"{{ message }} {{ values.note }}","value":{{ value }}}',
+    });
+    expect(request).toMatchObject({ method: 'PUT', timeoutMs: 3_000 });
+    expect(request.headers).toMatchObject({ 'x-token': 'abc', 'webhook-id': aNotification().deliveryId });
+    expect(Object.keys(request.headers)).not.toContain('content-length');
+    expect(Object.keys(request.headers)).not.toContain('host');
+    expect(Object.keys(request.headers)).not.toContain('webhook-signature');
+    expect(JSON.parse(request.body ?? '')).toEqual({
+      text: 'The condition of “Price watch” became true. only "two" left',
+      value: 12.5,
+    });
+  });
+
+  it('sends a user name and password inside the address as a header', () => {
+    const request = build({ url: 'https://user:p%40ss@hooks.example/in' });
+    expect(request.url).toBe('https://hooks.example/in');
+    expect(request.headers['authorization']).toBe(`Basic ${Buffer.from('user:p@ss').toString('base64')}`);
+  });
+
+  it('whose settings cannot be used is refused', () => {
+    expect(webhook.build({ request: aNotification(), config: { url: 'ftp://x' } }, context)).toMatchObject({
+      kind: 'none',
+      verdict: { state: 'refused', reason: 'config_invalid' },
+    });
+  });
+});
+
+describe('an answer to a webhook', () => {
+  const answer = (status: number, headers: Record<string, string> = {}) =>
+    classifyWebhook(
+      {
+        ok: true,
+        status,
+        headers,
+        body: Buffer.from('said'),
+        bodyCut: false,
+        finalUrl: 'https://hooks.example/',
+        redirects: 0,
+        durationMs: 1,
+      },
+      kitTimeMs,
+    );
+
+  it.each([200, 201, 202, 204, 299])('%i is delivered', (status) => {
+    expect(answer(status)).toEqual({ state: 'delivered', response: { status, body: 'said' }, unreachable: false });
+  });
+
+  it.each([408, 425, 429, 500, 502, 503, 599])('%i is tried again', (status) => {
+    expect(answer(status)).toMatchObject({ state: 'retry', reason: 'http_status', unreachable: false });
+  });
+
+  it.each([301, 302, 303, 307, 308, 304])('%i is a failed try and not followed', (status) => {
+    expect(answer(status, { location: 'https://elsewhere.example/' })).toMatchObject({
+      state: 'retry',
+      reason: 'redirected',
+    });
+  });
+
+  it.each([400, 401, 403, 404, 405, 409, 413, 415, 422, 451])('%i is refused for good', (status) => {
+    expect(answer(status)).toMatchObject({ state: 'refused', reason: 'http_status' });
+  });
+
+  it('410 is gone', () => {
+    expect(answer(410)).toMatchObject({ state: 'refused', reason: 'gone' });
+  });
+
+  it.each([
+    ['30', 30_000],
+    [' 0 ', 0],
+    ['Fri, 02 Jan 2026 03:05:05 GMT', 59_322],
+    ['Thu, 01 Jan 2026 00:00:00 GMT', 0],
+    ['soon', null],
+    ['-5', null],
+    ['1e99', null],
+    ['99999999999999999999', null],
+  ])('says by Retry-After %j when to come again', (header, retryAfterMs) => {
+    expect(answer(503, { 'retry-after': header })).toMatchObject({ state: 'retry', retryAfterMs });
+  });
+
+  it.each(['dns_failed', 'connect_failed', 'tls_failed', 'timed_out', 'protocol_error'] as const)(
+    'that never came (%s) is tried again and counts for the breaker',
+    (reason) => {
+      const failure = { ok: false, reason, message: 'm', sent: false, durationMs: 1 } as const;
+      expect(classifyWebhook(failure, 0)).toMatchObject({ state: 'retry', reason, unreachable: true });
+    },
+  );
+
+  it.each(['address_denied', 'invalid_url'] as const)('that cannot come (%s) is refused for good', (reason) => {
+    const failure = { ok: false, reason, message: 'm', sent: false, durationMs: 1 } as const;
+    expect(classifyWebhook(failure, 0)).toMatchObject({ state: 'refused', reason, unreachable: false });
+  });
+});

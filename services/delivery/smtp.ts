@@ -1,0 +1,193 @@
+/** The operator's mail server, reached by nodemailer over sockets that the outbound door opened. */
+import type { Socket } from 'node:net';
+import { createTransport } from 'nodemailer';
+import type { MailAnswer, MailOutgoing, MailRefusal } from '#channels/channel';
+import type { Outbound } from '#outbound/outbound';
+
+export interface Mailer {
+  /** `host:port`: what its breaker is kept by. */
+  readonly server: string;
+  /** Sends one mail to `recipients`, which are some or all of its own. Never rejects: what went wrong is a value. */
+  send(mail: MailOutgoing, recipients: readonly string[], signal: AbortSignal): Promise<MailAnswer>;
+  close(): void;
+}
+
+export interface SmtpTimeouts {
+  readonly connectMs: number;
+  readonly greetingMs: number;
+  /** Silence of the server, at any later point. */
+  readonly silenceMs: number;
+  /** Everything together, a place in the pool included. */
+  readonly totalMs: number;
+}
+
+export const defaultSmtpTimeouts: SmtpTimeouts = {
+  connectMs: 10_000,
+  greetingMs: 10_000,
+  silenceMs: 20_000,
+  totalMs: 30_000,
+};
+
+type SocketDone = (error: Error | null, socket?: { connection: Socket }) => void;
+
+const connections = 8;
+const idleMs = 30_000;
+
+interface ServerError {
+  readonly code?: unknown;
+  readonly command?: unknown;
+  readonly responseCode?: unknown;
+  readonly response?: unknown;
+  readonly message?: unknown;
+  readonly reason?: unknown;
+  readonly recipient?: unknown;
+  readonly rejectedErrors?: unknown;
+}
+
+function asServerError(error: unknown): ServerError {
+  return typeof error === 'object' && error !== null ? error : { message: String(error) };
+}
+
+function textOf({ response, message }: ServerError): string {
+  return String(typeof response === 'string' ? response : message);
+}
+
+function codeOf({ responseCode }: ServerError): number | null {
+  return typeof responseCode === 'number' ? responseCode : null;
+}
+
+function refusalsOf(errors: unknown): MailRefusal[] {
+  if (!Array.isArray(errors)) return [];
+  return errors.map(asServerError).map((error) => ({
+    address: String(error.recipient),
+    code: codeOf(error),
+    text: textOf(error),
+  }));
+}
+
+const sentences: Readonly<Record<string, readonly [reason: string, message: string]>> = {
+  ECONNECTION: ['connection_lost', 'The mail server closed the connection before it answered.'],
+  ESOCKET: ['connection_lost', 'The connection to the mail server broke.'],
+  ETIMEDOUT: ['timed_out', 'The mail server did not answer in time.'],
+  ETLS: ['tls_failed', 'No secure connection to the mail server could be made.'],
+  EPROTOCOL: ['protocol_error', 'The mail server said something that is not SMTP.'],
+};
+
+/** About the message is only what the server says of its sender, recipients or content. */
+function failureOf(thrown: unknown, signal: AbortSignal): MailAnswer {
+  const error = asServerError(thrown);
+  const code = codeOf(error);
+  const none: readonly MailRefusal[] = [];
+  if (error.code === 'EABORT') {
+    const [reason, text] = signal.aborted
+      ? ['aborted', 'The service was stopped before the mail server answered.']
+      : ['timed_out', 'The mail server did not answer in time.'];
+    return { kind: 'not_taken', about: 'connection', reason, code: null, text, refused: none };
+  }
+  if (error.code === 'EAUTH' || error.code === 'ENOAUTH') {
+    return {
+      kind: 'not_taken',
+      about: 'login',
+      reason: 'smtp_login_refused',
+      code,
+      text: textOf(error),
+      refused: none,
+    };
+  }
+  if (error.code === 'EENVELOPE' || error.code === 'EMESSAGE') {
+    const refused = refusalsOf(error.rejectedErrors);
+    return { kind: 'not_taken', about: 'message', reason: 'smtp_refused', code, text: textOf(error), refused };
+  }
+  const known =
+    typeof error.reason === 'string' ? ([error.reason, textOf(error)] as const) : sentences[String(error.code)];
+  const [reason, text] = known ?? ['smtp_failed', 'The mail could not be handed to the mail server.'];
+  // A reply to the greeting or to a hello: the server is there and wants nothing now.
+  if (code !== null)
+    return {
+      kind: 'not_taken',
+      about: 'connection',
+      reason: 'smtp_deferred',
+      code,
+      text: textOf(error),
+      refused: none,
+    };
+  return { kind: 'not_taken', about: 'connection', reason, code, text, refused: none };
+}
+
+/** `smtpUrl`: `smtp(s)://user:password@host:port`, and `?ignoreTLS`, `?requireTLS` or `?rejectUnauthorized=false`. */
+export function createMailer(smtpUrl: string, outbound: Outbound, timeouts = defaultSmtpTimeouts): Mailer {
+  const url = new URL(smtpUrl);
+  const secure = url.protocol === 'smtps:';
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const port = url.port === '' ? (secure ? 465 : 587) : Number(url.port);
+  const flag = (name: string): boolean => ['', 'true', '1'].includes(url.searchParams.get(name) ?? 'false');
+  const transport = createTransport({
+    pool: true,
+    host,
+    port,
+    secure,
+    ignoreTLS: flag('ignoreTLS'),
+    requireTLS: flag('requireTLS'),
+    ...(url.username === ''
+      ? {}
+      : { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }),
+    ...(url.searchParams.get('rejectUnauthorized') === 'false' ? { tls: { rejectUnauthorized: false } } : {}),
+    maxConnections: connections,
+    // Only a message of which nothing was sent is put on another connection (a kept one that the server had closed).
+    maxRequeues: 1,
+    idleTimeout: idleMs,
+    connectionTimeout: timeouts.connectMs,
+    greetingTimeout: timeouts.greetingMs,
+    socketTimeout: timeouts.silenceMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    getSocket: (_options: unknown, done: SocketDone) => {
+      const open = async (): Promise<void> => {
+        const connected = await outbound.connect(host, port, timeouts.connectMs);
+        if (connected.ok) done(null, { connection: connected.socket });
+        else done(Object.assign(new Error(connected.message), { reason: connected.reason }));
+      };
+      void open();
+    },
+  });
+  // A pool reports what happens to idle connections here; unheard, it would end the process.
+  transport.on('error', () => {});
+  return {
+    server: `${host}:${port}`,
+    async send(mail, recipients, signal) {
+      const { messageId, from, replyTo, to, cc, subject, text, html, sentAt } = mail;
+      const plain = (address: string) => ({ name: '', address });
+      try {
+        const info = await transport.sendMail({
+          envelope: { from: from.address, to: [...recipients] },
+          from,
+          to: to.map(plain),
+          cc: cc.map(plain),
+          ...(replyTo === null ? {} : { replyTo: plain(replyTo) }),
+          subject,
+          text,
+          ...(html === null ? {} : { html }),
+          messageId: `<${messageId}>`,
+          date: new Date(sentAt),
+          // The parts of a mail are told apart by chance otherwise, and a repeat would not be the same bytes.
+          baseBoundary: messageId.replace(/[^A-Za-z0-9]/g, ''),
+          headers: { 'Auto-Submitted': 'auto-generated' },
+          disableFileAccess: true,
+          disableUrlAccess: true,
+          signal: AbortSignal.any([signal, AbortSignal.timeout(timeouts.totalMs)]),
+        });
+        return {
+          kind: 'taken',
+          accepted: info.accepted.map(String),
+          refused: refusalsOf(info.rejectedErrors),
+          text: info.response,
+        };
+      } catch (error) {
+        return failureOf(error, signal);
+      }
+    },
+    close() {
+      transport.close({ force: true });
+    },
+  };
+}

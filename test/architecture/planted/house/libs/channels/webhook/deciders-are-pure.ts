@@ -1,0 +1,2 @@
+// planted: deciders-are-pure
+export const signedAtMs = (): number => Date.now();
