@@ -42,6 +42,7 @@ const libraries = [
   'sandbox',
   'snapshots',
   'page-loader',
+  'channels',
   'contracts',
   'hints',
   'bus',
