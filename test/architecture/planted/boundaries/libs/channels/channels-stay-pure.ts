@@ -1,4 +1,4 @@
 // planted: channels-stay-pure
-import type { Task } from '../contracts/task.js';
+import type { AppError } from '../runtime/errors.js';
 
-export type Sent = Task;
+export type Sent = AppError;
