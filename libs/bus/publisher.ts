@@ -2,7 +2,7 @@
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { startFollower } from '#event-store/follower';
 import type { LeasedWork, Leases } from '#leases/leases';
-import { forgetOtherHistory } from '#read-store/other-history';
+import { resetAfterRewind } from '#read-store/rebuild/store-rewind';
 import type { SeenEvent, ViewDefinition, ViewStore } from '#read-store/read-store';
 import type { Logger } from '#runtime/logger';
 import type { Bus, BusMessage } from './bus.js';
@@ -101,7 +101,7 @@ export function startPublisher(options: PublisherOptions): LeasedWork {
     ...options,
     name: `publisher-${name}`,
     async after() {
-      await forgetOtherHistory(options, place);
+      await resetAfterRewind(options, place);
       const known = await readStore.checkpoint(place);
       newsSinceMs = known === null ? Date.now() - newsMs : -Infinity;
       return known;

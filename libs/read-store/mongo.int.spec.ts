@@ -21,14 +21,14 @@ import { found } from '#runtime/probe.kit';
 import { createEventVault } from '#vault/event-vault';
 import { startMongo, type RunningServer } from '../../test/servers/servers.ts';
 import { startProjection } from './projection.js';
-import { rebuildOf, requestRebuild } from './rebuild.js';
+import { rebuildOf, requestRebuild } from './rebuild/rebuild.js';
 import { createSqliteReadStore } from './sqlite.js';
 import { pruneExpired } from './counted.js';
 import { query, view } from './kit.contract.js';
 import { createMongoReadStore } from './mongo.js';
 import { toFilter, toRanges, toSort, type Filter } from './mongo-query.js';
 import { readStoreContract } from './read-store.contract.js';
-import type { AnyView, PageQuery, ReadStore, ViewKeeper } from './read-store.js';
+import type { AnyView, PageQuery, ReadStore, ViewAdmin } from './read-store.js';
 
 const url = process.env['READ_STORE_URL'];
 if (url === undefined) throw new Error('READ_STORE_URL must name a MongoDB (npm run servers -- up mongo)');
@@ -55,7 +55,7 @@ const dropInstallation = (installation: string): Promise<void> =>
 
 readStoreContract('MongoDB', async () => {
   const installation = freshInstallation();
-  const opened: (ReadStore & ViewKeeper)[] = [];
+  const opened: (ReadStore & ViewAdmin)[] = [];
   const open = async () => {
     const store = await openOn(installation);
     opened.push(store);
@@ -78,7 +78,7 @@ readStoreContract('MongoDB', async () => {
 
 describe('a MongoDB that several installations share', () => {
   let installation: string;
-  let store: ReadStore & ViewKeeper;
+  let store: ReadStore & ViewAdmin;
   const warnings: string[] = [];
   const logger: Logger = { ...silentLogger, warn: (_, message) => void warnings.push(message) };
   beforeEach(async () => {
@@ -343,7 +343,7 @@ describe('a MongoDB that several installations share', () => {
 describe('a MongoDB that fails', () => {
   let folder: string;
   let server: RunningServer;
-  let store: ReadStore & ViewKeeper;
+  let store: ReadStore & ViewAdmin;
   const restart = async (): Promise<void> => {
     server = await startMongo({ dataFolder: join(folder, 'data'), port: server.port });
   };

@@ -31,7 +31,7 @@ import {
   type ReadStore,
   type SeenEvent,
   type ViewDefinition,
-  type ViewKeeper,
+  type ViewAdmin,
 } from './read-store.js';
 
 export interface MongoReadStoreOptions {
@@ -133,7 +133,7 @@ async function writeGuarded(
 }
 
 /** Rejects with `read_store_unavailable` where no server answers, with `ConfigError` where the address cannot be read. */
-export async function createMongoReadStore(options: MongoReadStoreOptions): Promise<ReadStore & ViewKeeper> {
+export async function createMongoReadStore(options: MongoReadStoreOptions): Promise<ReadStore & ViewAdmin> {
   const { installation, logger } = options;
   const connection = await openMongo({
     ...options,

@@ -1,4 +1,5 @@
 /** A projection follows the events and keeps one view: documents and checkpoint in one write, guarded by position. */
+import { createMutex } from '#concurrency/mutex';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { startFollower } from '#event-store/follower';
 import type { LeasedWork, Leases } from '#leases/leases';
@@ -6,9 +7,8 @@ import type { JsonObject } from '#runtime/json';
 import type { Logger } from '#runtime/logger';
 import { projectBatch, type Projected } from './projected.js';
 import type { DocumentWrite, ViewStore } from './read-store.js';
-import { forgetOtherHistory } from './other-history.js';
-import { createRebuilder, type LiveView } from './rebuild.js';
-import { createTurns } from './turns.js';
+import { resetAfterRewind } from './rebuild/store-rewind.js';
+import { createRebuilder, type LiveView } from './rebuild/rebuild.js';
 
 export interface ProjectionOptions<Document extends object = JsonObject> extends Projected<Document> {
   readonly eventStore: EventStore;
@@ -23,7 +23,7 @@ export interface ProjectionOptions<Document extends object = JsonObject> extends
 
 export function startProjection<Document extends object>(options: ProjectionOptions<Document>): LeasedWork {
   const { view, readStore, saved } = options;
-  const turns = createTurns();
+  const mutex = createMutex();
   let seen: number | null = null;
   let lastEvent: number | null = null;
   const move = (position: number, events: readonly RecordedEvent[]): void => {
@@ -31,7 +31,7 @@ export function startProjection<Document extends object>(options: ProjectionOpti
     lastEvent = events.at(-1)?.position ?? lastEvent;
   };
   const live: LiveView = {
-    turns,
+    mutex,
     seen: () => seen,
     lastEvent: () => lastEvent,
     async replaced(position, events) {
@@ -46,15 +46,15 @@ export function startProjection<Document extends object>(options: ProjectionOpti
     ...options,
     name: `view-${view.name}`,
     async after(signal) {
-      const look = () => turns.take(async () => (lastEvent = seen = await readStore.checkpoint(view)));
-      await forgetOtherHistory(options, view);
+      const look = () => mutex.run(async () => (lastEvent = seen = await readStore.checkpoint(view)));
+      await resetAfterRewind(options, view);
       const known = await look();
       if (known !== null) return known;
       await rebuilder.begin(signal);
       return look();
     },
     handle: ({ events, position }) =>
-      turns.take(async () => {
+      mutex.run(async () => {
         // A view that was built beside and took the place of this one may have seen more.
         if (seen !== null && position <= seen) return;
         const from = seen ?? -Infinity;

@@ -102,7 +102,7 @@ export interface ReadStore {
 }
 
 /** A view that is built beside another, as far as the events lie back. */
-export interface AheadBuild {
+export interface Backfill {
   readonly view: AnyView;
   readonly built: AnyView;
   /** Position up to which. */
@@ -113,13 +113,13 @@ export interface AheadBuild {
 }
 
 /** Everything up to the position is in the build; so many events were for it. */
-export interface BuiltAhead {
+export interface BackfillResult {
   readonly position: number;
   readonly events: number;
 }
 
 /** What who keeps views needs besides. */
-export interface ViewKeeper {
+export interface ViewAdmin {
   /** What the view has seen; null where it has seen nothing. */
   seen(view: AnyView): Promise<Seen | null>;
   /** Makes the view's indexes on `built`, which may take long: who builds does so without, which costs less than half. */
@@ -128,7 +128,7 @@ export interface ViewKeeper {
    * Only of a store that can do so beside everything else: makes what events that lie back make of the view, faster than who
    * follows them. Null where it could not, or need not; then `built` may hold some of it. Rejects as `come` does.
    */
-  buildAhead?(build: AheadBuild): Promise<BuiltAhead | null>;
+  buildAhead?(build: Backfill): Promise<BackfillResult | null>;
   /** Drops documents and checkpoint. */
   reset(view: AnyView): Promise<void>;
   /**
@@ -140,6 +140,6 @@ export interface ViewKeeper {
 }
 
 /** For who keeps views. */
-export interface ViewStore extends ReadStore, ViewKeeper {}
+export interface ViewStore extends ReadStore, ViewAdmin {}
 
 export const READ_STORE = Symbol('ReadStore');

@@ -1,7 +1,7 @@
 /** Read store in one SQLite file: a table per view, the searched fields as columns of their own beside the document. */
 import { AppError, unavailable } from '#runtime/errors';
 import { inTransaction, openDatabase, type Database, type Statement } from '#sqlite/database';
-import { createDiscardedTables } from './sqlite-discarded.js';
+import { createTableTrash } from './rebuild/sqlite-table-trash.js';
 import {
   viewOutOfStep,
   type AnyView,
@@ -11,10 +11,10 @@ import {
   type ReadStore,
   type SeenEvent,
   type ViewDefinition,
-  type ViewKeeper,
+  type ViewAdmin,
 } from './read-store.js';
-import { partOfName, plainValues, searchedFor, type PlainValue } from './searched-fields.js';
-import { createAhead, type AheadPlace, type Answer } from './sqlite-ahead.js';
+import { partOfName, plainValues, toIndexed, type PlainValue } from './indexed-fields.js';
+import { createAhead, type BackfillSource, type Answer } from './rebuild/sqlite-backfill.js';
 
 interface OpenView {
   readonly table: string;
@@ -43,13 +43,13 @@ function toCondition(filter: FieldFilter): { readonly sql: string; readonly valu
   if ('equals' in filter) {
     return filter.equals === null
       ? { sql: `${column} IS NULL`, values: [] }
-      : { sql: `${column} = ?`, values: [searchedFor(filter.equals)] };
+      : { sql: `${column} = ?`, values: [toIndexed(filter.equals)] };
   }
   if ('oneOf' in filter) {
-    return { sql: `${column} IN (${filter.oneOf.map(() => '?').join(', ')})`, values: filter.oneOf.map(searchedFor) };
+    return { sql: `${column} IN (${filter.oneOf.map(() => '?').join(', ')})`, values: filter.oneOf.map(toIndexed) };
   }
   if ('has' in filter) {
-    return { sql: `EXISTS (SELECT 1 FROM json_each(${column}) WHERE value = ?)`, values: [searchedFor(filter.has)] };
+    return { sql: `EXISTS (SELECT 1 FROM json_each(${column}) WHERE value = ?)`, values: [toIndexed(filter.has)] };
   }
   const { from, to } = filter;
   const bounds: { readonly sql: string; readonly value: PlainValue }[] = [];
@@ -60,7 +60,7 @@ function toCondition(filter: FieldFilter): { readonly sql: string; readonly valu
   else if (typeof from === 'number') bounds.push({ sql: `${column} < ?`, value: '' });
   return {
     sql: bounds.length === 0 ? '1' : `(${bounds.map(({ sql }) => sql).join(' AND ')})`,
-    values: bounds.map(({ value }) => searchedFor(value)),
+    values: bounds.map(({ value }) => toIndexed(value)),
   };
 }
 
@@ -71,7 +71,7 @@ function toBehind({
 }: PageQuery): { readonly sql: string; readonly values: readonly PlainValue[] } | null {
   if (behind === undefined) return null;
   const fields = [...sort, { field: '', descending: sort.at(-1)?.descending ?? false }];
-  const values = [...behind.values, behind.id].map(searchedFor);
+  const values = [...behind.values, behind.id].map(toIndexed);
   const column = (field: string): string => (field === '' ? 'id' : columnOf(field));
   const alternatives = fields.map(({ field, descending }, index) => {
     const equal = fields.slice(0, index).map((earlier) => `${column(earlier.field)} = ?`);
@@ -106,7 +106,7 @@ function addEventColumn(database: Database): void {
  * `file`: a path or `:memory:`. `ahead`: where events that lie back are read in a thread. Throws `DatabaseInUse` where another
  * process writes it for longer than a connection waits.
  */
-export function createSqliteReadStore(file: string, ahead: AheadPlace | null = null): ReadStore & ViewKeeper {
+export function createSqliteReadStore(file: string, ahead: BackfillSource | null = null): ReadStore & ViewAdmin {
   const database = openDatabase({
     file,
     // Views are derived: after a power cut their checkpoint is as old as they are, and the events are read again.
@@ -126,7 +126,7 @@ export function createSqliteReadStore(file: string, ahead: AheadPlace | null = n
   const getCheckpoint = database.prepare('SELECT position FROM checkpoints WHERE view = ?');
   const dropCheckpoint = database.prepare('DELETE FROM checkpoints WHERE view = ?');
   const renameCheckpoint = database.prepare('UPDATE checkpoints SET view = ? WHERE view = ?');
-  const discarded = createDiscardedTables(database);
+  const discarded = createTableTrash(database);
   // What was given away before the last process ended.
   discarded.empty();
   const open = new Map<string, OpenView>();

@@ -87,7 +87,7 @@ const product: Product = {
   async createKey(config, input) {
     const [
       { openPorts },
-      { forgetOtherHistories },
+      { resetRewoundViews },
       { createKeyOffline },
       { pepperOf },
       { systemClock },
@@ -103,7 +103,7 @@ const product: Product = {
     const ports = await openPorts(config, silentLogger);
     const { eventStore, secretKey, close } = ports;
     try {
-      await forgetOtherHistories({ ...ports, logger: silentLogger });
+      await resetRewoundViews({ ...ports, logger: silentLogger });
       return await createKeyOffline(
         { eventStore, clock: systemClock, ids: createIds(), pepper: pepperOf(secretKey) },
         input,
@@ -125,7 +125,7 @@ async function openViews(config: Config): Promise<OpenViews> {
   const { openPorts, openReadStore } = await import('./composition.js');
   const ports =
     config.eventStoreUrl === 'sqlite'
-      ? await openPorts(config, silentLogger, { buildsAhead: true }).catch((error: unknown) => {
+      ? await openPorts(config, silentLogger, { backfillInWorker: true }).catch((error: unknown) => {
           if (!isInUse(error)) throw error;
           return null;
         })

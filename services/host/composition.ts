@@ -13,7 +13,7 @@ import { LEASES, type Leases } from '#leases/leases';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
 import { READ_STORE, type ReadStore, type ViewStore } from '#read-store/read-store';
-import type { AheadPlace } from '#read-store/sqlite-ahead';
+import type { BackfillSource } from '#read-store/rebuild/sqlite-backfill';
 import { CLOCK, systemClock } from '#runtime/clock';
 import { findBuiltScript } from '#runtime/built-script';
 import { CONFIG, ConfigError, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';
@@ -122,9 +122,9 @@ function findSecretKey(config: Config): Uint8Array {
 }
 
 /** What a process takes on that has nothing else to do. */
-export interface Leisure {
+export interface OpenOptions {
   /** Views that lie far back are built in a thread; in a server that is busy with other things they share its turns. */
-  readonly buildsAhead?: boolean;
+  readonly backfillInWorker?: boolean;
 }
 
 type OpenBus = Pick<Ports, 'bus' | 'isBusHealthy' | 'busJoined' | 'drainBus'>;
@@ -162,19 +162,19 @@ export async function openEventStore(config: Config, logger: Logger, checked: bo
   );
 }
 
-function viewsThread({ eventStoreUrl }: Config, eventsFile: string): AheadPlace | null {
+function viewsThread({ eventStoreUrl }: Config, eventsFile: string): BackfillSource | null {
   if (eventStoreUrl !== 'sqlite') return null;
   const thread = findBuiltScript(import.meta.url, ['./views-thread.js', '../../dist/services/host/views-thread.js']);
   return thread === null ? null : { thread, eventsFile };
 }
 
 /** Rejects with `ConfigError` or `ServerUnreachable`. */
-export async function openReadStore(config: Config, logger: Logger, { buildsAhead }: Leisure = {}): Promise<ViewStore> {
+export async function openReadStore(config: Config, logger: Logger, { backfillInWorker }: OpenOptions = {}): Promise<ViewStore> {
   const { readStoreUrl: url, installation } = config;
   if (url === 'sqlite') {
     const { createSqliteReadStore } = await import('#read-store/sqlite');
     return fromDataFolder(config, async (file) =>
-      createSqliteReadStore(file('views.db'), buildsAhead === true ? viewsThread(config, file('events.db')) : null),
+      createSqliteReadStore(file('views.db'), backfillInWorker === true ? viewsThread(config, file('events.db')) : null),
     );
   }
   const { createMongoReadStore } = await import('#read-store/mongo');
@@ -238,7 +238,7 @@ async function openStores(
   config: Config,
   logger: Logger,
   secretKey: Uint8Array,
-  { checked, ...leisure }: Leisure & { readonly checked: boolean },
+  { checked, ...leisure }: OpenOptions & { readonly checked: boolean },
 ): Promise<Stores> {
   const eventStore = await openEventStore(config, logger, checked);
   let readStore: ViewStore | null = null;
@@ -278,7 +278,7 @@ export function pageParserOf({ pageParser }: Config): PageParserName {
 }
 
 /** Opens every part that the settings name. Rejects with `ConfigError` where one cannot be used. */
-export async function openPorts(config: Config, logger: Logger, leisure: Leisure = {}): Promise<Ports> {
+export async function openPorts(config: Config, logger: Logger, leisure: OpenOptions = {}): Promise<Ports> {
   const pageParser = pageParserOf(config);
   const folder = embedded(config) ? enterDataFolder(config) : null;
   if (folder?.wasUnclean === true) logger.warn({}, 'the last process did not end in order; checking the event store');

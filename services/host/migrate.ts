@@ -18,7 +18,7 @@ import type { EventArchive, RecordedEvent } from '#event-store/event-store';
 import { readThrough } from '#event-store/read-through';
 import { leaseMembersView } from '#leases/shared';
 import type { ViewStore } from '#read-store/read-store';
-import type { ViewBuilder } from '#read-store/view-builder';
+import type { ViewBuilder } from '#read-store/rebuild/view-builder';
 import { ConfigError, type Config } from '#runtime/config';
 import { parseEngineAddress, shownAddress } from '#runtime/engine-address';
 import { AppError, reject } from '#runtime/errors';

@@ -2,11 +2,11 @@
 import { placeOf } from '#bus/publisher';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { LeasedWork } from '#leases/leases';
-import { forgetOtherHistory, type HistoryParts } from '#read-store/other-history';
+import { resetAfterRewind, type RewindDeps } from '#read-store/rebuild/store-rewind';
 import { settled, type Projected } from '#read-store/projected';
 import { startProjection, type ProjectionOptions } from '#read-store/projection';
 import type { AnyView, ViewStore } from '#read-store/read-store';
-import { createViewBuilder, type BuiltDocuments, type ViewBuilder } from '#read-store/view-builder';
+import { createViewBuilder, type BuiltDocuments, type ViewBuilder } from '#read-store/rebuild/view-builder';
 import { AppError } from '#runtime/errors';
 import { accountProjections } from '../accounts/views.js';
 import { deliveriesProjection } from '../delivery/delivery-view.js';
@@ -85,10 +85,10 @@ export const lookedThroughAgain: readonly AnyView[] = [reconcilerCheckpoint];
  * Before anything is appended: an older copy of the events that has grown again may hide what a view has seen besides. Whoever
  * follows the events looks again, so a part that does not answer now is no reason not to start.
  */
-export async function forgetOtherHistories(parts: HistoryParts): Promise<void> {
+export async function resetRewoundViews(parts: RewindDeps): Promise<void> {
   try {
     for (const view of [...keptViews.map((one) => one.view), ...publications, ...lookedThroughAgain]) {
-      await forgetOtherHistory(parts, view);
+      await resetAfterRewind(parts, view);
     }
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'SERVER_ERROR') throw error;

@@ -9,8 +9,8 @@ import type { EventArchive, NewEvent } from '#event-store/event-store';
 import { everyEvent } from '#event-store/read-through';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { createSoleLeases } from '#leases/sole';
-import type { AheadBuild, AnyView, ViewStore } from '#read-store/read-store';
-import { rebuildOf, requestRebuild } from '#read-store/rebuild';
+import type { Backfill, AnyView, ViewStore } from '#read-store/read-store';
+import { rebuildOf, requestRebuild } from '#read-store/rebuild/rebuild';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';
@@ -66,7 +66,7 @@ describe('views that are built in a thread', () => {
     }
     return (await eventStore.lastPosition()) ?? 0;
   };
-  const buildOf = (view: AnyView, end: number, more: Partial<AheadBuild> = {}): AheadBuild => ({
+  const buildOf = (view: AnyView, end: number, more: Partial<Backfill> = {}): Backfill => ({
     view,
     built: { ...view, name: `${view.name}_build_1`, indexes: [] },
     end,
@@ -74,7 +74,7 @@ describe('views that are built in a thread', () => {
     signal: new AbortController().signal,
     ...more,
   });
-  const build = (one: AheadBuild) => {
+  const build = (one: Backfill) => {
     if (readStore.buildAhead === undefined) throw new Error('the store builds nothing ahead');
     return readStore.buildAhead(one);
   };

@@ -9,7 +9,7 @@ import { decodeEvent } from '#event-store/codec';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { startFollower } from '#event-store/follower';
 import type { LeasedWork, Leases } from '#leases/leases';
-import { forgetOtherHistory } from '#read-store/other-history';
+import { resetAfterRewind } from '#read-store/rebuild/store-rewind';
 import type { ViewDefinition, ViewStore } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
 import type { Logger } from '#runtime/logger';
@@ -93,7 +93,7 @@ export function startScheduleReconciler(deps: ReconcilerDeps): LeasedWork {
     name: 'planned-tasks',
     prefixes: ['task-'],
     async after() {
-      await forgetOtherHistory(deps, reconcilerCheckpoint);
+      await resetAfterRewind(deps, reconcilerCheckpoint);
       return readStore.checkpoint(reconcilerCheckpoint);
     },
     async handle({ events, position }, signal) {

@@ -9,7 +9,7 @@ import { requests, topics } from '#contracts/catalogue';
 import { idempotencyView } from '#http/idempotency';
 import { quotaView } from '#http/quota';
 import { leaseMembersView, leasesView } from '#leases/shared';
-import { rebuildsView } from '#read-store/rebuild';
+import { rebuildsView } from '#read-store/rebuild/rebuild';
 import { roles } from '#runtime/config';
 import { silentLogger } from '#runtime/logger';
 import { attemptsView } from '../../services/accounts/attempts.js';
@@ -89,7 +89,7 @@ describe('the guide to the distributed mode', () => {
         'libs/leases/shared.ts',
         'libs/leases/sweep.ts',
         'libs/read-store/mongo-view.ts',
-        'libs/read-store/other-history.ts',
+        'libs/read-store/rebuild/store-rewind.ts',
         'services/scheduling/timer.ts',
         'services/execution/undelivered-notifications.ts',
       ].map(text),

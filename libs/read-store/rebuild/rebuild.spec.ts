@@ -7,10 +7,10 @@ import { unavailable } from '#runtime/errors';
 import type { JsonObject } from '#runtime/json';
 import { silentLogger } from '#runtime/logger';
 import { found, lasting } from '#runtime/probe.kit';
-import { startProjection } from './projection.js';
-import type { ViewDefinition, ViewStore } from './read-store.js';
+import { startProjection } from '../projection.js';
+import type { ViewDefinition, ViewStore } from '../read-store.js';
 import { rebuildOf, requestRebuild, type Rebuild } from './rebuild.js';
-import { createSqliteReadStore } from './sqlite.js';
+import { createSqliteReadStore } from '../sqlite.js';
 
 const view: ViewDefinition = { name: 'counts', fields: ['count'], indexes: [['count']] };
 const prefixes = ['count-'];

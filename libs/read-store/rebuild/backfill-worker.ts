@@ -2,13 +2,13 @@
 import type { MessagePort } from 'node:worker_threads';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RecordedEvent } from '#event-store/event-store';
-import type { AnyView, DocumentWrite, SeenEvent, ViewDefinition } from './read-store.js';
-import type { BuiltRow, Call, FromThread, NamedBuild, ToThread } from './sqlite-ahead.js';
-import { plainValues } from './searched-fields.js';
+import type { AnyView, DocumentWrite, SeenEvent, ViewDefinition } from '../read-store.js';
+import type { BuiltRow, Call, FromThread, NamedBuild, ToThread } from './sqlite-backfill.js';
+import { plainValues } from '../indexed-fields.js';
 import type { BuiltDocuments, ViewBuilder } from './view-builder.js';
 
 /** What can be built here: a builder for documents of the view that are kept under the name `built`. */
-export interface Buildable {
+export interface BackfillTarget {
   readonly name: string;
   /** Whether events of the stream feed it. */
   isFedBy(stream: string): boolean;
@@ -91,7 +91,7 @@ interface Building {
 }
 
 /** Answers whoever started the thread, until it is ended. */
-export function serveAhead(port: MessagePort, buildables: readonly Buildable[], read: HistoryReader): void {
+export function serveBackfills(port: MessagePort, buildables: readonly BackfillTarget[], read: HistoryReader): void {
   const calls = createCalls(port);
   const left = new Set<string>();
   const say = (message: FromThread): void => port.postMessage(message);

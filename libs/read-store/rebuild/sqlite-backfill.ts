@@ -5,11 +5,11 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { AheadBuild, BuiltAhead, DocumentWrite, SeenEvent } from './read-store.js';
-import type { PlainValue } from './searched-fields.js';
+import type { Backfill, BackfillResult, DocumentWrite, SeenEvent } from '../read-store.js';
+import type { PlainValue } from '../indexed-fields.js';
 
 /** Where such a thread begins, and what it reads. */
-export interface AheadPlace {
+export interface BackfillSource {
   readonly thread: URL;
   readonly eventsFile: string;
 }
@@ -45,11 +45,11 @@ export type FromThread =
   | { readonly kind: 'ended'; readonly built: string; readonly isWhole: boolean; readonly events: number };
 
 /** Does what the thread asks for, on a view's build; null where it failed. */
-export type Answer = (build: AheadBuild, asked: Call) => readonly DocumentWrite<object>[] | null;
+export type Answer = (build: Backfill, asked: Call) => readonly DocumentWrite<object>[] | null;
 
 interface Joined {
-  readonly build: AheadBuild;
-  readonly end: (result: BuiltAhead | null) => void;
+  readonly build: Backfill;
+  readonly end: (result: BackfillResult | null) => void;
   readonly fail: (error: unknown) => void;
   isTelling: boolean;
 }
@@ -58,7 +58,7 @@ interface Joined {
 const youngMb = 192;
 
 /** One pass over the events for the builds that join before it begins. */
-function startPass({ thread, eventsFile }: AheadPlace, answer: Answer) {
+function startPass({ thread, eventsFile }: BackfillSource, answer: Answer) {
   const worker = new Worker(thread, {
     workerData: eventsFile,
     env: {},
@@ -134,7 +134,7 @@ function startPass({ thread, eventsFile }: AheadPlace, answer: Answer) {
     isOpen: () => end === null && !isOver,
     over: over.promise,
     stop,
-    join: (build: AheadBuild): Promise<BuiltAhead | null> =>
+    join: (build: Backfill): Promise<BackfillResult | null> =>
       new Promise((resolve, reject) => {
         const { name } = build.built;
         joined.set(name, { build, end: resolve, fail: reject, isTelling: false });
@@ -148,11 +148,11 @@ function startPass({ thread, eventsFile }: AheadPlace, answer: Answer) {
 }
 
 export interface Ahead {
-  build(build: AheadBuild): Promise<BuiltAhead | null>;
+  build(build: Backfill): Promise<BackfillResult | null>;
   stop(): Promise<void>;
 }
 
-export function createAhead(place: AheadPlace, answer: Answer): Ahead {
+export function createAhead(place: BackfillSource, answer: Answer): Ahead {
   let pass: ReturnType<typeof startPass> | null = null;
   let isStopped = false;
   return {

@@ -9,7 +9,7 @@ const prefix = 'discarded_';
 const rowsAtOnce = 300;
 const lastRowid = '9223372036854775807';
 
-export interface DiscardedTables {
+export interface TableTrash {
   /** Gives the table away, inside the caller's transaction. */
   discard(table: string): void;
   /** Begins to empty what was given away, also before a restart. */
@@ -18,7 +18,7 @@ export interface DiscardedTables {
   stop(): Promise<void>;
 }
 
-export function createDiscardedTables(database: Database): DiscardedTables {
+export function createTableTrash(database: Database): TableTrash {
   let isStopping = false;
   let emptying: Promise<void> | null = null;
 

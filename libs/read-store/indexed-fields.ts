@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '#runtime/json';
 import type { AnyView } from './read-store.js';
 
 /** What is kept of a field. A field that is missing is null, true is 1. */
-export type SearchedValue = string | number | null | readonly (string | number | null)[];
+export type IndexedValue = string | number | null | readonly (string | number | null)[];
 
 /** Names come from view definitions in the code, never from users; checked all the same. */
 export function partOfName(name: string): string {
@@ -38,7 +38,7 @@ function simple(value: Json | undefined): string | number | null {
 }
 
 /** The values of the view's fields, in the order in which it names them. */
-export function searchedValues(view: AnyView, document: object): SearchedValue[] {
+export function indexedValues(view: AnyView, document: object): IndexedValue[] {
   return view.fields.map((field) => {
     const value = valueAt(document, field);
     return Array.isArray(value) ? value.map(simple) : simple(value);
@@ -49,13 +49,13 @@ export type PlainValue = string | number | null;
 
 /** The same for an engine that has no lists: as JSON text. */
 export function plainValues(view: AnyView, document: object): PlainValue[] {
-  return searchedValues(view, document).map((value) =>
+  return indexedValues(view, document).map((value) =>
     value !== null && typeof value === 'object' ? JSON.stringify(value) : value,
   );
 }
 
 /** A filter's value as it is kept. */
-export function searchedFor(value: string | number | boolean | null): string | number | null {
+export function toIndexed(value: string | number | boolean | null): string | number | null {
   // What comes of a request must not reach an engine as anything but a value: an object could be an operator there.
   if (value !== null && typeof value === 'object') throw new TypeError('a filter compares with a plain value');
   return typeof value === 'boolean' ? Number(value) : value;

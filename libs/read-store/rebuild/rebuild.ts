@@ -8,13 +8,14 @@
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createMutex, type Mutex } from '#concurrency/mutex';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { gathered } from '#event-store/gathered';
 import { AppError } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
-import type { Projected } from './projected.js';
-import type { AnyView, BuiltAhead, DocumentWrite, ReadStore, ViewDefinition, ViewStore } from './read-store.js';
-import { createTurns, type Turns } from './turns.js';
+import type { Projected } from '../projected.js';
+import type { AnyView, BackfillResult, DocumentWrite, ReadStore, ViewDefinition, ViewStore } from '../read-store.js';
+
 import { createViewBuilder } from './view-builder.js';
 
 export interface Rebuild {
@@ -37,7 +38,7 @@ export const rebuildsView: ViewDefinition<Rebuild> = { name: 'rebuilds', fields:
 
 /** The live view as its projection has it in hand. */
 export interface LiveView {
-  readonly turns: Turns;
+  readonly mutex: Mutex;
   /** Position up to which it has seen the events; null: none. */
   seen(): number | null;
   /** Position of the last event of its own streams that may lie at or below `seen`. */
@@ -46,7 +47,7 @@ export interface LiveView {
   replaced(position: number, events: readonly RecordedEvent[]): Promise<void>;
 }
 
-export interface RebuildParts<Document extends object> extends Projected<Document> {
+export interface RebuildDeps<Document extends object> extends Projected<Document> {
   readonly eventStore: EventStore;
   readonly readStore: ViewStore;
   readonly logger: Logger;
@@ -57,8 +58,8 @@ export interface RebuildParts<Document extends object> extends Projected<Documen
   readonly lookEveryMs?: number;
 }
 
-/** Less lies back not far enough to be built ahead. */
-const aheadOf = 10_000;
+/** Below this a plain rebuild is faster. */
+const minEventsForBackfill = 10_000;
 const defaultLookEveryMs = 2_000;
 const tellEveryMs = 250;
 /** A build that nobody tells of for so many looks was cut off. */
@@ -100,7 +101,7 @@ const besideOf = <D extends object>(view: ViewDefinition<D>, name: string): View
 });
 
 /** Tells how far a build is, now and then, as long as it is its builder's. */
-function createTelling(readStore: ReadStore, view: AnyView, build: string) {
+function createProgressReporter(readStore: ReadStore, view: AnyView, build: string) {
   const startedMs = performance.now();
   let toldMs = -Infinity;
   return async (progress: Pick<Rebuild, 'state' | 'done' | 'total' | 'events'> & { readonly error?: string }) => {
@@ -116,14 +117,15 @@ function createTelling(readStore: ReadStore, view: AnyView, build: string) {
 
 /** What lies back, where the store builds that by itself. The last event of all is left: it is followed as what comes. */
 async function buildAhead<Document extends object>(
-  parts: RebuildParts<Document>,
+  parts: RebuildDeps<Document>,
   built: AnyView,
   end: number,
-  tell: ReturnType<typeof createTelling>,
+  tell: ReturnType<typeof createProgressReporter>,
   signal: AbortSignal,
-): Promise<BuiltAhead | null> {
+): Promise<BackfillResult | null> {
   const { view, readStore, live } = parts;
-  if (readStore.buildAhead === undefined || end < aheadOf || !(await isMuch(parts, signal))) return null;
+  if (readStore.buildAhead === undefined || end < minEventsForBackfill || !(await exceedsFirstBatch(parts, signal)))
+    return null;
   const come = (done: number, events: number): Promise<void> =>
     tell({ state: 'building', done, total: Math.max(end, live.seen() ?? 0), events });
   const found = await readStore.buildAhead({ view, built, end: end - 1, come, signal });
@@ -139,13 +141,13 @@ async function buildAhead<Document extends object>(
  * a live view that is far behind is overtaken.
  */
 async function build<Document extends object>(
-  parts: RebuildParts<Document>,
+  parts: RebuildDeps<Document>,
   name: string,
   signal: AbortSignal,
 ): Promise<void> {
   const { view, prefixes, eventStore, readStore, live } = parts;
   const built = besideOf(view, name);
-  const tell = createTelling(readStore, view, name);
+  const tell = createProgressReporter(readStore, view, name);
   let events = 0;
   let release: (() => void) | null = null;
   const end = await eventStore.lastPosition();
@@ -164,7 +166,7 @@ async function build<Document extends object>(
       // As good as there: from here on the live view stands still, for however many events come in.
       if (release === null && batch.isLast && batch.position >= end) {
         await readStore.index(view, built);
-        release = await live.turns.hold();
+        release = await live.mutex.acquire();
       }
       if (release === null || batch.position < (live.lastEvent() ?? 0)) continue;
       const seen = live.seen() ?? 0;
@@ -188,7 +190,7 @@ const isPassing = (error: unknown): boolean => error instanceof AppError && erro
 
 /** Carries a request out, as the only one who builds under `name`. Rejects where it was hindered and may be tried again. */
 async function answer<Document extends object>(
-  parts: RebuildParts<Document>,
+  parts: RebuildDeps<Document>,
   request: Request,
   name: string,
   signal: AbortSignal,
@@ -217,7 +219,7 @@ async function answer<Document extends object>(
 type Request = DocumentWrite<Rebuild> & { readonly document: Rebuild };
 
 /** Whether a request is to be carried out here: nobody began, or who began does not go on. */
-function createChoice(): (request: Request, own: string | null) => boolean {
+function createRequestClaim(): (request: Request, own: string | null) => boolean {
   let revision = -1;
   let looks = 0;
   return (request, own) => {
@@ -240,8 +242,8 @@ export interface Rebuilder {
 }
 
 /** Whether there is more for a view than what is handed over first. */
-async function isMuch(
-  { prefixes, eventStore }: Pick<RebuildParts<object>, 'prefixes' | 'eventStore'>,
+async function exceedsFirstBatch(
+  { prefixes, eventStore }: Pick<RebuildDeps<object>, 'prefixes' | 'eventStore'>,
   signal: AbortSignal,
 ): Promise<boolean> {
   const end = await eventStore.lastPosition();
@@ -250,10 +252,10 @@ async function isMuch(
   return false;
 }
 
-export function createRebuilder<Document extends object>(parts: RebuildParts<Document>): Rebuilder {
+export function createRebuilder<Document extends object>(parts: RebuildDeps<Document>): Rebuilder {
   const { view, readStore, isAlone, logger, lookEveryMs = defaultLookEveryMs } = parts;
-  const isOurs = createChoice();
-  const builds = createTurns();
+  const isOurs = createRequestClaim();
+  const builds = createMutex();
   // Where one reading serves several views all look at the same moments, so that those asked for together are built together.
   const untilLookMs = (): number =>
     readStore.buildAhead === undefined ? lookEveryMs : lookEveryMs - (Date.now() % lookEveryMs);
@@ -277,7 +279,7 @@ export function createRebuilder<Document extends object>(parts: RebuildParts<Doc
       let isAway = false;
       while (!signal.aborted) {
         try {
-          await builds.take(() => look(signal));
+          await builds.run(() => look(signal));
           isAway = false;
         } catch (error) {
           if (!isAway) logger.warn({ view: view.name, error: String(error) }, 'a rebuild was hindered; trying again');
@@ -288,9 +290,9 @@ export function createRebuilder<Document extends object>(parts: RebuildParts<Doc
     },
 
     async begin(signal) {
-      if (!(await isMuch(parts, signal))) return;
+      if (!(await exceedsFirstBatch(parts, signal))) return;
       while (!signal.aborted) {
-        const isOver = await builds.take(async () => {
+        const isOver = await builds.run(async () => {
           if ((await readStore.checkpoint(view)) !== null) return true;
           await requestRebuild(readStore, view.name, new Date().toISOString());
           await look(signal);

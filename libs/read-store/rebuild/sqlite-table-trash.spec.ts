@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { inTransaction, openDatabase, type Database } from '#sqlite/database';
-import { createDiscardedTables } from './sqlite-discarded.js';
+import { createTableTrash } from './sqlite-table-trash.js';
 
 describe('a table that nobody needs any more', () => {
   let database: Database;
@@ -39,7 +39,7 @@ describe('a table that nobody needs any more', () => {
 
   it('is out of the way at once, and gone by and by with turns for others in between', async () => {
     fill(3_000);
-    const discarded = createDiscardedTables(database);
+    const discarded = createTableTrash(database);
     inTransaction(database, () => discarded.discard('things'));
     expect(tables()).toEqual(['discarded_1']);
     discarded.empty();
@@ -51,7 +51,7 @@ describe('a table that nobody needs any more', () => {
   it('is gone after a few turns where most of its rows were gone before', async () => {
     fill(3_000);
     database.exec("DELETE FROM things WHERE id <> 'thing-17' AND id <> 'thing-2999'");
-    const discarded = createDiscardedTables(database);
+    const discarded = createTableTrash(database);
     inTransaction(database, () => discarded.discard('things'));
     discarded.empty();
     expect(await untilGone()).toBeLessThan(5);
@@ -60,12 +60,12 @@ describe('a table that nobody needs any more', () => {
 
   it('is left as it is by a stop, and gone on with after the next start', async () => {
     fill(3_000);
-    const first = createDiscardedTables(database);
+    const first = createTableTrash(database);
     inTransaction(database, () => first.discard('things'));
     first.empty();
     await first.stop();
     expect(tables()).toEqual(['discarded_1']);
-    const second = createDiscardedTables(database);
+    const second = createTableTrash(database);
     second.empty();
     await untilGone();
     await second.stop();

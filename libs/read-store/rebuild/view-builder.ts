@@ -1,0 +1,152 @@
+/** Builds a view from the first event on as its only writer: documents it wrote are remembered, not read again. */
+import type { RecordedEvent } from '#event-store/event-store';
+import { settled, type Projected } from '../projected.js';
+import type { ReadStore, ViewDefinition } from '../read-store.js';
+import { createBloomFilter } from './bloom-filter.js';
+
+/** Where documents of a view under construction are kept. */
+export type BuiltDocuments = Pick<ReadStore, 'save' | 'load'>;
+
+export interface ViewBuilder {
+  /** Applies the events of one batch, and writes the documents that have not changed for the longest. */
+  apply(events: readonly RecordedEvent[]): Promise<void>;
+  /** Writes all unwritten documents and the checkpoint `position`. */
+  flush(position: number): Promise<void>;
+}
+
+/**
+ * A cache of two generations, each of this many documents: recently used, and used before those. A document that falls out
+ * is written then, once: a task that ran a hundred times meanwhile costs one write. Small at first, because what falls out
+ * soon is collected while it is young; doubled whenever a tenth of a generation had to be loaded again.
+ */
+const minCapacity = 500;
+const maxCapacity = 4_000;
+/** Upper bounds of what runs between two turns of the event loop. */
+const maxWritesPerTurn = 500;
+const maxEventsPerTurn = 1_000;
+
+const yieldTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+interface Known<Document extends object> {
+  readonly id: string;
+  revision: number;
+  document: Document | null;
+  /** Differs from what is stored. */
+  isChanged: boolean;
+}
+
+/** `built` must have no other writer. It is empty, or holds everything up to the position `after`, from which building continues. */
+export function createViewBuilder<Document extends object>(
+  { idOf, reduce }: Pick<Projected<Document>, 'idOf' | 'reduce'>,
+  built: ViewDefinition<Document>,
+  readStore: BuiltDocuments,
+  after: number | null = null,
+): ViewBuilder {
+  /** The two generations. A removed document is remembered until it is written. */
+  let recent = new Map<string, Known<Document>>();
+  let earlier = new Map<string, Known<Document>>();
+  /** Most documents are new: looking each one up in the store would take as long as the writes before it. */
+  const written = createBloomFilter();
+  const mayBeWritten = (id: string): boolean => after !== null || written.mayContain(id);
+  let capacity = minCapacity;
+  /** Documents loaded again since the last generation was dropped. */
+  let missed = 0;
+  let applied = after ?? -1;
+  let last: RecordedEvent | undefined;
+
+  const find = (id: string): Known<Document> | undefined => {
+    const used = recent.get(id);
+    if (used !== undefined) return used;
+    const known = earlier.get(id);
+    if (known === undefined) return undefined;
+    earlier.delete(id);
+    recent.set(id, known);
+    return known;
+  };
+
+  /** The document of each event, or its id where it is not cached; loads those that may be in the store. */
+  const loadFor = async (events: readonly RecordedEvent[]): Promise<(Known<Document> | string | null)[]> => {
+    const unknown = new Set<string>();
+    const about = events.map((event) => {
+      // Delivered again: a document removed meanwhile would come back.
+      const id = event.position <= applied ? null : idOf(event);
+      if (id === null) return null;
+      const known = find(id);
+      if (known === undefined && mayBeWritten(id)) unknown.add(id);
+      return known ?? id;
+    });
+    if (unknown.size > 0) {
+      for (const [id, write] of await readStore.load(built, [...unknown])) {
+        recent.set(id, { ...write, isChanged: false });
+        missed += 1;
+      }
+    }
+    return about;
+  };
+
+  const write = async (documents: Iterable<Known<Document>>): Promise<void> => {
+    let writes: Known<Document>[] = [];
+    const save = async (): Promise<void> => {
+      await readStore.save(built, writes, null);
+      for (const { id } of writes) written.add(id);
+      writes = [];
+    };
+    for (const known of documents) {
+      // Created and removed between two writes: never stored.
+      if (!known.isChanged || (known.document === null && !mayBeWritten(known.id))) continue;
+      known.isChanged = false;
+      writes.push(known);
+      if (writes.length < maxWritesPerTurn) continue;
+      await save();
+      await yieldTurn();
+    }
+    if (writes.length > 0) await save();
+  };
+
+  const dropEarlier = async (): Promise<void> => {
+    await write(earlier.values());
+    earlier = recent;
+    recent = new Map();
+    if (missed > capacity / 10) capacity = Math.min(2 * capacity, maxCapacity);
+    missed = 0;
+  };
+
+  const applyChunk = async (events: readonly RecordedEvent[]): Promise<void> => {
+    const about = await loadFor(events);
+    for (const [index, event] of events.entries()) {
+      const one = about[index] ?? null;
+      if (one === null) continue;
+      const id = typeof one === 'string' ? one : one.id;
+      // Not cached before the batch: it may have been loaded, or created by an earlier event of it.
+      const known = typeof one === 'string' ? find(id) : one;
+      const before = known?.document ?? null;
+      const document = reduce(before, event);
+      if (document === before) continue;
+      const revision = event.position;
+      if (known === undefined) recent.set(id, { id, revision, document: settled(document), isChanged: true });
+      else {
+        known.revision = revision;
+        known.document = settled(document);
+        known.isChanged = true;
+      }
+    }
+    last = events.at(-1) ?? last;
+    applied = last?.position ?? applied;
+    if (recent.size > capacity) await dropEarlier();
+  };
+
+  return {
+    async apply(events) {
+      for (let start = 0; start < events.length; start += maxEventsPerTurn) {
+        if (start > 0) await yieldTurn();
+        await applyChunk(events.slice(start, start + maxEventsPerTurn));
+      }
+    },
+
+    async flush(position) {
+      await write(earlier.values());
+      await write(recent.values());
+      await readStore.save(built, [], position, undefined, last);
+    },
+  };
+}
