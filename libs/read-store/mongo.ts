@@ -255,6 +255,8 @@ export async function createMongoReadStore(options: MongoReadStoreOptions): Prom
   };
 
   return {
+    backfiller: null,
+
     async save(view, writes, checkpoint, after, event) {
       const collection = await open(view);
       const prepared = writes.map((write) => toWrite(view, write));

@@ -7,6 +7,7 @@ import { READ_STORE, type ViewStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
 import { IDS, type Ids } from '#runtime/ids';
+import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
 import { VAULT, type Vault } from '#vault/vault';
 import { createAttempts } from './attempts.js';
 import {
@@ -42,14 +43,20 @@ const KEY_PORTS = Symbol('KeyPorts');
     },
     {
       provide: ACCOUNT_PORTS,
-      inject: [KEY_PORTS, READ_STORE, VAULT, CONFIG],
-      useFactory: (ports: KeyPorts, readStore: ViewStore, vault: Vault, { defaultPlan }: Config): HandlerPorts => ({
+      inject: [KEY_PORTS, READ_STORE, SHARED_STATE, VAULT, CONFIG],
+      useFactory: (
+        ports: KeyPorts,
+        readStore: ViewStore,
+        sharedState: SharedState,
+        vault: Vault,
+        { defaultPlan }: Config,
+      ): HandlerPorts => ({
         ...ports,
         readStore,
         vault,
         plan: defaultPlan,
         passwords: createPasswords(),
-        attempts: createAttempts(readStore, ports.clock),
+        attempts: createAttempts(sharedState, ports.clock),
         views: createAccountViews(readStore),
       }),
     },

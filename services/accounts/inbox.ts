@@ -10,6 +10,7 @@ import { startProjection } from '#read-store/projection';
 import { CONFIG, ConfigError, type Config } from '#runtime/config';
 import { LOGGER, type Logger } from '#runtime/logger';
 import { patiently } from '#runtime/patience';
+import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
 import {
   ACCOUNT_PORTS,
   CloseSession,
@@ -34,6 +35,7 @@ export class AccountsInbox implements OnApplicationBootstrap, BeforeApplicationS
     @Inject(CommandBus) private readonly commands: CommandBus,
     @Inject(QueryBus) private readonly queries: QueryBus,
     @Inject(ACCOUNT_PORTS) private readonly ports: HandlerPorts,
+    @Inject(SHARED_STATE) private readonly sharedState: SharedState,
     @Inject(BUS) private readonly bus: Bus,
     @Inject(LEASES) private readonly leases: Leases,
     @Inject(CONFIG) private readonly config: Config,
@@ -45,10 +47,10 @@ export class AccountsInbox implements OnApplicationBootstrap, BeforeApplicationS
     const faults = checkOwnerSettings(this.config);
     if (faults.length > 0) throw new ConfigError(faults);
     const { eventStore, readStore } = this.ports;
-    const { bus, leases, logger } = this;
+    const { sharedState, bus, leases, logger } = this;
     this.running = [
       ...accountProjections.map((projection) =>
-        startProjection({ ...projection, eventStore, readStore, leases, logger }),
+        startProjection({ ...projection, eventStore, readStore, sharedState, leases, logger }),
       ),
       startSweep({
         leases,

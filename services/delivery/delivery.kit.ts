@@ -14,6 +14,7 @@ import type { JsonObject } from '#runtime/json';
 import { silentLogger } from '#runtime/logger';
 import type { Sandbox } from '#sandbox/sandbox';
 import type { Vault } from '#vault/vault';
+import { createDocumentState } from '#shared-state/document-state';
 import type { Mailer } from './channels/email/smtp.js';
 import { deliveriesProjection } from './delivery-view.js';
 import { acceptRequest } from './inbox.js';
@@ -109,6 +110,7 @@ export class DeliveryHarness {
       ...deliveriesProjection,
       eventStore: parts.eventStore,
       readStore: parts.readStore,
+      sharedState: createDocumentState(parts.readStore),
       leases: createSoleLeases(),
       logger: silentLogger,
       saved: (writes) => {

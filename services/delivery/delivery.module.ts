@@ -17,6 +17,7 @@ import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';
 import { LOGGER, type Logger } from '#runtime/logger';
 import { defaultSandboxLimits, SANDBOX, type Sandbox } from '#sandbox/sandbox';
+import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
 import { VAULT, type Vault } from '#vault/vault';
 import { createMailer, type Mailer } from './channels/email/smtp.js';
 import { deliveriesProjection } from './delivery-view.js';
@@ -25,15 +26,23 @@ import { toMessages } from './publish.js';
 import { createSender, type Sender } from './send.js';
 import { DeliveryWorker } from './worker.js';
 
-/** The executor and the mail server behind it. */
+/** The sender, the mail server behind it, and the address that links lead to. */
 class Sending {
   constructor(
     readonly sender: Sender,
     readonly mailer: Mailer | null,
+    readonly address: PublicAddress,
   ) {}
 }
 
-function createSending(config: Config, clock: Clock, sandbox: Sandbox, outbound: Outbound, vault: Vault): Sending {
+function createSending(
+  config: Config,
+  address: PublicAddress,
+  clock: Clock,
+  sandbox: Sandbox,
+  outbound: Outbound,
+  vault: Vault,
+): Sending {
   const { smtpUrl, mailFrom, evaluationCpuMs: cpuMs, evaluationMemoryMb: memoryMb } = config;
   const mailer = smtpUrl === null ? null : createMailer(smtpUrl, outbound);
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
@@ -42,6 +51,7 @@ function createSending(config: Config, clock: Clock, sandbox: Sandbox, outbound:
   return new Sending(
     createSender({ vault, sandbox, outbound, mailer, clock, linkBase, mailFrom, sandboxLimits }),
     mailer,
+    address,
   );
 }
 
@@ -57,20 +67,21 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
     @Inject(LOGGER) logger: Logger,
     @Inject(EVENT_STORE) eventStore: EventStore,
     @Inject(READ_STORE) readStore: ViewStore,
+    @Inject(SHARED_STATE) sharedState: SharedState,
     @Inject(BUS) bus: Bus,
     @Inject(LEASES) leases: Leases,
-    @Inject(Sending) { sender, mailer }: Sending,
-    @Inject(PUBLIC_ADDRESS) address: PublicAddress,
+    @Inject(Sending) { sender, mailer, address }: Sending,
   ) {
     const worker = new DeliveryWorker({ eventStore, readStore, sender, clock, logger, leases });
-    this.#deps = { clock, logger, eventStore, readStore, bus, leases, mailer, worker, address };
+    this.#deps = { clock, logger, eventStore, readStore, sharedState, bus, leases, mailer, worker, address };
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    const { bus, leases, logger, clock, address, eventStore, readStore, worker } = this.#deps;
+    const { bus, leases, logger, clock, address, eventStore, readStore, sharedState, worker } = this.#deps;
     const stores = { eventStore, readStore, leases, logger };
     this.#projection = startProjection({
       ...stores,
+      sharedState,
       ...deliveriesProjection,
       // What another process asked for or left is due here too, as soon as the view shows it.
       saved(writes) {
@@ -101,7 +112,7 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
 @Module({
   providers: [
     DeliveryService,
-    { provide: Sending, useFactory: createSending, inject: [CONFIG, CLOCK, SANDBOX, OUTBOUND, VAULT] },
+    { provide: Sending, useFactory: createSending, inject: [CONFIG, PUBLIC_ADDRESS, CLOCK, SANDBOX, OUTBOUND, VAULT] },
   ],
 })
 export class DeliveryModule {}

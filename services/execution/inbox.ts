@@ -7,6 +7,7 @@ import type { LeasedWork } from '#leases/leases';
 import { startProjection } from '#read-store/projection';
 import { toTimestamp } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
+import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
 import { executionsProjection } from './execution-view.js';
 import { RUN_DEPS } from './tokens.js';
 import { isLost } from './lost-run.js';
@@ -19,14 +20,21 @@ const runTimeoutMs = 15 * 60_000;
 
 export class ExecutionInbox implements OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly #deps: RunDeps;
+  readonly #sharedState: SharedState;
   readonly #config: Config;
   readonly #bus: Bus;
   #consumer: Consumer | null = null;
   #followers: readonly LeasedWork[] = [];
   readonly #inProgress = new Set<string>();
 
-  constructor(@Inject(RUN_DEPS) deps: RunDeps, @Inject(CONFIG) config: Config, @Inject(BUS) bus: Bus) {
+  constructor(
+    @Inject(RUN_DEPS) deps: RunDeps,
+    @Inject(SHARED_STATE) sharedState: SharedState,
+    @Inject(CONFIG) config: Config,
+    @Inject(BUS) bus: Bus,
+  ) {
     this.#deps = deps;
+    this.#sharedState = sharedState;
     this.#config = config;
     this.#bus = bus;
   }
@@ -36,8 +44,8 @@ export class ExecutionInbox implements OnApplicationBootstrap, BeforeApplication
     const { eventStore, readStore, leases, clock, logger } = this.#deps;
     const stores = { eventStore, readStore, leases, logger };
     this.#followers = [
-      startProjection({ ...stores, ...executionsProjection }),
-      startProjection({ ...stores, ...undeliveredProjection }),
+      startProjection({ ...stores, sharedState: this.#sharedState, ...executionsProjection }),
+      startProjection({ ...stores, sharedState: this.#sharedState, ...undeliveredProjection }),
       startPublisher({ ...stores, bus, name: 'execution', prefixes: ['run-'], topic: 'run', toMessages }),
       startRedispatcher({ readStore, bus, leases, clock, logger }),
     ];

@@ -16,7 +16,7 @@ import { schedulesProjection } from '../scheduling/schedule-view.js';
 import { reconcilerCheckpoint } from '../scheduling/schedule-reconciler.js';
 import { tasksProjection } from '../tasks/task-view.js';
 
-type Parts = Pick<ProjectionOptions, 'eventStore' | 'readStore' | 'leases' | 'logger'>;
+type Parts = Pick<ProjectionOptions, 'eventStore' | 'readStore' | 'sharedState' | 'leases' | 'logger'>;
 
 export interface KeptView {
   readonly name: string;

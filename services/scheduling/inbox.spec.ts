@@ -10,6 +10,7 @@ import { createSoleLeases } from '#leases/sole';
 import type { Leases } from '#leases/leases';
 import type { ViewStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
+import { createDocumentState } from '#shared-state/document-state';
 import type { Clock } from '#runtime/clock';
 import { silentLogger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';
@@ -55,7 +56,15 @@ describe('news of tasks', () => {
     readStore = createSqliteReadStore(':memory:');
     bus = createSqliteBus(':memory:', silentLogger);
     leases = createSoleLeases();
-    inbox = new SchedulingInbox(bus, eventStore, readStore, leases, clock, silentLogger);
+    inbox = new SchedulingInbox(
+      bus,
+      eventStore,
+      readStore,
+      createDocumentState(readStore),
+      leases,
+      clock,
+      silentLogger,
+    );
     await inbox.onApplicationBootstrap();
   });
   afterEach(async () => {

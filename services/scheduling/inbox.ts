@@ -14,6 +14,7 @@ import { READ_STORE, type ViewStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import type { Json, JsonObject } from '#runtime/json';
 import { LOGGER, type Logger } from '#runtime/logger';
+import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
 import { scheduleDecider, type ScheduleCommand, type ScheduleState } from './domain/schedule.js';
 import { toMessages } from './publish.js';
 import { schedulesProjection } from './schedule-view.js';
@@ -52,18 +53,19 @@ export class SchedulingInbox implements OnApplicationBootstrap, BeforeApplicatio
     @Inject(BUS) bus: Bus,
     @Inject(EVENT_STORE) eventStore: EventStore,
     @Inject(READ_STORE) readStore: ViewStore,
+    @Inject(SHARED_STATE) sharedState: SharedState,
     @Inject(LEASES) leases: Leases,
     @Inject(CLOCK) clock: Clock,
     @Inject(LOGGER) logger: Logger,
   ) {
-    this.#deps = { bus, eventStore, readStore, leases, clock, logger };
+    this.#deps = { bus, eventStore, readStore, sharedState, leases, clock, logger };
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    const { bus, eventStore, readStore, leases, clock, logger } = this.#deps;
+    const { bus, eventStore, readStore, sharedState, leases, clock, logger } = this.#deps;
     const stores = { eventStore, readStore, leases, logger };
     this.#followers = [
-      startProjection({ ...stores, ...schedulesProjection }),
+      startProjection({ ...stores, sharedState, ...schedulesProjection }),
       startPublisher({ ...stores, bus, name: 'scheduling', prefixes: ['schedule-'], topic: 'schedule', toMessages }),
     ];
     // At once: each joins a group of its own, which takes its time where others are in it already.

@@ -11,6 +11,7 @@ import { LEASES, type LeasedWork, type Leases } from '#leases/leases';
 import { READ_STORE, type ViewStore } from '#read-store/read-store';
 import { asJson } from '#runtime/json';
 import { LOGGER, type Logger } from '#runtime/logger';
+import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
 import { ChangeTask, type ChangedTask } from './change-task.js';
 import { toMessages } from './publish.js';
 import { TaskHistory } from './task-history.js';
@@ -25,12 +26,13 @@ export class TasksInbox implements OnApplicationBootstrap, BeforeApplicationShut
     @Inject(BUS) private readonly bus: Bus,
     @Inject(EVENT_STORE) private readonly eventStore: EventStore,
     @Inject(READ_STORE) private readonly readStore: ViewStore,
+    @Inject(SHARED_STATE) private readonly sharedState: SharedState,
     @Inject(LEASES) private readonly leases: Leases,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    const { bus, eventStore, readStore, leases, logger } = this;
+    const { bus, eventStore, readStore, sharedState, leases, logger } = this;
     const stores = { eventStore, readStore, leases, logger };
     this.running = [
       await bus.respond(requests.taskChange, async (payload, context) => {
@@ -43,7 +45,7 @@ export class TasksInbox implements OnApplicationBootstrap, BeforeApplicationShut
         const entries: readonly HistoryEntry[] = await this.queries.execute(new TaskHistory(taskId, context));
         return asJson({ entries });
       }),
-      startProjection({ ...stores, ...tasksProjection }),
+      startProjection({ ...stores, sharedState, ...tasksProjection }),
       startPublisher({ ...stores, bus, name: 'tasks', prefixes: ['task-'], topic: 'task', toMessages }),
     ];
   }

@@ -11,6 +11,7 @@ import { createSoleLeases } from '#leases/sole';
 import type { Json, JsonObject } from '#runtime/json';
 import { silentLogger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';
+import { createDocumentState } from '#shared-state/document-state';
 import { resetAfterRewind, detectStoreRewind } from './store-rewind.js';
 import { startProjection } from '../projection.js';
 import type { ViewDefinition, ViewStore } from '../read-store.js';
@@ -59,6 +60,7 @@ describe('an event store that was put back from an older copy', () => {
   const keep = async (): Promise<void> => {
     const work = startProjection({
       ...parts(),
+      sharedState: createDocumentState(readStore),
       view,
       prefixes: ['a-'],
       leases: createSoleLeases(),
