@@ -15,7 +15,7 @@ import type {
   ParkedMessage,
   RequestHandler,
 } from './bus.js';
-import type { RecordParked } from './record-parked.js';
+import type { RecordParked } from '#eventing/record-dead-letters';
 
 const schema = `
   CREATE TABLE IF NOT EXISTS messages (

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { checkEvent, decodeEvent, encodeEvent } from '#event-store/codec';
+import { checkEvent, decodeEvent, encodeEvent } from '#eventing/codec';
 import type { EventMetadata, NewEvent, RecordedEvent } from '#event-store/event-store';
 import type { JsonObject } from '#runtime/json';
 import { eventCatalogue } from './catalogue.js';

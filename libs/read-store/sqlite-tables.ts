@@ -4,7 +4,7 @@ import { inTransaction, type Database, type Statement } from '#sqlite/database';
 import { partOfName } from './indexed-fields.js';
 import type { AnyView } from './read-store.js';
 import type { Checkpoints } from './sqlite-checkpoints.js';
-import type { TableTrash } from './rebuild/sqlite-table-trash.js';
+import type { TableTrash } from './sqlite-table-trash.js';
 
 export interface OpenTable {
   /** Quoted. */

@@ -12,8 +12,8 @@ import {
   type ViewDefinition,
   type ViewStore,
 } from './read-store.js';
-import { createWorkerBackfiller, type BackfillSource, type CallHandler } from './rebuild/sqlite-backfill.js';
-import { createTableTrash, type TableTrash } from './rebuild/sqlite-table-trash.js';
+import { createWorkerBackfiller, type BackfillSource, type CallHandler } from './sqlite-backfill.js';
+import { createTableTrash, type TableTrash } from './sqlite-table-trash.js';
 import { checkpointSchema, createCheckpoints, type Checkpoints } from './sqlite-checkpoints.js';
 import { toPageStatements } from './sqlite-query.js';
 import { createViewTables, notWritten, type ViewTables } from './sqlite-tables.js';

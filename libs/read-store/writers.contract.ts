@@ -4,7 +4,7 @@ import type { RecordedEvent } from '#event-store/event-store';
 import { AppError } from '#runtime/errors';
 import type { JsonObject } from '#runtime/json';
 import { fillThings, namesIn, query, view, type ReadStoreUnderTest } from './kit.contract.js';
-import { projectBatch } from './projected.js';
+import { projectBatch } from '#eventing/projected';
 import type { PageQuery, ReadStore, ViewDefinition, ViewAdmin } from './read-store.js';
 
 export function writerContract(current: () => ReadStoreUnderTest): void {

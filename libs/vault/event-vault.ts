@@ -1,7 +1,7 @@
 /** Envelope encryption: values under a key per owner, that key under the instance's own. AES-256-GCM throughout. */
 import { createCipheriv, createDecipheriv, createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
 import type { VaultEvent } from '#contracts/vault';
-import { decodeEvent, encodeEvent } from '#event-store/codec';
+import { decodeEvent, encodeEvent } from '#eventing/codec';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { AppError } from '#runtime/errors';
 import type { Json, JsonObject } from '#runtime/json';

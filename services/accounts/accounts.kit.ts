@@ -1,7 +1,7 @@
 /** For specs: this service's ports over given stores, with a clock that is set by hand. */
 import type { AppendResult, EventStore, ExpectedRevision, NewEvent, RecordedEvent } from '#event-store/event-store';
 import { createSoleLeases } from '#leases/sole';
-import { startProjection } from '#read-store/projection';
+import { startProjection } from '#eventing/projection';
 import type { ViewStore } from '#read-store/read-store';
 import { createIds } from '#runtime/ids';
 import { silentLogger } from '#runtime/logger';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ApiKey, CreatedKey, KeyInput, Scope } from '#contracts/account';
 import { createApiKey, hashApiKey, parseApiKey } from '#contracts/api-key';
-import { runCommand } from '#event-store/run-command';
+import { runCommand } from '#eventing/run-command';
 import { toTimestamp } from '#runtime/clock';
 import { reject } from '#runtime/errors';
 import { keyDecider, keyStream } from './domain/api-key.js';

@@ -6,7 +6,7 @@ import { keyInput, openSessionInput, revokeKeyInput, sessionToken, setupInput, s
 import { requests } from '#contracts/catalogue';
 import { LEASES, type LeasedWork, type Leases } from '#leases/leases';
 import { startSweep } from '#leases/sweep';
-import { startProjection } from '#read-store/projection';
+import { startProjection } from '#eventing/projection';
 import { CONFIG, ConfigError, type Config } from '#runtime/config';
 import { LOGGER, type Logger } from '#runtime/logger';
 import { patiently } from '#runtime/patience';

@@ -1,6 +1,6 @@
 /** How far this installation's setup is, read from the streams themselves: views may lag. */
 import type { EventStore } from '#event-store/event-store';
-import { foldStream } from '#event-store/fold-stream';
+import { foldStream } from '#eventing/fold-stream';
 import { installationDecider, installationStream, type Installation } from './domain/installation.js';
 import { organizationDecider, organizationStream, type Organization } from './domain/organization.js';
 import { keyStream } from './domain/api-key.js';

@@ -1,5 +1,5 @@
 /** Revokes API keys. */
-import { runCommand } from '#event-store/run-command';
+import { runCommand } from '#eventing/run-command';
 import { keyDecider, keyStream } from './domain/api-key.js';
 import { metadataOf, type Asking, type KeyPorts } from './ports.js';
 

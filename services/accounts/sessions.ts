@@ -8,8 +8,8 @@ import {
   type Session,
 } from '#contracts/account';
 import { hashSessionToken } from '#contracts/api-key';
-import { foldStream } from '#event-store/fold-stream';
-import { runCommand } from '#event-store/run-command';
+import { foldStream } from '#eventing/fold-stream';
+import { runCommand } from '#eventing/run-command';
 import type { ReadStore } from '#read-store/read-store';
 import { toTimestamp } from '#runtime/clock';
 import { AppError } from '#runtime/errors';

@@ -12,7 +12,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { SetupAnswer, SetupInput } from '#contracts/account';
 import { createApiKey } from '#contracts/api-key';
-import { runCommand } from '#event-store/run-command';
+import { runCommand } from '#eventing/run-command';
 import { AppError } from '#runtime/errors';
 import { recordKey } from './create-key.js';
 import {

@@ -1,6 +1,6 @@
 /** Tells of one API key, from its stream: found by its id, where the view finds keys by what stands in them. */
 import type { ApiKey } from '#contracts/account';
-import { foldStream } from '#event-store/fold-stream';
+import { foldStream } from '#eventing/fold-stream';
 import { notFound } from '#runtime/errors';
 import { keyDecider, keyStream } from './domain/api-key.js';
 import type { KeyPorts } from './ports.js';

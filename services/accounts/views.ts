@@ -9,8 +9,8 @@ import {
   type OrganizationDocument,
   type SessionDocument,
 } from '#contracts/account';
-import { decodeEvent } from '#event-store/codec';
-import type { Projected } from '#read-store/projected';
+import { decodeEvent } from '#eventing/codec';
+import type { Projected } from '#eventing/projected';
 import { unreachable } from '#runtime/errors';
 import type { KeyEvent } from './domain/api-key.js';
 import type { OrganizationEvent } from './domain/organization.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { EventStore } from '#event-store/event-store';
-import { runCommand } from '#event-store/run-command';
+import { runCommand } from '#eventing/run-command';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { deliveryStream } from '#contracts/delivery';
 import { changeDelivery, loadDelivery, type LoadedDelivery } from './delivery-stream.js';

@@ -1,8 +1,8 @@
 /** The stream of one delivery: read once, then changed at the revision that was read. */
 import { deliveryStream } from '#contracts/delivery';
-import { decodeEvent, encodeEvents } from '#event-store/codec';
+import { decodeEvent, encodeEvents } from '#eventing/codec';
 import type { EventMetadata, EventStore } from '#event-store/event-store';
-import { runCommand, type CommandOutcome } from '#event-store/run-command';
+import { runCommand, type CommandOutcome } from '#eventing/run-command';
 import { deliveryDecider, type Delivery, type DeliveryCommand, type DeliveryEvent } from './domain/delivery.js';
 
 export function deliveryIdOf(stream: string): string {

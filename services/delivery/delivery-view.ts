@@ -1,7 +1,7 @@
 /** The view `deliveries`: each delivery as the API answers it, and when a worker has to look at it again. */
 import { deliveriesView, type DeliveryDocument, type DeliveryEvent } from '#contracts/delivery';
-import { decodeEvent } from '#event-store/codec';
-import type { Projected } from '#read-store/projected';
+import { decodeEvent } from '#eventing/codec';
+import type { Projected } from '#eventing/projected';
 import { unreachable } from '#runtime/errors';
 import { messageTypeOf } from './channels/message.js';
 import { deliveryIdOf } from './delivery-stream.js';

@@ -7,7 +7,7 @@ import type { EventStore } from '#event-store/event-store';
 import type { Outbound } from '#outbound/outbound';
 import type { LeasedWork } from '#leases/leases';
 import { createSoleLeases } from '#leases/sole';
-import { startProjection } from '#read-store/projection';
+import { startProjection } from '#eventing/projection';
 import type { ViewStore } from '#read-store/read-store';
 import { derivedId } from '#runtime/ids';
 import type { JsonObject } from '#runtime/json';

@@ -7,11 +7,11 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { BUS, type Bus, type Consumer } from '#bus/bus';
-import { startPublisher } from '#bus/publisher';
+import { startPublisher } from '#eventing/publisher';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { LEASES, type LeasedWork, type Leases } from '#leases/leases';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
-import { startProjection } from '#read-store/projection';
+import { startProjection } from '#eventing/projection';
 import { READ_STORE, type ViewStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';

@@ -3,9 +3,9 @@ import { attemptEnded, deliveryStream, notificationRequest, type DeliveryEvent }
 import { requests } from '#contracts/catalogue';
 import type { TaskCommand } from '#contracts/task';
 import type { Bus, BusMessage, Consumer } from '#bus/bus';
-import { decodeEvent } from '#event-store/codec';
+import { decodeEvent } from '#eventing/codec';
 import type { EventStore } from '#event-store/event-store';
-import { runCommand } from '#event-store/run-command';
+import { runCommand } from '#eventing/run-command';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import type { PublicAddress } from '#runtime/config';
 import { AppError } from '#runtime/errors';

@@ -1,7 +1,7 @@
 /** What this service publishes of deliveries: each event under its own name on the topic `delivery`. */
 import type { DeliveryEvent } from '#contracts/delivery';
 import type { BusMessage } from '#bus/bus';
-import { decodeEvent } from '#event-store/codec';
+import { decodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
 import { unreachable } from '#runtime/errors';
 import { deliveryIdOf } from './delivery-stream.js';

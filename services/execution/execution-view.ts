@@ -1,9 +1,9 @@
 /** The view `executions`: one document per run, from due to recorded. */
 import { executionsView, queuedExecution, type ExecutionDocument, type RunEvent } from '#contracts/run';
 import type { DueRun, ScheduleEvent } from '#contracts/schedule';
-import { decodeEvent } from '#event-store/codec';
+import { decodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
-import type { Projected } from '#read-store/projected';
+import type { Projected } from '#eventing/projected';
 
 type Known = RunEvent | ScheduleEvent;
 

@@ -1,10 +1,10 @@
 /** Consumes the runs that are due, and runs the projections, the publisher and the redispatcher of this service. */
 import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { BUS, type Bus, type BusMessage, type Consumer } from '#bus/bus';
-import { startPublisher } from '#bus/publisher';
+import { startPublisher } from '#eventing/publisher';
 import { dueRun } from '#contracts/schedule';
 import type { LeasedWork } from '#leases/leases';
-import { startProjection } from '#read-store/projection';
+import { startProjection } from '#eventing/projection';
 import { toTimestamp } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
 import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';

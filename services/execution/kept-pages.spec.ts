@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Bus, MessageHandler } from '#bus/bus';
 import type { TaskEvent } from '#contracts/task';
-import { encodeEvents } from '#event-store/codec';
+import { encodeEvents } from '#eventing/codec';
 import type { EventMetadata, EventStore, NewEvent } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { createSoleLeases } from '#leases/sole';

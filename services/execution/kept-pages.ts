@@ -2,7 +2,7 @@
 import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { BUS, type Bus, type Consumer } from '#bus/bus';
 import { taskStream } from '#contracts/task';
-import { isOnRecord } from '#event-store/on-record';
+import { isOnRecord } from '#eventing/source-event';
 import type { LeasedWork } from '#leases/leases';
 import { startSweep } from '#leases/sweep';
 import type { RunDeps } from './run.js';

@@ -2,7 +2,7 @@
 import type { BusMessage } from '#bus/bus';
 import { scheduleStream, type DueRun } from '#contracts/schedule';
 import type { EventStore } from '#event-store/event-store';
-import { isOnRecord } from '#event-store/on-record';
+import { isOnRecord } from '#eventing/source-event';
 
 /**
  * True where the slot or request that the message names is not in the event store: nothing would explain the run. False where

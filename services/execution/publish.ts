@@ -2,7 +2,7 @@
 import type { BusMessage } from '#bus/bus';
 import type { NotificationRequest } from '#contracts/delivery';
 import type { RunEvent } from '#contracts/run';
-import { decodeEvent } from '#event-store/codec';
+import { decodeEvent } from '#eventing/codec';
 import type { EventMetadata, RecordedEvent } from '#event-store/event-store';
 import { unreachable } from '#runtime/errors';
 

@@ -3,7 +3,7 @@ import { createSqliteBus } from '#bus/sqlite';
 import { requests } from '#contracts/catalogue';
 import { executionsView, type ExecutionDocument } from '#contracts/run';
 import { tasksView, taskSpec, type TaskSpec } from '#contracts/task';
-import { encodeEvents } from '#event-store/codec';
+import { encodeEvents } from '#eventing/codec';
 import type { EventMetadata } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { createSoleLeases } from '#leases/sole';

@@ -12,9 +12,9 @@ import {
   type RunResult,
 } from '#contracts/run';
 import { taskFold, taskStream, type TaskSpec } from '#contracts/task';
-import { decodeEvent } from '#event-store/codec';
+import { decodeEvent } from '#eventing/codec';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
-import { foldStream } from '#event-store/fold-stream';
+import { foldStream } from '#eventing/fold-stream';
 import { AppError, notFound } from '#runtime/errors';
 import { asJson, type Json } from '#runtime/json';
 import { previousText } from './run-check.js';

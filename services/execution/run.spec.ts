@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/glo
 import type { RunEvent } from '#contracts/run';
 import type { DueRun } from '#contracts/schedule';
 import { tasksView, type TaskDocument } from '#contracts/task';
-import { decodeEvent } from '#event-store/codec';
+import { decodeEvent } from '#eventing/codec';
 import type { EventMetadata } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import type { Outbound, OutboundAnswer, OutboundFailure } from '#outbound/outbound';

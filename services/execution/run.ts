@@ -10,7 +10,7 @@ import {
 } from '#contracts/run';
 import { backOffFactor, type DueRun } from '#contracts/schedule';
 import { tasksView, taskStream, type TaskDocument } from '#contracts/task';
-import { decodeEvent, encodeEvents } from '#event-store/codec';
+import { decodeEvent, encodeEvents } from '#eventing/codec';
 import type { EventMetadata, EventStore, NewEvent, RecordedEvent } from '#event-store/event-store';
 import type { Leases } from '#leases/leases';
 import type { ViewStore } from '#read-store/read-store';

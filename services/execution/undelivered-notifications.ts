@@ -2,11 +2,11 @@
 import type { Bus } from '#bus/bus';
 import type { DeliveryEvent, NotificationRequest } from '#contracts/delivery';
 import type { RunEvent } from '#contracts/run';
-import { decodeEvent } from '#event-store/codec';
+import { decodeEvent } from '#eventing/codec';
 import type { EventMetadata, RecordedEvent } from '#event-store/event-store';
 import type { LeasedWork, Leases } from '#leases/leases';
 import { startSweep } from '#leases/sweep';
-import type { Projected } from '#read-store/projected';
+import type { Projected } from '#eventing/projected';
 import type { ReadStore, ViewDefinition } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import type { Logger } from '#runtime/logger';

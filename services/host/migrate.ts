@@ -12,13 +12,13 @@
  */
 import { realpathSync } from 'node:fs';
 import { sleep } from '#concurrency/sleep';
-import { checkEvent, UnreadableEvent } from '#event-store/codec';
+import { checkEvent, UnreadableEvent } from '#eventing/codec';
 import { brokenSource, copyEvents, verifyCopy } from '#event-store/copy-events';
 import type { EventArchive, RecordedEvent } from '#event-store/event-store';
 import { readThrough } from '#event-store/read-through';
 import { leaseMembersCollection } from '#leases/members';
 import type { ViewStore } from '#read-store/read-store';
-import type { ViewBuilder } from '#read-store/rebuild/view-builder';
+import type { ViewBuilder } from '#eventing/rebuild/view-builder';
 import { ConfigError, type Config } from '#runtime/config';
 import { parseEngineAddress, shownAddress } from '#runtime/engine-address';
 import { AppError, reject } from '#runtime/errors';

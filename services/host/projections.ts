@@ -1,12 +1,12 @@
 /** Every view that is made of events, and whatever else keeps a place in them: for who rebuilds, moves or checks them. */
-import { placeOf } from '#bus/publisher';
+import { placeOf } from '#eventing/publisher';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { LeasedWork } from '#leases/leases';
-import { resetAfterRewind, type RewindDeps } from '#read-store/rebuild/store-rewind';
-import { settled, type Projected } from '#read-store/projected';
-import { startProjection, type ProjectionOptions } from '#read-store/projection';
+import { resetAfterRewind, type RewindDeps } from '#eventing/store-rewind';
+import { settled, type Projected } from '#eventing/projected';
+import { startProjection, type ProjectionOptions } from '#eventing/projection';
 import type { AnyView, ViewStore } from '#read-store/read-store';
-import { createViewBuilder, type BuiltDocuments, type ViewBuilder } from '#read-store/rebuild/view-builder';
+import { createViewBuilder, type BuiltDocuments, type ViewBuilder } from '#eventing/rebuild/view-builder';
 import { AppError } from '#runtime/errors';
 import { accountProjections } from '../accounts/views.js';
 import { deliveriesProjection } from '../delivery/delivery-view.js';

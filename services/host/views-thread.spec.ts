@@ -10,7 +10,7 @@ import { everyEvent } from '#event-store/read-through';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { createSoleLeases } from '#leases/sole';
 import type { Backfill, AnyView, ViewStore } from '#read-store/read-store';
-import { rebuildOf, requestRebuild } from '#read-store/rebuild/requests';
+import { rebuildOf, requestRebuild } from '#eventing/rebuild/requests';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';

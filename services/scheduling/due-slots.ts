@@ -1,9 +1,9 @@
 /** The slots of schedules whose shards are held here: found ahead of their time, fired at it, and never twice. */
 import { backsOff as backsOffBy, runStream, type RunEvent } from '#contracts/run';
 import { scheduleStream, schedulesView, type ScheduleDocument, type ScheduleEvent } from '#contracts/schedule';
-import { decodeEvent } from '#event-store/codec';
+import { decodeEvent } from '#eventing/codec';
 import type { EventMetadata, EventStore } from '#event-store/event-store';
-import { runCommand } from '#event-store/run-command';
+import { runCommand } from '#eventing/run-command';
 import { shardCount, type Shards } from '#leases/leases';
 import type { FieldFilter, ReadStore } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';

@@ -3,7 +3,7 @@ import type { Bus } from '#bus/bus';
 import { createSqliteBus } from '#bus/sqlite';
 import type { ScheduleEvent } from '#contracts/schedule';
 import type { TaskEvent, TaskSpec } from '#contracts/task';
-import { decodeEvent, encodeEvents } from '#event-store/codec';
+import { decodeEvent, encodeEvents } from '#eventing/codec';
 import type { EventMetadata, EventStore, NewEvent } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { createSoleLeases } from '#leases/sole';

@@ -1,14 +1,14 @@
 /** Consumes task messages and answers requests to run a task now; runs the timer, the reconciler, the projection and the publisher of this service. */
 import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { BUS, type Bus, type BusMessage, type Consumer, type RequestContext } from '#bus/bus';
-import { startPublisher } from '#bus/publisher';
+import { startPublisher } from '#eventing/publisher';
 import { requests } from '#contracts/catalogue';
 import { schedule, scheduleStream, triggerRun, type ScheduleEvent } from '#contracts/schedule';
 import { taskStream } from '#contracts/task';
 import { EVENT_STORE, type EventMetadata, type EventStore } from '#event-store/event-store';
-import { isOnRecord } from '#event-store/on-record';
-import { runCommand } from '#event-store/run-command';
-import { startProjection } from '#read-store/projection';
+import { isOnRecord } from '#eventing/source-event';
+import { runCommand } from '#eventing/run-command';
+import { startProjection } from '#eventing/projection';
 import { LEASES, type LeasedWork, type Leases } from '#leases/leases';
 import { READ_STORE, type ViewStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';

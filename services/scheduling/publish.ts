@@ -1,7 +1,7 @@
 /** What this service publishes of a schedule's events: runs that are due. */
 import type { BusMessage } from '#bus/bus';
 import type { DueRun, ScheduleEvent } from '#contracts/schedule';
-import { decodeEvent } from '#event-store/codec';
+import { decodeEvent } from '#eventing/codec';
 import type { EventMetadata, RecordedEvent } from '#event-store/event-store';
 import { unreachable } from '#runtime/errors';
 

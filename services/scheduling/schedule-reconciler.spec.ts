@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { TaskEvent, TaskSpec } from '#contracts/task';
-import { encodeEvents } from '#event-store/codec';
+import { encodeEvents } from '#eventing/codec';
 import type { EventMetadata, EventStore } from '#event-store/event-store';
-import { runCommand } from '#event-store/run-command';
+import { runCommand } from '#eventing/run-command';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { scheduleDecider, type ScheduleCommand } from './domain/schedule.js';
 import { reconcile } from './schedule-reconciler.js';

@@ -5,11 +5,11 @@
 import { sleep } from '#concurrency/sleep';
 import type { Schedule } from '#contracts/schedule';
 import { taskFold, type Task, type TaskEvent } from '#contracts/task';
-import { decodeEvent } from '#event-store/codec';
+import { decodeEvent } from '#eventing/codec';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
-import { startFollower } from '#event-store/follower';
+import { startFollower } from '#eventing/follower';
 import type { LeasedWork, Leases } from '#leases/leases';
-import { resetAfterRewind } from '#read-store/rebuild/store-rewind';
+import { resetAfterRewind } from '#eventing/store-rewind';
 import type { ViewDefinition, ViewStore } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
 import type { Logger } from '#runtime/logger';

@@ -1,10 +1,10 @@
 /** The view `schedules`: what is due next per task, and which runs have no result yet. */
 import { backsOff, type RunEvent } from '#contracts/run';
 import { schedulesView, type DueRun, type ScheduleDocument, type ScheduleEvent } from '#contracts/schedule';
-import { decodeEvent } from '#event-store/codec';
+import { decodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
 import { shardOf } from '#leases/leases';
-import type { Projected } from '#read-store/projected';
+import type { Projected } from '#eventing/projected';
 import { pacedDueAt } from './domain/schedule.js';
 
 const oldest = (pending: readonly DueRun[]): string | null =>

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSqliteBus } from '#bus/sqlite';
 import { scheduleStream, schedulesView, type DueRun, type ScheduleEvent } from '#contracts/schedule';
-import { decodeEvent, encodeEvents } from '#event-store/codec';
+import { decodeEvent, encodeEvents } from '#eventing/codec';
 import type { EventMetadata, EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
-import { runCommand } from '#event-store/run-command';
+import { runCommand } from '#eventing/run-command';
 import { shardCount, shardOf } from '#leases/leases';
 import { createSoleLeases } from '#leases/sole';
-import { projectBatch } from '#read-store/projected';
+import { projectBatch } from '#eventing/projected';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';

@@ -11,10 +11,10 @@ import {
   type TaskEvent,
   type TaskState,
 } from '#contracts/task';
-import { decodeEvent, encodeEvent } from '#event-store/codec';
+import { decodeEvent, encodeEvent } from '#eventing/codec';
 import { EVENT_STORE, type EventMetadata, type EventStore } from '#event-store/event-store';
-import { foldStream } from '#event-store/fold-stream';
-import { runCommand, type CommandOutcome } from '#event-store/run-command';
+import { foldStream } from '#eventing/fold-stream';
+import { runCommand, type CommandOutcome } from '#eventing/run-command';
 import type { RequestContext } from '#bus/bus';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import { AppError, notFound } from '#runtime/errors';

@@ -2,11 +2,11 @@
 import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { BUS, type Bus, type Consumer } from '#bus/bus';
-import { startPublisher } from '#bus/publisher';
+import { startPublisher } from '#eventing/publisher';
 import { requests } from '#contracts/catalogue';
 import { historyQuery, taskCommand, type HistoryEntry } from '#contracts/task';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
-import { startProjection } from '#read-store/projection';
+import { startProjection } from '#eventing/projection';
 import { LEASES, type LeasedWork, type Leases } from '#leases/leases';
 import { READ_STORE, type ViewStore } from '#read-store/read-store';
 import { asJson } from '#runtime/json';

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { plantVersion2 } from '#contracts/plant-version.kit';
 import { taskFold, taskStream, type TaskEvent, type TaskSpec } from '#contracts/task';
-import { checkEvent } from '#event-store/codec';
+import { checkEvent } from '#eventing/codec';
 import { copyEvents } from '#event-store/copy-events';
 import type { EventMetadata, NewEvent, RecordedEvent } from '#event-store/event-store';
-import { foldStream } from '#event-store/fold-stream';
-import { runCommand } from '#event-store/run-command';
+import { foldStream } from '#eventing/fold-stream';
+import { runCommand } from '#eventing/run-command';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import type { JsonObject } from '#runtime/json';
 import { taskDecider } from './domain/task.js';

@@ -1,7 +1,7 @@
 /** What other services are told of a task's events. */
 import type { BusMessage } from '#bus/bus';
 import type { TaskEvent } from '#contracts/task';
-import { decodeEvent } from '#event-store/codec';
+import { decodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
 import { unreachable } from '#runtime/errors';
 import type { JsonObject } from '#runtime/json';

@@ -2,7 +2,7 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { taskFold, taskStream, type HistoryEntry, type Task, type TaskEvent } from '#contracts/task';
-import { decodeEvent } from '#event-store/codec';
+import { decodeEvent } from '#eventing/codec';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import type { RequestContext } from '#bus/bus';
 import { notFound } from '#runtime/errors';

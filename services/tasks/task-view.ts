@@ -2,9 +2,9 @@
 import type { RunEvent } from '#contracts/run';
 import type { ScheduleEvent } from '#contracts/schedule';
 import { taskFold, tasksView, type Task, type TaskDocument, type TaskEvent, type TaskSpec } from '#contracts/task';
-import { decodeEvent } from '#event-store/codec';
+import { decodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
-import type { Projected } from '#read-store/projected';
+import type { Projected } from '#eventing/projected';
 import { unreachable } from '#runtime/errors';
 
 /** Fields that lists filter and sort by stand beside the settings. */

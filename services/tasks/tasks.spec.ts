@@ -3,7 +3,7 @@ import type { RequestContext } from '#bus/bus';
 import { tasksView, type TaskCommand, type TaskDocument, type TaskSpec } from '#contracts/task';
 import type { EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
-import { projectBatch } from '#read-store/projected';
+import { projectBatch } from '#eventing/projected';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { ChangeTask, ChangeTaskHandler, type ChangedTask } from './change-task.js';
 import { toMessages } from './publish.js';

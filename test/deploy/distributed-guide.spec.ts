@@ -10,7 +10,7 @@ import { idempotencyCollection } from '#http/idempotency';
 import { quotaCollection } from '#http/quota';
 import { leaseMembersCollection } from '#leases/members';
 import { leasesCollection } from '#leases/shared';
-import { rebuildsCollection } from '#read-store/rebuild/requests';
+import { rebuildsCollection } from '#eventing/rebuild/requests';
 import { roles } from '#runtime/config';
 import { silentLogger } from '#runtime/logger';
 import { attemptsCollection } from '../../services/accounts/attempts.js';

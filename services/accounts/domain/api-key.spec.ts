@@ -1,5 +1,5 @@
 import { describe, it } from '@jest/globals';
-import { given } from '#event-store/given';
+import { given } from '#eventing/given';
 import { keyDecider, type KeyCommand, type KeyEvent } from './api-key.js';
 
 const at = '2026-11-01T00:00:00.000Z';

@@ -1,6 +1,6 @@
 /** An API key: made once, revoked for good. One stream each, `key-<id>`. Its text is known to its owner alone. */
 import type { AccountEvent } from '#contracts/account';
-import type { Decider } from '#event-store/decider';
+import type { Decider } from '#eventing/decider';
 import { notFound, reject, unreachable } from '#runtime/errors';
 
 export type KeyEvent = Extract<AccountEvent, { readonly type: 'key.created' | 'key.revoked' }>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { given } from '#event-store/given';
+import { given } from '#eventing/given';
 import { installationDecider, type InstallationEvent } from './installation.js';
 
 const opened: InstallationEvent = { type: 'installation.opened', data: { salt: 's1' } };

@@ -1,6 +1,6 @@
 /** This installation: before setup its one-time token, after it the ids of its organisation. One stream, `installation`. */
 import type { AccountEvent } from '#contracts/account';
-import type { Decider } from '#event-store/decider';
+import type { Decider } from '#eventing/decider';
 import { reject, unreachable } from '#runtime/errors';
 
 export const installationStream = 'installation';

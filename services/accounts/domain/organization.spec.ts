@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { given } from '#event-store/given';
+import { given } from '#eventing/given';
 import { organizationDecider, type OrganizationEvent } from './organization.js';
 
 const owner = { id: 'usr_1', email: { $sealed: 'x' }, emailHash: 'e', passwordHash: 'p' };

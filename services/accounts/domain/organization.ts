@@ -1,6 +1,6 @@
 /** An organisation and its members. One stream each, `org-<id>`. */
 import type { AccountEvent, Plan, Role } from '#contracts/account';
-import type { Decider } from '#event-store/decider';
+import type { Decider } from '#eventing/decider';
 import { reject, unreachable } from '#runtime/errors';
 
 export interface Member {

@@ -1,5 +1,5 @@
 import { describe, it } from '@jest/globals';
-import { given } from '#event-store/given';
+import { given } from '#eventing/given';
 import { sessionDecider, type SessionEvent } from './session.js';
 
 const fields = {

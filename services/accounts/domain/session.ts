@@ -1,6 +1,6 @@
 /** A signed-in member's session: opened by a password, closed by its member or by time. One stream each, `session-<id>`. */
 import type { AccountEvent } from '#contracts/account';
-import type { Decider } from '#event-store/decider';
+import type { Decider } from '#eventing/decider';
 import { reject, unreachable } from '#runtime/errors';
 
 export type SessionEvent = Extract<AccountEvent, { readonly type: 'session.opened' | 'session.closed' }>;

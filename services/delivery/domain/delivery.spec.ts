@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { AttemptRecord, DeliveryEvent, NotificationRequest } from '#contracts/delivery';
-import { given } from '#event-store/given';
+import { given } from '#eventing/given';
 import { derivedId } from '#runtime/ids';
 import {
   deliveryDecider,

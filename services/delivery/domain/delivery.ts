@@ -6,7 +6,7 @@ import type {
   RequestSummary,
   SettledPart,
 } from '#contracts/delivery';
-import type { Decider } from '#event-store/decider';
+import type { Decider } from '#eventing/decider';
 import { reject, unreachable } from '#runtime/errors';
 
 interface DeliveryFacts {

@@ -1,7 +1,7 @@
 /** `meerkat rebuild`: builds views anew from the events, beside the live ones, whether a server runs or not. */
 import type { Command } from 'commander';
 import { sleep } from '#concurrency/sleep';
-import { rebuildOf, requestRebuild, type Rebuild } from '#read-store/rebuild/requests';
+import { rebuildOf, requestRebuild, type Rebuild } from '#eventing/rebuild/requests';
 import { readConfig } from '#runtime/config';
 import { AppError } from '#runtime/errors';
 import { refuseEmptyFolder } from './data-folder.js';

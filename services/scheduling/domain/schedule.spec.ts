@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Plan, Schedule, ScheduleEvent } from '#contracts/schedule';
-import { given } from '#event-store/given';
+import { given } from '#eventing/given';
 import { pacedDueAt, scheduleDecider, slotRunId, type ScheduleState } from './schedule.js';
 
 const taskId = 'ntf_00000000000000000000000001';

@@ -1,6 +1,6 @@
 /** The schedule aggregate: when a task is due, and that no slot fires twice. */
 import { backOffFactor, type DueRun, type Plan, type Schedule, type ScheduleEvent } from '#contracts/schedule';
-import type { Decider } from '#event-store/decider';
+import type { Decider } from '#eventing/decider';
 import { unreachable } from '#runtime/errors';
 import { derivedId } from '#runtime/ids';
 import { dueSlots } from './calendar.js';

@@ -1,6 +1,6 @@
 import { describe, it } from '@jest/globals';
 import type { TaskEvent, TaskSpec } from '#contracts/task';
-import { given } from '#event-store/given';
+import { given } from '#eventing/given';
 import { taskDecider } from './task.js';
 
 const taskId = 'ntf_00000000000000000000000001';

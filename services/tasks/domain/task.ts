@@ -1,6 +1,6 @@
 /** The task aggregate: what may be done with a notification task, and what follows from it. */
 import { taskFold, type Task, type TaskCommand, type TaskEvent, type TaskSpec, type TaskStatus } from '#contracts/task';
-import type { Decider } from '#event-store/decider';
+import type { Decider } from '#eventing/decider';
 import { notFound, unreachable } from '#runtime/errors';
 
 type Changes = Extract<TaskEvent, { type: 'task.changed' }>['data']['changes'];

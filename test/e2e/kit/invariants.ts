@@ -1,7 +1,7 @@
 /** What holds after any crash, computed from the recorded events and the receivers' logs alone. Each finding is a sentence; none is good. */
 import { runRecorded, runStream } from '#contracts/run';
 import type { ScheduleEvent } from '#contracts/schedule';
-import { checkEvent, decodeEvent } from '#event-store/codec';
+import { checkEvent, decodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
 
 type Recorded = ReturnType<typeof runRecorded.schema.parse>;

@@ -9,7 +9,7 @@ import type { EventCatalogue, EventDefinition } from '#contracts/event';
 import { derivedEventId } from '#runtime/ids';
 import type { JsonObject } from '#runtime/json';
 import type { DomainEvent } from './decider.js';
-import type { EventMetadata, NewEvent, RecordedEvent } from './event-store.js';
+import type { EventMetadata, NewEvent, RecordedEvent } from '#event-store/event-store';
 
 /** A stored event that this version of the program cannot read. */
 export class UnreadableEvent extends Error {

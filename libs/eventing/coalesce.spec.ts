@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { EventBatch, RecordedEvent } from './event-store.js';
-import { gathered, type Rest } from './gathered.js';
+import type { EventBatch, RecordedEvent } from '#event-store/event-store';
+import { gathered, type Rest } from './coalesce.js';
 
 const eventAt = (position: number): RecordedEvent => ({
   stream: 'a-1',

@@ -4,7 +4,7 @@
  */
 import type { EventStore } from '#event-store/event-store';
 import type { Logger } from '#runtime/logger';
-import type { AnyView, ViewStore } from '../read-store.js';
+import type { AnyView, ViewStore } from '#read-store/read-store';
 
 export interface RewindDeps {
   readonly eventStore: EventStore;

@@ -13,9 +13,9 @@ import { silentLogger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';
 import { createDocumentState } from '#shared-state/document-state';
 import { resetAfterRewind, detectStoreRewind } from './store-rewind.js';
-import { startProjection } from '../projection.js';
-import type { ViewDefinition, ViewStore } from '../read-store.js';
-import { createSqliteReadStore } from '../sqlite.js';
+import { startProjection } from './projection.js';
+import type { ViewDefinition, ViewStore } from '#read-store/read-store';
+import { createSqliteReadStore } from '#read-store/sqlite';
 
 const view: ViewDefinition = { name: 'counts', fields: [], indexes: [] };
 const newEvent = (note: string): NewEvent => ({

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { EventStore, NewEvent } from './event-store.js';
-import { isOnRecord } from './on-record.js';
-import { createSqliteEventStore } from './sqlite.js';
+import type { EventStore, NewEvent } from '#event-store/event-store';
+import { isOnRecord } from './source-event.js';
+import { createSqliteEventStore } from '#event-store/sqlite';
 
 const stream = 'task-1';
 const id = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;

@@ -1,7 +1,7 @@
 /** Builds a view from the first event on as its only writer: documents it wrote are remembered, not read again. */
 import type { RecordedEvent } from '#event-store/event-store';
 import { settled, type Projected } from '../projected.js';
-import type { ReadStore, ViewDefinition } from '../read-store.js';
+import type { ReadStore, ViewDefinition } from '#read-store/read-store';
 import { createBloomFilter } from './bloom-filter.js';
 
 /** Where documents of a view under construction are kept. */

@@ -1,6 +1,6 @@
 /** Batches of events put together as long as more is there at once: who is far behind handles much at a time. */
 import { sleep } from '#concurrency/sleep';
-import type { EventBatch, EventStore, Subscription } from './event-store.js';
+import type { EventBatch, EventStore, Subscription } from '#event-store/event-store';
 
 export interface GatheredBatch extends EventBatch {
   /** Nothing more was there when it was handed over. */

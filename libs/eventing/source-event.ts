@@ -1,5 +1,5 @@
 /** Whether news is about an event that there is. */
-import type { EventStore } from './event-store.js';
+import type { EventStore } from '#event-store/event-store';
 
 export interface ToldEvent {
   readonly stream: string;

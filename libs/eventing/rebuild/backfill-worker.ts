@@ -2,9 +2,9 @@
 import type { MessagePort } from 'node:worker_threads';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RecordedEvent } from '#event-store/event-store';
-import type { AnyView, DocumentWrite, SeenEvent, ViewDefinition } from '../read-store.js';
-import type { BuiltRow, Call, FromWorker, NamedBuild, ToWorker } from './sqlite-backfill.js';
-import { plainValues } from '../indexed-fields.js';
+import type { AnyView, DocumentWrite, SeenEvent, ViewDefinition } from '#read-store/read-store';
+import type { BuiltRow, Call, FromWorker, NamedBuild, ToWorker } from '#read-store/sqlite-backfill';
+import { plainValues } from '#read-store/indexed-fields';
 import type { BuiltDocuments, ViewBuilder } from './view-builder.js';
 
 /** A view that the worker can build; its documents are stored under the name `built`. */

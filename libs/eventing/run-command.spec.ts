@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { reject, unavailable } from '#runtime/errors';
 import type { Decider } from './decider.js';
-import type { EventMetadata, EventStore } from './event-store.js';
+import type { EventMetadata, EventStore } from '#event-store/event-store';
 import { runCommand } from './run-command.js';
-import { createSqliteEventStore } from './sqlite.js';
+import { createSqliteEventStore } from '#event-store/sqlite';
 
 /** One of the catalogue that takes any text: who counted, and up to where. */
 interface Counted {

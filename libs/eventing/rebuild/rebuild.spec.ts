@@ -10,9 +10,9 @@ import { found, lasting } from '#runtime/probe.kit';
 import { createDocumentState } from '#shared-state/document-state';
 import type { SharedState } from '#shared-state/shared-state';
 import { startProjection } from '../projection.js';
-import type { ViewDefinition, ViewStore } from '../read-store.js';
+import type { ViewDefinition, ViewStore } from '#read-store/read-store';
 import { rebuildOf, requestRebuild, type Rebuild } from './requests.js';
-import { createSqliteReadStore } from '../sqlite.js';
+import { createSqliteReadStore } from '#read-store/sqlite';
 
 const view: ViewDefinition = { name: 'counts', fields: ['count'], indexes: [['count']] };
 const prefixes = ['count-'];

@@ -2,8 +2,8 @@
 import type { LeasedWork, Leases } from '#leases/leases';
 import { AppError } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
-import type { EventBatch, EventStore } from './event-store.js';
-import { gathered, restNever, type Rest } from './gathered.js';
+import type { EventBatch, EventStore } from '#event-store/event-store';
+import { gathered, restNever, type Rest } from './coalesce.js';
 
 export interface FollowerOptions {
   /** Of all processes that follow under this name one does so at a time. */

@@ -2,7 +2,7 @@
 import { AppError, reject, unavailable } from '#runtime/errors';
 import { encodeEvents, eventIdOf } from './codec.js';
 import type { Decider, DomainEvent } from './decider.js';
-import type { EventMetadata, EventStore } from './event-store.js';
+import type { EventMetadata, EventStore } from '#event-store/event-store';
 import { foldStream } from './fold-stream.js';
 
 export interface CommandRun<Command> {

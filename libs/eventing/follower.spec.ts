@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSoleLeases } from '#leases/sole';
-import type { EventStore, NewEvent } from './event-store.js';
+import type { EventStore, NewEvent } from '#event-store/event-store';
 import { unavailable } from '#runtime/errors';
 import { startFollower } from './follower.js';
-import { createSqliteEventStore } from './sqlite.js';
+import { createSqliteEventStore } from '#event-store/sqlite';
 
 const event = (stream: string, type: string): NewEvent & { readonly stream: string } => ({
   stream,

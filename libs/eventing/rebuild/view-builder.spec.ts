@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RecordedEvent } from '#event-store/event-store';
-import type { DocumentWrite, ViewDefinition } from '../read-store.js';
+import type { DocumentWrite, ViewDefinition } from '#read-store/read-store';
 import { createViewBuilder, type BuiltDocuments } from './view-builder.js';
 
 interface Counter {

@@ -2,7 +2,7 @@
 import type { Fold } from '#contracts/event';
 import { decodeEvent } from './codec.js';
 import type { DomainEvent } from './decider.js';
-import type { EventStore, RecordedEvent } from './event-store.js';
+import type { EventStore, RecordedEvent } from '#event-store/event-store';
 
 export interface FoldOptions {
   /** The last revision that counts. */

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { silentLogger } from '#runtime/logger';
-import type { Bus, BusMessage, ParkedMessage } from './bus.js';
-import { recordParked } from './record-parked.js';
-import { createSqliteBus } from './sqlite.js';
+import type { Bus, BusMessage, ParkedMessage } from '#bus/bus';
+import { recordParked } from './record-dead-letters.js';
+import { createSqliteBus } from '#bus/sqlite';
 
 const message: BusMessage = {
   id: 'm1',

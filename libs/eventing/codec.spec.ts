@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { eventCatalogue } from '#contracts/catalogue';
 import { catalogueOf, defineEvent } from '#contracts/event';
 import { createCodec, decodeEvent, encodeEvents } from './codec.js';
-import type { EventMetadata, NewEvent } from './event-store.js';
+import type { EventMetadata, NewEvent } from '#event-store/event-store';
 
 const metadata: EventMetadata = {
   organizationId: 'org_1',

@@ -1,14 +1,14 @@
 /** A projection subscribes to the events and maintains one view: documents and checkpoint in one write, guarded by position. */
 import { createMutex } from '#concurrency/mutex';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
-import { startFollower } from '#event-store/follower';
+import { startFollower } from './follower.js';
 import type { LeasedWork, Leases } from '#leases/leases';
 import type { JsonObject } from '#runtime/json';
 import type { Logger } from '#runtime/logger';
 import type { SharedState } from '#shared-state/shared-state';
 import { projectBatch, type Projected } from './projected.js';
-import type { DocumentWrite, ViewStore } from './read-store.js';
-import { resetAfterRewind } from './rebuild/store-rewind.js';
+import type { DocumentWrite, ViewStore } from '#read-store/read-store';
+import { resetAfterRewind } from './store-rewind.js';
 import { createRebuilder, type LiveView } from './rebuild/rebuild.js';
 
 export interface ProjectionOptions<Document extends object = JsonObject> extends Projected<Document> {

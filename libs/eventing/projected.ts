@@ -1,7 +1,7 @@
 /** The definition of a projection, and how a batch of events changes documents. */
 import type { RecordedEvent } from '#event-store/event-store';
 import type { JsonObject } from '#runtime/json';
-import type { DocumentWrite, ReadStore, ViewDefinition } from './read-store.js';
+import type { DocumentWrite, ReadStore, ViewDefinition } from '#read-store/read-store';
 
 /** A view and the pure functions that derive it from events. */
 export interface Projected<Document extends object = JsonObject> {

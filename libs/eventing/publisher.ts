@@ -1,11 +1,11 @@
 /** Publishes a service's own events: follows the store from a checkpoint, so that nothing is appended and published in one breath. */
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
-import { startFollower } from '#event-store/follower';
+import { startFollower } from './follower.js';
 import type { LeasedWork, Leases } from '#leases/leases';
-import { resetAfterRewind } from '#read-store/rebuild/store-rewind';
+import { resetAfterRewind } from './store-rewind.js';
 import type { SeenEvent, ViewDefinition, ViewStore } from '#read-store/read-store';
 import type { Logger } from '#runtime/logger';
-import type { Bus, BusMessage } from './bus.js';
+import type { Bus, BusMessage } from '#bus/bus';
 
 export interface PublisherOptions {
   /** Names its checkpoint. */

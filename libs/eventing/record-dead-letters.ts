@@ -1,9 +1,9 @@
 /** Puts on record that a message was parked, in a stream per topic, so that audits and alerts need not look into the bus. */
 import type { ParkedEvent } from '#contracts/parked';
-import { encodeEvents } from '#event-store/codec';
+import { encodeEvents } from './codec.js';
 import type { EventStore } from '#event-store/event-store';
 import { unavailable } from '#runtime/errors';
-import type { ParkedMessage } from './bus.js';
+import type { ParkedMessage } from '#bus/bus';
 
 /** Consumers that park into one topic at once. */
 const rounds = 20;

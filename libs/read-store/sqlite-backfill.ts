@@ -5,8 +5,8 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { Backfill, Backfiller, BackfillResult, DocumentWrite, SeenEvent } from '../read-store.js';
-import type { PlainValue } from '../indexed-fields.js';
+import type { Backfill, Backfiller, BackfillResult, DocumentWrite, SeenEvent } from './read-store.js';
+import type { PlainValue } from './indexed-fields.js';
 
 /** The worker's script, and the events file it reads. */
 export interface BackfillSource {

@@ -7,7 +7,7 @@ import { createSqliteReadStore } from '#read-store/sqlite';
 import { unavailable } from '#runtime/errors';
 import { silentLogger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';
-import type { Bus, BusMessage } from './bus.js';
+import type { Bus, BusMessage } from '#bus/bus';
 import { placeOf, startPublisher } from './publisher.js';
 
 const checkpoint = placeOf('spec');

@@ -10,12 +10,12 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createMutex, type Mutex } from '#concurrency/mutex';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
-import { gathered } from '#event-store/gathered';
+import { gathered } from '../coalesce.js';
 import { AppError } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
 import type { SharedState } from '#shared-state/shared-state';
 import type { Projected } from '../projected.js';
-import type { AnyView, BackfillResult, ViewDefinition, ViewStore } from '../read-store.js';
+import type { AnyView, BackfillResult, ViewDefinition, ViewStore } from '#read-store/read-store';
 import {
   createProgressReporter,
   createRequestClaim,
