@@ -38,6 +38,7 @@ const libraries = [
   'templates',
   'event-store',
   'read-store',
+  'shared-state',
   'leases',
   'sandbox',
   'snapshots',

@@ -1,12 +1,12 @@
-/** What a view is made of, and what events make of its documents. */
+/** The definition of a projection, and how a batch of events changes documents. */
 import type { RecordedEvent } from '#event-store/event-store';
 import type { JsonObject } from '#runtime/json';
 import type { DocumentWrite, ReadStore, ViewDefinition } from '#read-store/read-store';
 
-/** What a view is made of. */
+/** A view and the pure functions that derive it from events. */
 export interface Projected<Document extends object = JsonObject> {
   readonly view: ViewDefinition<Document>;
-  /** Streams that feed it. */
+  /** Prefixes of the streams it reads. */
   readonly prefixes: readonly string[];
   /** Which document an event is about; null: none. */
   idOf(event: RecordedEvent): string | null;
@@ -20,18 +20,15 @@ function hasUndefined(document: object): boolean {
 }
 
 /**
- * The document as it will be read back: a member that is undefined is not stored, and would otherwise keep its place among
- * the others until then. So it does not matter to the bytes whether a document was stored between two events.
+ * The document without undefined members, as it will be read back: they would otherwise keep their place in the order of
+ * members. So the bytes do not depend on whether a document was stored between two events.
  */
 export function settled<Document extends object>(document: Document | null): Document | null {
   if (document === null || !hasUndefined(document)) return document;
   return Object.fromEntries(Object.entries(document).filter(([, value]) => value !== undefined)) as Document;
 }
 
-/**
- * What a batch of events makes of the documents it touches. An event at or below a document's revision was applied before,
- * by this process or by another one that kept the view meanwhile.
- */
+/** The writes that a batch of events causes. Skips events at or below a document's revision: this or another process applied them. */
 export async function projectBatch<Document extends object>(
   {
     view,

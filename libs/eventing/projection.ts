@@ -1,23 +1,26 @@
-/** A projection follows the events and keeps one view: documents and checkpoint in one write, guarded by position. */
+/** A projection subscribes to the events and maintains one view: documents and checkpoint in one write, guarded by position. */
+import { createMutex } from '#concurrency/mutex';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { startFollower } from './follower.js';
 import type { LeasedWork, Leases } from '#leases/leases';
 import type { JsonObject } from '#runtime/json';
 import type { Logger } from '#runtime/logger';
+import type { SharedState } from '#shared-state/shared-state';
 import { projectBatch, type Projected } from './projected.js';
 import type { DocumentWrite, ViewStore } from '#read-store/read-store';
-import { forgetOtherHistory } from './store-rewind.js';
+import { resetAfterRewind } from './store-rewind.js';
 import { createRebuilder, type LiveView } from './rebuild/rebuild.js';
-import { createMutex } from '#concurrency/mutex';
 
 export interface ProjectionOptions<Document extends object = JsonObject> extends Projected<Document> {
   readonly eventStore: EventStore;
   readonly readStore: ViewStore;
+  /** Holds the requests to rebuild the view. */
+  readonly sharedState: SharedState;
   readonly leases: Leases;
   readonly logger: Logger;
-  /** How often requests to rebuild it are looked for; every two seconds where it is not said. */
+  /** How often requests to rebuild it are looked for; every two seconds by default. */
   readonly lookEveryMs?: number;
-  /** Called after each write, with what was written. */
+  /** Called after each write with the documents written. */
   saved?(writes: readonly DocumentWrite<Document>[]): void;
 }
 
@@ -47,7 +50,7 @@ export function startProjection<Document extends object>(options: ProjectionOpti
     name: `view-${view.name}`,
     async after(signal) {
       const look = () => mutex.run(async () => (lastEvent = seen = await readStore.checkpoint(view)));
-      await forgetOtherHistory(options, view);
+      await resetAfterRewind(options, view);
       const known = await look();
       if (known !== null) return known;
       await rebuilder.begin(signal);
@@ -55,7 +58,7 @@ export function startProjection<Document extends object>(options: ProjectionOpti
     },
     handle: ({ events, position }) =>
       mutex.run(async () => {
-        // A view that was built beside and took the place of this one may have seen more.
+        // A rebuilt view that replaced this one may have seen more.
         if (seen !== null && position <= seen) return;
         const from = seen ?? -Infinity;
         const unseen = events.filter((event) => event.position > from);

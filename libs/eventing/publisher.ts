@@ -2,7 +2,7 @@
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { startFollower } from './follower.js';
 import type { LeasedWork, Leases } from '#leases/leases';
-import { forgetOtherHistory } from './store-rewind.js';
+import { resetAfterRewind } from './store-rewind.js';
 import type { SeenEvent, ViewDefinition, ViewStore } from '#read-store/read-store';
 import type { Logger } from '#runtime/logger';
 import type { Bus, BusMessage } from '#bus/bus';
@@ -108,7 +108,7 @@ export function startPublisher(options: PublisherOptions): LeasedWork {
     ...options,
     name: `publisher-${name}`,
     async after() {
-      await forgetOtherHistory(options, checkpoint);
+      await resetAfterRewind(options, checkpoint);
       const known = await readStore.checkpoint(checkpoint);
       publishSinceMs = known === null ? Date.now() - republishWindowMs : -Infinity;
       return known;

@@ -7,6 +7,7 @@ import { createSoleLeases } from '#leases/sole';
 import type { ViewStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
+import { createDocumentState } from '#shared-state/document-state';
 import { runService, type ServicePorts } from './run-service.js';
 import type { Service } from './service.js';
 
@@ -21,7 +22,14 @@ beforeEach(() => {
   bus = createSqliteBus(':memory:', silentLogger);
   eventStore = createSqliteEventStore(':memory:');
   readStore = createSqliteReadStore(':memory:');
-  ports = { bus, eventStore, readStore, leases: createSoleLeases(), logger: silentLogger };
+  ports = {
+    bus,
+    eventStore,
+    readStore,
+    sharedState: createDocumentState(readStore),
+    leases: createSoleLeases(),
+    logger: silentLogger,
+  };
   seen = [];
 });
 afterEach(async () => {

@@ -8,12 +8,14 @@ import { startSweep } from '#leases/sweep';
 import { startProjection } from './projection.js';
 import { READ_STORE, type ViewStore } from '#read-store/read-store';
 import { LOGGER, type Logger } from '#runtime/logger';
+import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
 import { SERVICE, type BackgroundWork, type Service } from './service.js';
 
 export interface ServicePorts {
   readonly bus: Bus;
   readonly eventStore: EventStore;
   readonly readStore: ViewStore;
+  readonly sharedState: SharedState;
   readonly leases: Leases;
   readonly logger: Logger;
 }
@@ -71,11 +73,12 @@ export class ServiceRunner implements OnApplicationBootstrap, BeforeApplicationS
     @Inject(BUS) bus: Bus,
     @Inject(EVENT_STORE) eventStore: EventStore,
     @Inject(READ_STORE) readStore: ViewStore,
+    @Inject(SHARED_STATE) sharedState: SharedState,
     @Inject(LEASES) leases: Leases,
     @Inject(LOGGER) logger: Logger,
   ) {
     this.#service = service;
-    this.#ports = { bus, eventStore, readStore, leases, logger };
+    this.#ports = { bus, eventStore, readStore, sharedState, leases, logger };
   }
 
   async onApplicationBootstrap(): Promise<void> {

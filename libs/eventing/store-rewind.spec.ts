@@ -11,7 +11,8 @@ import { createSoleLeases } from '#leases/sole';
 import type { Json, JsonObject } from '#runtime/json';
 import { silentLogger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';
-import { forgetOtherHistory, otherHistoryOf } from './store-rewind.js';
+import { createDocumentState } from '#shared-state/document-state';
+import { resetAfterRewind, detectStoreRewind } from './store-rewind.js';
 import { startProjection } from './projection.js';
 import type { ViewDefinition, ViewStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
@@ -59,6 +60,7 @@ describe('an event store that was put back from an older copy', () => {
   const keep = async (): Promise<void> => {
     const work = startProjection({
       ...parts(),
+      sharedState: createDocumentState(readStore),
       view,
       prefixes: ['a-'],
       leases: createSoleLeases(),
@@ -68,7 +70,7 @@ describe('an event store that was put back from an older copy', () => {
     working.push(work);
     const end = (await eventStore.lastPosition()) ?? 0;
     await found(
-      async () => (await otherHistoryOf(parts(), view)) === null && ((await readStore.checkpoint(view)) ?? 0) >= end,
+      async () => (await detectStoreRewind(parts(), view)) === null && ((await readStore.checkpoint(view)) ?? 0) >= end,
     );
     await work.stop();
   };
@@ -97,12 +99,12 @@ describe('an event store that was put back from an older copy', () => {
     await append('a-1', 'one');
     await append('b-1', 'no matter');
     await keep();
-    expect(await otherHistoryOf(parts(), view)).toBeNull();
+    expect(await detectStoreRewind(parts(), view)).toBeNull();
     await append('a-1', 'two');
-    expect(await otherHistoryOf(parts(), view)).toBeNull();
+    expect(await detectStoreRewind(parts(), view)).toBeNull();
     await keepCopy();
     await putBack();
-    expect(await otherHistoryOf(parts(), view)).toBeNull();
+    expect(await detectStoreRewind(parts(), view)).toBeNull();
   });
 
   it('shows where the view is beyond its end, and the view comes anew', async () => {
@@ -112,7 +114,7 @@ describe('an event store that was put back from an older copy', () => {
     await append('a-2', 'lost too');
     await keep();
     await putBack();
-    expect(await otherHistoryOf(parts(), view)).toBe('it has seen position 3, the last is 1');
+    expect(await detectStoreRewind(parts(), view)).toBe('it has seen position 3, the last is 1');
     await keep();
     await expectRight();
   });
@@ -124,7 +126,7 @@ describe('an event store that was put back from an older copy', () => {
     await keep();
     await putBack();
     for (const note of ['another', 'and more', 'and more']) await append('a-1', note);
-    expect(await otherHistoryOf(parts(), view)).toMatch(/^a-1@1 is \S+, and was \S+$/);
+    expect(await detectStoreRewind(parts(), view)).toMatch(/^a-1@1 is \S+, and was \S+$/);
     await keep();
     await expectRight();
   });
@@ -136,7 +138,7 @@ describe('an event store that was put back from an older copy', () => {
     await keep();
     await putBack();
     for (const note of ['another', 'and more']) await append('a-1', note);
-    expect(await otherHistoryOf(parts(), view)).toBe('a-9@0 is not there any more');
+    expect(await detectStoreRewind(parts(), view)).toBe('a-9@0 is not there any more');
     await keep();
     await expectRight();
   });
@@ -146,7 +148,7 @@ describe('an event store that was put back from an older copy', () => {
     await append('a-1', 'lost');
     await keep();
     await putBack();
-    await forgetOtherHistory(parts(), view);
+    await resetAfterRewind(parts(), view);
     expect(await readStore.seen(view)).toBeNull();
     await append('a-1', 'first');
     await keep();
@@ -162,7 +164,7 @@ describe('an event store that was put back from an older copy', () => {
     database.close();
     readStore = createSqliteReadStore(file('views.db'));
     expect(await readStore.seen(view)).toEqual({ position: 1, event: null });
-    expect(await otherHistoryOf(parts(), view)).toBeNull();
+    expect(await detectStoreRewind(parts(), view)).toBeNull();
     await append('a-1', 'two');
     await keep();
     expect(await readStore.seen(view)).toMatchObject({ position: 2, event: { stream: 'a-1', revision: 1 } });

@@ -1,25 +1,25 @@
 /**
- * An event store that was put back from an older copy has other events than what was made of them has seen. What has seen
- * such events is forgotten, and comes anew from those that there are.
+ * A rewind of the event store: restored from an older copy, it lacks events that views were built from. Such a view is reset
+ * and built again from the events that exist.
  */
 import type { EventStore } from '#event-store/event-store';
 import type { Logger } from '#runtime/logger';
 import type { AnyView, ViewStore } from '#read-store/read-store';
 
-export interface HistoryParts {
+export interface RewindDeps {
   readonly eventStore: EventStore;
   readonly readStore: ViewStore;
   readonly logger: Logger;
 }
 
-/** What shows that the view has seen other events than there are; null: nothing does. */
-export async function otherHistoryOf(
-  { eventStore, readStore }: Omit<HistoryParts, 'logger'>,
+/** Why the view must have seen events that the store no longer holds; null where nothing indicates it. */
+export async function detectStoreRewind(
+  { eventStore, readStore }: Omit<RewindDeps, 'logger'>,
   view: AnyView,
 ): Promise<string | null> {
   const seen = await readStore.seen(view);
   if (seen === null) return null;
-  // Asked for behind the checkpoint: whoever keeps the view meanwhile may go on.
+  // Read after the checkpoint: the view's projection may advance between the two.
   const end = await eventStore.lastPosition();
   if (end === null || seen.position > end) return `it has seen position ${seen.position}, the last is ${end ?? 'none'}`;
   const { event } = seen;
@@ -31,13 +31,13 @@ export async function otherHistoryOf(
   return `${event.stream}@${event.revision} is not there any more`;
 }
 
-/** Drops the view where it has seen other events than there are. */
-export async function forgetOtherHistory(parts: HistoryParts, view: AnyView): Promise<void> {
-  const why = await otherHistoryOf(parts, view);
+/** Resets the view where it has seen events that the store no longer holds. */
+export async function resetAfterRewind(deps: RewindDeps, view: AnyView): Promise<void> {
+  const why = await detectStoreRewind(deps, view);
   if (why === null) return;
-  parts.logger.warn(
+  deps.logger.warn(
     { view: view.name, why },
     'the event store is an older copy than what was made of it: what it does not hold is forgotten',
   );
-  await parts.readStore.reset(view);
+  await deps.readStore.reset(view);
 }

@@ -2,8 +2,8 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import { LEASES, type Leases } from '#leases/leases';
-import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
+import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
 import { VAULT, type Vault } from '#vault/vault';
 import { AnswerInterceptor, IDEMPOTENCY_RECORDS } from './answer.interceptor.js';
 import { ErrorFilter } from './error-filter.js';
@@ -21,14 +21,14 @@ import { RouteTable } from './route-table.js';
     Pruner,
     {
       provide: QUOTA,
-      useFactory: (readStore: ReadStore, clock: Clock) => createQuota(readStore, clock),
-      inject: [READ_STORE, CLOCK],
+      useFactory: (sharedState: SharedState, clock: Clock) => createQuota(sharedState, clock),
+      inject: [SHARED_STATE, CLOCK],
     },
     {
       provide: IDEMPOTENCY_RECORDS,
-      useFactory: (readStore: ReadStore, vault: Vault, clock: Clock, leases: Leases) =>
-        createIdempotencyRecords(readStore, vault, clock, leases),
-      inject: [READ_STORE, VAULT, CLOCK, LEASES],
+      useFactory: (sharedState: SharedState, vault: Vault, clock: Clock, leases: Leases) =>
+        createIdempotencyRecords(sharedState, vault, clock, leases),
+      inject: [SHARED_STATE, VAULT, CLOCK, LEASES],
     },
     { provide: APP_GUARD, useClass: RouteGuard },
     { provide: APP_INTERCEPTOR, useClass: AnswerInterceptor },

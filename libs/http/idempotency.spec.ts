@@ -1,27 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { createSqliteEventStore } from '#event-store/sqlite';
-import { pruneExpired } from '#read-store/counted';
-import type { ReadStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { found } from '#runtime/probe.kit';
+import { createDocumentState } from '#shared-state/document-state';
+import type { SharedState } from '#shared-state/shared-state';
 import { createEventVault } from '#vault/event-vault';
-import { createIdempotencyRecords, idempotencyView, type StoredAnswer } from './idempotency.js';
+import { createIdempotencyRecords, idempotencyCollection, type StoredAnswer } from './idempotency.js';
 
 const dayMs = 24 * 3_600_000;
 const eventStore = createSqliteEventStore(':memory:');
 const readStore = createSqliteReadStore(':memory:');
+const sharedState = createDocumentState(readStore);
 const time = { ms: 1_000 };
 const vault = createEventVault(eventStore, Buffer.alloc(32, 1));
 const clock = { now: () => time.ms };
 const everybodyLives = () => true;
 
 /** A process of its own, in whose eyes `isLiving` says who else is there. */
-const processOf = (store: ReadStore = readStore, isLiving: (memberId: string) => boolean = everybodyLives) =>
+const processOf = (store: SharedState = sharedState, isLiving: (memberId: string) => boolean = everybodyLives) =>
   createIdempotencyRecords(store, vault, clock, { memberId: randomUUID(), isLiving });
 
 /** The store as one sees it to whom something happens right after the first look. */
-const happensAfterFirstLook = (happen: () => Promise<unknown>): ReadStore => {
+const happensAfterFirstLook = (happen: () => Promise<unknown>): SharedState => {
   let looked = false;
   const after = async <T>(found: T): Promise<T> => {
     if (!looked) {
@@ -31,12 +32,8 @@ const happensAfterFirstLook = (happen: () => Promise<unknown>): ReadStore => {
     return found;
   };
   return {
-    save: (view, writes, checkpoint, position) => readStore.save(view, writes, checkpoint, position),
-    get: async (view, id) => after(await readStore.get(view, id)),
-    load: async (view, ids) => after(await readStore.load(view, ids)),
-    page: (view, query) => readStore.page(view, query),
-    checkpoint: (view) => readStore.checkpoint(view),
-    close: () => readStore.close(),
+    ...sharedState,
+    load: async (collection, keys) => after(await sharedState.load(collection, keys)),
   };
 };
 
@@ -92,7 +89,7 @@ describe('idempotency records', () => {
     });
     await found(async () => starts.length === 1);
     time.ms += 60_000;
-    const over = await processOf(readStore, () => false).once(asked('gone'), async ({ startedAtMs }) => {
+    const over = await processOf(sharedState, () => false).once(asked('gone'), async ({ startedAtMs }) => {
       starts.push(startedAtMs);
       return answer;
     });
@@ -109,14 +106,14 @@ describe('idempotency records', () => {
   it('are given back once the store takes it, where that is away as well', async () => {
     let refusals = 2;
     let isOver = false;
-    const store: ReadStore = {
-      ...readStore,
-      async save(view, writes, checkpoint, position) {
+    const store: SharedState = {
+      ...sharedState,
+      async save(collection, writes) {
         if (isOver && refusals > 0) {
           refusals -= 1;
           throw new Error('away');
         }
-        return readStore.save(view, writes, checkpoint, position);
+        return sharedState.save(collection, writes);
       },
     };
     const cut = processOf(store).once(asked('both away'), () => {
@@ -130,7 +127,7 @@ describe('idempotency records', () => {
 
   it('are given back by a worker whose answer cannot be sealed', async () => {
     const sealed = { ...vault, seal: () => Promise.reject(new Error('no key')) };
-    const worker = createIdempotencyRecords(readStore, sealed, clock, {
+    const worker = createIdempotencyRecords(sharedState, sealed, clock, {
       memberId: randomUUID(),
       isLiving: everybodyLives,
     });
@@ -151,7 +148,7 @@ describe('idempotency records', () => {
     let working = 0;
     const answers = await Promise.all(
       ['left', 'right'].map((body) =>
-        processOf(readStore, () => false).once(asked('both'), async () => {
+        processOf(sharedState, () => false).once(asked('both'), async () => {
           working += 1;
           if (working === 2) bothWork.resolve();
           await bothWork.promise;
@@ -168,10 +165,9 @@ describe('idempotency records', () => {
     time.ms += dayMs;
     const other = { ...asked('d'), content: 'POST /x {"other":1}' };
     expect((await processOf().once(other, async () => answer)).replayed).toBe(false);
-    await pruneExpired(readStore, idempotencyView, time.ms);
-    const options = { where: [], sort: [], limit: 100, offset: 0, count: true };
-    const { documents, total } = await readStore.page(idempotencyView, options);
-    expect(total).toBe(1);
-    expect(JSON.stringify(documents)).not.toContain('canary');
+    await sharedState.removeExpired(idempotencyCollection, time.ms);
+    const records = await sharedState.list(idempotencyCollection, 100);
+    expect(records).toHaveLength(1);
+    expect(JSON.stringify(records)).not.toContain('canary');
   });
 });

@@ -7,10 +7,10 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { sleep } from '#concurrency/sleep';
 import type { Leases } from '#leases/leases';
-import type { ReadStore, ViewDefinition } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
 import { reject } from '#runtime/errors';
 import type { Json } from '#runtime/json';
+import type { SharedState, StateCollection } from '#shared-state/shared-state';
 import type { Vault } from '#vault/vault';
 import type { IdempotentAttempt } from './route.js';
 
@@ -21,9 +21,9 @@ interface IdempotencyRecord {
   readonly requestHash: string;
   readonly startedAtMs: number;
   readonly expiresAtMs: number;
-  /** The process that works on it; null where it gave up, and whoever comes next may begin. */
+  /** The process that works on it; null where it gave up, and the next request may begin. */
   readonly worker: string | null;
-  /** The revision at which the worker took the key; what it writes then, once, is behind that by one. */
+  /** The version at which the worker took the key; its one write after that has the version that follows. */
   readonly sequence: number;
   /** null: being worked on, or cut off by a crash. The body is sealed. */
   readonly answer: {
@@ -33,11 +33,9 @@ interface IdempotencyRecord {
   } | null;
 }
 
-/** Not derived from events: a rebuild of the views leaves it alone. */
-export const idempotencyView: ViewDefinition<IdempotencyRecord> = {
+export const idempotencyCollection: StateCollection<IdempotencyRecord> = {
   name: 'idempotency',
-  fields: ['expiresAtMs'],
-  indexes: [['expiresAtMs']],
+  indexedBy: 'expiresAtMs',
 };
 
 /** An answer as it went out, to be sent again as it was. */
@@ -80,29 +78,29 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 const sealedPaths = ['body'];
 const sealScope = 'idempotency';
 
-/** Longer than any request takes; then a worker that lives has lost its answer. */
+/** Longer than any request takes: after this a living worker has lost its answer. */
 const patienceMs = 90_000;
 const lookAgainMs = 25;
-/** Between two tries to give a key back. */
+/** Between two attempts to release a key. */
 const firstWaitMs = 100;
 const longestWaitMs = 2_000;
 
 export function createIdempotencyRecords(
-  readStore: ReadStore,
+  sharedState: SharedState,
   vault: Vault,
   clock: Clock,
   { memberId, isLiving }: Pick<Leases, 'memberId' | 'isLiving'>,
 ): IdempotencyRecords {
-  /** What this process is doing right now; a repeat that comes meanwhile waits for it. */
+  /** Keys this process works on; a concurrent repeat waits. */
   const running = new Map<string, Promise<void>>();
 
-  /** Who looked first and then again before writing could take a record for dropped that another just made: one look it is. */
-  const look = async (id: string): Promise<{ readonly live: IdempotencyRecord | null; readonly revision: number }> => {
-    const found = (await readStore.load(idempotencyView, [id])).get(id);
-    const document = found?.document ?? null;
-    const live = document !== null && document.expiresAtMs > clock.now() ? document : null;
-    // A store may remember the revision of a record that was dropped, and take nothing that does not lie behind it.
-    return { live, revision: found?.revision ?? -1 };
+  /** One load for value and version: between two loads another process could create the record, which would look removed. */
+  const look = async (id: string): Promise<{ readonly live: IdempotencyRecord | null; readonly version: number }> => {
+    const found = (await sharedState.load(idempotencyCollection, [id])).get(id);
+    const record = found?.value ?? null;
+    const live = record !== null && record.expiresAtMs > clock.now() ? record : null;
+    // A store may remember the version of a removed record, and accepts only later ones.
+    return { live, version: found?.version ?? -1 };
   };
 
   const sameRequest = (known: IdempotencyRecord, requestHash: string): IdempotencyRecord => {
@@ -110,11 +108,11 @@ export function createIdempotencyRecords(
     throw reject('idempotency_conflict', 'This Idempotency-Key was used for another request in the last 24 hours.');
   };
 
-  /** The record once it has an answer, or is this process's to work on. */
+  /** The record once it has an answer, or once this process holds the key. */
   const takenUp = async (id: string, requestHash: string): Promise<IdempotencyRecord> => {
     const giveUpMs = performance.now() + patienceMs;
     for (;;) {
-      const { live, revision } = await look(id);
+      const { live, version } = await look(id);
       const known = live === null ? null : sameRequest(live, requestHash);
       if (known !== null && known.answer !== null) return known;
       const { worker = null, startedAtMs = clock.now() } = known ?? {};
@@ -124,10 +122,10 @@ export function createIdempotencyRecords(
         continue;
       }
       const times = { startedAtMs, expiresAtMs: startedAtMs + keptMs };
-      const mine = { id, requestHash, ...times, worker: memberId, sequence: revision + 2, answer: null };
-      await readStore.save(idempotencyView, [{ id, revision: mine.sequence, document: mine }], null);
+      const mine = { id, requestHash, ...times, worker: memberId, sequence: version + 2, answer: null };
+      await sharedState.save(idempotencyCollection, [{ key: id, version: mine.sequence, value: mine }]);
       const { live: stored } = await look(id);
-      // Of two at once the first write stays, and the other one waits for its answer.
+      // Of two concurrent writes the first stays; the other process waits for its answer.
       if (stored?.worker === memberId && stored.sequence === mine.sequence) return mine;
     }
   };
@@ -139,13 +137,13 @@ export function createIdempotencyRecords(
     return typeof opened['body'] === 'string' ? { status, headers, body: opened['body'] } : null;
   };
 
-  /** What the worker of the key writes, once: it changes nothing where an answer stands there, or another took the key. */
+  /** The worker's one write: it changes nothing where an answer is stored, or another process took the key. */
   const settle = (known: IdempotencyRecord, settled: Pick<IdempotencyRecord, 'worker' | 'answer'>): Promise<void> => {
-    const write = { id: known.id, revision: known.sequence + 1, document: { ...known, ...settled } };
-    return readStore.save(idempotencyView, [write], null);
+    const value = { ...known, ...settled };
+    return sharedState.save(idempotencyCollection, [{ key: known.id, version: known.sequence + 1, value }]);
   };
 
-  /** Whatever hindered the worker, others may begin. Until the store takes that they wait for a process that lives and does nothing. */
+  /** Releases the key after a failure. Until the store accepts that, other processes wait for this one, which is alive and idle. */
   const giveBack = async (known: IdempotencyRecord): Promise<void> => {
     const giveUpMs = performance.now() + patienceMs;
     for (let waitMs = firstWaitMs; performance.now() < giveUpMs; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
@@ -174,7 +172,7 @@ export function createIdempotencyRecords(
           const { body } = await vault.seal(organizationId, sealScope, { body: answer.body }, sealedPaths);
           const { status, headers } = answer;
           await settle(known, { worker: memberId, answer: { status, headers, body: body ?? '' } });
-          // A worker that was taken for dead gives the answer of the one that took over.
+          // A worker that was presumed dead answers as the process that took over did.
           const { live } = await look(id);
           const kept = live === null ? null : await replay(organizationId, live);
           if (kept !== null && !isDeepStrictEqual(kept, answer)) return { answer: kept, replayed: true };

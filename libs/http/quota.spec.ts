@@ -1,21 +1,23 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { pruneExpired } from '#read-store/counted';
-import type { ReadStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
-import { createQuota, quotaHeaders, quotaView } from './quota.js';
+import { createDocumentState } from '#shared-state/document-state';
+import type { SharedState } from '#shared-state/shared-state';
+import { createQuota, quotaHeaders, quotaCollection } from './quota.js';
 
 const budget = { limit: 3, windowMs: 1_000 };
 
 describe('a budget', () => {
-  let readStore: ReadStore;
+  let readStore: ReturnType<typeof createSqliteReadStore>;
+  let sharedState: SharedState;
   beforeEach(() => {
     readStore = createSqliteReadStore(':memory:');
+    sharedState = createDocumentState(readStore);
   });
   afterEach(() => readStore.close());
 
   it('lasts for a window that begins with the first request, refusals cost nothing', async () => {
     const time = { ms: 500 };
-    const quota = createQuota(readStore, { now: () => time.ms });
+    const quota = createQuota(sharedState, { now: () => time.ms });
     const taken = [];
     for (let i = 0; i < 5; i += 1) taken.push(await quota.take('a', budget));
     expect(taken.map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
@@ -33,20 +35,20 @@ describe('a budget', () => {
   });
 
   it('is each subject’s own', async () => {
-    const quota = createQuota(readStore, { now: () => 0 });
+    const quota = createQuota(sharedState, { now: () => 0 });
     for (let i = 0; i < 3; i += 1) await quota.take('a', budget);
     expect((await quota.take('b', budget)).remaining).toBe(2);
   });
 
   it('keeps what was used when the plan changes', async () => {
-    const quota = createQuota(readStore, { now: () => 0 });
+    const quota = createQuota(sharedState, { now: () => 0 });
     for (let i = 0; i < 3; i += 1) await quota.take('a', budget);
     expect(await quota.take('a', { ...budget, limit: 10 })).toMatchObject({ allowed: true, remaining: 6 });
     expect(await quota.take('a', { ...budget, limit: 2 })).toMatchObject({ allowed: false, remaining: 0 });
   });
 
   it('is shared by gateways, exceeded by none of them, however many ask at once', async () => {
-    const gateways = [1, 2, 3].map(() => createQuota(readStore, { now: () => 0 }));
+    const gateways = [1, 2, 3].map(() => createQuota(sharedState, { now: () => 0 }));
     const large = { limit: 100, windowMs: 1_000 };
     const asked = Array.from({ length: 90 }, () => gateways.map((gateway) => gateway.take('a', large))).flat();
     const allowed = (await Promise.all(asked)).filter((state) => state.allowed);
@@ -56,19 +58,19 @@ describe('a budget', () => {
 
   it('is used to the last one by a gateway that is alone, and outlives it', async () => {
     const large = { limit: 100, windowMs: 1_000 };
-    const first = createQuota(readStore, { now: () => 0 });
+    const first = createQuota(sharedState, { now: () => 0 });
     const taken = [];
     for (let i = 0; i < 101; i += 1) taken.push((await first.take('a', large)).allowed);
     expect(taken).toEqual([...Array.from({ length: 100 }, () => true), false]);
-    expect((await createQuota(readStore, { now: () => 0 }).take('a', large)).allowed).toBe(false);
+    expect((await createQuota(sharedState, { now: () => 0 }).take('a', large)).allowed).toBe(false);
   });
 
   it('leaves nothing behind once its window is over', async () => {
-    await createQuota(readStore, { now: () => 0 }).take('a', budget);
-    await pruneExpired(readStore, quotaView, 999);
-    expect(await readStore.get(quotaView, 'a')).not.toBeNull();
-    await pruneExpired(readStore, quotaView, 1_000);
-    expect(await readStore.get(quotaView, 'a')).toBeNull();
+    await createQuota(sharedState, { now: () => 0 }).take('a', budget);
+    await sharedState.removeExpired(quotaCollection, 999);
+    expect(await sharedState.list(quotaCollection, 10)).toHaveLength(1);
+    await sharedState.removeExpired(quotaCollection, 1_000);
+    expect(await sharedState.list(quotaCollection, 10)).toEqual([]);
   });
 
   it('is told in both forms of headers', () => {

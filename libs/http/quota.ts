@@ -1,7 +1,7 @@
 /** Request budgets: so many in a fixed window that begins with the first request, counted over all gateways together. */
-import { changeShared, type Shared } from '#read-store/counted';
-import type { ReadStore, ViewDefinition } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
+import { compareAndSet, type Contended } from '#shared-state/compare-and-set';
+import type { SharedState, StateCollection } from '#shared-state/shared-state';
 
 export interface Budget {
   readonly limit: number;
@@ -24,20 +24,15 @@ export interface Quota {
 
 export const QUOTA = Symbol('Quota');
 
-interface Window extends Shared {
+interface Window extends Contended {
   readonly startedAtMs: number;
-  /** What gateways have taken, used or still in hand. */
+  /** What gateways have reserved, spent or not. */
   readonly used: number;
 }
 
-/** Not derived from events: a rebuild of the views leaves it alone. */
-export const quotaView: ViewDefinition<Window> = {
-  name: 'quota',
-  fields: ['expiresAtMs'],
-  indexes: [['expiresAtMs']],
-};
+export const quotaCollection: StateCollection<Window> = { name: 'quota', indexedBy: 'expiresAtMs' };
 
-/** What this process has taken of a window and not used yet. */
+/** What this process has reserved of a window; `left` is not spent yet. */
 interface Reserve {
   readonly startedAtMs: number;
   readonly endsAtMs: number;
@@ -45,16 +40,16 @@ interface Reserve {
   left: number;
 }
 
-/** So many subjects are remembered at most: a flood from made-up addresses must not fill the memory. */
+/** A flood from made-up addresses must not fill the memory. */
 const maxSubjects = 100_000;
 /** A gateway takes this part of what remains at once: few writes while there is plenty, exact where it runs out. */
 const partTaken = 1 / 32;
 
 /**
  * One gateway's view of the shared counts. With several gateways a budget is never exceeded; the last few per cent of it
- * may be refused by one while another still has them in hand.
+ * may be refused by one while another holds them in reserve.
  */
-export function createQuota(readStore: ReadStore, clock: Clock): Quota {
+export function createQuota(sharedState: SharedState, clock: Clock): Quota {
   const reserves = new Map<string, Reserve>();
   const reserving = new Map<string, Promise<Reserve>>();
 
@@ -69,7 +64,7 @@ export function createQuota(readStore: ReadStore, clock: Clock): Quota {
   const reserve = async (subject: string, { limit, windowMs }: Budget): Promise<Reserve> => {
     let taken = 0;
     let current: Window | null = null;
-    const changed = await changeShared(readStore, quotaView, subject, (stored) => {
+    const changed = await compareAndSet(sharedState, quotaCollection, subject, (stored) => {
       const nowMs = clock.now();
       current = stored !== null && stored.startedAtMs + windowMs > nowMs ? stored : null;
       const used = current?.used ?? 0;
@@ -94,7 +89,7 @@ export function createQuota(readStore: ReadStore, clock: Clock): Quota {
     return started;
   };
 
-  /** What is in hand, or known to be used up; else more is taken. */
+  /** The reserve, where something is left or the budget is known to be used up; else a new reservation. */
   const current = async (subject: string, budget: Budget): Promise<Reserve> => {
     const known = reserves.get(subject);
     const isOpen = known !== undefined && known.startedAtMs + budget.windowMs > clock.now();
@@ -119,7 +114,7 @@ export function createQuota(readStore: ReadStore, clock: Clock): Quota {
   };
 }
 
-/** The headers that tell a client of its budget: the widespread three and the IETF pair. */
+/** The headers that show a client its budget: the widespread three and the IETF pair. */
 export function quotaHeaders(state: QuotaState, windowMs: number, nowMs: number): Record<string, string> {
   const resetSeconds = Math.max(0, Math.ceil((state.resetAtMs - nowMs) / 1_000));
   return {

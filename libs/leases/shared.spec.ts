@@ -1,23 +1,26 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { ReadStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
-import { createLeaseRounds, defaultLeaseTimes, leasesView, ownerOf, type LeaseRounds } from './shared.js';
+import { createDocumentState } from '#shared-state/document-state';
+import type { SharedState } from '#shared-state/shared-state';
+import { createLeaseRounds, defaultLeaseTimes, leasesCollection, ownerOf, type LeaseRounds } from './shared.js';
 import { shardCount, shardOf } from './leases.js';
 
 const { deadAfterMs, lapseMs } = defaultLeaseTimes;
 
 describe('leases that processes share', () => {
-  let readStore: ReadStore;
+  let readStore: ReturnType<typeof createSqliteReadStore>;
+  let sharedState: SharedState;
   let nowMs: number;
   beforeEach(() => {
     readStore = createSqliteReadStore(':memory:');
+    sharedState = createDocumentState(readStore);
     nowMs = 1_000_000;
   });
   afterEach(() => readStore.close());
 
-  const member = (memberId: string, store: ReadStore = readStore): LeaseRounds =>
-    createLeaseRounds({ readStore: store, memberId, logger: silentLogger, monotonicMs: () => nowMs });
+  const member = (memberId: string, store: SharedState = sharedState): LeaseRounds =>
+    createLeaseRounds({ sharedState: store, memberId, logger: silentLogger, monotonicMs: () => nowMs });
 
   /** Work that says where it runs. */
   const work = (rounds: LeaseRounds, who: string, name: string, running: Set<string>) =>
@@ -152,11 +155,11 @@ describe('leases that processes share', () => {
 
   describe('reads who owns what', () => {
     let reads: number;
-    const counting = (): ReadStore => ({
-      ...readStore,
-      page(view, query) {
-        if (view.name === leasesView.name) reads += 1;
-        return readStore.page(view, query);
+    const counting = (): SharedState => ({
+      ...sharedState,
+      list(collection, limit) {
+        if (collection.name === leasesCollection.name) reads += 1;
+        return sharedState.list(collection, limit);
       },
     });
     /** Two that share all shards and have nothing to tell one another any more. */
@@ -207,9 +210,13 @@ describe('leases that processes share', () => {
       const { a, b, shards } = await settled();
       const [shard = -1] = shards.held();
       const name = `slots/${shard}`;
-      await readStore.save(leasesView, [{ id: name, revision: 9, document: { name, owner: 'm9', fence: 9 } }], null);
+      await sharedState.save(leasesCollection, [{ key: name, version: 9, value: { name, owner: 'm9', fence: 9 } }]);
       let rounds = 0;
-      for (; rounds < 9 && (await readStore.get(leasesView, name))?.owner !== 'm1'; rounds += 1) {
+      for (
+        ;
+        rounds < 9 && (await sharedState.load(leasesCollection, [name])).get(name)?.value?.owner !== 'm1';
+        rounds += 1
+      ) {
         for (const one of [b, a]) await one.round();
       }
       expect(rounds * defaultLeaseTimes.beatMs).toBeLessThan(deadAfterMs);
@@ -218,10 +225,9 @@ describe('leases that processes share', () => {
 
   it('rejects a round that cannot reach the store, and goes on with the next', async () => {
     let isDown = true;
-    const flaky: ReadStore = {
-      ...readStore,
-      save: (view, writes, checkpoint) =>
-        isDown ? Promise.reject(new Error('down')) : readStore.save(view, writes, checkpoint),
+    const flaky: SharedState = {
+      ...sharedState,
+      save: (collection, writes) => (isDown ? Promise.reject(new Error('down')) : sharedState.save(collection, writes)),
     };
     const a = member('m1', flaky);
     const shards = a.shards('slots');

@@ -1,4 +1,4 @@
-/** Read your own writes: waits until a view has seen a position. One look at the checkpoint serves everybody who waits. */
+/** Read your own writes: waits until a view has seen a position. One read of the checkpoint serves all waiting calls. */
 import type { AnyView, ReadStore } from './read-store.js';
 
 export interface PositionWaiter {
@@ -12,7 +12,7 @@ interface Waiting {
   readonly resolve: (reached: boolean) => void;
 }
 
-/** Looks again after these waits: a view in the same process is there at once, one behind a network soon. */
+/** Upper bound of the pause between two reads: a view in the same process is up to date at once, one across a network soon. */
 const slowestLookMs = 25;
 
 export function createPositionWaiter(readStore: ReadStore, view: AnyView): PositionWaiter {

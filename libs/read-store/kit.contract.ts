@@ -1,12 +1,12 @@
 /** What the read-store suites share: a view of things, three of them, and a way to ask. */
-import type { PageQuery, ReadStore, ViewDefinition, ViewKeeper } from './read-store.js';
+import type { PageQuery, ReadStore, ViewDefinition, ViewAdmin } from './read-store.js';
 
 export interface ReadStoreUnderTest {
-  readonly store: ReadStore & ViewKeeper;
+  readonly store: ReadStore & ViewAdmin;
   /** Another store on the same data, as in a second process; where there can be none, the same one again. */
-  second(): Promise<ReadStore & ViewKeeper>;
+  second(): Promise<ReadStore & ViewAdmin>;
   /** Closes it and opens another on the same data, as after a restart. */
-  reopen(): Promise<ReadStore & ViewKeeper>;
+  reopen(): Promise<ReadStore & ViewAdmin>;
   destroy(): Promise<void>;
 }
 

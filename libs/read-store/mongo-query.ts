@@ -1,6 +1,6 @@
 /** Filters, sorts and indexes of views in MongoDB's words. Pure. */
 import type { FieldFilter, PageQuery, ViewDefinition, AnyView } from './read-store.js';
-import { partOfName, searchedFor, searchedValues, type SearchedValue } from './searched-fields.js';
+import { partOfName, toIndexed, indexedValues, type IndexedValue } from './indexed-fields.js';
 
 type Plain = string | number | null;
 export type Condition =
@@ -20,8 +20,8 @@ const keyOf = (field: string): string => `f.${partOfName(field)}`;
 /** Documents that are there. Only they have it, so that removed ones and the view's own record are in no list's index range. */
 const live = { live: true } as const;
 
-export function toFields(view: ViewDefinition<never> | AnyView, document: object): Record<string, SearchedValue> {
-  const values = searchedValues(view, document);
+export function toFields(view: ViewDefinition<never> | AnyView, document: object): Record<string, IndexedValue> {
+  const values = indexedValues(view, document);
   return Object.fromEntries(view.fields.map((field, index) => [partOfName(field), values[index] ?? null]));
 }
 
@@ -54,13 +54,13 @@ function toCondition(filter: FieldFilter): readonly [string, Condition] {
     return ['$or', filter.fields.map((field) => ({ [keyOf(field)]: found }))];
   }
   const key = keyOf(filter.field);
-  if ('equals' in filter) return [key, searchedFor(filter.equals)];
-  if ('oneOf' in filter) return [key, { $in: filter.oneOf.map(searchedFor) }];
+  if ('equals' in filter) return [key, toIndexed(filter.equals)];
+  if ('oneOf' in filter) return [key, { $in: filter.oneOf.map(toIndexed) }];
   // MongoDB compares a list by what it holds.
-  if ('has' in filter) return [key, searchedFor(filter.has)];
+  if ('has' in filter) return [key, toIndexed(filter.has)];
   const bounds: Record<string, Plain> = {};
-  if (filter.from !== undefined) bounds['$gte'] = searchedFor(filter.from);
-  if (filter.to !== undefined) bounds['$lte'] = searchedFor(filter.to);
+  if (filter.from !== undefined) bounds['$gte'] = toIndexed(filter.from);
+  if (filter.to !== undefined) bounds['$lte'] = toIndexed(filter.to);
   return [key, bounds];
 }
 
@@ -112,7 +112,7 @@ export function toRanges({ where, sort, behind }: PageQuery): readonly Filter[] 
   const conditions = where.filter((filter) => !isOpen(filter)).map(toCondition);
   const keys = [...sort.map(({ field }) => keyOf(field)), '_id'];
   const descending = [...sort.map((one) => one.descending), sort.at(-1)?.descending ?? false];
-  const values = [...behind.values, behind.id].map(searchedFor);
+  const values = [...behind.values, behind.id].map(toIndexed);
   return keys.map((_, range) => {
     const differs = keys.length - 1 - range;
     const bounds = keys.slice(0, differs + 1).map((key, index): readonly [string, Condition] => {

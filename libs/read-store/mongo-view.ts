@@ -8,7 +8,7 @@ import { unavailable } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
 import { toIndexKeys } from './mongo-query.js';
 import type { AnyView, SeenEvent } from './read-store.js';
-import { partOfName, type SearchedValue } from './searched-fields.js';
+import { partOfName, type IndexedValue } from './indexed-fields.js';
 
 /** What lies in a view's collection: a document, a tombstone or the record. */
 export interface Stored {
@@ -19,7 +19,7 @@ export interface Stored {
   /** The document's JSON, to the byte. */
   readonly document?: string;
   /** The searched fields. */
-  readonly f?: Readonly<Record<string, SearchedValue>>;
+  readonly f?: Readonly<Record<string, IndexedValue>>;
   readonly removedAt?: Date;
   /** Of the record: which fields the documents' `f` holds. */
   readonly fields?: readonly string[];

@@ -9,26 +9,26 @@ import { deliveriesView } from '#contracts/delivery';
 import { executionsView } from '#contracts/run';
 import { schedulesView } from '#contracts/schedule';
 import { tasksView } from '#contracts/task';
-import { createIdempotencyRecords, idempotencyView } from '#http/idempotency';
+import { idempotencyCollection } from '#http/idempotency';
 import type { RecordedEvent } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
-import { leaseMembersView, leasesView } from '#leases/shared';
+import { leaseMembersCollection } from '#leases/members';
+import { leasesCollection } from '#leases/shared';
 import { createSoleLeases } from '#leases/sole';
 import { ConfigError } from '#runtime/config';
 import type { JsonObject } from '#runtime/json';
 import { silentLogger, type Logger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';
-import { createEventVault } from '#vault/event-vault';
+import { createDocumentState, toDefinition } from '#shared-state/document-state';
 import { startMongo, type RunningServer } from '../../test/servers/servers.ts';
 import { startProjection } from '#eventing/projection';
-import { rebuildOf, requestRebuild } from '#eventing/rebuild/rebuild';
+import { rebuildOf, requestRebuild } from '#eventing/rebuild/requests';
 import { createSqliteReadStore } from './sqlite.js';
-import { pruneExpired } from './counted.js';
 import { query, view } from './kit.contract.js';
 import { createMongoReadStore } from './mongo.js';
 import { toFilter, toRanges, toSort, type Filter } from './mongo-query.js';
 import { readStoreContract } from './read-store.contract.js';
-import type { AnyView, PageQuery, ReadStore, ViewKeeper } from './read-store.js';
+import type { AnyView, PageQuery, ReadStore, ViewAdmin } from './read-store.js';
 
 const url = process.env['READ_STORE_URL'];
 if (url === undefined) throw new Error('READ_STORE_URL must name a MongoDB (npm run servers -- up mongo)');
@@ -55,7 +55,7 @@ const dropInstallation = (installation: string): Promise<void> =>
 
 readStoreContract('MongoDB', async () => {
   const installation = freshInstallation();
-  const opened: (ReadStore & ViewKeeper)[] = [];
+  const opened: (ReadStore & ViewAdmin)[] = [];
   const open = async () => {
     const store = await openOn(installation);
     opened.push(store);
@@ -78,7 +78,7 @@ readStoreContract('MongoDB', async () => {
 
 describe('a MongoDB that several installations share', () => {
   let installation: string;
-  let store: ReadStore & ViewKeeper;
+  let store: ReadStore & ViewAdmin;
   const warnings: string[] = [];
   const logger: Logger = { ...silentLogger, warn: (_, message) => void warnings.push(message) };
   beforeEach(async () => {
@@ -126,21 +126,6 @@ describe('a MongoDB that several installations share', () => {
     ]);
     await store.save(view, [{ id: '1', revision: 7, document: { name: 'again' } }], 7);
     expect(await store.get(view, '1')).toEqual({ name: 'again' });
-  });
-
-  it('takes an idempotency key again that was dropped after its day', async () => {
-    const eventStore = createSqliteEventStore(':memory:');
-    const time = { ms: 1_000 };
-    const vault = createEventVault(eventStore, Buffer.alloc(32, 1));
-    const records = createIdempotencyRecords(store, vault, { now: () => time.ms }, createSoleLeases());
-    const asked = { organizationId: 'org_1', key: 'k', content: 'POST /x {}' };
-    const answer = { status: 201, headers: {}, body: '{}' };
-    await records.once(asked, async () => answer);
-    time.ms += 25 * 3_600_000;
-    await pruneExpired(store, idempotencyView, time.ms);
-    expect((await records.once(asked, async () => answer)).replayed).toBe(false);
-    expect((await records.once(asked, async () => answer)).replayed).toBe(true);
-    await eventStore.close();
   });
 
   it('forgets removed documents by an index that drops them after days', async () => {
@@ -218,7 +203,14 @@ describe('a MongoDB that several installations share', () => {
         type === 'end' ? null : { ...document, [`$${position % 5}`]: position, owner: 'x', name: `n${position % 3}` },
     };
     const works = [store, other, inSqlite].map((readStore) =>
-      startProjection({ ...projected, eventStore, readStore, leases: createSoleLeases(), logger: silentLogger }),
+      startProjection({
+        ...projected,
+        eventStore,
+        readStore,
+        sharedState: createDocumentState(readStore),
+        leases: createSoleLeases(),
+        logger: silentLogger,
+      }),
     );
     const revisions = new Map<string, number>();
     const metadata = { organizationId: 'o', actor: 'a', requestId: 'r', causationId: null, at: '' };
@@ -241,16 +233,16 @@ describe('a MongoDB that several installations share', () => {
     try {
       await append(120);
       await seenAll(store);
-      await requestRebuild(store, view.name, 'now');
+      await requestRebuild(createDocumentState(store), view.name, 'now');
       for (let round = 0; round < 20; round += 1) {
         await append(5);
         // A live view that goes on.
         await seenAll(other);
       }
-      await found(async () => (await rebuildOf(other, view.name))?.state === 'done');
+      await found(async () => (await rebuildOf(createDocumentState(other), view.name))?.state === 'done');
       await Promise.all([seenAll(store), seenAll(inSqlite)]);
       expect(await bytes(store)).toBe(await bytes(inSqlite));
-      const { build } = (await rebuildOf(store, view.name)) ?? {};
+      const { build } = (await rebuildOf(createDocumentState(store), view.name)) ?? {};
       expect((await store.page({ ...view, name: build ?? 'none' }, query())).total).toBe(0);
     } finally {
       await Promise.all(works.map((work) => work.stop()));
@@ -303,9 +295,14 @@ describe('a MongoDB that several installations share', () => {
       ['keys', keysView, [one('organizationId', 'o'), { field: 'revokedAt', equals: null }], newest('createdAt')],
       ['the member of an address', membersView, [one('emailHash', 'h')], []],
       ['whether there is an organisation', organizationsView, [], []],
-      ['old idempotency records', idempotencyView, [{ field: 'expiresAtMs', to: 1 }], oldest('expiresAtMs')],
-      ['leases', leasesView, [], []],
-      ['members of leases', leaseMembersView, [], []],
+      [
+        'old idempotency records',
+        toDefinition(idempotencyCollection),
+        [{ field: 'expiresAtMs', to: 1 }],
+        oldest('expiresAtMs'),
+      ],
+      ['leases', toDefinition(leasesCollection), [], []],
+      ['members of leases', toDefinition(leaseMembersCollection), [], []],
     ];
 
     async function planOf(listed: AnyView, filter: Filter, sort: PageQuery['sort']): Promise<string> {
@@ -343,7 +340,7 @@ describe('a MongoDB that several installations share', () => {
 describe('a MongoDB that fails', () => {
   let folder: string;
   let server: RunningServer;
-  let store: ReadStore & ViewKeeper;
+  let store: ReadStore & ViewAdmin;
   const restart = async (): Promise<void> => {
     server = await startMongo({ dataFolder: join(folder, 'data'), port: server.port });
   };

@@ -3,13 +3,13 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '#runtime/json';
 import { fillThings, namesIn, query, view, type ReadStoreUnderTest } from './kit.contract.js';
 import { listContract } from './lists.contract.js';
-import type { ReadStore, ViewDefinition, ViewKeeper } from './read-store.js';
+import type { ReadStore, ViewDefinition, ViewAdmin } from './read-store.js';
 import { writerContract } from './writers.contract.js';
 
 export function readStoreContract(name: string, create: () => Promise<ReadStoreUnderTest>): void {
   describe(`read store on ${name}`, () => {
     let test: ReadStoreUnderTest;
-    let store: ReadStore & ViewKeeper;
+    let store: ReadStore & ViewAdmin;
     beforeEach(async () => {
       test = await create();
       store = test.store;

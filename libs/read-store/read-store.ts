@@ -3,14 +3,14 @@ import type { RecordedEvent } from '#event-store/event-store';
 import { unavailable, type AppError } from '#runtime/errors';
 import type { JsonObject } from '#runtime/json';
 
-/** What a view keeps and which of its documents' top-level fields are searched or sorted by. */
+/** A view's name, and the fields and indexes by which its documents are found. */
 export interface ViewDefinition<Document extends object = JsonObject> {
   readonly name: string;
   /** Fields that filters and sorts name. Dots reach inside: `lastExecution.id`. */
   readonly fields: readonly string[];
-  /** Sets of fields that are looked up together, in order. Every list has one, so that none scans. */
+  /** Fields of each index, in order. Every list has an index, so that none scans. */
   readonly indexes: readonly (readonly string[])[];
-  /** Never there: carries the type of the documents, so that who reads a view need not assert it. */
+  /** Never present: carries the type of the documents, so that readers need no assertion. */
   readonly document?: Document;
 }
 
@@ -25,11 +25,11 @@ export interface DocumentWrite<Document extends object = JsonObject> {
 export type FieldFilter =
   | { readonly field: string; readonly equals: string | number | boolean | null }
   | { readonly field: string; readonly oneOf: readonly (string | number)[] }
-  /** Of a field that is a list in every document: that it holds the value. No other filter is for lists. */
+  /** For a field that is a list in every document: it contains the value. No other filter applies to lists. */
   | { readonly field: string; readonly has: string }
-  /** Values of the bounds' own kind: texts between texts, numbers between numbers. */
+  /** Compares with values of the bounds' own type: texts between texts, numbers between numbers. */
   | { readonly field: string; readonly from?: string | number; readonly to?: string | number }
-  /** Any of the fields holds the text, whatever its case. */
+  /** Any of the fields contains the text, ignoring case. */
   | { readonly fields: readonly string[]; readonly contains: string };
 
 export interface PageQuery {
@@ -37,35 +37,35 @@ export interface PageQuery {
   /** The id breaks ties, in the direction of the last field. */
   readonly sort: readonly { readonly field: string; readonly descending: boolean }[];
   readonly limit: number;
-  /** Documents to pass over. */
+  /** Documents to skip. */
   readonly offset: number;
-  /** Cursor: only documents behind the one with these sort values and this id. */
+  /** Cursor: only documents after the one with these sort values and this id. */
   readonly behind?: { readonly values: readonly (string | number)[]; readonly id: string };
-  /** Whether `total` is wanted: counting costs. */
+  /** Whether to compute `total`: counting is expensive. */
   readonly count: boolean;
 }
 
 export interface DocumentPage<Document extends object = JsonObject> {
   readonly documents: readonly Document[];
-  /** How many match without limit and offset; null where it was not asked for. */
+  /** How many match without limit and offset; null where the query did not count. */
   readonly total: number | null;
 }
 
-/** An event as it is known again: another one at its place means another history. */
+/** Identifies an event: a different one at its position means that the store was rewound. */
 export type SeenEvent = Pick<RecordedEvent, 'stream' | 'revision' | 'id' | 'position'>;
 
 /** What a view has seen of the events. */
 export interface Seen {
   /** The checkpoint. */
   readonly position: number;
-  /** The last event that it was made of; null where none was told. */
+  /** The last event applied to it; null where it is unknown. */
   readonly event: SeenEvent | null;
 }
 
-/** Where the documents themselves do not matter. */
+/** A view whose document type does not matter. */
 export type AnyView = Omit<ViewDefinition, 'document'>;
 
-/** Tells a writer to go on from the checkpoint as it is now. */
+/** The writer must reload and continue from the current checkpoint. */
 export function viewOutOfStep(view: AnyView): AppError {
   return unavailable('view_out_of_step', `The view ${view.name} was kept or replaced by another process meanwhile.`);
 }
@@ -76,11 +76,11 @@ export interface ReadStore {
    * ahead of the documents: an engine writes both in one step, or the documents first; then a crash leaves documents that
    * the same events, read again, do not change, because revisions guard them.
    *
-   * `after` is for who made the writes of documents loaded before: up to where the view had seen the events, as far as that
-   * writer knows. Rejects with `view_out_of_step` where another writer has changed that in a way that these writes do not
-   * fit: a view that was built beside took its place, or, where a store forgets what was removed, went on without it.
+   * `after` is the checkpoint that the writer loaded its documents at. Rejects with `view_out_of_step` where another writer
+   * has moved the view in a way that these writes do not fit: a rebuilt view has replaced it, or, in a store that forgets
+   * removed documents, it has advanced.
    *
-   * `event` is the last one up to the checkpoint that the view was made of; without it the one that is known stays.
+   * `event` is the last event applied up to the checkpoint; without it the stored one stays.
    */
   save<D extends object>(
     view: ViewDefinition<D>,
@@ -90,56 +90,58 @@ export interface ReadStore {
     event?: SeenEvent,
   ): Promise<void>;
   get<D extends object>(view: ViewDefinition<D>, id: string): Promise<D | null>;
-  /** What is stored under these ids, by id, with revisions: for those who write. A store may remember the revision of a removed document. */
+  /** Documents with their revisions, by id: for writers. A store may remember the revision of a removed document. */
   load<D extends object>(
     view: ViewDefinition<D>,
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, DocumentWrite<D>>>;
   page<D extends object>(view: ViewDefinition<D>, query: PageQuery): Promise<DocumentPage<D>>;
-  /** Up to which position the view has seen the events; null where it has seen none. */
+  /** The position up to which the view has seen the events; null where it has seen none. */
   checkpoint(view: AnyView): Promise<number | null>;
   close(): Promise<void>;
 }
 
-/** A view that is built beside another, as far as the events lie back. */
-export interface AheadBuild {
+/** A request to build a view from stored events, under another name than the live one. */
+export interface Backfill {
   readonly view: AnyView;
   readonly built: AnyView;
-  /** Position up to which. */
+  /** Position of the last event to read. */
   readonly end: number;
-  /** Called now and then with how far it is and how many events were for it. What it rejects with ends the build. */
-  come(position: number, events: number): Promise<void>;
+  /** Called now and then with the position and the number of the view's events so far. Its rejection ends the backfill. */
+  onProgress(position: number, events: number): Promise<void>;
   readonly signal: AbortSignal;
 }
 
-/** Everything up to the position is in the build; so many events were for it. */
-export interface BuiltAhead {
+/** The build holds everything up to the position; `events` of them were the view's. */
+export interface BackfillResult {
   readonly position: number;
   readonly events: number;
 }
 
-/** What who keeps views needs besides. */
-export interface ViewKeeper {
+/** Builds views from stored events outside the main event loop, faster than a subscription. Backfills that start together share one pass. */
+export interface Backfiller {
+  /** null where it could not be done; then `built` may hold a part. Rejects as `onProgress` does. */
+  run(backfill: Backfill): Promise<BackfillResult | null>;
+}
+
+/** Operations for projections and rebuilds. */
+export interface ViewAdmin {
+  /** null where this store has none: then every build follows a subscription. */
+  readonly backfiller: Backfiller | null;
   /** What the view has seen; null where it has seen nothing. */
   seen(view: AnyView): Promise<Seen | null>;
-  /** Makes the view's indexes on `built`, which may take long: who builds does so without, which costs less than half. */
+  /** Creates the indexes of `view` on `built`. May take long; a build without indexes costs less than half. */
   index(view: AnyView, built: AnyView): Promise<void>;
-  /**
-   * Only of a store that can do so beside everything else: makes what events that lie back make of the view, faster than who
-   * follows them. Null where it could not, or need not; then `built` may hold some of it. Rejects as `come` does.
-   */
-  buildAhead?(build: AheadBuild): Promise<BuiltAhead | null>;
   /** Drops documents and checkpoint. */
   reset(view: AnyView): Promise<void>;
   /**
-   * Puts `built` in the place of `view`, documents and checkpoint, for every process at once; under its own name it is gone.
-   * Indexes that are missing are made first. A crash leaves one of the two whole under `view`. Rejects with `view_out_of_step`, and changes nothing, where `built` has
-   * seen less.
+   * Puts `built` in the place of `view`, documents and checkpoint, for every process at once; its own name is free again.
+   * Missing indexes are created first. After a crash `view` is either the old or the new one, whole. Rejects with
+   * `view_out_of_step`, and changes nothing, where `built` has seen less.
    */
   replace(view: AnyView, built: AnyView): Promise<void>;
 }
 
-/** For who keeps views. */
-export interface ViewStore extends ReadStore, ViewKeeper {}
+export interface ViewStore extends ReadStore, ViewAdmin {}
 
 export const READ_STORE = Symbol('ReadStore');

@@ -5,12 +5,12 @@ import { AppError } from '#runtime/errors';
 import type { JsonObject } from '#runtime/json';
 import { fillThings, namesIn, query, view, type ReadStoreUnderTest } from './kit.contract.js';
 import { projectBatch } from '#eventing/projected';
-import type { PageQuery, ReadStore, ViewDefinition, ViewKeeper } from './read-store.js';
+import type { PageQuery, ReadStore, ViewDefinition, ViewAdmin } from './read-store.js';
 
 export function writerContract(current: () => ReadStoreUnderTest): void {
   describe('writers', () => {
     let test: ReadStoreUnderTest;
-    let store: ReadStore & ViewKeeper;
+    let store: ReadStore & ViewAdmin;
     beforeEach(() => {
       test = current();
       store = test.store;

@@ -5,6 +5,7 @@ import { startProjection } from '#eventing/projection';
 import type { ViewStore } from '#read-store/read-store';
 import { createIds } from '#runtime/ids';
 import { silentLogger } from '#runtime/logger';
+import { createDocumentState } from '#shared-state/document-state';
 import { createEventVault } from '#vault/event-vault';
 import { createAttempts } from './attempts.js';
 import { createAccountViews, type HandlerPorts } from './handlers.js';
@@ -27,8 +28,9 @@ export function createAccountsKit(eventStore: EventStore, readStore: ViewStore):
   const time = { ms: kitStartMs };
   const clock = { now: () => time.ms };
   const leases = createSoleLeases();
+  const sharedState = createDocumentState(readStore);
   const projections = accountProjections.map((projection) =>
-    startProjection({ ...projection, eventStore, readStore, leases, logger: silentLogger }),
+    startProjection({ ...projection, eventStore, readStore, sharedState, leases, logger: silentLogger }),
   );
   return {
     time,
@@ -41,7 +43,7 @@ export function createAccountsKit(eventStore: EventStore, readStore: ViewStore):
       plan: 'enterprise',
       vault: createEventVault(eventStore, kitMasterKey),
       passwords: createPasswords(),
-      attempts: createAttempts(readStore, clock),
+      attempts: createAttempts(sharedState, clock),
       views: createAccountViews(readStore),
     },
     allEvents: () => allEvents(eventStore),

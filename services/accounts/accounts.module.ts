@@ -10,6 +10,7 @@ import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
 import { IDS, type Ids } from '#runtime/ids';
 import { LOGGER } from '#runtime/logger';
+import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
 import { VAULT, type Vault } from '#vault/vault';
 import { createAttempts } from './attempts.js';
 import {
@@ -45,14 +46,20 @@ const KEY_PORTS = Symbol('KeyPorts');
     },
     {
       provide: ACCOUNT_PORTS,
-      inject: [KEY_PORTS, READ_STORE, VAULT, CONFIG],
-      useFactory: (ports: KeyPorts, readStore: ViewStore, vault: Vault, { defaultPlan }: Config): HandlerPorts => ({
+      inject: [KEY_PORTS, READ_STORE, SHARED_STATE, VAULT, CONFIG],
+      useFactory: (
+        ports: KeyPorts,
+        readStore: ViewStore,
+        sharedState: SharedState,
+        vault: Vault,
+        { defaultPlan }: Config,
+      ): HandlerPorts => ({
         ...ports,
         readStore,
         vault,
         plan: defaultPlan,
         passwords: createPasswords(),
-        attempts: createAttempts(readStore, ports.clock),
+        attempts: createAttempts(sharedState, ports.clock),
         views: createAccountViews(readStore),
       }),
     },

@@ -1,20 +1,23 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { ReadStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
-import { attemptsView, createAttempts } from './attempts.js';
+import { createDocumentState } from '#shared-state/document-state';
+import type { SharedState } from '#shared-state/shared-state';
+import { attemptsCollection, createAttempts } from './attempts.js';
 
 const refusal = expect.objectContaining({ code: 'RATE_LIMITED', reason: 'too_many_attempts' });
 
 describe('wrong passwords', () => {
-  let readStore: ReadStore;
+  let readStore: ReturnType<typeof createSqliteReadStore>;
+  let sharedState: SharedState;
   beforeEach(() => {
     readStore = createSqliteReadStore(':memory:');
+    sharedState = createDocumentState(readStore);
   });
   afterEach(() => readStore.close());
 
   function setup() {
     const time = { ms: 0 };
-    return { time, attempts: createAttempts(readStore, { now: () => time.ms }) };
+    return { time, attempts: createAttempts(sharedState, { now: () => time.ms }) };
   }
 
   it('are ten per account, wherever they come from', async () => {
@@ -75,7 +78,6 @@ describe('wrong passwords', () => {
     await attempts.begin('account', 'here');
     time.ms = 15 * 60_000;
     await attempts.prune();
-    const all = { where: [], sort: [], limit: 10, offset: 0, count: true };
-    expect((await readStore.page(attemptsView, all)).total).toBe(0);
+    expect(await sharedState.list(attemptsCollection, 10)).toEqual([]);
   });
 });

@@ -1,46 +1,41 @@
 /** Counts wrong passwords per account and per address, over all processes together, and says when enough is enough. */
 import { hash } from 'node:crypto';
-import { changeShared, pruneExpired, type Shared } from '#read-store/counted';
-import type { ReadStore, ViewDefinition } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
 import { AppError } from '#runtime/errors';
+import { compareAndSet, type Contended } from '#shared-state/compare-and-set';
+import type { SharedState, StateCollection } from '#shared-state/shared-state';
 
 const limit = 10;
 const windowMs = 15 * 60_000;
 
-interface Counter extends Shared {
+interface Counter extends Contended {
   readonly wrong: number;
 }
 
-/** Not derived from events: a rebuild of the views leaves it alone. */
-export const attemptsView: ViewDefinition<Counter> = {
-  name: 'sign_in_attempts',
-  fields: ['expiresAtMs'],
-  indexes: [['expiresAtMs']],
-};
+export const attemptsCollection: StateCollection<Counter> = { name: 'sign_in_attempts', indexedBy: 'expiresAtMs' };
 
 export interface Attempts {
-  /** Counts a try before it is made, so that tries side by side count too. Rejects with `too_many_attempts`. */
+  /** Counts an attempt before it is made, so that concurrent attempts count too. Rejects with `too_many_attempts`. */
   begin(account: string, address: string): Promise<void>;
-  /** The password was right: the account's count starts anew, the address gets this one try back. */
+  /** The password was right: the account's count restarts at zero, the address gets this one attempt back. */
   succeeded(account: string, address: string): Promise<void>;
-  /** No answer came of it: the try does not count. */
+  /** The attempt had no outcome: it does not count. */
   abandoned(account: string, address: string): Promise<void>;
-  /** Drops what is past its time. */
+  /** Removes expired counters. */
   prune(): Promise<void>;
 }
 
 /** Counters outlast a restart; addresses stand in them as hashes. */
-export function createAttempts(readStore: ReadStore, clock: Clock): Attempts {
+export function createAttempts(sharedState: SharedState, clock: Clock): Attempts {
   const keyOf = (kind: 'account' | 'address', value: string): string => `${kind}.${hash('sha256', value, 'base64url')}`;
 
   const current = (counter: Counter | null): Counter | null =>
     counter !== null && counter.expiresAtMs > clock.now() ? counter : null;
 
-  /** null where it was taken; else until when nobody may try. */
+  /** null where the attempt was counted; else the end of the block. */
   const take = async (key: string): Promise<number | null> => {
     let refusedUntilMs: number | null = null;
-    await changeShared(readStore, attemptsView, key, (stored) => {
+    await compareAndSet(sharedState, attemptsCollection, key, (stored) => {
       const counter = current(stored);
       refusedUntilMs = counter !== null && counter.wrong >= limit ? counter.expiresAtMs : null;
       if (refusedUntilMs !== null) return null;
@@ -50,7 +45,7 @@ export function createAttempts(readStore: ReadStore, clock: Clock): Attempts {
   };
 
   const lower = async (key: string, to: (wrong: number) => number): Promise<void> => {
-    await changeShared(readStore, attemptsView, key, (stored) => {
+    await compareAndSet(sharedState, attemptsCollection, key, (stored) => {
       const counter = current(stored);
       return counter === null ? null : { wrong: Math.max(0, to(counter.wrong)), expiresAtMs: counter.expiresAtMs };
     });
@@ -67,7 +62,7 @@ export function createAttempts(readStore: ReadStore, clock: Clock): Attempts {
         null,
       );
       if (untilMs === null) return;
-      // What the other counter took is no try.
+      // The attempt is refused, so neither counter keeps it.
       await Promise.all(keys.filter((_, index) => refusals[index] === null).map(giveBack));
       throw new AppError('RATE_LIMITED', 'too_many_attempts', 'Too many wrong passwords; try again later.', {
         retryAfterSeconds: Math.max(1, Math.ceil((untilMs - clock.now()) / 1_000)),
@@ -82,6 +77,6 @@ export function createAttempts(readStore: ReadStore, clock: Clock): Attempts {
       await Promise.all([giveBack(keyOf('account', account)), giveBack(keyOf('address', address))]);
     },
 
-    prune: () => pruneExpired(readStore, attemptsView, clock.now()),
+    prune: () => sharedState.removeExpired(attemptsCollection, clock.now()),
   };
 }

@@ -19,6 +19,8 @@ import { CONFIG, ConfigError, readConfig } from '#runtime/config';
 import { createIds, IDS } from '#runtime/ids';
 import type { Json, JsonObject } from '#runtime/json';
 import { LOGGER, silentLogger } from '#runtime/logger';
+import { createDocumentState } from '#shared-state/document-state';
+import { SHARED_STATE } from '#shared-state/shared-state';
 import { createEventVault } from '#vault/event-vault';
 import { VAULT } from '#vault/vault';
 import { AccountsModule } from './accounts.module.js';
@@ -50,6 +52,7 @@ async function start(environment: Record<string, string> = {}): Promise<INestApp
   const ports = new Map<symbol, unknown>([
     [EVENT_STORE, eventStore],
     [READ_STORE, readStore],
+    [SHARED_STATE, createDocumentState(readStore)],
     [LEASES, createSoleLeases()],
     [BUS, bus],
     [VAULT, createEventVault(eventStore, kitMasterKey)],

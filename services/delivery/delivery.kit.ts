@@ -1,4 +1,5 @@
 /** For specs: notifications as the execution service asks for them, a harness to deliver them, and receivers on loopback. */
+import { createDocumentState } from '#shared-state/document-state';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import { declarationOf } from '#channels/declarations';
 import { aNotification, kitTimeMs, type KitNotification } from '#channels/notification.kit';
@@ -77,6 +78,7 @@ export class DeliveryHarness {
       ...deliveriesProjection,
       eventStore: parts.eventStore,
       readStore: parts.readStore,
+      sharedState: createDocumentState(parts.readStore),
       leases: createSoleLeases(),
       logger: silentLogger,
       saved: (writes) => {

@@ -23,6 +23,8 @@ import type { JsonObject } from '#runtime/json';
 import { LOGGER, silentLogger } from '#runtime/logger';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
 import { SANDBOX } from '#sandbox/sandbox';
+import { createDocumentState } from '#shared-state/document-state';
+import { SHARED_STATE } from '#shared-state/shared-state';
 import { createEventVault } from '#vault/event-vault';
 import { VAULT, type Vault } from '#vault/vault';
 import { answerWith, HttpReceiver, notificationOf } from './delivery.kit.js';
@@ -55,6 +57,7 @@ beforeEach(async () => {
     [EVENT_STORE, eventStore],
     [BUS, bus],
     [READ_STORE, readStore],
+    [SHARED_STATE, createDocumentState(readStore)],
     [LEASES, createSoleLeases()],
     [SANDBOX, sandbox],
     [OUTBOUND, outbound],

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { requests } from '#contracts/catalogue';
 import { testRun } from '#contracts/run';
-import { idempotencyView } from '#http/idempotency';
+import { idempotencyCollection } from '#http/idempotency';
 import { unavailable } from '#runtime/errors';
 import { schedulesView, type DueRun } from '#contracts/schedule';
 import { tasksView } from '#contracts/task';
 import { asJson, type JsonObject } from '#runtime/json';
+import { createDocumentState } from '#shared-state/document-state';
 import {
   errorOf,
   type GatewayKit,
@@ -92,15 +93,9 @@ describe('an idempotency key', () => {
   it('keeps its secrets sealed in the store', async () => {
     const made = await send('key-6', { ...task, actions: [webhook] });
     const secret = String(member(made.body, 'data', 'actions', 0, 'config', 'secret'));
-    const { documents } = await opened.stores.readStore.page(idempotencyView, {
-      where: [],
-      sort: [],
-      limit: 100,
-      offset: 0,
-      count: false,
-    });
-    expect(documents.length).toBeGreaterThan(0);
-    expect(JSON.stringify(documents)).not.toContain(secret);
+    const records = await createDocumentState(opened.stores.readStore).list(idempotencyCollection, 100);
+    expect(records.length).toBeGreaterThan(0);
+    expect(JSON.stringify(records)).not.toContain(secret);
   });
 
   it.each(['x'.repeat(256), 'caf\u00e9'])('refuses %s', async (key) => {

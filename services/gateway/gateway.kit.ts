@@ -23,6 +23,8 @@ import { createIds, IDS } from '#runtime/ids';
 import type { Json } from '#runtime/json';
 import { LOGGER } from '#runtime/logger';
 import { SANDBOX } from '#sandbox/sandbox';
+import { createDocumentState } from '#shared-state/document-state';
+import { SHARED_STATE } from '#shared-state/shared-state';
 import { SNAPSHOTS, type Snapshots } from '#snapshots/snapshots';
 import { createSqliteSnapshots } from '#snapshots/sqlite';
 import { createEventVault } from '#vault/event-vault';
@@ -246,6 +248,7 @@ export async function startGateway(
     { provide: EVENT_STORE, useValue: stores.eventStore },
     { provide: BUS, useValue: stores.bus },
     { provide: READ_STORE, useValue: stores.readStore },
+    { provide: SHARED_STATE, useValue: createDocumentState(stores.readStore) },
     { provide: BUS_HEALTH, useValue: () => stores.bus.parked('task', 1).then(() => true) },
     { provide: LEASES, useValue: createSoleLeases() },
     { provide: VAULT, useValue: createEventVault(stores.eventStore, Buffer.alloc(32, 7)) },

@@ -90,25 +90,19 @@ const product: Product = {
   run: async (config, logger) => (await import('./main.js')).run(config, logger),
   openTrialBench,
   async createKey(config, input) {
-    const [
-      { openPorts },
-      { forgetOtherHistories },
-      { createKeyOffline },
-      { pepperOf },
-      { systemClock },
-      { createIds },
-    ] = await Promise.all([
-      import('./composition.js'),
-      import('./projections.js'),
-      import('../accounts/create-key.js'),
-      import('#contracts/api-key'),
-      import('#runtime/clock'),
-      import('#runtime/ids'),
-    ]);
+    const [{ openPorts }, { resetRewoundViews }, { createKeyOffline }, { pepperOf }, { systemClock }, { createIds }] =
+      await Promise.all([
+        import('./composition.js'),
+        import('./projections.js'),
+        import('../accounts/create-key.js'),
+        import('#contracts/api-key'),
+        import('#runtime/clock'),
+        import('#runtime/ids'),
+      ]);
     const ports = await openPorts(config, silentLogger);
     const { eventStore, secretKey, close } = ports;
     try {
-      await forgetOtherHistories({ ...ports, logger: silentLogger });
+      await resetRewoundViews({ ...ports, logger: silentLogger });
       return await createKeyOffline(
         { eventStore, clock: systemClock, ids: createIds(), pepper: pepperOf(secretKey) },
         input,
@@ -127,22 +121,22 @@ const product: Product = {
  * merely opens them beside it; if nobody has them, this process keeps the views as long as it needs them.
  */
 async function openViews(config: Config): Promise<OpenViews> {
-  const { openPorts, openReadStore } = await import('./composition.js');
+  const { openPorts, openReadStore, openSharedState } = await import('./composition.js');
   const ports =
     config.eventStoreUrl === 'sqlite'
-      ? await openPorts(config, silentLogger, { buildsAhead: true }).catch((error: unknown) => {
+      ? await openPorts(config, silentLogger, { backfillInWorker: true }).catch((error: unknown) => {
           if (!isInUse(error)) throw error;
           return null;
         })
       : null;
   if (ports === null) {
     const readStore = await openReadStore(config, silentLogger);
-    return { readStore, close: () => readStore.close() };
+    return { sharedState: openSharedState(readStore), close: () => readStore.close() };
   }
   const { keptViews } = await import('./projections.js');
   const kept = keptViews.map((view) => view.keep({ ...ports, logger: silentLogger }));
   return {
-    readStore: ports.readStore,
+    sharedState: ports.sharedState,
     async close() {
       await Promise.all(kept.map((work) => work.stop()));
       await ports.close();

@@ -13,7 +13,7 @@ import { LEASES, type Leases } from '#leases/leases';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
 import { READ_STORE, type ReadStore, type ViewStore } from '#read-store/read-store';
-import type { AheadPlace } from '#read-store/sqlite-ahead';
+import type { BackfillSource } from '#read-store/sqlite-backfill';
 import { CLOCK, systemClock } from '#runtime/clock';
 import { findBuiltScript } from '#runtime/built-script';
 import { CONFIG, ConfigError, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';
@@ -24,6 +24,8 @@ import { tellPageParser } from '#runtime/metrics';
 import { choosePageParser, isLexborBuilt } from '#sandbox/parsers/lexbor-place';
 import type { PageParserName } from '#sandbox/parsers/page-parser';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
+import { createDocumentState } from '#shared-state/document-state';
+import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
 import { SNAPSHOTS, type Retention, type Snapshots } from '#snapshots/snapshots';
 import { VAULT, type Vault } from '#vault/vault';
 import { waitForServer } from './wait-for-server.js';
@@ -38,6 +40,7 @@ export interface Ports {
   /** What consumes here begins to stop; each is waited for where it was started. */
   drainBus(): void;
   readonly readStore: ViewStore;
+  readonly sharedState: SharedState;
   readonly leases: Leases;
   readonly sandbox: Sandbox;
   readonly outbound: Outbound;
@@ -121,14 +124,14 @@ function findSecretKey(config: Config): Uint8Array {
   return key;
 }
 
-/** What a process takes on that has nothing else to do. */
-export interface Leisure {
-  /** Views that lie far back are built in a thread; in a server that is busy with other things they share its turns. */
-  readonly buildsAhead?: boolean;
+/** How a process uses the ports that it opens. */
+export interface OpenOptions {
+  /** Backfill views in a worker thread: for a process with nothing else to do. A server builds them between its other work. */
+  readonly backfillInWorker?: boolean;
 }
 
 type OpenBus = Pick<Ports, 'bus' | 'isBusHealthy' | 'busJoined' | 'drainBus'>;
-type Stores = Pick<Ports, 'eventStore' | 'readStore' | 'snapshots'> & OpenBus;
+type Stores = Pick<Ports, 'eventStore' | 'readStore' | 'sharedState' | 'snapshots'> & OpenBus;
 
 /** A file that another process holds, or that is damaged, is said as a fault of DATA_DIR. */
 async function fromDataFolder<Part>(
@@ -162,19 +165,26 @@ export async function openEventStore(config: Config, logger: Logger, checked: bo
   );
 }
 
-function viewsThread({ eventStoreUrl }: Config, eventsFile: string): AheadPlace | null {
+function viewsThread({ eventStoreUrl }: Config, eventsFile: string): BackfillSource | null {
   if (eventStoreUrl !== 'sqlite') return null;
-  const thread = findBuiltScript(import.meta.url, ['./views-thread.js', '../../dist/services/host/views-thread.js']);
-  return thread === null ? null : { thread, eventsFile };
+  const script = findBuiltScript(import.meta.url, ['./views-thread.js', '../../dist/services/host/views-thread.js']);
+  return script === null ? null : { script, eventsFile };
 }
 
 /** Rejects with `ConfigError` or `ServerUnreachable`. */
-export async function openReadStore(config: Config, logger: Logger, { buildsAhead }: Leisure = {}): Promise<ViewStore> {
+export async function openReadStore(
+  config: Config,
+  logger: Logger,
+  { backfillInWorker }: OpenOptions = {},
+): Promise<ViewStore> {
   const { readStoreUrl: url, installation } = config;
   if (url === 'sqlite') {
     const { createSqliteReadStore } = await import('#read-store/sqlite');
     return fromDataFolder(config, async (file) =>
-      createSqliteReadStore(file('views.db'), buildsAhead === true ? viewsThread(config, file('events.db')) : null),
+      createSqliteReadStore(
+        file('views.db'),
+        backfillInWorker === true ? viewsThread(config, file('events.db')) : null,
+      ),
     );
   }
   const { createMongoReadStore } = await import('#read-store/mongo');
@@ -182,6 +192,9 @@ export async function openReadStore(config: Config, logger: Logger, { buildsAhea
     createMongoReadStore({ url, installation, logger }),
   );
 }
+
+/** On the connection of the views: the same file or database holds both. */
+export const openSharedState = (readStore: ReadStore): SharedState => createDocumentState(readStore);
 
 /** Rejects with `ConfigError` or `ServerUnreachable`. */
 async function openSnapshots(config: Config, logger: Logger, checked: boolean): Promise<Snapshots> {
@@ -238,16 +251,17 @@ async function openStores(
   config: Config,
   logger: Logger,
   secretKey: Uint8Array,
-  { checked, ...leisure }: Leisure & { readonly checked: boolean },
+  { checked, ...options }: OpenOptions & { readonly checked: boolean },
 ): Promise<Stores> {
   const eventStore = await openEventStore(config, logger, checked);
   let readStore: ViewStore | null = null;
   let snapshots: Snapshots | null = null;
   try {
-    readStore = await openReadStore(config, logger, leisure);
-    await refuseUnfinishedMigration(readStore);
+    readStore = await openReadStore(config, logger, options);
+    const sharedState = openSharedState(readStore);
+    await refuseUnfinishedMigration(sharedState);
     snapshots = await openSnapshots(config, logger, checked);
-    return { eventStore, readStore, snapshots, ...(await openBus(config, logger, eventStore, secretKey)) };
+    return { eventStore, readStore, sharedState, snapshots, ...(await openBus(config, logger, eventStore, secretKey)) };
   } catch (error) {
     await snapshots?.close();
     await readStore?.close();
@@ -257,10 +271,10 @@ async function openStores(
 }
 
 /** Alone where the events are in a file that is locked for as long as the process lives; else shared with whoever shares the views. */
-async function openLeases(config: Config, logger: Logger, readStore: ReadStore): Promise<Leases> {
+async function openLeases(config: Config, logger: Logger, sharedState: SharedState): Promise<Leases> {
   if (config.eventStoreUrl === 'sqlite') return (await import('#leases/sole')).createSoleLeases();
   const { startSharedLeases } = await import('#leases/shared');
-  return startSharedLeases({ readStore, memberId: randomUUID(), logger, monotonicMs: () => performance.now() });
+  return startSharedLeases({ sharedState, memberId: randomUUID(), logger, monotonicMs: () => performance.now() });
 }
 
 /** The operator's mail server may stand at an inner address: it was named on purpose. */
@@ -278,16 +292,16 @@ export function pageParserOf({ pageParser }: Config): PageParserName {
 }
 
 /** Opens every part that the settings name. Rejects with `ConfigError` where one cannot be used. */
-export async function openPorts(config: Config, logger: Logger, leisure: Leisure = {}): Promise<Ports> {
+export async function openPorts(config: Config, logger: Logger, options: OpenOptions = {}): Promise<Ports> {
   const pageParser = pageParserOf(config);
   const folder = embedded(config) ? enterDataFolder(config) : null;
   if (folder?.wasUnclean === true) logger.warn({}, 'the last process did not end in order; checking the event store');
   const secretKey = findSecretKey(config);
-  const { eventStore, readStore, snapshots, ...busParts } = await openStores(config, logger, secretKey, {
+  const { eventStore, readStore, sharedState, snapshots, ...busParts } = await openStores(config, logger, secretKey, {
     checked: folder?.wasUnclean === true,
-    ...leisure,
+    ...options,
   });
-  const leases = await openLeases(config, logger, readStore);
+  const leases = await openLeases(config, logger, sharedState);
   const [{ createEventVault }, { createOutbound }, { createHttpPageLoader }, { createQuickJsSandbox }] =
     await Promise.all([
       import('#vault/event-vault'),
@@ -316,6 +330,7 @@ export async function openPorts(config: Config, logger: Logger, leisure: Leisure
     eventStore,
     ...busParts,
     readStore,
+    sharedState,
     leases,
     sandbox,
     outbound,
@@ -347,6 +362,7 @@ export function portsModule(config: Config, logger: Logger, ports: Ports, addres
     { provide: BUS, useValue: ports.bus },
     { provide: BUS_HEALTH, useValue: ports.isBusHealthy },
     { provide: READ_STORE, useValue: ports.readStore },
+    { provide: SHARED_STATE, useValue: ports.sharedState },
     { provide: LEASES, useValue: ports.leases },
     { provide: SANDBOX, useValue: ports.sandbox },
     { provide: OUTBOUND, useValue: ports.outbound },

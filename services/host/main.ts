@@ -58,8 +58,8 @@ export async function run(config: Config, logger: Logger): Promise<Running> {
   const address = { baseUrl: () => known.promise };
   try {
     const services = await Promise.all(config.roles.map(moduleOf));
-    const { forgetOtherHistories } = await import('./projections.js');
-    await forgetOtherHistories({ ...ports, logger });
+    const { resetRewoundViews } = await import('./projections.js');
+    await resetRewoundViews({ ...ports, logger });
     if (config.listens && !config.roles.includes('gateway')) {
       services.push((await import('../gateway/probes.module.js')).ProbesModule);
     }

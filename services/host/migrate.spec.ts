@@ -12,6 +12,7 @@ import { createSqliteEventStore } from '#event-store/sqlite';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { readConfig } from '#runtime/config';
 import { silentLogger } from '#runtime/logger';
+import { createDocumentState } from '#shared-state/document-state';
 import { call, type Called } from './cli.kit.js';
 import { run, type Running } from './main.js';
 import { keptViews, lookedThroughAgain, publications } from './projections.js';
@@ -444,7 +445,10 @@ describe('migrate', () => {
     await found(source);
     expect((await migrate()).exitCode).toBe(0);
     const readStore = createSqliteReadStore(join(target, 'views.db'));
-    await beginMigration(readStore, { from: 'sqlite:./data', begunAt: '2026-11-21T10:00:00.000Z' });
+    await beginMigration(createDocumentState(readStore), {
+      from: 'sqlite:./data',
+      begunAt: '2026-11-21T10:00:00.000Z',
+    });
     await readStore.close();
     await expect(startServer(target)).rejects.toThrow(
       'the migration from sqlite:./data that began 2026-11-21T10:00:00.000Z is not finished',

@@ -16,7 +16,7 @@ import { checkEvent, UnreadableEvent } from '#eventing/codec';
 import { brokenSource, copyEvents, verifyCopy } from '#event-store/copy-events';
 import type { EventArchive, RecordedEvent } from '#event-store/event-store';
 import { readThrough } from '#event-store/read-through';
-import { leaseMembersView } from '#leases/shared';
+import { leaseMembersCollection } from '#leases/members';
 import type { ViewStore } from '#read-store/read-store';
 import type { ViewBuilder } from '#eventing/rebuild/view-builder';
 import { ConfigError, type Config } from '#runtime/config';
@@ -24,6 +24,7 @@ import { parseEngineAddress, shownAddress } from '#runtime/engine-address';
 import { AppError, reject } from '#runtime/errors';
 import { silentLogger, type Logger } from '#runtime/logger';
 import { opensVault } from '#vault/event-vault';
+import type { SharedState } from '#shared-state/shared-state';
 import { isInUse } from './cli/data-folder.js';
 import type { Migrated, MigrationRequest } from './cli/product.js';
 import { exitCodes, Refused } from './cli/terminal.js';
@@ -34,6 +35,7 @@ import {
   makeDataFolder,
   openEventStore,
   openReadStore,
+  openSharedState,
 } from './composition.js';
 import { keptViews, lookedThroughAgain, publications } from './projections.js';
 import { ServerUnreachable } from './wait-for-server.js';
@@ -157,11 +159,10 @@ async function opensSource(
 }
 
 /** A process that works with these views beats. Those that were killed have left a beat that stands still. */
-async function refuseSomebodyThere(readStore: ViewStore): Promise<void> {
+async function refuseSomebodyThere(sharedState: SharedState): Promise<void> {
   const beats = async (): Promise<ReadonlyMap<string, number>> => {
-    const page = { where: [], sort: [], limit: 1_000, offset: 0, count: false } as const;
-    const { documents } = await readStore.page(leaseMembersView, page);
-    return new Map(documents.map(({ id, beat }) => [id, beat]));
+    const members = await sharedState.list(leaseMembersCollection, 1_000);
+    return new Map(members.map(({ id, beat }) => [id, beat]));
   };
   const before = await beats();
   if (before.size === 0) return;
@@ -225,13 +226,14 @@ function createEventCheck(note: (text: string) => void): (event: RecordedEvent) 
 interface Opened {
   readonly source: EventArchive;
   readonly readStore: ViewStore;
+  readonly sharedState: SharedState;
   /** Opens the target's event store, again where it was closed. */
   openTarget(): Promise<EventArchive>;
   /** Called once the target is known to be a beginning of the source, before anything is changed there. */
   begin(): Promise<void>;
 }
 
-async function move({ source, readStore, openTarget, begin }: Opened, { show, note }: MigrationRequest) {
+async function move({ source, readStore, sharedState, openTarget, begin }: Opened, { show, note }: MigrationRequest) {
   let target = await openTarget();
   try {
     const startedMs = performance.now();
@@ -257,7 +259,7 @@ async function move({ source, readStore, openTarget, begin }: Opened, { show, no
       progress: (share, events) => show({ phase: 'verify', share, events }),
     });
     await finishViews(readStore, views, await target.lastPosition());
-    await finishMigration(readStore);
+    await finishMigration(sharedState);
     return {
       ...history.summary(),
       copied,
@@ -279,16 +281,17 @@ async function openAndMove(request: MigrationRequest): Promise<Migrated> {
     const key = await findKey(source, request);
     if (embedded(to)) makeDataFolder(to);
     const readStore = await openViews(to, logger);
+    const sharedState = openSharedState(readStore);
     try {
-      await refuseSomebodyThere(readStore);
+      await refuseSomebodyThere(sharedState);
       const openTarget = () => openSide(to, 'target', logger);
       const begin = async (): Promise<void> => {
-        await beginMigration(readStore, { from: shownSide(from), begunAt: new Date().toISOString() });
+        await beginMigration(sharedState, { from: shownSide(from), begunAt: new Date().toISOString() });
         if (knownSecretKey(to) !== null) return;
         keepSecretKey(to, key);
         note(`The source's key was copied to ${to.dataDir}.`);
       };
-      const moved = await move({ source, readStore, openTarget, begin }, request);
+      const moved = await move({ source, readStore, sharedState, openTarget, begin }, request);
       return { ...moved, from: shownSide(from), to: shownSide(to), viewsAt: shownViews(to) };
     } finally {
       await readStore.close();

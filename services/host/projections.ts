@@ -2,7 +2,7 @@
 import { publisherCheckpoint } from '#eventing/publisher';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { LeasedWork } from '#leases/leases';
-import { forgetOtherHistory, type HistoryParts } from '#eventing/store-rewind';
+import { resetAfterRewind, type RewindDeps } from '#eventing/store-rewind';
 import { settled, type Projected } from '#eventing/projected';
 import { startProjection, type ProjectionOptions } from '#eventing/projection';
 import type { AnyView, ViewStore } from '#read-store/read-store';
@@ -16,7 +16,7 @@ import { schedulesProjection } from '../scheduling/schedule-view.js';
 import { reconcilerCheckpoint } from '../scheduling/schedule-reconciler.js';
 import { tasksProjection } from '../tasks/task-view.js';
 
-type Parts = Pick<ProjectionOptions, 'eventStore' | 'readStore' | 'leases' | 'logger'>;
+type Parts = Pick<ProjectionOptions, 'eventStore' | 'readStore' | 'sharedState' | 'leases' | 'logger'>;
 
 export interface KeptView {
   readonly name: string;
@@ -87,10 +87,10 @@ export const lookedThroughAgain: readonly AnyView[] = [reconcilerCheckpoint];
  * Before anything is appended: an older copy of the events that has grown again may hide what a view has seen besides. Whoever
  * follows the events looks again, so a part that does not answer now is no reason not to start.
  */
-export async function forgetOtherHistories(parts: HistoryParts): Promise<void> {
+export async function resetRewoundViews(parts: RewindDeps): Promise<void> {
   try {
     for (const view of [...keptViews.map((one) => one.view), ...publications, ...lookedThroughAgain]) {
-      await forgetOtherHistory(parts, view);
+      await resetAfterRewind(parts, view);
     }
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'SERVER_ERROR') throw error;

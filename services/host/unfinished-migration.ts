@@ -1,6 +1,6 @@
-/** A migration into this installation that was begun and not finished: until it is, nobody may work on what has come so far. */
-import type { ReadStore, ViewDefinition } from '#read-store/read-store';
+/** The note of a migration into this installation: until it is finished, no process may work on a part of the events. */
 import { ConfigError } from '#runtime/config';
+import type { SharedState, StateCollection } from '#shared-state/shared-state';
 
 interface Unfinished {
   /** Where the events come from, as it may be shown. */
@@ -8,23 +8,23 @@ interface Unfinished {
   readonly begunAt: string;
 }
 
-/** Not derived from events. One document. */
-const migrationsView: ViewDefinition<Unfinished> = { name: 'migrations', fields: [], indexes: [] };
-const id = 'unfinished';
+/** Holds one value. */
+const migrations: StateCollection<Unfinished> = { name: 'migrations', indexedBy: null };
+const key = 'unfinished';
 
-async function write(readStore: ReadStore, document: Unfinished | null): Promise<void> {
-  const before = (await readStore.load(migrationsView, [id])).get(id);
-  await readStore.save(migrationsView, [{ id, revision: (before?.revision ?? 0) + 1, document }], null);
+async function write(sharedState: SharedState, value: Unfinished | null): Promise<void> {
+  const before = (await sharedState.load(migrations, [key])).get(key);
+  await sharedState.save(migrations, [{ key, version: (before?.version ?? 0) + 1, value }]);
 }
 
-export const beginMigration = (readStore: ReadStore, unfinished: Unfinished): Promise<void> =>
-  write(readStore, unfinished);
+export const beginMigration = (sharedState: SharedState, unfinished: Unfinished): Promise<void> =>
+  write(sharedState, unfinished);
 
-export const finishMigration = (readStore: ReadStore): Promise<void> => write(readStore, null);
+export const finishMigration = (sharedState: SharedState): Promise<void> => write(sharedState, null);
 
 /** Rejects with `ConfigError` where one is not finished. */
-export async function refuseUnfinishedMigration(readStore: ReadStore): Promise<void> {
-  const unfinished = await readStore.get(migrationsView, id);
+export async function refuseUnfinishedMigration(sharedState: SharedState): Promise<void> {
+  const unfinished = (await sharedState.load(migrations, [key])).get(key)?.value ?? null;
   if (unfinished === null) return;
   const { from, begunAt } = unfinished;
   throw new ConfigError([

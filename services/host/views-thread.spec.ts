@@ -9,14 +9,15 @@ import type { EventArchive, NewEvent } from '#event-store/event-store';
 import { everyEvent } from '#event-store/read-through';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { createSoleLeases } from '#leases/sole';
-import type { AheadBuild, AnyView, ViewStore } from '#read-store/read-store';
-import { rebuildOf, requestRebuild } from '#eventing/rebuild/rebuild';
+import type { Backfill, AnyView, ViewStore } from '#read-store/read-store';
+import { rebuildOf, requestRebuild } from '#eventing/rebuild/requests';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';
+import { createDocumentState } from '#shared-state/document-state';
 import { keptViews } from './projections.js';
 
-const thread = new URL('../../dist/services/host/views-thread.js', import.meta.url);
+const script = new URL('../../dist/services/host/views-thread.js', import.meta.url);
 const tasks = 30;
 const at = (second: number): string => new Date(Date.UTC(2026, 0, 1) + second * 1_000).toISOString();
 
@@ -52,7 +53,7 @@ function fired(task: number, round: number): NewEvent[] {
   return [{ id: randomUUID(), type: 'slot.fired', version: 1, data, metadata }];
 }
 
-describe('views that are built in a thread', () => {
+describe('views that a worker thread backfills', () => {
   let folder: string;
   let eventStore: EventArchive;
   let readStore: ViewStore;
@@ -66,17 +67,17 @@ describe('views that are built in a thread', () => {
     }
     return (await eventStore.lastPosition()) ?? 0;
   };
-  const buildOf = (view: AnyView, end: number, more: Partial<AheadBuild> = {}): AheadBuild => ({
+  const buildOf = (view: AnyView, end: number, more: Partial<Backfill> = {}): Backfill => ({
     view,
     built: { ...view, name: `${view.name}_build_1`, indexes: [] },
     end,
-    come: async () => undefined,
+    onProgress: async () => undefined,
     signal: new AbortController().signal,
     ...more,
   });
-  const build = (one: AheadBuild) => {
-    if (readStore.buildAhead === undefined) throw new Error('the store builds nothing ahead');
-    return readStore.buildAhead(one);
+  const build = (one: Backfill) => {
+    if (readStore.backfiller === null) throw new Error('the store cannot backfill');
+    return readStore.backfiller.run(one);
   };
   /** Documents as they are, and as the events alone make them. */
   const compared = async (view: AnyView, kept: AnyView) => {
@@ -95,7 +96,7 @@ describe('views that are built in a thread', () => {
     folder = await mkdtemp(join(tmpdir(), 'meerkat-views-thread-spec-'));
     eventsFile = join(folder, 'events.db');
     eventStore = createSqliteEventStore(eventsFile);
-    readStore = createSqliteReadStore(join(folder, 'views.db'), { thread, eventsFile });
+    readStore = createSqliteReadStore(join(folder, 'views.db'), { script, eventsFile });
   });
   afterEach(async () => {
     await readStore.close();
@@ -122,16 +123,16 @@ describe('views that are built in a thread', () => {
     expect((await compared(executionsView, one.built)).total).toBe(end);
   });
 
-  it('are left to others where the thread cannot read the events', async () => {
+  it('a backfill gives up where the worker cannot read the event file', async () => {
     const end = await append(2);
     await readStore.close();
     const broken = join(folder, 'broken.db');
     await writeFile(broken, 'no database at all, whatever its name says');
-    readStore = createSqliteReadStore(join(folder, 'views.db'), { thread, eventsFile: broken });
+    readStore = createSqliteReadStore(join(folder, 'views.db'), { script, eventsFile: broken });
     expect(await build(buildOf(executionsView, end))).toBeNull();
   });
 
-  it('are left to others where one event cannot be read, and the others of the pass are whole', async () => {
+  it('a backfill gives up at an unreadable event, and the others of its pass are complete', async () => {
     const end = await append(20);
     const [poison] = fired(0, 99);
     if (poison === undefined) throw new Error('no event');
@@ -143,15 +144,15 @@ describe('views that are built in a thread', () => {
     expect(answers).toEqual([null, { position: end + 1, events: end }]);
   });
 
-  it('end with what who is told of them rejects with', async () => {
+  it('a backfill rejects as its progress callback does', async () => {
     const end = await append(50);
-    const come = async (): Promise<void> => {
+    const onProgress = async (): Promise<void> => {
       throw new Error('taken over');
     };
-    await expect(build(buildOf(executionsView, end, { come }))).rejects.toThrow('taken over');
+    await expect(build(buildOf(executionsView, end, { onProgress }))).rejects.toThrow('taken over');
   });
 
-  it('end at once when they are not wanted any more, or the store is closed', async () => {
+  it('a backfill ends at once when it is aborted or the store is closed', async () => {
     const end = await append(50);
     const ending = new AbortController();
     const one = build(buildOf(executionsView, end, { signal: ending.signal }));
@@ -166,17 +167,18 @@ describe('views that are built in a thread', () => {
     await append(400);
     const views = keptViews.filter(({ name }) => [executionsView.name, schedulesView.name].includes(name));
     const leases = createSoleLeases();
-    const kept = views.map((view) => view.keep({ eventStore, readStore, leases, logger: silentLogger }));
+    const sharedState = createDocumentState(readStore);
+    const kept = views.map((view) => view.keep({ eventStore, readStore, sharedState, leases, logger: silentLogger }));
     const isDone = async (requestedAt: string): Promise<void> => {
       await found(async () => {
-        const rebuilds = await Promise.all(views.map(({ name }) => rebuildOf(readStore, name)));
+        const rebuilds = await Promise.all(views.map(({ name }) => rebuildOf(sharedState, name)));
         return rebuilds.every((rebuild) => rebuild?.state === 'done' && rebuild.requestedAt >= requestedAt);
       });
     };
     // A view that has seen nothing is begun in the same way.
     await isDone('');
     const requestedAt = new Date().toISOString();
-    for (const { name } of views) await requestRebuild(readStore, name, requestedAt);
+    for (const { name } of views) await requestRebuild(sharedState, name, requestedAt);
     for (let round = 0; round < 50; round += 1) {
       await eventStore.append('schedule-ntf_late', fired(99, round), round === 0 ? 'none' : round - 1);
     }

@@ -9,7 +9,7 @@ import { decodeEvent } from '#eventing/codec';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { startFollower } from '#eventing/follower';
 import type { LeasedWork, Leases } from '#leases/leases';
-import { forgetOtherHistory } from '#eventing/store-rewind';
+import { resetAfterRewind } from '#eventing/store-rewind';
 import type { ViewDefinition, ViewStore } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
 import { jsonEquals } from '#runtime/json';
@@ -94,7 +94,7 @@ export function startScheduleReconciler(deps: ReconcilerDeps): LeasedWork {
     name: 'planned-tasks',
     prefixes: ['task-'],
     async after() {
-      await forgetOtherHistory(deps, reconcilerCheckpoint);
+      await resetAfterRewind(deps, reconcilerCheckpoint);
       return readStore.checkpoint(reconcilerCheckpoint);
     },
     async handle({ events, position }, signal) {

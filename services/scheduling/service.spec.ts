@@ -15,6 +15,7 @@ import { createSqliteReadStore } from '#read-store/sqlite';
 import type { Clock } from '#runtime/clock';
 import { silentLogger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';
+import { createDocumentState } from '#shared-state/document-state';
 import { createSchedulingService } from './service.js';
 
 const taskId = 'ntf_00000000000000000000000001';
@@ -57,7 +58,8 @@ describe('news of tasks', () => {
     readStore = createSqliteReadStore(':memory:');
     bus = createSqliteBus(':memory:', silentLogger);
     leases = createSoleLeases();
-    const deps = { bus, eventStore, readStore, leases, clock, logger: silentLogger };
+    const sharedState = createDocumentState(readStore);
+    const deps = { bus, eventStore, readStore, sharedState, leases, clock, logger: silentLogger };
     running = await runService(createSchedulingService(deps), deps);
   });
   afterEach(async () => {

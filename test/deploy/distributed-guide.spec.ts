@@ -6,13 +6,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTopics, type Topic } from '#bus/kafka-topics';
 import { requests, topics } from '#contracts/catalogue';
-import { idempotencyView } from '#http/idempotency';
-import { quotaView } from '#http/quota';
-import { leaseMembersView, leasesView } from '#leases/shared';
-import { rebuildsView } from '#eventing/rebuild/rebuild';
+import { idempotencyCollection } from '#http/idempotency';
+import { quotaCollection } from '#http/quota';
+import { leaseMembersCollection } from '#leases/members';
+import { leasesCollection } from '#leases/shared';
+import { rebuildsCollection } from '#eventing/rebuild/requests';
 import { roles } from '#runtime/config';
 import { silentLogger } from '#runtime/logger';
-import { attemptsView } from '../../services/accounts/attempts.js';
+import { attemptsCollection } from '../../services/accounts/attempts.js';
 import { keptViews } from '../../services/host/projections.js';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
@@ -59,7 +60,14 @@ describe('the guide to the distributed mode', () => {
     const named = (views: readonly { readonly name: string }[]): string =>
       views.map(({ name }) => `\`${name}\``).join(', ');
     expect(flowing).toContain(`dropped: ${named(keptViews)}.`);
-    const others = [quotaView, idempotencyView, attemptsView, rebuildsView, leasesView, leaseMembersView];
+    const others = [
+      quotaCollection,
+      idempotencyCollection,
+      attemptsCollection,
+      rebuildsCollection,
+      leasesCollection,
+      leaseMembersCollection,
+    ];
     expect(flowing).toContain(`Not from events: ${named(others)}.`);
   });
 

@@ -1,16 +1,16 @@
-/** The thread's side of builds that go ahead: one pass over the events, and every document that it makes handed back. */
+/** The worker's side of a backfill: one pass over the events; every document is sent back to be written. */
 import type { MessagePort } from 'node:worker_threads';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { AnyView, DocumentWrite, SeenEvent, ViewDefinition } from '#read-store/read-store';
-import type { BuiltRow, Call, FromThread, NamedBuild, ToThread } from '#read-store/sqlite-ahead';
-import { plainValues } from '#read-store/searched-fields';
+import type { BuiltRow, Call, FromWorker, NamedBuild, ToWorker } from '#read-store/sqlite-backfill';
+import { plainValues } from '#read-store/indexed-fields';
 import type { BuiltDocuments, ViewBuilder } from './view-builder.js';
 
-/** What can be built here: a builder for documents of the view that are kept under the name `built`. */
-export interface Buildable {
+/** A view that the worker can build; its documents are stored under the name `built`. */
+export interface BackfillTarget {
   readonly name: string;
-  /** Whether events of the stream feed it. */
+  /** Whether the view reads events of the stream. */
   isFedBy(stream: string): boolean;
   builder(built: string, documents: BuiltDocuments): ViewBuilder;
 }
@@ -20,9 +20,9 @@ export type HistoryReader = (
   end: number,
 ) => Iterable<{ readonly events: readonly RecordedEvent[]; readonly position: number }>;
 
-const tellEveryMs = 100;
-/** Writes on their way, of 500 documents at most: those that come together are written while the next events are read. */
-const writesAtOnce = 16;
+const reportEveryMs = 100;
+/** Unanswered writes of 500 documents at most: they are written while the next events are read. */
+const maxPendingWrites = 16;
 
 function toRow(view: AnyView, { id, revision, document }: DocumentWrite<object>): BuiltRow {
   return document === null
@@ -34,29 +34,29 @@ const toSeen = ({ stream, revision, id, position }: SeenEvent): SeenEvent => ({ 
 
 type Answered = readonly DocumentWrite<object>[];
 
-/** Calls of whoever has the documents. */
+/** Calls to the thread that stores the documents. */
 function createCalls(port: MessagePort) {
   const waiting = new Map<number, PromiseWithResolvers<Answered>>();
   let count = 0;
   return {
     call(built: string, asked: Call): Promise<Answered> {
       count += 1;
-      const answered = Promise.withResolvers<Answered>();
-      waiting.set(count, answered);
-      port.postMessage({ kind: 'call', built, call: count, asked } satisfies FromThread);
-      return answered.promise;
+      const answer = Promise.withResolvers<Answered>();
+      waiting.set(count, answer);
+      port.postMessage({ kind: 'call', built, call: count, asked } satisfies FromWorker);
+      return answer.promise;
     },
-    answered({ call, documents }: Extract<ToThread, { kind: 'answer' }>): void {
-      if (documents === null) waiting.get(call)?.reject(new Error('what was built could not be written'));
+    answered({ call, documents }: Extract<ToWorker, { kind: 'answer' }>): void {
+      if (documents === null) waiting.get(call)?.reject(new Error('the documents could not be written'));
       else waiting.get(call)?.resolve(documents);
       waiting.delete(call);
     },
   };
 }
 
-/** Writes are answered in their order, so what is loaded is as it was written last. */
+/** Calls are answered in order, so a load sees every earlier write. */
 function createDocuments(calls: ReturnType<typeof createCalls>, built: string): BuiltDocuments {
-  const underWay = new Set<Promise<unknown>>();
+  const pending = new Set<Promise<unknown>>();
   return {
     async save<D extends object>(
       view: ViewDefinition<D>,
@@ -68,13 +68,13 @@ function createDocuments(calls: ReturnType<typeof createCalls>, built: string): 
       const rows = writes.map((write) => toRow(view, write));
       const last = event === undefined ? null : toSeen(event);
       const written = calls.call(built, { what: 'save', rows, checkpoint, event: last });
-      underWay.add(written);
+      pending.add(written);
       void written.then(
-        () => underWay.delete(written),
+        () => pending.delete(written),
         () => undefined,
       );
-      if (checkpoint !== null) await Promise.all(underWay);
-      else if (underWay.size >= writesAtOnce) await Promise.race(underWay);
+      if (checkpoint !== null) await Promise.all(pending);
+      else if (pending.size >= maxPendingWrites) await Promise.race(pending);
     },
     async load<D extends object>(_view: ViewDefinition<D>, ids: readonly string[]) {
       const documents = (await calls.call(built, { what: 'load', ids })) as readonly DocumentWrite<D>[];
@@ -90,23 +90,23 @@ interface Building {
   events: number;
 }
 
-/** Answers whoever started the thread, until it is ended. */
-export function serveAhead(port: MessagePort, buildables: readonly Buildable[], read: HistoryReader): void {
+/** Serves the thread that started the worker until it is terminated. */
+export function serveBackfills(port: MessagePort, targets: readonly BackfillTarget[], read: HistoryReader): void {
   const calls = createCalls(port);
   const left = new Set<string>();
-  const say = (message: FromThread): void => port.postMessage(message);
+  const send = (message: FromWorker): void => port.postMessage(message);
 
   const begin = async (builds: readonly NamedBuild[], end: number): Promise<void> => {
     const building = new Set<Building>();
     for (const { view, built } of builds) {
-      const found = buildables.find(({ name }) => name === view);
-      if (found === undefined) say({ kind: 'ended', built, isWhole: false, events: 0 });
+      const found = targets.find(({ name }) => name === view);
+      if (found === undefined) send({ kind: 'ended', built, isWhole: false, events: 0 });
       else {
         const { isFedBy, builder } = found;
         building.add({ built, isFedBy, builder: builder(built, createDocuments(calls, built)), events: 0 });
       }
     }
-    /** Of several that are built together one may fail. */
+    /** One failing build leaves the others alone. */
     const each = async (work: (one: Building) => Promise<void>): Promise<void> => {
       for (const one of building) {
         try {
@@ -114,11 +114,11 @@ export function serveAhead(port: MessagePort, buildables: readonly Buildable[], 
           else await work(one);
         } catch {
           building.delete(one);
-          say({ kind: 'ended', built: one.built, isWhole: false, events: one.events });
+          send({ kind: 'ended', built: one.built, isWhole: false, events: one.events });
         }
       }
     };
-    let toldMs = -Infinity;
+    let reportedMs = -Infinity;
     for (const { events, position } of read(end)) {
       await each(async (one) => {
         const fed = events.filter(({ stream }) => one.isFedBy(stream));
@@ -126,22 +126,22 @@ export function serveAhead(port: MessagePort, buildables: readonly Buildable[], 
         await one.builder.apply(fed);
       });
       if (building.size === 0) return;
-      // Who leaves is heard.
+      // Lets a `leave` message in.
       await nextTurn();
-      if (performance.now() - toldMs < tellEveryMs) continue;
-      toldMs = performance.now();
-      for (const { built, events: count } of building) say({ kind: 'come', built, position, events: count });
+      if (performance.now() - reportedMs < reportEveryMs) continue;
+      reportedMs = performance.now();
+      for (const { built, events: count } of building) send({ kind: 'progress', built, position, events: count });
     }
     await each(async ({ built, builder, events }) => {
       await builder.flush(end);
-      say({ kind: 'ended', built, isWhole: true, events });
+      send({ kind: 'ended', built, isWhole: true, events });
     });
   };
 
-  port.on('message', (message: ToThread) => {
+  port.on('message', (message: ToWorker) => {
     if (message.kind === 'answer') calls.answered(message);
     else if (message.kind === 'leave') left.add(message.built);
     else void begin(message.builds, message.end);
   });
-  say({ kind: 'ready' });
+  send({ kind: 'ready' });
 }

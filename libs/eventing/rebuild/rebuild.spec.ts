@@ -7,9 +7,11 @@ import { unavailable } from '#runtime/errors';
 import type { JsonObject } from '#runtime/json';
 import { silentLogger } from '#runtime/logger';
 import { found, lasting } from '#runtime/probe.kit';
+import { createDocumentState } from '#shared-state/document-state';
+import type { SharedState } from '#shared-state/shared-state';
 import { startProjection } from '../projection.js';
 import type { ViewDefinition, ViewStore } from '#read-store/read-store';
-import { rebuildOf, requestRebuild, type Rebuild } from './rebuild.js';
+import { rebuildOf, requestRebuild, type Rebuild } from './requests.js';
 import { createSqliteReadStore } from '#read-store/sqlite';
 
 const view: ViewDefinition = { name: 'counts', fields: ['count'], indexes: [['count']] };
@@ -32,6 +34,7 @@ function reduce(document: JsonObject | null, event: RecordedEvent): JsonObject |
 describe('a rebuild', () => {
   let eventStore: EventStore;
   let readStore: ViewStore;
+  let sharedState: SharedState;
   let projection: LeasedWork;
   let appended = 0;
   const revisions = new Map<string, number>();
@@ -63,12 +66,13 @@ describe('a rebuild', () => {
     return position;
   };
 
-  const start = (store: ViewStore = readStore): LeasedWork =>
+  const start = (store: ViewStore = readStore, state: SharedState = sharedState): LeasedWork =>
     startProjection({
       view,
       prefixes,
       eventStore,
       readStore: store,
+      sharedState: state,
       leases: createSoleLeases(),
       logger: silentLogger,
       lookEveryMs: 500,
@@ -78,7 +82,7 @@ describe('a rebuild', () => {
 
   const ended = (): Promise<Rebuild> =>
     found(async () => {
-      const rebuild = await rebuildOf(readStore, view.name);
+      const rebuild = await rebuildOf(sharedState, view.name);
       return rebuild?.state === 'done' || rebuild?.state === 'failed' ? rebuild : null;
     });
   const caughtUp = (position: number): Promise<boolean> =>
@@ -117,6 +121,7 @@ describe('a rebuild', () => {
     revisions.clear();
     eventStore = createSqliteEventStore(':memory:');
     readStore = createSqliteReadStore(':memory:');
+    sharedState = createDocumentState(readStore);
   });
   afterEach(async () => {
     await projection.stop();
@@ -129,7 +134,7 @@ describe('a rebuild', () => {
     projection = start();
     await caughtUp(last);
     const before = await bytes();
-    await requestRebuild(readStore, view.name, requestedAt);
+    await requestRebuild(sharedState, view.name, requestedAt);
     const rebuild = await ended();
     expect(rebuild).toMatchObject({ state: 'done', events: 1_200, error: null });
     expect(rebuild.done).toBe(rebuild.total);
@@ -152,7 +157,7 @@ describe('a rebuild', () => {
       null,
     );
     expect(await bytes()).not.toBe(right);
-    await requestRebuild(readStore, view.name, requestedAt);
+    await requestRebuild(sharedState, view.name, requestedAt);
     await ended();
     expect(await bytes()).toBe(right);
   });
@@ -168,8 +173,8 @@ describe('a rebuild', () => {
       }
     })();
     for (let round = 0; round < 3; round += 1) {
-      await requestRebuild(readStore, view.name, requestedAt);
-      await found(async () => (await rebuildOf(readStore, view.name))?.state !== 'requested');
+      await requestRebuild(sharedState, view.name, requestedAt);
+      await found(async () => (await rebuildOf(sharedState, view.name))?.state !== 'requested');
       expect((await ended()).state).toBe('done');
     }
     writing = false;
@@ -180,7 +185,7 @@ describe('a rebuild', () => {
 
   it('of a view without events is done at once', async () => {
     projection = start();
-    await requestRebuild(readStore, view.name, requestedAt);
+    await requestRebuild(sharedState, view.name, requestedAt);
     expect(await ended()).toMatchObject({ state: 'done', events: 0 });
     await caughtUp(await append(3));
   });
@@ -197,7 +202,7 @@ describe('a rebuild', () => {
         'none',
       );
     }
-    await requestRebuild(readStore, view.name, requestedAt);
+    await requestRebuild(sharedState, view.name, requestedAt);
     expect(await ended()).toMatchObject({ state: 'done', events: 4 });
     expect(JSON.parse(await bytes())).toHaveLength(4);
   });
@@ -220,51 +225,52 @@ describe('a rebuild', () => {
     /** The store as it is, and which builds took the live view's place. */
     const watched = () => {
       const replaced: string[] = [];
-      const told = new Set<unknown>();
+      const states = new Set<unknown>();
+      const state: SharedState = {
+        ...sharedState,
+        async save(target, writes) {
+          for (const { value } of writes) if (value !== null && 'state' in value) states.add(value.state);
+          return sharedState.save(target, writes);
+        },
+      };
       const store: ViewStore = {
         ...readStore,
-        async save(target, writes, ...more) {
-          for (const { document } of writes) {
-            if (target.name === 'rebuilds' && document !== null && 'state' in document) told.add(document.state);
-          }
-          return readStore.save(target, writes, ...more);
-        },
         async replace(target, built) {
           replaced.push(built.name);
           return readStore.replace(target, built);
         },
       };
-      return { store, replaced, told };
+      return { store, state, replaced, states };
     };
 
-    it('is what it begins with: who asks meanwhile is told of that one', async () => {
+    it('a view that has seen nothing is first built as a rebuild, and a request made meanwhile is answered by it', async () => {
       await append(40);
       await appendMuch();
-      await requestRebuild(readStore, view.name, requestedAt);
-      const { store, replaced, told } = watched();
-      projection = start(store);
+      await requestRebuild(sharedState, view.name, requestedAt);
+      const { store, state, replaced, states } = watched();
+      projection = start(store, state);
       const rebuild = await ended();
       expect(rebuild).toMatchObject({ state: 'done', events: much + 32, requestedAt, error: null });
       expect(rebuild.done).toBe(rebuild.total);
-      expect(told).toEqual(new Set(['building', 'done']));
+      expect(states).toEqual(new Set(['building', 'done']));
       expect(await bytes()).toBe(await replayed());
       await caughtUp(await append(3));
       expect(replaced).toEqual([rebuild.build]);
     });
 
-    it('is told of where nobody asked', async () => {
+    it('an initial build reports its progress without a request', async () => {
       await appendMuch();
       projection = start();
       expect(await ended()).toMatchObject({ state: 'done', events: much });
       await caughtUp(appended);
     });
 
-    it('is not needed where there is little to catch up with', async () => {
+    it('a view with few events to read is not built as a rebuild', async () => {
       const last = await append(300);
       const { store, replaced } = watched();
       projection = start(store);
       await caughtUp(last);
-      expect([replaced, await rebuildOf(readStore, view.name)]).toEqual([[], null]);
+      expect([replaced, await rebuildOf(sharedState, view.name)]).toEqual([[], null]);
     });
 
     it('by a process that was killed in the middle is begun anew, and nothing is left of it', async () => {
@@ -303,8 +309,8 @@ describe('a rebuild', () => {
   it('asked for twice is one', async () => {
     projection = start();
     await caughtUp(await append(50));
-    await requestRebuild(readStore, view.name, requestedAt);
-    await requestRebuild(readStore, view.name, 'later');
+    await requestRebuild(sharedState, view.name, requestedAt);
+    await requestRebuild(sharedState, view.name, 'later');
     expect((await ended()).requestedAt).toBe(requestedAt);
   });
 
@@ -317,11 +323,11 @@ describe('a rebuild', () => {
     await append(1, 'poison', { isDeadly: true });
     await readStore.save(view, [], appended);
     projection = start();
-    await requestRebuild(readStore, view.name, requestedAt);
+    await requestRebuild(sharedState, view.name, requestedAt);
     expect(await ended()).toMatchObject({ state: 'failed', error: expect.stringContaining('nobody can read') });
     expect(await bytes()).toBe(before);
-    await requestRebuild(readStore, view.name, 'again');
-    expect(await found(async () => (await rebuildOf(readStore, view.name))?.requestedAt === 'again')).toBe(true);
+    await requestRebuild(sharedState, view.name, 'again');
+    expect(await found(async () => (await rebuildOf(sharedState, view.name))?.requestedAt === 'again')).toBe(true);
   });
 
   describe('cut off', () => {
@@ -331,6 +337,7 @@ describe('a rebuild', () => {
     /** Fails from a certain call on, as where the process dies there: what was done stays, nothing more is done. */
     function dyingAt(step: number): {
       readonly store: ViewStore;
+      readonly state: SharedState;
       readonly died: Promise<void>;
       readonly steps: () => number;
     } {
@@ -344,15 +351,17 @@ describe('a rebuild', () => {
           death.resolve();
           return new Promise(() => undefined);
         };
-      const isBuilding = (name: string): boolean => name !== view.name;
       return {
         died: death.promise,
         steps: () => calls,
+        state: { ...sharedState, save: (target, writes) => guarded(sharedState.save)(target, writes) },
         store: {
           ...readStore,
           save: (target, ...more) => {
             if (target.name.includes('_build_')) builds.add(target.name);
-            return isBuilding(target.name) ? guarded(readStore.save)(target, ...more) : readStore.save(target, ...more);
+            return target.name === view.name
+              ? readStore.save(target, ...more)
+              : guarded(readStore.save)(target, ...more);
           },
           reset: guarded(readStore.reset),
           replace: guarded(readStore.replace),
@@ -368,16 +377,16 @@ describe('a rebuild', () => {
       const before = await bytes();
       // How many steps a whole one takes.
       const whole = dyingAt(Infinity);
-      projection = start(whole.store);
-      await requestRebuild(readStore, view.name, requestedAt);
+      projection = start(whole.store, whole.state);
+      await requestRebuild(sharedState, view.name, requestedAt);
       await ended();
       await projection.stop();
       const steps = whole.steps();
       expect(steps).toBeGreaterThan(5);
       for (let step = 1; step <= steps; step += 1) {
-        await requestRebuild(readStore, view.name, `${step}`);
+        await requestRebuild(sharedState, view.name, `${step}`);
         const dying = dyingAt(step);
-        const dead = start(dying.store);
+        const dead = start(dying.store, dying.state);
         await dying.died;
         expect(await bytes()).toBe(before);
         projection = start();
@@ -411,7 +420,7 @@ describe('a rebuild', () => {
       projection = start(store);
       await caughtUp(appended);
       const before = await bytes();
-      await requestRebuild(readStore, view.name, requestedAt);
+      await requestRebuild(sharedState, view.name, requestedAt);
       expect((await ended()).state).toBe('done');
       expect(failures).toBe(0);
       expect(await bytes()).toBe(before);
@@ -421,8 +430,8 @@ describe('a rebuild', () => {
       projection = start();
       await caughtUp(await append(2_000));
       const before = await bytes();
-      await requestRebuild(readStore, view.name, requestedAt);
-      await found(async () => (await rebuildOf(readStore, view.name))?.state !== 'requested');
+      await requestRebuild(sharedState, view.name, requestedAt);
+      await found(async () => (await rebuildOf(sharedState, view.name))?.state !== 'requested');
       await projection.stop();
       expect(await bytes()).toBe(before);
       projection = start();
@@ -431,12 +440,12 @@ describe('a rebuild', () => {
     });
   });
 
-  it('by two processes at once that both believe to keep the view leaves a right one', async () => {
+  it('two concurrent projectors of one view still converge', async () => {
     await append(600);
     projection = start();
     const other = start();
     await caughtUp(appended);
-    await requestRebuild(readStore, view.name, requestedAt);
+    await requestRebuild(sharedState, view.name, requestedAt);
     let writing = true;
     const writer = (async () => {
       while (writing) {

@@ -1,99 +1,55 @@
-/** Builds a view from the first event on, as the only one who writes it: what was written is remembered, not read again. */
+/** Builds a view from the first event on as its only writer: documents it wrote are remembered, not read again. */
 import type { RecordedEvent } from '#event-store/event-store';
 import { settled, type Projected } from '../projected.js';
 import type { ReadStore, ViewDefinition } from '#read-store/read-store';
+import { createBloomFilter } from './bloom-filter.js';
 
-/** Where documents of a view that is being built are kept. */
+/** Where documents of a view under construction are kept. */
 export type BuiltDocuments = Pick<ReadStore, 'save' | 'load'>;
 
 export interface ViewBuilder {
-  /** Applies the events of one batch, and writes what has not changed for the longest. */
+  /** Applies the events of one batch, and writes the documents that have not changed for the longest. */
   apply(events: readonly RecordedEvent[]): Promise<void>;
-  /** Writes what has gathered, and that everything up to `position` is in it. */
+  /** Writes all unwritten documents and the checkpoint `position`. */
   flush(position: number): Promise<void>;
 }
 
 /**
- * So many documents that were used are remembered, and as many of those used before them. What has not been used for so long
- * is written then, once: a task that ran a hundred times meanwhile costs one write. Few at first, because what is forgotten
- * soon is collected while it is young; twice as many whenever a tenth of them was asked for again.
+ * A cache of two generations, each of this many documents: recently used, and used before those. A document that falls out
+ * is written then, once: a task that ran a hundred times meanwhile costs one write. Small at first, because what falls out
+ * soon is collected while it is young; doubled whenever a tenth of a generation had to be loaded again.
  */
-const rememberedAtFirst = 500;
-const rememberedAtMost = 4_000;
-/** Whatever else this process does waits for no more than one write of so many, or so many events. */
-const writtenAtOnce = 500;
-const appliedAtOnce = 1_000;
+const minCapacity = 500;
+const maxCapacity = 4_000;
+/** Upper bounds of what runs between two turns of the event loop. */
+const maxWritesPerTurn = 500;
+const maxEventsPerTurn = 1_000;
 
-const markBits = 24;
-const marksPerId = 4;
-
-/**
- * Remembers in two megabytes which ids were ever written, whatever their number (a Bloom filter; four marks for each, by the
- * double hashing of Kirsch and Mitzenmacher). `mayHave` may be wrong about an id that was not, once in 12,000 after 400,000
- * of them, never about one that was: most documents are new, and need not be looked for, which takes as long as the writes
- * before it.
- */
-function createMarks() {
-  const marks = new Uint8Array(2 ** (markBits - 3));
-  /** The place of each mark lies `step` behind the last one's. */
-  const placesOf = (id: string): { readonly first: number; readonly step: number } => {
-    let first = 0x811c9dc5;
-    let step = 0x9747b28c;
-    for (let index = 0; index < id.length; index += 1) {
-      const code = id.charCodeAt(index);
-      first = Math.imul(first ^ code, 0x01000193);
-      step = Math.imul(step ^ code, 0x5bd1e995);
-    }
-    // Odd, so that the four are not one.
-    return { first: first ^ (first >>> 15), step: (step ^ (step >>> 13)) | 1 };
-  };
-  const bitAt = (first: number, step: number, mark: number): number => (first + mark * step) >>> (32 - markBits);
-  return {
-    add(id: string): void {
-      const { first, step } = placesOf(id);
-      for (let mark = 0; mark < marksPerId; mark += 1) {
-        const bit = bitAt(first, step, mark);
-        marks[bit >>> 3] = (marks[bit >>> 3] ?? 0) | (1 << (bit & 7));
-      }
-    },
-    mayHave(id: string): boolean {
-      const { first, step } = placesOf(id);
-      for (let mark = 0; mark < marksPerId; mark += 1) {
-        const bit = bitAt(first, step, mark);
-        if (((marks[bit >>> 3] ?? 0) & (1 << (bit & 7))) === 0) return false;
-      }
-      return true;
-    },
-  };
-}
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const yieldTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 interface Known<Document extends object> {
   readonly id: string;
   revision: number;
   document: Document | null;
-  /** Not written as it is now. */
+  /** Differs from what is stored. */
   isChanged: boolean;
 }
 
-/**
- * `built` must be nobody else's, and empty; or, where everything up to the position `after` is in it already, it is gone on
- * with from there.
- */
+/** `built` must have no other writer. It is empty, or holds everything up to the position `after`, from which building continues. */
 export function createViewBuilder<Document extends object>(
   { idOf, reduce }: Pick<Projected<Document>, 'idOf' | 'reduce'>,
   built: ViewDefinition<Document>,
   readStore: BuiltDocuments,
   after: number | null = null,
 ): ViewBuilder {
-  /** What was used last, and what was used before that. A removed document is remembered until it is written. */
+  /** The two generations. A removed document is remembered until it is written. */
   let recent = new Map<string, Known<Document>>();
   let earlier = new Map<string, Known<Document>>();
-  const marks = createMarks();
-  const written = { add: marks.add, mayHave: (id: string) => after !== null || marks.mayHave(id) };
-  let remembered = rememberedAtFirst;
-  /** How many were asked for again since the last were forgotten. */
+  /** Most documents are new: looking each one up in the store would take as long as the writes before it. */
+  const written = createBloomFilter();
+  const mayBeWritten = (id: string): boolean => after !== null || written.mayContain(id);
+  let capacity = minCapacity;
+  /** Documents loaded again since the last generation was dropped. */
   let missed = 0;
   let applied = after ?? -1;
   let last: RecordedEvent | undefined;
@@ -108,15 +64,15 @@ export function createViewBuilder<Document extends object>(
     return known;
   };
 
-  /** What each of the events is about, or its id where that is not known; once what was written is remembered again. */
+  /** The document of each event, or its id where it is not cached; loads those that may be in the store. */
   const loadFor = async (events: readonly RecordedEvent[]): Promise<(Known<Document> | string | null)[]> => {
     const unknown = new Set<string>();
     const about = events.map((event) => {
-      // Handed over again: what was removed meanwhile would be made anew.
+      // Delivered again: a document removed meanwhile would come back.
       const id = event.position <= applied ? null : idOf(event);
       if (id === null) return null;
       const known = find(id);
-      if (known === undefined && written.mayHave(id)) unknown.add(id);
+      if (known === undefined && mayBeWritten(id)) unknown.add(id);
       return known ?? id;
     });
     if (unknown.size > 0) {
@@ -136,32 +92,32 @@ export function createViewBuilder<Document extends object>(
       writes = [];
     };
     for (const known of documents) {
-      // What was made and removed meanwhile was never there.
-      if (!known.isChanged || (known.document === null && !written.mayHave(known.id))) continue;
+      // Created and removed between two writes: never stored.
+      if (!known.isChanged || (known.document === null && !mayBeWritten(known.id))) continue;
       known.isChanged = false;
       writes.push(known);
-      if (writes.length < writtenAtOnce) continue;
+      if (writes.length < maxWritesPerTurn) continue;
       await save();
-      await turn();
+      await yieldTurn();
     }
     if (writes.length > 0) await save();
   };
 
-  const forgetEarlier = async (): Promise<void> => {
+  const dropEarlier = async (): Promise<void> => {
     await write(earlier.values());
     earlier = recent;
     recent = new Map();
-    if (missed > remembered / 10) remembered = Math.min(2 * remembered, rememberedAtMost);
+    if (missed > capacity / 10) capacity = Math.min(2 * capacity, maxCapacity);
     missed = 0;
   };
 
-  const applySome = async (events: readonly RecordedEvent[]): Promise<void> => {
+  const applyChunk = async (events: readonly RecordedEvent[]): Promise<void> => {
     const about = await loadFor(events);
     for (const [index, event] of events.entries()) {
       const one = about[index] ?? null;
       if (one === null) continue;
       const id = typeof one === 'string' ? one : one.id;
-      // What was not known before the batch may have been loaded, or made by an earlier event of it.
+      // Not cached before the batch: it may have been loaded, or created by an earlier event of it.
       const known = typeof one === 'string' ? find(id) : one;
       const before = known?.document ?? null;
       const document = reduce(before, event);
@@ -176,14 +132,14 @@ export function createViewBuilder<Document extends object>(
     }
     last = events.at(-1) ?? last;
     applied = last?.position ?? applied;
-    if (recent.size > remembered) await forgetEarlier();
+    if (recent.size > capacity) await dropEarlier();
   };
 
   return {
     async apply(events) {
-      for (let start = 0; start < events.length; start += appliedAtOnce) {
-        if (start > 0) await turn();
-        await applySome(events.slice(start, start + appliedAtOnce));
+      for (let start = 0; start < events.length; start += maxEventsPerTurn) {
+        if (start > 0) await yieldTurn();
+        await applyChunk(events.slice(start, start + maxEventsPerTurn));
       }
     },
 

@@ -2,7 +2,7 @@
 import type { CreatedKey, KeyInput } from '#contracts/account';
 import type { TestExecution } from '#contracts/run';
 import type { TaskInput } from '#contracts/task';
-import type { ReadStore } from '#read-store/read-store';
+import type { SharedState } from '#shared-state/shared-state';
 import type { Config } from '#runtime/config';
 import type { Logger } from '#runtime/logger';
 import type { CodeForm } from '#sandbox/sandbox';
@@ -22,7 +22,7 @@ export interface TrialBench {
 
 /** The views of an installation, and somebody who keeps them: its server, or this process where none runs. */
 export interface OpenViews {
-  readonly readStore: ReadStore;
+  readonly sharedState: SharedState;
   close(): Promise<void>;
 }
 

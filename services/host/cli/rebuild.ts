@@ -1,7 +1,7 @@
 /** `meerkat rebuild`: builds views anew from the events, beside the live ones, whether a server runs or not. */
 import type { Command } from 'commander';
 import { sleep } from '#concurrency/sleep';
-import { rebuildOf, requestRebuild, type Rebuild } from '#eventing/rebuild/rebuild';
+import { rebuildOf, requestRebuild, type Rebuild } from '#eventing/rebuild/requests';
 import { readConfig } from '#runtime/config';
 import { AppError } from '#runtime/errors';
 import { refuseEmptyFolder } from './data-folder.js';
@@ -80,16 +80,16 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
 
 /** Asks for the views and looks on until each is over. */
 async function follow(
-  { readStore }: OpenViews,
+  { sharedState }: OpenViews,
   views: readonly string[],
   show: (progress: Progress) => void,
 ): Promise<Progress> {
   const startedMs = performance.now();
   const requestedAt = new Date().toISOString();
-  for (const view of views) await patiently(() => requestRebuild(readStore, view, requestedAt));
+  for (const view of views) await patiently(() => requestRebuild(sharedState, view, requestedAt));
   let isNoted = false;
   for (;;) {
-    const found = await patiently(() => Promise.all(views.map((view) => rebuildOf(readStore, view))));
+    const found = await patiently(() => Promise.all(views.map((view) => rebuildOf(sharedState, view))));
     const rebuilds = found.filter((rebuild) => rebuild !== null);
     const tookMs = performance.now() - startedMs;
     const progress = { rebuilds, tookMs };

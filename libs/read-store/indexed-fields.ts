@@ -1,9 +1,9 @@
-/** What lists search and sort by, taken out of a document, so that an engine can keep it beside the document's own text. */
+/** Field values by which lists filter and sort, extracted so that an engine can index them apart from the document's text. */
 import type { Json, JsonObject } from '#runtime/json';
 import type { AnyView } from './read-store.js';
 
-/** What is kept of a field. A field that is missing is null, true is 1. */
-export type SearchedValue = string | number | null | readonly (string | number | null)[];
+/** The indexed form of a field's value: missing is null, true is 1. */
+export type IndexedValue = string | number | null | readonly (string | number | null)[];
 
 /** Names come from view definitions in the code, never from users; checked all the same. */
 export function partOfName(name: string): string {
@@ -11,7 +11,7 @@ export function partOfName(name: string): string {
   return name.replaceAll('.', '__');
 }
 
-/** Taken apart once: there are as many as the code names. */
+/** Parsed paths; bounded by the fields that the code names. */
 const steps = new Map<string, readonly string[]>();
 
 function stepsTo(field: string): readonly string[] {
@@ -38,7 +38,7 @@ function simple(value: Json | undefined): string | number | null {
 }
 
 /** The values of the view's fields, in the order in which it names them. */
-export function searchedValues(view: AnyView, document: object): SearchedValue[] {
+export function indexedValues(view: AnyView, document: object): IndexedValue[] {
   return view.fields.map((field) => {
     const value = valueAt(document, field);
     return Array.isArray(value) ? value.map(simple) : simple(value);
@@ -47,16 +47,16 @@ export function searchedValues(view: AnyView, document: object): SearchedValue[]
 
 export type PlainValue = string | number | null;
 
-/** The same for an engine that has no lists: as JSON text. */
+/** The same for an engine without list values: lists as JSON text. */
 export function plainValues(view: AnyView, document: object): PlainValue[] {
-  return searchedValues(view, document).map((value) =>
+  return indexedValues(view, document).map((value) =>
     value !== null && typeof value === 'object' ? JSON.stringify(value) : value,
   );
 }
 
-/** A filter's value as it is kept. */
-export function searchedFor(value: string | number | boolean | null): string | number | null {
-  // What comes of a request must not reach an engine as anything but a value: an object could be an operator there.
+/** A filter's value in its indexed form. */
+export function toIndexed(value: string | number | boolean | null): string | number | null {
+  // Values from requests reach an engine as plain values only: an object could act as an operator.
   if (value !== null && typeof value === 'object') throw new TypeError('a filter compares with a plain value');
   return typeof value === 'boolean' ? Number(value) : value;
 }

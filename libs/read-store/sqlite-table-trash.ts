@@ -1,24 +1,24 @@
 /**
- * Tables that nobody needs any more. To drop a large one takes seconds in which nothing else is done; so it is given another
- * name, which takes none, and emptied by and by.
+ * Tables to drop. Dropping a large one blocks the process for seconds; so it is renamed, which takes none, and emptied in
+ * small steps.
  */
 import { inTransaction, type Database } from '#sqlite/database';
 
 const prefix = 'discarded_';
-/** Always those that lie first, so that whole pages become free: found one by one they cost four times as much. */
-const rowsAtOnce = 300;
+/** The first rows of the table, so that whole pages become free: deleting them one by one costs four times as much. */
+const rowsPerStep = 300;
 const lastRowid = '9223372036854775807';
 
-export interface DiscardedTables {
-  /** Gives the table away, inside the caller's transaction. */
+export interface TableTrash {
+  /** Renames the table, inside the caller's transaction. */
   discard(table: string): void;
-  /** Begins to empty what was given away, also before a restart. */
+  /** Starts emptying discarded tables, also those of an earlier process. */
   empty(): void;
-  /** Resolves once nothing is being emptied; what is left is emptied after the next start. */
+  /** Resolves once emptying has stopped; the rest follows after the next start. */
   stop(): Promise<void>;
 }
 
-export function createDiscardedTables(database: Database): DiscardedTables {
+export function createTableTrash(database: Database): TableTrash {
   let isStopping = false;
   let emptying: Promise<void> | null = null;
 
@@ -28,10 +28,10 @@ export function createDiscardedTables(database: Database): DiscardedTables {
       .all(`${prefix}*`)
       .map(({ name }) => String(name));
 
-  /** True where the table is gone. */
+  /** One step; true once the table is dropped. */
   const shrink = (table: string): boolean =>
     inTransaction(database, () => {
-      // Indexes first: rows go faster without them.
+      // Indexes first: rows are deleted faster without them.
       const index = database
         .prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL")
         .get(table);
@@ -39,11 +39,11 @@ export function createDiscardedTables(database: Database): DiscardedTables {
       else {
         const { changes } = database
           .prepare(
-            `DELETE FROM "${table}" WHERE rowid <= coalesce((SELECT rowid FROM "${table}" ORDER BY rowid LIMIT 1 OFFSET ${rowsAtOnce - 1}), ${lastRowid})`,
+            `DELETE FROM "${table}" WHERE rowid <= coalesce((SELECT rowid FROM "${table}" ORDER BY rowid LIMIT 1 OFFSET ${rowsPerStep - 1}), ${lastRowid})`,
           )
           .run();
-        if (changes < rowsAtOnce) database.exec(`DROP TABLE "${table}"`);
-        return changes < rowsAtOnce;
+        if (changes < rowsPerStep) database.exec(`DROP TABLE "${table}"`);
+        return changes < rowsPerStep;
       }
       return false;
     });
@@ -56,7 +56,7 @@ export function createDiscardedTables(database: Database): DiscardedTables {
         try {
           isGone = shrink(table);
         } catch {
-          // Another process empties it too, or the disk is full: the next start tries again.
+          // Another process is emptying it too, or the disk is full: the next start tries again.
           return;
         }
       }

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { inTransaction, openDatabase, type Database } from '#sqlite/database';
-import { createDiscardedTables } from './sqlite-discarded.js';
+import { createTableTrash } from './sqlite-table-trash.js';
 
-describe('a table that nobody needs any more', () => {
+describe('the table trash', () => {
   let database: Database;
 
   const tables = (): string[] =>
@@ -18,12 +18,12 @@ describe('a table that nobody needs any more', () => {
     });
 
   const untilGone = async (): Promise<number> => {
-    let turns = 0;
+    let steps = 0;
     while (tables().some((name) => name.startsWith('discarded_'))) {
       await new Promise((resolve) => setImmediate(resolve));
-      turns += 1;
+      steps += 1;
     }
-    return turns;
+    return steps;
   };
 
   beforeEach(() => {
@@ -37,9 +37,9 @@ describe('a table that nobody needs any more', () => {
   });
   afterEach(() => database.close());
 
-  it('is out of the way at once, and gone by and by with turns for others in between', async () => {
+  it('a discarded table is renamed at once and dropped in many small steps', async () => {
     fill(3_000);
-    const discarded = createDiscardedTables(database);
+    const discarded = createTableTrash(database);
     inTransaction(database, () => discarded.discard('things'));
     expect(tables()).toEqual(['discarded_1']);
     discarded.empty();
@@ -48,24 +48,24 @@ describe('a table that nobody needs any more', () => {
     await discarded.stop();
   });
 
-  it('is gone after a few turns where most of its rows were gone before', async () => {
+  it('a mostly empty table is dropped in few steps', async () => {
     fill(3_000);
     database.exec("DELETE FROM things WHERE id <> 'thing-17' AND id <> 'thing-2999'");
-    const discarded = createDiscardedTables(database);
+    const discarded = createTableTrash(database);
     inTransaction(database, () => discarded.discard('things'));
     discarded.empty();
     expect(await untilGone()).toBeLessThan(5);
     await discarded.stop();
   });
 
-  it('is left as it is by a stop, and gone on with after the next start', async () => {
+  it('a table left by a stop is dropped after the next start', async () => {
     fill(3_000);
-    const first = createDiscardedTables(database);
+    const first = createTableTrash(database);
     inTransaction(database, () => first.discard('things'));
     first.empty();
     await first.stop();
     expect(tables()).toEqual(['discarded_1']);
-    const second = createDiscardedTables(database);
+    const second = createTableTrash(database);
     second.empty();
     await untilGone();
     await second.stop();
