@@ -122,7 +122,7 @@ describe.each(declarations.map((declaration) => [declaration.type, declaration] 
       }
     });
 
-    it('explains itself to those who use it', () => {
+    it('has a README with a table of answers', () => {
       expect(readFileSync(new URL('README.md', folder(type)), 'utf8')).toMatch(/^\| *answer *\|/m);
     });
   },

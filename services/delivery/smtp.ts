@@ -169,7 +169,7 @@ export function createMailer(smtpUrl: string, outbound: Outbound, timeouts = def
           ...(html === null ? {} : { html }),
           messageId: `<${messageId}>`,
           date: new Date(sentAt),
-          // The parts of a mail are told apart by chance otherwise, and a repeat would not be the same bytes.
+          // Without it a random text separates the parts of a mail, and a repeat would not be the same bytes.
           baseBoundary: messageId.replace(/[^A-Za-z0-9]/g, ''),
           headers: { 'Auto-Submitted': 'auto-generated' },
           disableFileAccess: true,

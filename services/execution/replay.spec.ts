@@ -3,6 +3,7 @@ import { createSqliteBus } from '#bus/sqlite';
 import { requests } from '#contracts/catalogue';
 import { executionsView, type ExecutionDocument } from '#contracts/run';
 import { tasksView, taskSpec, type TaskSpec } from '#contracts/task';
+import { aTask } from '#contracts/task.kit';
 import { encodeEvents } from '#eventing/codec';
 import type { EventMetadata } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
@@ -30,19 +31,12 @@ const metadata: EventMetadata = {
   at: '2026-11-21T10:00:00.000Z',
 };
 
-const specOf = (code: string): TaskSpec => ({
-  name: 'Price',
-  description: '',
-  url: 'https://example.com/',
-  evaluationFunction: code,
-  codeForm: 'script',
-  actions: [],
-  schedule: { type: 'manual' },
-  policy: { notifyOn: 'became_true', errorThreshold: 1 },
-  fetch: { retry: { attempts: 1 } },
-  tags: [],
-  externalKey: null,
-});
+const specOf = (code: string): TaskSpec =>
+  aTask({
+    evaluationFunction: code,
+    policy: { notifyOn: 'became_true', errorThreshold: 1 },
+    fetch: { retry: { attempts: 1 } },
+  });
 
 describe('a replay', () => {
   const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });

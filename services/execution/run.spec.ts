@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/glo
 import type { RunEvent } from '#contracts/run';
 import type { DueRun } from '#contracts/schedule';
 import { tasksView, type TaskDocument } from '#contracts/task';
+import { aTask } from '#contracts/task.kit';
 import { decodeEvent } from '#eventing/codec';
 import type { EventMetadata } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
@@ -59,10 +60,7 @@ const down: OutboundFailure = {
 };
 
 function document(more: Partial<TaskDocument['spec']> = {}): TaskDocument {
-  const spec: TaskDocument['spec'] = {
-    name: 'Price',
-    description: '',
-    url: 'https://example.com/',
+  const spec = aTask({
     evaluationFunction: `page.report('value', 7); return document.querySelector('#p').textContent === 'yes'`,
     codeForm: 'body',
     actions: [
@@ -75,13 +73,11 @@ function document(more: Partial<TaskDocument['spec']> = {}): TaskDocument {
         on: ['triggered', 'error'],
       },
     ],
-    schedule: { type: 'manual' },
     policy: { notifyOn: 'became_true', errorThreshold: 1 },
     fetch: { retry: { attempts: 1 } },
     tags: ['a'],
-    externalKey: null,
     ...more,
-  };
+  });
   return {
     id: taskId,
     organizationId: metadata.organizationId,

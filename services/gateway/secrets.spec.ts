@@ -1,4 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { declarations } from '#channels/declarations';
 import {
   errorOf,
   idOf,
@@ -10,7 +13,16 @@ import {
   type Reply,
 } from './gateway.kit.js';
 import { openGateway, type OpenedGateway } from './opened-gateway.kit.js';
-import { unmasked } from './secrets.js';
+import { secretsOfAction, unmasked } from './secrets.js';
+
+/** The settings in the first file of a channel's `golden` folder. */
+function goldenConfigOf(type: string): Record<string, unknown> {
+  const golden = new URL(`../../libs/channels/${type}/golden/`, import.meta.url);
+  const [file = ''] = readdirSync(golden).filter((name) => name !== 'answers.json');
+  return z
+    .object({ config: z.record(z.string(), z.unknown()) })
+    .parse(JSON.parse(readFileSync(new URL(file, golden), 'utf8'))).config;
+}
 
 const email = { type: 'email', config: { to: 'me@example.com', subject: 'Hello' } };
 
@@ -77,6 +89,22 @@ describe('secrets', () => {
     const reply = await gateway.send('PATCH', `/api/notifications/${idOf(made)}`, { body: { actions } });
     expect(errorOf(reply)).toEqual(refused(400, 'VALIDATION_ERROR', 'secret_required'));
   });
+
+  it.each(declarations.map(({ type }) => type))(
+    'of a %s action come back masked, and are kept when they do',
+    async (type) => {
+      const config = goldenConfigOf(type);
+      const made = await create({ actions: [{ type, config }] });
+      const path = `/api/notifications/${idOf(made)}`;
+      const shown = await gateway.send('GET', path);
+      for (const [name] of secretsOfAction(type).writeOnly) {
+        const value = typeof name === 'string' ? config[name] : undefined;
+        if (typeof value === 'string') expect(shown.text).not.toContain(value);
+      }
+      const same = await gateway.send('PUT', path, { body: member(shown.body, 'data') });
+      expect(member(same.body, 'data', 'revision')).toBe(0);
+    },
+  );
 
   it('bound to a host are kept for the origin they were given for, and asked for again at another', () => {
     const places = { writeOnly: [['token']], addresses: ['serverUrl'], hostBound: ['token'] };

@@ -134,7 +134,7 @@ function originOf(address: Json | undefined): string | null {
 /**
  * Settings with each mask replaced by the secret it stands for. `base`: the opened settings as they are, null where there
  * are none. Throws `secret_required` where nothing is there to keep. The password of an address is kept for the same host
- * only: otherwise whoever may edit a task could have it sent to a host of their own.
+ * only: otherwise an editor of the task could have it sent to a host of their own.
  */
 export function unmasked(
   value: JsonObject,

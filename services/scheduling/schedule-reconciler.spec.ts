@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { TaskEvent, TaskSpec } from '#contracts/task';
+import type { TaskEvent } from '#contracts/task';
+import { aTask } from '#contracts/task.kit';
 import { encodeEvents } from '#eventing/codec';
 import type { EventMetadata, EventStore } from '#event-store/event-store';
 import { runCommand } from '#eventing/run-command';
@@ -16,19 +17,7 @@ const metadata: EventMetadata = {
   causationId: null,
   at: '2026-11-21T10:00:00.000Z',
 };
-const spec: TaskSpec = {
-  name: 'Price',
-  description: '',
-  url: 'https://example.com/',
-  evaluationFunction: 'true',
-  codeForm: 'script',
-  actions: [],
-  schedule: { type: 'interval', intervalSeconds: 10, catchUp: 'latest' },
-  policy: { notifyOn: 'became_true', errorThreshold: 3 },
-  fetch: {},
-  tags: [],
-  externalKey: null,
-};
+const spec = aTask({ schedule: { type: 'interval', intervalSeconds: 10, catchUp: 'latest' } });
 const created: TaskEvent = { type: 'task.created', data: { spec, status: 'active', createdBy: 'key:key_1' } };
 
 describe('a schedule whose task messages were lost', () => {

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Bus } from '#bus/bus';
 import { createSqliteBus } from '#bus/sqlite';
 import type { ScheduleEvent } from '#contracts/schedule';
-import type { TaskEvent, TaskSpec } from '#contracts/task';
+import type { TaskEvent } from '#contracts/task';
+import { aTask } from '#contracts/task.kit';
 import { decodeEvent, encodeEvents } from '#eventing/codec';
 import { runService } from '#eventing/run-service';
 import type { BackgroundWork } from '#eventing/service';
@@ -29,19 +30,7 @@ const metadata: EventMetadata = {
 };
 const hourly = { type: 'interval', intervalSeconds: 3_600, catchUp: 'latest' } as const;
 const daily = { ...hourly, intervalSeconds: 86_400 };
-const spec: TaskSpec = {
-  name: 'Price',
-  description: '',
-  url: 'https://example.com/',
-  evaluationFunction: 'true',
-  codeForm: 'script',
-  actions: [],
-  schedule: hourly,
-  policy: { notifyOn: 'became_true', errorThreshold: 3 },
-  fetch: {},
-  tags: [],
-  externalKey: null,
-};
+const spec = aTask({ schedule: hourly });
 const created: TaskEvent = { type: 'task.created', data: { spec, status: 'active', createdBy: 'key:key_1' } };
 
 /** The instant of the events themselves: the latecomer, which sets schedules right without news, is not due yet. */

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { plantVersion2 } from '#contracts/plant-version.kit';
-import { taskFold, taskStream, type TaskEvent, type TaskSpec } from '#contracts/task';
+import { taskFold, taskStream, type TaskEvent } from '#contracts/task';
+import { aTask } from '#contracts/task.kit';
 import { checkEvent } from '#eventing/codec';
 import { copyEvents } from '#event-store/copy-events';
 import type { EventMetadata, NewEvent, RecordedEvent } from '#event-store/event-store';
@@ -23,19 +24,12 @@ const metadata: EventMetadata = {
   causationId: null,
   at: '2026-11-21T10:00:00.000Z',
 };
-const spec: TaskSpec = {
+const spec = aTask({
   name: 'Lamp',
-  description: '',
   url: 'https://shop.example/lamp',
   evaluationFunction: 'return true;',
   codeForm: 'body',
-  actions: [],
-  schedule: { type: 'manual' },
-  policy: { notifyOn: 'became_true', errorThreshold: 3 },
-  fetch: {},
-  tags: [],
-  externalKey: null,
-};
+});
 const { name: title, ...others } = spec;
 
 /** As a release of before would have stored it: what is `spec.name` now was `title` then. */

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { RequestContext } from '#bus/bus';
 import { tasksView, type TaskCommand, type TaskDocument, type TaskSpec } from '#contracts/task';
+import { aTask } from '#contracts/task.kit';
 import type { EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { projectBatch } from '#eventing/projected';
@@ -18,19 +19,7 @@ const context: RequestContext = {
 };
 const stranger: RequestContext = { ...context, organizationId: 'org_00000000000000000000000002' };
 const taskId = (n: number): string => `ntf_${String(n).padStart(26, '0')}`;
-const spec: TaskSpec = {
-  name: 'Price',
-  description: '',
-  url: 'https://example.com/',
-  evaluationFunction: 'true',
-  codeForm: 'script',
-  actions: [],
-  schedule: { type: 'manual' },
-  policy: { notifyOn: 'became_true', errorThreshold: 3 },
-  fetch: {},
-  tags: [],
-  externalKey: null,
-};
+const spec = aTask();
 
 describe('the tasks service', () => {
   let eventStore: EventStore;

@@ -1,4 +1,4 @@
-/** Discord: what the answers of a webhook mean. Errors have a `code` of Discord's own beside the status. */
+/** Discord: what the answers of a webhook mean. Errors have a `code` of Discord's own in addition to the status. */
 import type { HttpAnswer, Verdict } from '../channel.js';
 import { answerObject, classifyHttp, gone, notBefore, unexpectedAnswer } from '../http-answer.js';
 

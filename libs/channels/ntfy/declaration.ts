@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { declareChannel } from '../declaration.js';
 
-/** A server may stand under a path; who may publish is said by `token`, or by `user` and `password`. */
+/** A server may stand under a path; `token`, or `user` and `password`, give the right to publish. */
 const serverAddress = z
   .string()
   .min(1)

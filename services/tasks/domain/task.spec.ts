@@ -1,5 +1,6 @@
 import { describe, it } from '@jest/globals';
-import type { TaskEvent, TaskSpec } from '#contracts/task';
+import type { TaskEvent } from '#contracts/task';
+import { aTask } from '#contracts/task.kit';
 import { given } from '#eventing/given';
 import { taskDecider } from './task.js';
 
@@ -7,19 +8,9 @@ const taskId = 'ntf_00000000000000000000000001';
 const actionId = 'act_00000000000000000000000001';
 const deliveryId = 'dlv_00000000000000000000000001';
 const actor = 'key:key_1';
-const spec: TaskSpec = {
-  name: 'Price',
-  description: '',
-  url: 'https://example.com/',
-  evaluationFunction: 'true',
-  codeForm: 'script',
+const spec = aTask({
   actions: [{ id: actionId, type: 'webhook', config: {}, enabled: true, expireAfterSeconds: 60, on: ['triggered'] }],
-  schedule: { type: 'manual' },
-  policy: { notifyOn: 'became_true', errorThreshold: 3 },
-  fetch: {},
-  tags: [],
-  externalKey: null,
-};
+});
 const created: TaskEvent = { type: 'task.created', data: { spec, status: 'active', createdBy: actor } };
 const archived: TaskEvent = { type: 'task.archived', data: { externalKey: null } };
 const replace = { type: 'replaceTask', taskId, spec, status: 'active', expectedRevision: null, actor } as const;
