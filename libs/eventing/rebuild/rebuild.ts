@@ -193,8 +193,7 @@ export function createRebuilder<Document extends object>(deps: RebuildDeps<Docum
   // A backfill reads the events once for all views it joins: views poll at the same moments, so that their builds join.
   const untilPollMs = (): number =>
     readStore.backfiller === null ? lookEveryMs : lookEveryMs - (Date.now() % lookEveryMs);
-  const pause = (signal: AbortSignal): Promise<void> =>
-    sleep(untilPollMs(), signal, { ref: false });
+  const pause = (signal: AbortSignal): Promise<void> => sleep(untilPollMs(), signal, { ref: false });
   let own: string | null = null;
 
   const poll = async (signal: AbortSignal): Promise<void> => {
