@@ -14,6 +14,9 @@ const maxAttempts = 50;
 /**
  * The value as `change` derived it from the current one, once it is stored; `change` may be called several times. Where it
  * returns null, nothing is written and the result is null. Rejects with `read_store_unavailable`.
+ *
+ * Never lost, but applied twice where another process writes on top before this one sees its own write: for counts that may
+ * err on the high side.
  */
 export async function compareAndSet<V extends Contended>(
   sharedState: SharedState,

@@ -2,41 +2,16 @@
  * Shared state in the documents of an engine that also keeps views: the same connection, tables and collections. A version
  * is the revision of a document. No collection here has a checkpoint, so no rebuild touches it.
  */
+import type { ReadStore, ViewDefinition } from '#read-store/read-store';
 import type { Expiring, SharedState, StateCollection, Versioned } from './shared-state.js';
 
-interface Definition<D extends object> {
-  readonly name: string;
-  readonly fields: readonly string[];
-  readonly indexes: readonly (readonly string[])[];
-  readonly document?: D;
-}
-
-interface Write<D extends object> {
-  readonly id: string;
-  readonly revision: number;
-  readonly document: D | null;
-}
-
-/** The part of a document engine that this needs; every read store has it. */
-export interface DocumentEngine {
-  load<D extends object>(view: Definition<D>, ids: readonly string[]): Promise<ReadonlyMap<string, Write<D>>>;
-  save<D extends object>(view: Definition<D>, writes: readonly Write<D>[], checkpoint: null): Promise<void>;
-  page<D extends object>(
-    view: Definition<D>,
-    query: {
-      readonly where: readonly { readonly field: string; readonly to: number }[];
-      readonly sort: readonly { readonly field: string; readonly descending: boolean }[];
-      readonly limit: number;
-      readonly offset: number;
-      readonly count: boolean;
-    },
-  ): Promise<{ readonly documents: readonly D[] }>;
-}
+/** The part of a read store that this needs. */
+type DocumentEngine = Pick<ReadStore, 'load' | 'save' | 'page'>;
 
 const maxRemovedAtOnce = 500;
 
 /** The documents' definition as the engine takes it. */
-export function toDefinition<V extends object>({ name, indexedBy }: StateCollection<V>): Definition<V> {
+export function toDefinition<V extends object>({ name, indexedBy }: StateCollection<V>): ViewDefinition<V> {
   const fields = indexedBy === null ? [] : [indexedBy];
   return { name, fields, indexes: indexedBy === null ? [] : [fields] };
 }

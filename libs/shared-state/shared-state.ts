@@ -31,7 +31,7 @@ export interface SharedState {
   list<V extends object>(collection: StateCollection<V>, limit: number): Promise<readonly V[]>;
   /** Each write stands or falls by its own version; a caller that must know which one won loads the value. */
   save<V extends object>(collection: StateCollection<V>, writes: readonly Versioned<V>[]): Promise<void>;
-  /** Removes values of a collection indexed by `expiresAtMs` that have expired. One that changes meanwhile stays. */
+  /** Removes values of a collection indexed by `expiresAtMs` that have expired. One that changes meanwhile stays, and one that expires at this very millisecond may. */
   removeExpired<V extends Expiring>(collection: StateCollection<V>, nowMs: number): Promise<void>;
 }
 

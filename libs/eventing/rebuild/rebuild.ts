@@ -6,14 +6,14 @@
  * A view that has seen nothing and has many events to read is first built the same way: its list stays empty until the
  * build is complete, and a request made meanwhile is answered by this build.
  */
-import { sleep } from '#concurrency/sleep';
 import { randomBytes } from 'node:crypto';
 import { createMutex, type Mutex } from '#concurrency/mutex';
+import { sleep } from '#concurrency/sleep';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
-import { coalesced } from '../coalesce.js';
 import { AppError } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
 import type { SharedState } from '#shared-state/shared-state';
+import { coalesced } from '../coalesce.js';
 import type { Projected } from '../projected.js';
 import type { AnyView, BackfillResult, ViewDefinition, ViewStore } from '#read-store/read-store';
 import {
