@@ -67,7 +67,7 @@ const modifiedAt = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs 
 
 /** The file in dist/ that a source becomes, or null for what scripts/build.mjs leaves out. */
 function outputOf(source) {
-  if (/(\.(spec|contract|kit|d)|event-store\/given)\.ts$/.test(source)) return null;
+  if (/(\.(spec|contract|kit|d)|eventing\/given)\.ts$/.test(source)) return null;
   if (source.endsWith('.ts')) return source.replace(/\.ts$/, '.js');
   return /\.(css|html|svg|json|js)$/.test(source) ? source : null;
 }
