@@ -1,16 +1,15 @@
 /** What every bus must do, whatever engine it stands on. An adapter's spec calls this with a way to make one. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { reject } from '#runtime/errors';
-import type { Bus, BusMessage, RequestContext } from './bus.js';
+import { found } from '#runtime/probe.kit';
+import type { BusMessage, OpenedBus, RequestContext } from './bus.js';
 
 export interface BusUnderTest {
-  readonly bus: Bus;
+  readonly bus: OpenedBus;
   /** As a second process on the same data would open it. */
-  another(): Promise<Bus>;
+  another(): Promise<OpenedBus>;
   /** Closes it and opens another on the same data, as after a restart. */
-  reopen(): Promise<Bus>;
-  /** Whoever consumes or answers so far has its share, where that takes a while. */
-  joined?(): Promise<void>;
+  reopen(): Promise<OpenedBus>;
   destroy(): Promise<void>;
 }
 
@@ -51,7 +50,7 @@ export interface BusSupports {
 export function busContract(name: string, create: () => Promise<BusUnderTest>, supports: BusSupports): void {
   describe(`bus on ${name}`, () => {
     let test: BusUnderTest;
-    let bus: Bus;
+    let bus: OpenedBus;
     beforeEach(async () => {
       test = await create();
       bus = test.bus;
@@ -132,7 +131,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       });
       await bus.publish('task', [message('m1')]);
       await handled.until((ids) => ids.includes('m1'));
-      expect(await bus.parked('task', 10)).toEqual([]);
+      expect(await bus.deadLetters('task', 10)).toEqual([]);
     });
 
     it('keeps the order within a key while its first message is tried again', async () => {
@@ -230,6 +229,33 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
         code: 'SERVER_ERROR',
         reason: 'bus_unavailable',
       });
+    });
+
+    it('is healthy once its consumers are ready, and not after it was closed', async () => {
+      await bus.consume(options, async () => undefined);
+      await bus.respond('desk', async () => null);
+      await bus.ready();
+      expect(await found(() => bus.isHealthy())).toBe(true);
+      await bus.close();
+      expect(await bus.isHealthy()).toBe(false);
+    });
+
+    it('finishes what is being handled when it drains, and takes nothing more', async () => {
+      const entered = Promise.withResolvers<void>();
+      const leave = Promise.withResolvers<void>();
+      const handled = collector();
+      const consumer = await bus.consume(options, async ({ id }) => {
+        entered.resolve();
+        await leave.promise;
+        handled.add(id);
+      });
+      await bus.publish('task', [message('m1')]);
+      await entered.promise;
+      bus.drain();
+      await bus.publish('task', [message('m2')]);
+      leave.resolve();
+      await consumer.stop();
+      expect(handled.seen).toEqual(['m1']);
     });
 
     it('lets the key go on when one of its messages keeps failing', async () => {
@@ -402,7 +428,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       };
       await bus.consume(options, take('one'));
       await second.consume(options, take('two'));
-      await test.joined?.();
+      await Promise.all([bus.ready(), second.ready()]);
       const ids = Array.from({ length: 120 }, (_, index) => `m${index}`);
       await bus.publish(
         'task',
@@ -419,7 +445,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       const handled = collector();
       await bus.consume(options, async ({ id }) => handled.add(`one ${id}`));
       const leaving = await second.consume(options, async ({ id }) => handled.add(`two ${id}`));
-      await test.joined?.();
+      await Promise.all([bus.ready(), second.ready()]);
       await leaving.stop();
       const keys = Array.from({ length: 40 }, (_, index) => `m${index}`);
       await second.publish(
@@ -454,7 +480,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       };
       await bus.respond('desk', answer('one'));
       await second.respond('desk', answer('two'));
-      await test.joined?.();
+      await Promise.all([bus.ready(), second.ready()]);
       const numbers = Array.from({ length: 40 }, (_, index) => index);
       const answers = await Promise.all(
         numbers.map((n) => (n % 2 === 0 ? bus : second).request('desk', { n }, context)),
@@ -467,7 +493,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       const second = await test.another();
       const leaving = await bus.respond('desk', async () => 'one');
       await second.respond('desk', async () => 'two');
-      await test.joined?.();
+      await Promise.all([bus.ready(), second.ready()]);
       await leaving.stop();
       const answers = await Promise.all(Array.from({ length: 20 }, () => bus.request('desk', {}, context)));
       expect(new Set(answers)).toEqual(new Set(['two']));

@@ -3,7 +3,7 @@ import type { EventMetadata } from '#event-store/event-store';
 import type { Json, JsonObject } from '#runtime/json';
 
 export interface BusMessage {
-  /** Derived from the event it tells of: the same message published twice carries the same id. */
+  /** Derived from the event it carries: the same message published twice has the same id. */
   readonly id: string;
   readonly type: string;
   /** Messages of one key are handled one after the other. */
@@ -30,39 +30,54 @@ export interface ConsumeOptions {
 }
 
 export interface Consumer {
-  /** Takes no more messages, waits for those in hand, stores how far it came. */
+  /** Takes no more messages, waits for those being handled, stores how far it came. */
   stop(): Promise<void>;
 }
 
 export type MessageHandler = (message: BusMessage) => Promise<void>;
 export type RequestHandler = (payload: JsonObject, context: RequestContext) => Promise<Json>;
 
+/** What services use. */
 export interface Bus {
   /** Durable when it resolves. */
   publish(topic: string, messages: readonly BusMessage[]): Promise<void>;
-  /** Hands over each message at least once. A handler that throws is tried again, then the message is parked. */
+  /** Hands over each message at least once. A handler that throws is tried again, then the message is a dead letter. */
   consume(options: ConsumeOptions, handler: MessageHandler): Promise<Consumer>;
   /** Asks the one service that answers to `name`. Rejects with the answerer's AppError, or `deadline_exceeded`. */
   request(name: string, payload: JsonObject, context: RequestContext, deadlineMs?: number): Promise<Json>;
   /** Answers requests of that name. */
   respond(name: string, handler: RequestHandler): Promise<Consumer>;
-  /** Messages given up on, newest first, for operators. */
-  parked(topic: string, limit: number): Promise<readonly ParkedMessage[]>;
+}
+
+/** What the process that opened the bus uses, and operators. */
+export interface BusAdmin {
+  /** Messages given up on, newest first. */
+  deadLetters(topic: string, limit: number): Promise<readonly DeadLetter[]>;
+  /**
+   * Resolves once every consumer and responder so far has its share of the messages, or has waited long enough for it; it
+   * is then tried on in the background. One wait for all at once: each group takes its time to admit a member.
+   */
+  ready(): Promise<void>;
+  /** Messages go out and come in here now. Never rejects. */
+  isHealthy(): Promise<boolean>;
+  /** Every consumer begins to stop, all at the same time; whoever started one stops it all the same. */
+  drain(): void;
   close(): Promise<void>;
 }
 
-export interface ParkedMessage {
+/** What an adapter opens. */
+export type OpenedBus = Bus & BusAdmin;
+
+export interface DeadLetter {
   readonly message: BusMessage;
   readonly topic: string;
   readonly group: string;
   readonly reason: string;
-  readonly parkedAt: string;
+  readonly at: string;
 }
 
-/** Puts a message that was given up on record. Rejects where that cannot be done: the message is then given up again. */
-export type RecordParked = (parked: ParkedMessage) => Promise<void>;
+/** Puts a dead letter on record. Rejects where that cannot be done now. */
+export type RecordDeadLetter = (letter: DeadLetter) => Promise<void>;
 
 export const BUS = Symbol('Bus');
-
-/** `() => Promise<boolean>`: whether messages go out and come in here now, for probes. */
-export const BUS_HEALTH = Symbol('BusHealth');
+export const BUS_ADMIN = Symbol('BusAdmin');

@@ -3,9 +3,9 @@ import { connect as connectPlainly, isIP, Socket } from 'node:net';
 import { connect as connectByTls } from 'node:tls';
 import { Kafka, logLevel, type Admin, type ISocketFactory, type LogEntry, type SASLOptions } from 'kafkajs';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
+import { withTimeout } from '#concurrency/timeout';
 import { AppError, unavailable } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
-import { withDeadline } from './deadline.js';
 
 export interface KafkaConnection {
   /** `host:port` each. */
@@ -162,7 +162,7 @@ export async function withAdmin<T>(
   };
   const running = errand();
   try {
-    return await withDeadline(running, patienceMs, () =>
+    return await withTimeout(running, patienceMs, () =>
       busUnavailable(`Kafka (${connection.brokers.join(', ')}) did not answer within ${patienceMs} ms.`),
     );
   } catch (error) {

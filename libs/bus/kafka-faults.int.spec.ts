@@ -9,8 +9,8 @@ import { AppError } from '#runtime/errors';
 import { found, lasting } from '#runtime/probe.kit';
 import { certificateOf } from '../../test/servers/kafka/kafka.ts';
 import { startKafka, type RunningServer } from '../../test/servers/servers.ts';
-import type { Bus, BusMessage, ParkedMessage, RequestContext } from './bus.js';
-import { createKafkaBus, type KafkaBus } from './kafka.js';
+import type { BusMessage, DeadLetter, OpenedBus, RequestContext } from './bus.js';
+import { createKafkaBus } from './kafka.js';
 import { withAdmin, type KafkaConnection } from './kafka-client.js';
 import { writeMessage } from './kafka-envelope.js';
 import { dropInstallation, ownInstallation, startMemberProcess, writeRaw, type MemberProcess } from './kafka.kit.js';
@@ -40,13 +40,13 @@ function collector() {
 
 describe('Kafka bus in trouble', () => {
   let connection: KafkaConnection;
-  let bus: KafkaBus;
-  let told: ParkedMessage[];
+  let bus: OpenedBus;
+  let recorded: DeadLetter[];
   const members: MemberProcess[] = [];
   beforeEach(async () => {
     connection = ownInstallation(process.env['BUS_URL']);
-    told = [];
-    bus = await createKafkaBus({ ...connection, onParked: async (parked) => void told.push(parked) });
+    recorded = [];
+    bus = await createKafkaBus({ ...connection, recordDeadLetter: async (letter) => void recorded.push(letter) });
   });
   afterEach(async () => {
     await Promise.all(members.splice(0).map((member) => member.kill('SIGKILL')));
@@ -59,7 +59,7 @@ describe('Kafka bus in trouble', () => {
     return member;
   };
 
-  it('parks what cannot be read, and the partition goes on', async () => {
+  it('makes a dead letter of what cannot be read, and the partition goes on', async () => {
     const handled = collector();
     await bus.consume(options, async ({ id }) => handled.add(id));
     const good = writeMessage(message('good'));
@@ -72,9 +72,9 @@ describe('Kafka bus in trouble', () => {
       { key: 'k', value: good, headers: { round: 'NaN', group: 'x' } },
     ]);
     await handled.until((ids) => ids.includes('good'));
-    await found(async () => told.length === 5);
-    const parked = await bus.parked('task', 10);
-    expect(parked.map(({ reason }) => reason).toSorted()).toEqual([
+    await found(async () => recorded.length === 5);
+    const letters = await bus.deadLetters('task', 10);
+    expect(letters.map(({ reason }) => reason).toSorted()).toEqual([
       'unreadable: it has no content',
       'unreadable: it is not JSON',
       'unreadable: it is not JSON',
@@ -82,32 +82,32 @@ describe('Kafka bus in trouble', () => {
       'unreadable: metadata.organizationId must be a string',
     ]);
     expect(
-      parked.every(
+      letters.every(
         ({ topic, group, message: shown }) => topic === 'task' && group === 'g' && shown.type === 'unreadable',
       ),
     ).toBe(true);
-    expect(told.map(({ reason }) => reason).toSorted()).toEqual(parked.map(({ reason }) => reason).toSorted());
+    expect(recorded.map(({ reason }) => reason).toSorted()).toEqual(letters.map(({ reason }) => reason).toSorted());
     expect(handled.seen).toEqual(['good']);
   });
 
-  it('parks what cannot be read in the retry topic too', async () => {
+  it('makes a dead letter of what cannot be read in the retry topic, too', async () => {
     await bus.consume(options, async () => undefined);
     await writeRaw(connection, 'task.retry', [
       { key: 'k', value: 'nonsense', headers: { group: 'g', 'due-ms': 'soon' } },
     ]);
-    await found(async () => told.length === 1);
-    expect(await bus.parked('task', 10)).toMatchObject([{ group: 'g', reason: 'unreadable: it is not JSON' }]);
+    await found(async () => recorded.length === 1);
+    expect(await bus.deadLetters('task', 10)).toMatchObject([{ group: 'g', reason: 'unreadable: it is not JSON' }]);
   });
 
-  it('shows the newest of the parked messages first, no more than it was asked for', async () => {
-    expect(await bus.parked('task', 10)).toEqual([]);
+  it('shows the newest dead letters first, no more than were asked for', async () => {
+    expect(await bus.deadLetters('task', 10)).toEqual([]);
     await bus.consume(options, async () => undefined);
     for (const text of ['one', 'two', 'three']) {
       await writeRaw(connection, 'task', [{ key: 'k', value: text }]);
-      await found(async () => told.some(({ message: shown }) => shown.data['raw'] === text));
+      await found(async () => recorded.some(({ message: shown }) => shown.data['raw'] === text));
     }
-    const parked = await bus.parked('task', 2);
-    expect(parked.map(({ message: shown }) => shown.data['raw'])).toEqual(['three', 'two']);
+    const letters = await bus.deadLetters('task', 2);
+    expect(letters.map(({ message: shown }) => shown.data['raw'])).toEqual(['three', 'two']);
   });
 
   it('parks a message after all its rounds, unless a part is only out of reach', async () => {
@@ -119,13 +119,13 @@ describe('Kafka bus in trouble', () => {
       handled.add(id);
     });
     await bus.publish('task', [message('poison'), message('patient', 'other')]);
-    await found(async () => told.length === 1);
-    expect(await bus.parked('task', 10)).toMatchObject([
+    await found(async () => recorded.length === 1);
+    expect(await bus.deadLetters('task', 10)).toMatchObject([
       { message: message('poison'), topic: 'task', group: 'g', reason: 'TypeError: never' },
     ]);
     isDown = false;
     await handled.until((ids) => ids.includes('patient'));
-    expect(told).toHaveLength(1);
+    expect(recorded).toHaveLength(1);
   }, 90_000);
 
   it('hands a group only what it set aside itself', async () => {
@@ -168,7 +168,7 @@ describe('Kafka bus in trouble', () => {
   it('has requests to a killed answerer answered by the other', async () => {
     const member = await startMember(`await bus.respond('desk', async () => 'member');`);
     await bus.respond('desk', async () => 'survivor');
-    await bus.joined();
+    await bus.ready();
     const ask = () => Promise.all(Array.from({ length: 24 }, () => bus.request('desk', {}, context, 20_000)));
     expect(new Set(await ask())).toEqual(new Set(['member', 'survivor']));
     await member.kill('SIGKILL');
@@ -276,7 +276,7 @@ describe('Kafka bus in trouble', () => {
       });
     });
     const unavailable = { code: 'SERVER_ERROR', reason: 'bus_unavailable' };
-    const open = (brokers: string[]): Promise<Bus> => createKafkaBus({ ...connection, brokers });
+    const open = (brokers: string[]): Promise<OpenedBus> => createKafkaBus({ ...connection, brokers });
     await expect(open([`127.0.0.1:${port}`])).rejects.toMatchObject(unavailable);
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => silent.close(resolve));
@@ -288,7 +288,7 @@ describe('Kafka bus in trouble', () => {
 describe('Kafka bus whose broker is killed', () => {
   let folder: string;
   let broker: RunningServer;
-  let bus: KafkaBus;
+  let bus: OpenedBus;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'meerkat-broker-'));
     broker = await startKafka({ dataFolder: folder });
@@ -316,7 +316,7 @@ describe('Kafka bus whose broker is killed', () => {
     await handled.until((ids) => ids.includes('before'));
     await entered.promise;
     // It is once every member has joined its group.
-    await found(() => bus.healthy());
+    await found(() => bus.isHealthy());
 
     await broker.stop('SIGKILL');
     const refused = { code: 'SERVER_ERROR', reason: 'bus_unavailable' };
@@ -324,15 +324,15 @@ describe('Kafka bus whose broker is killed', () => {
       expect(bus.publish('task', [message('lost')])).rejects.toMatchObject(refused),
       expect(bus.request('desk', {}, context)).rejects.toMatchObject(refused),
       expect(bus.request('desk', {}, context, 1_000)).rejects.toMatchObject({ reason: 'deadline_exceeded' }),
-      expect(bus.parked('task', 1)).rejects.toMatchObject(refused),
+      expect(bus.deadLetters('task', 1)).rejects.toMatchObject(refused),
     ]);
-    expect(await bus.healthy()).toBe(false);
+    expect(await bus.isHealthy()).toBe(false);
     // What was begun before ends as if nothing had been.
     leave.resolve();
     await handled.until((ids) => ids.includes('held'));
 
     broker = await startKafka({ port: broker.port, dataFolder: folder });
-    await found(() => bus.healthy());
+    await found(() => bus.isHealthy());
     await bus.publish('task', [message('after'), message('after', 'other')]);
     await handled.until((ids) => ids.filter((id) => id === 'after').length >= 2);
     expect(await bus.request('desk', {}, context)).toBe('here');
@@ -373,7 +373,7 @@ describe('Kafka bus over TLS, with a user and password', () => {
     await broker.stop('SIGKILL');
     await rm(folder, { recursive: true, force: true });
   }, 60_000);
-  const connect = (change: Partial<KafkaConnection>): Promise<KafkaBus> =>
+  const connect = (change: Partial<KafkaConnection>): Promise<OpenedBus> =>
     createKafkaBus({ ...ownInstallation(broker.url), ...change });
 
   it.each(['plain', 'scram-sha-256', 'scram-sha-512'] as const)(

@@ -3,8 +3,9 @@
  * slow one delays its own key alone. What is committed is everything up to the first record that is not done.
  */
 import type { KafkaMessage } from 'kafkajs';
-import type { Logger } from '#runtime/logger';
-import { withDeadline } from './deadline.js';
+import { createKeyedQueue } from '#concurrency/keyed-queue';
+import { createSemaphore } from '#concurrency/semaphore';
+import { withTimeoutOr } from '#concurrency/timeout';
 import type { KafkaConnection } from './kafka-client.js';
 import { startMember, type Member, type MemberOptions, type TopicPartition } from './kafka-member.js';
 import { createProgress, type Progress } from './kafka-progress.js';
@@ -80,118 +81,124 @@ function toRecord(
   };
 }
 
-export function startIntake(connection: KafkaConnection, topics: Topics, options: IntakeOptions): Intake {
-  const logger: Logger = connection.logger;
-  const { groupId, concurrency, committedWhen } = options;
-  const shares = new Map<string, Share>();
-  const tails = new Map<string, Promise<void>>();
-  const places: (() => void)[] = [];
-  const delayed = new Set<() => void>();
-  const idle: (() => void)[] = [];
-  let running = 0;
-  let inHand = 0;
-  let isStopping = false;
+/** The shares that this process has now. */
+class Shares {
+  readonly #byPartition = new Map<string, Share>();
+
+  get all(): readonly Share[] {
+    return [...this.#byPartition.values()];
+  }
+
+  find({ topic, partition }: TopicPartition): Share | undefined {
+    return this.#byPartition.get(shareKey(topic, partition));
+  }
+
+  open({ topic, partition }: TopicPartition): Share {
+    const share = { topic, partition, progress: createProgress(), waiting: 0, isPaused: false, isOurs: true };
+    this.#byPartition.set(shareKey(topic, partition), share);
+    return share;
+  }
+
+  close(share: Share): void {
+    share.isOurs = false;
+    this.#byPartition.delete(shareKey(share.topic, share.partition));
+  }
+}
+
+/** Pauses a partition of which too much waits, and resumes it when that is done. */
+function limitReadAhead(member: Member, share: Share): void {
+  const span = share.progress.span();
+  if (!share.isPaused && (share.waiting >= waitingMost || span >= aheadMost)) {
+    share.isPaused = true;
+    member.pause(share);
+  } else if (share.isPaused && share.waiting <= waitingMost / 4 && span <= aheadMost / 2) {
+    share.isPaused = false;
+    member.resume(share);
+  }
+}
+
+/** Commits what is done, one commit at a time: an older one that is late would set the group back. */
+function createCommitter(shares: Shares, member: () => Member, onError: (error: unknown) => void) {
   let committing: Promise<void> | null = null;
-
-  const takePlace = async (): Promise<void> => {
-    if (running < concurrency) {
-      running += 1;
-      return;
-    }
-    await new Promise<void>((resolve) => places.push(resolve));
-  };
-  const leavePlace = (): void => {
-    const next = places.shift();
-    if (next === undefined) running -= 1;
-    else next();
-  };
-
-  const steer = (share: Share): void => {
-    const span = share.progress.span();
-    if (!share.isPaused && (share.waiting >= waitingMost || span >= aheadMost)) {
-      share.isPaused = true;
-      member.pause(share);
-    } else if (share.isPaused && share.waiting <= waitingMost / 4 && span <= aheadMost / 2) {
-      share.isPaused = false;
-      member.resume(share);
-    }
-  };
-
-  const uncommitted = () =>
-    [...shares.values()].flatMap((share) => {
+  const commitNow = async (): Promise<void> => {
+    const offsets = shares.all.flatMap((share) => {
       const offset = share.progress.uncommitted();
       return offset === null ? [] : [{ share, topic: share.topic, partition: share.partition, offset }];
     });
-
-  const commitNow = async (): Promise<void> => {
-    const offsets = uncommitted();
     if (offsets.length === 0) return;
     try {
-      await member.commit(offsets);
+      await member().commit(offsets);
       for (const { share, offset } of offsets) share.progress.committed(offset);
     } catch (error) {
-      // It is tried again by the clock; what comes twice until then is known by its id.
-      logger.debug({ group: groupId, error: String(error) }, 'how far a group came could not be stored');
+      onError(error);
     }
   };
-  /** One at a time: an older one that is late would set the group back. */
   const commit = (): Promise<void> => {
     committing ??= commitNow().finally(() => {
       committing = null;
     });
     return committing;
   };
-  const clock = setInterval(() => void commit(), commitEveryMs);
+  const timer = setInterval(() => void commit(), commitEveryMs);
+  return {
+    commit,
+    async stop(): Promise<void> {
+      clearInterval(timer);
+      const last = async (): Promise<void> => {
+        await committing;
+        await commit();
+      };
+      await withTimeoutOr(last(), lastCommitMs, undefined);
+    },
+  };
+}
 
-  const enqueue = (share: Share, record: IncomingRecord, key: string, done: () => void): void => {
+export function startIntake(connection: KafkaConnection, topics: Topics, options: IntakeOptions): Intake {
+  const { logger } = connection;
+  const { groupId, concurrency, committedWhen } = options;
+  const shares = new Shares();
+  const queue = createKeyedQueue();
+  const slots = createSemaphore(concurrency);
+  /** Records that wait until their time, each with what ends the wait. */
+  const delayed = new Set<() => void>();
+  let isStopping = false;
+
+  const committer = createCommitter(
+    shares,
+    () => member,
+    // It is tried again by the clock; what comes twice until then is known by its id.
+    (error) => logger.debug({ group: groupId, error: String(error) }, 'offsets could not be committed'),
+  );
+
+  const enqueue = (share: Share, record: IncomingRecord, key: string, onDone: () => void): void => {
     const isWanted = (): boolean => share.isOurs && (committedWhen === 'taken' || !isStopping);
-    const before = tails.get(key);
-    const run = async (): Promise<void> => {
-      await before;
-      await takePlace();
+    const work = async (): Promise<void> => {
       share.waiting -= 1;
-      const isDone = isWanted() && (await options.work(record, isWanted));
-      leavePlace();
-      if (tails.get(key) === tail) tails.delete(key);
-      if (isDone) done();
-      inHand -= 1;
-      if (inHand === 0) for (const resolve of idle.splice(0)) resolve();
-      if (share.isOurs) steer(share);
+      if (isWanted() && (await options.work(record, isWanted))) onDone();
+      if (share.isOurs) limitReadAhead(member, share);
     };
-    const tail = run();
-    tails.set(key, tail);
+    void queue.run(key, () => slots.run(work));
   };
 
   const admit = (share: Share, record: IncomingRecord): void => {
     const taken = share.progress.take(record);
     if (taken === null) return;
-    const done = (): void => {
+    const onDone = (): void => {
       taken.isDone = true;
     };
-    if (committedWhen === 'taken') done();
+    if (committedWhen === 'taken') onDone();
     const plan = options.plan(record);
-    if (plan.skip === true) return done();
-    inHand += 1;
+    if (plan.skip === true) return onDone();
     share.waiting += 1;
     const waitMs = (plan.notBeforeMs ?? 0) - Date.now();
-    if (waitMs <= 0) return enqueue(share, record, plan.key, done);
-    const go = (): void => {
+    if (waitMs <= 0) return enqueue(share, record, plan.key, onDone);
+    const begin = (): void => {
       clearTimeout(timer);
-      delayed.delete(go);
-      enqueue(share, record, plan.key, done);
+      delayed.delete(begin);
+      enqueue(share, record, plan.key, onDone);
     };
-    const timer = setTimeout(go, waitMs);
-    delayed.add(go);
-  };
-
-  const open = (topic: string, partition: number): Share => {
-    const share = { topic, partition, progress: createProgress(), waiting: 0, isPaused: false, isOurs: true };
-    shares.set(shareKey(topic, partition), share);
-    return share;
-  };
-  const close = (share: Share): void => {
-    share.isOurs = false;
-    shares.delete(shareKey(share.topic, share.partition));
+    const timer = setTimeout(begin, waitMs);
+    delayed.add(begin);
   };
 
   const member = startMember(connection, topics, {
@@ -201,16 +208,16 @@ export function startIntake(connection: KafkaConnection, topics: Topics, options
     from: 'beginning',
     onAssigned(partitions) {
       const kept = new Set(partitions.map(({ topic, partition }) => shareKey(topic, partition)));
-      for (const [key, share] of shares) {
-        if (!kept.has(key)) close(share);
+      for (const share of shares.all) {
+        if (!kept.has(shareKey(share.topic, share.partition))) shares.close(share);
         else share.progress.expectRepeats();
       }
-      for (const { topic, partition } of partitions) {
-        const share = shares.get(shareKey(topic, partition));
+      for (const place of partitions) {
+        const share = shares.find(place);
         if (share === undefined) {
-          open(topic, partition);
+          shares.open(place);
           // A partition that was paused when it was lost is still paused for kafkajs.
-          member.resume({ topic, partition });
+          member.resume(place);
         } else if (share.isPaused) {
           // Where the consumer below was replaced, its successor knows of no pause.
           member.pause(share);
@@ -222,31 +229,26 @@ export function startIntake(connection: KafkaConnection, topics: Topics, options
       const records = messages.map((message) => toRecord(topic, partition, message));
       const [first] = records;
       if (isStopping || first === undefined) return;
-      let share = shares.get(shareKey(topic, partition)) ?? open(topic, partition);
+      let share = shares.find(first) ?? shares.open(first);
       if (!share.progress.continuesWith(first)) {
         logger.warn({ topic, partition, offset: first.offset }, 'a log begins anew; reading it from there');
-        close(share);
-        share = open(topic, partition);
+        shares.close(share);
+        share = shares.open(first);
       }
       for (const record of records) admit(share, record);
-      steer(share);
-      if (committedWhen === 'taken') void commit();
+      limitReadAhead(member, share);
+      if (committedWhen === 'taken') void committer.commit();
     },
-    onRebalancing: () => void commit(),
+    onRebalancing: () => void committer.commit(),
   });
 
   let stopped: Promise<void> | null = null;
   const stop = async (): Promise<void> => {
     isStopping = true;
     member.pauseAll();
-    for (const go of delayed) go();
-    if (inHand > 0) await new Promise<void>((resolve) => idle.push(resolve));
-    clearInterval(clock);
-    const last = (async () => {
-      await committing;
-      await commit();
-    })();
-    await withDeadline(last, lastCommitMs, () => new Error('late')).catch(() => undefined);
+    for (const begin of delayed) begin();
+    await queue.idle();
+    await committer.stop();
     await member.stop();
   };
   return {

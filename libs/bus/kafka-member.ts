@@ -3,7 +3,8 @@
  * that was deleted), another one takes its place.
  */
 import type { Consumer, KafkaMessage } from 'kafkajs';
-import { pause, withDeadline } from './deadline.js';
+import { sleep } from '#concurrency/sleep';
+import { withTimeout, withTimeoutOr } from '#concurrency/timeout';
 import { openClient, type KafkaConnection } from './kafka-client.js';
 import type { Topic, Topics } from './kafka-topics.js';
 
@@ -21,7 +22,7 @@ export interface MemberOptions {
   readonly topics: readonly Topic[];
   /** Where a partition begins that the group has committed nothing for, or whose committed offset is gone. */
   readonly from: 'beginning' | 'end';
-  /** A member that says nothing for so long is dead to the others. */
+  /** A member without a heartbeat for so long is dead to the others. */
   readonly sessionTimeoutMs: number;
   /** Before each joining, after the topics were made sure of. */
   beforeJoin?(): Promise<void>;
@@ -61,157 +62,183 @@ const disconnectPatienceMs = 3_000;
 const partitionBytes = 256 * 1_024;
 const fetchBytes = 4 * 1_024 * 1_024;
 
+/** What a session of kafkajs reports. Only the current session of a member is listened to. */
+interface SessionEvents {
+  onSign(): void;
+  onJoined(partitions: readonly TopicPartition[]): void;
+  onRebalancing(): void;
+  onBatch(topic: string, partition: number, messages: readonly KafkaMessage[]): void;
+}
+
+/** One kafkajs consumer, from its connection to its end. */
+interface Session {
+  readonly consumer: Consumer;
+  /** Resolves with the reason of its end. */
+  readonly ended: Promise<string>;
+  end(reason: string): void;
+  /** Leaves the group, and ends every connection whatever state it is in. */
+  leave(): Promise<void>;
+}
+
+const stopReason = 'it was asked to stop';
+
+function openSession(connection: KafkaConnection, options: MemberOptions, events: SessionEvents): Session {
+  const { groupId, sessionTimeoutMs, from } = options;
+  const client = openClient(connection);
+  const consumer = client.kafka.consumer({
+    groupId,
+    sessionTimeout: sessionTimeoutMs,
+    rebalanceTimeout: rebalanceTimeoutMs,
+    heartbeatInterval: heartbeatMs,
+    maxWaitTimeInMs: fetchWaitMs,
+    minBytes: 1,
+    maxBytes: fetchBytes,
+    maxBytesPerPartition: partitionBytes,
+    metadataMaxAge: 30_000,
+    allowAutoTopicCreation: false,
+  });
+  const { promise: ended, resolve: end } = Promise.withResolvers<string>();
+  consumer.on(consumer.events.HEARTBEAT, () => events.onSign());
+  consumer.on(consumer.events.REBALANCING, () => events.onRebalancing());
+  consumer.on(consumer.events.CRASH, ({ payload: { error } }) => end(String(error)));
+  consumer.on(consumer.events.GROUP_JOIN, ({ payload: { memberAssignment } }) =>
+    events.onJoined(
+      Object.entries(memberAssignment).flatMap(([topic, partitions]) =>
+        partitions.map((partition) => ({ topic, partition })),
+      ),
+    ),
+  );
+  const begin = async (): Promise<void> => {
+    try {
+      await consumer.connect();
+      await consumer.subscribe({
+        topics: options.topics.map(({ name }) => name),
+        fromBeginning: from === 'beginning',
+      });
+      await consumer.run({
+        autoCommit: false,
+        // A throw would reach kafkajs, which ends consumers for some kinds of errors and loops on the others.
+        eachBatch: async ({ batch: { topic, partition, messages } }) => events.onBatch(topic, partition, messages),
+      });
+    } catch (error) {
+      end(String(error));
+    }
+  };
+  const begun = begin();
+  return {
+    consumer,
+    ended,
+    end,
+    async leave() {
+      const leaving = begun.then(() => consumer.disconnect());
+      await withTimeout(leaving, disconnectPatienceMs, () => new Error('late')).catch((error: unknown) => {
+        connection.logger.debug(
+          { group: groupId, error: String(error) },
+          'a consumer did not leave its group in order',
+        );
+      });
+      client.cut();
+    },
+  };
+}
+
 export function startMember(connection: KafkaConnection, topics: Topics, options: MemberOptions): Member {
   const { groupId } = options;
   const { logger } = connection;
   const stopping = new AbortController();
-  let current: Consumer | null = null;
+  let current: Session | null = null;
   let isJoined = false;
   let hasJoinedSinceLoss = true;
   let isPausedForGood = false;
   let assigned: readonly TopicPartition[] = [];
   let lastSignMs = Date.now();
-  let waitingForJoin: ((isIn: boolean) => void)[] = [];
+  let nextJoin = Promise.withResolvers<boolean>();
 
-  /** Of a consumer that is just being replaced: what it is told here, its successor will be told anew. */
-  const tell = (work: (consumer: Consumer) => void): void => {
-    if (current === null) return;
+  /** Does nothing while a consumer is being replaced: its successor is given pauses and positions anew. */
+  const withConsumer = (work: (consumer: Consumer) => void): void => {
     try {
-      work(current);
+      if (current !== null) work(current.consumer);
     } catch (error) {
-      logger.debug({ group: groupId, error: String(error) }, 'a consumer was told something while it was replaced');
+      logger.debug({ group: groupId, error: String(error) }, 'a consumer was called while it was replaced');
     }
   };
   const pausePartitions = (partitions: readonly TopicPartition[]): void =>
-    tell((consumer) => consumer.pause(partitions.map(({ topic, partition }) => ({ topic, partitions: [partition] }))));
+    withConsumer((consumer) =>
+      consumer.pause(partitions.map(({ topic, partition }) => ({ topic, partitions: [partition] }))),
+    );
+
+  const onJoined = ({ consumer }: Session, partitions: readonly TopicPartition[]): void => {
+    lastSignMs = Date.now();
+    isJoined = true;
+    hasJoinedSinceLoss = true;
+    assigned = partitions;
+    for (const { topic, partition, offset } of options.onAssigned(assigned)) {
+      consumer.seek({ topic, partition, offset: String(offset) });
+    }
+    if (isPausedForGood) pausePartitions(assigned);
+    nextJoin.resolve(true);
+    nextJoin = Promise.withResolvers();
+  };
 
   /** From one joining to the end of the consumer; resolves to the reason of its end. */
-  const live = async (): Promise<string> => {
+  const runSession = async (): Promise<string> => {
     await topics.ensure(...options.topics);
     await options.beforeJoin?.();
-    const client = openClient(connection);
-    const consumer = client.kafka.consumer({
-      groupId,
-      sessionTimeout: options.sessionTimeoutMs,
-      rebalanceTimeout: rebalanceTimeoutMs,
-      heartbeatInterval: heartbeatMs,
-      maxWaitTimeInMs: fetchWaitMs,
-      minBytes: 1,
-      maxBytes: fetchBytes,
-      maxBytesPerPartition: partitionBytes,
-      metadataMaxAge: 30_000,
-      allowAutoTopicCreation: false,
-    });
-    const { promise: ended, resolve: end } = Promise.withResolvers<string>();
-    const isCurrent = (): boolean => current === consumer;
-
-    consumer.on(consumer.events.HEARTBEAT, () => {
-      if (isCurrent()) lastSignMs = Date.now();
-    });
-    consumer.on(consumer.events.REBALANCING, () => {
-      if (isCurrent()) options.onRebalancing?.();
-    });
-    consumer.on(consumer.events.CRASH, ({ payload: { error } }) => end(String(error)));
-    consumer.on(consumer.events.GROUP_JOIN, ({ payload: { memberAssignment } }) => {
-      if (!isCurrent()) return;
-      lastSignMs = Date.now();
-      isJoined = true;
-      hasJoinedSinceLoss = true;
-      assigned = Object.entries(memberAssignment).flatMap(([topic, partitions]) =>
-        partitions.map((partition) => ({ topic, partition })),
-      );
-      for (const { topic, partition, offset } of options.onAssigned(assigned)) {
-        consumer.seek({ topic, partition, offset: String(offset) });
-      }
-      if (isPausedForGood) pausePartitions(assigned);
-      for (const tell of waitingForJoin.splice(0)) tell(true);
-    });
-
-    current = consumer;
-    lastSignMs = Date.now();
-    const watch = setInterval(() => {
-      if (Date.now() - lastSignMs > silenceMs) end(`nothing was heard of it for ${silenceMs / 1_000} s`);
-    }, checkEveryMs);
-    const onStop = (): void => end('it was told to stop');
-    stopping.signal.addEventListener('abort', onStop, { once: true });
-    const begin = async (): Promise<void> => {
-      try {
-        await consumer.connect();
-        await consumer.subscribe({
-          topics: options.topics.map(({ name }) => name),
-          fromBeginning: options.from === 'beginning',
-        });
-        await consumer.run({
-          autoCommit: false,
-          eachBatch: async ({ batch: { topic, partition, messages } }) => {
-            // A throw would reach kafkajs, which ends consumers for some kinds of errors and loops on the others.
-            if (isCurrent()) options.onBatch(topic, partition, messages);
-          },
-        });
-      } catch (error) {
-        end(String(error));
-      }
+    if (stopping.signal.aborted) return stopReason;
+    const ifCurrent = (work: () => void): void => {
+      if (current === session) work();
     };
-    const begun = begin();
+    const session: Session = openSession(connection, options, {
+      onSign: () =>
+        ifCurrent(() => {
+          lastSignMs = Date.now();
+        }),
+      onRebalancing: () => ifCurrent(() => options.onRebalancing?.()),
+      onJoined: (partitions) => ifCurrent(() => onJoined(session, partitions)),
+      onBatch: (topic, partition, messages) => ifCurrent(() => options.onBatch(topic, partition, messages)),
+    });
+    current = session;
+    lastSignMs = Date.now();
+    const silenceCheck = setInterval(() => {
+      if (Date.now() - lastSignMs > silenceMs) session.end(`nothing was heard of it for ${silenceMs / 1_000} s`);
+    }, checkEveryMs);
+    const onStop = (): void => session.end(stopReason);
+    stopping.signal.addEventListener('abort', onStop, { once: true });
     try {
-      if (stopping.signal.aborted) return 'it was told to stop';
-      return await ended;
+      return await session.ended;
     } finally {
       current = null;
       isJoined = false;
-      clearInterval(watch);
+      clearInterval(silenceCheck);
       stopping.signal.removeEventListener('abort', onStop);
-      const leaving = begun.then(() => consumer.disconnect());
-      await withDeadline(leaving, disconnectPatienceMs, () => new Error('late')).catch((error: unknown) => {
-        logger.debug({ group: groupId, error: String(error) }, 'a consumer did not leave its group in order');
-      });
-      client.cut();
+      await session.leave();
     }
   };
 
   const keepAlive = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      let reason: string;
-      try {
-        reason = await live();
-      } catch (error) {
-        reason = String(error);
-      }
+      const reason = await runSession().catch(String);
       if (stopping.signal.aborted) return;
       for (const topic of options.topics) topics.forget(topic);
-      // Told once per outage, not once per try.
+      // Once per outage, not once per try.
       if (hasJoinedSinceLoss) logger.warn({ group: groupId, reason }, 'a consumer was lost; joining its group again');
       hasJoinedSinceLoss = false;
-      await pause(againAfterMs * (0.5 + Math.random()), stopping.signal);
+      await sleep(againAfterMs * (0.5 + Math.random()), stopping.signal);
     }
   };
   const running = keepAlive();
 
   return {
-    joined: (patienceMs) => {
-      if (isJoined) return Promise.resolve(true);
-      return new Promise((resolve) => {
-        const done = (isIn: boolean): void => {
-          clearTimeout(timer);
-          resolve(isIn);
-        };
-        const timer = setTimeout(() => {
-          waitingForJoin = waitingForJoin.filter((waiting) => waiting !== done);
-          done(false);
-        }, patienceMs);
-        waitingForJoin.push(done);
-      });
-    },
+    joined: async (patienceMs) => isJoined || withTimeoutOr(nextJoin.promise, patienceMs, false),
     async commit(offsets) {
-      const consumer = current;
-      if (consumer === null || !isJoined) throw new Error('it is not a member of its group now');
-      await consumer.commitOffsets(
+      if (current === null || !isJoined) throw new Error('it is not a member of its group now');
+      await current.consumer.commitOffsets(
         offsets.map(({ topic, partition, offset }) => ({ topic, partition, offset: String(offset) })),
       );
     },
     pause: (partition) => pausePartitions([partition]),
     resume: ({ topic, partition }) => {
-      if (!isPausedForGood) tell((consumer) => consumer.resume([{ topic, partitions: [partition] }]));
+      if (!isPausedForGood) withConsumer((consumer) => consumer.resume([{ topic, partitions: [partition] }]));
     },
     pauseAll() {
       isPausedForGood = true;
@@ -220,7 +247,7 @@ export function startMember(connection: KafkaConnection, topics: Topics, options
     isWell: () => isJoined && Date.now() - lastSignMs < wellMs,
     async stop() {
       stopping.abort();
-      for (const giveUp of waitingForJoin.splice(0)) giveUp(false);
+      nextJoin.resolve(false);
       await running;
     },
   };

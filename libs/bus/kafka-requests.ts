@@ -3,10 +3,11 @@
  * replicas; one topic for all answers, of which every process reads what it waits for.
  */
 import { randomUUID } from 'node:crypto';
+import { sleep } from '#concurrency/sleep';
+import { withTimeout } from '#concurrency/timeout';
 import { AppError, unavailable } from '#runtime/errors';
 import type { Json, JsonObject } from '#runtime/json';
 import type { Consumer, RequestContext, RequestHandler } from './bus.js';
-import { pause, withDeadline } from './deadline.js';
 import { busUnavailable, withAdmin, type KafkaConnection } from './kafka-client.js';
 import { readAnswer, readRequest, writeAnswer, writeRequest, type Answer, type WireRequest } from './kafka-envelope.js';
 import { startIntake, type IncomingRecord, type Intake } from './kafka-intake.js';
@@ -40,7 +41,7 @@ export function createAnswerers(connection: KafkaConnection, topics: Topics, wri
   const intakes = new Map<string, Intake>();
 
   const handlerOf = async (name: string, untilMs: number): Promise<RequestHandler | null> => {
-    while (!handlers.has(name) && Date.now() < untilMs) await pause(25);
+    while (!handlers.has(name) && Date.now() < untilMs) await sleep(25);
     return handlers.get(name) ?? null;
   };
 
@@ -54,7 +55,7 @@ export function createAnswerers(connection: KafkaConnection, topics: Topics, wri
     try {
       const working = Promise.resolve(payload).then((asked) => handler(asked, context));
       let isLate = false;
-      const value = await withDeadline(working, leftMs, () => {
+      const value = await withTimeout(working, leftMs, () => {
         isLate = true;
         return new Error('late');
       }).catch((error: unknown) => {
@@ -212,7 +213,7 @@ export function startRequester(connection: KafkaConnection, topics: Topics, writ
       const ask = async (): Promise<Json> => {
         if (!isPositioned) {
           const unready = busUnavailable('The bus cannot be reached now; try again.');
-          await withDeadline(positioned, Math.min(deadlineMs + afterwardsMs, offsetsPatienceMs), () => unready);
+          await withTimeout(positioned, Math.min(deadlineMs + afterwardsMs, offsetsPatienceMs), () => unready);
         }
         waiting.set(id, waiter);
         const value = writeRequest({ id, name, payload, context, deadlineAtMs });
@@ -225,7 +226,7 @@ export function startRequester(connection: KafkaConnection, topics: Topics, writ
       // Whichever comes later than the deadline is heard by nobody.
       waiter.promise.catch(() => undefined);
       try {
-        return await withDeadline(ask(), deadlineMs, () =>
+        return await withTimeout(ask(), deadlineMs, () =>
           unavailable(
             'deadline_exceeded',
             `${name} was not answered within ${deadlineMs} ms; it may still have been done.`,

@@ -1,6 +1,6 @@
 /** Names, sizes and lives of topics. They are made before their first use: a broker that makes them itself makes them wrong. */
 import type { Admin, ITopicConfig } from 'kafkajs';
-import { pause } from './deadline.js';
+import { sleep } from '#concurrency/sleep';
 import { busUnavailable, protocolErrorsOf, withAdmin, type KafkaConnection } from './kafka-client.js';
 
 export interface Topic {
@@ -14,7 +14,7 @@ export interface Topics {
   /** Messages that step aside to be tried again, of every group that reads the topic. */
   retries(topic: string): Topic;
   /** Messages given up on. */
-  parked(topic: string): Topic;
+  deadLetters(topic: string): Topic;
   /** What one service is asked: all its replicas answer all of its requests. */
   requests(service: string): Topic;
   readonly replies: Topic;
@@ -104,7 +104,7 @@ export function createTopics(connection: KafkaConnection): Topics {
   };
 
   const untilServed = async (admin: Admin, topic: Topic): Promise<void> => {
-    for (const until = Date.now() + patienceMs; Date.now() < until; await pause(servedEveryMs)) {
+    for (const until = Date.now() + patienceMs; Date.now() < until; await sleep(servedEveryMs)) {
       if (await isServed(admin, topic)) return;
     }
   };
@@ -150,7 +150,7 @@ export function createTopics(connection: KafkaConnection): Topics {
   return {
     messages: (topic) => of(checked(topic, 'a topic'), 12, 7 * dayMs),
     retries: (topic) => of(`${checked(topic, 'a topic')}.retry`, 4, 7 * dayMs),
-    parked: (topic) => of(`${checked(topic, 'a topic')}.dlq`, 1, 30 * dayMs),
+    deadLetters: (topic) => of(`${checked(topic, 'a topic')}.dlq`, 1, 30 * dayMs),
     requests: (service) => of(`requests.${checked(service, 'the first word of a request')}`, 6, hourMs),
     replies: of('replies.all', 3, hourMs),
 

@@ -3,8 +3,9 @@
  * the order of a key when a batch is sent again, and needs no timer to fill batches.
  */
 import { Partitioners, type Producer } from 'kafkajs';
+import { sleep } from '#concurrency/sleep';
+import { withTimeout, withTimeoutOr } from '#concurrency/timeout';
 import { reject, type AppError } from '#runtime/errors';
-import { pause, withDeadline } from './deadline.js';
 import {
   busUnavailable,
   openClient,
@@ -114,7 +115,7 @@ export function createWriter(connection: KafkaConnection, topics: Topics): Write
     };
     const sent = send();
     try {
-      await withDeadline(sent, patienceMs, () => busUnavailable(`Kafka did not take ${topic.name} within its time.`));
+      await withTimeout(sent, patienceMs, () => busUnavailable(`Kafka did not take ${topic.name} within its time.`));
     } catch (error) {
       sent.catch(() => undefined);
       retire(used);
@@ -169,7 +170,7 @@ export function createWriter(connection: KafkaConnection, topics: Topics): Write
           }
           return;
         }
-        await pause(betweenTriesMs * (0.5 + Math.random()));
+        await sleep(betweenTriesMs * (0.5 + Math.random()));
       }
     }
   };
@@ -204,7 +205,7 @@ export function createWriter(connection: KafkaConnection, topics: Topics): Write
       const last = line;
       if (last === null) return;
       retire(last);
-      await withDeadline(last.producer.disconnect(), 2_000, () => new Error('late')).catch(() => undefined);
+      await withTimeoutOr(last.producer.disconnect(), 2_000, undefined).catch(() => undefined);
       last.client.cut();
     },
   };

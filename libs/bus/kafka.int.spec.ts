@@ -1,6 +1,7 @@
 /** Needs a Kafka broker: BUS_URL (see `npm run servers`). */
 import { busContract } from './bus.contract.js';
-import { createKafkaBus, type KafkaBus } from './kafka.js';
+import type { OpenedBus } from './bus.js';
+import { createKafkaBus } from './kafka.js';
 import { dropInstallation, ownInstallation } from './kafka.kit.js';
 
 busContract(
@@ -8,7 +9,7 @@ busContract(
   async () => {
     const connection = ownInstallation(process.env['BUS_URL']);
     let bus = await createKafkaBus(connection);
-    const others: KafkaBus[] = [];
+    const others: OpenedBus[] = [];
     return {
       bus,
       async another() {
@@ -20,9 +21,6 @@ busContract(
         await bus.close();
         bus = await createKafkaBus(connection);
         return bus;
-      },
-      async joined() {
-        await Promise.all([bus, ...others].map((open) => open.joined()));
       },
       async destroy() {
         await Promise.all([bus, ...others].map((open) => open.close()));

@@ -60,7 +60,7 @@ export async function startMemberProcess(connection: KafkaConnection, program: s
     async function main() {
       const bus = await createKafkaBus({ ...${JSON.stringify(options)}, logger: quiet });
       ${program}
-      await bus.joined();
+      await bus.ready();
       say('ready');
     }
     main().catch((error) => { say('failed ' + error); process.exit(1); });

@@ -1,30 +1,17 @@
 /** Bus on Kafka: messages in topics of twelve partitions, a group per consumer, requests and answers in topics of their own. */
-import type { Bus, Consumer, ParkedMessage } from './bus.js';
+import type { Consumer, OpenedBus, RecordDeadLetter } from './bus.js';
 import { busUnavailable, protocolErrorsOf, withAdmin, type KafkaConnection } from './kafka-client.js';
 import { startConsumer } from './kafka-consumer.js';
+import { readDeadLetters } from './kafka-dead-letters.js';
 import { writeMessage } from './kafka-envelope.js';
 import type { Intake } from './kafka-intake.js';
 import type { Member } from './kafka-member.js';
-import { readParked } from './kafka-parked.js';
 import { createAnswerers, startRequester } from './kafka-requests.js';
 import { createTopics } from './kafka-topics.js';
 import { createWriter } from './kafka-writer.js';
 
 export interface KafkaBusOptions extends KafkaConnection {
-  /** Told of each message that was parked; tried three times. */
-  onParked?(parked: ParkedMessage): Promise<void>;
-}
-
-export interface KafkaBus extends Bus {
-  /**
-   * Every consumer so far has its share of its group, or has waited long enough for it; it is then tried on in the
-   * background. Who says that it is ready waits here, for all at once: each group takes its time to let another one in.
-   */
-  joined(): Promise<void>;
-  /** Every consumer begins to stop, at once and not one after the other: leaving a group takes its time. Whoever started one stops it all the same. */
-  drain(): void;
-  /** A broker answers, and every consumer of this process is a member of its group. Never rejects. */
-  healthy(): Promise<boolean>;
+  readonly recordDeadLetter?: RecordDeadLetter;
 }
 
 const startPatienceMs = 5_000;
@@ -45,15 +32,14 @@ async function reach(connection: KafkaConnection): Promise<void> {
 }
 
 /** Rejects with `bus_unavailable` where no broker answers within 5 s. */
-export async function createKafkaBus(options: KafkaBusOptions): Promise<KafkaBus> {
+export async function createKafkaBus(options: KafkaBusOptions): Promise<OpenedBus> {
   const connection: KafkaConnection = options;
-  const { logger } = connection;
+  const { logger, recordDeadLetter = async () => undefined } = options;
   const topics = createTopics(connection);
   await reach(connection);
   const writer = createWriter(connection, topics);
   const requester = startRequester(connection, topics, writer);
   const answerers = createAnswerers(connection, topics, writer);
-  const onParked = async (parked: ParkedMessage): Promise<void> => options.onParked?.(parked);
   const intakes = new Set<Intake>();
   let joining: Promise<void>[] = [];
   let isClosed = false;
@@ -78,7 +64,7 @@ export async function createKafkaBus(options: KafkaBusOptions): Promise<KafkaBus
 
     async consume(consumeOptions, handler): Promise<Consumer> {
       refuseIfClosed();
-      const intake = startConsumer({ connection, topics, writer, onParked }, consumeOptions, handler);
+      const intake = startConsumer({ connection, topics, writer, recordDeadLetter }, consumeOptions, handler);
       intakes.add(intake);
       joining.push(join(intake.member, { topic: consumeOptions.topic, group: consumeOptions.group }));
       return {
@@ -101,23 +87,23 @@ export async function createKafkaBus(options: KafkaBusOptions): Promise<KafkaBus
       return consumer;
     },
 
-    async joined() {
+    async ready() {
       const all = joining;
       joining = [];
       await Promise.all(all);
     },
 
     drain() {
-      // Whoever closes each one is told of its fault.
+      // The one who stops a consumer gets its error.
       void Promise.allSettled([...[...intakes].map((intake) => intake.stop()), answerers.stop()]);
     },
 
-    async parked(topic, limit) {
+    async deadLetters(topic, limit) {
       refuseIfClosed();
-      return readParked(connection, topics.parked(topic), topic, limit);
+      return readDeadLetters(connection, topics.deadLetters(topic), topic, limit);
     },
 
-    async healthy() {
+    async isHealthy() {
       if (isClosed || !requester.isWell() || !answerers.isWell()) return false;
       if ([...intakes].some(({ member }) => !member.isWell())) return false;
       try {

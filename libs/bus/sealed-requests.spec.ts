@@ -2,14 +2,14 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AppError, reject } from '#runtime/errors';
 import type { Json, JsonObject } from '#runtime/json';
 import { silentLogger } from '#runtime/logger';
-import type { Bus } from './bus.js';
+import type { OpenedBus } from './bus.js';
 import { sealRequests } from './sealed-requests.js';
 import { createSqliteBus } from './sqlite.js';
 
 const context = { organizationId: 'org_1', actor: 'key:key_1', requestId: 'req_1' };
 
 describe('sealed requests', () => {
-  let carrier: Bus;
+  let carrier: OpenedBus;
   const carried: Json[] = [];
   beforeEach(() => {
     const bus = createSqliteBus(':memory:', silentLogger);

@@ -2,7 +2,7 @@
 import { accountEvents } from './account.js';
 import { deliveryEvents } from './delivery.js';
 import { catalogueOf } from './event.js';
-import { parkedEvents } from './parked.js';
+import { deadLetterEvents } from './dead-letter.js';
 import { runEvents } from './run.js';
 import { scheduleEvents } from './schedule.js';
 import { externalKeyClaimed, taskEvents } from './task.js';
@@ -35,6 +35,6 @@ export const eventCatalogue = catalogueOf([
   ...runEvents,
   ...deliveryEvents,
   ...accountEvents,
-  ...parkedEvents,
+  ...deadLetterEvents,
   vaultKeyMade,
 ]);

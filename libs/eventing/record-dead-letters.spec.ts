@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { silentLogger } from '#runtime/logger';
-import type { Bus, BusMessage, ParkedMessage } from '#bus/bus';
-import { recordParked } from './record-dead-letters.js';
+import type { BusMessage, DeadLetter, OpenedBus } from '#bus/bus';
+import { recordDeadLetters } from './record-dead-letters.js';
 import { createSqliteBus } from '#bus/sqlite';
 
 const message: BusMessage = {
@@ -19,26 +19,26 @@ const message: BusMessage = {
     at: '2026-11-21T10:00:00.000Z',
   },
 };
-const parked = (id: string): ParkedMessage => ({
+const letter = (id: string): DeadLetter => ({
   message: { ...message, id },
   topic: 'task',
   group: 'scheduling',
   reason: 'invalid: it has no plan',
-  parkedAt: '2026-11-21T10:00:05.000Z',
+  at: '2026-11-21T10:00:05.000Z',
 });
 
-describe('a parked message', () => {
+describe('a dead letter', () => {
   let eventStore: EventStore;
   beforeEach(() => {
     eventStore = createSqliteEventStore(':memory:');
   });
   afterEach(() => eventStore.close());
 
-  const recorded = () => Array.fromAsync(eventStore.read('parked-task'));
+  const readRecorded = () => Array.fromAsync(eventStore.read('parked-task'));
 
   it('is on record with who gave it up and why, without its content', async () => {
-    await recordParked(eventStore)(parked('m1'));
-    const [event] = await recorded();
+    await recordDeadLetters(eventStore)(letter('m1'));
+    const [event] = await readRecorded();
     expect(event).toMatchObject({
       type: 'message.parked',
       data: { topic: 'task', group: 'scheduling', messageId: 'm1', messageType: 'task.created', key: 'ntf_1' },
@@ -47,15 +47,15 @@ describe('a parked message', () => {
     expect(JSON.stringify(event)).not.toContain('canary');
   });
 
-  it('is on record however many are parked at once', async () => {
-    await Promise.all(Array.from({ length: 8 }, (_, at) => recordParked(eventStore)(parked(`m${at}`))));
-    expect(new Set((await recorded()).map(({ data }) => data['messageId'])).size).toBe(8);
+  it('is on record however many are given up at once', async () => {
+    await Promise.all(Array.from({ length: 8 }, (_, at) => recordDeadLetters(eventStore)(letter(`m${at}`))));
+    expect(new Set((await readRecorded()).map(({ data }) => data['messageId'])).size).toBe(8);
   });
 
-  it('is told of by the bus that parks it', async () => {
-    const told = Promise.withResolvers<ParkedMessage>();
-    const bus: Bus = createSqliteBus(':memory:', silentLogger, {
-      onParked: async (one) => told.resolve(one),
+  it('is recorded by the bus that gives the message up', async () => {
+    const recorded = Promise.withResolvers<DeadLetter>();
+    const bus: OpenedBus = createSqliteBus(':memory:', silentLogger, {
+      recordDeadLetter: async (one) => recorded.resolve(one),
       laterRoundsMs: [],
     });
     const options = { topic: 'task', group: 'scheduling', concurrency: 1, handlerTimeoutMs: 1_000 };
@@ -63,7 +63,7 @@ describe('a parked message', () => {
       throw new Error('cannot be handled');
     });
     await bus.publish('task', [message]);
-    expect(await told.promise).toMatchObject({
+    expect(await recorded.promise).toMatchObject({
       message: { id: 'm1' },
       group: 'scheduling',
       reason: 'Error: cannot be handled',

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Bus } from '#bus/bus';
+import type { OpenedBus } from '#bus/bus';
 import { createSqliteBus } from '#bus/sqlite';
 import type { EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
@@ -12,7 +12,7 @@ import { runService, type ServicePorts } from './run-service.js';
 import type { Service } from './service.js';
 
 const context = { organizationId: 'org_1', actor: 'key:1', requestId: 'req_1' };
-let bus: Bus;
+let bus: OpenedBus;
 let eventStore: EventStore;
 let readStore: ViewStore;
 let ports: ServicePorts;
@@ -75,7 +75,7 @@ describe('a service that is run', () => {
   });
 
   it('is stopped again whole where the bus takes one of its responders and refuses another', async () => {
-    const refusing: Bus = {
+    const refusing: OpenedBus = {
       ...bus,
       respond: (name, handler) =>
         name === 'lamp.dim' ? Promise.reject(new Error('refused')) : bus.respond(name, handler),

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Global, Module, type DynamicModule, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { z } from 'zod';
-import { BUS, type Bus } from '#bus/bus';
+import { BUS, type OpenedBus } from '#bus/bus';
 import { createSqliteBus } from '#bus/sqlite';
 import { keyDocument, keysView } from '#contracts/account';
 import { createApiKey, parseApiKey } from '#contracts/api-key';
@@ -32,7 +32,7 @@ Global()(Surroundings);
 
 let eventStore: EventStore;
 let readStore: ReadStore;
-let bus: Bus;
+let bus: OpenedBus;
 let app: INestApplicationContext | null = null;
 
 beforeEach(() => {

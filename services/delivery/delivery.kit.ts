@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import { declarationOf } from '#channels/declarations';
 import { aNotification, kitTimeMs, type KitNotification } from '#channels/notification.kit';
 import { deliveryDocument, type DeliveryDocument, type NotificationRequest } from '#contracts/delivery';
-import type { Bus, BusMessage } from '#bus/bus';
+import type { OpenedBus, BusMessage } from '#bus/bus';
 import type { EventStore } from '#event-store/event-store';
 import type { Outbound } from '#outbound/outbound';
 import type { LeasedWork } from '#leases/leases';
@@ -42,7 +42,7 @@ export function notificationOf(options: KitRequest = {}): NotificationRequest {
 export interface Parts {
   readonly eventStore: EventStore;
   readonly readStore: ViewStore;
-  readonly bus: Bus;
+  readonly bus: OpenedBus;
   readonly outbound: Outbound;
   readonly sandbox: Sandbox;
   readonly vault: Vault;

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { BUS, type Bus, type BusMessage } from '#bus/bus';
+import { BUS, type OpenedBus, type BusMessage } from '#bus/bus';
 import { createSqliteBus } from '#bus/sqlite';
 import { declarationOf } from '#channels/declarations';
 import { requests } from '#contracts/catalogue';
@@ -32,7 +32,7 @@ import { DeliveryModule } from './delivery.module.js';
 
 let eventStore: EventStore;
 let readStore: ReadStore;
-let bus: Bus;
+let bus: OpenedBus;
 let vault: Vault;
 let app: INestApplicationContext;
 let receiver: HttpReceiver;
@@ -158,7 +158,7 @@ describe('the delivery service', () => {
     const { taskId, action, deliveryId } = notificationOf();
     expect(await asked).toEqual({ type: 'disableAction', taskId, actionId: action.id, reason: 'gone', deliveryId });
     await app.close();
-    expect(await bus.parked('delivery', 10)).toEqual([]);
+    expect(await bus.deadLetters('delivery', 10)).toEqual([]);
   });
 
   it('parks what is no request and goes on', async () => {

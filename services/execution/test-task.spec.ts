@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSqliteBus } from '#bus/sqlite';
-import type { Bus, RequestContext } from '#bus/bus';
+import type { OpenedBus, RequestContext } from '#bus/bus';
 import { requests } from '#contracts/catalogue';
 import { testExecution, type TestExecution, type TestRun } from '#contracts/run';
 import { createSqliteEventStore } from '#event-store/sqlite';
@@ -33,7 +33,7 @@ const page: LoadedPage = {
   fetchMs: 2,
 };
 
-let bus: Bus;
+let bus: OpenedBus;
 let tests: ReturnType<typeof createTestRuns>;
 let asked: PageRequest[];
 let load: (request: PageRequest) => Promise<LoadedPage | LoadFailure>;

@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { createHmac } from 'node:crypto';
 import type { DynamicModule } from '@nestjs/common';
-import { BUS, BUS_HEALTH, type Bus } from '#bus/bus';
+import { BUS, BUS_ADMIN, type OpenedBus } from '#bus/bus';
 import { keysView, organizationsView, type KeyDocument, type Plan, type Scope } from '#contracts/account';
 import { createApiKey, hashApiKey, parseApiKey } from '#contracts/api-key';
 import { requests } from '#contracts/catalogue';
@@ -33,7 +33,7 @@ import { GatewayModule } from './gateway.module.js';
 
 export interface KitStores {
   readonly eventStore: EventStore;
-  readonly bus: Bus;
+  readonly bus: OpenedBus;
   readonly readStore: ReadStore;
 }
 
@@ -249,7 +249,7 @@ export async function startGateway(
     { provide: BUS, useValue: stores.bus },
     { provide: READ_STORE, useValue: stores.readStore },
     { provide: SHARED_STATE, useValue: createDocumentState(stores.readStore) },
-    { provide: BUS_HEALTH, useValue: () => stores.bus.parked('task', 1).then(() => true) },
+    { provide: BUS_ADMIN, useValue: stores.bus },
     { provide: LEASES, useValue: createSoleLeases() },
     { provide: VAULT, useValue: createEventVault(stores.eventStore, Buffer.alloc(32, 7)) },
     { provide: KEY_PEPPER, useValue: pepper },

@@ -1,7 +1,7 @@
 /** For load balancers and Prometheus: alive, ready by part, metrics. */
 import { Controller, Inject } from '@nestjs/common';
 import { z } from 'zod';
-import { BUS_HEALTH } from '#bus/bus';
+import { BUS_ADMIN, type BusAdmin } from '#bus/bus';
 import { withTimeoutOr } from '#concurrency/timeout';
 import { tasksView } from '#contracts/task';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
@@ -74,7 +74,7 @@ export class ProbesController {
 
   constructor(
     @Inject(EVENT_STORE) private readonly eventStore: EventStore,
-    @Inject(BUS_HEALTH) private readonly isBusHealthy: () => Promise<boolean>,
+    @Inject(BUS_ADMIN) private readonly bus: BusAdmin,
     @Inject(READ_STORE) private readonly readStore: ReadStore,
     @Inject(FrontDoor) private readonly frontDoor: FrontDoor,
   ) {}
@@ -110,7 +110,7 @@ export class ProbesController {
   private async askParts(): Promise<Parts> {
     const [eventStore, bus, readStore] = await Promise.all([
       stateOf(this.eventStore.readLast('readiness')),
-      stateOf(this.isBusHealthy().then((isHealthy) => isHealthy || Promise.reject(new Error('not in its groups')))),
+      stateOf(this.bus.isHealthy().then((isHealthy) => isHealthy || Promise.reject(new Error('not in its groups')))),
       stateOf(this.readStore.checkpoint(tasksView)),
     ]);
     return { eventStore, bus, readStore };

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DynamicModule } from '@nestjs/common';
-import { BUS, BUS_HEALTH, type Bus } from '#bus/bus';
-import { recordParked } from '#eventing/record-dead-letters';
+import { BUS, BUS_ADMIN, type Bus, type BusAdmin } from '#bus/bus';
+import { recordDeadLetters } from '#eventing/record-dead-letters';
 import { pepperOf } from '#contracts/api-key';
 import { EVENT_STORE, type EventArchive, type EventStore } from '#event-store/event-store';
 import { KEY_PEPPER } from '#http/api-key';
@@ -34,11 +34,7 @@ import { refuseUnfinishedMigration } from './unfinished-migration.js';
 export interface Ports {
   readonly eventStore: EventStore;
   readonly bus: Bus;
-  isBusHealthy(): Promise<boolean>;
-  /** What consumes here so far has its share of the messages, or has waited long enough for it. */
-  busJoined(): Promise<void>;
-  /** What consumes here begins to stop; each is waited for where it was started. */
-  drainBus(): void;
+  readonly busAdmin: BusAdmin;
   readonly readStore: ViewStore;
   readonly sharedState: SharedState;
   readonly leases: Leases;
@@ -130,7 +126,7 @@ export interface OpenOptions {
   readonly backfillInWorker?: boolean;
 }
 
-type OpenBus = Pick<Ports, 'bus' | 'isBusHealthy' | 'busJoined' | 'drainBus'>;
+type OpenBus = Pick<Ports, 'bus' | 'busAdmin'>;
 type Stores = Pick<Ports, 'eventStore' | 'readStore' | 'sharedState' | 'snapshots'> & OpenBus;
 
 /** A file that another process holds, or that is damaged, is said as a fault of DATA_DIR. */
@@ -221,12 +217,13 @@ async function openBus(
   secretKey: Uint8Array,
 ): Promise<OpenBus> {
   const { busUrl: url, installation } = config;
-  const onParked = recordParked(eventStore);
+  const recordDeadLetter = recordDeadLetters(eventStore);
   if (url === 'sqlite') {
     const { createSqliteBus } = await import('#bus/sqlite');
-    const bus = await fromDataFolder(config, async (file) => createSqliteBus(file('bus.db'), logger, { onParked }));
-    const isBusHealthy = (): Promise<boolean> => bus.parked('task', 1).then(() => true);
-    return { bus, isBusHealthy, busJoined: async () => undefined, drainBus: () => undefined };
+    const bus = await fromDataFolder(config, async (file) =>
+      createSqliteBus(file('bus.db'), logger, { recordDeadLetter }),
+    );
+    return { bus, busAdmin: bus };
   }
   const address = parseKafkaAddress(url);
   if (address === null) throw new ConfigError(['BUS_URL: must be an address such as kafka://host:9092.']);
@@ -236,14 +233,9 @@ async function openBus(
   ]);
   const processName = `${config.roles.join('-')}-${process.pid}`;
   const bus = await waitForServer({ variable: 'BUS_URL', url, logger }, () =>
-    createKafkaBus({ ...address, installation, processName, logger, onParked }),
+    createKafkaBus({ ...address, installation, processName, logger, recordDeadLetter }),
   );
-  return {
-    bus: sealRequests(bus, secretKey),
-    isBusHealthy: () => bus.healthy(),
-    busJoined: () => bus.joined(),
-    drainBus: () => bus.drain(),
-  };
+  return { bus: sealRequests(bus, secretKey), busAdmin: bus };
 }
 
 /** What was opened before a part that cannot be is closed again. */
@@ -297,7 +289,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
   const folder = embedded(config) ? enterDataFolder(config) : null;
   if (folder?.wasUnclean === true) logger.warn({}, 'the last process did not end in order; checking the event store');
   const secretKey = findSecretKey(config);
-  const { eventStore, readStore, sharedState, snapshots, ...busParts } = await openStores(config, logger, secretKey, {
+  const { eventStore, readStore, sharedState, snapshots, ...openedBus } = await openStores(config, logger, secretKey, {
     checked: folder?.wasUnclean === true,
     ...options,
   });
@@ -328,7 +320,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
   });
   return {
     eventStore,
-    ...busParts,
+    ...openedBus,
     readStore,
     sharedState,
     leases,
@@ -341,7 +333,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
     async close() {
       await Promise.all([sandbox.close(), pageLoader.close(), outbound.close()]);
       await leases.close();
-      await busParts.bus.close();
+      await openedBus.busAdmin.close();
       await snapshots.close();
       await readStore.close();
       await eventStore.close();
@@ -360,7 +352,7 @@ export function portsModule(config: Config, logger: Logger, ports: Ports, addres
     { provide: IDS, useValue: createIds() },
     { provide: EVENT_STORE, useValue: ports.eventStore },
     { provide: BUS, useValue: ports.bus },
-    { provide: BUS_HEALTH, useValue: ports.isBusHealthy },
+    { provide: BUS_ADMIN, useValue: ports.busAdmin },
     { provide: READ_STORE, useValue: ports.readStore },
     { provide: SHARED_STATE, useValue: ports.sharedState },
     { provide: LEASES, useValue: ports.leases },

@@ -79,11 +79,11 @@ export async function run(config: Config, logger: Logger): Promise<Running> {
     known.resolve(url ?? baseUrl(config, config.port));
     const started = application;
     const stop = async (): Promise<void> => {
-      ports.drainBus();
+      ports.busAdmin.drain();
       await started.close();
       await ports.close();
     };
-    await ports.busJoined();
+    await ports.busAdmin.ready();
     let stopping: Promise<void> | null = null;
     const setupLink = await findSetupLink(started, config, await address.baseUrl());
     return { url, setupLink, stop: () => (stopping ??= stop()) };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Bus } from '#bus/bus';
+import type { OpenedBus } from '#bus/bus';
 import { createSqliteBus } from '#bus/sqlite';
 import type { ScheduleEvent } from '#contracts/schedule';
 import type { TaskEvent } from '#contracts/task';
@@ -39,7 +39,7 @@ const clock: Clock = { now: () => Date.parse(metadata.at) };
 describe('news of tasks', () => {
   let eventStore: EventStore;
   let readStore: ViewStore;
-  let bus: Bus;
+  let bus: OpenedBus;
   let leases: Leases;
   let running: BackgroundWork;
   beforeEach(async () => {

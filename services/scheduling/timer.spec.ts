@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { OpenedBus } from '#bus/bus';
 import { createSqliteBus } from '#bus/sqlite';
 import { scheduleStream, schedulesView, type DueRun, type ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent, encodeEvents } from '#eventing/codec';
@@ -35,7 +36,7 @@ async function fireDue(parts: TimerDeps, slots = new DueSlots(parts)): Promise<n
 
 describe('the timer', () => {
   let nowMs: number;
-  let parts: TimerDeps;
+  let parts: TimerDeps & { readonly bus: OpenedBus };
 
   beforeEach(async () => {
     nowMs = start;

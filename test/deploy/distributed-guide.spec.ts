@@ -47,7 +47,7 @@ describe('the guide to the distributed mode', () => {
   it('tells the topics as they are made', () => {
     expect(told(topics.map((topic) => `\`<i>.${topic}\``).join(', '))).toEqual(facts(made.messages('task')));
     expect(told('`<i>.<topic>.retry`')).toEqual(facts(made.retries('task')));
-    expect(told('`<i>.<topic>.dlq`')).toEqual(facts(made.parked('task')));
+    expect(told('`<i>.<topic>.dlq`')).toEqual(facts(made.deadLetters('task')));
     const asked = [...new Set(Object.values(requests).map((name) => name.split('.')[0] ?? ''))];
     const [first = '', ...others] = asked;
     const shown = [`\`<i>.requests.${first}\``, ...others.map((service) => `\`….${service}\``)].join(', ');
@@ -90,7 +90,7 @@ describe('the guide to the distributed mode', () => {
   it('names lines of the log as they are written', async () => {
     const sources = await Promise.all(
       [
-        'libs/bus/kafka-consumer.ts',
+        'libs/bus/handle-message.ts',
         'libs/bus/kafka-member.ts',
         'libs/bus/kafka-topics.ts',
         'libs/eventing/follower.ts',

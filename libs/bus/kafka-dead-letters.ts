@@ -1,44 +1,44 @@
-/** The parking place of a topic: what was given up on, by whom, why. Read for operators, so without a group of its own. */
+/** The dead letters of a topic: what was given up on, by which group, why. Read for operators, so without a group of its own. */
 import { randomUUID } from 'node:crypto';
 import type { KafkaMessage } from 'kafkajs';
-import type { ParkedMessage } from './bus.js';
-import { withDeadline } from './deadline.js';
+import { withTimeout, withTimeoutOr } from '#concurrency/timeout';
+import type { DeadLetter } from './bus.js';
 import { busUnavailable, openClient, protocolErrorsOf, withAdmin, type KafkaConnection } from './kafka-client.js';
 import { readMessage, unreadableMessage } from './kafka-envelope.js';
 import type { Topic } from './kafka-topics.js';
 
 const patienceMs = 10_000;
 
-interface ParkedFacts {
+interface DeadLetterFacts {
   readonly group: string;
   readonly reason: string;
-  readonly parkedAt: string;
+  readonly at: string;
   /** `topic/partition/offset` where it came from. */
   readonly place: string;
 }
 
-export function parkedHeaders({ group, reason, parkedAt, place }: ParkedFacts): Record<string, string> {
-  return { group, reason, 'parked-at': parkedAt, place };
+export function deadLetterHeaders({ group, reason, at, place }: DeadLetterFacts): Record<string, string> {
+  return { group, reason, 'parked-at': at, place };
 }
 
-function toParked(topic: string, { key, value, headers, timestamp }: KafkaMessage): ParkedMessage {
+function toDeadLetter(topic: string, { key, value, headers, timestamp }: KafkaMessage): DeadLetter {
   const text = (name: string): string => {
     const content = headers?.[name];
     return Buffer.isBuffer(content) ? content.toString('utf8') : '';
   };
-  const parkedAt = text('parked-at') || new Date(Number(timestamp)).toISOString();
+  const at = text('parked-at') || new Date(Number(timestamp)).toISOString();
   const read = readMessage(value);
-  const message = read.ok ? read.value : unreadableMessage(text('place'), key?.toString('utf8') ?? '', value, parkedAt);
-  return { message, topic, group: text('group'), reason: text('reason'), parkedAt };
+  const message = read.ok ? read.value : unreadableMessage(text('place'), key?.toString('utf8') ?? '', value, at);
+  return { message, topic, group: text('group'), reason: text('reason'), at };
 }
 
 /** The last ones, newest first. Rejects with `bus_unavailable`. */
-export async function readParked(
+export async function readDeadLetters(
   connection: KafkaConnection,
   { name }: Topic,
   topic: string,
   limit: number,
-): Promise<readonly ParkedMessage[]> {
+): Promise<readonly DeadLetter[]> {
   const offsets = await withAdmin(connection, patienceMs, async (admin) => {
     const known = await admin.listTopics();
     return known.includes(name) ? admin.fetchTopicOffsets(name) : [];
@@ -54,7 +54,7 @@ export async function readParked(
   if (wanted.length === 0) return [];
 
   const client = openClient(connection);
-  const found: { readonly offset: number; readonly parked: ParkedMessage }[] = [];
+  const found: { readonly offset: number; readonly letter: DeadLetter }[] = [];
   const open = new Set(wanted.map(({ partition }) => partition));
   const { promise: done, resolve, reject } = Promise.withResolvers<void>();
   const consumer = client.kafka.consumer({
@@ -77,7 +77,7 @@ export async function readParked(
         for (const message of messages) {
           const offset = Number(message.offset);
           if (offset < bounds.from || offset > bounds.last) continue;
-          found.push({ offset, parked: toParked(topic, message) });
+          found.push({ offset, letter: toDeadLetter(topic, message) });
           if (offset === bounds.last) open.delete(partition);
         }
         if (open.size === 0) resolve();
@@ -86,17 +86,17 @@ export async function readParked(
     await done;
   };
   try {
-    await withDeadline(read(), patienceMs, () => busUnavailable(`${name} could not be read in time; try again.`));
+    await withTimeout(read(), patienceMs, () => busUnavailable(`${name} could not be read in time; try again.`));
   } catch (error) {
     const [word] = protocolErrorsOf(error);
     throw busUnavailable(`${name} could not be read${word === undefined ? '' : `: ${word}`}; try again.`, error);
   } finally {
     // A group that has stored nothing is gone with its last member.
-    await withDeadline(consumer.disconnect(), 2_000, () => new Error('late')).catch(() => undefined);
+    await withTimeoutOr(consumer.disconnect(), 2_000, undefined).catch(() => undefined);
     client.cut();
   }
   return found
-    .sort((a, b) => b.parked.parkedAt.localeCompare(a.parked.parkedAt) || b.offset - a.offset)
+    .sort((a, b) => b.letter.at.localeCompare(a.letter.at) || b.offset - a.offset)
     .slice(0, limit)
-    .map(({ parked }) => parked);
+    .map(({ letter }) => letter);
 }

@@ -1,8 +1,8 @@
-/** Messages that a consumer gave up on: who had which one, and why. Their content stays in the bus's parking place. */
+/** Messages that a consumer gave up on: who had which one, and why. Their content stays in the bus. */
 import { z } from 'zod';
 import { defineEvent, type EventOf } from './event.js';
 
-export const parkedEvents = [
+export const deadLetterEvents = [
   defineEvent('message.parked', {
     version: 1,
     schema: z.object({
@@ -16,4 +16,4 @@ export const parkedEvents = [
   }),
 ] as const;
 
-export type ParkedEvent = EventOf<(typeof parkedEvents)[number]>;
+export type DeadLetterEvent = EventOf<(typeof deadLetterEvents)[number]>;

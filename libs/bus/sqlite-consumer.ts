@@ -1,0 +1,132 @@
+/** One group that reads one topic of the SQLite bus: in order per key, side by side across keys. */
+import { createKeyedQueue } from '#concurrency/keyed-queue';
+import { createSemaphore } from '#concurrency/semaphore';
+import type { Logger } from '#runtime/logger';
+import type { BusMessage, ConsumeOptions, Consumer } from './bus.js';
+import type { HandleMessage, MessageStorage } from './handle-message.js';
+import type { MessageLog } from './sqlite-log.js';
+
+const readAhead = 256;
+const readAtOnce = 64;
+const saveProgressEveryMs = 50;
+const retriesEveryMs = 250;
+
+export interface SqliteConsumer extends Consumer {
+  /** Messages of its topic were appended. */
+  onAppended(): void;
+}
+
+/** `cursor`: everything up to it is handled or set aside. */
+function createCursor(start: number) {
+  let cursor = start;
+  let lastRead = start;
+  const open: { readonly sequence: number; isDone: boolean }[] = [];
+  return {
+    get position() {
+      return cursor;
+    },
+    get lastRead() {
+      return lastRead;
+    },
+    /** Messages read that lie behind one that is not done. */
+    get open() {
+      return open.length;
+    },
+    /** To be called once the message is done. */
+    take(sequence: number): () => void {
+      const entry = { sequence, isDone: false };
+      open.push(entry);
+      lastRead = sequence;
+      return () => {
+        entry.isDone = true;
+        while (open[0]?.isDone === true) cursor = open.shift()?.sequence ?? cursor;
+      };
+    },
+  };
+}
+
+export function startSqliteConsumer(
+  messageLog: MessageLog,
+  { topic, group, concurrency }: ConsumeOptions,
+  handleMessage: HandleMessage,
+  logger: Logger,
+): SqliteConsumer {
+  const stored = messageLog.forGroup(topic, group);
+  const cursor = createCursor(stored.cursor());
+  const queue = createKeyedQueue();
+  const slots = createSemaphore(concurrency);
+  const retriesTaken = new Set<number>();
+  /** Handled or set aside anew, and still to be deleted from the file. */
+  const retriesDone = new Set<number>();
+  let savedPosition = cursor.position;
+  let isUnwritable = false;
+  let stopping = false;
+
+  const storage: MessageStorage = {
+    retryLater: async (message, round, dueAtMs) => stored.addRetry(message, round, dueAtMs),
+    addDeadLetter: async (letter) => stored.addDeadLetter(letter),
+  };
+  // What was not begun before the consumer stops comes again after the next start.
+  const isWanted = (): boolean => !stopping;
+
+  const enqueue = async (message: BusMessage, round: number, onDone: () => void): Promise<void> => {
+    await queue.run(message.key, () =>
+      slots.run(async () => {
+        if (await handleMessage({ message, round, unreadable: null }, storage, isWanted)) onDone();
+      }),
+    );
+    read();
+  };
+
+  /** Where it cannot be written it is tried again: what is handled twice is known by its id. */
+  const saveProgress = (): void => {
+    try {
+      for (const id of retriesDone) {
+        stored.deleteRetry(id);
+        retriesDone.delete(id);
+        retriesTaken.delete(id);
+      }
+      if (cursor.position !== savedPosition) {
+        stored.saveCursor(cursor.position);
+        savedPosition = cursor.position;
+      }
+      isUnwritable = false;
+    } catch (error) {
+      if (!isUnwritable) logger.error({ topic, group, error: String(error) }, 'the bus cannot be written');
+      isUnwritable = true;
+    }
+  };
+
+  const read = (): void => {
+    while (!stopping && cursor.open < readAhead) {
+      const found = stored.after(cursor.lastRead, Math.min(readAtOnce, readAhead - cursor.open));
+      if (found.length === 0) return;
+      for (const { sequence, message } of found) void enqueue(message, 0, cursor.take(sequence));
+    }
+  };
+
+  const readRetries = (): void => {
+    for (const { id, message, round } of stored.dueRetries(Date.now(), concurrency)) {
+      if (retriesTaken.has(id)) continue;
+      retriesTaken.add(id);
+      // Deleted when it is handled or set aside anew, not before: a crash in between tries it again.
+      void enqueue(message, round, () => {
+        retriesDone.add(id);
+        saveProgress();
+      });
+    }
+  };
+
+  const progressTimer = setInterval(saveProgress, saveProgressEveryMs).unref();
+  const retryTimer = setInterval(readRetries, retriesEveryMs).unref();
+  setImmediate(read);
+  let stopped: Promise<void> | null = null;
+  const stop = async (): Promise<void> => {
+    stopping = true;
+    clearInterval(progressTimer);
+    clearInterval(retryTimer);
+    await queue.idle();
+    saveProgress();
+  };
+  return { onAppended: read, stop: () => (stopped ??= stop()) };
+}
