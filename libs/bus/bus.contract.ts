@@ -58,7 +58,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
     afterEach(() => test.destroy());
     const options = { topic: 'task', group: 'g', concurrency: 8, handlerTimeoutMs: 5_000 };
 
-    it('hands each group every message, those from before it came too', async () => {
+    it('hands each group every message, including those published before it existed', async () => {
       const one = collector();
       const two = collector();
       await bus.publish('task', [message('m1'), message('m2')]);
@@ -70,7 +70,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       expect(new Set(two.seen)).toEqual(new Set(['m1', 'm2', 'm3']));
     });
 
-    it('brings content and metadata unchanged', async () => {
+    it('delivers content and metadata unchanged', async () => {
       const sent = message('m1', 'k', { text: 'é\u0000"', nested: { list: [1, null, false] } });
       const received = Promise.withResolvers<BusMessage>();
       await bus.consume(options, async (got) => received.resolve(got));
@@ -100,7 +100,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       expect(handled.seen.indexOf('fast-0')).toBeLessThan(handled.seen.indexOf('fast-1'));
     });
 
-    it('runs no more handlers at once than it was told', async () => {
+    it('runs no more handlers at once than its concurrency allows', async () => {
       let running = 0;
       let most = 0;
       const handled = collector();
@@ -158,7 +158,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       expect(handled.seen).toEqual(ids);
     });
 
-    it('hands over each copy of a message that was published twice, under the same id', async () => {
+    it('delivers both copies of a message published twice, under one id', async () => {
       const handled = collector();
       await bus.consume(options, async ({ id }) => handled.add(id));
       await bus.publish('task', [message('m1')]);
@@ -167,7 +167,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       expect(handled.seen).toEqual(['m1', 'm1', 'm2']);
     });
 
-    it('counts a handler that takes too long as failed', async () => {
+    it('treats a handler that exceeds its timeout as failed', async () => {
       const handled = collector();
       let isFirst = true;
       await bus.consume({ ...options, handlerTimeoutMs: 40 }, async ({ id }) => {
@@ -182,7 +182,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       expect(handled.seen).toEqual(['m1', 'm2']);
     });
 
-    it('catches what a handler throws before it awaits', async () => {
+    it('treats a synchronous throw of a handler as a failure', async () => {
       const handled = collector();
       let isFirst = true;
       await bus.consume(options, ({ id }) => {
@@ -197,7 +197,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       await handled.until((ids) => ids.includes('m1'));
     });
 
-    it('goes on after a restart where it was, without what was handled', async () => {
+    it('resumes after a restart behind the last handled message', async () => {
       const before = collector();
       const consumer = await bus.consume(options, async ({ id }) => before.add(id));
       await bus.publish('task', [message('m1'), message('m2', 'other')]);
@@ -211,7 +211,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       expect(after.seen).toEqual(['m3']);
     });
 
-    it('keeps topics apart', async () => {
+    it('delivers a message to the consumers of its topic only', async () => {
       const handled = collector();
       await bus.consume(options, async ({ id }) => handled.add(`task ${id}`));
       await bus.consume({ ...options, topic: 'run' }, async ({ id }) => handled.add(`run ${id}`));
@@ -221,7 +221,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       expect(new Set(handled.seen)).toEqual(new Set(['run m1', 'task m2']));
     });
 
-    it('publishes nothing when it is given nothing, and nothing after it was closed', async () => {
+    it('publishes nothing for an empty list, and refuses to publish once closed', async () => {
       await bus.publish('task', []);
       await bus.close();
       await bus.close();
@@ -268,7 +268,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       await handled.until((ids) => ids.includes('m2'));
     });
 
-    it('hands over again after a restart what was not finished', async () => {
+    it('delivers an unfinished message again after a restart', async () => {
       const reached = Promise.withResolvers<void>();
       const consumer = await bus.consume(options, async ({ id }) => {
         if (id === 'm2') {
@@ -285,7 +285,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       await handled.until((ids) => ids.includes('m2'));
     });
 
-    it('finishes what is in hand before a consumer stops, and takes nothing more', async () => {
+    it('finishes the message being handled before a consumer stops, and takes nothing more', async () => {
       const entered = Promise.withResolvers<void>();
       const leave = Promise.withResolvers<void>();
       const handled = collector();
@@ -304,7 +304,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       expect(handled.seen).toEqual(['m1']);
     });
 
-    it('leaves to the next start what waits behind what is in hand when a consumer stops', async () => {
+    it('leaves queued messages to the next start when a consumer stops', async () => {
       const entered = Promise.withResolvers<void>();
       const leave = Promise.withResolvers<void>();
       const handled = collector();
@@ -325,12 +325,12 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       await after.until((ids) => new Set([...ids, ...handled.seen]).size === 3);
     });
 
-    it('answers requests with what the answerer returns', async () => {
+    it('answers a request with what its responder returns', async () => {
       await bus.respond('double', async (payload, asked) => ({ twice: Number(payload['n']) * 2, actor: asked.actor }));
       expect(await bus.request('double', { n: 21 }, context)).toEqual({ twice: 42, actor: 'key:key_1' });
     });
 
-    it('brings an AppError back with code, reason and details', async () => {
+    it('returns a responder’s AppError with code, reason and details', async () => {
       await bus.respond('refuse', async () => {
         throw reject('name_required', 'Give a name.', [{ field: 'name', rule: 'required', message: 'is missing' }]);
       });
@@ -350,7 +350,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       });
     });
 
-    it('gives each of many requests its own answer', async () => {
+    it('gives each of many concurrent requests its own answer', async () => {
       await bus.respond('echo', async (payload) => payload['n'] ?? null);
       const numbers = Array.from({ length: 50 }, (_, index) => index);
       expect(await Promise.all(numbers.map((n) => bus.request('echo', { n }, context)))).toEqual(numbers);
@@ -381,7 +381,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       expect(await bus.request('echo', { n: 3 }, context)).toBe(3);
     });
 
-    it('does not do what was asked of nobody before its deadline', async () => {
+    it('never executes a request whose deadline passed before a responder came', async () => {
       const asked: unknown[] = [];
       await expect(bus.request('desk', { n: 1 }, context, 100)).rejects.toMatchObject({ code: 'SERVER_ERROR' });
       await bus.respond('desk', async (payload) => {
@@ -392,14 +392,14 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       expect(asked).toEqual([2]);
     });
 
-    it('rejects a request whose answerer fails', async () => {
+    it('rejects a request whose responder fails', async () => {
       await bus.respond('break', () => {
         throw new TypeError('a bug');
       });
       await expect(bus.request('break', {}, context)).rejects.toBeInstanceOf(Error);
     });
 
-    it('refuses a second answerer of the same name in one process', async () => {
+    it('refuses a second responder of one name in one process', async () => {
       const first = await bus.respond('one', async () => 1);
       await expect(bus.respond('one', async () => 2)).rejects.toBeInstanceOf(Error);
       await first.stop();
@@ -407,7 +407,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       expect(await bus.request('one', {}, context)).toBe(3);
     });
 
-    it('refuses a request that nobody answers', async () => {
+    it('refuses a request without a responder', async () => {
       await expect(bus.request('nobody', {}, context, 200)).rejects.toMatchObject({ code: 'SERVER_ERROR' });
     });
 
@@ -418,7 +418,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       return;
     }
 
-    it('shares the work of a group among its members', async () => {
+    it('spreads the messages of a group over its members', async () => {
       const second = await test.another();
       const handled = collector();
       const count = { one: 0, two: 0 };
@@ -440,7 +440,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       expect(handled.seen.toSorted()).toEqual(ids.toSorted());
     });
 
-    it('hands the share of a member that stops to the others', async () => {
+    it('moves the share of a stopped member to the others', async () => {
       const second = await test.another();
       const handled = collector();
       await bus.consume(options, async ({ id }) => handled.add(`one ${id}`));
@@ -456,7 +456,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       expect(new Set(handled.seen)).toEqual(new Set(keys.map((key) => `one ${key}`)));
     });
 
-    it('hands over again to another process what a member had set aside', async () => {
+    it('retries in another process a message that a stopped member set aside', async () => {
       const second = await test.another();
       const reached = Promise.withResolvers<void>();
       const leaving = await bus.consume(options, async () => {
@@ -471,7 +471,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       await handled.until((ids) => ids.includes('m1'));
     });
 
-    it('has each request answered by one of its answerers, in whatever process', async () => {
+    it('answers each request by exactly one of its responders, in any process', async () => {
       const second = await test.another();
       const asked: string[] = [];
       const answer = (who: string) => async (payload: { readonly [key: string]: unknown }) => {
@@ -489,7 +489,7 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       expect(asked.toSorted()).toEqual(numbers.map(String).toSorted());
     });
 
-    it('goes on answering when one of two answerers stops', async () => {
+    it('goes on answering when one of two responders stops', async () => {
       const second = await test.another();
       const leaving = await bus.respond('desk', async () => 'one');
       await second.respond('desk', async () => 'two');

@@ -43,7 +43,7 @@ export interface Bus {
   publish(topic: string, messages: readonly BusMessage[]): Promise<void>;
   /** Hands over each message at least once. A handler that throws is tried again, then the message is a dead letter. */
   consume(options: ConsumeOptions, handler: MessageHandler): Promise<Consumer>;
-  /** Asks the one service that answers to `name`. Rejects with the answerer's AppError, or `deadline_exceeded`. */
+  /** Asks the one service that responds to `name`. Rejects with the responder's AppError, or `deadline_exceeded`. */
   request(name: string, payload: JsonObject, context: RequestContext, deadlineMs?: number): Promise<Json>;
   /** Answers requests of that name. */
   respond(name: string, handler: RequestHandler): Promise<Consumer>;
@@ -60,7 +60,7 @@ export interface BusAdmin {
   ready(): Promise<void>;
   /** Messages go out and come in here now. Never rejects. */
   isHealthy(): Promise<boolean>;
-  /** Every consumer begins to stop, all at the same time; whoever started one stops it all the same. */
+  /** Every consumer begins to stop, all at the same time; each is still stopped where it was started. */
   drain(): void;
   close(): Promise<void>;
 }

@@ -74,8 +74,8 @@ function isRepeated(logger: Logger, line: string): boolean {
 }
 
 /**
- * What kafkajs calls an error is mostly something it tries again; an error in a response or of a producer is told to
- * whoever asked. The lines that count are written by our own code.
+ * What kafkajs calls an error is mostly something it tries again; an error in a response or of a producer
+ * reaches its caller. The lines that count are written by our own code.
  */
 function writeLog(logger: Logger, { level, namespace, log: { message, ...fields } }: LogEntry): void {
   if (isRepeated(logger, `${namespace}: ${message}`)) return;

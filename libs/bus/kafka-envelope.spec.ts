@@ -108,7 +108,7 @@ describe('envelope of an answer', () => {
     expect(read).toMatchObject({ value: { error: { code: 'RATE_LIMITED', details, retryAfterSeconds: 7 } } });
   });
 
-  it('tells of an unknown kind of error no more than that there was one', () => {
+  it('reduces an unknown kind of error to the fact that there was one', () => {
     const value = wire(JSON.stringify({ v: 1, ok: false, error: { code: 'TEAPOT', reason: 'x', message: 'y' } }));
     expect(readAnswer(value)).toEqual({ ok: true, value: { ok: false, error: null } });
   });

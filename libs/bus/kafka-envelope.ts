@@ -93,7 +93,7 @@ export function readRequest(value: Buffer | null): Read<WireRequest> {
   return { ok: true, value: { id, name, payload, context, deadlineAtMs } };
 }
 
-/** An error's own words stay with the answerer unless they are meant for others. */
+/** An error's own words stay with the responder unless they are meant for others. */
 export type Answer =
   { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly error: AppError | null };
 

@@ -110,7 +110,7 @@ describe('Kafka bus in trouble', () => {
     expect(letters.map(({ message: shown }) => shown.data['raw'])).toEqual(['three', 'two']);
   });
 
-  it('parks a message after all its rounds, unless a part is only out of reach', async () => {
+  it('makes a dead letter of a message after all its rounds, but not during an outage', async () => {
     const handled = collector();
     let isDown = true;
     await bus.consume(options, async ({ id }) => {
@@ -165,7 +165,7 @@ describe('Kafka bus in trouble', () => {
     await handled.until((seen) => new Set(seen).size === ids.length);
   }, 60_000);
 
-  it('has requests to a killed answerer answered by the other', async () => {
+  it('answers requests to a killed responder by the other', async () => {
     const member = await startMember(`await bus.respond('desk', async () => 'member');`);
     await bus.respond('desk', async () => 'survivor');
     await bus.ready();
@@ -175,7 +175,7 @@ describe('Kafka bus in trouble', () => {
     expect(new Set(await ask())).toEqual(new Set(['survivor']));
   }, 60_000);
 
-  it('has a request answered by an answerer that comes later, before its deadline', async () => {
+  it('answers a request by a responder that comes later, before its deadline', async () => {
     const asking = bus.request('desk', { n: 1 }, context, 20_000);
     const other = await createKafkaBus({ ...connection, processName: 'late' });
     await other.respond('desk', async (payload) => payload['n'] ?? null);
@@ -257,7 +257,7 @@ describe('Kafka bus in trouble', () => {
     expect(handled.seen).toContain(`big ${JSON.stringify(big.data).length}`);
   });
 
-  it('tells a requester that the answer is too large', async () => {
+  it('rejects a request whose answer is too large', async () => {
     await bus.respond('desk', async () => 'x'.repeat(9 * 1_024 * 1_024));
     await expect(bus.request('desk', {}, context)).rejects.toMatchObject({ reason: 'message_too_large' });
   });
@@ -266,7 +266,7 @@ describe('Kafka bus in trouble', () => {
     await expect(bus.publish(topic, [message('m1')])).rejects.toThrow('a topic must be');
   });
 
-  it('refuses to open where nobody listens, or where no Kafka answers', async () => {
+  it('refuses to open where nothing listens, or where no Kafka answers', async () => {
     const sockets = new Set<Socket>();
     const silent = createServer((socket) => sockets.add(socket));
     const port = await new Promise<number>((resolve) => {

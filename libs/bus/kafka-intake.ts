@@ -1,6 +1,6 @@
 /**
- * Takes records from topics and hands them to a worker: one after the other per key, side by side across keys, so that a
- * slow one delays its own key alone. What is committed is everything up to the first record that is not done.
+ * Takes records from topics and hands them to a worker: in order per key, side by side across keys, so that a slow one
+ * delays its own key alone. It commits everything up to the first record that is not done.
  */
 import type { KafkaMessage } from 'kafkajs';
 import { createKeyedQueue } from '#concurrency/keyed-queue';
@@ -13,7 +13,7 @@ import type { Topics } from './kafka-topics.js';
 
 export interface IncomingRecord extends TopicPartition {
   readonly offset: number;
-  /** Tells it from what another log holds at this offset, after a topic was deleted and made again. */
+  /** Distinguishes it from the record at this offset of another log, after a topic was deleted and made again. */
   readonly mark: string;
   /** Empty where it has none. */
   readonly key: string;
@@ -21,7 +21,7 @@ export interface IncomingRecord extends TopicPartition {
   readonly headers: ReadonlyMap<string, string>;
 }
 
-/** `skip`: nothing to do here. `notBeforeMs`: it waits until then, and holds up nobody. */
+/** `skip`: nothing to do here. `notBeforeMs`: it waits until then, without delaying other records. */
 export type Plan =
   { readonly skip: true } | { readonly skip?: false; readonly key: string; readonly notBeforeMs?: number };
 

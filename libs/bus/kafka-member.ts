@@ -53,7 +53,7 @@ const fetchWaitMs = 600;
 /** Heartbeats go out between two fetches; by them a member learns that its group is to be shared out anew, which all others wait for. */
 const heartbeatMs = 500;
 const rebalanceTimeoutMs = 60_000;
-/** Longer than the joining of a group takes in which somebody has just died. */
+/** Longer than joining a group takes in which a member has just died. */
 const silenceMs = 30_000;
 const wellMs = 15_000;
 const checkEveryMs = 1_000;

@@ -20,7 +20,7 @@ export interface Progress {
   expectRepeats(): void;
   /** False where a batch that begins so cannot be the continuation: the log was made anew or its offset set back. */
   continuesWith(first: RecordPlace): boolean;
-  /** null: this one is in hand or done already. */
+  /** null: it was taken before. */
   take(record: RecordPlace): TakenOffset | null;
   /** What to commit, that is the next offset to read after a restart; null where that is committed already. */
   uncommitted(): number | null;

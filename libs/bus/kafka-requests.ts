@@ -15,26 +15,26 @@ import { startMember, type Member } from './kafka-member.js';
 import type { Topics } from './kafka-topics.js';
 import type { Writer } from './kafka-writer.js';
 
-/** Dead answerers are noticed sooner than dead workers: requests wait in their partitions, and have a deadline. */
+/** Dead responders are noticed sooner than dead workers: requests wait in their partitions, and have a deadline. */
 const sessionTimeoutMs = 6_000;
 const answersAtOnce = 64;
 /** A service names what it answers one after the other: a request may come between two of its words. */
 const namePatienceMs = 2_000;
 const offsetsPatienceMs = 4_000;
 const writePatienceMs = 5_000;
-/** A short deadline is told as such, before the parts below it notice that they have no time left. */
+/** So that a short deadline ends as `deadline_exceeded`, before a layer below fails for lack of time. */
 const afterwardsMs = 100;
 const correlation = 'correlation';
 
 const serviceOf = (name: string): string => name.split('.')[0] ?? name;
 
-export interface Answerers {
+export interface Responders {
   respond(name: string, handler: RequestHandler): { readonly consumer: Consumer; readonly member: Member };
   isWell(): boolean;
   stop(): Promise<void>;
 }
 
-export function createAnswerers(connection: KafkaConnection, topics: Topics, writer: Writer): Answerers {
+export function createResponders(connection: KafkaConnection, topics: Topics, writer: Writer): Responders {
   const { logger } = connection;
   const handlers = new Map<string, RequestHandler>();
   const leaving = new Set<string>();
@@ -73,7 +73,7 @@ export function createAnswerers(connection: KafkaConnection, topics: Topics, wri
   const work = async (record: IncomingRecord): Promise<boolean> => {
     const read = readRequest(record.value);
     if (!read.ok) {
-      // It may hold a secret, and nobody waits for it after its deadline: it is not kept.
+      // It may hold a secret, and is worthless after its deadline: it is not kept.
       const { topic, partition, offset } = record;
       logger.error({ topic, partition, offset, reason: read.reason }, 'a request could not be read and was dropped');
       return true;
@@ -163,13 +163,13 @@ export function startRequester(connection: KafkaConnection, topics: Topics, writ
 
   const settle = (id: string, value: Buffer | null): void => {
     const waiter = waiting.get(id);
-    // Somebody else's, or late, or the second one.
+    // An answer to another process, a late or a repeated one.
     if (waiter === undefined) return;
     waiting.delete(id);
     const read = readAnswer(value);
     if (!read.ok) waiter.reject(busUnavailable(`The answer could not be read: ${read.reason}.`));
     else if (read.value.ok) waiter.resolve(read.value.value);
-    else waiter.reject(read.value.error ?? new Error('the answerer failed; its log says how'));
+    else waiter.reject(read.value.error ?? new Error('the responder failed; its log says how'));
   };
 
   const member: Member = startMember(connection, topics, {
@@ -223,7 +223,7 @@ export function startRequester(connection: KafkaConnection, topics: Topics, writ
           .catch((error: unknown) => waiter.reject(error));
         return waiter.promise;
       };
-      // Whichever comes later than the deadline is heard by nobody.
+      // An answer after the deadline has no caller left.
       waiter.promise.catch(() => undefined);
       try {
         return await withTimeout(ask(), deadlineMs, () =>

@@ -75,7 +75,7 @@ export function createTopics(connection: KafkaConnection): Topics {
     retentionMs,
   });
 
-  /** Those that had to be made. Somebody else may be making one in this moment: then it is told of by both, or by neither. */
+  /** Those that had to be made. While another process makes the same one, both report it, or neither. */
   const makeMissing = async (admin: Admin, topics: readonly Topic[]): Promise<readonly Topic[]> => {
     const there = new Set(await admin.listTopics());
     const missing = topics.filter(({ name }) => !there.has(name));

@@ -44,7 +44,7 @@ interface Lane {
   running: Promise<void> | null;
 }
 
-/** A producer takes no more work after its first failure, and ends when what it had in hand is over. */
+/** A producer takes no more work after its first failure, and ends when what it was sending is settled. */
 interface Line {
   readonly client: KafkaClient;
   readonly producer: Producer;
@@ -77,7 +77,7 @@ export function createWriter(connection: KafkaConnection, topics: Topics): Write
     const producer = client.kafka.producer({
       createPartitioner: Partitioners.DefaultPartitioner,
       allowAutoTopicCreation: false,
-      // Tried again here, on a new connection, for as long as somebody waits.
+      // Tried again here, on a new connection, until the caller's deadline.
       retry: { retries: 1 },
     });
     return { client, producer, connected: producer.connect(), inFlight: 0, isRetired: false };
@@ -143,7 +143,7 @@ export function createWriter(connection: KafkaConnection, topics: Topics): Write
     return batch;
   };
 
-  /** Tries until it is written or nobody waits for it any more. */
+  /** Tries until it is written or every caller's deadline has passed. */
   const writeBatch = async (topic: Topic, batch: readonly Sending[]): Promise<void> => {
     let open = batch;
     let last: unknown = null;
@@ -162,7 +162,7 @@ export function createWriter(connection: KafkaConnection, topics: Topics): Write
       } catch (failure) {
         last = failure;
         if (protocolErrorsOf(failure).some((word) => tooLarge.has(word))) {
-          // Together or alone: who sent the large one cannot be told from outside.
+          // The protocol does not say which message is too large: each is sent alone.
           if (open.length > 1) {
             for (const sending of open) await writeBatch(topic, [sending]);
           } else {

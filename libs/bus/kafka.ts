@@ -6,7 +6,7 @@ import { readDeadLetters } from './kafka-dead-letters.js';
 import { writeMessage } from './kafka-envelope.js';
 import type { Intake } from './kafka-intake.js';
 import type { Member } from './kafka-member.js';
-import { createAnswerers, startRequester } from './kafka-requests.js';
+import { createResponders, startRequester } from './kafka-requests.js';
 import { createTopics } from './kafka-topics.js';
 import { createWriter } from './kafka-writer.js';
 
@@ -16,7 +16,7 @@ export interface KafkaBusOptions extends KafkaConnection {
 
 const startPatienceMs = 5_000;
 const healthPatienceMs = 2_000;
-/** A group in which somebody has just died takes so long to let another one in. */
+/** A group in which a member has just died takes so long to admit another. */
 const joinPatienceMs = 15_000;
 const defaultDeadlineMs = 10_000;
 
@@ -39,7 +39,7 @@ export async function createKafkaBus(options: KafkaBusOptions): Promise<OpenedBu
   await reach(connection);
   const writer = createWriter(connection, topics);
   const requester = startRequester(connection, topics, writer);
-  const answerers = createAnswerers(connection, topics, writer);
+  const responders = createResponders(connection, topics, writer);
   const intakes = new Set<Intake>();
   let joining: Promise<void>[] = [];
   let isClosed = false;
@@ -82,7 +82,7 @@ export async function createKafkaBus(options: KafkaBusOptions): Promise<OpenedBu
 
     async respond(name, handler): Promise<Consumer> {
       refuseIfClosed();
-      const { consumer, member } = answerers.respond(name, handler);
+      const { consumer, member } = responders.respond(name, handler);
       joining.push(join(member, { request: name }));
       return consumer;
     },
@@ -95,7 +95,7 @@ export async function createKafkaBus(options: KafkaBusOptions): Promise<OpenedBu
 
     drain() {
       // The one who stops a consumer gets its error.
-      void Promise.allSettled([...[...intakes].map((intake) => intake.stop()), answerers.stop()]);
+      void Promise.allSettled([...[...intakes].map((intake) => intake.stop()), responders.stop()]);
     },
 
     async deadLetters(topic, limit) {
@@ -104,7 +104,7 @@ export async function createKafkaBus(options: KafkaBusOptions): Promise<OpenedBu
     },
 
     async isHealthy() {
-      if (isClosed || !requester.isWell() || !answerers.isWell()) return false;
+      if (isClosed || !requester.isWell() || !responders.isWell()) return false;
       if ([...intakes].some(({ member }) => !member.isWell())) return false;
       try {
         await withAdmin(connection, healthPatienceMs, (admin) => admin.describeCluster());
@@ -118,7 +118,7 @@ export async function createKafkaBus(options: KafkaBusOptions): Promise<OpenedBu
       if (isClosed) return;
       isClosed = true;
       await Promise.all([...intakes].map((intake) => intake.stop()));
-      await answerers.stop();
+      await responders.stop();
       await requester.stop();
       await writer.close();
     },

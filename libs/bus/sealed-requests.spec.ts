@@ -28,7 +28,7 @@ describe('sealed requests', () => {
 
   const key = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
 
-  it('reach their answerer, and the answer comes back, with nothing in clear on the way', async () => {
+  it('reach their responder and are answered, with nothing in clear on the way', async () => {
     const bus = sealRequests(carrier, key(1));
     await bus.respond('open', async ({ password = null }) => ({ token: ['token for', password] }));
     expect(await bus.request('open', { password: 'hunter2' }, context)).toEqual({ token: ['token for', 'hunter2'] });
@@ -36,7 +36,7 @@ describe('sealed requests', () => {
     expect(JSON.stringify(carried)).not.toMatch(/hunter2|token/);
   });
 
-  it('say the answerer’s refusal as it is', async () => {
+  it('pass on the responder’s refusal as it is', async () => {
     const bus = sealRequests(carrier, key(1));
     await bus.respond('open', async () => {
       throw reject('no_such_thing', 'There is none.');
