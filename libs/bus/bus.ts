@@ -34,7 +34,11 @@ export interface Consumer {
   stop(): Promise<void>;
 }
 
-export type MessageHandler = (message: BusMessage) => Promise<void>;
+/**
+ * `stopping` is aborted once the consumer stops: a handler that rejects from then on gets the message again after the next
+ * start, or another process does.
+ */
+export type MessageHandler = (message: BusMessage, stopping: AbortSignal) => Promise<void>;
 export type RequestHandler = (payload: JsonObject, context: RequestContext) => Promise<Json>;
 
 /** What services use. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { unavailable } from '#runtime/errors';
 import { silentLogger } from '#runtime/logger';
 import type { BusMessage, DeadLetter, MessageHandler } from './bus.js';
-import { createMessageHandling, type HandlingOptions, type MessageStorage } from './handle-message.js';
+import { createMessageHandling, type Demand, type HandlingOptions, type MessageStorage } from './handle-message.js';
 
 const message: BusMessage = {
   id: 'm1',
@@ -44,7 +44,7 @@ const failing = async (): Promise<never> => {
 const unreachable = async (): Promise<never> => {
   throw unavailable('read_store_unavailable', 'It is away.');
 };
-const wanted = (): boolean => true;
+const wanted: Demand = { isWanted: () => true, stopping: new AbortController().signal };
 
 describe('the retry policy of a bus', () => {
   it('stores nothing of a message that is handled on its third fast try', async () => {
@@ -119,9 +119,22 @@ describe('the retry policy of a bus', () => {
     expect(retries).toEqual([1]);
   });
 
+  it('leaves a message undone whose handler rejects because its consumer stops', async () => {
+    const stopping = new AbortController();
+    const { handle, storage, retries, letters } = setUp(async (_message, signal) => {
+      stopping.abort();
+      signal.throwIfAborted();
+    });
+    const demand = { isWanted: () => !stopping.signal.aborted, stopping: stopping.signal };
+    expect(await handle({ message, round: 3, unreadable: null }, storage, demand)).toBe(false);
+    expect({ retries, letters }).toEqual({ retries: [], letters: [] });
+  });
+
   it('leaves a message undone that its consumer no longer wants', async () => {
     const { handle, storage, retries, letters } = setUp(failing);
-    expect(await handle({ message, round: 0, unreadable: null }, storage, () => false)).toBe(false);
+    expect(await handle({ message, round: 0, unreadable: null }, storage, { ...wanted, isWanted: () => false })).toBe(
+      false,
+    );
     expect({ retries, letters }).toEqual({ retries: [], letters: [] });
   });
 });

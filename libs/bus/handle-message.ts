@@ -39,11 +39,13 @@ export interface HandlingOptions extends Pick<ConsumeOptions, 'topic' | 'group' 
  * True once the message is handled or set aside. Never rejects. False where it is wanted no more before that, as when its
  * consumer stops: it is then handed over again, here or elsewhere.
  */
-export type HandleMessage = (
-  received: ReceivedMessage,
-  storage: MessageStorage,
-  isWanted: () => boolean,
-) => Promise<boolean>;
+export type HandleMessage = (received: ReceivedMessage, storage: MessageStorage, demand: Demand) => Promise<boolean>;
+
+/** Whether a message that was received is still to be handled here. */
+export interface Demand {
+  isWanted(): boolean;
+  readonly stopping: AbortSignal;
+}
 
 interface Failure {
   readonly reason: string;
@@ -61,16 +63,16 @@ export function createMessageHandling(options: HandlingOptions): HandleMessage {
   const { laterRoundsMs = defaultLaterRoundsMs } = options;
 
   /** null: handled. */
-  const tryFast = async (message: BusMessage): Promise<Failure | null> => {
+  const tryFast = async (message: BusMessage, { isWanted, stopping }: Demand): Promise<Failure | null> => {
     for (let retry = 0; ; retry += 1) {
       try {
         const onTimeout = (): Error => new Error(`the handler took longer than ${handlerTimeoutMs} ms`);
-        await withTimeout(handler(message), handlerTimeoutMs, onTimeout);
+        await withTimeout(handler(message, stopping), handlerTimeoutMs, onTimeout);
         return null;
       } catch (error) {
         const waitMs = fastRetryMs[retry];
-        if (waitMs === undefined) return toFailure(error);
-        await sleep(Math.random() * waitMs);
+        if (waitMs === undefined || !isWanted()) return toFailure(error);
+        await sleep(Math.random() * waitMs, stopping);
       }
     }
   };
@@ -104,12 +106,13 @@ export function createMessageHandling(options: HandlingOptions): HandleMessage {
     await record(letter);
   };
 
-  return async (received, storage, isWanted) => {
+  return async (received, storage, demand) => {
     const { message, unreadable } = received;
-    while (isWanted()) {
+    while (demand.isWanted()) {
       const failure =
-        unreadable === null ? await tryFast(message) : { reason: `unreadable: ${unreadable}`, isOutage: false };
+        unreadable === null ? await tryFast(message, demand) : { reason: `unreadable: ${unreadable}`, isOutage: false };
       if (failure === null) return true;
+      if (!demand.isWanted()) return false;
       try {
         await setAside(received, failure, storage);
         return true;
@@ -117,7 +120,7 @@ export function createMessageHandling(options: HandlingOptions): HandleMessage {
         const fields = { topic, group, messageId: message.id, reason: failure.reason, error: String(error) };
         logger.error(fields, 'a message can be neither handled nor set aside; trying again');
       }
-      if (isWanted()) await sleep(stuckMs);
+      await sleep(stuckMs, demand.stopping);
     }
     return false;
   };

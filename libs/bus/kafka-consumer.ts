@@ -1,7 +1,7 @@
 /** One group that reads one topic of Kafka: later rounds go by way of the retry topic, dead letters to a topic of their own. */
 import type { Logger } from '#runtime/logger';
 import type { BusMessage, ConsumeOptions, MessageHandler, RecordDeadLetter } from './bus.js';
-import { createMessageHandling, defaultLaterRoundsMs, type MessageStorage } from './handle-message.js';
+import { createMessageHandling, defaultLaterRoundsMs, type Demand, type MessageStorage } from './handle-message.js';
 import type { KafkaConnection } from './kafka-client.js';
 import { deadLetterHeaders } from './kafka-dead-letters.js';
 import { readMessage, unreadableMessage, writeMessage } from './kafka-envelope.js';
@@ -39,13 +39,13 @@ export function startConsumer(deps: ConsumerDeps, options: ConsumeOptions, handl
     },
   });
 
-  const handleRecord = (record: IncomingRecord, isWanted: () => boolean): Promise<boolean> => {
+  const handleRecord = (record: IncomingRecord, demand: Demand): Promise<boolean> => {
     const place = `${record.topic}/${record.partition}/${record.offset}`;
     const read = readMessage(record.value);
     const message = read.ok ? read.value : unreadableMessage(place, record.key, record.value, new Date().toISOString());
     const round = Number(record.headers.get(header.round) ?? 0);
     const received = { message, round, unreadable: read.ok ? null : read.reason };
-    return handleMessage(received, storageFor(record, place), isWanted);
+    return handleMessage(received, storageFor(record, place), demand);
   };
 
   return startIntake(connection, topics, {

@@ -6,6 +6,7 @@ import type { KafkaMessage } from 'kafkajs';
 import { createKeyedQueue } from '#concurrency/keyed-queue';
 import { createSemaphore } from '#concurrency/semaphore';
 import { withTimeoutOr } from '#concurrency/timeout';
+import type { Demand } from './handle-message.js';
 import type { KafkaConnection } from './kafka-client.js';
 import { startMember, type Member, type MemberOptions, type TopicPartition } from './kafka-member.js';
 import { createProgress, type Progress } from './kafka-progress.js';
@@ -34,7 +35,7 @@ export interface IntakeOptions extends Pick<MemberOptions, 'groupId' | 'topics' 
   readonly committedWhen: 'handled' | 'taken';
   plan(record: IncomingRecord): Plan;
   /** Never rejects. False where it could not be done because the intake stops or lost the partition. */
-  work(record: IncomingRecord, isWanted: () => boolean): Promise<boolean>;
+  work(record: IncomingRecord, demand: Demand): Promise<boolean>;
 }
 
 export interface Intake {
@@ -161,7 +162,7 @@ export function startIntake(connection: KafkaConnection, topics: Topics, options
   const slots = createSemaphore(concurrency);
   /** Records that wait until their time, each with what ends the wait. */
   const delayed = new Set<() => void>();
-  let isStopping = false;
+  const stopping = new AbortController();
 
   const committer = createCommitter(
     shares,
@@ -171,10 +172,11 @@ export function startIntake(connection: KafkaConnection, topics: Topics, options
   );
 
   const enqueue = (share: Share, record: IncomingRecord, key: string, onDone: () => void): void => {
-    const isWanted = (): boolean => share.isOurs && (committedWhen === 'taken' || !isStopping);
+    const isWanted = (): boolean => share.isOurs && (committedWhen === 'taken' || !stopping.signal.aborted);
+    const demand: Demand = { isWanted, stopping: stopping.signal };
     const work = async (): Promise<void> => {
       share.waiting -= 1;
-      if (isWanted() && (await options.work(record, isWanted))) onDone();
+      if (isWanted() && (await options.work(record, demand))) onDone();
       if (share.isOurs) limitReadAhead(member, share);
     };
     void queue.run(key, () => slots.run(work));
@@ -228,7 +230,7 @@ export function startIntake(connection: KafkaConnection, topics: Topics, options
     onBatch(topic, partition, messages) {
       const records = messages.map((message) => toRecord(topic, partition, message));
       const [first] = records;
-      if (isStopping || first === undefined) return;
+      if (stopping.signal.aborted || first === undefined) return;
       let share = shares.find(first) ?? shares.open(first);
       if (!share.progress.continuesWith(first)) {
         logger.warn({ topic, partition, offset: first.offset }, 'a log begins anew; reading it from there');
@@ -244,7 +246,7 @@ export function startIntake(connection: KafkaConnection, topics: Topics, options
 
   let stopped: Promise<void> | null = null;
   const stop = async (): Promise<void> => {
-    isStopping = true;
+    stopping.abort();
     member.pauseAll();
     for (const begin of delayed) begin();
     await queue.idle();

@@ -3,10 +3,11 @@ import { createKeyedQueue } from '#concurrency/keyed-queue';
 import { createSemaphore } from '#concurrency/semaphore';
 import type { Logger } from '#runtime/logger';
 import type { BusMessage, ConsumeOptions, Consumer } from './bus.js';
-import type { HandleMessage, MessageStorage } from './handle-message.js';
+import type { Demand, HandleMessage, MessageStorage } from './handle-message.js';
 import type { MessageLog } from './sqlite-log.js';
 
-const readAhead = 256;
+/** Messages read and not done, at the least. */
+const minReadAhead = 256;
 const readAtOnce = 64;
 const saveProgressEveryMs = 50;
 const retriesEveryMs = 250;
@@ -51,6 +52,7 @@ export function startSqliteConsumer(
   handleMessage: HandleMessage,
   logger: Logger,
 ): SqliteConsumer {
+  const readAhead = Math.max(minReadAhead, 2 * concurrency);
   const stored = messageLog.forGroup(topic, group);
   const cursor = createCursor(stored.cursor());
   const queue = createKeyedQueue();
@@ -60,19 +62,19 @@ export function startSqliteConsumer(
   const retriesDone = new Set<number>();
   let savedPosition = cursor.position;
   let isUnwritable = false;
-  let stopping = false;
+  const stopping = new AbortController();
 
   const storage: MessageStorage = {
     retryLater: async (message, round, dueAtMs) => stored.addRetry(message, round, dueAtMs),
     addDeadLetter: async (letter) => stored.addDeadLetter(letter),
   };
   // What was not begun before the consumer stops comes again after the next start.
-  const isWanted = (): boolean => !stopping;
+  const demand: Demand = { isWanted: () => !stopping.signal.aborted, stopping: stopping.signal };
 
   const enqueue = async (message: BusMessage, round: number, onDone: () => void): Promise<void> => {
     await queue.run(message.key, () =>
       slots.run(async () => {
-        if (await handleMessage({ message, round, unreadable: null }, storage, isWanted)) onDone();
+        if (await handleMessage({ message, round, unreadable: null }, storage, demand)) onDone();
       }),
     );
     read();
@@ -98,7 +100,7 @@ export function startSqliteConsumer(
   };
 
   const read = (): void => {
-    while (!stopping && cursor.open < readAhead) {
+    while (demand.isWanted() && cursor.open < readAhead) {
       const found = stored.after(cursor.lastRead, Math.min(readAtOnce, readAhead - cursor.open));
       if (found.length === 0) return;
       for (const { sequence, message } of found) void enqueue(message, 0, cursor.take(sequence));
@@ -122,7 +124,7 @@ export function startSqliteConsumer(
   setImmediate(read);
   let stopped: Promise<void> | null = null;
   const stop = async (): Promise<void> => {
-    stopping = true;
+    stopping.abort();
     clearInterval(progressTimer);
     clearInterval(retryTimer);
     await queue.idle();

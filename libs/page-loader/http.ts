@@ -100,7 +100,7 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
     request: PageRequest,
     known: KnownPage | null,
   ): Promise<LoadedPage | UnchangedPage | LoadFailure> {
-    const startedAt = performance.now();
+    let startedAt = performance.now();
     const finish = (failure: Failure, attempts: number): LoadFailure => ({
       ok: false,
       reason: failure.reason,
@@ -115,12 +115,14 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
     }
     const timeoutMs = Math.min(Math.max(1, request.timeoutMs), maxTimerMs);
     const ending = request.signal === undefined ? closing.signal : AbortSignal.any([closing.signal, request.signal]);
+    const waitEnding = request.waitSignal === undefined ? ending : AbortSignal.any([ending, request.waitSignal]);
     const origin = originOf(request.url);
     const asked = known === null ? null : knownTo(request, known);
     let deadline: number | null = null;
     let last: Failure | null = null;
     for (let attempts = 1; ; attempts += 1) {
-      const pause = attempts === 1 ? await outwait(origin, timeoutMs, ending) : null;
+      const pause = attempts === 1 ? await outwait(origin, timeoutMs, waitEnding) : null;
+      if (attempts === 1) request.waitSignal?.throwIfAborted();
       const refusal = pause ?? limiter.refusalOf(origin);
       if (refusal !== null) {
         return finish(
@@ -129,15 +131,26 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
         );
       }
       // The time in the queue is not the site's, so it counts apart.
-      if (!limiter.enter(origin) && !(await limiter.enterQueue(origin, timeoutMs, ending))) {
+      if (!limiter.enter(origin) && !(await limiter.enterQueue(origin, timeoutMs, waitEnding))) {
+        if (attempts === 1) request.waitSignal?.throwIfAborted();
         const message = 'Other loads of the same site took too long, so this one could not begin in time.';
         return finish(last ?? failureOf(request, 'timed_out', message), attempts - 1);
       }
-      deadline ??= performance.now() + timeoutMs;
+      if (attempts === 1) {
+        try {
+          await request.onAdmitted?.();
+        } catch (error) {
+          limiter.withdraw(origin);
+          throw error;
+        }
+      }
+      const attemptedAt = performance.now();
+      if (attempts === 1) startedAt = attemptedAt;
+      deadline ??= attemptedAt + timeoutMs;
       const attempt = await attemptOnce(outbound, request, asked, deadline, ending);
       const down = !attempt.ok && attempt.isDown ? attempt : null;
       const isOurs = ownNetwork.tell(origin, down !== null) && down !== null;
-      limiter.leave(origin, isOurs ? null : down);
+      limiter.leave(origin, isOurs ? null : down, performance.now() - attemptedAt);
       if (attempt.ok) return { ...attempt.page, attempts, fetchMs: Math.round(performance.now() - startedAt) };
       if (isOurs)
         return finish(
@@ -159,7 +172,10 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
   /** `close` waits for it. */
   function counted<Result>(loading: Promise<Result>): Promise<Result> {
     loads.add(loading);
-    void loading.finally(() => loads.delete(loading));
+    const ended = (): void => {
+      loads.delete(loading);
+    };
+    loading.then(ended, ended);
     return loading;
   }
 

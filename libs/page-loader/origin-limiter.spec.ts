@@ -26,13 +26,27 @@ describe('an origin limiter', () => {
     expect(limiter.enter('b')).toBe(true);
     const order: number[] = [];
     const waits = [1, 2, 3].map((turn) => limiter.enterQueue('a', 60_000, never).then(() => order.push(turn)));
-    limiter.leave('a', null);
+    limiter.leave('a', null, 10);
     await waits[0];
     expect(order).toEqual([1]);
-    limiter.leave('a', null);
-    limiter.leave('a', null);
+    limiter.leave('a', null, 10);
+    limiter.leave('a', null, 10);
     await Promise.all(waits);
     expect(order).toEqual([1, 2, 3]);
+  });
+
+  it('queues only loads that will have their turn in time, at the pace of the site', async () => {
+    const { limiter } = limited();
+    limiter.enter('slow');
+    limiter.leave('slow', null, 20_000);
+    limiter.enter('slow');
+    limiter.enter('slow');
+    const queued = [1, 2].map(() => limiter.enterQueue('slow', 30_000, never));
+    expect(await limiter.enterQueue('slow', 25_000, never)).toBe(false);
+    expect(await limiter.enterQueue('slow', 29_999, never)).toBe(false);
+    limiter.leave('slow', null, 20_000);
+    limiter.leave('slow', null, 20_000);
+    expect(await Promise.all(queued)).toEqual([true, true]);
   });
 
   it('gives no slot to a load that left the queue', async () => {
@@ -46,10 +60,10 @@ describe('an origin limiter', () => {
     expect(await first).toBe(false);
     expect(await limiter.enterQueue('a', 60_000, AbortSignal.abort())).toBe(false);
     expect(await limiter.enterQueue('a', 1, never)).toBe(false);
-    limiter.leave('a', null);
+    limiter.leave('a', null, 10);
     expect(await second).toBe(true);
-    limiter.leave('a', null);
-    limiter.leave('a', null);
+    limiter.leave('a', null, 10);
+    limiter.leave('a', null, 10);
     expect([limiter.enter('a'), limiter.enter('a'), limiter.enter('a')]).toEqual([true, true, false]);
   });
 });
@@ -58,7 +72,7 @@ describe('the circuit breaker of a site', () => {
   function failTimes(limiter: OriginLimiter, times: number): void {
     for (let i = 0; i < times; i += 1) {
       limiter.enter('a');
-      limiter.leave('a', down);
+      limiter.leave('a', down, 10);
     }
   }
 
@@ -75,7 +89,7 @@ describe('the circuit breaker of a site', () => {
     const { limiter } = limited();
     failTimes(limiter, 2);
     limiter.enter('a');
-    limiter.leave('a', null);
+    limiter.leave('a', null, 10);
     failTimes(limiter, 2);
     expect(limiter.refusalOf('a')).toBeNull();
   });
@@ -94,7 +108,7 @@ describe('the circuit breaker of a site', () => {
     clock.now = 60_000;
     expect(limiter.refusalOf('a')).toBeNull();
     limiter.enter('a');
-    limiter.leave('a', null);
+    limiter.leave('a', null, 10);
     expect(limiter.refusalOf('a')).toBeNull();
     expect(limiter.refusalOf('a')).toBeNull();
   });

@@ -27,6 +27,8 @@ interface Site {
   readonly waiting: (() => void)[];
   failures: number;
   last: Refusal | null;
+  /** How long a load takes, as a moving average; null before the first has ended. */
+  loadMs: number | null;
   /** When the breaker lets the next probe through; meaningful from `breakerFailures` on. */
   probeAt: number;
   pause: Pause | null;
@@ -34,6 +36,13 @@ interface Site {
 
 /** A site cannot ask for more: "next year" is a mistake. */
 const longestPauseMs = 3_600_000;
+
+/** The weight of the newest load in the moving average of how long a load takes. */
+const newestWeight = 0.3;
+/** A site whose loads take no longer never has a queue that is in vain. */
+const quickMs = 100;
+/** Loads of one site that wait, however fast it is. */
+const maxWaiting = 1_000;
 
 /** Beyond this many the oldest site is dropped, which only means that its breaker closes. */
 const maxTrackedSites = 10_000;
@@ -75,7 +84,7 @@ export class OriginLimiter {
     const leftMs = Math.ceil(untilMs - this.#options.now());
     if (leftMs <= 0) {
       site.pause = null;
-      if (site.running === 0 && site.failures === 0 && site.waiting.length === 0) this.#sites.delete(origin);
+      this.#dropIfIdle(origin, site);
       return null;
     }
     const seconds = Math.ceil(leftMs / 1_000);
@@ -95,11 +104,15 @@ export class OriginLimiter {
     return true;
   }
 
-  /** Queues for a slot. False: the timeout or `signal` ended the wait. */
+  /**
+   * Queues for a slot. False: the timeout or `signal` ended the wait, or at the pace of this site it would be in vain. So a
+   * slow site has a short queue, whatever is asked of it.
+   */
   enterQueue(origin: string, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
-    const { waiting } = this.#siteOf(origin);
+    const { waiting, loadMs } = this.#siteOf(origin);
+    const expectedMs = ((loadMs ?? 0) * (waiting.length + 1)) / this.#options.maxConcurrentLoads;
     return new Promise((resolve) => {
-      if (signal.aborted) return resolve(false);
+      if (signal.aborted || waiting.length >= maxWaiting || expectedMs > timeoutMs) return resolve(false);
       const granted = (): void => {
         settle();
         resolve(true);
@@ -120,9 +133,10 @@ export class OriginLimiter {
     });
   }
 
-  /** Gives the slot back, with the site's failure: null where it answered. */
-  leave(origin: string, failure: Refusal | null): void {
+  /** Gives the slot back, with the site's failure (null where it answered) and how long the load took. */
+  leave(origin: string, failure: Refusal | null, tookMs: number): void {
     const site = this.#siteOf(origin);
+    site.loadMs = site.loadMs === null ? tookMs : site.loadMs + (tookMs - site.loadMs) * newestWeight;
     if (failure === null) {
       site.failures = 0;
       site.last = null;
@@ -133,20 +147,35 @@ export class OriginLimiter {
         site.probeAt = this.#options.now() + this.#options.breakerMs;
       }
     }
+    this.#free(origin, site);
+  }
+
+  /** Gives back a slot that was not used. */
+  withdraw(origin: string): void {
+    this.#free(origin, this.#siteOf(origin));
+  }
+
+  #free(origin: string, site: Site): void {
     const next = site.waiting.shift();
     if (next !== undefined) return next();
     site.running -= 1;
-    if (site.running === 0 && site.failures === 0 && site.pause === null) this.#sites.delete(origin);
-    else if (this.#sites.size > maxTrackedSites) this.#dropOldest();
+    this.#dropIfIdle(origin, site);
+    if (this.#sites.size > maxTrackedSites) this.#dropOldest();
   }
 
   #siteOf(origin: string): Site {
     let site = this.#sites.get(origin);
     if (site === undefined) {
-      site = { running: 0, waiting: [], failures: 0, last: null, probeAt: 0, pause: null };
+      site = { running: 0, waiting: [], failures: 0, last: null, loadMs: null, probeAt: 0, pause: null };
       this.#sites.set(origin, site);
     }
     return site;
+  }
+
+  /** What is known of a site that is well and quick is nothing. */
+  #dropIfIdle(origin: string, { running, waiting, failures, pause, loadMs }: Site): void {
+    if (running > 0 || waiting.length > 0 || failures > 0 || pause !== null || (loadMs ?? 0) > quickMs) return;
+    this.#sites.delete(origin);
   }
 
   #dropOldest(): void {

@@ -38,6 +38,13 @@ export interface PageRequest {
     readonly baseMs: number;
   };
   readonly signal?: AbortSignal;
+  /**
+   * Awaited before the first attempt, once the site's own limits let the load begin: who bounds loads across sites takes its
+   * slot here, so that a load which waits for a slow site holds none.
+   */
+  readonly onAdmitted?: () => Promise<void>;
+  /** Ends the wait for the site's limits: the load then rejects with its reason. A load that has begun is not ended. */
+  readonly waitSignal?: AbortSignal;
 }
 
 export interface LoadedPage {
@@ -89,7 +96,7 @@ export interface LoadFailure {
 }
 
 export interface PageLoader {
-  /** Loads one page, retries included. Never rejects for what the site does. */
+  /** Loads one page, retries included. Never rejects for what the site does, but where `waitSignal` or `onAdmitted` says so. */
   load(request: PageRequest): Promise<LoadedPage | LoadFailure>;
   /** As `load`, but asks the server for the page only if it is not the known one. `request` must be what that was loaded with. */
   loadIfChanged(request: PageRequest, known: KnownPage): Promise<LoadedPage | UnchangedPage | LoadFailure>;

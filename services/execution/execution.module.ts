@@ -1,6 +1,7 @@
 /** The execution service: loads pages, runs code, decides. */
 import { Module } from '@nestjs/common';
 import { BUS, type Bus } from '#bus/bus';
+import { createFairSlots } from '#concurrency/fair-slots';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { ServiceRunner } from '#eventing/run-service';
 import { SERVICE, type Service } from '#eventing/service';
@@ -38,25 +39,30 @@ import { createExecutionService } from './service.js';
     },
     {
       provide: RUN_DEPS,
-      inject: [EVALUATION_DEPS, EVENT_STORE, READ_STORE, SNAPSHOTS, LEASES, CLOCK, LOGGER],
+      inject: [EVALUATION_DEPS, EVENT_STORE, READ_STORE, SNAPSHOTS, LEASES, CONFIG, CLOCK, LOGGER],
       useFactory: (
         evaluation: EvaluationDeps,
         eventStore: EventStore,
         readStore: ViewStore,
         snapshots: Snapshots,
         leases: Leases,
+        { executionConcurrency }: Config,
         clock: Clock,
         logger: Logger,
       ): RunDeps => {
         const knownResults = new KnownResults();
-        return { ...evaluation, eventStore, readStore, snapshots, knownResults, leases, clock, logger };
+        // A quarter more than one organisation may hold: there is always a slot for another.
+        const slots = createFairSlots({
+          slots: executionConcurrency + Math.ceil(executionConcurrency / 4),
+          shares: { organization: executionConcurrency },
+        });
+        return { ...evaluation, eventStore, readStore, snapshots, knownResults, slots, leases, clock, logger };
       },
     },
     {
       provide: SERVICE,
-      inject: [RUN_DEPS, BUS, CONFIG],
-      useFactory: (deps: RunDeps, bus: Bus, { executionConcurrency }: Config): Service =>
-        createExecutionService(deps, bus, executionConcurrency),
+      inject: [RUN_DEPS, BUS],
+      useFactory: (deps: RunDeps, bus: Bus): Service => createExecutionService(deps, bus),
     },
     ServiceRunner,
   ],

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { MessageHandler } from '#bus/bus';
+import type { BusMessage } from '#bus/bus';
 import type { TaskEvent } from '#contracts/task';
 import { encodeEvents } from '#eventing/codec';
 import type { EventMetadata, EventStore, NewEvent } from '#event-store/event-store';
@@ -18,7 +18,7 @@ const metadata: EventMetadata = {
 
 describe('the pages of a task', () => {
   let eventStore: EventStore;
-  let forget: MessageHandler;
+  let forget: (message: BusMessage) => Promise<void>;
   let forgotten: string[];
   beforeEach(async () => {
     eventStore = createSqliteEventStore(':memory:');

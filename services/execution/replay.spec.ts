@@ -1,3 +1,4 @@
+import { createFairSlots } from '#concurrency/fair-slots';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSqliteBus } from '#bus/sqlite';
 import { requests } from '#contracts/catalogue';
@@ -38,6 +39,8 @@ const specOf = (code: string): TaskSpec =>
     fetch: { retry: { attempts: 1 } },
   });
 
+const running = new AbortController().signal;
+
 describe('a replay', () => {
   const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
   let clock: { ms: number };
@@ -76,6 +79,7 @@ describe('a replay', () => {
       limits: { ...defaultSandboxLimits, cpuMs: 300 },
       snapshots: createSqliteSnapshots(':memory:', { keepCount: 50, keepDays: 30 }),
       knownResults: new KnownResults(),
+      slots: createFairSlots({ slots: 8, shares: { organization: 8 } }),
       leases: createSoleLeases(),
     };
   });
@@ -135,7 +139,7 @@ describe('a replay', () => {
       force: false,
       dryRun: false,
     };
-    await executeRun(parts, due, metadata);
+    await executeRun(parts, due, metadata, running);
     const last = await parts.eventStore.readLast(`run-${taskId}`);
     const document = last === null ? null : executionsProjection.reduce(null, last);
     if (document === null) throw new Error('nothing was recorded');

@@ -1,3 +1,4 @@
+import { createFairSlots } from '#concurrency/fair-slots';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import type { KnownPage, LoadedPage, LoadFailure, PageLoader, UnchangedPage } from '#page-loader/page-loader';
@@ -90,6 +91,7 @@ describe('a check of a task', () => {
       limits: { ...defaultSandboxLimits, cpuMs: 300 },
       snapshots,
       knownResults: new KnownResults(),
+      slots: createFairSlots({ slots: 8, shares: { organization: 8 } }),
       clock: { now: () => clock.ms },
       logger: silentLogger,
     };
@@ -115,6 +117,7 @@ describe('a check of a task', () => {
       state: {},
       seed: `exe_${runs}`,
       nowMs: clock.ms,
+      stopping: new AbortController().signal,
       ...more,
     });
     recorded = checked.snapshotId;

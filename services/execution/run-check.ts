@@ -2,6 +2,7 @@
  * One check of a task's page that knows the last one: the server is asked only for what changed, the page is kept as it
  * was evaluated, and where neither the page changed nor the code looked at anything else, what it found stands.
  */
+import type { FairSlots } from '#concurrency/fair-slots';
 import { fetchSettings } from '#contracts/fetch';
 import type { AlertState } from '#contracts/run';
 import type { TaskSpec } from '#contracts/task';
@@ -18,6 +19,8 @@ import type { KnownResult, KnownResults, KnownTask } from './known-results.js';
 export interface CheckDeps extends EvaluationDeps {
   readonly snapshots: Snapshots;
   readonly knownResults: KnownResults;
+  /** Pages that are loaded and evaluated at once. A check takes its slot once its site admits the load. */
+  readonly slots: FairSlots<'organization'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -35,6 +38,8 @@ export interface CheckInput {
   readonly state: JsonObject;
   readonly seed: string;
   readonly nowMs: number;
+  /** Once aborted, a check that has not begun to load its page rejects. */
+  readonly stopping: AbortSignal;
 }
 
 /** `snapshotId`: the page that was evaluated; null where none was loaded, or it could not be kept. */
@@ -216,10 +221,23 @@ async function newestKept(
 
 /** Rejects only where a part of this installation is broken (a secret that cannot be opened): then the run is tried again. */
 export async function runCheck(deps: CheckDeps, input: CheckInput): Promise<CheckResult> {
+  const slot: { release?: () => void } = {};
+  const takeSlot = async (): Promise<void> => {
+    slot.release ??= await deps.slots.acquire({ organization: input.organizationId });
+    input.stopping.throwIfAborted();
+  };
+  try {
+    return await check(deps, input, takeSlot);
+  } finally {
+    slot.release?.();
+  }
+}
+
+async function check(deps: CheckDeps, input: CheckInput, onAdmitted: () => Promise<void>): Promise<CheckResult> {
   const { snapshots, knownResults, vault, clock, logger } = deps;
   const { taskId, spec, taskRevision } = input;
   const settings = fetchSettings.parse(await vault.open(taskId, 'fetch', spec.fetch));
-  const request = toPageRequest(spec.url, settings);
+  const request = { ...toPageRequest(spec.url, settings), onAdmitted, waitSignal: input.stopping };
   const known = knownResults.get(taskId);
   const newest = await newestKept(deps, input, known);
   // Other settings may ask for another page, and other code finds something else.

@@ -1,116 +1,26 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { RunEvent } from '#contracts/run';
-import type { DueRun } from '#contracts/schedule';
-import { tasksView, type TaskDocument } from '#contracts/task';
-import { aTask } from '#contracts/task.kit';
+import { tasksView } from '#contracts/task';
 import { decodeEvent } from '#eventing/codec';
-import type { EventMetadata } from '#event-store/event-store';
-import { createSqliteEventStore } from '#event-store/sqlite';
-import type { Outbound, OutboundAnswer, OutboundFailure } from '#outbound/outbound';
-import { createHttpPageLoader } from '#page-loader/http';
-import { createSoleLeases } from '#leases/sole';
-import { createSqliteReadStore } from '#read-store/sqlite';
-import { silentLogger } from '#runtime/logger';
+import type { OutboundAnswer, OutboundFailure } from '#outbound/outbound';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
 import { defaultSandboxLimits } from '#sandbox/sandbox';
-import { createSqliteSnapshots } from '#snapshots/sqlite';
-import { createEventVault } from '#vault/event-vault';
-import { KnownResults } from './known-results.js';
+import {
+  closeRunDeps,
+  document,
+  down,
+  due,
+  metadata,
+  page,
+  runDeps,
+  saveTasks,
+  scriptedOutbound,
+  start,
+  taskId,
+} from './run.kit.js';
 import { executeRun, type RunDeps } from './run.js';
 
-const taskId = 'ntf_00000000000000000000000001';
-const start = Date.parse('2026-11-21T10:00:00.000Z');
-const metadata: EventMetadata = {
-  organizationId: 'org_00000000000000000000000001',
-  actor: 'system:execution',
-  requestId: 'req_1',
-  causationId: null,
-  at: '2026-11-21T10:00:00.000Z',
-};
-
-/** A network of one page, told what to answer. */
-function scriptedOutbound(answer: () => OutboundAnswer | OutboundFailure): Outbound {
-  return {
-    request: async () => answer(),
-    connect: async () => ({ ok: false, reason: 'connect_failed', message: 'no network', sent: false, durationMs: 0 }),
-    refusalOf: () => null,
-    close: async () => undefined,
-  };
-}
-
-function page(html: string): OutboundAnswer {
-  return {
-    ok: true,
-    status: 200,
-    headers: { 'content-type': 'text/html' },
-    body: Buffer.from(html),
-    bodyCut: false,
-    finalUrl: 'https://example.com/',
-    redirects: 0,
-    durationMs: 3,
-  };
-}
-
-const down: OutboundFailure = {
-  ok: false,
-  reason: 'connect_failed',
-  message: 'It is down.',
-  sent: false,
-  durationMs: 1,
-};
-
-function document(more: Partial<TaskDocument['spec']> = {}): TaskDocument {
-  const spec = aTask({
-    evaluationFunction: `page.report('value', 7); return document.querySelector('#p').textContent === 'yes'`,
-    codeForm: 'body',
-    actions: [
-      {
-        id: 'act_00000000000000000000000001',
-        type: 'webhook',
-        config: {},
-        enabled: true,
-        expireAfterSeconds: 60,
-        on: ['triggered', 'error'],
-      },
-    ],
-    policy: { notifyOn: 'became_true', errorThreshold: 1 },
-    fetch: { retry: { attempts: 1 } },
-    tags: ['a'],
-    ...more,
-  });
-  return {
-    id: taskId,
-    organizationId: metadata.organizationId,
-    revision: 0,
-    codeRevision: 0,
-    spec,
-    status: 'active',
-    createdAt: metadata.at,
-    updatedAt: metadata.at,
-    createdBy: 'key:key_1',
-    name: spec.name,
-    url: spec.url,
-    tags: spec.tags,
-    externalKey: null,
-    condition: 'unknown',
-    health: 'ok',
-    nextRunAt: null,
-    lastExecution: null,
-  };
-}
-
-function due(slotSeconds: number): DueRun {
-  const at = new Date(start + slotSeconds * 1_000).toISOString();
-  return {
-    runId: `exe_${String(slotSeconds).padStart(26, '0')}`,
-    taskId,
-    trigger: 'schedule',
-    scheduledFor: at,
-    queuedAt: at,
-    force: false,
-    dryRun: false,
-  };
-}
+const running = new AbortController().signal;
 
 describe('a due run', () => {
   const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
@@ -118,29 +28,14 @@ describe('a due run', () => {
   let parts: RunDeps;
 
   beforeEach(async () => {
-    const eventStore = createSqliteEventStore(':memory:');
     answer = () => page('<p id="p">yes</p>');
-    parts = {
-      eventStore,
-      readStore: createSqliteReadStore(':memory:'),
+    parts = runDeps(
       sandbox,
-      pageLoader: createHttpPageLoader(scriptedOutbound(() => answer())),
-      vault: createEventVault(eventStore, Buffer.alloc(32, 1)),
-      clock: { now: () => start },
-      logger: silentLogger,
-      limits: defaultSandboxLimits,
-      snapshots: createSqliteSnapshots(':memory:', { keepCount: 10, keepDays: 30 }),
-      knownResults: new KnownResults(),
-      leases: { ...createSoleLeases(), memberId: 'w1', isAlone: false },
-    };
-    await parts.readStore.save(tasksView, [{ id: taskId, revision: 1, document: document() }], 1);
+      scriptedOutbound(() => answer()),
+    );
+    await saveTasks(parts, [document()]);
   });
-  afterEach(async () => {
-    await parts.pageLoader.close();
-    await parts.readStore.close();
-    await parts.snapshots.close();
-    await parts.eventStore.close();
-  });
+  afterEach(() => closeRunDeps(parts));
   // The workers outlive the specs that share them.
   afterAll(() => sandbox.close());
 
@@ -153,7 +48,7 @@ describe('a due run', () => {
   };
 
   it('is recorded with result, decision and notification requests in one event', async () => {
-    await executeRun(parts, due(0), metadata);
+    await executeRun(parts, due(0), metadata, running);
     const [only, ...more] = await recorded();
     expect(more).toEqual([]);
     expect(only).toMatchObject({
@@ -166,14 +61,17 @@ describe('a due run', () => {
   });
 
   it('is recorded once, however often it is handed over', async () => {
-    await executeRun(parts, due(0), metadata);
-    await executeRun(parts, due(0), metadata);
-    await Promise.allSettled([executeRun(parts, due(10), metadata), executeRun(parts, due(10), metadata)]);
+    await executeRun(parts, due(0), metadata, running);
+    await executeRun(parts, due(0), metadata, running);
+    await Promise.allSettled([
+      executeRun(parts, due(10), metadata, running),
+      executeRun(parts, due(10), metadata, running),
+    ]);
     expect((await recorded()).map(({ result }) => result.runId)).toEqual([due(0).runId, due(10).runId]);
   });
 
   it('is not written down as begun where nobody else could begin it, and it is over soon', async () => {
-    await executeRun({ ...parts, leases: { ...parts.leases, isAlone: true } }, due(0), metadata);
+    await executeRun({ ...parts, leases: { ...parts.leases, isAlone: true } }, due(0), metadata, running);
     expect(await recorded()).toHaveLength(1);
     expect(await parts.eventStore.readLast(`claim-${due(0).runId}`)).toBe(null);
   });
@@ -196,21 +94,21 @@ describe('a due run', () => {
         return parts.pageLoader.load(request);
       },
     };
-    await executeRun({ ...parts, eventStore, pageLoader, leases: alone }, due(0), metadata);
+    await executeRun({ ...parts, eventStore, pageLoader, leases: alone }, due(0), metadata, running);
     expect(await recorded()).toHaveLength(1);
     expect((await parts.eventStore.readLast(`claim-${due(0).runId}`))?.data).toMatchObject({ worker: 'w1' });
   });
 
   it('is left to the living process that claimed it, and taken over from a dead one with the same deliveries', async () => {
     const lost = { ...parts, eventStore: { ...parts.eventStore, append: refuseRunStream(parts.eventStore) } };
-    await expect(executeRun(lost, due(0), metadata)).rejects.toThrow('the process dies here');
+    await expect(executeRun(lost, due(0), metadata, running)).rejects.toThrow('the process dies here');
     expect(await recorded()).toEqual([]);
     const another = { ...parts.leases, memberId: 'w2' };
     // Rejected, and so handed over again: should w1 have given it up, nobody else may know of it.
     const besideLiving = { ...parts, leases: { ...another, isLiving: () => true } };
-    await expect(executeRun(besideLiving, due(0), metadata)).rejects.toMatchObject({ reason: 'run_claimed' });
+    await expect(executeRun(besideLiving, due(0), metadata, running)).rejects.toMatchObject({ reason: 'run_claimed' });
     expect(await recorded()).toEqual([]);
-    await executeRun({ ...parts, leases: { ...another, isLiving: (id) => id === 'w2' } }, due(0), metadata);
+    await executeRun({ ...parts, leases: { ...another, isLiving: (id) => id === 'w2' } }, due(0), metadata, running);
     const [first] = await recorded();
     const claims = await Array.fromAsync(parts.eventStore.read(`claim-${due(0).runId}`));
     expect(claims.map(({ data }) => data['worker'])).toEqual(['w1', 'w2']);
@@ -219,12 +117,12 @@ describe('a due run', () => {
 
   it('is taken over from a living process that gave it up, once its claim has run out', async () => {
     const lost = { ...parts, eventStore: { ...parts.eventStore, append: refuseRunStream(parts.eventStore) } };
-    await expect(executeRun(lost, due(0), metadata)).rejects.toThrow('the process dies here');
+    await expect(executeRun(lost, due(0), metadata, running)).rejects.toThrow('the process dies here');
     const another = { ...parts.leases, memberId: 'w2', isLiving: () => true };
     const at = (milliseconds: number) => ({ ...parts, leases: another, clock: { now: () => start + milliseconds } });
-    await expect(executeRun(at(29_999), due(0), metadata)).rejects.toMatchObject({ reason: 'run_claimed' });
+    await expect(executeRun(at(29_999), due(0), metadata, running)).rejects.toMatchObject({ reason: 'run_claimed' });
     expect(await recorded()).toEqual([]);
-    await executeRun(at(30_000), due(0), metadata);
+    await executeRun(at(30_000), due(0), metadata, running);
     expect(await recorded()).toHaveLength(1);
   });
 
@@ -232,7 +130,7 @@ describe('a due run', () => {
     const endless = { ...document(), spec: { ...document().spec, evaluationFunction: 'return new Array(1e9) + ""' } };
     await parts.readStore.save(tasksView, [{ id: taskId, revision: 2, document: endless }], 2);
     const hasty = { ...parts, limits: { ...defaultSandboxLimits, cpuMs: 20 } };
-    for (const slot of [0, 10, 20]) await executeRun(hasty, due(slot), metadata);
+    for (const slot of [0, 10, 20]) await executeRun(hasty, due(slot), metadata, running);
     const runs = await recorded();
     expect(runs.map(({ result }) => result.error?.reason)).toEqual(['cpu_limit', 'cpu_limit', 'cpu_limit']);
     expect(runs.map(({ alert }) => alert.timesEnded)).toEqual([1, 2, 3]);
@@ -243,14 +141,14 @@ describe('a due run', () => {
     ]);
     expect(runs.at(-1)?.alert.health).toBe('error');
     await parts.readStore.save(tasksView, [{ id: taskId, revision: 3, document: document() }], 3);
-    await executeRun(parts, due(30), metadata);
+    await executeRun(parts, due(30), metadata, running);
     expect((await recorded()).at(-1)?.alert).toMatchObject({ health: 'ok', condition: 'true' });
     expect((await recorded()).at(-1)?.alert.timesEnded).toBeUndefined();
   });
 
   it('is recorded as failed with the reason of a page that cannot be loaded, and tells at the threshold', async () => {
     answer = () => down;
-    await executeRun(parts, due(0), metadata);
+    await executeRun(parts, due(0), metadata, running);
     const [only] = await recorded();
     expect(only).toMatchObject({
       result: { status: 'failed', outcome: null, error: { reason: 'connect_failed' } },
@@ -266,17 +164,17 @@ describe('a due run', () => {
       codeForm: 'body',
     });
     await parts.readStore.save(tasksView, [{ id: taskId, revision: 2, document: broken }], 2);
-    await executeRun(parts, due(0), metadata);
+    await executeRun(parts, due(0), metadata, running);
     const [only] = await recorded();
     expect(only?.result).toMatchObject({ status: 'failed', outcome: null, error: { reason: 'threw', line: 2 } });
   });
 
   it('is recorded as late where a later slot was decided before', async () => {
-    await executeRun(parts, due(10), metadata);
-    await executeRun(parts, due(0), metadata);
+    await executeRun(parts, due(10), metadata, running);
+    await executeRun(parts, due(0), metadata, running);
     const [, late] = await recorded();
     expect(late).toMatchObject({ late: true, notifications: [], decision: { notify: false } });
-    await executeRun(parts, due(0), metadata);
+    await executeRun(parts, due(0), metadata, running);
     expect(await recorded()).toHaveLength(2);
   });
 
@@ -284,11 +182,11 @@ describe('a due run', () => {
     await parts.readStore.save(tasksView, [{ id: taskId, revision: 9, document: null }], 9);
     const event = { id: 'e1', type: 'task.created', version: 1, data: {}, metadata };
     await parts.eventStore.append(`task-${taskId}`, [event], 'none');
-    await expect(executeRun(parts, due(0), metadata)).rejects.toMatchObject({ reason: 'view_behind' });
+    await expect(executeRun(parts, due(0), metadata, running)).rejects.toMatchObject({ reason: 'view_behind' });
     // Whoever gets it next need not wait for a claim to run out.
     expect(await parts.eventStore.readLast(`claim-${due(0).runId}`)).toBe(null);
     await parts.eventStore.append(`task-${taskId}`, [{ ...event, id: 'e2', type: 'task.archived' }], 0);
-    await executeRun(parts, due(0), metadata);
+    await executeRun(parts, due(0), metadata, running);
     const [only] = await recorded();
     expect(only).toMatchObject({ result: { status: 'cancelled' }, decision: { notify: false }, notifications: [] });
   });

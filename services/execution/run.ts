@@ -224,7 +224,12 @@ function toEvent(before: AlertState, result: RunResult, found: CheckResult, task
 }
 
 /** Rejects where a part of Meerkat cannot be reached: the message is then tried again, and the claim taken over. */
-export async function executeRun(deps: RunDeps, run: DueRun, metadata: EventMetadata): Promise<void> {
+export async function executeRun(
+  deps: RunDeps,
+  run: DueRun,
+  metadata: EventMetadata,
+  stopping: AbortSignal,
+): Promise<void> {
   const known = await lastRecorded(deps.eventStore, run.taskId);
   if (await hasResult(deps, known.alert, run)) return;
   // Before the claim: an attempt that finds the view behind must not keep other workers away.
@@ -234,7 +239,7 @@ export async function executeRun(deps: RunDeps, run: DueRun, metadata: EventMeta
     ? claimLater(deps, run, metadata, startedAt)
     : await claim(deps, run, metadata, startedAt);
   try {
-    await carryOut(deps, run, metadata, { ...known, task }, claimed.startedAt);
+    await carryOut(deps, run, metadata, { ...known, task, stopping }, claimed.startedAt);
   } finally {
     claimed.release();
   }
@@ -244,11 +249,11 @@ async function carryOut(
   deps: RunDeps,
   run: DueRun,
   metadata: EventMetadata,
-  known: Recorded & { readonly task: TaskDocument | null },
+  known: Recorded & { readonly task: TaskDocument | null; readonly stopping: AbortSignal },
   startedAt: string,
 ): Promise<void> {
   const { eventStore, clock, logger } = deps;
-  const { task } = known;
+  const { task, stopping } = known;
   const found =
     task === null
       ? cancelled
@@ -263,6 +268,7 @@ async function carryOut(
           state: known.alert.state,
           seed: run.runId,
           nowMs: Date.parse(startedAt),
+          stopping,
         });
   const finishedAt = toTimestamp(clock.now());
   const result = toResult(run, task, found, startedAt, finishedAt);

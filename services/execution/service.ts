@@ -21,7 +21,7 @@ const runTimeoutMs = 15 * 60_000;
 function createDueRuns(deps: RunDeps) {
   const { eventStore, clock, logger } = deps;
   const inProgress = new Set<string>();
-  return async (message: BusMessage): Promise<void> => {
+  return async (message: BusMessage, stopping: AbortSignal): Promise<void> => {
     const { type, data, metadata } = message;
     if (type !== 'run.due') return;
     const run = dueRun.parse(data['run']);
@@ -34,14 +34,17 @@ function createDueRuns(deps: RunDeps) {
         logger.warn({ taskId, runId }, 'ignoring due run: source event not in the event store');
         return;
       }
-      await executeRun(deps, run, { ...metadata, actor: 'system:execution', at: toTimestamp(clock.now()) });
+      await executeRun(deps, run, { ...metadata, actor: 'system:execution', at: toTimestamp(clock.now()) }, stopping);
     } finally {
       inProgress.delete(run.runId);
     }
   };
 }
 
-export function createExecutionService(deps: RunDeps, bus: Bus, concurrency: number): Service {
+/** Runs that are due and begun, most of which may wait for their site: a bound on memory. Slots bound those at work. */
+const maxRunsBegun = 1_024;
+
+export function createExecutionService(deps: RunDeps, bus: Bus): Service {
   const tests = createTestRuns(deps, deps.clock);
   return {
     name: 'execution',
@@ -51,7 +54,7 @@ export function createExecutionService(deps: RunDeps, bus: Bus, concurrency: num
       {
         topic: 'schedule',
         group: 'execution',
-        concurrency,
+        concurrency: maxRunsBegun,
         handlerTimeoutMs: runTimeoutMs,
         handle: createDueRuns(deps),
       },

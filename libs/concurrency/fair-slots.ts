@@ -1,0 +1,79 @@
+/** Slots that several users share, each of whom may hold no more than a part of them. */
+
+export interface FairSlots<Kind extends string> {
+  /**
+   * Resolves with what gives the slot back, once one is free and none of the keys holds its share already. First come first
+   * served among those that may have it: one that waits for its own share delays nobody else.
+   */
+  acquire(keys: Readonly<Partial<Record<Kind, string>>>): Promise<() => void>;
+  readonly held: number;
+  readonly waiting: number;
+}
+
+interface Waiter {
+  readonly labels: readonly (readonly [label: string, share: number])[];
+  readonly grant: () => void;
+}
+
+export interface FairSlotsOptions<Kind extends string> {
+  readonly slots: number;
+  /** How many slots one key of each kind may hold. */
+  readonly shares: Readonly<Record<Kind, number>>;
+}
+
+export function createFairSlots<Kind extends string>({ slots, shares }: FairSlotsOptions<Kind>): FairSlots<Kind> {
+  const heldBy = new Map<string, number>();
+  const waiters = new Set<Waiter>();
+  let held = 0;
+
+  const labelsOf = (keys: Readonly<Partial<Record<Kind, string>>>): Waiter['labels'] =>
+    Object.entries<string | undefined>(keys).flatMap(([kind, key]) =>
+      key === undefined ? [] : [[`${kind} ${key}`, shares[kind as Kind]] as const],
+    );
+  const mayHave = ({ labels }: Waiter): boolean =>
+    held < slots && labels.every(([label, share]) => (heldBy.get(label) ?? 0) < share);
+
+  const count = ({ labels }: Waiter, change: 1 | -1): void => {
+    held += change;
+    for (const [label] of labels) {
+      const now = (heldBy.get(label) ?? 0) + change;
+      if (now === 0) heldBy.delete(label);
+      else heldBy.set(label, now);
+    }
+  };
+  const grantNext = (): void => {
+    for (const waiter of waiters) {
+      if (held >= slots) return;
+      if (mayHave(waiter)) waiter.grant();
+    }
+  };
+
+  return {
+    acquire(keys) {
+      return new Promise((resolve) => {
+        const waiter: Waiter = {
+          labels: labelsOf(keys),
+          grant() {
+            waiters.delete(waiter);
+            count(waiter, 1);
+            let isReleased = false;
+            resolve(() => {
+              if (isReleased) return;
+              isReleased = true;
+              count(waiter, -1);
+              grantNext();
+            });
+          },
+        };
+        if (mayHave(waiter)) waiter.grant();
+        else waiters.add(waiter);
+      });
+    },
+    get held() {
+      return held;
+    },
+    get waiting() {
+      return waiters.size;
+    },
+  };
+}
