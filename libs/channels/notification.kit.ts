@@ -6,6 +6,8 @@ export const kitTimeMs = Date.parse('2026-01-02T03:04:05.678Z');
 
 export interface KitNotification {
   readonly name?: string;
+  readonly organizationId?: string;
+  readonly taskId?: string;
   readonly kind?: Notification['kind'];
   readonly createdMs?: number;
   readonly context?: Partial<Notification['context']>;
@@ -16,12 +18,13 @@ export function aNotification({
   kind = 'triggered',
   createdMs = kitTimeMs,
   context,
+  organizationId = derivedId('org', kitTimeMs, 'organization'),
+  taskId = derivedId('ntf', kitTimeMs, 'task'),
 }: KitNotification = {}) {
-  const taskId = derivedId('ntf', kitTimeMs, 'task');
   const executionId = derivedId('exe', kitTimeMs, 'run');
   return {
     deliveryId: derivedId('dlv', kitTimeMs, name),
-    organizationId: derivedId('org', kitTimeMs, 'organization'),
+    organizationId,
     taskId,
     executionId,
     kind,

@@ -7,6 +7,7 @@
  * to be dead, and where that cannot be known, after twice its timeout. It may have arrived, so it is sent again under the
  * same id, by which the receiver recognizes a repeat.
  */
+import type { FairSlots } from '#concurrency/fair-slots';
 import { sleep } from '#concurrency/sleep';
 import type { EventStore } from '#event-store/event-store';
 import type { Leases } from '#leases/leases';
@@ -23,6 +24,10 @@ export interface AttemptDeps {
   readonly eventStore: EventStore;
   readonly sender: Sender;
   readonly gate: Pick<ReceiverGate, 'enter' | 'leave'>;
+  /** Attempts in flight. An attempt takes its slot once its receiver admits it. */
+  readonly slots: AttemptSlots;
+  /** Once aborted, no attempt begins. */
+  readonly stopping: AbortSignal;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Names this process in attempts, and knows which other workers are dead. */
@@ -32,6 +37,8 @@ export interface AttemptDeps {
   /** Aborts attempts in flight. */
   readonly signal: AbortSignal;
 }
+
+export type AttemptSlots = FairSlots<'organization' | 'task' | 'retries'>;
 
 type WaitingDelivery = LoadedDelivery & { readonly state: Extract<Delivery, { readonly status: 'waiting' }> };
 
@@ -77,15 +84,32 @@ async function attemptThroughGate(deps: AttemptDeps, delivery: WaitingDelivery):
   const { request, linkBase } = delivery.state;
   const prepared = await sender.prepare(request, linkBase);
   const { receiver } = prepared;
-  if (receiver === null) return attemptOnce(deps, delivery, prepared);
+  if (receiver === null) return attemptInSlot(deps, delivery, prepared);
   if (!gate.enter(receiver, delivery.id, Date.parse(request.expiresAt))) return 'waiting_for_slot';
   let reached: boolean | null = null;
   try {
-    return await attemptOnce(deps, delivery, prepared, (sent) => {
+    return await attemptInSlot(deps, delivery, prepared, (sent) => {
       reached = sent.reached;
     });
   } finally {
     gate.leave(receiver, reached);
+  }
+}
+
+/** null where the process stops before there is a slot: the sweep of a later one finds the delivery. */
+async function attemptInSlot(
+  deps: AttemptDeps,
+  delivery: WaitingDelivery,
+  prepared: PreparedAttempt,
+  onSent?: (sent: SentAttempt) => void,
+): Promise<number | null> {
+  const { attempts, request } = delivery.state;
+  const keys = { organization: request.organizationId, task: request.taskId };
+  const release = await deps.slots.acquire(attempts === 0 ? keys : { ...keys, retries: 'all' });
+  try {
+    return deps.stopping.aborted ? null : await attemptOnce(deps, delivery, prepared, onSent);
+  } finally {
+    release();
   }
 }
 

@@ -3,6 +3,7 @@
  * queue's own timers (the next attempt), and from the view, which a sweep reads every 30 s and which alone is needed:
  * whatever a worker that died left open, another worker's sweep finds.
  */
+import { createFairSlots } from '#concurrency/fair-slots';
 import { withTimeoutOr } from '#concurrency/timeout';
 import type { DeliveryDocument } from '#contracts/delivery';
 import type { EventStore } from '#event-store/event-store';
@@ -10,7 +11,7 @@ import type { Leases, Shards } from '#leases/leases';
 import type { ReadStore } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
 import type { Logger } from '#runtime/logger';
-import { advanceDelivery, type AttemptDeps } from './attempt.js';
+import { advanceDelivery, type AttemptDeps, type AttemptSlots } from './attempt.js';
 import { DeliveryQueue, type NextLook } from './queue.js';
 import { ReceiverGate } from './receiver-gate.js';
 import { defaultReceiverLimits, type ReceiverLimits } from './receivers.js';
@@ -18,7 +19,7 @@ import type { Sender } from './send.js';
 import { startSweeping, type Sweep } from './sweep.js';
 
 export interface WorkerLimits {
-  /** Steps of deliveries in progress at once. */
+  /** Attempts in flight at once. */
   readonly concurrency: number;
   readonly sweepMs: number;
   /** At shutdown: how long attempts in flight may go on before they are aborted, and then to be written. */
@@ -51,6 +52,20 @@ export interface WorkerOptions {
 }
 
 const maxTracked = 50_000;
+/** Steps in progress for each attempt that may be in flight: most wait for their receiver or their share. */
+const stepsPerAttempt = 16;
+
+/**
+ * Receivers that hang hold a slot for as long as an attempt may take. So one organisation leaves a fifth of the slots to
+ * others, one task four fifths, and repeated attempts two fifths to first ones.
+ */
+function attemptSlots(concurrency: number): AttemptSlots {
+  const slots = concurrency + Math.ceil(concurrency / 4);
+  return createFairSlots({
+    slots,
+    shares: { organization: concurrency, task: Math.ceil(slots / 5), retries: Math.ceil((slots * 3) / 5) },
+  });
+}
 
 export class DeliveryWorker {
   readonly #options: WorkerOptions;
@@ -61,6 +76,7 @@ export class DeliveryWorker {
   readonly #queue: DeliveryQueue;
   readonly #attempts: AttemptDeps;
   readonly #abort = new AbortController();
+  readonly #stopping = new AbortController();
   #sweep: Sweep | null = null;
 
   constructor(options: WorkerOptions) {
@@ -69,10 +85,17 @@ export class DeliveryWorker {
     this.#limits = limits;
     this.#shards = leases.shards('deliveries');
     this.#gate = new ReceiverGate({ limits: limits.receivers, clock, resume: (ids) => this.#queue.resume(ids) });
-    this.#attempts = { ...options, random, gate: this.#gate, signal: this.#abort.signal };
+    this.#attempts = {
+      ...options,
+      random,
+      gate: this.#gate,
+      slots: attemptSlots(limits.concurrency),
+      stopping: this.#stopping.signal,
+      signal: this.#abort.signal,
+    };
     this.#queue = new DeliveryQueue({
       clock,
-      concurrency: limits.concurrency,
+      concurrency: limits.concurrency * stepsPerAttempt,
       maxTracked,
       horizonMs: 2 * limits.sweepMs,
       advance: (id) => this.#gate.withReservation(id, () => this.#advance(id)),
@@ -102,6 +125,7 @@ export class DeliveryWorker {
 
   /** Takes nothing new, lets attempts in flight end, and writes their results. */
   async stop(): Promise<void> {
+    this.#stopping.abort();
     this.#gate.stop();
     const { finishMs, recordMs } = this.#limits;
     const idle = Promise.all([this.#sweep?.stop(), this.#queue.stop()]);
