@@ -2,7 +2,7 @@
 import { isIP, connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { isLocalhost, loopbackAddresses, type AddressPolicy, type Host } from './addresses.js';
-import type { Endpoint, Proxy, Target } from './endpoints.js';
+import type { Endpoint, Proxy } from './endpoints.js';
 import { codeOf, connectFault, Fault, tlsFault } from './failures.js';
 import type { Resolve } from './resolve.js';
 
@@ -64,7 +64,7 @@ export async function checkedAddresses(
  * checked address is used. Throws a Fault; `signal` ends it with its reason.
  */
 export async function dial(
-  target: Target,
+  target: Endpoint,
   proxies: readonly Proxy[],
   policy: AddressPolicy,
   resolve: Resolve,
@@ -82,7 +82,7 @@ export async function dial(
       if (proxy.tls) socket = await secure(socket, proxy.host, connectMs, signal);
       const next = rest[index] ?? target;
       const address = later[index]?.[0];
-      if (address !== undefined && (next !== target || target.tunnel)) {
+      if (address !== undefined) {
         await openTunnel(socket, proxy, address, next.port, connectMs, signal);
       }
     }
@@ -224,7 +224,8 @@ async function openTunnel(
       done();
       if (early.length > 0) socket.unshift(early);
     };
-    socket.on('data', onData);
+    // A tunnel within a tunnel: the one before left the socket paused.
+    socket.on('data', onData).resume();
     socket.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n${authorization}\r\n`, 'latin1');
     return () => {
       socket.off('data', onData);

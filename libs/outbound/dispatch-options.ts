@@ -1,6 +1,5 @@
 /** The request that undici is given for one hop. */
 import type { Dispatcher } from 'undici';
-import type { Proxy } from './endpoints.js';
 import { Fault } from './failures.js';
 import type { Hop } from './redirects.js';
 
@@ -30,25 +29,20 @@ export function normalizedMethod(method: string): string {
   return method;
 }
 
-/** Without proxies, with a tunnel (https), or with the absolute URL that a proxy needs for plain HTTP. */
-export function dispatchOptions(hop: Hop, proxies: readonly Proxy[], userAgent: string): Dispatcher.DispatchOptions {
+/** The same with and without proxies: behind one, the connection is a tunnel. */
+export function dispatchOptions(hop: Hop, hasProxy: boolean, userAgent: string): Dispatcher.DispatchOptions {
   const headers: string[] = [];
   let hasUserAgent = false;
   let hasAcceptEncoding = false;
   for (const name in hop.headers) {
     const lower = name.toLowerCase();
-    if (connectionHeaders.has(lower) || (lower === 'proxy-authorization' && proxies.length > 0)) continue;
+    if (connectionHeaders.has(lower) || (lower === 'proxy-authorization' && hasProxy)) continue;
     if (lower === 'user-agent') hasUserAgent = true;
     else if (lower === 'accept-encoding') hasAcceptEncoding = true;
     headers.push(lower, hop.headers[name] ?? '');
   }
   if (!hasUserAgent) headers.push('user-agent', userAgent);
   if (!hasAcceptEncoding) headers.push('accept-encoding', 'gzip, deflate, br, zstd');
-  let path = hop.url.pathname + hop.url.search;
-  const last = proxies.at(-1);
-  if (last !== undefined && hop.url.protocol === 'http:') {
-    path = hop.url.origin + path;
-    if (last.authorization !== null) headers.push('proxy-authorization', last.authorization);
-  }
+  const path = hop.url.pathname + hop.url.search;
   return { path, method: hop.method, headers, body: hop.body ?? null };
 }

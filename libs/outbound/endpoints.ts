@@ -15,11 +15,6 @@ export interface Proxy extends Endpoint {
   readonly authorization: string | null;
 }
 
-export interface Target extends Endpoint {
-  /** False for plain HTTP over a proxy: the proxy gets the whole address with each request and makes the connection itself. */
-  readonly tunnel: boolean;
-}
-
 /** A request's URL and its host. A Fault where the URL is not one to request. */
 export function parseTarget(text: string): { readonly url: URL; readonly host: Host } | Fault {
   let url: URL;

@@ -14,8 +14,8 @@ import {
   parseProxy,
   parseTarget,
   portOf,
+  type Endpoint,
   type Proxy,
-  type Target,
 } from './endpoints.js';
 import { Exchange, type HopAnswer } from './exchange.js';
 import { Fault } from './failures.js';
@@ -95,7 +95,7 @@ class UndiciOutbound implements Outbound {
       if (!Number.isInteger(port) || port < 1 || port > 65_535)
         throw new Fault('invalid_url', 'The port is not valid.');
       const trusted = this.#trustedHosts.has(endpointKey(parsed, port));
-      const target = { host: parsed, port, tls: false, trusted, tunnel: true };
+      const target = { host: parsed, port, tls: false, trusted };
       return { ok: true, socket: await this.#dial(target, [], deadline) };
     });
   }
@@ -124,7 +124,7 @@ class UndiciOutbound implements Outbound {
     }
   }
 
-  #dial(target: Target, proxies: readonly Proxy[], deadline: RequestDeadline): Promise<Socket> {
+  #dial(target: Endpoint, proxies: readonly Proxy[], deadline: RequestDeadline): Promise<Socket> {
     const ending = new AbortController();
     deadline.whileWaiting((fault) => ending.abort(fault));
     return dial(target, proxies, this.#policy, this.#resolve, this.#limits.connectMs, ending.signal);
@@ -177,7 +177,7 @@ class UndiciOutbound implements Outbound {
     const port = portOf(hop.url);
     if (port === 0) throw new Fault('invalid_url', 'Port 0 cannot be reached.');
     const key = connectionKey(hop.url, proxies);
-    const options = dispatchOptions(hop, proxies, this.#userAgent);
+    const options = dispatchOptions(hop, proxies.length > 0, this.#userAgent);
     const limits: BodyLimits = {
       maxBodyBytes: request.maxBodyBytes,
       onBodyLimit: request.onBodyLimit,
@@ -229,7 +229,7 @@ class UndiciOutbound implements Outbound {
     }
     try {
       const tls = url.protocol === 'https:';
-      const target = { host, port, tls, trusted: false, tunnel: tls };
+      const target = { host, port, tls, trusted: false };
       const HttpClient = await loadClient();
       const socket = await this.#dial(target, proxies, deadline);
       const connection = new Connection(HttpClient, url.origin, socket, (gone) => {
