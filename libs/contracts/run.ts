@@ -64,6 +64,8 @@ export const alertState = z.object({
   state: jsonObject,
   /** Runs in a row that did not end by themselves: thread or process had to be ended. Absent: none. */
   timesEnded: z.int().optional(),
+  /** Since when runs in a row failed because the network on this side was down. Absent: the last one did not. */
+  ownNetworkSince: storedTimestamp.optional(),
 });
 export type AlertState = z.infer<typeof alertState>;
 

@@ -37,6 +37,12 @@ function wordsOf(address: string): number[] | null {
   return [...left, ...new Array<number>(8 - left.length - right.length).fill(0), ...right];
 }
 
+/** The block of neighbours that an address shares its fate with: a /24 of IPv4, a /48 of IPv6. */
+export function networkOf(address: string): string {
+  const words = wordsOf(address) ?? [];
+  return words.length === 2 ? `${words[0]}.${(words[1] ?? 0) >> 8}` : words.slice(0, 3).join(':');
+}
+
 function wordsOfGroups(groups: string): number[] {
   if (groups === '') return [];
   return groups

@@ -1,7 +1,7 @@
 /** Opens sockets, to checked addresses only: TCP to the pinned address, then through proxies, then TLS under the real name. */
 import { isIP, connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { isLocalhost, loopbackAddresses, type AddressPolicy, type Host } from './addresses.js';
+import { isLocalhost, loopbackAddresses, networkOf, type AddressPolicy, type Host } from './addresses.js';
 import type { Endpoint, Proxy } from './endpoints.js';
 import { codeOf, connectFault, Fault, tlsFault } from './failures.js';
 import type { Resolve } from './resolve.js';
@@ -76,7 +76,11 @@ export async function dial(
     Promise.all([first, ...rest].map((endpoint) => checkedAddresses(endpoint, policy, resolve))),
     signal,
   );
-  let socket = await openTcp(addresses ?? [], first.port, connectMs, signal);
+  let socket = await openTcp(addresses ?? [], first.port, connectMs, signal).catch((error: unknown) => {
+    const [address] = addresses ?? [];
+    if (error instanceof Fault && address !== undefined) error.network = networkOf(address);
+    throw error;
+  });
   try {
     for (const [index, proxy] of proxies.entries()) {
       if (proxy.tls) socket = await secure(socket, proxy.host, connectMs, signal);

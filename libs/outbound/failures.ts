@@ -3,6 +3,8 @@ import type { OutboundFailureReason } from './outbound.js';
 
 export class Fault extends Error {
   readonly reason: OutboundFailureReason;
+  /** The address block of the server that could not be connected to. */
+  network?: string;
 
   constructor(reason: OutboundFailureReason, message: string) {
     super(message);

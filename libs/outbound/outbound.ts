@@ -25,6 +25,8 @@ export interface OutboundFailure {
   /** True once request bytes may have reached the other side: a repeat may be seen twice. */
   readonly sent: boolean;
   readonly durationMs: number;
+  /** The address block of a server that could not be connected to; for counting, never to be shown. */
+  readonly network?: string;
 }
 
 export interface OutboundAnswer {

@@ -260,5 +260,6 @@ function failureOf(error: unknown, deadline: RequestDeadline): OutboundFailure {
     message: fault.message,
     sent: deadline.sent,
     durationMs: Math.round(performance.now() - deadline.startedAt),
+    ...(fault.network === undefined ? {} : { network: fault.network }),
   };
 }

@@ -26,6 +26,8 @@ export interface HttpPageLoaderOptions {
   readonly originLimits?: Partial<OriginLimits>;
   /** Called when nearly all sites go out of reach at once, and when they are back. */
   readonly onOwnNetwork?: (isDown: boolean) => void;
+  /** An address whose answer, whatever it is, shows that the network on this side is up. */
+  readonly networkProbeUrl?: string | null;
 }
 
 const maxRedirects = 5;
@@ -33,6 +35,7 @@ const ownNetworkMessage =
   'Nearly all sites are out of reach at once, so it is likely the network here and not this site.';
 const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,application/json;q=0.9,*/*;q=0.8';
 const maxTimerMs = 2_147_483_647;
+const probeTimeoutMs = 5_000;
 
 /** Answers that a later attempt may better. */
 const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504]);
@@ -83,7 +86,12 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
     now: () => performance.now(),
     ...options.originLimits,
   });
-  const ownNetwork = new OwnNetwork(() => performance.now(), options.onOwnNetwork ?? (() => undefined));
+  const { networkProbeUrl = null } = options;
+  const ownNetwork = new OwnNetwork({
+    now: () => performance.now(),
+    onChange: options.onOwnNetwork ?? (() => undefined),
+    probe: networkProbeUrl === null ? null : () => answers(outbound, networkProbeUrl),
+  });
   const closing = new AbortController();
   const loads = new Set<Promise<unknown>>();
 
@@ -149,7 +157,8 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
       deadline ??= attemptedAt + timeoutMs;
       const attempt = await attemptOnce(outbound, request, asked, deadline, ending);
       const down = !attempt.ok && attempt.isDown ? attempt : null;
-      const isOurs = ownNetwork.tell(origin, down !== null) && down !== null;
+      if (attempt.ok || attempt.status !== null) ownNetwork.answered(hostOf(origin));
+      const isOurs = down !== null && (await ownNetwork.unreachable(hostOf(origin), down.network));
       limiter.leave(origin, isOurs ? null : down, performance.now() - attemptedAt);
       if (attempt.ok) return { ...attempt.page, attempts, fetchMs: Math.round(performance.now() - startedAt) };
       if (isOurs)
@@ -202,6 +211,8 @@ interface Failure {
   readonly mayRepeat: boolean;
   /** The site could not be reached, as against answering badly. */
   readonly isDown: boolean;
+  /** What else shares the fate of a site that is down: its address block, or its domain. */
+  readonly network: string;
   /** What the server asks to wait. */
   readonly retryAfterMs: number;
 }
@@ -267,6 +278,7 @@ function outboundFailure(request: PageRequest, failure: OutboundFailure): Failur
   return {
     ...failureOf(request, reason, failure.message),
     isDown: downReasons.has(reason) && !givenUp,
+    network: failure.network ?? domainOf(request.url),
     mayRepeat: mayRepeat && !(failure.sent && unrepeatable.has(request.method.toUpperCase())),
   };
 }
@@ -317,6 +329,7 @@ function failureOf(request: PageRequest, reason: LoadFailureReason, message: str
     finalUrl: request.url,
     mayRepeat: false,
     isDown: false,
+    network: '',
     retryAfterMs: 0,
   };
 }
@@ -330,6 +343,28 @@ function headersOf(request: PageRequest): Readonly<Record<string, string>> {
   }
   if (request.userAgent !== null) headers.push(['user-agent', request.userAgent]);
   return Object.fromEntries(headers);
+}
+
+/** The last two labels of the host: hosts below one domain go out of reach together where its name servers do. */
+function domainOf(url: string): string {
+  return hostOf(url).split('.').slice(-2).join('.');
+}
+
+function hostOf(url: string): string {
+  return URL.parse(url)?.hostname ?? url;
+}
+
+async function answers(outbound: Outbound, url: string): Promise<boolean> {
+  const answer = await outbound.request({
+    method: 'HEAD',
+    url,
+    headers: {},
+    timeoutMs: probeTimeoutMs,
+    maxBodyBytes: 1_024,
+    onBodyLimit: 'cut',
+    maxRedirects: 0,
+  });
+  return answer.ok;
 }
 
 /** The site a page belongs to; an address that is none is a site of its own, and the door says what is wrong with it. */

@@ -10,9 +10,12 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-function loader(options: HttpPageLoaderOptions = {}, resolve?: () => Promise<readonly string[]>): PageLoader {
+function loader(
+  options: HttpPageLoaderOptions = {},
+  resolve?: (name: string) => Promise<readonly string[]>,
+): PageLoader {
   const outbound = createOutbound({
-    egressAllow: ['127.0.0.1'],
+    egressAllow: ['127.0.0.0/8'],
     egressProxyUrl: null,
     userAgent: 'Spec/1.0',
     ...(resolve === undefined ? {} : { resolve }),
@@ -197,25 +200,34 @@ describe('a site that asks to be left alone', () => {
   });
 });
 
-describe('the network on this side', () => {
-  it('is named where nearly all sites are out of reach, and no site is spared for it', async () => {
-    const told: boolean[] = [];
-    const server = await serveRaw((socket) => onHead(socket, () => socket.destroy()));
+describe('a page loader whose own network goes down', () => {
+  it('says so once many sites in many networks are out of reach, and spares no site for it', async () => {
+    const changes: boolean[] = [];
+    const server = await serveRaw((socket) => onHead(socket, () => socket.end('HTTP/1.1 204 No Content\r\n\r\n')));
     closers.push(() => server.close());
     const port = new URL(server.origin).port;
-    const from = loader({ onOwnNetwork: (isDown) => told.push(isDown) }, async () => ['127.0.0.1']);
+    let isUp = true;
+    const from = loader({ onOwnNetwork: (isDown) => changes.push(isDown) }, async (name) => {
+      const [, site] = /^site-(\d+)\./.exec(name) ?? [];
+      return [isUp ? '127.0.0.1' : `127.0.${site}.2`];
+    });
     const load = (site: number) => from.load(ask(`http://site-${site}.example:${port}/`));
-    const reasons: string[] = [];
-    for (let site = 0; site < 12; site += 1) {
-      const page = await load(site);
-      reasons.push(page.ok ? 'ok' : page.reason);
-    }
-    expect(reasons).toEqual([
+    const all = async (): Promise<string[]> => {
+      const reasons: string[] = [];
+      for (let site = 1; site <= 12; site += 1) {
+        const page = await load(site);
+        reasons.push(page.ok ? 'ok' : page.reason);
+      }
+      return reasons;
+    };
+    expect(await all()).toEqual(Array.from({ length: 12 }, () => 'ok'));
+    isUp = false;
+    expect(await all()).toEqual([
       ...Array.from({ length: 9 }, () => 'connect_failed'),
       ...Array.from({ length: 3 }, () => 'own_network'),
     ]);
     for (let round = 0; round < 7; round += 1)
-      expect(await load(0)).toMatchObject({ reason: 'own_network', attempts: 1 });
-    expect(told).toEqual([true]);
+      expect(await load(1)).toMatchObject({ reason: 'own_network', attempts: 1 });
+    expect(changes).toEqual([true]);
   });
 });

@@ -92,6 +92,7 @@ const settings = z.object({
     )
     .default([]),
   EGRESS_PROXY: address(['http', 'https'], 'http://proxy.example:3128').optional(),
+  NETWORK_PROBE_URL: address(['http', 'https'], 'https://example.com/').optional(),
   MIN_INTERVAL_SECONDS: wholeNumber(1, 86_400).default(10),
   DEFAULT_PLAN: z
     .enum(['free', 'pro', 'enterprise'], { error: 'must be free, pro or enterprise' })
@@ -153,6 +154,8 @@ export interface Config {
   readonly mailFrom: string;
   readonly egressAllow: readonly string[];
   readonly egressProxyUrl: string | null;
+  /** Its answer tells whether this network is the one that is down. */
+  readonly networkProbeUrl: string | null;
   readonly minIntervalSeconds: number;
   readonly defaultPlan: 'free' | 'pro' | 'enterprise';
   readonly anonymousPerMinute: number;
@@ -329,6 +332,7 @@ export function readConfig(
     mailFrom: values.MAIL_FROM ?? 'Meerkat <meerkat@localhost>',
     egressAllow: values.EGRESS_ALLOW,
     egressProxyUrl: values.EGRESS_PROXY ?? null,
+    networkProbeUrl: values.NETWORK_PROBE_URL ?? null,
     minIntervalSeconds: values.MIN_INTERVAL_SECONDS,
     defaultPlan: values.DEFAULT_PLAN,
     anonymousPerMinute: values.ANONYMOUS_PER_MINUTE,

@@ -307,7 +307,10 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
     trustedHosts: trustedHosts(config),
     userAgent: `Meerkat/${version}`,
   });
+  const probeRefusal = config.networkProbeUrl === null ? null : outbound.refusalOf(config.networkProbeUrl);
+  if (probeRefusal !== null) throw new ConfigError([`NETWORK_PROBE_URL: ${probeRefusal}`]);
   const pageLoader = createHttpPageLoader(outbound, {
+    networkProbeUrl: config.networkProbeUrl,
     onOwnNetwork: (isDown) =>
       isDown
         ? logger.error({}, 'nearly all sites are out of reach: the network of this machine is the likely cause')

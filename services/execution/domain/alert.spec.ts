@@ -189,6 +189,31 @@ describe('runs that the own network kept from their pages', () => {
     }
     expect(decideAlert(alert, finding(null), task).decision.reason).toBe('error_threshold');
   });
+
+  it('count as errors of the task once that has lasted a quarter of an hour, until a run reaches its page', () => {
+    const start = Date.parse(finding(null).finishedAt) + 3_600_000;
+    const ours = (afterMinutes: number): Finding => {
+      const at = new Date(start + afterMinutes * 60_000).toISOString();
+      return finding(null, { isOwnNetwork: true, finishedAt: at, scheduledFor: at });
+    };
+    const reached = new Date(start + 16 * 60_000).toISOString();
+    const task: AlertContext = { ...everybody, policy: { notifyOn: 'became_true', errorThreshold: 2 } };
+    let alert = after(play([true], task));
+    const reasonsAfter = [ours(0), ours(5), ours(14), ours(15)].map((found) => {
+      const decided = decideAlert(alert, found, task);
+      ({ alert } = decided);
+      return decided.decision.reason;
+    });
+    expect(reasonsAfter).toEqual(Array.from({ length: 4 }, () => 'error_below_threshold'));
+    const decided = decideAlert(alert, ours(15.5), task);
+    expect(decided).toMatchObject({
+      decision: { notify: true, reason: 'error_threshold' },
+      alert: { health: 'error' },
+    });
+    const good = decideAlert(decided.alert, finding(true, { finishedAt: reached, scheduledFor: reached }), task);
+    expect(good.alert.ownNetworkSince).toBeUndefined();
+    expect(good.decision.reason).toBe('recovered');
+  });
 });
 
 describe('runs that had to be ended from outside', () => {

@@ -62,6 +62,8 @@ export interface AlertDecision {
 }
 
 const maxRecentRuns = 16;
+/** From so long on, runs that fail because the network on this side is down count as errors of the task. */
+const ownNetworkGraceMs = 15 * 60_000;
 
 /** The run has been recorded already, so it is not decided again. */
 export function isRecorded(alert: AlertState, runId: string): boolean {
@@ -145,14 +147,21 @@ function afterOutcome(alert: AlertState, outcome: boolean, task: AlertContext): 
   return { ...step, alert: { ...found, told: 'false' } };
 }
 
-function stepsAfter(alert: AlertState, finding: Finding, task: AlertContext): readonly Step[] {
-  if (finding.isOwnNetwork === true) {
-    return [{ alert, reason: 'error_below_threshold', transition: null, intent: null }];
-  }
+/** An outage on this side is no error of the page; one that lasts keeps the owner from seeing it, which is. */
+function afterOwnNetwork(alert: AlertState, { finishedAt }: Finding, task: AlertContext): Step {
+  const since = alert.ownNetworkSince ?? finishedAt;
+  const lasting = { ...alert, ownNetworkSince: since };
+  if (Date.parse(finishedAt) - Date.parse(since) >= ownNetworkGraceMs) return afterError(lasting, task);
+  return { alert: lasting, reason: 'error_below_threshold', transition: null, intent: null };
+}
+
+function stepsAfter(before: AlertState, finding: Finding, task: AlertContext): readonly Step[] {
+  if (finding.isOwnNetwork === true) return [afterOwnNetwork(before, finding, task)];
+  const { ownNetworkSince: _ownNetworkSince, ...alert } = before;
   if (finding.outcome === null) return [afterError(alert, task)];
   const healthy = afterHealthy(alert, task);
-  const before = healthy?.alert ?? { ...alert, consecutiveErrors: 0 };
-  const step = afterOutcome(before, finding.outcome, task);
+  const recovered = healthy?.alert ?? { ...alert, consecutiveErrors: 0 };
+  const step = afterOutcome(recovered, finding.outcome, task);
   return healthy === null ? [step] : [step, healthy];
 }
 
