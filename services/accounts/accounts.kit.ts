@@ -8,12 +8,13 @@ import { silentLogger } from '#runtime/logger';
 import { createDocumentState } from '#shared-state/document-state';
 import { createEventVault } from '#vault/event-vault';
 import { createAttempts } from './attempts.js';
-import { createAccountViews, type HandlerPorts } from './handlers.js';
-import { createPasswords } from './passwords.js';
 import { accountProjections } from './accounts-views.js';
+import { createAccountViews } from './await-account-views.js';
+import { createPasswords } from './passwords.js';
+import type { AccountPorts } from './ports.js';
 
 export interface AccountsKit {
-  readonly ports: HandlerPorts;
+  readonly ports: AccountPorts;
   readonly time: { ms: number };
   /** Every event there is, of whatever stream. */
   allEvents(): Promise<readonly RecordedEvent[]>;
@@ -45,6 +46,7 @@ export function createAccountsKit(eventStore: EventStore, readStore: ViewStore):
       passwords: createPasswords(),
       attempts: createAttempts(sharedState, clock),
       views: createAccountViews(readStore),
+      logger: silentLogger,
     },
     allEvents: () => allEvents(eventStore),
     async stop() {

@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 async function inView(publicId: string, position: number | null) {
-  expect(await kit.ports.views.knowKey(position)).toBe(true);
+  expect(await kit.ports.views.reachKey(position)).toBe(true);
   return keyDocument.parse(await readStore.get(keysView, publicId));
 }
 

@@ -25,7 +25,7 @@ beforeEach(async () => {
   readStore = createSqliteReadStore(':memory:');
   kit = createAccountsKit(eventStore, readStore);
   const owner = { email, password, apiKey: null, organization: 'Acme' };
-  await kit.ports.views.knowSetup(await setUpByEnvironment(kit.ports, owner, silentLogger));
+  await kit.ports.views.reachSetup(await setUpByEnvironment(kit.ports, owner, silentLogger));
 });
 afterEach(async () => {
   await kit.stop();
@@ -52,10 +52,10 @@ describe('sessions', () => {
     const { opened, position } = await open();
     const { token, ...shown } = opened;
     const id = hashSessionToken(token, kitPepper);
-    await kit.ports.views.knowSession(position);
+    await kit.ports.views.reachSession(position);
     expect(sessionDocument.parse(await readStore.get(sessionsView, id))).toMatchObject({ userId: shown.account.id });
     expect(await showSession(kit.ports, token)).toEqual(shown);
-    await kit.ports.views.knowSession(await closeSession(kit.ports, token, 'req_2'));
+    await kit.ports.views.reachSession(await closeSession(kit.ports, token, 'req_2'));
     expect(await readStore.get(sessionsView, id)).toBeNull();
     await expect(showSession(kit.ports, token)).rejects.toMatchObject(ended);
     expect(await closeSession(kit.ports, token, 'req_3')).toBeNull();
@@ -137,7 +137,7 @@ describe('sessions', () => {
   it('keep password, address and token out of events and views', async () => {
     const { opened, position } = await open();
     await open({ password: 'wrong-canary' }).catch(() => null);
-    await kit.ports.views.knowSession(position);
+    await kit.ports.views.reachSession(position);
     const views = await readStore.page(sessionsView, { where: [], sort: [], limit: 9, offset: 0, count: false });
     const stored = JSON.stringify([await kit.allEvents(), views]).toLowerCase();
     for (const secret of [password, 'wrong-canary', email, opened.token]) {

@@ -10,19 +10,12 @@ import {
 import { hashSessionToken } from '#contracts/api-key';
 import { foldStream } from '#eventing/fold-stream';
 import { runCommand } from '#eventing/run-command';
-import type { ReadStore } from '#read-store/read-store';
 import { toTimestamp } from '#runtime/clock';
 import { AppError } from '#runtime/errors';
-import type { Attempts } from './attempts.js';
 import { organizationDecider, organizationStream, type Member } from './domain/organization.js';
 import { sessionDecider, sessionStream } from './domain/session.js';
 import { hashEmail, openEmail } from './member-email.js';
 import { metadataOf, type AccountPorts } from './ports.js';
-
-export interface SessionPorts extends AccountPorts {
-  readonly readStore: ReadStore;
-  readonly attempts: Attempts;
-}
 
 /** A week, then the password is asked for again. */
 const lifetimeMs = 7 * 24 * 60 * 60_000;
@@ -48,7 +41,7 @@ async function findMember(
 }
 
 /** The view says where to look; who somebody is and their password's hash come from the stream itself. */
-async function findByEmail(ports: SessionPorts, emailHash: string): Promise<Found | null> {
+async function findByEmail(ports: AccountPorts, emailHash: string): Promise<Found | null> {
   const { documents } = await ports.readStore.page(membersView, {
     where: [{ field: 'emailHash', equals: emailHash }],
     sort: [],
@@ -68,7 +61,7 @@ async function describe(ports: AccountPorts, { member, organization }: Found, ex
 
 /** Rejects with `wrong_credentials`, the same for an unknown address, `too_many_attempts` or `too_many_sign_ins`. */
 export async function openSession(
-  ports: SessionPorts,
+  ports: AccountPorts,
   { email, password, address }: OpenSessionInput,
   requestId: string,
 ): Promise<{ readonly opened: OpenedSession; readonly position: number | null }> {
@@ -100,7 +93,7 @@ export async function openSession(
 }
 
 async function check(
-  ports: SessionPorts,
+  ports: AccountPorts,
   emailHash: string,
   password: string,
 ): Promise<{ readonly found: Found | null; readonly matching: boolean }> {

@@ -4,13 +4,14 @@ import { hashApiKey, parseApiKey } from '#contracts/api-key';
 import type { Config } from '#runtime/config';
 import { AppError } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
+import type { SetupPositions } from './await-account-views.js';
 import { recordKey } from './create-key.js';
 import { keyStream } from './domain/api-key.js';
 import { hashEmail } from './member-email.js';
 import type { AccountPorts, Asking } from './ports.js';
 import { readInstallation } from './read-installation.js';
 import { revokeKey } from './revoke-key.js';
-import { changeInstallation, createOrganization, type SetupPositions } from './setup.js';
+import { changeInstallation, createOrganization } from './setup.js';
 
 /** What is wrong with the OWNER_* settings, a sentence each that names the variable; empty where all is well. Pure. */
 export function checkOwnerSettings({ owner }: Pick<Config, 'owner'>): string[] {

@@ -62,7 +62,7 @@ describe('setup by the link', () => {
       organization: { name: 'Acme', plan: 'enterprise', createdAt: '2026-11-01T00:00:00.000Z' },
       account: { email: 'Owner.Canary@example.com', role: 'owner' },
     });
-    await kit.ports.views.knowSetup(positions);
+    await kit.ports.views.reachSetup(positions);
     const publicId = parseApiKey(answer.apiKey)?.publicId ?? '';
     const key = keyDocument.parse(await readStore.get(keysView, publicId));
     expect(key).toMatchObject({ scopes: ['admin'], organizationId: answer.organization.id, revokedAt: null });
@@ -223,7 +223,7 @@ describe('setup by the environment', () => {
   const [first, second] = [createApiKey(bytes(1)), createApiKey(bytes(2))];
   const run = async (apiKey: string | null, ports: AccountPorts = kit.ports, logger: Logger = silentLogger) => {
     const positions = await setUpByEnvironment(ports, { ...owner, apiKey }, logger);
-    await kit.ports.views.knowSetup(positions);
+    await kit.ports.views.reachSetup(positions);
   };
 
   it('makes the organisation and the key, and changes nothing at the next start', async () => {

@@ -14,6 +14,7 @@ import type { SetupAnswer, SetupInput } from '#contracts/account';
 import { createApiKey } from '#contracts/api-key';
 import { runCommand } from '#eventing/run-command';
 import { AppError } from '#runtime/errors';
+import type { SetupPositions } from './await-account-views.js';
 import { recordKey } from './create-key.js';
 import {
   installationDecider,
@@ -32,12 +33,6 @@ interface Owner {
   readonly organization: string;
   readonly email: string;
   readonly password: string;
-}
-
-/** What views must have seen to know of it; null where nothing was written. */
-export interface SetupPositions {
-  readonly organization: number | null;
-  readonly key: number | null;
 }
 
 export interface SetupOutcome {

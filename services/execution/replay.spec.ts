@@ -5,6 +5,7 @@ import { executionsView, type ExecutionDocument } from '#contracts/run';
 import { tasksView, taskSpec, type TaskSpec } from '#contracts/task';
 import { aTask } from '#contracts/task.kit';
 import { encodeEvents } from '#eventing/codec';
+import { runService } from '#eventing/run-service';
 import type { EventMetadata } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { createSoleLeases } from '#leases/sole';
@@ -13,12 +14,16 @@ import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
 import { defaultSandboxLimits } from '#sandbox/sandbox';
+import { createDocumentState } from '#shared-state/document-state';
 import { createSqliteSnapshots } from '#snapshots/sqlite';
 import { createEventVault } from '#vault/event-vault';
 import { executionsProjection } from './execution-view.js';
 import { KnownResults } from './known-results.js';
-import { answerReplay, differencesBetween, replayRun } from './replay.js';
+import { differencesBetween, replayRun } from './replay.js';
 import { executeRun, type RunDeps } from './run.js';
+import { RunQueryHandler } from './run-query.js';
+import { createExecutionService } from './service.js';
+import { createTestRuns } from './test-task.js';
 
 const taskId = 'ntf_00000000000000000000000001';
 const organizationId = 'org_00000000000000000000000001';
@@ -42,7 +47,7 @@ describe('a replay', () => {
   const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
   let clock: { ms: number };
   let html: string;
-  let parts: RunDeps;
+  let deps: RunDeps;
   let revision: number;
 
   beforeEach(async () => {
@@ -65,7 +70,7 @@ describe('a replay', () => {
       refusalOf: () => null,
       close: async () => undefined,
     };
-    parts = {
+    deps = {
       eventStore,
       readStore: createSqliteReadStore(':memory:'),
       sandbox,
@@ -80,10 +85,10 @@ describe('a replay', () => {
     };
   });
   afterEach(async () => {
-    await parts.pageLoader.close();
-    await parts.snapshots.close();
-    await parts.readStore.close();
-    await parts.eventStore.close();
+    await deps.pageLoader.close();
+    await deps.snapshots.close();
+    await deps.readStore.close();
+    await deps.eventStore.close();
   });
   afterAll(() => sandbox.close());
 
@@ -95,7 +100,7 @@ describe('a replay', () => {
         ? { type: 'task.created', data: { spec, status: 'active' as const, createdBy: 'key' } }
         : { type: 'task.changed', data: { changes: { evaluationFunction: code } } };
     const events = encodeEvents([event], { commandId: `c${revision}`, metadata });
-    await parts.eventStore.append(`task-${taskId}`, events, revision < 0 ? 'none' : revision);
+    await deps.eventStore.append(`task-${taskId}`, events, revision < 0 ? 'none' : revision);
     revision += 1;
     const document = {
       id: taskId,
@@ -116,7 +121,7 @@ describe('a replay', () => {
       nextRunAt: null,
       lastExecution: null,
     };
-    await parts.readStore.save(tasksView, [{ id: taskId, revision, document }], revision);
+    await deps.readStore.save(tasksView, [{ id: taskId, revision, document }], revision);
   }
 
   let runs = 0;
@@ -135,14 +140,14 @@ describe('a replay', () => {
       force: false,
       dryRun: false,
     };
-    await executeRun(parts, due, metadata);
-    const last = await parts.eventStore.readLast(`run-${taskId}`);
+    await executeRun(deps, due, metadata);
+    const last = await deps.eventStore.readLast(`run-${taskId}`);
     const document = last === null ? null : executionsProjection.reduce(null, last);
     if (document === null) throw new Error('nothing was recorded');
-    await parts.readStore.save(executionsView, [{ id: runId, revision: 1, document }], runs);
+    await deps.readStore.save(executionsView, [{ id: runId, revision: 1, document }], runs);
     return document;
   }
-  const replayOf = ({ id }: ExecutionDocument) => replayRun(parts, id, organizationId);
+  const replayOf = ({ id }: ExecutionDocument) => replayRun(deps, id, organizationId);
 
   it.each([
     'document.querySelector("p").textContent === "7"',
@@ -186,8 +191,8 @@ describe('a replay', () => {
   it('says what differs where the engine finds something else', async () => {
     await save('page.report("n", 1); console.log("a"); true');
     const document = await run();
-    parts = {
-      ...parts,
+    deps = {
+      ...deps,
       sandbox: { ...sandbox, evaluate: (job) => sandbox.evaluate({ ...job, code: 'page.report("n", 2); false' }) },
     };
     expect(await replayOf(document)).toMatchObject({
@@ -203,22 +208,22 @@ describe('a replay', () => {
   it('records nothing', async () => {
     await save('true');
     const document = await run();
-    const last = await parts.eventStore.readLast(`run-${taskId}`);
+    const last = await deps.eventStore.readLast(`run-${taskId}`);
     await replayOf(document);
-    expect(await parts.eventStore.readLast(`run-${taskId}`)).toEqual(last);
-    expect((await parts.snapshots.list(taskId, 9)).length).toBe(1);
+    expect(await deps.eventStore.readLast(`run-${taskId}`)).toEqual(last);
+    expect((await deps.snapshots.list(taskId, 9)).length).toBe(1);
   });
 
   it('is not there for a run whose page is gone, that is unknown, or that is of others', async () => {
     await save('true');
     const document = await run();
-    await expect(replayRun(parts, document.id, 'org_00000000000000000000000002')).rejects.toMatchObject({
+    await expect(replayRun(deps, document.id, 'org_00000000000000000000000002')).rejects.toMatchObject({
       reason: 'not_found',
     });
-    await expect(replayRun(parts, 'exe_00000000000000000000009999', organizationId)).rejects.toMatchObject({
+    await expect(replayRun(deps, 'exe_00000000000000000000009999', organizationId)).rejects.toMatchObject({
       reason: 'not_found',
     });
-    await parts.snapshots.forget(taskId);
+    await deps.snapshots.forget(taskId);
     await expect(replayOf(document)).rejects.toMatchObject({ code: 'NOT_FOUND', reason: 'snapshot_gone' });
   });
 
@@ -232,15 +237,20 @@ describe('a replay', () => {
     expect(await replayOf(late)).toMatchObject({ same: true, values: late.values });
   });
 
-  it('is answered to who asks for it', async () => {
+  it('answers the request of another service', async () => {
     await save('true');
     const { id } = await run();
     const bus = createSqliteBus(':memory:', silentLogger);
-    const responder = await bus.respond(requests.runReplay, answerReplay(parts));
+    const tests = createTestRuns(deps);
+    const queries = new RunQueryHandler(deps, tests);
+    const sharedState = createDocumentState(deps.readStore);
+    const ports = { ...deps, bus, sharedState, commands: queries, queries };
+    const { responders = [] } = createExecutionService(ports, tests, { executionConcurrency: 1 });
+    const running = await runService({ name: 'execution', projections: [], responders }, ports);
     const context = { organizationId, actor: 'key', requestId: 'req_2' };
     expect(await bus.request(requests.runReplay, { executionId: id }, context)).toMatchObject({ same: true });
     await expect(bus.request(requests.runReplay, { executionId: '../..' }, context)).rejects.toThrow('executionId');
-    await responder.stop();
+    await running.stop();
     await bus.close();
   });
 });

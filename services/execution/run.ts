@@ -29,6 +29,8 @@ export interface RunDeps extends CheckDeps {
   readonly leases: Leases;
 }
 
+export const RUN_DEPS = Symbol('RunDeps');
+
 const claimStream = (runId: string): string => `claim-${runId}`;
 /** Writers of one task's results at once are two at most (a slot and a manual run); more rounds mean a loop. */
 const appendRounds = 10;

@@ -1,17 +1,20 @@
 /** The execution service: consumes due runs, keeps the views of runs, answers tests and replays, and deletes old pages. */
-import type { Bus, BusMessage } from '#bus/bus';
+import type { BusMessage } from '#bus/bus';
 import { requests } from '#contracts/catalogue';
+import { replayQuery, testRun } from '#contracts/run';
 import { dueRun } from '#contracts/schedule';
 import type { Service } from '#eventing/service';
+import type { ServicePorts } from '#eventing/service-ports';
 import { toTimestamp } from '#runtime/clock';
+import type { Config } from '#runtime/config';
 import { executionsProjection } from './execution-view.js';
 import { expiredPages, forgetArchived } from './kept-pages.js';
 import { isLost } from './lost-run.js';
 import { toMessages } from './publish.js';
 import { redispatchSweep } from './redispatch.js';
-import { answerReplay } from './replay.js';
 import { executeRun, type RunDeps } from './run.js';
-import { createTestRuns } from './test-task.js';
+import { RunQuery } from './run-query.js';
+import type { TestRuns } from './test-task.js';
 import { undeliveredProjection } from './undelivered-view.js';
 
 /** The longest a run can take: two minutes per try at most five times, and the waits between. */
@@ -41,8 +44,11 @@ function createDueRuns(deps: RunDeps) {
   };
 }
 
-export function createExecutionService(deps: RunDeps, bus: Bus, concurrency: number): Service {
-  const tests = createTestRuns(deps, deps.clock);
+export function createExecutionService(
+  deps: RunDeps & Pick<ServicePorts, 'bus'>,
+  tests: TestRuns,
+  { executionConcurrency: concurrency }: Pick<Config, 'executionConcurrency'>,
+): Service {
   return {
     name: 'execution',
     projections: [executionsProjection, undeliveredProjection],
@@ -64,10 +70,16 @@ export function createExecutionService(deps: RunDeps, bus: Bus, concurrency: num
       },
     ],
     responders: [
-      { request: requests.runTest, answer: tests.answer },
-      { request: requests.runReplay, answer: answerReplay(deps) },
+      {
+        request: requests.runTest,
+        query: (payload, context) => new RunQuery({ type: 'test', test: testRun.parse(payload) }, context),
+      },
+      {
+        request: requests.runReplay,
+        query: (payload, context) => new RunQuery({ type: 'replay', ...replayQuery.parse(payload) }, context),
+      },
     ],
-    sweeps: [redispatchSweep({ ...deps, bus }), expiredPages(deps)],
-    closed: tests.ended,
+    sweeps: [redispatchSweep(deps), expiredPages(deps)],
+    closed: () => tests.ended(),
   };
 }

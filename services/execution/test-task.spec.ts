@@ -1,18 +1,13 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createSqliteBus } from '#bus/sqlite';
-import type { Bus, RequestContext } from '#bus/bus';
-import { requests } from '#contracts/catalogue';
 import { testExecution, type TestExecution, type TestRun } from '#contracts/run';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import type { LoadedPage, LoadFailure, PageLoader, PageRequest } from '#page-loader/page-loader';
-import { asJson, type JsonObject } from '#runtime/json';
-import { silentLogger } from '#runtime/logger';
 import { createIds } from '#runtime/ids';
 import { found } from '#runtime/probe.kit';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
 import { defaultSandboxLimits } from '#sandbox/sandbox';
 import { createEventVault } from '#vault/event-vault';
-import { createTestRuns } from './test-task.js';
+import { createTestRuns, type TestRuns } from './test-task.js';
 
 const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
 const eventStore = createSqliteEventStore(':memory:');
@@ -33,13 +28,11 @@ const page: LoadedPage = {
   fetchMs: 2,
 };
 
-let bus: Bus;
-let tests: ReturnType<typeof createTestRuns>;
+let tests: TestRuns;
 let asked: PageRequest[];
 let load: (request: PageRequest) => Promise<LoadedPage | LoadFailure>;
 
-beforeEach(async () => {
-  bus = createSqliteBus(':memory:', silentLogger);
+beforeEach(() => {
   asked = [];
   load = async () => page;
   const pageLoader: PageLoader = {
@@ -51,26 +44,17 @@ beforeEach(async () => {
     close: async () => undefined,
   };
   const vault = createEventVault(eventStore, Buffer.alloc(32, 1));
-  tests = createTestRuns(
-    { pageLoader, sandbox, vault, limits: { ...defaultSandboxLimits, cpuMs: 300 } },
-    { now: () => startMs },
-  );
-  await bus.respond(requests.runTest, tests.answer);
+  const limits = { ...defaultSandboxLimits, cpuMs: 300 };
+  tests = createTestRuns({ pageLoader, sandbox, vault, limits, clock: { now: () => startMs } });
 });
-afterEach(async () => {
-  await tests.ended();
-  await bus.close();
-});
+afterEach(() => tests.ended());
 afterAll(async () => {
   await sandbox.close();
   await eventStore.close();
 });
 
-const contextOf = (organizationId: string): RequestContext => ({ organizationId, actor: 'key:1', requestId: 'req_1' });
-const mine = contextOf('org_1');
-
-function runOf(evaluationFunction: string, more: Partial<TestRun> = {}): JsonObject {
-  const run: TestRun = {
+function runOf(evaluationFunction: string, more: Partial<TestRun> = {}): TestRun {
+  return {
     runId: ids.next('exe'),
     url: 'https://example.com/',
     evaluationFunction,
@@ -82,12 +66,10 @@ function runOf(evaluationFunction: string, more: Partial<TestRun> = {}): JsonObj
     queuedAt: '2026-11-21T09:59:59.000Z',
     ...more,
   };
-  return asJson(run) as JsonObject;
 }
 
-async function ask(payload: JsonObject, context: RequestContext = mine): Promise<TestExecution> {
-  const reply = await bus.request(requests.runTest, payload, context);
-  return testExecution.parse((reply as JsonObject)['execution']);
+async function ask(run: TestRun, organizationId = 'org_1'): Promise<TestExecution> {
+  return testExecution.parse(await tests.run(run, organizationId));
 }
 
 /** Loads that end when they are told to. */
@@ -103,9 +85,9 @@ function heldLoads(): { readonly release: () => void } {
 
 describe('a test run', () => {
   it('answers as the first run of a task would end', async () => {
-    const payload = runOf('page.report("value", 5); console.log("x"); return page.number(document.body) === 12');
-    expect(await ask(payload)).toMatchObject({
-      id: payload['runId'],
+    const run = runOf('page.report("value", 5); console.log("x"); return page.number(document.body) === 12');
+    expect(await ask(run)).toMatchObject({
+      id: run.runId,
       notificationId: null,
       trigger: 'test',
       status: 'succeeded',
@@ -114,7 +96,7 @@ describe('a test run', () => {
       logs: [{ level: 'log', message: 'x' }],
       error: null,
       decision: { notify: true, reason: 'became_true' },
-      seed: payload['runId'],
+      seed: run.runId,
       timings: { queueMs: 1_000, fetchMs: 2 },
     });
     expect(await ask(runOf('return true', { paused: true }))).toMatchObject({
@@ -147,7 +129,7 @@ describe('tests side by side', () => {
       reason: 'too_many_tests',
       retryAfterSeconds: expect.any(Number),
     });
-    const other = ask(runOf('return true'), contextOf('org_2'));
+    const other = ask(runOf('return true'), 'org_2');
     release();
     expect((await Promise.all([...running, other])).every(({ outcome }) => outcome === true)).toBe(true);
     expect((await ask(runOf('return false'))).outcome).toBe(false);
@@ -155,9 +137,9 @@ describe('tests side by side', () => {
 
   it('are sixteen of a process at once', async () => {
     const { release } = heldLoads();
-    const running = Array.from({ length: 16 }, (_, index) => ask(runOf('return true'), contextOf(`org_${index >> 2}`)));
+    const running = Array.from({ length: 16 }, (_, index) => ask(runOf('return true'), `org_${index >> 2}`));
     await found(async () => asked.length === 16);
-    await expect(ask(runOf('return true'), contextOf('org_9'))).rejects.toMatchObject({ reason: 'tests_busy' });
+    await expect(ask(runOf('return true'), 'org_9')).rejects.toMatchObject({ reason: 'tests_busy' });
     release();
     await Promise.all(running);
   });

@@ -1,14 +1,13 @@
 /** The slots of schedules whose shards are held here: found ahead of their time, fired at it, and never twice. */
 import { backsOff as backsOffBy, runStream, type RunEvent } from '#contracts/run';
-import { scheduleStream, schedulesView, type ScheduleDocument, type ScheduleEvent } from '#contracts/schedule';
+import { schedulesView, type ScheduleDocument } from '#contracts/schedule';
 import { decodeEvent } from '#eventing/codec';
 import type { EventMetadata, EventStore } from '#event-store/event-store';
-import { runCommand } from '#eventing/run-command';
 import { shardCount, type Shards } from '#leases/leases';
 import type { FieldFilter, ReadStore } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import type { Logger } from '#runtime/logger';
-import { scheduleDecider, type ScheduleCommand, type ScheduleState } from './domain/schedule.js';
+import { runScheduleCommand } from './change-schedule.js';
 
 export interface DueSlotsDeps {
   readonly eventStore: EventStore;
@@ -124,13 +123,8 @@ export class DueSlots {
     try {
       const busy = await isBusy(this.#deps, document);
       if (busy === 'unclear') return;
-      await runCommand<ScheduleState, ScheduleCommand, ScheduleEvent>(eventStore, scheduleDecider, {
-        stream: scheduleStream(taskId),
-        command: { type: 'fireSlot', dueAt: nextDueAt, busy, late: backsOff, nowMs },
-        commandId,
-        metadata: metadataOf(document, commandId, nowMs),
-        from: 'last',
-      });
+      const command = { type: 'fireSlot', dueAt: nextDueAt, busy, late: backsOff, nowMs } as const;
+      await runScheduleCommand(eventStore, taskId, command, commandId, metadataOf(document, commandId, nowMs));
       this.#settled.set(taskId, { dueAt: nextDueAt, atMs: nowMs });
     } catch (error) {
       logger.error({ taskId, error: String(error) }, 'a slot could not be fired; trying again');

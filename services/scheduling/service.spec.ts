@@ -17,6 +17,7 @@ import type { Clock } from '#runtime/clock';
 import { silentLogger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';
 import { createDocumentState } from '#shared-state/document-state';
+import { ChangeScheduleHandler } from './change-schedule.js';
 import { createSchedulingService } from './service.js';
 
 const taskId = 'ntf_00000000000000000000000001';
@@ -48,8 +49,10 @@ describe('news of tasks', () => {
     bus = createSqliteBus(':memory:', silentLogger);
     leases = createSoleLeases();
     const sharedState = createDocumentState(readStore);
-    const deps = { bus, eventStore, readStore, sharedState, leases, clock, logger: silentLogger };
-    running = await runService(createSchedulingService(deps), deps);
+    const commands = new ChangeScheduleHandler(eventStore, clock);
+    const stores = { eventStore, readStore, sharedState };
+    const ports = { ...stores, bus, leases, clock, logger: silentLogger, commands, queries: commands };
+    running = await runService(createSchedulingService(ports), ports);
   });
   afterEach(async () => {
     await running.stop();

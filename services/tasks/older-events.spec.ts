@@ -11,7 +11,7 @@ import { createSqliteEventStore } from '#event-store/sqlite';
 import type { JsonObject } from '#runtime/json';
 import { taskDecider } from './domain/task.js';
 import { toMessages } from './publish.js';
-import { TaskHistory, TaskHistoryHandler } from './task-history.js';
+import { TaskQuery, TaskQueryHandler } from './task-history.js';
 import { tasksProjection } from './task-view.js';
 
 const organizationId = 'org_01kam000000000000000000001';
@@ -101,8 +101,8 @@ describe('an event of an older version', () => {
     expect(tasksProjection.reduce(null, recorded)).toMatchObject({ name: 'Lamp', spec, status: 'active' });
     expect(toMessages(recorded)).toMatchObject([{ type: 'task.created', data: { active: true, taskId } }]);
     const context = { organizationId, actor: 'a', requestId: 'r' };
-    const history = await new TaskHistoryHandler(eventStore).execute(new TaskHistory(taskId, context));
-    expect(history).toMatchObject([{ type: 'task.created', data: { spec } }]);
+    const history = await new TaskQueryHandler(eventStore).execute(new TaskQuery(taskId, context));
+    expect(history.entries).toMatchObject([{ type: 'task.created', data: { spec } }]);
   });
 
   it('is copied as it was stored, and passes the check of what others wrote', async () => {

@@ -8,7 +8,7 @@ import { projectBatch } from '#eventing/projected';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { ChangeTask, ChangeTaskHandler, type ChangedTask } from './change-task.js';
 import { toMessages } from './publish.js';
-import { TaskHistory, TaskHistoryHandler } from './task-history.js';
+import { TaskQuery, TaskQueryHandler } from './task-history.js';
 import { tasksProjection } from './task-view.js';
 
 const start = Date.parse('2026-11-21T10:00:00.000Z');
@@ -25,13 +25,13 @@ describe('the tasks service', () => {
   let eventStore: EventStore;
   let nowMs: number;
   let handler: ChangeTaskHandler;
-  let history: TaskHistoryHandler;
+  let history: TaskQueryHandler;
 
   beforeEach(() => {
     eventStore = createSqliteEventStore(':memory:');
     nowMs = start;
     handler = new ChangeTaskHandler(eventStore, { now: () => nowMs });
-    history = new TaskHistoryHandler(eventStore);
+    history = new TaskQueryHandler(eventStore);
   });
   afterEach(() => eventStore.close());
 
@@ -137,7 +137,7 @@ describe('the tasks service', () => {
     await create(1);
     await expect(replace(1, { name: 'Mine' }, null, stranger)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await expect(archive(1, stranger)).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    await expect(history.execute(new TaskHistory(taskId(1), stranger))).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(history.execute(new TaskQuery(taskId(1), stranger))).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
   it('keeps an external key to one task, also where two are made at once', async () => {
@@ -162,7 +162,7 @@ describe('the tasks service', () => {
   it('tells the history with what each event changed', async () => {
     await create(1);
     await replace(1, { name: 'Cost', policy: { notifyOn: 'became_true', errorThreshold: 5 } });
-    const entries = await history.execute(new TaskHistory(taskId(1), context));
+    const { entries } = await history.execute(new TaskQuery(taskId(1), context));
     expect(entries.map(({ revision, type }) => ({ revision, type }))).toEqual([
       { revision: 0, type: 'task.created' },
       { revision: 1, type: 'task.changed' },
