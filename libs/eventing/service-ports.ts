@@ -1,5 +1,5 @@
 /** What every service is given by its process. */
-import { Module } from '@nestjs/common';
+import { Module, type FactoryProvider, type InjectionToken } from '@nestjs/common';
 import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
 import { BUS, type Bus } from '#bus/bus';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
@@ -28,26 +28,29 @@ export interface ServicePorts {
 
 export const SERVICE_PORTS = Symbol('ServicePorts');
 
-const inject = [BUS, EVENT_STORE, READ_STORE, SHARED_STATE, LEASES, CLOCK, LOGGER, CommandBus, QueryBus];
-
-function useFactory(
-  bus: Bus,
-  eventStore: EventStore,
-  readStore: ViewStore,
-  sharedState: SharedState,
-  leases: Leases,
-  clock: Clock,
-  logger: Logger,
+const tokens: { readonly [Port in keyof ServicePorts]: InjectionToken } = {
+  bus: BUS,
+  eventStore: EVENT_STORE,
+  readStore: READ_STORE,
+  sharedState: SHARED_STATE,
+  leases: LEASES,
+  clock: CLOCK,
+  logger: LOGGER,
   commands: CommandBus,
   queries: QueryBus,
-): ServicePorts {
-  return { bus, eventStore, readStore, sharedState, leases, clock, logger, commands, queries };
-}
+};
+
+const provider: FactoryProvider = {
+  provide: SERVICE_PORTS,
+  inject: Object.values(tokens),
+  useFactory: (...ports: readonly unknown[]) =>
+    Object.fromEntries(Object.keys(tokens).map((name, index) => [name, ports[index]])),
+};
 
 /** Imported by the module of each service. The buses find the handlers among the providers of all modules. */
 @Module({
   imports: [CqrsModule],
-  providers: [{ provide: SERVICE_PORTS, inject, useFactory }],
+  providers: [provider],
   exports: [SERVICE_PORTS],
 })
 export class ServicePortsModule {}

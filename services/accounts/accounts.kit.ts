@@ -16,7 +16,7 @@ import type { AccountPorts } from './ports.js';
 export interface AccountsKit {
   readonly ports: AccountPorts;
   readonly time: { ms: number };
-  /** Every event there is, of whatever stream. */
+  /** Every event of the store. */
   allEvents(): Promise<readonly RecordedEvent[]>;
   stop(): Promise<void>;
 }
@@ -71,7 +71,7 @@ async function allEvents(eventStore: EventStore): Promise<readonly RecordedEvent
 
 export class Crash extends Error {}
 
-/** A store whose process dies around its appends to some streams: `before`, nothing was written; `after`, it was, and nobody heard. */
+/** A store whose process dies around its appends to some streams: `before` they are written, or `after`, without an answer. */
 export function crashing(store: EventStore, prefix: string, when: 'before' | 'after'): EventStore {
   return {
     append: async (stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<AppendResult> => {

@@ -2,14 +2,7 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { RequestContext } from '#bus/bus';
-import type {
-  CreatedKey,
-  KeyInput,
-  OpenedSession,
-  OpenSessionInput,
-  SetupAnswer,
-  SetupInput,
-} from '#contracts/account';
+import type { KeyInput, OpenSessionInput, SetupInput } from '#contracts/account';
 import { unavailable, unreachable } from '#runtime/errors';
 import { createKey } from './create-key.js';
 import { ACCOUNT_PORTS, type AccountPorts } from './ports.js';
@@ -46,7 +39,7 @@ export class ChangeAccountHandler implements ICommandHandler<ChangeAccount, obje
       }
       case 'createKey': {
         const { created, position } = await createKey(ports, organizationId, change.input, context);
-        // Answered even where the view is late: the key stands nowhere else.
+        // Answered even where the view is late: no other answer holds the key.
         await ports.views.reachKey(position);
         return created;
       }

@@ -37,7 +37,7 @@ const open = (more: { email?: string; password?: string; address?: string } = {}
   openSession(kit.ports, { email, password, address, ...more }, 'req_1');
 
 describe('sessions', () => {
-  it('open for the right pair, however the address is capitalised', async () => {
+  it('open for the right e-mail and password, however the e-mail is capitalised', async () => {
     const { opened } = await open({ email: 'owner.canary@EXAMPLE.com' });
     expect(openedSession.parse(opened)).toEqual(opened);
     expect(opened).toMatchObject({
@@ -48,7 +48,7 @@ describe('sessions', () => {
     });
   });
 
-  it('are known by their token until they are closed', async () => {
+  it('are found by their token until they are closed', async () => {
     const { opened, position } = await open();
     const { token, ...shown } = opened;
     const id = hashSessionToken(token, kitPepper);
@@ -69,7 +69,7 @@ describe('sessions', () => {
     await expect(showSession(kit.ports, opened.token)).rejects.toMatchObject(ended);
   });
 
-  it.each(['', 'x', 'x'.repeat(200), '\u0000', '../key-1'])('are not opened by the token %j', async (token) => {
+  it.each(['', 'x', 'x'.repeat(200), '\u0000', '../key-1'])('are not found by the token %j', async (token) => {
     await expect(showSession(kit.ports, token)).rejects.toMatchObject(ended);
     expect(await closeSession(kit.ports, token, 'req_1')).toBeNull();
   });
@@ -89,7 +89,7 @@ describe('sessions', () => {
     expect(error).toHaveProperty('details', undefined);
   });
 
-  it('ask for one hash whether the address is known or not', async () => {
+  it('cost one hash whether the e-mail belongs to a member or not', async () => {
     const compared: (string | null)[] = [];
     const { passwords } = kit.ports;
     const watched = {
@@ -108,7 +108,7 @@ describe('sessions', () => {
     expect(compared).toEqual([expect.stringMatching(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/), null]);
   });
 
-  it('are refused after ten wrong passwords for the account, the right one included, side by side too', async () => {
+  it('are refused after ten wrong passwords for the account, with the right one and concurrently too', async () => {
     const tries = await Promise.allSettled(
       Array.from({ length: 15 }, (_, i) => open({ password: 'wrong', address: `10.0.0.${i}` })),
     );
@@ -126,7 +126,7 @@ describe('sessions', () => {
     await open();
   });
 
-  it('are refused after ten wrong ones from an address, whoever they were for', async () => {
+  it('are refused after ten wrong passwords from an address, for whatever accounts they were', async () => {
     for (let i = 0; i < 10; i += 1) {
       await expect(open({ email: `nobody${i}@example.com` })).rejects.toMatchObject(wrong);
     }
@@ -134,7 +134,7 @@ describe('sessions', () => {
     await open({ address: '203.0.113.8' });
   });
 
-  it('keep password, address and token out of events and views', async () => {
+  it('leave password, e-mail and token out of events and views', async () => {
     const { opened, position } = await open();
     await open({ password: 'wrong-canary' }).catch(() => null);
     await kit.ports.views.reachSession(position);

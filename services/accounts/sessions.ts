@@ -1,4 +1,4 @@
-/** Sessions of signed-in members: opened by e-mail and password, known by a token of which only a keyed hash is kept. */
+/** Sessions of signed-in members: opened by e-mail and password, found by a token of which only a keyed hash is kept. */
 import { randomBytes } from 'node:crypto';
 import {
   memberDocument,
@@ -40,7 +40,7 @@ async function findMember(
     : { member, organization: { id, name, plan, createdAt: recorded[0]?.metadata.at ?? '' } };
 }
 
-/** The view says where to look; who somebody is and their password's hash come from the stream itself. */
+/** The view names the stream; the member and the hash of the password are read from the stream itself. */
 async function findByEmail(ports: AccountPorts, emailHash: string): Promise<Found | null> {
   const { documents } = await ports.readStore.page(membersView, {
     where: [{ field: 'emailHash', equals: emailHash }],
@@ -101,7 +101,7 @@ async function check(
   return { found, matching: await ports.passwords.matches(password, found?.member.passwordHash ?? null) };
 }
 
-/** Who a token stands for now. Rejects with `session_ended` for one that is unknown, closed, expired or whose member is gone. */
+/** The member that a token stands for now. Rejects with `session_ended` for one that is unknown, closed, expired or whose member is gone. */
 export async function showSession(ports: AccountPorts, token: string): Promise<Session> {
   const { state } = await foldStream(
     ports.eventStore,
@@ -114,7 +114,7 @@ export async function showSession(ports: AccountPorts, token: string): Promise<S
   return describe(ports, found, state.session.expiresAt);
 }
 
-/** Signs out; an unknown or closed session is closed already. Answers the position from which on a view must know it. */
+/** Signs out; an unknown or closed session is closed already. Returns the position that a view has to reach. */
 export async function closeSession(ports: AccountPorts, token: string, requestId: string): Promise<number | null> {
   const stream = sessionStream(hashSessionToken(token, ports.pepper));
   const { state } = await foldStream(ports.eventStore, sessionDecider, stream);

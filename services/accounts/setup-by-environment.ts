@@ -55,7 +55,7 @@ export async function setUpByEnvironment(
     }
   }
   const { organization: found } = await readInstallation(ports.eventStore);
-  if (found.status === 'none') throw new Error('a created organisation is not there');
+  if (found.status === 'none') throw new Error('the created organisation is missing');
   if (!found.members.some(({ emailHash }) => emailHash === hashEmail(owner.email, ports.pepper))) {
     logger.warn({}, 'OWNER_EMAIL is not a member here: the instance was set up with another address, which stays');
   }
@@ -78,14 +78,14 @@ async function applyOwnerKey(
     { type: 'chooseOwnerKey', keyId: ports.ids.next('key'), hash: hashApiKey(text, ports.pepper) },
     asking,
   );
-  if (ownerKey === null) throw new Error('a chosen key is not there');
+  if (ownerKey === null) throw new Error('the chosen key is missing');
   const { keyId: id } = ownerKey;
   const { revoked, position } = await recordKey(
     ports,
     { id, organizationId, name: 'OWNER_API_KEY', scopes: ['admin'], expiresAt: null, text },
     asking,
   );
-  if (revoked) logger.warn({ keyId: id }, 'what OWNER_API_KEY holds was revoked and lets nobody in: set another');
+  if (revoked) logger.warn({ keyId: id }, 'the key in OWNER_API_KEY was revoked and is refused: set another');
   const positions = [position ?? (await lastPosition(ports, id))];
   for (const formerId of formerOwnerKeyIds) {
     // One that was chosen, but never made because the process died, has nothing to revoke.

@@ -1,4 +1,4 @@
-/** Emits notifications again whose delivery is requested by nobody for too long. */
+/** Emits notifications again that have had no delivery for too long. */
 import type { Sweep } from '#eventing/service';
 import type { ServicePorts } from '#eventing/service-ports';
 import { toTimestamp } from '#runtime/clock';

@@ -157,7 +157,7 @@ describe('a replay', () => {
     'throw new Error(`no ${Math.random()}`)',
     '"not a boolean"',
     'page.headers["content-type"] === "text/html"',
-  ])('of any run finds the same: %s', async (code) => {
+  ])('finds the same as the run of: %s', async (code) => {
     await save(code);
     const recorded = [];
     for (const text of ['<p>7', '<p>7', '<p>8', '<p>7']) {
@@ -179,7 +179,7 @@ describe('a replay', () => {
     }
   });
 
-  it('runs the code as it was then', async () => {
+  it('runs the code as it was at the time of the run', async () => {
     await save('true');
     const before = await run();
     await save('false');
@@ -188,7 +188,7 @@ describe('a replay', () => {
     expect(await replayOf(after)).toMatchObject({ same: true, outcome: false, revision: 1 });
   });
 
-  it('says what differs where the engine finds something else', async () => {
+  it('lists the differences where the engine finds something else', async () => {
     await save('page.report("n", 1); console.log("a"); true');
     const document = await run();
     deps = {
@@ -214,7 +214,7 @@ describe('a replay', () => {
     expect((await deps.snapshots.list(taskId, 9)).length).toBe(1);
   });
 
-  it('is not there for a run whose page is gone, that is unknown, or that is of others', async () => {
+  it('is refused for a run that is unknown, of another organisation, or without its snapshot', async () => {
     await save('true');
     const document = await run();
     await expect(replayRun(deps, document.id, 'org_00000000000000000000000002')).rejects.toMatchObject({
@@ -255,8 +255,8 @@ describe('a replay', () => {
   });
 });
 
-describe('differences', () => {
-  it('name each place once, in both directions', () => {
+describe('the differences of a replay', () => {
+  it('name each path once, in both directions', () => {
     const one = { status: 'succeeded', outcome: true, values: { a: 1, b: { c: [1] } }, logs: [], error: null } as const;
     const other = {
       ...({ status: 'failed', outcome: null, values: { b: { c: [2] }, d: null }, logs: [] } as const),

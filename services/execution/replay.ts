@@ -43,7 +43,7 @@ async function revisionAt(eventStore: EventStore, stream: string, atMs: number):
 
 interface Found {
   readonly recorded: Recorded;
-  /** What was known of the task when the run began. */
+  /** The alert state of the task when the run began. */
   readonly before: Recorded['alert'];
 }
 

@@ -72,7 +72,7 @@ async function ask(run: TestRun, organizationId = 'org_1'): Promise<TestExecutio
   return testExecution.parse(await tests.run(run, organizationId));
 }
 
-/** Loads that end when they are told to. */
+/** Loads that end when they are released. */
 function heldLoads(): { readonly release: () => void } {
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
@@ -105,7 +105,7 @@ describe('a test run', () => {
     expect(await ask(runOf('return true', { actions: [] }))).toMatchObject({ decision: { reason: 'no_actions' } });
   });
 
-  it('draws the place of an error and says what to do', async () => {
+  it('draws the line of an error and gives a hint', async () => {
     const { error } = await ask(runOf('const a = 1;\nthrow new Error("no " + a);'));
     expect(error).toMatchObject({ reason: 'threw', message: 'Error: no 1', line: 2 });
     expect(error?.frame).toContain('  2 | throw new Error("no " + a);');
@@ -113,14 +113,14 @@ describe('a test run', () => {
     expect((await ask(runOf('return true'))).error).toMatchObject({ reason: 'dns_failed', hint: expect.any(String) });
   });
 
-  it('waits for a page no longer than somebody would, whatever its settings say', async () => {
+  it('limits the time of a page load, whatever its settings say', async () => {
     await ask(runOf('return true', { fetch: { timeoutSeconds: 120 } }));
     expect(asked[0]?.signal).toBeInstanceOf(AbortSignal);
   });
 });
 
-describe('tests side by side', () => {
-  it('are four of an organisation at once, and leave their places when they end', async () => {
+describe('concurrent test runs', () => {
+  it('are at most four of an organisation, and make room when they end', async () => {
     const { release } = heldLoads();
     const running = [1, 2, 3, 4].map(() => ask(runOf('return true')));
     await found(async () => asked.length === 4);
@@ -135,7 +135,7 @@ describe('tests side by side', () => {
     expect((await ask(runOf('return false'))).outcome).toBe(false);
   });
 
-  it('are sixteen of a process at once', async () => {
+  it('are at most sixteen of a process', async () => {
     const { release } = heldLoads();
     const running = Array.from({ length: 16 }, (_, index) => ask(runOf('return true'), `org_${index >> 2}`));
     await found(async () => asked.length === 16);

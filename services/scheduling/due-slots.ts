@@ -61,8 +61,8 @@ async function findDue({ readStore, shards }: DueSlotsDeps, untilMs: number): Pr
 }
 
 /**
- * Whether the run of an earlier slot is still going. The view may not know yet of its result: the log does. `unclear` where
- * the view has to know of that result first, since it changes the pace.
+ * Whether the run of an earlier slot is still going. The view may not have its result yet; the stream has. `unclear` where
+ * the view has to reach that result first, since it changes the pace.
  */
 async function isBusy(
   { eventStore }: DueSlotsDeps,
@@ -83,7 +83,7 @@ export class DueSlots {
   readonly #deps: DueSlotsDeps;
   /** What the last look found and is not fired yet, the first one due first. */
   #upcoming: readonly ScheduleDocument[] = [];
-  /** Slots that were fired or passed over a moment ago, by task: until the view knows of it they are found again. */
+  /** Slots that were fired or passed over a moment ago, by task: until the view reaches them they are found again. */
   readonly #settled = new Map<string, { readonly dueAt: string; readonly atMs: number }>();
 
   constructor(deps: DueSlotsDeps) {

@@ -75,7 +75,7 @@ describe('an event of an older version', () => {
     expect(state).toEqual({ status: 'active', spec, createdBy: 'key:key_1' });
   });
 
-  it('is what a command decides on, and events that follow are stored in the newest version', async () => {
+  it('is decided on by a command, whose events are stored in the newest version', async () => {
     const command = { type: 'replaceTask', taskId, status: 'active', expectedRevision: 0, actor: 'a' } as const;
     const { state, events } = await runCommand(eventStore, taskDecider, {
       stream,
