@@ -1,4 +1,4 @@
-/** The views of this service: `keys`, `organizations`, `members`, `sessions`. Event time only, so that a rebuild gives the same bytes. */
+/** The views `keys`, `organizations`, `members` and `sessions`. Event time only, so that a rebuild gives the same bytes. */
 import {
   keysView,
   membersView,

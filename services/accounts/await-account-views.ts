@@ -11,7 +11,7 @@ export interface SetupPositions {
   readonly key: number | null;
 }
 
-/** Each resolves with true once the views have reached the position (null: nothing to wait for), false where that took too long. */
+/** Each resolves with true once the views have reached the position (null: at once), with false where that takes too long. */
 export interface AccountViews {
   reachSetup(positions: SetupPositions): Promise<boolean>;
   reachKey(position: number | null): Promise<boolean>;

@@ -22,7 +22,7 @@ export interface NewKey {
   readonly text: string;
 }
 
-/** Records a key of which only the keyed hash is stored. Recording the same one again changes nothing. Rejects with `key_exists`. */
+/** Stores the keyed hash of a key. Recording the same key again changes nothing. Rejects with `key_exists`. */
 export async function recordKey(
   ports: KeyPorts,
   { text, allowedCidrs = [], ...fields }: NewKey,

@@ -101,7 +101,7 @@ async function check(
   return { found, matching: await ports.passwords.matches(password, found?.member.passwordHash ?? null) };
 }
 
-/** The member that a token stands for now. Rejects with `session_ended` for one that is unknown, closed, expired or whose member is gone. */
+/** Rejects with `session_ended` for a token that is unknown, closed or expired, or whose member is gone. */
 export async function showSession(ports: AccountPorts, token: string): Promise<Session> {
   const { state } = await foldStream(
     ports.eventStore,

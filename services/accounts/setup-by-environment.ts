@@ -88,7 +88,7 @@ async function applyOwnerKey(
   if (revoked) logger.warn({ keyId: id }, 'the key in OWNER_API_KEY was revoked and is refused: set another');
   const positions = [position ?? (await lastPosition(ports, id))];
   for (const formerId of formerOwnerKeyIds) {
-    // One that was chosen, but never made because the process died, has nothing to revoke.
+    // A key that was chosen, but not created because the process died, has nothing to revoke.
     if ((await lastPosition(ports, formerId)) === 0) continue;
     positions.push(await revokeKey(ports, organizationId, formerId, asking));
   }

@@ -20,7 +20,7 @@ export interface DueSlotsDeps {
 
 /** How many schedules one look finds at most. */
 export const foundAtOnce = 500;
-/** A slot that is still found after so long is looked up in the log again: the view may have been made anew. */
+/** A slot that is still found after so long is looked up in the stream again: the view may have been rebuilt. */
 const settledForMs = 2_000;
 
 function metadataOf(document: ScheduleDocument, requestId: string, nowMs: number): EventMetadata {

@@ -3,6 +3,7 @@ import { createSqliteBus } from '#bus/sqlite';
 import { scheduleStream, schedulesView, type DueRun, type ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent, encodeEvents } from '#eventing/codec';
 import type { EventMetadata, EventStore } from '#event-store/event-store';
+import type { BackgroundWork } from '#eventing/service';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { runCommand } from '#eventing/run-command';
 import { shardCount, shardOf } from '#leases/leases';
@@ -14,7 +15,7 @@ import { found } from '#runtime/probe.kit';
 import { scheduleDecider } from './domain/schedule.js';
 import { DueSlots } from './due-slots.js';
 import { schedulesProjection } from './schedule-view.js';
-import { startTimer, sweepPending, type Timer, type TimerDeps } from './timer.js';
+import { startTimer, sweepPending, type TimerDeps } from './timer.js';
 
 const taskId = 'ntf_00000000000000000000000001';
 const start = Date.parse('2026-11-21T10:00:00.000Z');
@@ -306,7 +307,7 @@ describe('the timer', () => {
   describe('that is started', () => {
     const lookedBeforeMs = 150;
     let looks: number;
-    let timer: Timer;
+    let timer: BackgroundWork;
     afterEach(() => timer.stop());
 
     /** Its first look, before the slot is due, is the only one that finds anything. */

@@ -18,7 +18,7 @@ function afterTaskEvent(document: TaskDocument | null, recorded: RecordedEvent):
   const task = taskFold.evolve(before, event);
   if (task.status === 'none' || task.status === 'archived') return null;
   const { at, organizationId } = recorded.metadata;
-  // Editing the code or unpausing forgets the condition; the next run finds it anew.
+  // Editing the code or unpausing resets the condition; the next run finds it again.
   const forgets =
     event.type === 'task.resumed' ||
     (event.type === 'task.changed' && event.data.changes.evaluationFunction !== undefined);
