@@ -1,24 +1,21 @@
 /** Starts a service and drains it again. */
 import { Inject, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { BUS, type Bus } from '#bus/bus';
-import { startPublisher } from './publisher.js';
-import { EVENT_STORE, type EventStore } from '#event-store/event-store';
-import { LEASES, type Leases } from '#leases/leases';
+import type { RequestHandler } from '#bus/bus';
 import { startSweep } from '#leases/sweep';
+import { asJson } from '#runtime/json';
 import { startProjection } from './projection.js';
-import { READ_STORE, type ViewStore } from '#read-store/read-store';
-import { LOGGER, type Logger } from '#runtime/logger';
-import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
-import { SERVICE, type BackgroundWork, type Service } from './service.js';
+import { startPublisher } from './publisher.js';
+import { SERVICE, type BackgroundWork, type Responder, type Service } from './service.js';
+import { SERVICE_PORTS, type ServicePorts } from './service-ports.js';
 
-export interface ServicePorts {
-  readonly bus: Bus;
-  readonly eventStore: EventStore;
-  readonly readStore: ViewStore;
-  readonly sharedState: SharedState;
-  readonly leases: Leases;
-  readonly logger: Logger;
-}
+const answerOf =
+  (responder: Responder, { commands, queries }: ServicePorts): RequestHandler =>
+  async (payload, context) =>
+    asJson(
+      'command' in responder
+        ? await commands.execute(responder.command(payload, context))
+        : await queries.execute(responder.query(payload, context)),
+    );
 
 const stopAll = async (parts: readonly BackgroundWork[]): Promise<void> => {
   await Promise.all(parts.map((part) => part.stop()));
@@ -49,7 +46,7 @@ export async function runService(service: Service, ports: ServicePorts): Promise
     // At once: each joins a group of its own, which takes its time where others are in it already.
     const joining = await Promise.allSettled([
       ...consumers.map(({ handle, ...options }) => bus.consume(options, handle)),
-      ...responders.map(({ request, answer }) => bus.respond(request, answer)),
+      ...responders.map((responder) => bus.respond(responder.request, answerOf(responder, ports))),
     ]);
     working.push(...joining.flatMap((joined) => (joined.status === 'fulfilled' ? [joined.value] : [])));
     const failed = joining.find((joined) => joined.status === 'rejected');
@@ -68,17 +65,9 @@ export class ServiceRunner implements OnApplicationBootstrap, BeforeApplicationS
   readonly #ports: ServicePorts;
   #running: BackgroundWork | null = null;
 
-  constructor(
-    @Inject(SERVICE) service: Service,
-    @Inject(BUS) bus: Bus,
-    @Inject(EVENT_STORE) eventStore: EventStore,
-    @Inject(READ_STORE) readStore: ViewStore,
-    @Inject(SHARED_STATE) sharedState: SharedState,
-    @Inject(LEASES) leases: Leases,
-    @Inject(LOGGER) logger: Logger,
-  ) {
+  constructor(@Inject(SERVICE) service: Service, @Inject(SERVICE_PORTS) ports: ServicePorts) {
     this.#service = service;
-    this.#ports = { bus, eventStore, readStore, sharedState, leases, logger };
+    this.#ports = ports;
   }
 
   async onApplicationBootstrap(): Promise<void> {

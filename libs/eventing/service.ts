@@ -1,8 +1,9 @@
 /** A service as a value: what it derives, publishes, consumes, answers and repeats. `runService` starts and drains it. */
-import type { BusMessage, ConsumeOptions, MessageHandler, RequestHandler } from '#bus/bus';
+import type { BusMessage, ConsumeOptions, MessageHandler, RequestContext } from '#bus/bus';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { Projected } from './projected.js';
 import type { DocumentWrite } from '#read-store/read-store';
+import type { JsonObject } from '#runtime/json';
 
 /** One view that the service keeps. */
 export interface Projection extends Projected<object> {
@@ -22,10 +23,13 @@ export interface MessageConsumer extends ConsumeOptions {
   readonly handle: MessageHandler;
 }
 
-export interface Responder {
-  readonly request: string;
-  readonly answer: RequestHandler;
-}
+/** The message that a request means, for its handler; throws where the payload is not what the request takes. */
+type ToMessage = (payload: JsonObject, context: RequestContext) => object;
+
+/** What a request becomes: a command where it changes something, else a query. Its handler's result is the answer. */
+export type Responder = { readonly request: string } & (
+  { readonly command: ToMessage } | { readonly query: ToMessage }
+);
 
 /** Done again and again, by one process at a time. */
 export interface Sweep {

@@ -1,4 +1,4 @@
-/** The views of this service: `keys`, `organizations`, `members`, `sessions`. Event time only, so that a rebuild gives the same bytes. */
+/** The views `keys`, `organizations`, `members` and `sessions`. Event time only, so that a rebuild gives the same bytes. */
 import {
   keysView,
   membersView,
@@ -16,7 +16,7 @@ import type { KeyEvent } from './domain/api-key.js';
 import type { OrganizationEvent } from './domain/organization.js';
 import type { SessionEvent } from './domain/session.js';
 
-/** By public id: what stands in a request's header. */
+/** By public id, which a request's header holds. */
 export const keysProjection: Projected = {
   view: keysView,
   prefixes: ['key-'],
@@ -33,7 +33,7 @@ export const keysProjection: Projected = {
       case 'key.created':
         return { ...event.data.key, createdAt: at, revokedAt: null } satisfies KeyDocument;
       case 'key.revoked':
-        // A public id may be used again (OWNER_API_KEY is somebody's choice): what ends one key leaves the next alone.
+        // A public id may be used again (the owner chooses OWNER_API_KEY): revoking one key does not revoke the next.
         return document === null || document['id'] !== event.data.id ? document : { ...document, revokedAt: at };
       default:
         return unreachable(event);

@@ -8,14 +8,15 @@ import { silentLogger } from '#runtime/logger';
 import { createDocumentState } from '#shared-state/document-state';
 import { createEventVault } from '#vault/event-vault';
 import { createAttempts } from './attempts.js';
-import { createAccountViews, type HandlerPorts } from './handlers.js';
-import { createPasswords } from './passwords.js';
 import { accountProjections } from './accounts-views.js';
+import { createAccountViews } from './await-account-views.js';
+import { createPasswords } from './passwords.js';
+import type { AccountPorts } from './ports.js';
 
 export interface AccountsKit {
-  readonly ports: HandlerPorts;
+  readonly ports: AccountPorts;
   readonly time: { ms: number };
-  /** Every event there is, of whatever stream. */
+  /** Every event of the store. */
   allEvents(): Promise<readonly RecordedEvent[]>;
   stop(): Promise<void>;
 }
@@ -45,6 +46,7 @@ export function createAccountsKit(eventStore: EventStore, readStore: ViewStore):
       passwords: createPasswords(),
       attempts: createAttempts(sharedState, clock),
       views: createAccountViews(readStore),
+      logger: silentLogger,
     },
     allEvents: () => allEvents(eventStore),
     async stop() {
@@ -69,7 +71,7 @@ async function allEvents(eventStore: EventStore): Promise<readonly RecordedEvent
 
 export class Crash extends Error {}
 
-/** A store whose process dies around its appends to some streams: `before`, nothing was written; `after`, it was, and nobody heard. */
+/** A store whose process dies around its appends to some streams: `before` they are written, or `after`, without an answer. */
 export function crashing(store: EventStore, prefix: string, when: 'before' | 'after'): EventStore {
   return {
     append: async (stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<AppendResult> => {

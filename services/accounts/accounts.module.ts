@@ -1,80 +1,46 @@
 /** The accounts service: the setup of the instance, its organisation, members, API keys and sessions. */
 import { Module } from '@nestjs/common';
-import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
-import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { ServiceRunner } from '#eventing/run-service';
 import { SERVICE } from '#eventing/service';
+import { SERVICE_PORTS, ServicePortsModule, type ServicePorts } from '#eventing/service-ports';
 import { KEY_PEPPER } from '#http/api-key';
-import { READ_STORE, type ViewStore } from '#read-store/read-store';
-import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
 import { IDS, type Ids } from '#runtime/ids';
-import { LOGGER } from '#runtime/logger';
-import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
 import { VAULT, type Vault } from '#vault/vault';
+import { AccountQueryHandler } from './account-query.js';
 import { createAttempts } from './attempts.js';
-import {
-  ACCOUNT_PORTS,
-  CloseSessionHandler,
-  createAccountViews,
-  CreateKeyHandler,
-  OpenSessionHandler,
-  RevokeKeyHandler,
-  SetUpHandler,
-  ShowKeyHandler,
-  ShowSessionHandler,
-  type HandlerPorts,
-} from './handlers.js';
+import { createAccountViews } from './await-account-views.js';
+import { ChangeAccountHandler } from './change-account.js';
 import { createPasswords } from './passwords.js';
-import type { KeyPorts } from './ports.js';
+import { ACCOUNT_PORTS, type AccountPorts } from './ports.js';
 import { createAccountsService, createSetupLink, SETUP_LINK } from './service.js';
 
-const KEY_PORTS = Symbol('KeyPorts');
-
 @Module({
-  imports: [CqrsModule],
+  imports: [ServicePortsModule],
   providers: [
     {
-      provide: KEY_PORTS,
-      inject: [EVENT_STORE, CLOCK, IDS, KEY_PEPPER],
-      useFactory: (eventStore: EventStore, clock: Clock, ids: Ids, pepper: Uint8Array): KeyPorts => ({
-        eventStore,
-        clock,
+      provide: ACCOUNT_PORTS,
+      inject: [SERVICE_PORTS, IDS, KEY_PEPPER, VAULT, CONFIG],
+      useFactory: (
+        ports: ServicePorts,
+        ids: Ids,
+        pepper: Uint8Array,
+        vault: Vault,
+        { defaultPlan: plan }: Config,
+      ): AccountPorts => ({
+        ...ports,
         ids,
         pepper,
-      }),
-    },
-    {
-      provide: ACCOUNT_PORTS,
-      inject: [KEY_PORTS, READ_STORE, SHARED_STATE, VAULT, CONFIG],
-      useFactory: (
-        ports: KeyPorts,
-        readStore: ViewStore,
-        sharedState: SharedState,
-        vault: Vault,
-        { defaultPlan }: Config,
-      ): HandlerPorts => ({
-        ...ports,
-        readStore,
         vault,
-        plan: defaultPlan,
+        plan,
         passwords: createPasswords(),
-        attempts: createAttempts(sharedState, ports.clock),
-        views: createAccountViews(readStore),
+        attempts: createAttempts(ports.sharedState, ports.clock),
+        views: createAccountViews(ports.readStore),
       }),
     },
-    SetUpHandler,
-    CreateKeyHandler,
-    RevokeKeyHandler,
-    OpenSessionHandler,
-    CloseSessionHandler,
-    ShowKeyHandler,
-    ShowSessionHandler,
-    {
-      provide: SERVICE,
-      inject: [ACCOUNT_PORTS, CONFIG, CommandBus, QueryBus, LOGGER],
-      useFactory: createAccountsService,
-    },
+    ChangeAccountHandler,
+    AccountQueryHandler,
+    { provide: SERVICE, inject: [ACCOUNT_PORTS, CONFIG], useFactory: createAccountsService },
     { provide: SETUP_LINK, inject: [ACCOUNT_PORTS], useFactory: createSetupLink },
     ServiceRunner,
   ],

@@ -6,7 +6,7 @@ import { attemptsCollection, createAttempts } from './attempts.js';
 
 const refusal = expect.objectContaining({ code: 'RATE_LIMITED', reason: 'too_many_attempts' });
 
-describe('wrong passwords', () => {
+describe('the count of wrong passwords', () => {
   let readStore: ReturnType<typeof createSqliteReadStore>;
   let sharedState: SharedState;
   beforeEach(() => {
@@ -20,7 +20,7 @@ describe('wrong passwords', () => {
     return { time, attempts: createAttempts(sharedState, { now: () => time.ms }) };
   }
 
-  it('are ten per account, wherever they come from', async () => {
+  it('blocks an account after ten, from whatever addresses they come', async () => {
     const { time, attempts } = setup();
     for (let i = 0; i < 10; i += 1) await attempts.begin('account', `10.0.0.${i}`);
     time.ms = 60_000;
@@ -30,14 +30,14 @@ describe('wrong passwords', () => {
     await attempts.begin('another', '10.0.0.99');
   });
 
-  it('are ten per address, whoever they are for', async () => {
+  it('blocks an address after ten, for whatever accounts they are', async () => {
     const { attempts } = setup();
     for (let i = 0; i < 10; i += 1) await attempts.begin(`account${i}`, 'here');
     await expect(attempts.begin('account99', 'here')).rejects.toThrow(refusal);
     await attempts.begin('account99', 'there');
   });
 
-  it('are forgotten after 15 minutes', async () => {
+  it('starts again after 15 minutes', async () => {
     const { time, attempts } = setup();
     for (let i = 0; i < 10; i += 1) await attempts.begin('account', 'here');
     time.ms = 15 * 60_000 - 1;
@@ -46,7 +46,7 @@ describe('wrong passwords', () => {
     await attempts.begin('account', 'here');
   });
 
-  it('start anew for an account after the right one, and not for the address', async () => {
+  it('restarts for the account after a right password, and not for the address', async () => {
     const { attempts } = setup();
     for (let i = 0; i < 9; i += 1) await attempts.begin('victim', 'here');
     await attempts.begin('own', 'here');
@@ -57,7 +57,7 @@ describe('wrong passwords', () => {
     await expect(attempts.begin('victim', 'elsewhere')).rejects.toThrow(refusal);
   });
 
-  it('are not counted where nobody could look', async () => {
+  it('leaves out an attempt that had no outcome', async () => {
     const { attempts } = setup();
     for (let i = 0; i < 50; i += 1) {
       await attempts.begin('account', 'here');
@@ -67,13 +67,13 @@ describe('wrong passwords', () => {
     await expect(attempts.begin('account', 'here')).rejects.toThrow(refusal);
   });
 
-  it('count for all processes together, and after a restart', async () => {
+  it('is one for all processes together, and outlasts a restart', async () => {
     const others = [setup(), setup(), setup()];
     for (let i = 0; i < 10; i += 1) await others[i % 3]?.attempts.begin('account', `10.0.0.${i}`);
     await expect(setup().attempts.begin('account', 'here')).rejects.toThrow(refusal);
   });
 
-  it('leave nothing behind once they are forgotten', async () => {
+  it('leaves no counter in the shared state once it has expired', async () => {
     const { time, attempts } = setup();
     await attempts.begin('account', 'here');
     time.ms = 15 * 60_000;

@@ -32,12 +32,12 @@ afterEach(async () => {
 });
 
 async function inView(publicId: string, position: number | null) {
-  expect(await kit.ports.views.knowKey(position)).toBe(true);
+  expect(await kit.ports.views.reachKey(position)).toBe(true);
   return keyDocument.parse(await readStore.get(keysView, publicId));
 }
 
 describe('API keys', () => {
-  it('are answered in clear once and kept as a hash', async () => {
+  it('are answered in clear once and stored as a hash', async () => {
     const { created, position } = await createKey(kit.ports, organizationId, input, asking);
     const kept = await inView(created.publicId, position);
     expect(parseApiKey(created.key)).toEqual({ publicId: created.publicId });
@@ -46,7 +46,7 @@ describe('API keys', () => {
     expect(JSON.stringify(await kit.allEvents())).not.toContain(created.key.slice(12));
   });
 
-  it('carry who made and who revoked them', async () => {
+  it('are stored with the actor that created them and the one that revoked them', async () => {
     const { created } = await createKey(kit.ports, organizationId, input, asking);
     await revokeKey(kit.ports, organizationId, created.id, { actor: 'key:key_9', requestId: 'req_2' });
     const events = await kit.allEvents();
@@ -58,7 +58,7 @@ describe('API keys', () => {
     ]);
   });
 
-  it('are refused by the view from the moment their revocation is answered', async () => {
+  it('are revoked in the view once their revocation is answered', async () => {
     const { created } = await createKey(kit.ports, organizationId, input, asking);
     kit.time.ms += 1_000;
     const position = await revokeKey(kit.ports, organizationId, created.id, asking);
@@ -85,7 +85,7 @@ describe('API keys', () => {
     });
   });
 
-  it('may expire, not before they are made', async () => {
+  it('may expire, but not before they are created', async () => {
     const soon = { ...input, expiresAt: '2026-11-01T02:00:00+01:00' };
     const { created } = await createKey(kit.ports, organizationId, soon, asking);
     expect(created.expiresAt).toBe('2026-11-01T01:00:00.000Z');
@@ -95,7 +95,7 @@ describe('API keys', () => {
     });
   });
 
-  it('that use a public id again are not ended by the end of the one before', async () => {
+  it('that use a public id again stay good when the one before is revoked', async () => {
     const text = createApiKey((size) => new Uint8Array(size).fill(3));
     const same = { organizationId, name: 'CI', scopes: ['read'] satisfies Scope[], expiresAt: null, text };
     const [one, two] = [kit.ports.ids.next('key'), kit.ports.ids.next('key')];
@@ -116,13 +116,13 @@ describe('API keys', () => {
     { name: 'x', scopes: ['read'], allowedCidrs: ['example.com'] },
     { name: 'x', scopes: ['read'], allowedCidrs: ['10.0.0.0/8/8'] },
     { name: 'x', scopes: ['read'], allowedCidrs: '10.0.0.0/8' },
-  ])('are refused as %j', (body) => {
+  ])('are refused with the input %j', (body) => {
     expect(keyInput.safeParse(body).success).toBe(false);
   });
 });
 
-describe('keys made without a server', () => {
-  it('belong to the one organisation there is', async () => {
+describe('API keys created without a server', () => {
+  it('belong to the one organisation of the installation', async () => {
     await expect(createKeyOffline(kit.ports, { name: 'CLI', scopes: ['admin'] })).rejects.toMatchObject({
       reason: 'not_set_up',
     });

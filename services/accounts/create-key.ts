@@ -1,4 +1,4 @@
-/** Makes API keys: for the gateway, for the setup, and for the command line where no server runs. */
+/** Creates API keys: for the gateway, for the setup, and for the command line where no server runs. */
 import { randomBytes } from 'node:crypto';
 import type { ApiKey, CreatedKey, KeyInput, Scope } from '#contracts/account';
 import { createApiKey, hashApiKey, parseApiKey } from '#contracts/api-key';
@@ -22,7 +22,7 @@ export interface NewKey {
   readonly text: string;
 }
 
-/** Records a key of which only the keyed hash is kept. Making the same one again changes nothing. Rejects with `key_exists`. */
+/** Stores the keyed hash of a key. Recording the same key again changes nothing. Rejects with `key_exists`. */
 export async function recordKey(
   ports: KeyPorts,
   { text, allowedCidrs = [], ...fields }: NewKey,
@@ -53,7 +53,7 @@ export async function recordKey(
   return { key: { ...key, createdAt: metadata.at, revokedAt: null }, revoked: state.status === 'revoked', position };
 }
 
-/** A new key of an organisation; the answer is the only place where its text stands. Rejects with `expires_in_past`. */
+/** A new key of an organisation; the answer alone holds its text. Rejects with `expires_in_past`. */
 export async function createKey(
   ports: KeyPorts,
   organizationId: string,
@@ -68,8 +68,8 @@ export async function createKey(
 }
 
 /**
- * A key made by who may open the stores, for `meerkat keys create` while no server runs; a server that starts later
- * knows it. Rejects with `not_set_up` where there is no organisation yet.
+ * Creates a key with the stores alone, for `meerkat keys create` while no server runs; it is good on a server that starts
+ * later. Rejects with `not_set_up` where there is no organisation yet.
  */
 export async function createKeyOffline(
   ports: KeyPorts,

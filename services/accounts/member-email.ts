@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { isSealed, type Sealed, type Vault } from '#vault/vault';
 
-/** Upper and lower case are one address: nobody has two accounts that differ in that. */
+/** Upper and lower case are one address: no two accounts differ in that alone. */
 export function hashEmail(email: string, pepper: Uint8Array): string {
   return createHmac('sha256', pepper)
     .update(`email|${email.normalize('NFKC').toLowerCase()}`)

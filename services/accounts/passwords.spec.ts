@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createPasswords } from './passwords.js';
 
 describe('passwords', () => {
-  it('match what was hashed, and nothing else', async () => {
+  it('match their own hash, and no other password does', async () => {
     const passwords = createPasswords();
     const kept = await passwords.hash('correct horse battery');
     expect(kept).toMatch(/^\$argon2id\$/);
@@ -11,7 +11,7 @@ describe('passwords', () => {
     expect(await passwords.matches('correct horse battery', null)).toBe(false);
   });
 
-  it('count to the last character, NULs and emoji included', async () => {
+  it('count to their last character, NULs and emoji included', async () => {
     const passwords = createPasswords();
     const odd = 'nul\u0000behind it 👩‍🚀\ud800';
     const kept = await passwords.hash(odd);
@@ -19,13 +19,13 @@ describe('passwords', () => {
     expect(await passwords.matches('nul\u0000behind', kept)).toBe(false);
   });
 
-  it('are the same however the keyboard composed them', async () => {
+  it('match in whatever form the keyboard composed them', async () => {
     const passwords = createPasswords();
     const kept = await passwords.hash('pässwörd-ünïcode');
     expect(await passwords.matches('pässwörd-ünïcode'.normalize('NFD'), kept)).toBe(true);
   });
 
-  it('are hashed by a short queue; who comes after it is told to come again', async () => {
+  it('are refused with a time to try again where the queue of hashes is full', async () => {
     const passwords = createPasswords();
     const outcomes = await Promise.allSettled(Array.from({ length: 30 }, () => passwords.matches('guess', null)));
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');

@@ -6,15 +6,15 @@ import { AppError } from '#runtime/errors';
 export interface Passwords {
   /** Rejects with `too_many_sign_ins` where the queue is full. */
   hash(password: string): Promise<string>;
-  /** Takes as long for an unknown account (`kept` null) as for a wrong password. Rejects as `hash` does. */
-  matches(password: string, kept: string | null): Promise<boolean>;
+  /** Takes as long for an unknown account (`stored` null) as for a wrong password. Rejects as `hash` does. */
+  matches(password: string, stored: string | null): Promise<boolean>;
 }
 
 const maxConcurrent = 2;
 const queueLimit = 20;
 
-/** Hash of a password that nobody knows, with the parameters of `hash`: what an unknown account is compared with. */
-const nobody = '$argon2id$v=19$m=19456,t=2,p=1$gL9Dlk763FZtJzLoxYUe0g$N5uShGeMUoiuBvH4G+rorJLHnOYOSWbmDMKW6rWjfVU';
+/** Hash of a random password, with the parameters of `hash`: what is compared for an unknown account. */
+const decoyHash = '$argon2id$v=19$m=19456,t=2,p=1$gL9Dlk763FZtJzLoxYUe0g$N5uShGeMUoiuBvH4G+rorJLHnOYOSWbmDMKW6rWjfVU';
 
 /** The same password typed on another keyboard or system arrives in other code points. */
 const toBytes = (password: string): Buffer => Buffer.from(password.normalize('NFKC'));
@@ -36,9 +36,9 @@ export function createPasswords(): Passwords {
       return limited(() => hash(toBytes(password)));
     },
 
-    async matches(password, kept) {
-      const matching = await limited(() => verify(kept ?? nobody, toBytes(password)));
-      return matching && kept !== null;
+    async matches(password, stored) {
+      const matching = await limited(() => verify(stored ?? decoyHash, toBytes(password)));
+      return matching && stored !== null;
     },
   };
 }

@@ -1,10 +1,14 @@
-/** What the accounts service needs from outside; the command line puts it together as well, without a running server. */
+/** What the accounts service needs from outside; the command line puts a part together as well, without a running server. */
 import type { Plan } from '#contracts/account';
 import type { RequestContext } from '#bus/bus';
 import type { EventMetadata, EventStore } from '#event-store/event-store';
+import type { ReadStore } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import type { Ids } from '#runtime/ids';
+import type { Logger } from '#runtime/logger';
 import type { Vault } from '#vault/vault';
+import type { Attempts } from './attempts.js';
+import type { AccountViews } from './await-account-views.js';
 import type { Passwords } from './passwords.js';
 
 /** Enough to make keys. */
@@ -17,13 +21,19 @@ export interface KeyPorts {
 }
 
 export interface AccountPorts extends KeyPorts {
+  readonly readStore: ReadStore;
   readonly vault: Vault;
   readonly passwords: Passwords;
+  readonly attempts: Attempts;
+  readonly views: AccountViews;
+  readonly logger: Logger;
   /** Of the first organisation. */
   readonly plan: Plan;
 }
 
-/** Who asks, and since when. */
+export const ACCOUNT_PORTS = Symbol('AccountPorts');
+
+/** Who asks, and in which request. */
 export type Asking = Pick<RequestContext, 'actor' | 'requestId'>;
 
 /** Metadata of the events that a person's request causes. */

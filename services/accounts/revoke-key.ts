@@ -4,7 +4,7 @@ import { keyDecider, keyStream } from './domain/api-key.js';
 import { metadataOf, type Asking, type KeyPorts } from './ports.js';
 
 /**
- * Revoked for good; again changes nothing. Answers the position from which on a view must know it. Rejects with
+ * Revoked for good; again changes nothing. Returns the position that a view has to reach. Rejects with
  * `not_found`, for another organisation's key too.
  */
 export async function revokeKey(

@@ -81,7 +81,7 @@ const text = (value: Json | undefined): string => z.string().parse(value);
 const credentials = { email: 'owner@example.com', password: 'correct horse battery' };
 
 describe('the accounts service', () => {
-  it('goes from the printed link to a key that is revoked', async () => {
+  it('sets the instance up by the printed link, creates a key, shows it and revokes it', async () => {
     const link = await (await start()).get<SetupLink>(SETUP_LINK)('http://localhost:3000/');
     expect(link).toMatch(/^http:\/\/localhost:3000\/setup#token=[A-Za-z0-9_-]{32}$/);
     const setupToken = new URLSearchParams(new URL(link ?? '').hash.slice(1)).get('token') ?? '';
@@ -107,7 +107,7 @@ describe('the accounts service', () => {
     await expect(ask(requests.sessionShow, { token })).rejects.toMatchObject({ reason: 'session_ended' });
   });
 
-  it('is not started before the key of the environment lets requests in', async () => {
+  it('is not started before the key of the environment is good', async () => {
     const key = createApiKey((size) => new Uint8Array(size).fill(1));
     const environment = {
       OWNER_EMAIL: credentials.email,
@@ -121,7 +121,7 @@ describe('the accounts service', () => {
     expect(await app?.get<SetupLink>(SETUP_LINK)('http://localhost:3000')).toBeNull();
   });
 
-  it('does not start with a key that is not one', async () => {
+  it('does not start with a malformed key in the environment', async () => {
     const environment = { OWNER_EMAIL: credentials.email, OWNER_PASSWORD: credentials.password, OWNER_API_KEY: 'mk_x' };
     await expect(start(environment)).rejects.toBeInstanceOf(ConfigError);
   });

@@ -1,24 +1,15 @@
 /** The accounts service: setup, keys and sessions. Sets the instance up from the environment before it is ready. */
-import type { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { patiently } from '#concurrency/patience';
 import { keyInput, openSessionInput, revokeKeyInput, sessionToken, setupInput, showKeyInput } from '#contracts/account';
 import { requests } from '#contracts/catalogue';
 import type { Service } from '#eventing/service';
 import { ConfigError, type Config } from '#runtime/config';
-import type { Logger } from '#runtime/logger';
-import {
-  CloseSession,
-  CreateKey,
-  OpenSession,
-  RevokeKey,
-  SetUp,
-  ShowKey,
-  ShowSession,
-  type HandlerPorts,
-} from './handlers.js';
+import { AccountQuery } from './account-query.js';
+import { accountProjections } from './accounts-views.js';
+import { ChangeAccount } from './change-account.js';
+import type { AccountPorts } from './ports.js';
 import { openSetup } from './setup.js';
 import { checkOwnerSettings, setUpByEnvironment } from './setup-by-environment.js';
-import { accountProjections } from './accounts-views.js';
 
 const pruneEveryMs = 3_600_000;
 
@@ -30,28 +21,23 @@ export type SetupLink = (baseUrl: string) => Promise<string | null>;
 
 /** The token stays the same across restarts; behind # it reaches no server's log. */
 export const createSetupLink =
-  (ports: HandlerPorts): SetupLink =>
+  (ports: AccountPorts): SetupLink =>
   async (baseUrl) => {
     const token = await openSetup(ports);
     return token === null ? null : `${baseUrl.replace(/\/+$/, '')}/setup#token=${token}`;
   };
 
 /** Throws `ConfigError` where an OWNER_* setting is unusable. */
-export function createAccountsService(
-  ports: HandlerPorts,
-  config: Config,
-  commands: CommandBus,
-  queries: QueryBus,
-  logger: Logger,
-): Service {
+export function createAccountsService(ports: AccountPorts, config: Config): Service {
   const faults = checkOwnerSettings(config);
   if (faults.length > 0) throw new ConfigError(faults);
   const { owner } = config;
+  const { logger } = ports;
 
   const setUp = async (): Promise<void> => {
     if (owner === null) return;
     const positions = await setUpByEnvironment(ports, owner, logger);
-    if (await ports.views.knowSetup(positions)) return;
+    if (await ports.views.reachSetup(positions)) return;
     logger.warn({}, 'the views are late: OWNER_API_KEY will let requests in once they have caught up');
   };
 
@@ -61,43 +47,39 @@ export function createAccountsService(
     responders: [
       {
         request: requests.accountSetup,
-        answer: (payload, context) => commands.execute(new SetUp(setupInput.parse(payload), context)),
+        command: (payload, context) => new ChangeAccount({ type: 'setUp', input: setupInput.parse(payload) }, context),
       },
       {
         request: requests.keyCreate,
-        answer: (payload, context) => commands.execute(new CreateKey(keyInput.parse(payload), context)),
+        command: (payload, context) =>
+          new ChangeAccount({ type: 'createKey', input: keyInput.parse(payload) }, context),
       },
       {
         request: requests.keyShow,
-        answer: (payload, { organizationId }) =>
-          queries.execute(new ShowKey(showKeyInput.parse(payload).keyId, organizationId)),
+        query: (payload, context) => new AccountQuery({ type: 'showKey', ...showKeyInput.parse(payload) }, context),
       },
       {
         request: requests.keyRevoke,
-        async answer(payload, context) {
-          const { keyId } = revokeKeyInput.parse(payload);
-          await commands.execute(new RevokeKey(keyId, context));
-          return { id: keyId, deleted: true };
-        },
+        command: (payload, context) =>
+          new ChangeAccount({ type: 'revokeKey', ...revokeKeyInput.parse(payload) }, context),
       },
       {
         request: requests.sessionOpen,
-        answer: (payload, context) => commands.execute(new OpenSession(openSessionInput.parse(payload), context)),
+        command: (payload, context) =>
+          new ChangeAccount({ type: 'openSession', input: openSessionInput.parse(payload) }, context),
       },
       {
         request: requests.sessionShow,
-        answer: (payload) => queries.execute(new ShowSession(sessionToken.parse(payload).token)),
+        query: (payload, context) => new AccountQuery({ type: 'showSession', ...sessionToken.parse(payload) }, context),
       },
       {
         request: requests.sessionClose,
-        async answer(payload, context) {
-          await commands.execute(new CloseSession(sessionToken.parse(payload).token, context));
-          return { closed: true };
-        },
+        command: (payload, context) =>
+          new ChangeAccount({ type: 'closeSession', ...sessionToken.parse(payload) }, context),
       },
     ],
     sweeps: [{ name: 'expired-sign-in-attempts', everyMs: pruneEveryMs, sweep: () => ports.attempts.prune() }],
-    // Before the instance is ready, so that whoever waits for that may use OWNER_API_KEY at once.
+    // Before the instance is ready: OWNER_API_KEY is good from then on.
     ready: () =>
       patiently(setUp, {
         waiting: ({ reason }) => logger.warn({ reason }, 'cannot be set up from the environment yet; trying again'),

@@ -25,7 +25,7 @@ beforeEach(async () => {
   readStore = createSqliteReadStore(':memory:');
   kit = createAccountsKit(eventStore, readStore);
   const owner = { email, password, apiKey: null, organization: 'Acme' };
-  await kit.ports.views.knowSetup(await setUpByEnvironment(kit.ports, owner, silentLogger));
+  await kit.ports.views.reachSetup(await setUpByEnvironment(kit.ports, owner, silentLogger));
 });
 afterEach(async () => {
   await kit.stop();
@@ -37,7 +37,7 @@ const open = (more: { email?: string; password?: string; address?: string } = {}
   openSession(kit.ports, { email, password, address, ...more }, 'req_1');
 
 describe('sessions', () => {
-  it('open for the right pair, however the address is capitalised', async () => {
+  it('open for the right e-mail and password, however the e-mail is capitalised', async () => {
     const { opened } = await open({ email: 'owner.canary@EXAMPLE.com' });
     expect(openedSession.parse(opened)).toEqual(opened);
     expect(opened).toMatchObject({
@@ -48,14 +48,14 @@ describe('sessions', () => {
     });
   });
 
-  it('are known by their token until they are closed', async () => {
+  it('are found by their token until they are closed', async () => {
     const { opened, position } = await open();
     const { token, ...shown } = opened;
     const id = hashSessionToken(token, kitPepper);
-    await kit.ports.views.knowSession(position);
+    await kit.ports.views.reachSession(position);
     expect(sessionDocument.parse(await readStore.get(sessionsView, id))).toMatchObject({ userId: shown.account.id });
     expect(await showSession(kit.ports, token)).toEqual(shown);
-    await kit.ports.views.knowSession(await closeSession(kit.ports, token, 'req_2'));
+    await kit.ports.views.reachSession(await closeSession(kit.ports, token, 'req_2'));
     expect(await readStore.get(sessionsView, id)).toBeNull();
     await expect(showSession(kit.ports, token)).rejects.toMatchObject(ended);
     expect(await closeSession(kit.ports, token, 'req_3')).toBeNull();
@@ -69,7 +69,7 @@ describe('sessions', () => {
     await expect(showSession(kit.ports, opened.token)).rejects.toMatchObject(ended);
   });
 
-  it.each(['', 'x', 'x'.repeat(200), '\u0000', '../key-1'])('are not opened by the token %j', async (token) => {
+  it.each(['', 'x', 'x'.repeat(200), '\u0000', '../key-1'])('are not found by the token %j', async (token) => {
     await expect(showSession(kit.ports, token)).rejects.toMatchObject(ended);
     expect(await closeSession(kit.ports, token, 'req_1')).toBeNull();
   });
@@ -89,7 +89,7 @@ describe('sessions', () => {
     expect(error).toHaveProperty('details', undefined);
   });
 
-  it('ask for one hash whether the address is known or not', async () => {
+  it('cost one hash whether the e-mail belongs to a member or not', async () => {
     const compared: (string | null)[] = [];
     const { passwords } = kit.ports;
     const watched = {
@@ -108,7 +108,7 @@ describe('sessions', () => {
     expect(compared).toEqual([expect.stringMatching(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/), null]);
   });
 
-  it('are refused after ten wrong passwords for the account, the right one included, side by side too', async () => {
+  it('are refused after ten wrong passwords for the account, with the right one and concurrently too', async () => {
     const tries = await Promise.allSettled(
       Array.from({ length: 15 }, (_, i) => open({ password: 'wrong', address: `10.0.0.${i}` })),
     );
@@ -126,7 +126,7 @@ describe('sessions', () => {
     await open();
   });
 
-  it('are refused after ten wrong ones from an address, whoever they were for', async () => {
+  it('are refused after ten wrong passwords from an address, for whatever accounts they were', async () => {
     for (let i = 0; i < 10; i += 1) {
       await expect(open({ email: `nobody${i}@example.com` })).rejects.toMatchObject(wrong);
     }
@@ -134,10 +134,10 @@ describe('sessions', () => {
     await open({ address: '203.0.113.8' });
   });
 
-  it('keep password, address and token out of events and views', async () => {
+  it('leave password, e-mail and token out of events and views', async () => {
     const { opened, position } = await open();
     await open({ password: 'wrong-canary' }).catch(() => null);
-    await kit.ports.views.knowSession(position);
+    await kit.ports.views.reachSession(position);
     const views = await readStore.page(sessionsView, { where: [], sort: [], limit: 9, offset: 0, count: false });
     const stored = JSON.stringify([await kit.allEvents(), views]).toLowerCase();
     for (const secret of [password, 'wrong-canary', email, opened.token]) {

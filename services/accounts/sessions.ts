@@ -1,4 +1,4 @@
-/** Sessions of signed-in members: opened by e-mail and password, known by a token of which only a keyed hash is kept. */
+/** Sessions of signed-in members: opened by e-mail and password, found by a token of which only a keyed hash is kept. */
 import { randomBytes } from 'node:crypto';
 import {
   memberDocument,
@@ -10,19 +10,12 @@ import {
 import { hashSessionToken } from '#contracts/api-key';
 import { foldStream } from '#eventing/fold-stream';
 import { runCommand } from '#eventing/run-command';
-import type { ReadStore } from '#read-store/read-store';
 import { toTimestamp } from '#runtime/clock';
 import { AppError } from '#runtime/errors';
-import type { Attempts } from './attempts.js';
 import { organizationDecider, organizationStream, type Member } from './domain/organization.js';
 import { sessionDecider, sessionStream } from './domain/session.js';
 import { hashEmail, openEmail } from './member-email.js';
 import { metadataOf, type AccountPorts } from './ports.js';
-
-export interface SessionPorts extends AccountPorts {
-  readonly readStore: ReadStore;
-  readonly attempts: Attempts;
-}
 
 /** A week, then the password is asked for again. */
 const lifetimeMs = 7 * 24 * 60 * 60_000;
@@ -47,8 +40,8 @@ async function findMember(
     : { member, organization: { id, name, plan, createdAt: recorded[0]?.metadata.at ?? '' } };
 }
 
-/** The view says where to look; who somebody is and their password's hash come from the stream itself. */
-async function findByEmail(ports: SessionPorts, emailHash: string): Promise<Found | null> {
+/** The view names the stream; the member and the hash of the password are read from the stream itself. */
+async function findByEmail(ports: AccountPorts, emailHash: string): Promise<Found | null> {
   const { documents } = await ports.readStore.page(membersView, {
     where: [{ field: 'emailHash', equals: emailHash }],
     sort: [],
@@ -68,7 +61,7 @@ async function describe(ports: AccountPorts, { member, organization }: Found, ex
 
 /** Rejects with `wrong_credentials`, the same for an unknown address, `too_many_attempts` or `too_many_sign_ins`. */
 export async function openSession(
-  ports: SessionPorts,
+  ports: AccountPorts,
   { email, password, address }: OpenSessionInput,
   requestId: string,
 ): Promise<{ readonly opened: OpenedSession; readonly position: number | null }> {
@@ -100,7 +93,7 @@ export async function openSession(
 }
 
 async function check(
-  ports: SessionPorts,
+  ports: AccountPorts,
   emailHash: string,
   password: string,
 ): Promise<{ readonly found: Found | null; readonly matching: boolean }> {
@@ -108,7 +101,7 @@ async function check(
   return { found, matching: await ports.passwords.matches(password, found?.member.passwordHash ?? null) };
 }
 
-/** Who a token stands for now. Rejects with `session_ended` for one that is unknown, closed, expired or whose member is gone. */
+/** Rejects with `session_ended` for a token that is unknown, closed or expired, or whose member is gone. */
 export async function showSession(ports: AccountPorts, token: string): Promise<Session> {
   const { state } = await foldStream(
     ports.eventStore,
@@ -121,7 +114,7 @@ export async function showSession(ports: AccountPorts, token: string): Promise<S
   return describe(ports, found, state.session.expiresAt);
 }
 
-/** Signs out; an unknown or closed session is closed already. Answers the position from which on a view must know it. */
+/** Signs out; an unknown or closed session is closed already. Returns the position that a view has to reach. */
 export async function closeSession(ports: AccountPorts, token: string, requestId: string): Promise<number | null> {
   const stream = sessionStream(hashSessionToken(token, ports.pepper));
   const { state } = await foldStream(ports.eventStore, sessionDecider, stream);

@@ -4,13 +4,14 @@ import { hashApiKey, parseApiKey } from '#contracts/api-key';
 import type { Config } from '#runtime/config';
 import { AppError } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
+import type { SetupPositions } from './await-account-views.js';
 import { recordKey } from './create-key.js';
 import { keyStream } from './domain/api-key.js';
 import { hashEmail } from './member-email.js';
 import type { AccountPorts, Asking } from './ports.js';
 import { readInstallation } from './read-installation.js';
 import { revokeKey } from './revoke-key.js';
-import { changeInstallation, createOrganization, type SetupPositions } from './setup.js';
+import { changeInstallation, createOrganization } from './setup.js';
 
 /** What is wrong with the OWNER_* settings, a sentence each that names the variable; empty where all is well. Pure. */
 export function checkOwnerSettings({ owner }: Pick<Config, 'owner'>): string[] {
@@ -54,7 +55,7 @@ export async function setUpByEnvironment(
     }
   }
   const { organization: found } = await readInstallation(ports.eventStore);
-  if (found.status === 'none') throw new Error('a created organisation is not there');
+  if (found.status === 'none') throw new Error('the created organisation is missing');
   if (!found.members.some(({ emailHash }) => emailHash === hashEmail(owner.email, ports.pepper))) {
     logger.warn({}, 'OWNER_EMAIL is not a member here: the instance was set up with another address, which stays');
   }
@@ -77,17 +78,17 @@ async function applyOwnerKey(
     { type: 'chooseOwnerKey', keyId: ports.ids.next('key'), hash: hashApiKey(text, ports.pepper) },
     asking,
   );
-  if (ownerKey === null) throw new Error('a chosen key is not there');
+  if (ownerKey === null) throw new Error('the chosen key is missing');
   const { keyId: id } = ownerKey;
   const { revoked, position } = await recordKey(
     ports,
     { id, organizationId, name: 'OWNER_API_KEY', scopes: ['admin'], expiresAt: null, text },
     asking,
   );
-  if (revoked) logger.warn({ keyId: id }, 'what OWNER_API_KEY holds was revoked and lets nobody in: set another');
+  if (revoked) logger.warn({ keyId: id }, 'the key in OWNER_API_KEY was revoked and is refused: set another');
   const positions = [position ?? (await lastPosition(ports, id))];
   for (const formerId of formerOwnerKeyIds) {
-    // One that was chosen, but never made because the process died, has nothing to revoke.
+    // A key that was chosen, but not created because the process died, has nothing to revoke.
     if ((await lastPosition(ports, formerId)) === 0) continue;
     positions.push(await revokeKey(ports, organizationId, formerId, asking));
   }

@@ -55,21 +55,21 @@ const crashedPorts = (prefix: string, when: 'before' | 'after'): AccountPorts =>
 });
 
 describe('setup by the link', () => {
-  it('makes the organisation, its owner and a first admin key, which is good at once', async () => {
+  it('creates the organisation, its owner and a first admin key, which is good at once', async () => {
     const { answer, positions } = await setUpByToken(kit.ports, await inputFor(), 'req_1');
     expect(setupAnswer.parse(answer)).toEqual(answer);
     expect(answer).toMatchObject({
       organization: { name: 'Acme', plan: 'enterprise', createdAt: '2026-11-01T00:00:00.000Z' },
       account: { email: 'Owner.Canary@example.com', role: 'owner' },
     });
-    await kit.ports.views.knowSetup(positions);
+    await kit.ports.views.reachSetup(positions);
     const publicId = parseApiKey(answer.apiKey)?.publicId ?? '';
     const key = keyDocument.parse(await readStore.get(keysView, publicId));
     expect(key).toMatchObject({ scopes: ['admin'], organizationId: answer.organization.id, revokedAt: null });
     expect(apiKeyMatches(answer.apiKey, key.hash, kitPepper)).toBe(true);
   });
 
-  it('is there once: afterwards the right token and a wrong one are answered alike', async () => {
+  it('works once: afterwards the right token and a wrong one are answered alike', async () => {
     const input = await inputFor();
     await setUpByToken(kit.ports, input, 'req_1');
     const before = (await kit.allEvents()).length;
@@ -89,7 +89,7 @@ describe('setup by the link', () => {
     },
   );
 
-  it('refuses every token where none was ever printed', async () => {
+  it('refuses every token where no link was ever printed', async () => {
     const input = { setupToken: 'x', organization: 'Acme', email: 'a@example.com', password: 'x'.repeat(12) };
     await expect(setUpByToken(kit.ports, input, 'req_1')).rejects.toMatchObject(wrongToken);
   });
@@ -110,7 +110,7 @@ describe('setup by the link', () => {
     expect(await typesOf()).toEqual(['installation.opened']);
   });
 
-  it('makes one organisation of several setups at once, and lets one of them in', async () => {
+  it('creates one organisation for several concurrent setups, and refuses all but one of them', async () => {
     const input = await inputFor();
     const tries = Array.from({ length: 6 }, (_, i) =>
       // The same request id each time: clients choose it.
@@ -149,14 +149,14 @@ describe('setup by the link', () => {
     await expect(setUpByToken(kit.ports, input, 'req_3')).rejects.toMatchObject(alreadySetUp);
   });
 
-  it('is over where only the answer was lost', async () => {
+  it('is complete where only the answer was lost', async () => {
     const input = await inputFor();
     await expect(setUpByToken(crashedPorts('key-', 'after'), input, 'req_1')).rejects.toThrow(Crash);
     await expect(setUpByToken(kit.ports, input, 'req_2')).rejects.toMatchObject(alreadySetUp);
     expect(await openSetup(kit.ports)).toBeNull();
   });
 
-  it('lets nobody but the owner finish what the owner began', async () => {
+  it('is finished by the owner alone once the owner has begun it', async () => {
     const input = await inputFor();
     await expect(setUpByToken(crashedPorts('key-', 'before'), input, 'req_1')).rejects.toThrow(Crash);
     for (const other of [{ email: 'thief@example.com' }, { password: 'another password' }]) {
@@ -165,14 +165,14 @@ describe('setup by the link', () => {
     expect(await typesOf()).not.toContain('key.created');
   });
 
-  it('may be begun anew with another address where nothing of the first lasted', async () => {
+  it('takes another e-mail where nothing of the first was stored', async () => {
     const input = await inputFor();
     await expect(setUpByToken(crashedPorts('org-', 'before'), input, 'req_1')).rejects.toThrow(Crash);
     const { answer } = await setUpByToken(kit.ports, { ...input, email: 'other@example.com' }, 'req_2');
     expect(answer.account.email).toBe('other@example.com');
   });
 
-  it('keeps password, address, token and key out of every event', async () => {
+  it('leaves password, e-mail, token and key out of every event', async () => {
     const input = await inputFor({ password: 'canary-pässword-🔒' });
     const { answer } = await setUpByToken(kit.ports, input, 'req_1');
     const stored = JSON.stringify(await kit.allEvents());
@@ -211,7 +211,7 @@ describe('setup by the link', () => {
     ['organization', 'Acme\u0000'],
     ['organization', 'Acme\u001b[2J'],
     ['organization', 'x'.repeat(201)],
-  ])('refuses as %s: %j', async (field, value) => {
+  ])('refuses as %s the value %j', async (field, value) => {
     const parsed = setupInput.safeParse({ ...(await inputFor()), [field]: value });
     expect(parsed.error?.issues.every((issue) => issue.path[0] === field)).toBe(true);
   });
@@ -223,10 +223,10 @@ describe('setup by the environment', () => {
   const [first, second] = [createApiKey(bytes(1)), createApiKey(bytes(2))];
   const run = async (apiKey: string | null, ports: AccountPorts = kit.ports, logger: Logger = silentLogger) => {
     const positions = await setUpByEnvironment(ports, { ...owner, apiKey }, logger);
-    await kit.ports.views.knowSetup(positions);
+    await kit.ports.views.reachSetup(positions);
   };
 
-  it('makes the organisation and the key, and changes nothing at the next start', async () => {
+  it('creates the organisation and the key, and changes nothing at the next start', async () => {
     await run(first);
     const before = await kit.allEvents();
     expect(before.map(({ type }) => type).filter((type) => !type.startsWith('vault.'))).toEqual([
@@ -244,14 +244,14 @@ describe('setup by the environment', () => {
     expect(JSON.stringify(before)).not.toContain(first.slice(12, 52));
   });
 
-  it('ends the link', async () => {
+  it('makes the printed link useless', async () => {
     const input = await inputFor();
     await run(null);
     expect(await openSetup(kit.ports)).toBeNull();
     await expect(setUpByToken(kit.ports, input, 'req_1')).rejects.toMatchObject(alreadySetUp);
   });
 
-  it('adds a changed key and revokes the one before', async () => {
+  it('adds a changed key and revokes the former one', async () => {
     await run(first);
     await run(second);
     const keys = new Map((await keysInView()).map((key) => [key.publicId, key.revokedAt]));
@@ -261,7 +261,7 @@ describe('setup by the environment', () => {
     expect((await typesOf()).filter((type) => type === 'key.revoked')).toHaveLength(1);
   });
 
-  it('takes a key back that it had before', async () => {
+  it('accepts a key again that it had revoked', async () => {
     for (const key of [first, second, first]) await run(key);
     const keys = new Map((await keysInView()).map((key) => [key.publicId, key.revokedAt]));
     expect(keys.get(parseApiKey(first)?.publicId ?? '')).toBeNull();
@@ -289,7 +289,7 @@ describe('setup by the environment', () => {
     },
   );
 
-  it('makes one of everything when several processes start at once', async () => {
+  it('creates each thing once when several processes start at once', async () => {
     await Promise.all(Array.from({ length: 4 }, () => run(first)));
     const types = await typesOf();
     expect([...types].sort()).toEqual([
@@ -301,7 +301,7 @@ describe('setup by the environment', () => {
     ]);
   });
 
-  it('leaves an owner alone who set the instance up with another address, and says so', async () => {
+  it('keeps an owner who set the instance up with another e-mail, and warns', async () => {
     await setUpByToken(kit.ports, await inputFor(), 'req_1');
     const warnings: string[] = [];
     await run(first, kit.ports, { ...silentLogger, warn: (_, message) => warnings.push(message) });
@@ -309,7 +309,7 @@ describe('setup by the environment', () => {
     expect((await typesOf()).filter((type) => type === 'member.added')).toHaveLength(1);
   });
 
-  it('says what is wrong with its settings, by name, and repeats no secret', () => {
+  it('names each setting that is wrong, and repeats no secret', () => {
     expect(checkOwnerSettings({ owner: null })).toEqual([]);
     expect(checkOwnerSettings({ owner: { ...owner, apiKey: first } })).toEqual([]);
     const bad = { email: 'nobody', password: 'short', apiKey: `${first.slice(0, -1)}_`, organization: ' ' };

@@ -2,18 +2,19 @@
  * Sets an installation up: one organisation, its owner, a first key. Here by the one-time link.
  *
  * Three streams are appended to, in an order that a crash between any two of them cannot spoil:
- * 1. `installation` is claimed. The claim holds ids only. Whoever comes later, at once or after a crash, goes on with them.
+ * 1. `installation` is claimed. The claim holds ids only. A later setup, at once or after a crash, goes on with them.
  * 2. `org-<id>` of the claim is begun with organisation and owner in one append, which must find no such stream. This
- *    decides whose setup it is: of two that run side by side one gets through. Before it, nobody has given anything
- *    that lasts, so the next try may bring another address and password.
+ *    decides whose setup it is: of two at once one gets through. Before it nothing of the input is
+ *    stored, so the next try may bring another address and password.
  * 3. `key-<id>`, an id that the organisation names, is begun in the same way. A setup that stopped before it goes on
- *    here, for whoever knows the owner's address and password besides the setup token; then the token is dead.
+ *    here, for the owner's address and password together with the setup token; then the token is dead.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { SetupAnswer, SetupInput } from '#contracts/account';
 import { createApiKey } from '#contracts/api-key';
 import { runCommand } from '#eventing/run-command';
 import { AppError } from '#runtime/errors';
+import type { SetupPositions } from './await-account-views.js';
 import { recordKey } from './create-key.js';
 import {
   installationDecider,
@@ -32,12 +33,6 @@ interface Owner {
   readonly organization: string;
   readonly email: string;
   readonly password: string;
-}
-
-/** What views must have seen to know of it; null where nothing was written. */
-export interface SetupPositions {
-  readonly organization: number | null;
-  readonly key: number | null;
 }
 
 export interface SetupOutcome {
@@ -70,7 +65,7 @@ export async function changeInstallation(
 
 /**
  * The token is made of a stored salt and the pepper. So it outlives a restart (the printed link keeps working), every
- * process knows it, a wiped installation gets another, and what is stored gives nothing away.
+ * process derives the same, a wiped installation gets another, and what is stored gives nothing away.
  */
 function setupToken(salt: string, pepper: Uint8Array): string {
   return createHmac('sha256', pepper).update(`setup|${salt}`).digest('base64url').slice(0, 32);
@@ -83,15 +78,15 @@ function sameText(one: string, other: string): boolean {
 
 /** The token to print at start; null where the instance is set up. */
 export async function openSetup(ports: AccountPorts): Promise<string | null> {
-  const { installation: known, complete } = await readInstallation(ports.eventStore);
+  const { installation, complete } = await readInstallation(ports.eventStore);
   if (complete) return null;
   const asking = { actor: 'system:accounts', requestId: ports.ids.next('req') };
   const command = { type: 'openInstallation', salt: randomBytes(16).toString('base64url') } as const;
-  const salt = known.salt ?? (await changeInstallation(ports, command, asking)).salt;
+  const salt = installation.salt ?? (await changeInstallation(ports, command, asking)).salt;
   return salt === null ? null : setupToken(salt, ports.pepper);
 }
 
-/** Steps 1 and 2. Rejects with `organization_exists` where somebody else was faster. */
+/** Steps 1 and 2. Rejects with `organization_exists` where another setup was faster. */
 export async function createOrganization(
   ports: AccountPorts,
   owner: Owner,
@@ -129,7 +124,7 @@ export async function createOrganization(
     metadata,
     from: 'all',
   });
-  if (state.status === 'none' || position === null) throw new Error('a created organisation is not there');
+  if (state.status === 'none' || position === null) throw new Error('the created organisation is missing');
   return { organization: state, createdAt: metadata.at, position };
 }
 
@@ -175,8 +170,8 @@ async function isOwner(
   owner: Active['members'][number],
   { email, password }: SetupInput,
 ): Promise<boolean> {
-  const known = owner.emailHash === hashEmail(email, ports.pepper);
-  return ports.passwords.matches(password, known ? owner.passwordHash : null);
+  const isOwnAddress = owner.emailHash === hashEmail(email, ports.pepper);
+  return ports.passwords.matches(password, isOwnAddress ? owner.passwordHash : null);
 }
 
 /** Another setup came first: for this one the instance is set up. */

@@ -1,4 +1,4 @@
-/** Tells of one API key, from its stream: found by its id, where the view finds keys by what stands in them. */
+/** Reads one API key from its stream, by its id: the view finds keys by their public id. */
 import type { ApiKey } from '#contracts/account';
 import { foldStream } from '#eventing/fold-stream';
 import { notFound } from '#runtime/errors';

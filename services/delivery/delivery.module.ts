@@ -1,15 +1,11 @@
 /** The delivery service: sees each notification through to its receiver. */
 import { Module } from '@nestjs/common';
-import { BUS, type Bus } from '#bus/bus';
-import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { ServiceRunner } from '#eventing/run-service';
-import { SERVICE, type Service } from '#eventing/service';
-import { LEASES, type Leases } from '#leases/leases';
+import { SERVICE } from '#eventing/service';
+import { SERVICE_PORTS, ServicePortsModule, type ServicePorts } from '#eventing/service-ports';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
-import { READ_STORE, type ViewStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';
-import { LOGGER, type Logger } from '#runtime/logger';
 import { defaultSandboxLimits, SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { VAULT, type Vault } from '#vault/vault';
 import { createSender } from './send.js';
@@ -32,21 +28,14 @@ function createSending(config: Config, clock: Clock, sandbox: Sandbox, outbound:
 }
 
 @Module({
+  imports: [ServicePortsModule],
   providers: [
     { provide: SENDING, useFactory: createSending, inject: [CONFIG, CLOCK, SANDBOX, OUTBOUND, VAULT] },
     {
       provide: SERVICE,
-      inject: [SENDING, BUS, EVENT_STORE, READ_STORE, LEASES, CLOCK, LOGGER, PUBLIC_ADDRESS],
-      useFactory: (
-        sending: Sending,
-        bus: Bus,
-        eventStore: EventStore,
-        readStore: ViewStore,
-        leases: Leases,
-        clock: Clock,
-        logger: Logger,
-        address: PublicAddress,
-      ): Service => createDeliveryService({ ...sending, bus, eventStore, readStore, leases, clock, logger, address }),
+      inject: [SERVICE_PORTS, SENDING, PUBLIC_ADDRESS],
+      useFactory: (ports: ServicePorts, sending: Sending, address: PublicAddress) =>
+        createDeliveryService({ ...ports, ...sending, address }),
     },
     ServiceRunner,
   ],

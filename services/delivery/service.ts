@@ -1,13 +1,9 @@
 /** The delivery service: consumes decisions to notify, keeps the view of deliveries, and runs the worker that sends. */
-import type { Bus } from '#bus/bus';
 import type { DeliveryDocument } from '#contracts/delivery';
-import type { EventStore } from '#event-store/event-store';
 import type { Service } from '#eventing/service';
-import type { Leases } from '#leases/leases';
-import type { DocumentWrite, ViewStore } from '#read-store/read-store';
-import type { Clock } from '#runtime/clock';
+import type { ServicePorts } from '#eventing/service-ports';
+import type { DocumentWrite } from '#read-store/read-store';
 import type { PublicAddress } from '#runtime/config';
-import type { Logger } from '#runtime/logger';
 import type { Mailer } from './smtp.js';
 import { deliveryConsumers } from './consumers.js';
 import { deliveriesProjection } from './delivery-view.js';
@@ -15,13 +11,7 @@ import { toMessages } from './publish.js';
 import type { Sender } from './send.js';
 import { DeliveryWorker } from './worker.js';
 
-export interface DeliveryDeps {
-  readonly bus: Bus;
-  readonly eventStore: EventStore;
-  readonly readStore: ViewStore;
-  readonly leases: Leases;
-  readonly clock: Clock;
-  readonly logger: Logger;
+export interface DeliveryDeps extends ServicePorts {
   readonly address: PublicAddress;
   readonly sender: Sender;
   readonly mailer: Mailer | null;

@@ -16,7 +16,7 @@ const metadata: EventMetadata = {
   at: '2026-11-21T10:00:00.000Z',
 };
 
-describe('the pages of a task', () => {
+describe('the snapshots of a task', () => {
   let eventStore: EventStore;
   let forget: (message: BusMessage) => Promise<void>;
   let forgotten: string[];
@@ -32,23 +32,23 @@ describe('the pages of a task', () => {
     const event: TaskEvent = { type: 'task.archived', data: { externalKey: null } };
     return encodeEvents([event], { commandId, metadata });
   };
-  const tell = async (events: readonly NewEvent[]): Promise<void> => {
+  const publish = async (events: readonly NewEvent[]): Promise<void> => {
     for (const [revision, { id, type }] of events.entries()) {
       await forget({ id, type, key: taskId, data: { taskId, revision }, metadata });
     }
   };
 
-  it('go once it is archived', async () => {
+  it('are deleted once it is archived', async () => {
     const events = archived('c1');
     await eventStore.append(`task-${taskId}`, events, 'none');
-    await tell(events);
+    await publish(events);
     expect(forgotten).toEqual([taskId]);
   });
 
-  it('stay where it was archived in a history that is no more', async () => {
-    await tell(archived('lost'));
+  it('stay where the archiving is not in the event store', async () => {
+    await publish(archived('lost'));
     await eventStore.append(`task-${taskId}`, archived('c1'), 'none');
-    await tell(archived('lost'));
+    await publish(archived('lost'));
     expect(forgotten).toEqual([]);
   });
 });

@@ -22,14 +22,14 @@ const metadata: EventMetadata = {
 };
 const fired = (id: string): NewEvent => ({ id, type: 'slot.fired', version: 1, data: {}, metadata });
 
-describe('a run that the bus tells of', () => {
+describe('a due run from the bus', () => {
   let eventStore: EventStore;
   const [first, second, lost] = [
     '00000000-0000-4000-8000-000000000001',
     '00000000-0000-4000-8000-000000000002',
     '00000000-0000-4000-8000-000000000003',
   ];
-  const told = (causationId: string | null, revision?: number) => ({
+  const messageOf = (causationId: string | null, revision?: number) => ({
     data: revision === undefined ? { run } : { run, revision },
     metadata: { ...metadata, causationId },
   });
@@ -40,22 +40,22 @@ describe('a run that the bus tells of', () => {
   });
   afterEach(() => eventStore.close());
 
-  it('counts where the event that made it due is on record', async () => {
-    expect(await isLost(eventStore, run, told(second, 1))).toBe(false);
+  it('is not lost where its source event is in the event store', async () => {
+    expect(await isLost(eventStore, run, messageOf(second, 1))).toBe(false);
   });
 
-  it('is lost where another event stands in that place, or none', async () => {
-    expect(await isLost(eventStore, run, told(lost, 1))).toBe(true);
-    expect(await isLost(eventStore, run, told(lost, 2))).toBe(true);
+  it('is lost where another event or none has that revision', async () => {
+    expect(await isLost(eventStore, run, messageOf(lost, 1))).toBe(true);
+    expect(await isLost(eventStore, run, messageOf(lost, 2))).toBe(true);
   });
 
-  it('is lost where its task has no schedule on record', async () => {
+  it('is lost where its task has no schedule in the event store', async () => {
     const taskId = 'ntf_00000000000000000000000002';
-    expect(await isLost(eventStore, { ...run, taskId }, told(first, 0))).toBe(true);
+    expect(await isLost(eventStore, { ...run, taskId }, messageOf(first, 0))).toBe(true);
   });
 
-  it('counts where it is emitted again, or by a version that does not tell of the event', async () => {
-    expect(await isLost(eventStore, run, told(null))).toBe(false);
-    expect(await isLost(eventStore, run, told(lost))).toBe(false);
+  it('is not lost where its message names no source event', async () => {
+    expect(await isLost(eventStore, run, messageOf(null))).toBe(false);
+    expect(await isLost(eventStore, run, messageOf(lost))).toBe(false);
   });
 });

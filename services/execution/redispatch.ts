@@ -1,9 +1,7 @@
-/** Emits notifications again whose delivery is requested by nobody for too long. */
-import type { Bus } from '#bus/bus';
+/** Emits notifications again that have had no delivery for too long. */
 import type { Sweep } from '#eventing/service';
-import type { ReadStore } from '#read-store/read-store';
-import { toTimestamp, type Clock } from '#runtime/clock';
-import type { Logger } from '#runtime/logger';
+import type { ServicePorts } from '#eventing/service-ports';
+import { toTimestamp } from '#runtime/clock';
 import { notificationRequested } from './publish.js';
 import { undeliveredView } from './undelivered-view.js';
 
@@ -11,8 +9,10 @@ const sweepEveryMs = 30_000;
 const overdueMs = 30_000;
 const maxPerSweep = 500;
 
+type RedispatchDeps = Pick<ServicePorts, 'readStore' | 'bus' | 'clock' | 'logger'>;
+
 /** Returns how many notifications were emitted again. */
-async function redispatch(readStore: ReadStore, bus: Bus, clock: Clock): Promise<number> {
+async function redispatch({ readStore, bus, clock }: RedispatchDeps): Promise<number> {
   const { documents } = await readStore.page(undeliveredView, {
     where: [{ field: 'since', from: '', to: toTimestamp(clock.now() - overdueMs) }],
     sort: [{ field: 'since', descending: false }],
@@ -27,18 +27,11 @@ async function redispatch(readStore: ReadStore, bus: Bus, clock: Clock): Promise
   return messages.length;
 }
 
-export interface RedispatchDeps {
-  readonly readStore: ReadStore;
-  readonly bus: Bus;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
-
-export const redispatchSweep = ({ readStore, bus, clock, logger }: RedispatchDeps): Sweep => ({
+export const redispatchSweep = (deps: RedispatchDeps): Sweep => ({
   name: 'unanswered-notifications',
   everyMs: sweepEveryMs,
   async sweep() {
-    const again = await redispatch(readStore, bus, clock);
-    if (again > 0) logger.warn({ notifications: again }, 'notifications without a delivery were emitted again');
+    const again = await redispatch(deps);
+    if (again > 0) deps.logger.warn({ notifications: again }, 'notifications without a delivery were emitted again');
   },
 });

@@ -6,6 +6,7 @@ import { executionsView, type ExecutionDocument } from '#contracts/run';
 import { tasksView, taskSpec, type TaskSpec } from '#contracts/task';
 import { aTask } from '#contracts/task.kit';
 import { encodeEvents } from '#eventing/codec';
+import { runService } from '#eventing/run-service';
 import type { EventMetadata } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { createSoleLeases } from '#leases/sole';
@@ -14,12 +15,16 @@ import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
 import { defaultSandboxLimits } from '#sandbox/sandbox';
+import { createDocumentState } from '#shared-state/document-state';
 import { createSqliteSnapshots } from '#snapshots/sqlite';
 import { createEventVault } from '#vault/event-vault';
 import { executionsProjection } from './execution-view.js';
 import { KnownResults } from './known-results.js';
-import { answerReplay, differencesBetween, replayRun } from './replay.js';
+import { differencesBetween, replayRun } from './replay.js';
 import { executeRun, type RunDeps } from './run.js';
+import { RunQueryHandler } from './run-query.js';
+import { createExecutionService } from './service.js';
+import { createTestRuns } from './test-task.js';
 
 const taskId = 'ntf_00000000000000000000000001';
 const organizationId = 'org_00000000000000000000000001';
@@ -45,7 +50,7 @@ describe('a replay', () => {
   const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
   let clock: { ms: number };
   let html: string;
-  let parts: RunDeps;
+  let deps: RunDeps;
   let revision: number;
 
   beforeEach(async () => {
@@ -68,7 +73,7 @@ describe('a replay', () => {
       refusalOf: () => null,
       close: async () => undefined,
     };
-    parts = {
+    deps = {
       eventStore,
       readStore: createSqliteReadStore(':memory:'),
       sandbox,
@@ -84,10 +89,10 @@ describe('a replay', () => {
     };
   });
   afterEach(async () => {
-    await parts.pageLoader.close();
-    await parts.snapshots.close();
-    await parts.readStore.close();
-    await parts.eventStore.close();
+    await deps.pageLoader.close();
+    await deps.snapshots.close();
+    await deps.readStore.close();
+    await deps.eventStore.close();
   });
   afterAll(() => sandbox.close());
 
@@ -99,7 +104,7 @@ describe('a replay', () => {
         ? { type: 'task.created', data: { spec, status: 'active' as const, createdBy: 'key' } }
         : { type: 'task.changed', data: { changes: { evaluationFunction: code } } };
     const events = encodeEvents([event], { commandId: `c${revision}`, metadata });
-    await parts.eventStore.append(`task-${taskId}`, events, revision < 0 ? 'none' : revision);
+    await deps.eventStore.append(`task-${taskId}`, events, revision < 0 ? 'none' : revision);
     revision += 1;
     const document = {
       id: taskId,
@@ -120,7 +125,7 @@ describe('a replay', () => {
       nextRunAt: null,
       lastExecution: null,
     };
-    await parts.readStore.save(tasksView, [{ id: taskId, revision, document }], revision);
+    await deps.readStore.save(tasksView, [{ id: taskId, revision, document }], revision);
   }
 
   let runs = 0;
@@ -139,14 +144,14 @@ describe('a replay', () => {
       force: false,
       dryRun: false,
     };
-    await executeRun(parts, due, metadata, running);
-    const last = await parts.eventStore.readLast(`run-${taskId}`);
+    await executeRun(deps, due, metadata, running);
+    const last = await deps.eventStore.readLast(`run-${taskId}`);
     const document = last === null ? null : executionsProjection.reduce(null, last);
     if (document === null) throw new Error('nothing was recorded');
-    await parts.readStore.save(executionsView, [{ id: runId, revision: 1, document }], runs);
+    await deps.readStore.save(executionsView, [{ id: runId, revision: 1, document }], runs);
     return document;
   }
-  const replayOf = ({ id }: ExecutionDocument) => replayRun(parts, id, organizationId);
+  const replayOf = ({ id }: ExecutionDocument) => replayRun(deps, id, organizationId);
 
   it.each([
     'document.querySelector("p").textContent === "7"',
@@ -156,7 +161,7 @@ describe('a replay', () => {
     'throw new Error(`no ${Math.random()}`)',
     '"not a boolean"',
     'page.headers["content-type"] === "text/html"',
-  ])('of any run finds the same: %s', async (code) => {
+  ])('finds the same as the run of: %s', async (code) => {
     await save(code);
     const recorded = [];
     for (const text of ['<p>7', '<p>7', '<p>8', '<p>7']) {
@@ -178,7 +183,7 @@ describe('a replay', () => {
     }
   });
 
-  it('runs the code as it was then', async () => {
+  it('runs the code as it was at the time of the run', async () => {
     await save('true');
     const before = await run();
     await save('false');
@@ -187,11 +192,11 @@ describe('a replay', () => {
     expect(await replayOf(after)).toMatchObject({ same: true, outcome: false, revision: 1 });
   });
 
-  it('says what differs where the engine finds something else', async () => {
+  it('lists the differences where the engine finds something else', async () => {
     await save('page.report("n", 1); console.log("a"); true');
     const document = await run();
-    parts = {
-      ...parts,
+    deps = {
+      ...deps,
       sandbox: { ...sandbox, evaluate: (job) => sandbox.evaluate({ ...job, code: 'page.report("n", 2); false' }) },
     };
     expect(await replayOf(document)).toMatchObject({
@@ -207,22 +212,22 @@ describe('a replay', () => {
   it('records nothing', async () => {
     await save('true');
     const document = await run();
-    const last = await parts.eventStore.readLast(`run-${taskId}`);
+    const last = await deps.eventStore.readLast(`run-${taskId}`);
     await replayOf(document);
-    expect(await parts.eventStore.readLast(`run-${taskId}`)).toEqual(last);
-    expect((await parts.snapshots.list(taskId, 9)).length).toBe(1);
+    expect(await deps.eventStore.readLast(`run-${taskId}`)).toEqual(last);
+    expect((await deps.snapshots.list(taskId, 9)).length).toBe(1);
   });
 
-  it('is not there for a run whose page is gone, that is unknown, or that is of others', async () => {
+  it('is refused for a run that is unknown, of another organisation, or without its snapshot', async () => {
     await save('true');
     const document = await run();
-    await expect(replayRun(parts, document.id, 'org_00000000000000000000000002')).rejects.toMatchObject({
+    await expect(replayRun(deps, document.id, 'org_00000000000000000000000002')).rejects.toMatchObject({
       reason: 'not_found',
     });
-    await expect(replayRun(parts, 'exe_00000000000000000000009999', organizationId)).rejects.toMatchObject({
+    await expect(replayRun(deps, 'exe_00000000000000000000009999', organizationId)).rejects.toMatchObject({
       reason: 'not_found',
     });
-    await parts.snapshots.forget(taskId);
+    await deps.snapshots.forget(taskId);
     await expect(replayOf(document)).rejects.toMatchObject({ code: 'NOT_FOUND', reason: 'snapshot_gone' });
   });
 
@@ -236,21 +241,26 @@ describe('a replay', () => {
     expect(await replayOf(late)).toMatchObject({ same: true, values: late.values });
   });
 
-  it('is answered to who asks for it', async () => {
+  it('answers the request of another service', async () => {
     await save('true');
     const { id } = await run();
     const bus = createSqliteBus(':memory:', silentLogger);
-    const responder = await bus.respond(requests.runReplay, answerReplay(parts));
+    const tests = createTestRuns(deps);
+    const queries = new RunQueryHandler(deps, tests);
+    const sharedState = createDocumentState(deps.readStore);
+    const ports = { ...deps, bus, sharedState, commands: queries, queries };
+    const { responders = [] } = createExecutionService(ports, tests);
+    const running = await runService({ name: 'execution', projections: [], responders }, ports);
     const context = { organizationId, actor: 'key', requestId: 'req_2' };
     expect(await bus.request(requests.runReplay, { executionId: id }, context)).toMatchObject({ same: true });
     await expect(bus.request(requests.runReplay, { executionId: '../..' }, context)).rejects.toThrow('executionId');
-    await responder.stop();
+    await running.stop();
     await bus.close();
   });
 });
 
-describe('differences', () => {
-  it('name each place once, in both directions', () => {
+describe('the differences of a replay', () => {
+  it('name each path once, in both directions', () => {
     const one = { status: 'succeeded', outcome: true, values: { a: 1, b: { c: [1] } }, logs: [], error: null } as const;
     const other = {
       ...({ status: 'failed', outcome: null, values: { b: { c: [2] }, d: null }, logs: [] } as const),

@@ -1,20 +1,11 @@
 /** A recorded run once more, on the page that was kept of it: the same code, state and seed must find the same (`run.replay`). */
-import type { RequestHandler } from '#bus/bus';
-import {
-  executionsView,
-  replay,
-  replayQuery,
-  runStream,
-  type Replay,
-  type RunEvent,
-  type RunResult,
-} from '#contracts/run';
+import { executionsView, replay, runStream, type Replay, type RunEvent, type RunResult } from '#contracts/run';
 import { taskFold, taskStream, type TaskSpec } from '#contracts/task';
 import { decodeEvent } from '#eventing/codec';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { foldStream } from '#eventing/fold-stream';
 import { AppError, notFound } from '#runtime/errors';
-import { asJson, type Json } from '#runtime/json';
+import type { Json } from '#runtime/json';
 import { previousText } from './run-check.js';
 import { initialAlert } from './domain/alert.js';
 import { evaluated } from './page-evaluation.js';
@@ -52,7 +43,7 @@ async function revisionAt(eventStore: EventStore, stream: string, atMs: number):
 
 interface Found {
   readonly recorded: Recorded;
-  /** What was known of the task when the run began. */
+  /** The alert state of the task when the run began. */
   readonly before: Recorded['alert'];
 }
 
@@ -147,9 +138,3 @@ export async function replayRun(deps: RunDeps, runId: string, organizationId: st
     timings: { parseMs, evaluateMs },
   };
 }
-
-/** Answers `run.replay`. */
-export const answerReplay =
-  (deps: RunDeps): RequestHandler =>
-  async (payload, { organizationId }) =>
-    asJson(await replayRun(deps, replayQuery.parse(payload).executionId, organizationId));

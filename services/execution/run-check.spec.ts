@@ -128,14 +128,14 @@ describe('a check of a task', () => {
     return page === null ? null : Buffer.from(page.body).toString();
   };
 
-  it('keeps the page as it was evaluated', async () => {
+  it('stores the page as it was evaluated', async () => {
     const checked = await check();
     expect(checked).toMatchObject({ status: 'succeeded', outcome: true, page: { fromCache: false, bytes: 4 } });
     expect(await kept(checked)).toBe('<p>7');
     expect(await snapshots.list(taskId, 1)).toMatchObject([{ organizationId, url, status: 200, taskRevision: 0 }]);
   });
 
-  it('asks only for what has changed, and what it found stands where nothing has', async () => {
+  it('asks only for changes, and repeats its findings where there are none', async () => {
     const first = await check('page.report("n", 7); console.log("seen"); true');
     answer = () => unchanged();
     const second = await check('page.report("n", 7); console.log("seen"); true');
@@ -152,7 +152,7 @@ describe('a check of a task', () => {
     });
   });
 
-  it('knows a page by its content where the server does not', async () => {
+  it('recognises an unchanged page by its content where the server does not', async () => {
     const first = await check();
     answer = () => pageOf('<p>7', { headers: { date: 'later' } });
     expect(await check()).toMatchObject({ page: { fromCache: true }, snapshotId: first.snapshotId });
@@ -168,7 +168,7 @@ describe('a check of a task', () => {
     ['Date.now() > 0'],
     ['Math.random() < 1'],
     ['JSON.stringify(page) !== ""'],
-  ])('evaluates again what looks at more than the page: %s', async (code) => {
+  ])('evaluates code again that reads more than the page: %s', async (code) => {
     const first = await check(code);
     answer = () => unchanged();
     const second = await check(code);
@@ -178,7 +178,7 @@ describe('a check of a task', () => {
     expect(Buffer.from(jobs[1]?.page.body ?? []).toString()).toBe('<p>7');
   });
 
-  it('evaluates again where the code reads headers and they differ, and keeps both pages', async () => {
+  it('evaluates code again that reads headers where they differ, and stores both pages', async () => {
     const code = 'page.headers.date === undefined';
     const first = await check(code);
     answer = () => unchanged();
@@ -195,14 +195,14 @@ describe('a check of a task', () => {
     ['another final address', { finalUrl: 'https://example.com/b' }],
     ['another status', { status: 203 }],
     ['another kind', { contentKind: 'text' as const }],
-  ])('evaluates again the same content with %s', async (_, more) => {
+  ])('evaluates the same content again with %s', async (_, more) => {
     await check();
     answer = () => pageOf('<p>7', more);
     expect((await check()).page?.fromCache).toBe(false);
     expect((await snapshots.list(taskId, 9)).length).toBe(2);
   });
 
-  it('evaluates again what failed', async () => {
+  it('evaluates code again that failed', async () => {
     await check('throw new Error("no")');
     answer = () => unchanged();
     expect(await check('throw new Error("no")')).toMatchObject({ status: 'failed', page: { fromCache: false } });
@@ -225,7 +225,7 @@ describe('a check of a task', () => {
     expect(asked.map((known) => known?.etag)).toEqual([undefined, '"1"', '"2"', '"2"']);
   });
 
-  it('knows its pages after a start, and evaluates once', async () => {
+  it('finds its pages after a start, and evaluates once', async () => {
     const first = await check();
     parts = { ...parts, knownResults: new KnownResults() };
     answer = () => unchanged();
@@ -234,7 +234,7 @@ describe('a check of a task', () => {
     expect(jobs.length).toBe(2);
   });
 
-  it('looks for the newest page where the last run was another process’s, and only there', async () => {
+  it('looks for the newest page only where another process made the last run', async () => {
     let lists = 0;
     const list: Snapshots['list'] = (...asking) => {
       lists += 1;
@@ -257,7 +257,7 @@ describe('a check of a task', () => {
     expect(lists).toBe(2);
   });
 
-  it('keeps a page that has changed while it is evaluated', async () => {
+  it('stores a changed page while it is evaluated', async () => {
     await check();
     answer = () => pageOf('<p>8');
     const order: string[] = [];
@@ -284,7 +284,7 @@ describe('a check of a task', () => {
     expect(await kept(checked)).toBe('<p>8');
   });
 
-  it('asks for the whole page where what was kept is damaged', async () => {
+  it('asks for the whole page where the stored one is damaged', async () => {
     await check('Date.now() > 0');
     parts = { ...parts, snapshots: { ...snapshots, read: async () => null } };
     answer = (known) => (known === null ? pageOf('<p>7') : unchanged());
@@ -292,7 +292,7 @@ describe('a check of a task', () => {
     expect(asked.length).toBe(3);
   });
 
-  it('keeps a page anew before the old one could age out', async () => {
+  it('stores a page again before the old one expires', async () => {
     const first = await check();
     clock.ms += 12 * 3_600_000;
     answer = () => unchanged();
@@ -302,7 +302,7 @@ describe('a check of a task', () => {
     expect(await kept(second)).toBe('<p>7');
   });
 
-  it('goes on without a store of pages', async () => {
+  it('succeeds where the store of pages fails', async () => {
     const broken = async (): Promise<never> => {
       throw unavailable('snapshots_unavailable', 'down');
     };
@@ -311,7 +311,7 @@ describe('a check of a task', () => {
     expect(await check()).toMatchObject({ status: 'succeeded', outcome: true, snapshotId: null });
   });
 
-  it('keeps nothing of a page that could not be loaded', async () => {
+  it('stores nothing of a page that could not be loaded', async () => {
     answer = () => ({
       ok: false,
       reason: 'http_status',
@@ -341,13 +341,13 @@ describe('a check of a task', () => {
       expect(jobs.length).toBe(4);
     });
 
-    it('hands over null where that page is not kept any more, and does not run the code twice for it', async () => {
+    it('hands over null where that page is deleted, and does not run the code twice for it', async () => {
       const previous = { outcome: true, values: {}, at: '2020-01-01T00:00:00.000Z' };
       expect(await check(code, { previous })).toMatchObject({ values: { before: null } });
       expect(jobs.length).toBe(1);
     });
 
-    it('does not read it for code that does not ask', async () => {
+    it('does not read its page for code that does not ask', async () => {
       await check();
       const previous = { outcome: true, values: { n: 1 }, at: new Date(clock.ms).toISOString() };
       answer = () => pageOf('<p>8');
@@ -357,7 +357,7 @@ describe('a check of a task', () => {
   });
 });
 
-describe('what is known of tasks', () => {
+describe('the cache of known results', () => {
   const snapshot: Snapshot = {
     id: 'snp_1',
     organizationId,
@@ -380,7 +380,7 @@ describe('what is known of tasks', () => {
     readsPreviousText: false,
   });
 
-  it('is bounded: those used longest ago are forgotten first', () => {
+  it('is bounded: it drops those used longest ago first', () => {
     const known = new KnownResults();
     for (let task = 0; task < 100_000; task += 1) {
       known.set(`ntf_${task}`, entry('x'.repeat(2_000)));

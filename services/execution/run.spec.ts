@@ -70,13 +70,13 @@ describe('a due run', () => {
     expect((await recorded()).map(({ result }) => result.runId)).toEqual([due(0).runId, due(10).runId]);
   });
 
-  it('is not written down as begun where nobody else could begin it, and it is over soon', async () => {
+  it('makes no claim where no other process could begin it and it ends soon', async () => {
     await executeRun({ ...parts, leases: { ...parts.leases, isAlone: true } }, due(0), metadata, running);
     expect(await recorded()).toHaveLength(1);
     expect(await parts.eventStore.readLast(`claim-${due(0).runId}`)).toBe(null);
   });
 
-  it('is written down as begun where it takes longer', async () => {
+  it('claims itself where it takes longer', async () => {
     const alone = { ...parts.leases, isAlone: true };
     const begun = Promise.withResolvers<void>();
     const eventStore: RunDeps['eventStore'] = {
@@ -104,7 +104,7 @@ describe('a due run', () => {
     await expect(executeRun(lost, due(0), metadata, running)).rejects.toThrow('the process dies here');
     expect(await recorded()).toEqual([]);
     const another = { ...parts.leases, memberId: 'w2' };
-    // Rejected, and so handed over again: should w1 have given it up, nobody else may know of it.
+    // Rejected, and so handed over again: should w1 have given it up, no other process may hear of it.
     const besideLiving = { ...parts, leases: { ...another, isLiving: () => true } };
     await expect(executeRun(besideLiving, due(0), metadata, running)).rejects.toMatchObject({ reason: 'run_claimed' });
     expect(await recorded()).toEqual([]);
@@ -126,7 +126,7 @@ describe('a due run', () => {
     expect(await recorded()).toHaveLength(1);
   });
 
-  it('whose code has its worker ended three times in a row says that the task backs off, and why', async () => {
+  it('records that the task backs off, and why, where its code has the worker ended three times in a row', async () => {
     const endless = { ...document(), spec: { ...document().spec, evaluationFunction: 'return new Array(1e9) + ""' } };
     await parts.readStore.save(tasksView, [{ id: taskId, revision: 2, document: endless }], 2);
     const hasty = { ...parts, limits: { ...defaultSandboxLimits, cpuMs: 20 } };
@@ -146,7 +146,7 @@ describe('a due run', () => {
     expect((await recorded()).at(-1)?.alert.timesEnded).toBeUndefined();
   });
 
-  it('is recorded as failed with the reason of a page that cannot be loaded, and tells at the threshold', async () => {
+  it('is recorded as failed with the reason of a page that cannot be loaded, and notifies at the threshold', async () => {
     answer = () => down;
     await executeRun(parts, due(0), metadata, running);
     const [only] = await recorded();
@@ -158,7 +158,7 @@ describe('a due run', () => {
     });
   });
 
-  it('is recorded with the code’s own place where it throws', async () => {
+  it('is recorded with the line in the code where it throws', async () => {
     const broken = document({
       evaluationFunction: `\nreturn document.querySelector('#none').textContent`,
       codeForm: 'body',
@@ -183,7 +183,7 @@ describe('a due run', () => {
     const event = { id: 'e1', type: 'task.created', version: 1, data: {}, metadata };
     await parts.eventStore.append(`task-${taskId}`, [event], 'none');
     await expect(executeRun(parts, due(0), metadata, running)).rejects.toMatchObject({ reason: 'view_behind' });
-    // Whoever gets it next need not wait for a claim to run out.
+    // The next process need not wait for a claim to run out.
     expect(await parts.eventStore.readLast(`claim-${due(0).runId}`)).toBe(null);
     await parts.eventStore.append(`task-${taskId}`, [{ ...event, id: 'e2', type: 'task.archived' }], 0);
     await executeRun(parts, due(0), metadata, running);

@@ -25,9 +25,11 @@ import { notificationsFor } from './notifications.js';
 export interface RunDeps extends CheckDeps {
   readonly eventStore: EventStore;
   readonly readStore: ViewStore;
-  /** Names this process in claims, and knows which other workers are dead. */
+  /** Names this process in claims, and says which other workers are dead. */
   readonly leases: Leases;
 }
+
+export const RUN_DEPS = Symbol('RunDeps');
 
 const claimStream = (runId: string): string => `claim-${runId}`;
 /** Writers of one task's results at once are two at most (a slot and a manual run); more rounds mean a loop. */
@@ -53,7 +55,7 @@ async function lastRecorded(eventStore: EventStore, taskId: string): Promise<Rec
   return { alert: event.data.alert, snapshotId: event.data.result.snapshotId, revision };
 }
 
-/** A recent run is known by its id. For an older slot the view, long caught up, shows whether it was recorded. */
+/** A recent run is found by its id. For an older slot the view, long caught up, shows whether it was recorded. */
 async function hasResult({ readStore }: RunDeps, alert: AlertState, run: DueRun): Promise<boolean> {
   if (isRecorded(alert, run.runId)) return true;
   if (run.trigger === 'schedule' && (alert.lastSlot === null || run.scheduledFor > alert.lastSlot)) return false;
@@ -67,7 +69,7 @@ interface Claim {
   release(): void;
 }
 
-/** Whether the worker of this claim still holds it, as far as another process can know. */
+/** Whether the worker of this claim still holds it, as far as another process can see. */
 function isHeld({ data, metadata }: RecordedEvent, { clock, leases }: RunDeps): boolean {
   const holder = data['worker'];
   if (typeof holder !== 'string' || holder === leases.memberId || !leases.isLiving(holder)) return false;

@@ -1,17 +1,19 @@
 /** The execution service: consumes due runs, keeps the views of runs, answers tests and replays, and deletes old pages. */
-import type { Bus, BusMessage } from '#bus/bus';
+import type { BusMessage } from '#bus/bus';
 import { requests } from '#contracts/catalogue';
+import { replayQuery, testRun } from '#contracts/run';
 import { dueRun } from '#contracts/schedule';
 import type { Service } from '#eventing/service';
+import type { ServicePorts } from '#eventing/service-ports';
 import { toTimestamp } from '#runtime/clock';
 import { executionsProjection } from './execution-view.js';
 import { expiredPages, forgetArchived } from './kept-pages.js';
 import { isLost } from './lost-run.js';
 import { toMessages } from './publish.js';
 import { redispatchSweep } from './redispatch.js';
-import { answerReplay } from './replay.js';
 import { executeRun, type RunDeps } from './run.js';
-import { createTestRuns } from './test-task.js';
+import { RunQuery } from './run-query.js';
+import type { TestRuns } from './test-task.js';
 import { undeliveredProjection } from './undelivered-view.js';
 
 /** The longest a run can take: two minutes per try at most five times, and the waits between. */
@@ -44,8 +46,7 @@ function createDueRuns(deps: RunDeps) {
 /** Runs that are due and begun, most of which may wait for their site: a bound on memory. Slots bound those at work. */
 const maxRunsBegun = 1_024;
 
-export function createExecutionService(deps: RunDeps, bus: Bus): Service {
-  const tests = createTestRuns(deps, deps.clock);
+export function createExecutionService(deps: RunDeps & Pick<ServicePorts, 'bus'>, tests: TestRuns): Service {
   return {
     name: 'execution',
     projections: [executionsProjection, undeliveredProjection],
@@ -67,10 +68,16 @@ export function createExecutionService(deps: RunDeps, bus: Bus): Service {
       },
     ],
     responders: [
-      { request: requests.runTest, answer: tests.answer },
-      { request: requests.runReplay, answer: answerReplay(deps) },
+      {
+        request: requests.runTest,
+        query: (payload, context) => new RunQuery({ type: 'test', test: testRun.parse(payload) }, context),
+      },
+      {
+        request: requests.runReplay,
+        query: (payload, context) => new RunQuery({ type: 'replay', ...replayQuery.parse(payload) }, context),
+      },
     ],
-    sweeps: [redispatchSweep({ ...deps, bus }), expiredPages(deps)],
-    closed: tests.ended,
+    sweeps: [redispatchSweep(deps), expiredPages(deps)],
+    closed: () => tests.ended(),
   };
 }

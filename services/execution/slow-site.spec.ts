@@ -9,6 +9,7 @@ import { createQuickJsSandbox } from '#sandbox/quickjs';
 import { closeRunDeps, document, due, metadata, page, runDeps, saveTasks, scriptedOutbound } from './run.kit.js';
 import type { RunDeps } from './run.js';
 import { createExecutionService } from './service.js';
+import { createTestRuns } from './test-task.js';
 
 const slots = 8;
 const slowTasks = 24;
@@ -57,7 +58,7 @@ describe('a site that answers nothing', () => {
     (await Array.fromAsync(deps.eventStore.read(runStream(taskIdOf(n))))).length;
 
   const consume = async (): Promise<{ stop(): Promise<void> }> => {
-    const [consumer] = createExecutionService(deps, bus).consumers ?? [];
+    const [consumer] = createExecutionService({ ...deps, bus }, createTestRuns(deps)).consumers ?? [];
     if (consumer === undefined) throw new Error('the service consumes nothing');
     return bus.consume(consumer, consumer.handle);
   };

@@ -1,18 +1,13 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createSqliteBus } from '#bus/sqlite';
-import type { OpenedBus, RequestContext } from '#bus/bus';
-import { requests } from '#contracts/catalogue';
 import { testExecution, type TestExecution, type TestRun } from '#contracts/run';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import type { LoadedPage, LoadFailure, PageLoader, PageRequest } from '#page-loader/page-loader';
-import { asJson, type JsonObject } from '#runtime/json';
-import { silentLogger } from '#runtime/logger';
 import { createIds } from '#runtime/ids';
 import { found } from '#runtime/probe.kit';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
 import { defaultSandboxLimits } from '#sandbox/sandbox';
 import { createEventVault } from '#vault/event-vault';
-import { createTestRuns } from './test-task.js';
+import { createTestRuns, type TestRuns } from './test-task.js';
 
 const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
 const eventStore = createSqliteEventStore(':memory:');
@@ -33,13 +28,11 @@ const page: LoadedPage = {
   fetchMs: 2,
 };
 
-let bus: OpenedBus;
-let tests: ReturnType<typeof createTestRuns>;
+let tests: TestRuns;
 let asked: PageRequest[];
 let load: (request: PageRequest) => Promise<LoadedPage | LoadFailure>;
 
-beforeEach(async () => {
-  bus = createSqliteBus(':memory:', silentLogger);
+beforeEach(() => {
   asked = [];
   load = async () => page;
   const pageLoader: PageLoader = {
@@ -51,26 +44,17 @@ beforeEach(async () => {
     close: async () => undefined,
   };
   const vault = createEventVault(eventStore, Buffer.alloc(32, 1));
-  tests = createTestRuns(
-    { pageLoader, sandbox, vault, limits: { ...defaultSandboxLimits, cpuMs: 300 } },
-    { now: () => startMs },
-  );
-  await bus.respond(requests.runTest, tests.answer);
+  const limits = { ...defaultSandboxLimits, cpuMs: 300 };
+  tests = createTestRuns({ pageLoader, sandbox, vault, limits, clock: { now: () => startMs } });
 });
-afterEach(async () => {
-  await tests.ended();
-  await bus.close();
-});
+afterEach(() => tests.ended());
 afterAll(async () => {
   await sandbox.close();
   await eventStore.close();
 });
 
-const contextOf = (organizationId: string): RequestContext => ({ organizationId, actor: 'key:1', requestId: 'req_1' });
-const mine = contextOf('org_1');
-
-function runOf(evaluationFunction: string, more: Partial<TestRun> = {}): JsonObject {
-  const run: TestRun = {
+function runOf(evaluationFunction: string, more: Partial<TestRun> = {}): TestRun {
+  return {
     runId: ids.next('exe'),
     url: 'https://example.com/',
     evaluationFunction,
@@ -82,15 +66,13 @@ function runOf(evaluationFunction: string, more: Partial<TestRun> = {}): JsonObj
     queuedAt: '2026-11-21T09:59:59.000Z',
     ...more,
   };
-  return asJson(run) as JsonObject;
 }
 
-async function ask(payload: JsonObject, context: RequestContext = mine): Promise<TestExecution> {
-  const reply = await bus.request(requests.runTest, payload, context);
-  return testExecution.parse((reply as JsonObject)['execution']);
+async function ask(run: TestRun, organizationId = 'org_1'): Promise<TestExecution> {
+  return testExecution.parse(await tests.run(run, organizationId));
 }
 
-/** Loads that end when they are told to. */
+/** Loads that end when they are released. */
 function heldLoads(): { readonly release: () => void } {
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
@@ -103,9 +85,9 @@ function heldLoads(): { readonly release: () => void } {
 
 describe('a test run', () => {
   it('answers as the first run of a task would end', async () => {
-    const payload = runOf('page.report("value", 5); console.log("x"); return page.number(document.body) === 12');
-    expect(await ask(payload)).toMatchObject({
-      id: payload['runId'],
+    const run = runOf('page.report("value", 5); console.log("x"); return page.number(document.body) === 12');
+    expect(await ask(run)).toMatchObject({
+      id: run.runId,
       notificationId: null,
       trigger: 'test',
       status: 'succeeded',
@@ -114,7 +96,7 @@ describe('a test run', () => {
       logs: [{ level: 'log', message: 'x' }],
       error: null,
       decision: { notify: true, reason: 'became_true' },
-      seed: payload['runId'],
+      seed: run.runId,
       timings: { queueMs: 1_000, fetchMs: 2 },
     });
     expect(await ask(runOf('return true', { paused: true }))).toMatchObject({
@@ -123,7 +105,7 @@ describe('a test run', () => {
     expect(await ask(runOf('return true', { actions: [] }))).toMatchObject({ decision: { reason: 'no_actions' } });
   });
 
-  it('draws the place of an error and says what to do', async () => {
+  it('draws the line of an error and gives a hint', async () => {
     const { error } = await ask(runOf('const a = 1;\nthrow new Error("no " + a);'));
     expect(error).toMatchObject({ reason: 'threw', message: 'Error: no 1', line: 2 });
     expect(error?.frame).toContain('  2 | throw new Error("no " + a);');
@@ -131,14 +113,14 @@ describe('a test run', () => {
     expect((await ask(runOf('return true'))).error).toMatchObject({ reason: 'dns_failed', hint: expect.any(String) });
   });
 
-  it('waits for a page no longer than somebody would, whatever its settings say', async () => {
+  it('limits the time of a page load, whatever its settings say', async () => {
     await ask(runOf('return true', { fetch: { timeoutSeconds: 120 } }));
     expect(asked[0]?.signal).toBeInstanceOf(AbortSignal);
   });
 });
 
-describe('tests side by side', () => {
-  it('are four of an organisation at once, and leave their places when they end', async () => {
+describe('concurrent test runs', () => {
+  it('are at most four of an organisation, and make room when they end', async () => {
     const { release } = heldLoads();
     const running = [1, 2, 3, 4].map(() => ask(runOf('return true')));
     await found(async () => asked.length === 4);
@@ -147,17 +129,17 @@ describe('tests side by side', () => {
       reason: 'too_many_tests',
       retryAfterSeconds: expect.any(Number),
     });
-    const other = ask(runOf('return true'), contextOf('org_2'));
+    const other = ask(runOf('return true'), 'org_2');
     release();
     expect((await Promise.all([...running, other])).every(({ outcome }) => outcome === true)).toBe(true);
     expect((await ask(runOf('return false'))).outcome).toBe(false);
   });
 
-  it('are sixteen of a process at once', async () => {
+  it('are at most sixteen of a process', async () => {
     const { release } = heldLoads();
-    const running = Array.from({ length: 16 }, (_, index) => ask(runOf('return true'), contextOf(`org_${index >> 2}`)));
+    const running = Array.from({ length: 16 }, (_, index) => ask(runOf('return true'), `org_${index >> 2}`));
     await found(async () => asked.length === 16);
-    await expect(ask(runOf('return true'), contextOf('org_9'))).rejects.toMatchObject({ reason: 'tests_busy' });
+    await expect(ask(runOf('return true'), 'org_9')).rejects.toMatchObject({ reason: 'tests_busy' });
     release();
     await Promise.all(running);
   });

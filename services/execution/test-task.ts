@@ -2,15 +2,13 @@
  * Runs of settings that are stored nowhere (`run.test`): nothing is recorded, nothing is sent. A person waits for the
  * answer, but the runs that are due come first: tests are few at once, and their code runs one after the other.
  */
-import type { RequestContext } from '#bus/bus';
 import { createMutex } from '#concurrency/mutex';
 import { fetchSettings } from '#contracts/fetch';
-import { testRun, type RunError, type TestExecution, type TestRun } from '#contracts/run';
+import type { RunError, TestExecution, TestRun } from '#contracts/run';
 import { codeFrame } from '#hints/code-frame';
 import { hintFor } from '#hints/hint';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import { AppError, unavailable } from '#runtime/errors';
-import { asJson, type Json, type JsonObject } from '#runtime/json';
 import { decideAlert, initialAlert } from './domain/alert.js';
 import { evaluated, failedLoad, toPageRequest, type Evaluated, type EvaluationDeps } from './page-evaluation.js';
 
@@ -81,9 +79,17 @@ export async function runTest(
   };
 }
 
-/** Answers `run.test`; `ended` resolves once no test is under way. */
-export function createTestRuns(evaluation: EvaluationDeps, clock: Clock) {
-  const { sandbox } = evaluation;
+export interface TestRuns {
+  /** Rejects with `too_many_tests` or `tests_busy`. */
+  run(test: TestRun, organizationId: string): Promise<TestExecution>;
+  /** Resolves once no test is under way. */
+  ended(): Promise<void>;
+}
+
+export const TEST_RUNS = Symbol('TestRuns');
+
+export function createTestRuns(evaluation: EvaluationDeps & { readonly clock: Clock }): TestRuns {
+  const { sandbox, clock } = evaluation;
   const mutex = createMutex();
   const deps: EvaluationDeps = {
     ...evaluation,
@@ -104,18 +110,17 @@ export function createTestRuns(evaluation: EvaluationDeps, clock: Clock) {
   };
 
   return {
-    async answer(payload: JsonObject, { organizationId }: RequestContext): Promise<Json> {
-      const test = testRun.parse(payload);
+    async run(test, organizationId) {
       admit(organizationId);
       const working = runTest(deps, clock, test, organizationId);
       inProgress.set(working, organizationId);
       try {
-        return asJson({ execution: await working });
+        return await working;
       } finally {
         inProgress.delete(working);
       }
     },
-    async ended(): Promise<void> {
+    async ended() {
       await Promise.allSettled(inProgress.keys());
     },
   };

@@ -1,14 +1,13 @@
 /** The slots of schedules whose shards are held here: found ahead of their time, fired at it, and never twice. */
 import { backsOff as backsOffBy, runStream, type RunEvent } from '#contracts/run';
-import { scheduleStream, schedulesView, type ScheduleDocument, type ScheduleEvent } from '#contracts/schedule';
+import { schedulesView, type ScheduleDocument } from '#contracts/schedule';
 import { decodeEvent } from '#eventing/codec';
 import type { EventMetadata, EventStore } from '#event-store/event-store';
-import { runCommand } from '#eventing/run-command';
 import { shardCount, type Shards } from '#leases/leases';
 import type { FieldFilter, ReadStore } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import type { Logger } from '#runtime/logger';
-import { scheduleDecider, type ScheduleCommand, type ScheduleState } from './domain/schedule.js';
+import { runScheduleCommand } from './change-schedule.js';
 
 export interface DueSlotsDeps {
   readonly eventStore: EventStore;
@@ -21,7 +20,7 @@ export interface DueSlotsDeps {
 
 /** How many schedules one look finds at most. */
 export const foundAtOnce = 500;
-/** A slot that is still found after so long is looked up in the log again: the view may have been made anew. */
+/** A slot that is still found after so long is looked up in the stream again: the view may have been rebuilt. */
 const settledForMs = 2_000;
 
 function metadataOf(document: ScheduleDocument, requestId: string, nowMs: number): EventMetadata {
@@ -62,8 +61,8 @@ async function findDue({ readStore, shards }: DueSlotsDeps, untilMs: number): Pr
 }
 
 /**
- * Whether the run of an earlier slot is still going. The view may not know yet of its result: the log does. `unclear` where
- * the view has to know of that result first, since it changes the pace.
+ * Whether the run of an earlier slot is still going. The view may not have its result yet; the stream has. `unclear` where
+ * the view has to reach that result first, since it changes the pace.
  */
 async function isBusy(
   { eventStore }: DueSlotsDeps,
@@ -84,7 +83,7 @@ export class DueSlots {
   readonly #deps: DueSlotsDeps;
   /** What the last look found and is not fired yet, the first one due first. */
   #upcoming: readonly ScheduleDocument[] = [];
-  /** Slots that were fired or passed over a moment ago, by task: until the view knows of it they are found again. */
+  /** Slots that were fired or passed over a moment ago, by task: until the view reaches them they are found again. */
   readonly #settled = new Map<string, { readonly dueAt: string; readonly atMs: number }>();
 
   constructor(deps: DueSlotsDeps) {
@@ -124,13 +123,8 @@ export class DueSlots {
     try {
       const busy = await isBusy(this.#deps, document);
       if (busy === 'unclear') return;
-      await runCommand<ScheduleState, ScheduleCommand, ScheduleEvent>(eventStore, scheduleDecider, {
-        stream: scheduleStream(taskId),
-        command: { type: 'fireSlot', dueAt: nextDueAt, busy, late: backsOff, nowMs },
-        commandId,
-        metadata: metadataOf(document, commandId, nowMs),
-        from: 'last',
-      });
+      const command = { type: 'fireSlot', dueAt: nextDueAt, busy, late: backsOff, nowMs } as const;
+      await runScheduleCommand(eventStore, taskId, command, commandId, metadataOf(document, commandId, nowMs));
       this.#settled.set(taskId, { dueAt: nextDueAt, atMs: nowMs });
     } catch (error) {
       logger.error({ taskId, error: String(error) }, 'a slot could not be fired; trying again');

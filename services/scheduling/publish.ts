@@ -7,7 +7,7 @@ import { unreachable } from '#runtime/errors';
 
 /**
  * The same run gives the same message, from the publisher and from the sweep. With the event that made it due, the message
- * counts only where that event is in the event store; null: the run is known from a view, which is made of events.
+ * counts only where that event is in the event store; null: the run comes from a view, which is derived from events.
  */
 export function runDue(
   run: DueRun,

@@ -62,7 +62,7 @@ describe('a schedule whose task messages were lost', () => {
     return { changed, plan: (await eventStore.readLast(`schedule-${taskId}`))?.data['plan'] ?? null };
   };
 
-  it('is planned from what the task says', async () => {
+  it('is planned from the events of the task', async () => {
     await record(created);
     expect(await reconcileAll()).toMatchObject({
       changed: 1,
@@ -71,7 +71,7 @@ describe('a schedule whose task messages were lost', () => {
     expect((await reconcileAll()).changed).toBe(0);
   });
 
-  it('is left alone where the messages came', async () => {
+  it('is left as it is where the messages came', async () => {
     await record(created);
     const { schedule: wanted } = spec;
     await schedule({ type: 'planRuns', taskId, taskRevision: 0, schedule: wanted, active: true, nowMs: start }, 'm0');

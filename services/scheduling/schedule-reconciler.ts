@@ -6,14 +6,13 @@ import { sleep } from '#concurrency/sleep';
 import type { Schedule } from '#contracts/schedule';
 import { taskFold, type Task, type TaskEvent } from '#contracts/task';
 import { decodeEvent } from '#eventing/codec';
-import type { EventStore, RecordedEvent } from '#event-store/event-store';
+import type { RecordedEvent } from '#event-store/event-store';
 import { startFollower } from '#eventing/follower';
-import type { LeasedWork, Leases } from '#leases/leases';
+import type { LeasedWork } from '#leases/leases';
 import { resetAfterRewind } from '#eventing/store-rewind';
-import type { ViewDefinition, ViewStore } from '#read-store/read-store';
-import type { Clock } from '#runtime/clock';
+import type { ServicePorts } from '#eventing/service-ports';
+import type { ViewDefinition } from '#read-store/read-store';
 import { jsonEquals } from '#runtime/json';
-import type { Logger } from '#runtime/logger';
 import type { ScheduleCommand } from './domain/schedule.js';
 
 /** Only its checkpoint is used: schedules are reconciled with the events up to there. */
@@ -59,12 +58,7 @@ function correctionOf(taskId: string, wanted: WantedPlan, nowMs: number): Schedu
   return { type: 'planRuns', taskId, taskRevision, schedule, active, nowMs };
 }
 
-export interface ReconcilerDeps {
-  readonly eventStore: EventStore;
-  readonly readStore: ViewStore;
-  readonly leases: Leases;
-  readonly clock: Clock;
-  readonly logger: Logger;
+export interface ReconcilerDeps extends Pick<ServicePorts, 'eventStore' | 'readStore' | 'leases' | 'clock' | 'logger'> {
   /** Runs a command for a task's schedule and says whether it changed anything. `last` is the task's last event. */
   correct(taskId: string, command: ScheduleCommand, last: RecordedEvent): Promise<boolean>;
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { OpenedBus } from '#bus/bus';
 import { createSqliteBus } from '#bus/sqlite';
+import { requests } from '#contracts/catalogue';
 import type { ScheduleEvent } from '#contracts/schedule';
 import type { TaskEvent } from '#contracts/task';
 import { aTask } from '#contracts/task.kit';
@@ -17,6 +18,7 @@ import type { Clock } from '#runtime/clock';
 import { silentLogger } from '#runtime/logger';
 import { found } from '#runtime/probe.kit';
 import { createDocumentState } from '#shared-state/document-state';
+import { ChangeScheduleHandler } from './change-schedule.js';
 import { createSchedulingService } from './service.js';
 
 const taskId = 'ntf_00000000000000000000000001';
@@ -33,10 +35,10 @@ const daily = { ...hourly, intervalSeconds: 86_400 };
 const spec = aTask({ schedule: hourly });
 const created: TaskEvent = { type: 'task.created', data: { spec, status: 'active', createdBy: 'key:key_1' } };
 
-/** The instant of the events themselves: the latecomer, which sets schedules right without news, is not due yet. */
+/** The instant of the events themselves: the reconciler, which corrects schedules without messages, is not due yet. */
 const clock: Clock = { now: () => Date.parse(metadata.at) };
 
-describe('news of tasks', () => {
+describe('the scheduling service', () => {
   let eventStore: EventStore;
   let readStore: ViewStore;
   let bus: OpenedBus;
@@ -48,8 +50,10 @@ describe('news of tasks', () => {
     bus = createSqliteBus(':memory:', silentLogger);
     leases = createSoleLeases();
     const sharedState = createDocumentState(readStore);
-    const deps = { bus, eventStore, readStore, sharedState, leases, clock, logger: silentLogger };
-    running = await runService(createSchedulingService(deps), deps);
+    const commands = new ChangeScheduleHandler(eventStore, clock);
+    const stores = { eventStore, readStore, sharedState };
+    const ports = { ...stores, bus, leases, clock, logger: silentLogger, commands, queries: commands };
+    running = await runService(createSchedulingService(ports), ports);
   });
   afterEach(async () => {
     await running.stop();
@@ -64,7 +68,7 @@ describe('news of tasks', () => {
     if (one === undefined) throw new Error('no event');
     return one;
   };
-  const tell = (event: NewEvent, revision: number, content: NewEvent['data'], key = taskId): Promise<void> =>
+  const publish = (event: NewEvent, revision: number, content: NewEvent['data'], key = taskId): Promise<void> =>
     bus.publish('task', [
       { id: event.id, type: event.type, key, data: { ...content, taskId: key, revision }, metadata: event.metadata },
     ]);
@@ -72,23 +76,23 @@ describe('news of tasks', () => {
     const last = await eventStore.readLast(`schedule-${id}`);
     return last === null ? null : decodeEvent<ScheduleEvent>(last).data.plan;
   };
-  it('that are on record make its schedule', async () => {
+  it('plans the schedule of a task where the source event is in the event store', async () => {
     const event = encoded(created, 'c1');
     await eventStore.append(stream, [event], 'none');
-    await tell(event, 0, { active: true, schedule: hourly });
+    await publish(event, 0, { active: true, schedule: hourly });
     await found(async () => (await planOf(taskId))?.active === true);
   });
 
-  it('of a history that is no more change nothing', async () => {
+  it('ignores a task message whose source event is not in the event store', async () => {
     const event = encoded(created, 'c1');
     await eventStore.append(stream, [event], 'none');
-    await tell(event, 0, { active: true, schedule: hourly });
-    // Told before an older copy was put back; in its place stands the change that came afterwards.
+    await publish(event, 0, { active: true, schedule: hourly });
+    // Published before an older copy was put back; the change that came afterwards has its revision.
     const lost = encoded({ type: 'task.paused', data: {} }, 'lost');
-    await tell(lost, 1, {});
+    await publish(lost, 1, {});
     const change = encoded({ type: 'task.changed', data: { changes: { schedule: daily } } }, 'c2');
     await eventStore.append(stream, [change], 0);
-    await tell(change, 1, { schedule: daily });
+    await publish(change, 1, { schedule: daily });
     await found(async () => {
       const plan = await planOf(taskId);
       return plan?.schedule.type === 'interval' && plan.schedule.intervalSeconds === daily.intervalSeconds;
@@ -96,15 +100,26 @@ describe('news of tasks', () => {
     expect((await planOf(taskId))?.active).toBe(true);
   });
 
-  it('of a task that was never heard of make no schedule', async () => {
+  it('plans no schedule for a task that has no event', async () => {
     const unknown = 'ntf_00000000000000000000000002';
     const lost = encoded(created, 'lost');
     const known = encoded({ ...created, data: { ...created.data, spec: { ...spec, schedule: daily } } }, 'c1');
-    await tell(lost, 0, { active: true, schedule: hourly }, unknown);
+    await publish(lost, 0, { active: true, schedule: hourly }, unknown);
     // Handled after it: messages of one key go one after the other.
     await eventStore.append(`task-${unknown}`, [known], 'none');
-    await tell(known, 0, { active: true, schedule: daily }, unknown);
+    await publish(known, 0, { active: true, schedule: daily }, unknown);
     await found(async () => (await planOf(unknown)) !== null);
     expect((await planOf(unknown))?.schedule).toEqual(daily);
+  });
+
+  it('answers the request to run a task once: a repeated one finds its run requested', async () => {
+    const { organizationId, actor, requestId } = metadata;
+    const payload = { taskId, runId: 'exe_00000000000000000000000001', force: true, dryRun: false };
+    const ask = () => bus.request(requests.scheduleTrigger, payload, { organizationId, actor, requestId });
+    expect(await ask()).toMatchObject({ run: { ...payload, trigger: 'manual' }, position: expect.any(Number) });
+    expect(await ask()).toEqual({ run: null, position: null });
+    await expect(
+      bus.request(requests.scheduleTrigger, { taskId }, { organizationId, actor, requestId }),
+    ).rejects.toThrow('runId');
   });
 });

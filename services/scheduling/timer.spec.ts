@@ -4,6 +4,7 @@ import { createSqliteBus } from '#bus/sqlite';
 import { scheduleStream, schedulesView, type DueRun, type ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent, encodeEvents } from '#eventing/codec';
 import type { EventMetadata, EventStore } from '#event-store/event-store';
+import type { BackgroundWork } from '#eventing/service';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { runCommand } from '#eventing/run-command';
 import { shardCount, shardOf } from '#leases/leases';
@@ -15,7 +16,7 @@ import { found } from '#runtime/probe.kit';
 import { scheduleDecider } from './domain/schedule.js';
 import { DueSlots } from './due-slots.js';
 import { schedulesProjection } from './schedule-view.js';
-import { startTimer, sweepPending, type Timer, type TimerDeps } from './timer.js';
+import { startTimer, sweepPending, type TimerDeps } from './timer.js';
 
 const taskId = 'ntf_00000000000000000000000001';
 const start = Date.parse('2026-11-21T10:00:00.000Z');
@@ -27,7 +28,7 @@ const metadata: EventMetadata = {
   at: '2026-11-21T10:00:00.000Z',
 };
 
-/** One that knows of nothing settled, as after a start. Returns how many schedules it found. */
+/** A timer that has settled nothing, as after a start. Returns how many schedules it found. */
 async function fireDue(parts: TimerDeps, slots = new DueSlots(parts)): Promise<number> {
   const count = await slots.look(0);
   await slots.fire();
@@ -132,13 +133,13 @@ describe('the timer', () => {
     await parts.eventStore.append(`run-${taskId}`, [event], known?.revision ?? 'none');
   };
 
-  it('fires what is due once, however often it looks before the view knows', async () => {
+  it('fires a due slot once, however often it looks before the view has reached it', async () => {
     await Promise.all([fireDue(parts), fireDue(parts)]);
     await fireDue(parts);
     expect(await fired()).toHaveLength(1);
   });
 
-  it('leaves what is of shards that others hold', async () => {
+  it('leaves slots of shards that other processes hold', async () => {
     const own = shardOf(taskId);
     const others = Array.from({ length: shardCount }, (_, shard) => shard).filter((shard) => shard !== own);
     expect(await fireDue({ ...parts, shards: { held: () => others, holds: () => false } })).toBe(0);
@@ -146,7 +147,7 @@ describe('the timer', () => {
     expect(await fireDue({ ...parts, shards: { held: () => [own], holds: () => true } })).toBe(1);
   });
 
-  it('does not fire the slot behind it before the view knows of the first', async () => {
+  it('does not fire the following slot before the view has reached the first', async () => {
     await fireDue(parts);
     nowMs = start + 10_000;
     await fireDue(parts);
@@ -224,7 +225,7 @@ describe('the timer', () => {
     expect(last).toMatchObject({ type: 'slots.skipped', data: { reason: 'overlap', slots: { count: 1 } } });
   });
 
-  it('fires a slot where the run before it has its result and the view does not know yet', async () => {
+  it('fires a slot where the run before it has its result and the view has not reached that', async () => {
     await fireDue(parts);
     await project();
     const [first] = await fired();
@@ -235,7 +236,7 @@ describe('the timer', () => {
     expect(await fired()).toHaveLength(2);
   });
 
-  it('waits for the view where that result makes the task back off', async () => {
+  it('waits for the view where the result of the run before makes the task back off', async () => {
     await fireDue(parts);
     await project();
     const [first] = await fired();
@@ -251,7 +252,7 @@ describe('the timer', () => {
     expect(await fired()).toHaveLength(2);
   });
 
-  it('does not ask the log again for a slot that it settled a moment ago, but does some seconds later', async () => {
+  it('does not read the stream again for a slot that it settled a moment ago, but does some seconds later', async () => {
     let asked = 0;
     const eventStore: EventStore = {
       ...parts.eventStore,
@@ -273,7 +274,7 @@ describe('the timer', () => {
     expect(await fired()).toHaveLength(1);
   });
 
-  it('finds its own among more that are due and another one’s than it looks at together', async () => {
+  it('finds its own slots among more due slots of other processes than one look finds', async () => {
     const document = await parts.readStore.get(schedulesView, taskId);
     if (document === null) throw new Error('no schedule');
     const shard = (document.shard + 1) % shardCount;
@@ -287,7 +288,7 @@ describe('the timer', () => {
     expect(await fired()).toHaveLength(1);
   });
 
-  it('emits a run again that has no result for half a minute, under the same id', async () => {
+  it('emits a run again under the same id after half a minute without a result', async () => {
     await fireDue(parts);
     await project();
     nowMs = start + 29_000;
@@ -304,10 +305,10 @@ describe('the timer', () => {
     expect(await sweepPending(parts)).toBe(0);
   });
 
-  describe('that runs', () => {
+  describe('that is started', () => {
     const lookedBeforeMs = 150;
     let looks: number;
-    let timer: Timer;
+    let timer: BackgroundWork;
     afterEach(() => timer.stop());
 
     /** Its first look, before the slot is due, is the only one that finds anything. */
@@ -328,7 +329,7 @@ describe('the timer', () => {
       };
     };
 
-    it('fires a slot at its time, and not before, that it found while the slot was to come', async () => {
+    it('fires a slot that it found ahead of time at its time, and not before', async () => {
       timer = startTimer(lookingOnce());
       await found(async () => (await fired()).length === 1);
       await timer.stop();
@@ -336,7 +337,7 @@ describe('the timer', () => {
       expect(Date.parse(event?.metadata.at ?? '')).toBeGreaterThanOrEqual(start);
     });
 
-    it('leaves a slot that it found to the process that its shard went to meanwhile', async () => {
+    it('leaves a slot that it found to the process that has taken over its shard', async () => {
       const { shards } = parts;
       timer = startTimer({ ...lookingOnce(), shards: { held: () => shards.held(), holds: () => false } });
       // The slot was due before the third look.

@@ -2,6 +2,7 @@
 import type { Bus } from '#bus/bus';
 import { sleep } from '#concurrency/sleep';
 import { schedulesView } from '#contracts/schedule';
+import type { BackgroundWork } from '#eventing/service';
 import { toTimestamp } from '#runtime/clock';
 import { DueSlots, foundAtOnce, ofShards, type DueSlotsDeps } from './due-slots.js';
 import { runDue } from './publish.js';
@@ -38,13 +39,11 @@ export async function sweepPending({ readStore, bus, clock, shards }: TimerDeps)
   return messages.length;
 }
 
-export interface Timer {
-  /** Ends after the round in progress. */
-  stop(): Promise<void>;
-}
-
-/** Looks ahead, so that a slot is fired at its time and the read store is asked four times a second. */
-export function startTimer(deps: TimerDeps): Timer {
+/**
+ * Looks ahead, so that a slot is fired at its time and the read store is asked four times a second. `stop` waits for the
+ * round in progress.
+ */
+export function startTimer(deps: TimerDeps): BackgroundWork {
   const { clock, logger } = deps;
   const slots = new DueSlots(deps);
   const stopping = new AbortController();

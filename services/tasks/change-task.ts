@@ -43,9 +43,9 @@ function keyStream(organizationId: string, externalKey: string): string {
 }
 
 /**
- * Only what may be told again has an id of its own. All else must not look like a repeat to the store, which takes an event
- * id twice for one append: two clients may send the same request id, and of two creates at once, each with secrets it has
- * made, one has to learn that it was the second.
+ * Only a command that may be repeated has an id of its own. Any other must not look like a repeat to the event store,
+ * which takes an event id twice for one append: two clients may send the same request id, and of two creates at once, each
+ * with secrets of its own making, the second has to learn that it was the second.
  */
 function commandIdOf(command: TaskCommand): string {
   return command.type === 'disableAction' ? `disableAction|${command.taskId}|${command.deliveryId}` : randomUUID();
@@ -61,9 +61,9 @@ export class ChangeTaskHandler implements ICommandHandler<ChangeTask, ChangedTas
   async execute({ command, context }: ChangeTask): Promise<ChangedTask> {
     const stream = taskStream(command.taskId);
     const metadata: EventMetadata = { ...context, causationId: null, at: toTimestamp(this.clock.now()) };
-    if (command.type !== 'createTask') await this.checkOwner(context, stream);
+    if (command.type !== 'createTask') await this.#checkOwner(context, stream);
     const externalKey = 'spec' in command ? command.spec.externalKey : null;
-    if (externalKey !== null) await this.claim(context, externalKey, command.taskId, metadata);
+    if (externalKey !== null) await this.#claim(context, externalKey, command.taskId, metadata);
     const outcome = await runCommand(this.eventStore, taskDecider, {
       stream,
       command: { ...command, actor: context.actor },
@@ -72,7 +72,7 @@ export class ChangeTaskHandler implements ICommandHandler<ChangeTask, ChangedTas
       from: 'all',
       expectedRevision: 'expectedRevision' in command ? command.expectedRevision : null,
     });
-    const created = outcome.revision === outcome.events.length - 1 ? metadata : await this.firstOf(stream);
+    const created = outcome.revision === outcome.events.length - 1 ? metadata : await this.#firstOf(stream);
     const last = outcome.events.length > 0 ? metadata : (await this.eventStore.readLast(stream))?.metadata;
     return {
       state: toState(command.taskId, context.organizationId, outcome, created ?? metadata, last ?? metadata),
@@ -80,23 +80,23 @@ export class ChangeTaskHandler implements ICommandHandler<ChangeTask, ChangedTas
     };
   }
 
-  private async firstOf(stream: string): Promise<EventMetadata | null> {
+  async #firstOf(stream: string): Promise<EventMetadata | null> {
     for await (const first of this.eventStore.read(stream)) return first.metadata;
     return null;
   }
 
   /** Another organisation's task is as unknown as none. */
-  private async checkOwner(context: RequestContext, stream: string): Promise<void> {
-    const first = await this.firstOf(stream);
+  async #checkOwner(context: RequestContext, stream: string): Promise<void> {
+    const first = await this.#firstOf(stream);
     if (first?.organizationId !== context.organizationId) throw notFound('notification');
   }
 
-  private async claim(context: RequestContext, key: string, taskId: string, metadata: EventMetadata): Promise<void> {
+  async #claim(context: RequestContext, key: string, taskId: string, metadata: EventMetadata): Promise<void> {
     const stream = keyStream(context.organizationId, key);
     const last = await this.eventStore.readLast(stream);
     const holder = last === null ? null : decodeEvent<ExternalKeyEvent>(last).data.taskId;
     if (holder === taskId) return;
-    if (last !== null && holder !== null && (await this.holds(holder, key, Date.parse(last.metadata.at)))) {
+    if (last !== null && holder !== null && (await this.#holds(holder, key, Date.parse(last.metadata.at)))) {
       throw new AppError('VALIDATION_ERROR', 'already_exists', 'Another notification has this externalKey.', {
         details: [{ field: 'externalKey', rule: 'unique', message: `is the key of ${holder}` }],
       });
@@ -108,11 +108,11 @@ export class ChangeTaskHandler implements ICommandHandler<ChangeTask, ChangedTas
       [encodeEvent(claimed, id, metadata)],
       last?.revision ?? 'none',
     );
-    if (!appended.ok) await this.claim(context, key, taskId, metadata);
+    if (!appended.ok) await this.#claim(context, key, taskId, metadata);
   }
 
   /** A claim is made before its task is written: for a while it holds without one; after that the writer has died. */
-  private async holds(taskId: string, key: string, claimedAtMs: number): Promise<boolean> {
+  async #holds(taskId: string, key: string, claimedAtMs: number): Promise<boolean> {
     const { state: task } = await foldStream(this.eventStore, taskFold, taskStream(taskId));
     if (task.status === 'archived') return false;
     if (task.status !== 'none' && task.spec.externalKey === key) return true;

@@ -11,7 +11,7 @@ import { createSqliteEventStore } from '#event-store/sqlite';
 import type { JsonObject } from '#runtime/json';
 import { taskDecider } from './domain/task.js';
 import { toMessages } from './publish.js';
-import { TaskHistory, TaskHistoryHandler } from './task-history.js';
+import { TaskQuery, TaskQueryHandler } from './task-history.js';
 import { tasksProjection } from './task-view.js';
 
 const organizationId = 'org_01kam000000000000000000001';
@@ -75,7 +75,7 @@ describe('an event of an older version', () => {
     expect(state).toEqual({ status: 'active', spec, createdBy: 'key:key_1' });
   });
 
-  it('is what a command decides on, and events that follow are stored in the newest version', async () => {
+  it('is decided on by a command, whose events are stored in the newest version', async () => {
     const command = { type: 'replaceTask', taskId, status: 'active', expectedRevision: 0, actor: 'a' } as const;
     const { state, events } = await runCommand(eventStore, taskDecider, {
       stream,
@@ -101,8 +101,8 @@ describe('an event of an older version', () => {
     expect(tasksProjection.reduce(null, recorded)).toMatchObject({ name: 'Lamp', spec, status: 'active' });
     expect(toMessages(recorded)).toMatchObject([{ type: 'task.created', data: { active: true, taskId } }]);
     const context = { organizationId, actor: 'a', requestId: 'r' };
-    const history = await new TaskHistoryHandler(eventStore).execute(new TaskHistory(taskId, context));
-    expect(history).toMatchObject([{ type: 'task.created', data: { spec } }]);
+    const history = await new TaskQueryHandler(eventStore).execute(new TaskQuery(taskId, context));
+    expect(history.entries).toMatchObject([{ type: 'task.created', data: { spec } }]);
   });
 
   it('is copied as it was stored, and passes the check of what others wrote', async () => {

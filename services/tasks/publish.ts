@@ -1,4 +1,4 @@
-/** What other services are told of a task's events. */
+/** Messages for other services about a task's events. */
 import type { BusMessage } from '#bus/bus';
 import type { TaskEvent } from '#contracts/task';
 import { decodeEvent } from '#eventing/codec';
@@ -6,7 +6,7 @@ import type { RecordedEvent } from '#event-store/event-store';
 import { unreachable } from '#runtime/errors';
 import type { JsonObject } from '#runtime/json';
 
-/** What scheduling has to know; the settings themselves are read from the view. */
+/** What scheduling needs; the settings themselves are read from the view. */
 function contentOf(event: TaskEvent): JsonObject | null {
   switch (event.type) {
     case 'task.created':

@@ -6,23 +6,24 @@ import { decodeEvent } from '#eventing/codec';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import type { RequestContext } from '#bus/bus';
 import { notFound } from '#runtime/errors';
-import type { Json, JsonObject } from '#runtime/json';
+import { isJsonObject, type Json, type JsonObject } from '#runtime/json';
 
-export class TaskHistory {
+/** Asks for the history of a task. */
+export class TaskQuery {
   constructor(
     readonly taskId: string,
     readonly context: RequestContext,
   ) {}
 }
 
+export interface TaskHistory {
+  readonly entries: readonly HistoryEntry[];
+}
+
 interface Change {
   readonly path: string;
   readonly from?: Json;
   readonly to?: Json;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Leaves that differ, by path (`policy.errorThreshold`, `actions[0].enabled`); an absent side has no value. */
@@ -34,7 +35,7 @@ export function diffPaths(before: Json | undefined, after: Json | undefined, pat
       diffPaths(before[index] as Json | undefined, after[index] as Json | undefined, `${path}[${index}]`),
     ).flat();
   }
-  if (isObject(before) && isObject(after) && !('$sealed' in before) && !('$sealed' in after)) {
+  if (isJsonObject(before) && isJsonObject(after) && !('$sealed' in before) && !('$sealed' in after)) {
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
     return names.flatMap((name) => diffPaths(before[name], after[name], path === '' ? name : `${path}.${name}`));
   }
@@ -46,11 +47,11 @@ function settingsOf(task: Task): JsonObject {
   return { ...(task.spec as unknown as JsonObject), status: task.status };
 }
 
-@QueryHandler(TaskHistory)
-export class TaskHistoryHandler implements IQueryHandler<TaskHistory, readonly HistoryEntry[]> {
+@QueryHandler(TaskQuery)
+export class TaskQueryHandler implements IQueryHandler<TaskQuery, TaskHistory> {
   constructor(@Inject(EVENT_STORE) private readonly eventStore: EventStore) {}
 
-  async execute({ taskId, context }: TaskHistory): Promise<readonly HistoryEntry[]> {
+  async execute({ taskId, context }: TaskQuery): Promise<TaskHistory> {
     const entries: HistoryEntry[] = [];
     let task = taskFold.initial;
     for await (const recorded of this.eventStore.read(taskStream(taskId))) {
@@ -70,6 +71,6 @@ export class TaskHistoryHandler implements IQueryHandler<TaskHistory, readonly H
       task = after;
     }
     if (entries.length === 0 || task.status === 'archived') throw notFound('notification');
-    return entries;
+    return { entries };
   }
 }

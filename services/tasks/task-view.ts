@@ -7,7 +7,7 @@ import type { RecordedEvent } from '#event-store/event-store';
 import type { Projected } from '#eventing/projected';
 import { unreachable } from '#runtime/errors';
 
-/** Fields that lists filter and sort by stand beside the settings. */
+/** Fields that lists filter and sort by, next to the settings. */
 function searchable({ name, url, tags, externalKey }: TaskSpec) {
   return { name, url, tags, externalKey };
 }
@@ -18,7 +18,7 @@ function afterTaskEvent(document: TaskDocument | null, recorded: RecordedEvent):
   const task = taskFold.evolve(before, event);
   if (task.status === 'none' || task.status === 'archived') return null;
   const { at, organizationId } = recorded.metadata;
-  // Editing the code or unpausing forgets the condition; the next run finds it anew.
+  // Editing the code or unpausing resets the condition; the next run finds it again.
   const forgets =
     event.type === 'task.resumed' ||
     (event.type === 'task.changed' && event.data.changes.evaluationFunction !== undefined);
@@ -82,7 +82,7 @@ function afterScheduleEvent(document: TaskDocument, recorded: RecordedEvent): Ta
 
 function after(document: TaskDocument | null, recorded: RecordedEvent): TaskDocument | null {
   if (recorded.stream.startsWith('task-')) return afterTaskEvent(document, recorded);
-  // Runs and slots of a task that is archived: their own views tell of them.
+  // Runs and slots of a task that is archived: their own views show them.
   if (document === null) return null;
   return recorded.stream.startsWith('run-')
     ? afterRunEvent(document, recorded)

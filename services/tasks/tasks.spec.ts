@@ -8,7 +8,7 @@ import { projectBatch } from '#eventing/projected';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { ChangeTask, ChangeTaskHandler, type ChangedTask } from './change-task.js';
 import { toMessages } from './publish.js';
-import { TaskHistory, TaskHistoryHandler } from './task-history.js';
+import { TaskQuery, TaskQueryHandler } from './task-history.js';
 import { tasksProjection } from './task-view.js';
 
 const start = Date.parse('2026-11-21T10:00:00.000Z');
@@ -25,13 +25,13 @@ describe('the tasks service', () => {
   let eventStore: EventStore;
   let nowMs: number;
   let handler: ChangeTaskHandler;
-  let history: TaskHistoryHandler;
+  let history: TaskQueryHandler;
 
   beforeEach(() => {
     eventStore = createSqliteEventStore(':memory:');
     nowMs = start;
     handler = new ChangeTaskHandler(eventStore, { now: () => nowMs });
-    history = new TaskHistoryHandler(eventStore);
+    history = new TaskQueryHandler(eventStore);
   });
   afterEach(() => eventStore.close());
 
@@ -80,20 +80,20 @@ describe('the tasks service', () => {
     });
   });
 
-  it('answers a repeated create with the task that is there', async () => {
+  it('answers a repeated create with the task of the first', async () => {
     await create(1);
     nowMs += 5_000;
     const again = await create(1);
     expect(again).toMatchObject({ position: null, state: { revision: 0, updatedAt: '2026-11-21T10:00:00.000Z' } });
   });
 
-  it('tells the later of two creates at once that it wrote nothing, and what is there', async () => {
+  it('answers the later of two concurrent creates with the task of the first and no position', async () => {
     const made = await Promise.all([create(1, { name: 'Left' }), create(1, { name: 'Right' })]);
     expect(made.filter(({ position }) => position === null)).toHaveLength(1);
     expect(made[0]?.state).toEqual(made[1]?.state);
   });
 
-  it('disables no action again that was enabled since the receiver was found gone', async () => {
+  it('does not disable an action again that was enabled after its receiver was found gone', async () => {
     const action: TaskSpec['actions'][number] = {
       id: 'act_00000000000000000000000001',
       type: 'webhook',
@@ -133,14 +133,14 @@ describe('the tasks service', () => {
     await expect(replace(1, { name: 'Late' }, 0)).rejects.toMatchObject({ reason: 'stale_revision' });
   });
 
-  it('knows nothing of another organisation’s task', async () => {
+  it('answers not_found for another organisation’s task', async () => {
     await create(1);
     await expect(replace(1, { name: 'Mine' }, null, stranger)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await expect(archive(1, stranger)).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    await expect(history.execute(new TaskHistory(taskId(1), stranger))).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(history.execute(new TaskQuery(taskId(1), stranger))).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('keeps an external key to one task, also where two are made at once', async () => {
+  it('gives an external key to one task, also where two are created concurrently', async () => {
     const made = await Promise.allSettled([create(1, { externalKey: 'k' }), create(2, { externalKey: 'k' })]);
     expect(made.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     await expect(create(3, { externalKey: 'k' })).rejects.toMatchObject({
@@ -149,7 +149,7 @@ describe('the tasks service', () => {
     });
   });
 
-  it('frees an external key with its task, with another key, and when its writer died', async () => {
+  it('frees an external key when its task is archived or takes another key, and when its writer died', async () => {
     await create(1, { externalKey: 'k' });
     await archive(1);
     await create(2, { externalKey: 'k' });
@@ -159,10 +159,10 @@ describe('the tasks service', () => {
     await create(3, { externalKey: 'k' });
   });
 
-  it('tells the history with what each event changed', async () => {
+  it('answers the history with what each event changed', async () => {
     await create(1);
     await replace(1, { name: 'Cost', policy: { notifyOn: 'became_true', errorThreshold: 5 } });
-    const entries = await history.execute(new TaskHistory(taskId(1), context));
+    const { entries } = await history.execute(new TaskQuery(taskId(1), context));
     expect(entries.map(({ revision, type }) => ({ revision, type }))).toEqual([
       { revision: 0, type: 'task.created' },
       { revision: 1, type: 'task.changed' },
@@ -173,7 +173,7 @@ describe('the tasks service', () => {
     ]);
   });
 
-  it('shows in the view what is not archived, and forgets the condition when the code is edited', async () => {
+  it('shows tasks that are not archived in the view, and resets the condition when the code is edited', async () => {
     await create(1);
     await create(2);
     await archive(2);
@@ -183,7 +183,7 @@ describe('the tasks service', () => {
     expect(await view()).toMatchObject([{ revision: 2, codeRevision: 2, condition: 'unknown' }]);
   });
 
-  it('tells others of each event once, without settings they do not need', async () => {
+  it('publishes a message for each event, without settings that others do not need', async () => {
     await create(1, { evaluationFunction: 'secretWord' });
     const [stored] = await Array.fromAsync(eventStore.read(`task-${taskId(1)}`));
     if (stored === undefined) throw new Error('no event');

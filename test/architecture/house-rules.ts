@@ -86,6 +86,20 @@ export const houseRules: readonly HouseRule[] = [
     code: /import[^;]*\b(AggregateRoot|EventBus|EventPublisher|EventsHandler|IEventHandler|Saga|ofType)\b[^;]*from\s*['"]@nestjs\/cqrs['"]/,
   },
   {
+    name: 'responders-are-commands',
+    advice: 'Answer a request by the handler of a command or a query: a responder of the service value names which.',
+    appliesTo: /^services\//,
+    exceptIn: /\.(spec|kit)\.ts$/,
+    code: /\.respond\(|\b(CommandBus|QueryBus)\b|\b(commands|queries)\.execute\(/,
+  },
+  {
+    name: 'one-handler-of-a-kind',
+    advice: 'Add a variant to the command or query class that the service has.',
+    appliesTo: /^services\//,
+    exceptIn: /\.(spec|kit)\.ts$/,
+    code: /@CommandHandler\([\s\S]*@CommandHandler\(|@QueryHandler\([\s\S]*@QueryHandler\(/,
+  },
+  {
     name: 'no-sleep-in-tests',
     advice: 'Wait for the thing itself with a probe, or move a fixed clock.',
     appliesTo: /\.(spec|contract)\.ts$/,

@@ -19,7 +19,7 @@ const created: KeyEvent = { type: 'key.created', data: { key, createdBy: 'user:u
 const revoked: KeyEvent = { type: 'key.revoked', data: { id: 'key_1', publicId: 'Ab3dEf9h' } };
 
 describe('an API key', () => {
-  it('is made once', () => {
+  it('is created once', () => {
     given(keyDecider).when(create).then(created).andAgainNothing();
   });
 
@@ -32,7 +32,7 @@ describe('an API key', () => {
       .thenRejected('key_exists');
   });
 
-  it('is not made expired', () => {
+  it('is not created expired', () => {
     given(keyDecider)
       .when({ ...create, key: { ...key, expiresAt: at } })
       .thenRejected('expires_in_past');

@@ -1,4 +1,4 @@
-/** An API key: made once, revoked for good. One stream each, `key-<id>`. Its text is known to its owner alone. */
+/** An API key: made once, revoked for good. One stream each, `key-<id>`. Its text is stored nowhere. */
 import type { AccountEvent } from '#contracts/account';
 import type { Decider } from '#eventing/decider';
 import { notFound, reject, unreachable } from '#runtime/errors';

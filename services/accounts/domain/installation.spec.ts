@@ -40,7 +40,7 @@ describe('an installation', () => {
       .thenNothing();
   });
 
-  it('remembers every owner key that another one replaced, one that comes back included', () => {
+  it('keeps the id of every owner key that was replaced, one that comes back included', () => {
     const state = [claimed, chosen('key_1', 'h1'), chosen('key_2', 'h2'), chosen('key_3', 'h1')].reduce(
       (current, event) => installationDecider.evolve(current, event),
       installationDecider.initial,

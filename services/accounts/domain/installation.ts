@@ -57,7 +57,7 @@ export const installationDecider: Decider<Installation, InstallationCommand, Ins
         if (state.salt !== null || state.claim !== null) return [];
         return [{ type: 'installation.opened', data: { salt: command.salt } }];
       case 'claimInstallation': {
-        // Whoever comes second goes on with the ids of the first: that is what makes one organisation of two setups.
+        // A second setup goes on with the ids of the first: that is what makes one organisation of two setups.
         if (state.claim !== null) return [];
         const { organizationId, ownerId } = command;
         return [{ type: 'installation.claimed', data: { organizationId, ownerId } }];

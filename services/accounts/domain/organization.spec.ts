@@ -22,14 +22,14 @@ describe('an organisation', () => {
     given(organizationDecider).when(create).then(created, added);
   });
 
-  it('begins once: a second setup is refused, whatever it brings', () => {
+  it('begins once: a second setup is refused, whatever its input', () => {
     given(organizationDecider, created, added).when(create).thenRejected('organization_exists');
     given(organizationDecider, created, added)
       .when({ ...create, owner: { ...owner, passwordHash: 'other' } })
       .thenRejected('organization_exists');
   });
 
-  it('knows its members', () => {
+  it('holds its members', () => {
     const state = [created, added].reduce(
       (current, event) => organizationDecider.evolve(current, event),
       organizationDecider.initial,

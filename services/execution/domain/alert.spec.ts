@@ -46,7 +46,7 @@ function play(
 const reasons = (judgements: readonly AlertDecision[]): string[] => judgements.map(({ decision }) => decision.reason);
 const after = (judgements: readonly AlertDecision[]): AlertState => judgements.at(-1)?.alert ?? initialAlert;
 
-describe('became_true', () => {
+describe('the policy became_true', () => {
   it('notifies on a first run that is true', () => {
     const [first] = play([true], everybody);
     expect(first?.decision).toEqual({
@@ -60,7 +60,7 @@ describe('became_true', () => {
     expect(reasons(play([true, true, true], everybody))).toEqual(['became_true', 'still_true', 'still_true']);
   });
 
-  it('notifies each time the condition becomes true anew, and tells that it ended', () => {
+  it('notifies each time the condition becomes true anew, and when it ends', () => {
     const played = play([false, true, false, false, true], everybody);
     expect(reasons(played)).toEqual(['not_true', 'became_true', 'recovered', 'not_true', 'became_true']);
     expect(played.map(({ intents }) => intents[0]?.dedupKey)).toEqual([
@@ -72,11 +72,11 @@ describe('became_true', () => {
     ]);
   });
 
-  it('says no_actions where nobody listens to the end', () => {
+  it('decides no_actions where no action subscribes to the end', () => {
     expect(reasons(play([true, false, true], triggersOnly))).toEqual(['became_true', 'no_actions', 'became_true']);
   });
 
-  it('ignores actions that are switched off', () => {
+  it('ignores disabled actions', () => {
     const off: AlertContext = { ...everybody, actions: [{ enabled: false, on: ['triggered'] }] };
     expect(reasons(play([true], off))).toEqual(['no_actions']);
   });
@@ -96,7 +96,7 @@ describe('errors', () => {
     ]);
   });
 
-  it('are told once at the threshold, and their end once', () => {
+  it('notify once at the threshold, and once when they end', () => {
     const played = play([null, null, null, null, false, null], everybody);
     expect(played.flatMap(({ intents }) => intents)).toEqual([
       { kind: 'error', dedupKey: 'health:1', transition: { kind: 'health', from: 'ok', to: 'error' } },
@@ -104,13 +104,13 @@ describe('errors', () => {
     ]);
   });
 
-  it('have an end that is told only where they were', () => {
+  it('notify of their end only where they were notified', () => {
     const played = play([null, null, null, false], triggersOnly);
     expect(reasons(played)).toEqual(['error_below_threshold', 'error_below_threshold', 'no_actions', 'not_true']);
     expect(after(played).health).toBe('ok');
   });
 
-  it('tell both when the first good run is also the first true one', () => {
+  it('notify of both where the first good run is also the first true one', () => {
     const [last] = play([null, null, null, true], everybody).slice(-1);
     expect(last?.intents.map(({ kind }) => kind)).toEqual(['triggered', 'recovered']);
     expect(last?.decision.reason).toBe('became_true');
@@ -118,7 +118,7 @@ describe('errors', () => {
 });
 
 describe('a change of the task', () => {
-  it('forgets the condition but not what was told', () => {
+  it('resets the condition but not what was notified', () => {
     const told = after(play([true], everybody));
     const edited: AlertContext = { ...everybody, codeRevision: 4 };
     const [still] = play([true], edited, told);
@@ -127,7 +127,7 @@ describe('a change of the task', () => {
     expect(ended?.decision).toMatchObject({ notify: true, reason: 'recovered' });
   });
 
-  it('tells nothing while paused, and afterwards what is news', () => {
+  it('notifies of nothing while paused, and afterwards of what has changed', () => {
     const paused = play([true], { ...everybody, paused: true });
     expect(reasons(paused)).toEqual(['paused']);
     expect(reasons(play([true], { ...everybody, codeRevision: 2 }, after(paused)))).toEqual(['became_true']);
@@ -159,8 +159,8 @@ describe('manual runs', () => {
   });
 });
 
-describe('order', () => {
-  it('keeps a result of a slot that was decided already as late, without a transition', () => {
+describe('the order of results', () => {
+  it('makes a result late, without a transition, where a later slot was decided before', () => {
     const early = finding(true);
     const told = after(play([false], everybody));
     const judged = decideAlert(told, early, everybody);
@@ -174,7 +174,7 @@ describe('order', () => {
 });
 
 describe('runs that the own network kept from their pages', () => {
-  it('are no error of the page: they neither count nor end a row, and nobody is told', () => {
+  it('are no error of the page: they neither count nor end a row, and do not notify', () => {
     const ours = (): Finding => finding(null, { isOwnNetwork: true });
     const task: AlertContext = { ...everybody, policy: { notifyOn: 'became_true', errorThreshold: 2 } };
     let alert = after(play([true, null], task));
@@ -253,10 +253,10 @@ describe('runs that had to be ended from outside', () => {
   });
 });
 
-describe('whatever happens', () => {
+describe('a decision under any sequence of runs', () => {
   const anyOutcomes = fc.array(fc.constantFrom(true, false, null), { maxLength: 40 });
 
-  it('tells of true exactly once per rise, counting only runs without error', () => {
+  it('notifies exactly once per rise, counting only runs without error', () => {
     fc.assert(
       fc.property(anyOutcomes, (outcomes) => {
         const triggered = play(outcomes, everybody).flatMap(({ intents }) =>
@@ -269,7 +269,7 @@ describe('whatever happens', () => {
     );
   });
 
-  it('never tells two things under one dedupKey and kind', () => {
+  it('never yields two intents under one dedup key and kind', () => {
     fc.assert(
       fc.property(anyOutcomes, (outcomes) => {
         const keys = play(outcomes, everybody).flatMap(({ intents }) =>
@@ -280,7 +280,7 @@ describe('whatever happens', () => {
     );
   });
 
-  it('gives the same decision for the same state, result and task', () => {
+  it('is the same for the same state, result and task', () => {
     fc.assert(
       fc.property(anyOutcomes, fc.constantFrom(true, false, null), (outcomes, outcome) => {
         const alert = after(play(outcomes, everybody));

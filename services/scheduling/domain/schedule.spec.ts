@@ -24,14 +24,14 @@ const planned = (more: Partial<Plan> = {}): ScheduleEvent => ({ type: 'schedule.
 const fire = (seconds: number, busy = false) =>
   ({ type: 'fireSlot', dueAt: at(0), busy, nowMs: start + seconds * 1_000 }) as const;
 
-describe('planning', () => {
+describe('a schedule', () => {
   const create = { type: 'planRuns', taskId, taskRevision: 0, schedule: every10, active: true, nowMs: start } as const;
 
   it('makes the first run of an active interval due at once', () => {
     given(scheduleDecider).when(create).then(planned()).andAgainNothing();
   });
 
-  it('makes nothing due by itself for a manual schedule or a paused task', () => {
+  it('makes nothing due by itself where it is manual or its task is paused', () => {
     const manual: Schedule = { type: 'manual' };
     given(scheduleDecider)
       .when({ ...create, schedule: manual })
@@ -41,24 +41,24 @@ describe('planning', () => {
       .then(planned({ active: false, nextDueAt: null }));
   });
 
-  it('ignores news older than what it knows', () => {
+  it('ignores a task revision older than its own', () => {
     given(scheduleDecider, planned({ taskRevision: 3 }))
       .when({ type: 'planRuns', taskId, taskRevision: 2, active: false, nowMs: start })
       .thenNothing();
   });
 
-  it('takes what an event lost in between would have said from the same revision', () => {
+  it('takes from the same revision what a lost event would have changed', () => {
     given(scheduleDecider, planned({ taskRevision: 3 }))
       .when({ type: 'planRuns', taskId, taskRevision: 3, schedule: every10, active: false, nowMs: start })
       .then(planned({ taskRevision: 3, active: false, nextDueAt: null }))
       .andAgainNothing();
   });
 
-  it('says nothing where neither schedule nor activity changes', () => {
+  it('records nothing where neither interval nor activity changes', () => {
     given(scheduleDecider, planned()).when({ type: 'planRuns', taskId, taskRevision: 5, nowMs: start }).thenNothing();
   });
 
-  it('is said anew when the code changed, once, so that a task that backed off begins again', () => {
+  it('is planned anew once when the code changed, so that a task that backed off begins again', () => {
     const changed = { type: 'planRuns', taskId, taskRevision: 1, codeChanged: true, nowMs: start } as const;
     const ran = { nextDueAt: at(10), highWaterMark: at(0) };
     given(scheduleDecider, planned(ran))
@@ -122,13 +122,13 @@ describe('a slot', () => {
     given(scheduleDecider).when(fire(100)).thenNothing();
   });
 
-  it('does not fire for a timer whose view is behind: it would not know of the run before', () => {
+  it('does not fire for a timer whose view is behind and lacks the run before', () => {
     given(scheduleDecider, planned({ nextDueAt: at(10), highWaterMark: at(0) }))
       .when(fire(30))
       .thenNothing();
   });
 
-  it('stands for all that were missed while nothing ran, and says which', () => {
+  it('stands for all slots that were missed while nothing ran, and records which', () => {
     const [event] = scheduleDecider.decide(fire(47), { status: 'planned', plan: plan() });
     expect(event).toMatchObject({
       type: 'slot.fired',
@@ -140,7 +140,7 @@ describe('a slot', () => {
     });
   });
 
-  it('of a task that backs off is the fourth after the last; it says which were left out, and fires whatever is caught up', () => {
+  it('of a task that backs off is the fourth after the last, records those left out, and fires whatever the catch-up', () => {
     const ran = plan({ schedule: { ...every10, catchUp: 'none' }, nextDueAt: at(10), highWaterMark: at(0) });
     expect([pacedDueAt(ran, true), pacedDueAt(ran, false)]).toEqual([at(40), at(10)]);
     const command = { type: 'fireSlot', dueAt: at(10), busy: false, late: true, nowMs: start + 40_000 } as const;
@@ -185,7 +185,7 @@ describe('a slot', () => {
 });
 
 describe('a run by hand', () => {
-  it('is recorded at once, also for a task whose plan is not known yet', () => {
+  it('is recorded at once, also for a task that has no schedule yet', () => {
     const command = {
       type: 'requestRun',
       taskId,
@@ -202,7 +202,7 @@ describe('a run by hand', () => {
   });
 });
 
-describe('whatever the timer does', () => {
+describe('a schedule under any sequence of timer commands', () => {
   it('names every slot exactly once, as fired or in a skipped range', () => {
     const looks = fc.array(fc.tuple(fc.integer({ min: 1, max: 45_000 }), fc.boolean()), {
       minLength: 1,

@@ -16,14 +16,14 @@ const archived: TaskEvent = { type: 'task.archived', data: { externalKey: null }
 const replace = { type: 'replaceTask', taskId, spec, status: 'active', expectedRevision: null, actor } as const;
 
 describe('a task', () => {
-  it('is created once, however often it is asked for', () => {
+  it('is created once, however often the command is repeated', () => {
     given(taskDecider)
       .when({ type: 'createTask', taskId, spec, status: 'active', actor })
       .then(created)
       .andAgainNothing();
   });
 
-  it('records only what differs', () => {
+  it('records only the fields that differ', () => {
     given(taskDecider, created)
       .when({ ...replace, spec: { ...spec, name: 'Cost', tags: ['a'] } })
       .then({ type: 'task.changed', data: { changes: { name: 'Cost', tags: ['a'] } } })
@@ -39,7 +39,7 @@ describe('a task', () => {
       .andAgainNothing();
   });
 
-  it('is paused and resumed beside its changes', () => {
+  it('is paused and resumed in an event apart from its changes', () => {
     given(taskDecider, created)
       .when({ ...replace, status: 'paused' })
       .then({ type: 'task.paused', data: {} })
@@ -49,7 +49,7 @@ describe('a task', () => {
       .then({ type: 'task.changed', data: { changes: { name: 'Cost' } } }, { type: 'task.resumed', data: {} });
   });
 
-  it('switches an action off once, and says why', () => {
+  it('disables an action once, with the reason', () => {
     given(taskDecider, created)
       .when({ type: 'disableAction', taskId, actionId, reason: 'gone', deliveryId, actor })
       .then({ type: 'task.action_disabled', data: { actionId, reason: 'gone' } })

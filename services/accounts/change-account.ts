@@ -1,0 +1,67 @@
+/** Runs commands on accounts, keys and sessions; each is answered once the views have reached it. */
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type { RequestContext } from '#bus/bus';
+import type { KeyInput, OpenSessionInput, SetupInput } from '#contracts/account';
+import { unavailable, unreachable } from '#runtime/errors';
+import { createKey } from './create-key.js';
+import { ACCOUNT_PORTS, type AccountPorts } from './ports.js';
+import { revokeKey } from './revoke-key.js';
+import { closeSession, openSession } from './sessions.js';
+import { setUpByToken } from './setup.js';
+
+export type AccountChange =
+  | { readonly type: 'setUp'; readonly input: SetupInput }
+  | { readonly type: 'createKey'; readonly input: KeyInput }
+  | { readonly type: 'revokeKey'; readonly keyId: string }
+  | { readonly type: 'openSession'; readonly input: OpenSessionInput }
+  | { readonly type: 'closeSession'; readonly token: string };
+
+export class ChangeAccount {
+  constructor(
+    readonly change: AccountChange,
+    readonly context: RequestContext,
+  ) {}
+}
+
+@CommandHandler(ChangeAccount)
+export class ChangeAccountHandler implements ICommandHandler<ChangeAccount, object> {
+  constructor(@Inject(ACCOUNT_PORTS) private readonly ports: AccountPorts) {}
+
+  async execute({ change, context }: ChangeAccount): Promise<object> {
+    const { ports } = this;
+    const { organizationId, requestId } = context;
+    switch (change.type) {
+      case 'setUp': {
+        const { answer, positions } = await setUpByToken(ports, change.input, requestId);
+        await ports.views.reachSetup(positions);
+        return answer;
+      }
+      case 'createKey': {
+        const { created, position } = await createKey(ports, organizationId, change.input, context);
+        // Answered even where the view is late: no other answer holds the key.
+        await ports.views.reachKey(position);
+        return created;
+      }
+      case 'revokeKey': {
+        const position = await revokeKey(ports, organizationId, change.keyId, context);
+        if (await ports.views.reachKey(position)) return { id: change.keyId, deleted: true };
+        throw viewBehind('The key is revoked, but may let requests in for another moment; try again.');
+      }
+      case 'openSession': {
+        const { opened, position } = await openSession(ports, change.input, requestId);
+        await ports.views.reachSession(position);
+        return opened;
+      }
+      case 'closeSession': {
+        const position = await closeSession(ports, change.token, requestId);
+        if (await ports.views.reachSession(position)) return { closed: true };
+        throw viewBehind('The session is closed, but may be good for another moment; try again.');
+      }
+      default:
+        return unreachable(change);
+    }
+  }
+}
+
+const viewBehind = (message: string) => unavailable('view_behind', message, 2);
