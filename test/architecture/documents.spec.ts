@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { sourceFiles } from './house-rules.js';
 import { repository } from './planted-tree.js';
 
 const text = (path: string): Promise<string> => readFile(join(repository, path), 'utf8');
@@ -55,6 +56,21 @@ describe('the decisions', () => {
     );
     const expected = ['Context', 'Options', 'Decision', 'Consequences', 'What keeps it'];
     expect(parts).toEqual(files.map(() => expected));
+  });
+
+  it('name files that exist where they say what keeps them', async () => {
+    const tracked = await sourceFiles(repository, ['libs', 'services', 'test', 'scripts']);
+    const paths = new Set(tracked.map(({ path }) => path));
+    const files = await readdir(join(repository, 'docs/decisions'));
+    const missing = await Promise.all(
+      files.map(async (file) => {
+        const [, kept = ''] = (await text(`docs/decisions/${file}`)).split('## What keeps it');
+        return names(kept, /`((?:libs|services|test|scripts)\/[\w./-]+\.(?:ts|mjs))`/g)
+          .filter((path) => !paths.has(path))
+          .map((path) => `${file}: ${path}`);
+      }),
+    );
+    expect(missing.flat()).toEqual([]);
   });
 });
 
