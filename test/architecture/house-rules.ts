@@ -1,6 +1,7 @@
 /** The rules of the house that neither the linter nor dependency-cruiser can keep: what a file is called and what it says. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readsAlone, testTitles } from './test-titles.js';
 
 export interface HouseRule {
   readonly name: string;
@@ -14,10 +15,41 @@ export interface HouseRule {
   readonly code?: RegExp;
   /** Matched against everything, comments included. */
   readonly text?: RegExp;
+  /** What takes more than an expression: the lines that break the rule, each with what stands there. */
+  readonly lines?: (text: string) => readonly Breach[];
+}
+
+interface Breach {
+  readonly line: number;
+  readonly found: string;
 }
 
 const anyCode = /\.(ts|mjs|cjs)$/;
 const tests = /\.(spec|contract)\.ts$|^test\//;
+
+/** Where the words of docs/glossary.md are kept to; the others follow. */
+const sweptFolders = ['libs/channels', 'libs/concurrency'] as const;
+const inSweptFolders = (files: string): RegExp => new RegExp(`^(${sweptFolders.join('|')})/.*${files}$`);
+
+/** Words for which docs/glossary.md has another, and ways to speak that no reader searches for. It lists them too. */
+export const bannedWords = [
+  'whoever',
+  'lies back',
+  'in hand',
+  'onlooker',
+  'told of',
+  'tellings',
+  'news',
+  'newsMs',
+  'latecomer',
+  'judgement',
+  'tailer',
+  'teller',
+  'building ahead',
+  'built ahead',
+  'another history',
+  'other history',
+] as const;
 
 export const houseRules: readonly HouseRule[] = [
   {
@@ -105,6 +137,22 @@ export const houseRules: readonly HouseRule[] = [
     code: /\bjest\.(mock|doMock|unstable_mockModule)\(/,
   },
   {
+    name: 'titles-read-alone',
+    advice: 'Name the subject in `describe` and what it does in `it`: together a sentence of four words or more.',
+    appliesTo: inSweptFolders(String.raw`\.(spec|contract|run)\.ts`),
+    lines: (text) =>
+      testTitles(text)
+        .filter((title) => !readsAlone(title.text))
+        .map((title) => ({ line: title.line, found: title.text })),
+  },
+  {
+    name: 'words-of-the-glossary',
+    advice: 'Take the word that docs/glossary.md has for it.',
+    appliesTo: inSweptFolders(String.raw`\.(ts|mjs|cjs)`),
+    exceptIn: /\.(spec|contract|kit)\.ts$|^test\//,
+    text: new RegExp(String.raw`\b(${bannedWords.join('|')})s?\b|\b(?:interface|type|class)\s+\w+Parts\b`, 'i'),
+  },
+  {
     name: 'nothing-left-to-do',
     advice: 'Do it now, or write an issue.',
     appliesTo: anyCode,
@@ -125,15 +173,29 @@ function withoutComments(text: string): string {
     .replace(/(^|[^:'"`\\/])\/\/.*$/gm, (_line, before: string) => before);
 }
 
-/** The names of the rules a file breaks. `path` is relative to the root of the repository, with forward slashes. */
-export function brokenRules(path: string, text: string): readonly string[] {
+export interface BrokenRule extends Breach {
+  readonly rule: string;
+}
+
+function firstMatch(pattern: RegExp | undefined, text: string): readonly Breach[] {
+  const match = pattern?.exec(text);
+  if (match === null || match === undefined) return [];
+  return [{ line: text.slice(0, match.index).split('\n').length, found: match[0].trim() }];
+}
+
+/** The rules a file breaks and where. `path` is relative to the root of the repository, with forward slashes. */
+export function brokenRules(path: string, text: string): readonly BrokenRule[] {
   const code = withoutComments(text);
   return houseRules
     .filter((rule) => rule.appliesTo.test(path) && rule.exceptIn?.test(path) !== true)
-    .filter(
-      (rule) => rule.path?.test(path) === true || rule.code?.test(code) === true || rule.text?.test(text) === true,
-    )
-    .map((rule) => rule.name);
+    .flatMap((rule) =>
+      [
+        ...firstMatch(rule.path, path),
+        ...firstMatch(rule.code, code),
+        ...firstMatch(rule.text, text),
+        ...(rule.lines?.(text) ?? []),
+      ].map((breach) => ({ ...breach, rule: rule.name })),
+    );
 }
 
 export interface SourceFile {
