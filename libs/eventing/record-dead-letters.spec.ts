@@ -27,7 +27,7 @@ const parked = (id: string): ParkedMessage => ({
   parkedAt: '2026-11-21T10:00:05.000Z',
 });
 
-describe('a parked message', () => {
+describe('a dead letter', () => {
   let eventStore: EventStore;
   beforeEach(() => {
     eventStore = createSqliteEventStore(':memory:');
@@ -36,7 +36,7 @@ describe('a parked message', () => {
 
   const recorded = () => Array.fromAsync(eventStore.read('parked-task'));
 
-  it('is on record with who gave it up and why, without its content', async () => {
+  it('is recorded with its consumer and the reason, without its content', async () => {
     await recordParked(eventStore)(parked('m1'));
     const [event] = await recorded();
     expect(event).toMatchObject({
@@ -47,12 +47,12 @@ describe('a parked message', () => {
     expect(JSON.stringify(event)).not.toContain('canary');
   });
 
-  it('is on record however many are parked at once', async () => {
+  it('is recorded also where many come at once', async () => {
     await Promise.all(Array.from({ length: 8 }, (_, at) => recordParked(eventStore)(parked(`m${at}`))));
     expect(new Set((await recorded()).map(({ data }) => data['messageId'])).size).toBe(8);
   });
 
-  it('is told of by the bus that parks it', async () => {
+  it('is reported by the bus that sets it aside', async () => {
     const told = Promise.withResolvers<ParkedMessage>();
     const bus: Bus = createSqliteBus(':memory:', silentLogger, {
       onParked: async (one) => told.resolve(one),

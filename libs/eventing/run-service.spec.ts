@@ -55,8 +55,8 @@ function serviceOf(ready: () => Promise<void> = async () => void seen.push('read
   };
 }
 
-describe('a service that is run', () => {
-  it('answers once it is ready, and no more once it is stopped', async () => {
+describe('a running service', () => {
+  it('answers once it is ready, and not after it has stopped', async () => {
     const running = await runService(serviceOf(), ports);
     expect(await bus.request('lamp.show', {}, context)).toBe('lit');
     await running.stop();
@@ -64,7 +64,7 @@ describe('a service that is run', () => {
     await expect(bus.request('lamp.show', {}, context, 50)).rejects.toMatchObject({ reason: 'no_answerer' });
   });
 
-  it('is stopped again whole where it cannot be made ready', async () => {
+  it('is stopped completely where it fails to get ready', async () => {
     const failing = runService(
       serviceOf(() => Promise.reject(new Error('no lamp'))),
       ports,
@@ -74,7 +74,7 @@ describe('a service that is run', () => {
     await expect(bus.request('lamp.show', {}, context, 50)).rejects.toMatchObject({ reason: 'no_answerer' });
   });
 
-  it('is stopped again whole where the bus takes one of its responders and refuses another', async () => {
+  it('is stopped completely where the bus accepts one of its responders and rejects another', async () => {
     const refusing: Bus = {
       ...bus,
       respond: (name, handler) =>

@@ -16,15 +16,15 @@ function network() {
   return { clock, changes, tell };
 }
 
-describe('the network on this side', () => {
-  it('is at fault where more than four of five sites are out of reach, of ten or more', () => {
+describe('the network of this process', () => {
+  it('is blamed where more than four of five sites are unreachable, out of ten or more', () => {
     const { tell, changes } = network();
     expect(tell(0, 9, true)).toBe(false);
     expect(tell(9, 10, true)).toBe(true);
     expect(changes).toEqual([true]);
   });
 
-  it('is not at fault where one site fails again and again, nor where a fifth can be reached', () => {
+  it('is not blamed where one site fails again and again, nor where a fifth is reachable', () => {
     const { tell, changes } = network();
     for (let round = 0; round < 50; round += 1) expect(tell(0, 1, true)).toBe(false);
     expect(tell(1, 4, false)).toBe(false);
@@ -32,7 +32,7 @@ describe('the network on this side', () => {
     expect(changes).toEqual([]);
   });
 
-  it('is well again once sites answer, and what is older than a minute does not count', () => {
+  it('is trusted again once sites answer; loads older than a minute do not count', () => {
     const { tell, clock, changes } = network();
     tell(0, 12, true);
     expect(tell(0, 3, false)).toBe(false);

@@ -80,8 +80,8 @@ export function describePageLoader(
 
     const textOf = (page: LoadedPage): string => new TextDecoder().decode(page.body);
 
-    describe('a page', () => {
-      it('comes as UTF-8 with its kind, its encoding and its hash', async () => {
+    describe('a loaded page', () => {
+      it('is returned as UTF-8 with its kind, encoding and hash', async () => {
         const server = await up(
           serveHttp((_request, response) => {
             response.writeHead(200, { 'content-type': 'text/html; charset=iso-8859-1', 'x-one': '1' });
@@ -96,7 +96,7 @@ export function describePageLoader(
         expect(page.contentHash).toBe(`sha256:${createHash('sha256').update(page.body).digest('hex')}`);
       });
 
-      it('has the same hash while it stays the same, however it is sent', async () => {
+      it('keeps its hash while its content is the same, in any encoding and compression', async () => {
         const text = '<p>same</p>'.repeat(100);
         const forms: readonly (readonly [string, Buffer])[] = [
           ['identity', Buffer.from(text)],
@@ -134,7 +134,7 @@ export function describePageLoader(
         ['text/html; charset=utf-8', 'a\xff\0b', 'utf-8', 'a\ufffd\0b'],
         ['text/html; charset=utf-8', '\xff\xfea\0\0\xd8', 'utf-16le', 'a\ufffd'],
         ['text/html; charset=utf-16le', 'a', 'utf-16le', '\ufffd'],
-      ])('in %s is read as browsers do', async (type, body, encoding, text) => {
+      ])('in %s is decoded as browsers do', async (type, body, encoding, text) => {
         const server = await up(
           serveHttp((_request, response) => response.setHeader('content-type', type).end(Buffer.from(body, 'latin1'))),
         );
@@ -161,14 +161,14 @@ export function describePageLoader(
         ['image/png', 'x'],
         ['application/pdf', '%PDF-1.4'],
         ['application/octet-stream', 'a\0b'],
-      ])('of the type %s is no page', async (type, body) => {
+      ])('of the type %s is rejected', async (type, body) => {
         const server = await up(serveHttp((_request, response) => response.setHeader('content-type', type).end(body)));
         const failure = await failureOf(loader(), server.origin);
         expect(failure).toMatchObject({ reason: 'bad_encoding', status: 200, attempts: 1 });
         expect(failure.message).toBe(`The page is not text: ${type}`);
       });
 
-      it('in an encoding that browsers refuse is no page', async () => {
+      it('in an encoding that browsers refuse is rejected', async () => {
         const server = await up(
           serveHttp((_request, response) =>
             response.setHeader('content-type', 'text/html; charset=iso-2022-kr').end('x'),
@@ -177,7 +177,7 @@ export function describePageLoader(
         expect(await failureOf(loader(), server.origin)).toMatchObject({ reason: 'bad_encoding', status: 200 });
       });
 
-      it('is asked for as the task says', async () => {
+      it('is requested with the settings of the task', async () => {
         const server = await up(
           serveHttp((request, response) => {
             let body = '';
@@ -208,7 +208,7 @@ export function describePageLoader(
       });
     });
 
-    describe('a status', () => {
+    describe('an HTTP status', () => {
       const answering = (status: number): Promise<Loopback> =>
         up(
           serveHttp((_request, response) => response.writeHead(status, { 'content-type': 'text/html' }).end('<p>page')),
@@ -236,7 +236,7 @@ export function describePageLoader(
     });
 
     describe('a redirect', () => {
-      it('is followed, and the fragment of the task kept', async () => {
+      it('is followed, and the fragment of the task’s URL kept', async () => {
         const server = await up(
           serveHttp((request, response) => {
             if (request.url === '/') response.writeHead(302, { location: '/end#theirs' }).end();
@@ -249,7 +249,7 @@ export function describePageLoader(
         expect((await pageOf(from, `${server.origin}/`)).finalUrl).toBe(`${server.origin}/end#theirs`);
       });
 
-      it('is an answer like any other where it is not to be followed', async () => {
+      it('is returned as an answer where redirects are off', async () => {
         const server = await up(serveHttp((_request, response) => response.writeHead(301, { location: '/x' }).end()));
         const from = loader();
         const failure = await failureOf(from, server.origin, { followRedirects: false });
@@ -259,7 +259,7 @@ export function describePageLoader(
         expect([page.status, page.headers['location']]).toEqual([301, '/x']);
       });
 
-      it('that goes in circles ends', async () => {
+      it('in a loop fails', async () => {
         const server = await up(serveHttp((_request, response) => response.writeHead(302, { location: '/' }).end()));
         expect((await failureOf(loader(), server.origin)).reason).toBe('too_many_redirects');
       });
@@ -280,7 +280,7 @@ export function describePageLoader(
       );
     });
 
-    describe('a failure', () => {
+    describe('a failed load', () => {
       it('names a site that is down', async () => {
         const server = await serveHttp(() => undefined);
         await server.close();
@@ -300,7 +300,7 @@ export function describePageLoader(
         expect((await failureOf(loader(), server.origin)).reason).toBe('tls_failed');
       });
 
-      it('names an answer that does not begin, and one that does not end', async () => {
+      it('names a timeout before the answer, and one within its body', async () => {
         const silent = await up(serveHttp(() => undefined));
         expect((await failureOf(loader({ limits: { firstByteMs: 40 } }), silent.origin)).reason).toBe('timed_out');
         const endless = await up(serveHttp((_request, response) => response.write('<p>')));
@@ -309,7 +309,7 @@ export function describePageLoader(
         await endless.whenOpen(0);
       });
 
-      it('names an answer that trickles', async () => {
+      it('names an answer that arrives too slowly', async () => {
         const server = await up(
           serveHttp((_request, response) => {
             const timer = setInterval(() => response.write('x'), 5);
@@ -370,7 +370,7 @@ export function describePageLoader(
         await server.whenOpen(0);
       });
 
-      it('is what a load ends in that is given up or cut off by the end of the service', async () => {
+      it('has the reason timed_out where the caller aborts it or the loader is closed', async () => {
         const controller = new AbortController();
         const server = await up(serveHttp(() => controller.abort()));
         expect((await failureOf(loader(), server.origin, { signal: controller.signal })).reason).toBe('timed_out');
@@ -397,13 +397,13 @@ export function describePageLoader(
         return { server, count: () => count };
       }
 
-      it('brings the page where a later attempt does', async () => {
+      it('returns the page where a later attempt succeeds', async () => {
         const { server, count } = await answering(500, 502, 200);
         expect(await pageOf(loader(), server.origin, { retry })).toMatchObject({ status: 200, attempts: 3 });
         expect(count()).toBe(3);
       });
 
-      it('stops at the last attempt, with what it ended in', async () => {
+      it('stops at the last attempt, with its failure', async () => {
         const { server, count } = await answering(500);
         expect(await failureOf(loader(), server.origin, { retry })).toMatchObject({
           reason: 'http_status',
@@ -413,7 +413,7 @@ export function describePageLoader(
         expect(count()).toBe(3);
       });
 
-      it('waits longer from attempt to attempt, or always as long, and as long as the server asks', async () => {
+      it('waits by its backoff, exponential or fixed, and as long as the server asks', async () => {
         const waits: number[] = [];
         const from = loader({
           random: () => 0.5,
@@ -430,7 +430,7 @@ export function describePageLoader(
         expect(waits).toEqual([3_000, 6_000, 12_000, 3_000, 3_000, 3_000, 3_000]);
       });
 
-      it('is not made where the wait would be past the time', async () => {
+      it('is not made where the wait would exceed the time limit', async () => {
         const { server, count } = await answering(503);
         const failure = await failureOf(loader(), server.origin, { retry, timeoutMs: 2_000 });
         expect([failure.attempts, count()]).toEqual([1, 1]);
@@ -442,7 +442,7 @@ export function describePageLoader(
         expect(count()).toBe(1);
       });
 
-      it('is not made where it might do the work of a POST twice', async () => {
+      it('is not made where it could repeat a POST', async () => {
         const broken = await answering(500);
         expect((await failureOf(loader(), broken.server.origin, { retry, method: 'POST' })).attempts).toBe(1);
         const busy = await answering(503, 200);
@@ -460,7 +460,7 @@ export function describePageLoader(
         expect((await failureOf(loader(), server.origin, { retry, maxBytes: 1 })).attempts).toBe(1);
       });
 
-      it('is not waited for once the load is given up', async () => {
+      it('is not waited for once the load is aborted', async () => {
         const controller = new AbortController();
         const from = loader({
           sleep: async () => controller.abort(),
@@ -471,8 +471,8 @@ export function describePageLoader(
       });
     });
 
-    describe('manners', () => {
-      it('asks one site for at most four pages at once, and all in the end', async () => {
+    describe('the origin limit', () => {
+      it('loads at most four pages of one site at once, and all in the end', async () => {
         let running = 0;
         let most = 0;
         const held: (() => void)[] = [];
@@ -493,7 +493,7 @@ export function describePageLoader(
         expect(most).toBe(4);
       });
 
-      it('ends the wait of a load whose site others keep busy', async () => {
+      it('times out a load that waits too long for its site', async () => {
         const server = await up(serveHttp(() => undefined));
         const from = loader();
         const controller = new AbortController();
@@ -506,7 +506,7 @@ export function describePageLoader(
         await Promise.all(busy);
       });
 
-      it('spares a site that keeps failing, with the reason it failed for', async () => {
+      it('stops requests to a site that keeps failing, and reports its failure', async () => {
         const server = await up(serveRaw((socket) => onHead(socket, () => socket.destroy())));
         const from = loader();
         const reasons: string[] = [];

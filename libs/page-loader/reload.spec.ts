@@ -57,7 +57,7 @@ function ask(url: string, extra: Partial<PageRequest> = {}): PageRequest {
 const lastModified = 'Wed, 21 Oct 2015 07:28:00 GMT';
 const html = { 'content-type': 'text/html' };
 
-describe('a page that is known', () => {
+describe('a page that was loaded before', () => {
   const known = (finalUrl: string, more: Partial<KnownPage> = {}): KnownPage => ({
     etag: '"1"',
     lastModified,
@@ -65,7 +65,7 @@ describe('a page that is known', () => {
     ...more,
   });
 
-  it('is asked for only if it has changed, and is not sent again where it has not', async () => {
+  it('is requested conditionally, and is not sent again where it is unchanged', async () => {
     const { origin, asked } = await serve((_request, response) => {
       response.writeHead(304, { etag: '"1"', 'x-seen': 'now' }).end();
     });
@@ -80,7 +80,7 @@ describe('a page that is known', () => {
     expect(asked[0]?.headers).toMatchObject({ 'if-none-match': '"1"', 'if-modified-since': lastModified });
   });
 
-  it('comes whole where it has changed', async () => {
+  it('is returned whole where it has changed', async () => {
     const { origin } = await serve((_request, response) => void response.writeHead(200, html).end('<p>2'));
     const page = await loader().loadIfChanged(ask(`${origin}/`), known(`${origin}/`));
     expect(page).toMatchObject({ ok: true, status: 200, contentKind: 'html' });
@@ -95,7 +95,7 @@ describe('a page that is known', () => {
     ['a tag without end', { etag: 'x'.repeat(300), lastModified: null }, {}],
     ['a date that is none', { etag: null, lastModified: 'yesterday' }, {}],
     ['nothing', { etag: null, lastModified: null }, {}],
-  ])('is asked for by what the server gave: %s', async (_, more, sent) => {
+  ])('is requested by the validators that the server gave: %s', async (_, more, sent) => {
     const { origin, asked } = await serve((_request, response) => void response.writeHead(200, html).end('x'));
     await loader().loadIfChanged(ask(origin), known(origin, more));
     const headers = Object.entries(asked[0]?.headers ?? {}).filter(([name]) => name.startsWith('if-'));
@@ -106,14 +106,14 @@ describe('a page that is known', () => {
     ['a POST', { method: 'POST' }],
     ['a request that asks so itself', { headers: { 'If-None-Match': '"mine"' } }],
     ['a request for a part', { headers: { Range: 'bytes=0-9' } }],
-  ])('is asked for as it is by %s', async (_, extra) => {
+  ])('is requested unconditionally by %s', async (_, extra) => {
     const { origin, asked } = await serve((_request, response) => void response.writeHead(304).end());
     const page = await loader().loadIfChanged(ask(origin, extra), known(`${origin}/`));
     expect(page).toMatchObject({ ok: false, reason: 'http_status', status: 304 });
     expect(asked[0]?.headers['if-modified-since']).toBe(undefined);
   });
 
-  it('is not known by a 304 from somewhere else than where it was', async () => {
+  it('is not taken for unchanged by a 304 from another address', async () => {
     const { origin, asked } = await serve((request, response) => {
       if (request.headers['if-none-match'] !== undefined) response.writeHead(304).end();
       else if (request.url === '/') response.writeHead(302, { location: '/there' }).end();
@@ -124,7 +124,7 @@ describe('a page that is known', () => {
     expect(asked.map(({ url }) => url)).toEqual(['/', '/', '/there']);
   });
 
-  it('is unchanged at the end of a redirect as well', async () => {
+  it('is recognised as unchanged at the end of a redirect as well', async () => {
     const { origin } = await serve((request, response) => {
       if (request.url === '/') response.writeHead(302, { location: '/there' }).end();
       else response.writeHead(304).end();
@@ -133,14 +133,14 @@ describe('a page that is known', () => {
     expect(page).toMatchObject({ ok: true, unchanged: true, finalUrl: `${origin}/there` });
   });
 
-  it('fails with a 304 that nobody asked for', async () => {
+  it('fails with a 304 to an unconditional request', async () => {
     const { origin } = await serve((_request, response) => void response.writeHead(304).end());
     expect(await loader().load(ask(origin))).toMatchObject({ ok: false, reason: 'http_status', status: 304 });
   });
 });
 
-describe('cookies', () => {
-  it('of a redirect go with the next request of the same load, and with no other load', async () => {
+describe('a cookie', () => {
+  it('of a redirect is sent with the next request of the same load, and with no other load', async () => {
     const { origin, asked } = await serve((request, response) => {
       if (request.url !== '/in') {
         response.writeHead(302, { location: '/in', 'set-cookie': ['sid=1; HttpOnly', 'seen=yes; Path=/'] }).end();
@@ -152,7 +152,7 @@ describe('cookies', () => {
     expect(await from.load(ask(`${origin}/in`))).toMatchObject({ ok: false, status: 403 });
   });
 
-  it('do not cross to another origin', async () => {
+  it('is not sent to another origin', async () => {
     const other = await serve((_request, response) => void response.writeHead(200, html).end('x'));
     const { origin } = await serve((_request, response) => {
       response
@@ -164,7 +164,7 @@ describe('cookies', () => {
   });
 });
 
-describe('a site that asks to be left alone', () => {
+describe('a site that answers with Retry-After', () => {
   async function busyOnce() {
     let count = 0;
     return serve((_request, response) => {
@@ -174,7 +174,7 @@ describe('a site that asks to be left alone', () => {
     });
   }
 
-  it('is left alone by the next load too, which says so', async () => {
+  it('is not requested by the next load either, which reports the pause', async () => {
     const { origin, asked } = await busyOnce();
     const from = loader();
     expect(await from.load(ask(origin))).toMatchObject({ ok: false, status: 429, attempts: 1 });
@@ -187,7 +187,7 @@ describe('a site that asks to be left alone', () => {
     expect(asked.length).toBe(1);
   });
 
-  it('is waited for where there is time', async () => {
+  it('is waited for where the time limit allows', async () => {
     const { origin } = await busyOnce();
     const waits: number[] = [];
     const from = loader({ sleep: async (ms) => void waits.push(Math.ceil(ms / 1_000)) });
@@ -197,8 +197,8 @@ describe('a site that asks to be left alone', () => {
   });
 });
 
-describe('the network on this side', () => {
-  it('is named where nearly all sites are out of reach, and no site is spared for it', async () => {
+describe('the network of this process', () => {
+  it('is blamed where nearly all sites are unreachable, and no circuit breaker opens', async () => {
     const told: boolean[] = [];
     const server = await serveRaw((socket) => onHead(socket, () => socket.destroy()));
     closers.push(() => server.close());

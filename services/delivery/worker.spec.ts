@@ -77,7 +77,7 @@ async function typesOf(id: string): Promise<string[]> {
 const hang = (): void => {};
 
 describe('a delivery by webhook', () => {
-  it('arrives once, signed, however often it was asked for', async () => {
+  it('arrives once and signed, even if requested several times', async () => {
     const [hooks, url] = await receiver(answerWith(204));
     const worker = start();
     const id = await ask(worker, { config: { url: `${url}/in?token=querysecret`, secret } });
@@ -125,7 +125,7 @@ describe('a delivery by webhook', () => {
     expect(Date.parse(document.nextAttemptAt ?? '') - harness.clock.nowMs).toBe(120_000);
   });
 
-  it.each([400, 404, 410])('that is answered %i fails for good', async (status) => {
+  it.each([400, 404, 410])('that is answered %i fails permanently', async (status) => {
     const [hooks, url] = await receiver(answerWith(status));
     const id = await ask(start(), { config: { url } });
     expect(await harness.untilState(id, 'failed')).toMatchObject({ reason: status === 410 ? 'gone' : 'http_status' });
@@ -140,14 +140,14 @@ describe('a delivery by webhook', () => {
     expect(other.received).toHaveLength(0);
   });
 
-  it('keeps little of a huge answer', async () => {
+  it('records little of a huge answer', async () => {
     const [, url] = await receiver(answerWith(200, 'é'.repeat(3_000_000)));
     const id = await ask(start(), { config: { url } });
     const { attempts } = await harness.untilState(id, 'delivered');
     expect(Buffer.byteLength(attempts[0]?.response?.body ?? '')).toBe(2_048);
   });
 
-  it('that is never answered ends in time and is repeated', async () => {
+  it('that is never answered times out and is repeated', async () => {
     const [, url] = await receiver(hang);
     const id = await ask(start(), { config: { url, timeoutSeconds: 1 } });
     expect(await harness.untilState(id, 'retrying')).toMatchObject({ reason: 'timed_out' });
@@ -163,7 +163,7 @@ describe('a delivery by webhook', () => {
     await harness.untilState(id, 'delivered');
   });
 
-  it('to an address that is not allowed fails for good, and nothing is sent', async () => {
+  it('to an address that is not allowed fails permanently, and nothing is sent', async () => {
     await harness.close();
     harness = build([]);
     const [hooks, url] = await receiver(answerWith(200));
@@ -172,7 +172,7 @@ describe('a delivery by webhook', () => {
     expect(hooks.received).toHaveLength(0);
   });
 
-  it('leaves no secret in events, views and logs, even if the receiver writes them back', async () => {
+  it('leaves no secret in events, views and logs, even if the receiver echoes them', async () => {
     const [, url] = await receiver((response, { path, headers, body }) => {
       response.writeHead(400).end(JSON.stringify({ path, headers, body }));
     });
@@ -192,7 +192,7 @@ describe('a delivery by webhook', () => {
     }
   });
 
-  it('whose template cannot be rendered fails for good, with a beginning and an end', async () => {
+  it('whose template cannot be rendered fails permanently, with one attempt started and ended', async () => {
     const id = await ask(start(), {
       config: { url: 'http://127.0.0.1:9/', body: '{% for i in (1..9999999) %}x{% endfor %}' },
     });
@@ -200,7 +200,7 @@ describe('a delivery by webhook', () => {
     expect(await typesOf(id)).toEqual(['delivery.requested', 'attempt.started', 'attempt.ended']);
   });
 
-  it('whose stored settings break the rules of today ends with a clear failure', async () => {
+  it('whose stored settings break the current rules fails with a clear reason', async () => {
     const [hooks, url] = await receiver(answerWith(200));
     const id = await ask(start(), { config: { url: `${url}/in`, headers: { 'X-Mark': 'naïve ✓' } } });
     expect(await harness.untilState(id, 'failed')).toMatchObject({
@@ -210,7 +210,7 @@ describe('a delivery by webhook', () => {
     expect(hooks.received).toHaveLength(0);
   });
 
-  it('expires where it comes too late, and nothing is sent', async () => {
+  it('expires where its request comes too late, and nothing is sent', async () => {
     const [hooks, url] = await receiver(answerWith(200));
     const worker = harness.worker();
     const id = await harness.ask({ config: { url }, expireAfterSeconds: 60 }, () => {});
@@ -243,7 +243,7 @@ describe('a crash in the middle of a send', () => {
     await done;
   }
 
-  it('is found by the next process and sent again under the same id, with the same bytes', async () => {
+  it('is recovered by the next process, which sends again with the same id and bytes', async () => {
     const [hooks, url] = await receiver(answerWith(200));
     const id = await harness.ask({ config: { url, secret } }, () => {});
     await crash(id);
@@ -269,7 +269,7 @@ describe('a crash in the middle of a send', () => {
     ]);
   });
 
-  it('is found at once by a process that has the data alone, however long the try might have taken', async () => {
+  it('is recovered at once by a process that is alone on its data, before the attempt would have timed out', async () => {
     const [hooks, url] = await receiver(answerWith(200));
     const id = await harness.ask({ config: { url, secret, timeoutSeconds: 60 } }, () => {});
     await crash(id);
@@ -287,7 +287,7 @@ describe('a crash in the middle of a send', () => {
     expect(hooks.received[0]?.body).toContain('https://meerkat.example/api/executions/');
   });
 
-  it('is found at once where the view tells of it only after the start', async () => {
+  it('is recovered at once where the view shows it only after the start', async () => {
     const [, url] = await receiver(answerWith(200));
     const id = await harness.ask({ config: { url, timeoutSeconds: 60 } }, () => {});
     await crash(id);
@@ -296,7 +296,7 @@ describe('a crash in the middle of a send', () => {
     expect(await harness.untilState(id, 'retrying')).toMatchObject({ reason: 'attempt_lost' });
   });
 
-  it('before the first byte leaves a delivery that the next process sends', async () => {
+  it('before the first byte is recovered by the next process, which sends', async () => {
     const [hooks, url] = await receiver(answerWith(200));
     const id = await harness.ask({ config: { url } }, () => {});
     await harness.untilState(id, 'pending');
@@ -306,8 +306,8 @@ describe('a crash in the middle of a send', () => {
   });
 });
 
-describe('workers', () => {
-  it('on the same delivery send it once', async () => {
+describe('delivery workers', () => {
+  it('send a delivery once when several have it', async () => {
     const [hooks, url] = await receiver(answerWith(200));
     const workers = [start(), start(), start()];
     const ids = await Promise.all(
@@ -321,7 +321,7 @@ describe('workers', () => {
     expect(hooks.received).toHaveLength(20);
   });
 
-  it('serve others while one receiver hangs', async () => {
+  it('serve other receivers while one hangs', async () => {
     const [slow, slowUrl] = await receiver(hang);
     const [, url] = await receiver(answerWith(200));
     const worker = start({ limits: { finishMs: 1 } });
@@ -336,7 +336,7 @@ describe('workers', () => {
     expect(hanging.filter((one) => harness.document(one)?.state === 'sending').length).toBeLessThanOrEqual(8);
   });
 
-  it('leave a receiver alone that does not answer, without using up attempts, and go on when it is back', async () => {
+  it('stop sending to a receiver that does not answer, without using up attempts, and resume when it is back', async () => {
     const [gone, url] = await receiver(answerWith(200));
     const { port } = new URL(url);
     await gone.close();
@@ -353,7 +353,7 @@ describe('workers', () => {
     for (const id of ids.slice(5)) expect((await harness.untilState(id, 'delivered')).attempts).toHaveLength(1);
   });
 
-  it('let a delivery expire that waits for its receiver', async () => {
+  it('expire a delivery that waits for its receiver', async () => {
     const [gone, url] = await receiver(answerWith(200));
     await gone.close();
     const worker = start({ limits: { sweepMs: 50, receivers: { failures: 1, concurrency: 1, probeMs: 3_600_000 } } });
@@ -384,7 +384,7 @@ describe('workers', () => {
     expect(reads).toBe(2);
   });
 
-  it('keep an answer until it can be written down', async () => {
+  it('keep an answer until it can be recorded', async () => {
     const [hooks, url] = await receiver(answerWith(200));
     let failures = 2;
     const worker = start({
@@ -406,7 +406,7 @@ describe('workers', () => {
     expect(hooks.received).toHaveLength(1);
   });
 
-  it('let what is in flight end before they stop, and take nothing new', async () => {
+  it('finish what is in flight before they stop, and take nothing new', async () => {
     let finish = (): void => {};
     const [hooks, url] = await receiver((response) => {
       finish = () => response.end();
@@ -422,7 +422,7 @@ describe('workers', () => {
     expect(await typesOf(late)).toEqual(['delivery.requested']);
   });
 
-  it('break off what takes too long when they stop, and write that down', async () => {
+  it('abort what takes too long when they stop, and record that', async () => {
     const [hooks, url] = await receiver(hang);
     const worker = start({ limits: { finishMs: 20 } });
     const id = await ask(worker, { config: { url, timeoutSeconds: 60 } });
@@ -431,7 +431,7 @@ describe('workers', () => {
     expect(await harness.untilState(id, 'retrying')).toMatchObject({ reason: 'aborted' });
   });
 
-  it('find all that is due in the view, page by page', async () => {
+  it('find all due deliveries in the view, page by page', async () => {
     const [hooks, url] = await receiver(answerWith(200));
     const ids = await Promise.all(
       Array.from({ length: 1_100 }, (_, index) => harness.ask({ name: `d${index}`, config: { url } }, () => {})),
@@ -444,7 +444,7 @@ describe('workers', () => {
 });
 
 describe('a delivery by custom code', () => {
-  it('sends what the code returns, and repeats only what did not arrive', async () => {
+  it('sends the requests that the code returns, and repeats only those that did not arrive', async () => {
     const [first, firstUrl] = await receiver(answerWith(200));
     const [second, secondUrl] = await receiver(answerWith(500), answerWith(200));
     const worker = start();
@@ -477,7 +477,7 @@ describe('a delivery by custom code', () => {
     ['never ends', 'for (;;) {}', 'cpu_limit'],
     ['does not parse', 'return (', 'syntax_error'],
     ['returns nothing', 'return null', 'custom_result_invalid'],
-  ])('that %s fails for good, with a reason and without secrets', async (_what, code, reason) => {
+  ])('that %s fails permanently, with a reason and without secrets', async (_what, code, reason) => {
     const id = await ask(start(), { type: 'custom', config: { code, secrets: { token: 'canary-token' } } });
     const document = await harness.untilState(id, 'failed');
     expect(document).toMatchObject({ reason, attempts: [{ error: { reason } }] });
@@ -486,7 +486,7 @@ describe('a delivery by custom code', () => {
 });
 
 describe('the view of deliveries', () => {
-  it('answers what is due by an index', () => {
+  it('finds due deliveries by an index', () => {
     expect(deliveriesView.indexes).toContainEqual(['dueAt']);
   });
 });

@@ -61,7 +61,7 @@ describe('the linter', () => {
     });
   });
 
-  it('has a planted violation for each rule that is switched on by name, and one of the types', async () => {
+  it('has a planted violation for each enabled rule, and one of the types', async () => {
     const config = lintConfig.parse(JSON.parse(await readFile(join(repository, '.oxlintrc.json'), 'utf8')));
     const on = [config.rules, ...config.overrides.map((override) => override.rules)].flatMap(switchedOn);
     const planted = rulesIn(await plantedIn(join(repository, 'test/architecture/planted/lint')));
@@ -90,7 +90,7 @@ describe('the boundaries', () => {
     expect(planted).toEqual([...rules].sort());
   });
 
-  it('give each library a place above those that it may import', async () => {
+  it('rank each library above those that it may import', async () => {
     const places = rulesOfCruiser()
       .forbidden.filter(({ name }) => name === 'libs-point-down')
       .map(({ from }) => String(from.path));
@@ -98,7 +98,7 @@ describe('the boundaries', () => {
     expect(places.sort()).toEqual(libraries.sort());
   });
 
-  it('give each package of the product one home, the framework and the schema language aside', async () => {
+  it('give each package of the product one home, except the framework and the schema language', async () => {
     const everywhere = /^(@nestjs\/(common|core|cqrs)|rxjs|reflect-metadata|zod)$/;
     // The API reader, whose files are served and never imported.
     const neverImported = /^openapi-explorer$/;

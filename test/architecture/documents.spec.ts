@@ -32,7 +32,7 @@ const names = (source: string, pattern: RegExp): readonly string[] =>
   [...source.matchAll(pattern)].map((match) => match[1] ?? '').sort();
 
 describe('the operator’s table', () => {
-  it('names each setting that is read, and no other', async () => {
+  it('lists each setting that is read, and no other', async () => {
     const read = names(await text('libs/runtime/config.ts'), /^ {2}([A-Z][A-Z0-9_]+):/gm);
     const told = names(await text('docs/operators.md'), /^\| `([A-Z][A-Z0-9_]+)` +\|/gm);
     expect(read).not.toEqual([]);
@@ -40,7 +40,7 @@ describe('the operator’s table', () => {
   });
 });
 
-describe('the decisions', () => {
+describe('the decision records', () => {
   it('are numbered without gaps', async () => {
     const files = (await readdir(join(repository, 'docs/decisions'))).sort();
     const expected = files.map((_file, index) => String(index + 1).padStart(4, '0'));
@@ -75,7 +75,7 @@ describe('the decisions', () => {
 });
 
 describe('the documents', () => {
-  it('point to files that exist and to scripts that npm knows', async () => {
+  it('point to files and npm scripts that exist', async () => {
     const { scripts } = manifest.parse(JSON.parse(await text('package.json')));
     for (const document of [
       'README.md',
@@ -95,14 +95,14 @@ describe('the documents', () => {
 });
 
 describe('the installation', () => {
-  it('runs no install script that nobody looked at', async () => {
+  it('runs no install script that allowScripts does not list', async () => {
     const { allowScripts } = manifest.parse(JSON.parse(await text('package.json')));
     const { packages } = lock.parse(JSON.parse(await text('package-lock.json')));
     const scripted = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript === true);
     expect(Object.keys(allowScripts).sort()).toEqual(scripted.map(([path]) => packageName(path)).sort());
   });
 
-  it('brings one version of the runtime, held by the lock file, for each kind of machine', async () => {
+  it('has one version of the runtime for each platform, pinned by the lock file', async () => {
     const { optionalDependencies } = manifest.parse(JSON.parse(await text('package.json')));
     const { packages } = lock.parse(JSON.parse(await text('package-lock.json')));
     const runtimes = Object.keys(optionalDependencies).filter((name) => name.startsWith('node-'));
@@ -118,14 +118,14 @@ describe('the installation', () => {
     }
   });
 
-  it('brings the reader of the API alone: what it is made of lies in its bundle already', async () => {
+  it('has the API reader without its dependencies, which its bundle contains', async () => {
     const { packages } = lock.parse(JSON.parse(await text('package-lock.json')));
     const below = Object.entries(packages).filter(([path]) => path.startsWith('node_modules/openapi-explorer/'));
     expect(below).not.toEqual([]);
     expect(below.filter(([, { name }]) => name !== 'empty-npm-package').map(([path]) => path)).toEqual([]);
   });
 
-  it('brings nothing that reports home', async () => {
+  it('has no package that reports home', async () => {
     const { packages } = lock.parse(JSON.parse(await text('package-lock.json')));
     const unwanted = /^(@scarf\/|swagger-ui|@nestjs\/swagger$)/;
     expect(

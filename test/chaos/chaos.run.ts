@@ -107,7 +107,7 @@ async function chaosIn(open: (world: Awaited<ReturnType<typeof startWorld>>) => 
   }
 }
 
-describe('an installation that is broken again and again', () => {
+describe('an installation under repeated faults', () => {
   afterAll(() => report(outcomes));
 
   const scenes = { embedded: embeddedScene, distributed: distributedScene } as const;

@@ -42,7 +42,7 @@ describe('the data of an earlier version', () => {
     await expectSameAnswers();
   });
 
-  it('has secrets that still open: a further run notifies the stored receivers, signed with the stored secret', async () => {
+  it('has secrets that still open: a new run notifies the stored receivers, signed with the stored secret', async () => {
     const { api } = stored.installation;
     const text = stored.answers['/api/notifications?limit=100']?.text ?? '';
     const { id } = /"id":"(?<id>ntf_\w+)"[^{}]*"name":"Stock"/.exec(text)?.groups ?? {};

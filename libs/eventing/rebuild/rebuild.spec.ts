@@ -129,7 +129,7 @@ describe('a rebuild', () => {
     await eventStore.close();
   });
 
-  it('gives the same bytes as the live view and the events, and leaves nothing beside', async () => {
+  it('makes the same bytes as the live view, and leaves no temporary view', async () => {
     const last = await append(1_500);
     projection = start();
     await caughtUp(last);
@@ -142,7 +142,7 @@ describe('a rebuild', () => {
     expect(await readStore.checkpoint({ ...view, name: rebuild.build ?? '' })).toBeNull();
   });
 
-  it('mends a view whose documents were changed or lost', async () => {
+  it('repairs a view whose documents were changed or lost', async () => {
     const last = await append(500);
     projection = start();
     await caughtUp(last);
@@ -162,7 +162,7 @@ describe('a rebuild', () => {
     expect(await bytes()).toBe(right);
   });
 
-  it('misses nothing that happens meanwhile, and the live view goes on', async () => {
+  it('includes events that arrive meanwhile, and the live view goes on', async () => {
     projection = start();
     await caughtUp(await append(1_000));
     let writing = true;
@@ -183,14 +183,14 @@ describe('a rebuild', () => {
     expect(await bytes()).toBe(await replayed());
   });
 
-  it('of a view without events is done at once', async () => {
+  it('of a view without events finishes at once', async () => {
     projection = start();
     await requestRebuild(sharedState, view.name, requestedAt);
     expect(await ended()).toMatchObject({ state: 'done', events: 0 });
     await caughtUp(await append(3));
   });
 
-  it('of a view whose streams are silent while others are not is done as well', async () => {
+  it('of a view without new events finishes while other streams grow', async () => {
     projection = start();
     await caughtUp(await append(4));
     for (let index = 0; index < 700; index += 1) {
@@ -207,7 +207,7 @@ describe('a rebuild', () => {
     expect(JSON.parse(await bytes())).toHaveLength(4);
   });
 
-  describe('of a view that has seen nothing', () => {
+  describe('as the initial build of a view', () => {
     /** More than is handed over at once. */
     const much = 4_600;
     const appendMuch = async (): Promise<void> => {
@@ -243,7 +243,7 @@ describe('a rebuild', () => {
       return { store, state, replaced, states };
     };
 
-    it('a view that has seen nothing is first built as a rebuild, and a request made meanwhile is answered by it', async () => {
+    it('runs without a request, and answers one that is made meanwhile', async () => {
       await append(40);
       await appendMuch();
       await requestRebuild(sharedState, view.name, requestedAt);
@@ -258,14 +258,14 @@ describe('a rebuild', () => {
       expect(replaced).toEqual([rebuild.build]);
     });
 
-    it('an initial build reports its progress without a request', async () => {
+    it('reports its progress without a request', async () => {
       await appendMuch();
       projection = start();
       expect(await ended()).toMatchObject({ state: 'done', events: much });
       await caughtUp(appended);
     });
 
-    it('a view with few events to read is not built as a rebuild', async () => {
+    it('is skipped where there are few events to read', async () => {
       const last = await append(300);
       const { store, replaced } = watched();
       projection = start(store);
@@ -273,7 +273,7 @@ describe('a rebuild', () => {
       expect([replaced, await rebuildOf(sharedState, view.name)]).toEqual([[], null]);
     });
 
-    it('by a process that was killed in the middle is begun anew, and nothing is left of it', async () => {
+    it('restarts after the process was killed, and leaves nothing of the first build', async () => {
       await appendMuch();
       const dying = watched();
       const death = Promise.withResolvers<void>();
@@ -296,7 +296,7 @@ describe('a rebuild', () => {
       void dead.stop();
     });
 
-    it('leaves it to catch up as far as it can where an event cannot be read', async () => {
+    it('lets the view catch up as far as it can where an event is unreadable', async () => {
       await appendMuch();
       await append(1, 'poison', { isDeadly: true });
       projection = start();
@@ -306,7 +306,7 @@ describe('a rebuild', () => {
     });
   });
 
-  it('asked for twice is one', async () => {
+  it('requested twice runs once', async () => {
     projection = start();
     await caughtUp(await append(50));
     await requestRebuild(sharedState, view.name, requestedAt);
@@ -314,7 +314,7 @@ describe('a rebuild', () => {
     expect((await ended()).requestedAt).toBe(requestedAt);
   });
 
-  it('fails by an event that cannot be read: the live view stays, nothing is left beside, and it can be asked for again', async () => {
+  it('fails on an unreadable event: the live view stays, no temporary view is left, and it can be requested again', async () => {
     projection = start();
     await caughtUp(await append(100));
     const before = await bytes();
@@ -330,7 +330,7 @@ describe('a rebuild', () => {
     expect(await found(async () => (await rebuildOf(sharedState, view.name))?.requestedAt === 'again')).toBe(true);
   });
 
-  describe('cut off', () => {
+  describe('that is interrupted', () => {
     /** Names under which anything was built. */
     const builds = new Set<string>();
 
@@ -369,7 +369,7 @@ describe('a rebuild', () => {
       };
     }
 
-    it('at any step leaves one whole view, and who takes over ends it', async () => {
+    it('at any step leaves one whole view, and the next owner finishes it', async () => {
       const last = await append(300);
       projection = start();
       await caughtUp(last);
@@ -404,7 +404,7 @@ describe('a rebuild', () => {
       }
     });
 
-    it('by a store that is out of reach for a moment goes on when it is back', async () => {
+    it('by an outage of the store resumes after it', async () => {
       await append(900);
       let failures = 3;
       const store: ViewStore = {
@@ -426,7 +426,7 @@ describe('a rebuild', () => {
       expect(await bytes()).toBe(before);
     });
 
-    it('by an orderly stop ends soon, and is begun anew at the next start', async () => {
+    it('by an orderly stop ends soon, and restarts at the next start', async () => {
       projection = start();
       await caughtUp(await append(2_000));
       const before = await bytes();
@@ -440,7 +440,7 @@ describe('a rebuild', () => {
     });
   });
 
-  it('two concurrent projectors of one view still converge', async () => {
+  it('by a second projector of the same view still converges', async () => {
     await append(600);
     projection = start();
     const other = start();
