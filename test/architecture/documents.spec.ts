@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { sourceFiles } from './house-rules.js';
+import { bannedWords, sourceFiles } from './house-rules.js';
 import { repository } from './planted-tree.js';
 
 const text = (path: string): Promise<string> => readFile(join(repository, path), 'utf8');
@@ -71,6 +71,20 @@ describe('the decision records', () => {
       }),
     );
     expect(missing.flat()).toEqual([]);
+  });
+});
+
+describe('the glossary', () => {
+  it('has at most sixty terms, each once', async () => {
+    const terms = names(await text('docs/glossary.md'), /^\| ((?!term\b)[a-z][a-z ]*?) +\|/gm);
+    expect(terms.length).toBeGreaterThan(40);
+    expect(terms.length).toBeLessThanOrEqual(60);
+    expect(new Set(terms).size).toBe(terms.length);
+  });
+
+  it('lists the words that the house rule reports, and no other', async () => {
+    const [, listed = ''] = (await text('docs/glossary.md')).split('with types called `…Parts`:');
+    expect(names(listed, /`([^`]+)`/g)).toEqual([...bannedWords].sort());
   });
 });
 
