@@ -440,7 +440,7 @@ describe('a rebuild', () => {
     });
   });
 
-  it('by a second projector of the same view still converges', async () => {
+  it('beside a second projector of the same view converges', async () => {
     await append(600);
     projection = start();
     const other = start();
