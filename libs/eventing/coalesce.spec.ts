@@ -17,7 +17,7 @@ const batchOf = (...positions: readonly number[]): EventBatch => ({
   position: positions.at(-1) ?? 0,
 });
 
-/** A subscription that hands over what it is told to, when it is told to. */
+/** A subscription that hands over the given batches when the test says so. */
 function handedOver() {
   const batches: EventBatch[] = [];
   let wake = (): void => undefined;

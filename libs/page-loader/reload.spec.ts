@@ -25,7 +25,7 @@ function loader(options: HttpPageLoaderOptions = {}, resolve?: () => Promise<rea
   return made;
 }
 
-/** Answers as told, and keeps what it was asked. */
+/** Answers as scripted, and keeps its requests. */
 async function serve(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const asked: IncomingMessage[] = [];
   const server: Loopback = await serveHttp((request, response) => {

@@ -113,7 +113,7 @@ async function publish(url: string, times = 1): Promise<string> {
   return request.deliveryId;
 }
 
-/** Resolves with all that was told on the topic once a message of that type is among it. */
+/** Resolves with all messages of the topic once one of that type is among them. */
 async function untilTold(type: string): Promise<BusMessage> {
   return new Promise((resolve, reject) => {
     bus

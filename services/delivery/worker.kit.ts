@@ -43,7 +43,7 @@ export class WorkerKit {
     return this.#stage.eventStore;
   }
 
-  /** A harness anew, from which only these addresses are reached. */
+  /** A new harness, from which only these addresses are reached. */
   async reaching(egressAllow: readonly string[]): Promise<void> {
     await this.harness.close();
     this.#stage = build(egressAllow);

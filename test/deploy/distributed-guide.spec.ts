@@ -1,4 +1,4 @@
-/** docs/distributed.md, held against the code that it tells of. */
+/** Checks docs/distributed.md against the code that it describes. */
 import { describe, expect, it } from '@jest/globals';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

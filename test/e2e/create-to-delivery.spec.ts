@@ -1,4 +1,4 @@
-/** The product as it is meant to go: a task is created, its page changes, people are told once of each change. */
+/** The main flow: a task is created, its page changes, and each receiver is notified once of each change. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { verified } from './kit/hook-sink.js';
 import { createInstallation } from './kit/create-installation.js';

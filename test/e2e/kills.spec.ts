@@ -1,4 +1,4 @@
-/** The product killed in the middle of whatever it does: nothing is lost, nothing is told twice under two names. */
+/** The product killed at any moment of its work: nothing is lost, nothing is sent twice under two ids. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { verified } from './kit/hook-sink.js';
 import { createInstallation } from './kit/create-installation.js';

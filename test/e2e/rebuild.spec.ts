@@ -1,4 +1,4 @@
-/** Views are built anew while the product runs: nobody waits, nothing is missed, and every byte is as before. */
+/** Views are rebuilt while the product runs: no request waits, no event is missed, and every byte is as before. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { createInstallation } from './kit/create-installation.js';

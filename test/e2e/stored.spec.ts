@@ -1,4 +1,4 @@
-/** Data that an earlier version wrote: this version reads them, answers the same, and goes on. */
+/** Data written by an earlier version: this version reads it, gives the same answers, and continues. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startHookSink, verified, type HookSink } from './kit/hook-sink.js';
 import { createStoredInstallation, type StoredInstallation } from './kit/stored-installation.js';

@@ -1,4 +1,4 @@
-/** Code is tried before it is saved, and what a run leaves behind is there for the next one, in either mode. */
+/** Test runs of unsaved code, and the state that one run passes to the next, in either mode. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { errorOf, type Reply } from './kit/api.js';
 import { createInstallation } from './kit/create-installation.js';

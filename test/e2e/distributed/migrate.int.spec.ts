@@ -1,4 +1,4 @@
-/** An installation begun in one process moves to the servers, goes on there, and comes back. */
+/** An installation that started in one process moves to the servers, works there, and moves back. */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -102,7 +102,7 @@ describe('an installation that started in one process', () => {
     onServers.taskId = atHome.taskId;
     expect(settled(await there.api.task(atHome.taskId))).toEqual(before.task);
     expect(await there.api.deliveries(atHome.taskId)).toEqual(before.deliveries);
-    // It is still in stock: everybody has been told already.
+    // It is still in stock: every receiver has been notified already.
     await onServers.runsWithout(3);
     expect({ hooks: onServers.hooks().length, mails: onServers.mails().length }).toEqual(arrivals);
     await onServers.seen(false);

@@ -249,7 +249,7 @@ describe('a subscription to all events', () => {
 
   // Server: AllReader.cs (page: at most 32 events that match, `maxSearchWindow` looked at), AllSubscriptionFiltered.cs (CatchUp):
   // where a page ends without a match, the checkpoint is where that page began, whose prepare half is 0: the event
-  // that begins there was not looked at before, so whoever goes on at (commit, commit) would miss it.
+  // that begins there was not looked at before, so a client that resumes at (commit, commit) would miss it.
   it('sends checkpoints of pages without a match, each before the events of the next page', async () => {
     const prefix = newStream('sparse');
     const from = await append(newStream(), 1);
