@@ -80,7 +80,7 @@ describe('page.report', () => {
 });
 
 describe('page.state', () => {
-  it('is a JSON object with a size limit that the error names', async () => {
+  it('is a JSON object with a size limit', async () => {
     const limits = { ...jobOf('').limits, stateBytes: 100 };
     expect(await failureOf('page.state.x = "é".repeat(60); true', { limits })).toMatchObject({ reason: 'state_limit' });
     for (const wrong of ['[]', '3', 'null', '"x"', '() => 1', 'new Proxy([], {})']) {

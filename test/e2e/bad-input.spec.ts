@@ -170,7 +170,7 @@ describe('an unreadable body', () => {
     expect([reply.status, errorOf(reply).code]).toEqual([400, 'VALIDATION_ERROR']);
   });
 
-  it('gets 413 above 1 MiB, with or without Content-Length', async () => {
+  it('gets 413 above 1 MiB', async () => {
     const big = JSON.stringify({ ...valid, description: 'd'.repeat(1_048_576) });
     expectRefusal(await installation.api.send(path, { text: big }), 413, 'VALIDATION_ERROR', 'body_too_large');
   });

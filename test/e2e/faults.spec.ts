@@ -90,7 +90,7 @@ if (canBreakEventStore) {
       expect((await installation.api.task(keptId)).name).toBe('Kept');
     });
 
-    it('stores no Idempotency-Key for a write that failed', async () => {
+    it('answers a write with an Idempotency-Key with 503 and Retry-After as well', async () => {
       const headers = { 'idempotency-key': 'during' };
       const reply = await installation.api.send(path, { json: byHand(site.address('/shop')), headers });
       expect([reply.status, errorOf(reply).code]).toEqual([503, 'SERVER_ERROR']);

@@ -142,7 +142,7 @@ describe('the evaluator process', () => {
     expect(result).toMatchObject({ ok: false, failure: { reason: 'cpu_limit', endedFromOutside: true } });
   });
 
-  it('receives many pages one after another: they wait in the supervisor, not in the pipe', async () => {
+  it('evaluates many large pages that are offered at once', async () => {
     const sandbox = create();
     const page = { ...jobOf('true').page, body: new Uint8Array(8 * 1024 * 1024).fill(0x61) };
     const results = await Promise.all(

@@ -251,14 +251,14 @@ describe('a started attempt without an end', () => {
       .andAgainNothing();
   });
 
-  it('is lost at once for the only worker, if another one started it', () => {
+  it('is lost at once for another worker where its owner is dead', () => {
     given(deliveryDecider, ...open)
       .when(lose(1, after(1), { worker: 'another', ownerIsDead: true }))
       .then(lost(1, after(1), after(6)))
       .andAgainNothing();
   });
 
-  it('is lost after twice its timeout for the worker that started it', () => {
+  it('is lost after twice its timeout for its owner', () => {
     for (const ownerIsDead of [true, false]) {
       given(deliveryDecider, ...open)
         .when(lose(1, after(19.999), { worker: 'w', ownerIsDead }))
