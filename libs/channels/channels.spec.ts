@@ -105,11 +105,11 @@ describe.each(declarations.map((declaration) => [declaration.type, declaration] 
       expect(content(kitTimeMs + 3_600_000)).toEqual(content(kitTimeMs));
     });
 
-    it.each(answers)('judges $answer', ({ answer, verdict }) => {
+    it.each(answers)('classifies $answer', ({ answer, verdict }) => {
       expect(verdictOn(channel, answer)).toMatchObject(verdict);
     });
 
-    it('refuses settings that it cannot use', () => {
+    it('rejects settings that it cannot use', () => {
       const outgoing = built(channel, { config: {}, kind: 'triggered', outgoing: {} }, kitTimeMs);
       expect(outgoing).toMatchObject({ kind: 'none', verdict: { state: 'refused', reason: 'config_invalid' } });
     });

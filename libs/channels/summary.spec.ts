@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { httpSummary, mailSummary } from './summary.js';
 
-describe('what is kept of an address', () => {
+describe('the recorded summary of an address', () => {
   it.each([
     ['https://user:pass@hooks.example:8443/in/put?token=1#x', 'https://hooks.example:8443/in/put'],
     ['https://hooks.example/services/T01/B02/aB3dE5gH7jK9mN1pQ3sT5vW7', 'https://hooks.example/services/T01/B02/…'],
     ['not an address', ''],
-  ])('%s is %s', (url, kept) => {
+  ])('for %s is %s', (url, kept) => {
     expect(httpSummary('POST', url)).toEqual({ method: 'POST', url: kept });
   });
 
-  it('tells mailboxes apart and not more', () => {
+  it('distinguishes mailboxes without showing them', () => {
     expect(mailSummary(['anna@example.com', 'b@example.org'])).toEqual({
       method: 'smtp',
       url: 'a…@example.com, b…@example.org',

@@ -12,7 +12,7 @@ describe('a text for a receiver', () => {
     expect(shortened(text, limit, characters)).toBe(cut);
   });
 
-  it('a cut text keeps the limit in the unit of the vendor and stays well-formed', () => {
+  it('keeps the limit in the unit of the vendor when cut, and stays well-formed', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary' }),
@@ -28,7 +28,7 @@ describe('a text for a receiver', () => {
     );
   });
 
-  it('a message text is never empty and holds no character that hides or turns text', () => {
+  it('is never empty and holds no invisible or bidirectional control character', () => {
     expect(messageText(' \u0000\u202e ')).toBe('–');
     expect(messageText('a\u001b[31m\r\n\tb\u2066')).toBe('a[31m\n\tb');
   });

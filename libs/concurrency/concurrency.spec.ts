@@ -11,28 +11,28 @@ const never = new Promise<never>(() => undefined);
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('withTimeout', () => {
-  it('settles as the work does where that is in time', async () => {
+  it('settles like the work where that is in time', async () => {
     await expect(withTimeout(Promise.resolve(1), 60_000, () => new Error('late'))).resolves.toBe(1);
     await expect(withTimeout(Promise.reject(new Error('broken')), 60_000, () => new Error('late'))).rejects.toThrow(
       'broken',
     );
   });
 
-  it('rejects with the caller’s error where the work takes longer, a time below zero included', async () => {
+  it('rejects with the caller’s error where the work takes longer, negative times included', async () => {
     await expect(withTimeout(never, 1, () => new Error('late'))).rejects.toThrow('late');
     await expect(withTimeout(never, -1, () => new Error('late'))).rejects.toThrow('late');
   });
 });
 
 describe('withTimeoutOr', () => {
-  it('resolves with the fallback where the work takes longer, and rejects as the work does', async () => {
+  it('resolves with the fallback where the work takes longer, and rejects like the work', async () => {
     await expect(withTimeoutOr(never, 1, 'late')).resolves.toBe('late');
     await expect(withTimeoutOr(Promise.resolve(1), 60_000, 'late')).resolves.toBe(1);
     await expect(withTimeoutOr(Promise.reject(new Error('broken')), 60_000, 'late')).rejects.toThrow('broken');
   });
 });
 
-describe('sleep', () => {
+describe('a sleep', () => {
   it('resolves after its time', async () => {
     jest.useFakeTimers();
     try {
@@ -47,7 +47,7 @@ describe('sleep', () => {
     }
   });
 
-  it('resolves as soon as its signal aborts, also where that was before', async () => {
+  it('resolves as soon as its signal aborts, also where that is aborted already', async () => {
     const ending = new AbortController();
     const sleeping = sleep(3_600_000, ending.signal);
     ending.abort();
@@ -96,7 +96,7 @@ describe('a mutex', () => {
 });
 
 describe('a semaphore', () => {
-  it('runs as much as it may at the same time and queues the rest', async () => {
+  it('runs work up to its limit at the same time and queues the rest', async () => {
     const semaphore = createSemaphore(2);
     const gates = [0, 1, 2].map(() => Promise.withResolvers<void>());
     const works = gates.map(({ promise }) => semaphore.run(() => promise));
@@ -119,7 +119,7 @@ describe('a semaphore', () => {
 });
 
 describe('a keyed queue', () => {
-  it('keeps the order within a key, does not hold other keys back, and forgets keys that are through', async () => {
+  it('keeps the order within a key, runs other keys meanwhile, and drops keys that are done', async () => {
     const queue = createKeyedQueue();
     const seen: string[] = [];
     const gate = Promise.withResolvers<void>();
@@ -138,7 +138,7 @@ describe('a keyed queue', () => {
     expect(seen).toEqual(['b1', 'a1', 'a2']);
   });
 
-  it('rejects what is queued behind a failure that it is asked to pass on, and runs what arrives later', async () => {
+  it('rejects work queued behind a failure where asked to, and runs later work', async () => {
     const outage = new Error('away');
     const queue = createKeyedQueue((error) => error === outage);
     const first = queue.run('a', () => Promise.reject(outage));
@@ -153,7 +153,7 @@ describe('a keyed queue', () => {
     await expect(queue.run('a', async () => 'later')).resolves.toBe('later');
   });
 
-  it('begins work of a free key at once', () => {
+  it('begins work of a free key within the call', () => {
     let hasBegun = false;
     void createKeyedQueue().run('a', async () => void (hasBegun = true));
     expect(hasBegun).toBe(true);
@@ -161,7 +161,7 @@ describe('a keyed queue', () => {
 });
 
 describe('a bounded map', () => {
-  it('lets go of the entry that was used longest ago where it is full', () => {
+  it('drops the least recently used entry where it is full', () => {
     const map = createLru<string, number>(2);
     map.set('a', 1);
     map.set('b', 2);
@@ -175,7 +175,7 @@ describe('a bounded map', () => {
   });
 });
 
-describe('Retry-After', () => {
+describe('the Retry-After parser', () => {
   const nowMs = Date.parse('2026-11-01T12:00:00Z');
 
   it.each([
@@ -192,7 +192,7 @@ describe('Retry-After', () => {
     ['', null],
     ['9999999999999', null],
     [undefined, null],
-  ])('of %j is %j milliseconds', (header, expected) => {
+  ])('reads %j as %j milliseconds', (header, expected) => {
     expect(retryAfterMs(header, nowMs)).toBe(expected);
   });
 });

@@ -186,7 +186,7 @@ type FirstKey = Omit<KeyDocument, 'createdAt' | 'revokedAt' | 'allowedCidrs'> &
 export const accountEvents = [
   /** The salt of the one-time setup token: the token is made of it and the pepper, and is stored nowhere. */
   defineEvent('installation.opened', { version: 1, schema: z.object({ salt: z.string() }) }),
-  /** From here on these are the ids of the one organisation and its owner, whoever completes the setup. */
+  /** From here on these are the ids of the one organisation and its owner, also where another process completes the setup. */
   defineEvent('installation.claimed', {
     version: 1,
     schema: z.object({ organizationId: idSchema('org'), ownerId: idSchema('usr') }),

@@ -6,11 +6,11 @@ import { apiKeyMatches, createApiKey, hashApiKey, parseApiKey } from './api-key.
 const example = 'mk_Ab3dEf9h_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcd3qYUag';
 
 describe('the text of an API key', () => {
-  it('recognises the example of the API contract', () => {
+  it('matches the example of the API contract', () => {
     expect(parseApiKey(example)).toEqual({ publicId: 'Ab3dEf9h' });
   });
 
-  it('makes keys that it recognises, each another', () => {
+  it('recognises each key that was made, all different', () => {
     const keys = new Set(Array.from({ length: 500 }, () => createApiKey(randomBytes)));
     expect(keys.size).toBe(500);
     for (const key of keys) {
@@ -19,14 +19,14 @@ describe('the text of an API key', () => {
     }
   });
 
-  it('uses no byte that would make some letters likelier', () => {
+  it('uses all letters with the same probability', () => {
     // 255 is thrown away; the following 0 counts as the first letter.
     let calls = 0;
     const key = createApiKey((size) => new Uint8Array(size).fill(calls++ % 2 === 0 ? 255 : 0));
     expect(key.startsWith(`mk_00000000_${'0'.repeat(40)}`)).toBe(true);
   });
 
-  it('refuses a key with any one character changed', () => {
+  it('is rejected with any one character changed', () => {
     const letters = 'abcXYZ019_-';
     fc.assert(
       fc.property(fc.nat(example.length - 1), fc.constantFrom(...letters.split('')), (at, letter) => {
@@ -44,11 +44,11 @@ describe('the text of an API key', () => {
     ['a NUL', `${example.slice(0, 20)}\u0000${example.slice(21)}`],
     ['other alphabets', example.replace('0123456789', '०१२३४५६७८९')],
     ['a megabyte', 'mk_'.repeat(350_000)],
-  ])('refuses %s', (_, text) => {
+  ])('is rejected where it is %s', (_, text) => {
     expect(parseApiKey(text)).toBeNull();
   });
 
-  it('hashes with the pepper, so that a stolen view says nothing without it', () => {
+  it('is hashed with the pepper, so that a stolen view is useless without it', () => {
     expect(hashApiKey(example, 'one')).toMatch(/^[A-Za-z0-9_-]{43}$/);
     expect(hashApiKey(example, 'one')).not.toBe(hashApiKey(example, 'two'));
     expect(apiKeyMatches(example, hashApiKey(example, 'one'), 'one')).toBe(true);

@@ -22,7 +22,7 @@ export const messageContext = z.object({
 });
 export type MessageContext = z.infer<typeof messageContext>;
 
-/** A decision to tell one receiver: the id is derived from task, episode, kind and action. */
+/** A decision to notify one receiver: the id is derived from task, episode, kind and action. */
 export const notificationRequest = z.object({
   deliveryId: idSchema('dlv'),
   organizationId: idSchema('org'),
@@ -53,7 +53,7 @@ export type DeliveryState = z.infer<typeof deliveryState>;
 export const requestSummary = z.object({ method: z.string(), url: z.string() });
 export type RequestSummary = z.infer<typeof requestSummary>;
 
-/** What is kept of an attempt: never a secret, of an address only what does not tell it. */
+/** What is kept of an attempt: never a secret, and an address only masked. */
 export const attemptRecord = z.object({
   durationMs: z.number(),
   request: requestSummary,

@@ -44,14 +44,14 @@ export const runTimings = z.object({
 /** What is known of a task's condition after a run; every result carries it whole, so the last event is enough to go on. */
 export const alertState = z.object({
   condition,
-  /** What people were last told, or `unknown` where nothing was. */
+  /** The condition of the last notification, or `unknown` where there was none. */
   told: condition,
   health,
   consecutiveErrors: z.int(),
   /** Grows at each confirmed edge. */
   episode: z.int(),
   healthEpisode: z.int(),
-  /** Whether the error of this health episode was told: only then is its end told too. */
+  /** Whether the error of this health episode was notified: only then is its recovery notified too. */
   healthTold: z.boolean(),
   /** The revision of the task that the condition belongs to. */
   codeRevision: z.int(),

@@ -32,7 +32,7 @@ describe('a stored event', () => {
     expect(frozen.filter(({ type }) => eventCatalogue[type] === undefined)).toEqual([]);
   });
 
-  it.each(frozen)('is read from $name as it always was', ({ type, version, stored: data, read }) => {
+  it.each(frozen)('is read from $name as when that was frozen', ({ type, version, stored: data, read }) => {
     const event = stored(type, version, data);
     expect(decodeEvent(event)).toEqual({ type, data: read });
     expect(() => checkEvent(event)).not.toThrow();
@@ -53,7 +53,7 @@ describe('a stored event', () => {
     );
   });
 
-  it('of a schema kind that no arbitrary is known for is not passed over', () => {
+  it('of a schema kind without an arbitrary fails the generator instead of being skipped', () => {
     expect(() => arbitraryOf(z.date())).toThrow(/no arbitrary for the schema kind date/);
   });
 });

@@ -147,7 +147,7 @@ export const taskCommand = z.discriminatedUnion('type', [
     taskId: idSchema('ntf'),
     actionId: idSchema('act'),
     reason: z.string(),
-    /** What found it out: told again, it disables nothing that was enabled since. */
+    /** The delivery that found it out: a repeat of it disables nothing that was enabled since. */
     deliveryId: idSchema('dlv'),
   }),
 ]);
@@ -212,7 +212,7 @@ export const tasksView: ViewDefinition<TaskDocument> = {
   ],
 };
 
-/** One change of a task, as `GET …/history` tells it (`task.history`). */
+/** One change of a task, as `GET …/history` shows it (`task.history`). */
 export const historyEntry = z.object({
   revision: z.int(),
   type: z.string(),

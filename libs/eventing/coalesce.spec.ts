@@ -17,7 +17,7 @@ const batchOf = (...positions: readonly number[]): EventBatch => ({
   position: positions.at(-1) ?? 0,
 });
 
-/** A subscription that hands over what it is told to, when it is told to. */
+/** A subscription that hands over the given batches when the test says so. */
 function handedOver() {
   const batches: EventBatch[] = [];
   let wake = (): void => undefined;
@@ -45,8 +45,8 @@ async function nextOf(read: ReturnType<typeof coalesced>): Promise<EventBatch> {
 const positionsOf = ({ events }: EventBatch): readonly number[] => events.map(({ position }) => position);
 const subscription = () => ({ prefixes: ['a-'], after: null, signal: new AbortController().signal });
 
-describe('batches coalesced from a subscription', () => {
-  it('come one by one to a reader that never rests', async () => {
+describe('a coalesced subscription', () => {
+  it('hands over single batches to a reader without a delay', async () => {
     const source = handedOver();
     for (const position of [1, 2, 3]) source.give(batchOf(position));
     const read = coalesced(source, subscription());
@@ -56,7 +56,7 @@ describe('batches coalesced from a subscription', () => {
     await read.return();
   });
 
-  it('come at once to a reader that rested long enough, and then as one batch of what came while it rests', async () => {
+  it('hands over the first batch at once, and then as one batch what arrived during the delay', async () => {
     const source = handedOver();
     const restOnce: BatchDelay[] = [() => 50];
     const rest: BatchDelay = (tookMs) => restOnce.pop()?.(tookMs) ?? 0;
@@ -73,7 +73,7 @@ describe('batches coalesced from a subscription', () => {
     await read.return();
   });
 
-  it('are handed over before the rest is over where they are many', async () => {
+  it('hands over a large batch before the delay is over', async () => {
     const source = handedOver();
     const forEver: BatchDelay = () => 2_000_000;
     const read = coalesced(source, subscription(), forEver);

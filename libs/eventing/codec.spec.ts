@@ -16,7 +16,7 @@ const source = { commandId: 'c1', metadata };
 const recorded = (event: NewEvent) => ({ ...event, stream: 's-1', revision: 0, position: 1 });
 
 describe('the codec', () => {
-  it('derives the same event ids from the same command, and others from another', () => {
+  it('derives event ids from the command: the same from the same, others from another', () => {
     const events = [
       { type: 'task.paused', data: {} },
       { type: 'task.resumed', data: {} },
@@ -26,12 +26,12 @@ describe('the codec', () => {
     expect(new Set([...ids, ...encodeEvents(events, { ...source, commandId: 'c2' }).map(({ id }) => id)]).size).toBe(4);
   });
 
-  it('refuses an event that is not in the catalogue or does not fit its schema', () => {
+  it('rejects an event that is not in the catalogue or does not fit its schema', () => {
     expect(() => encodeEvents([{ type: 'task.exploded', data: {} }], source)).toThrow(/catalogue/);
     expect(() => encodeEvents([{ type: 'task.archived', data: { externalKey: 7 } }], source)).toThrow(/externalKey/);
   });
 
-  it('brings an event back as it went in', () => {
+  it('decodes an event as it was encoded', () => {
     const event = { type: 'task.archived', data: { externalKey: 'k' } };
     const [stored] = encodeEvents([event], source);
     if (stored === undefined) throw new Error('nothing was encoded');
@@ -52,7 +52,7 @@ describe('the codec', () => {
       recorded({ id: '1', type: 'thing.named', version, data, metadata }),
   });
 
-  it('takes older versions to the newest shape step by step', () => {
+  it('upcasts older versions to the newest shape step by step', () => {
     const { codec, stored } = things();
     const newest = { type: 'thing.named', data: { names: ['a'], by: 'unknown' } };
     expect(codec.decodeEvent(stored(1, { name: 'a' }))).toEqual({
@@ -63,7 +63,7 @@ describe('the codec', () => {
     expect(codec.decodeEvent(stored(3, { names: ['a'], by: 'unknown' }))).toEqual(newest);
   });
 
-  it('checks an older event once it is upcast, and an event of the present version only where others may have written it', () => {
+  it('validates upcast events, and events of the current version only where others may have written them', () => {
     const { codec, stored } = things();
     const wrong = { names: 7, by: 'a' };
     expect(() => codec.decodeEvent(stored(2, { names: 7 }))).toThrow(/s-1@0: cannot read thing.named v2: names: /);
@@ -72,14 +72,14 @@ describe('the codec', () => {
     expect(() => codec.checkEvent(stored(1, { name: 'a' }))).not.toThrow();
   });
 
-  it('refuses an event that lacks an upcaster, and a type that is declared twice', () => {
+  it('rejects an event that lacks an upcaster, and a type that is declared twice', () => {
     const schema = z.object({});
     expect(() => defineEvent('thing.named', { version: 2, schema })).toThrow(/needs 1 upcasters/);
     const thing = defineEvent('thing.named', { version: 1, schema });
     expect(() => catalogueOf([thing, thing])).toThrow(/twice/);
   });
 
-  it('says clearly which event it cannot read', () => {
+  it('names the event that it cannot read', () => {
     const event = { id: '1', type: 'task.paused', version: 99, data: {}, metadata };
     expect(() => decodeEvent(recorded(event))).toThrow(/s-1@0: cannot read task.paused v99/);
     expect(() => decodeEvent(recorded({ ...event, type: 'no.such' }))).toThrow(/the type is unknown/);

@@ -21,7 +21,7 @@ describe('a follower', () => {
   });
   afterEach(() => eventStore.close());
 
-  it('stops at an event that it cannot read and says so, while others go on', async () => {
+  it('stops at an event that it cannot read and logs it, while others go on', async () => {
     for (const { stream, ...one } of [event('a-1', 'known'), event('a-2', 'unheard_of'), event('a-3', 'known')]) {
       await eventStore.append(stream, [one], 'none');
     }
@@ -50,7 +50,7 @@ describe('a follower', () => {
     await Promise.all([strict.stop(), lenient.stop()]);
   });
 
-  it('takes a part that is away for no defect', async () => {
+  it('logs an outage as a warning, not as an error', async () => {
     const { stream, ...one } = event('a-1', 'known');
     await eventStore.append(stream, [one], 'none');
     const told = Promise.withResolvers<string>();
@@ -72,7 +72,7 @@ describe('a follower', () => {
     await follower.stop();
   });
 
-  it('begins again at its checkpoint after a fault', async () => {
+  it('restarts at its checkpoint after a fault', async () => {
     const { stream, ...one } = event('a-1', 'known');
     await eventStore.append(stream, [one], 'none');
     let tries = 0;
@@ -94,7 +94,7 @@ describe('a follower', () => {
     await follower.stop();
   });
 
-  it('leaves everybody else their turns while it catches up with much', async () => {
+  it('yields to the event loop while it catches up', async () => {
     const total = 14_000;
     await eventStore.append(
       'a-1',

@@ -54,7 +54,7 @@ describe('a publisher', () => {
       toMessages: ({ id, type, data, metadata }) => [{ id, type, key: id, data, metadata }],
     });
 
-  it('tells in order, and after an orderly end nothing twice', async () => {
+  it('publishes in order, and nothing twice after an orderly stop', async () => {
     await append('1', '2', '3');
     const first = start();
     await told(3);
@@ -68,7 +68,7 @@ describe('a publisher', () => {
     expect(published).toEqual(['1', '2', '3', '4', '5']);
   });
 
-  it('goes on telling while its place cannot be stored, and stores it as soon as it can', async () => {
+  it('keeps publishing while its checkpoint cannot be stored, and stores it as soon as it can', async () => {
     let isAway = true;
     const flaky: ViewStore = {
       ...readStore,
@@ -87,7 +87,7 @@ describe('a publisher', () => {
     expect(published).toEqual(['1', '2']);
   });
 
-  it('goes on where it was, however old what it has not published is', async () => {
+  it('resumes at its checkpoint, however old the next event is', async () => {
     await appendAgo('old', 400 * hourMs);
     await readStore.save(checkpoint, [], 1);
     await appendAgo('older', 500 * hourMs);
@@ -97,7 +97,7 @@ describe('a publisher', () => {
     expect(published).toEqual(['older']);
   });
 
-  it('whose place was lost with the views publishes the news again, and not what is long ago', async () => {
+  it('without a checkpoint republishes recent events, and no old ones', async () => {
     await appendAgo('long ago', 30 * 24 * hourMs);
     await appendAgo('two hours ago', 2 * hourMs);
     await appendAgo('news', hourMs / 2);
@@ -110,7 +110,7 @@ describe('a publisher', () => {
     expect(await readStore.seen(checkpoint)).toMatchObject({ position: 4, event: { id: 'after it' } });
   });
 
-  it('publishes what comes after an older copy of the events was put back', async () => {
+  it('publishes new events after an event store rewind', async () => {
     await appendAgo('kept', 400 * hourMs);
     // It had seen more.
     await readStore.save(checkpoint, [], 7);

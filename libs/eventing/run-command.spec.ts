@@ -33,7 +33,7 @@ const metadata: EventMetadata = {
   at: '2026-11-21T10:00:00.000Z',
 };
 
-describe('commands', () => {
+describe('a command', () => {
   let events: EventStore & { close(): Promise<void> };
   beforeEach(() => {
     events = createSqliteEventStore(':memory:');
@@ -46,7 +46,7 @@ describe('commands', () => {
     (await Array.fromAsync(events.read('counter'))).map(({ data }) => data);
   const names = Array.from({ length: 100 }, (_, index) => `by-${index}`);
 
-  it('on one stream at once are all carried out, in the order they came, each on what the one before left', async () => {
+  it('is handled after those before it on the same stream, on the state that they left', async () => {
     let reads = 0;
     const watched: EventStore = {
       ...events,
@@ -60,7 +60,7 @@ describe('commands', () => {
     expect(reads).toBe(names.length);
   });
 
-  it('that are refused hold up none of those behind them', async () => {
+  it('that is rejected does not block those behind it', async () => {
     const outcomes = await Promise.allSettled(['a', 'nobody', 'b', 'nobody', 'c'].map((by) => countBy(by)));
     expect(outcomes.map(({ status }) => status)).toEqual([
       'fulfilled',
@@ -72,12 +72,12 @@ describe('commands', () => {
     expect(await written()).toEqual(['a', 'b', 'c'].map((by, index) => counted(by, index + 1).data));
   });
 
-  it('that come twice under one id are carried out once', async () => {
+  it('that comes twice under one id is handled once', async () => {
     await Promise.all([countBy('a', events, 'same'), countBy('a', events, 'same')]);
     expect(await written()).toHaveLength(1);
   });
 
-  it('behind one that the store does not answer are told so with it, and those that come later are carried out', async () => {
+  it('behind one that the store does not answer fails with it, and later ones are handled', async () => {
     let asked = 0;
     const away: EventStore = {
       ...events,
@@ -98,7 +98,7 @@ describe('commands', () => {
     expect(asked).toBe(2);
   });
 
-  it('find what another process wrote between reading and writing, and decide anew', async () => {
+  it('is decided again where another process wrote between reading and appending', async () => {
     let others = 3;
     const contested: EventStore = {
       ...events,
@@ -122,7 +122,7 @@ describe('commands', () => {
     expect(await written()).toHaveLength(4);
   });
 
-  it('end with too_many_writers where others always come first', async () => {
+  it('fails with too_many_writers where other writers always come first', async () => {
     const lost: EventStore = { ...events, append: async () => ({ ok: false, revision: 7 }) };
     await expect(countBy('a', lost)).rejects.toMatchObject({ reason: 'too_many_writers' });
   });

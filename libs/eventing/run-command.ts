@@ -12,7 +12,7 @@ export interface CommandRun<Command> {
   /** The same id again writes the same event ids, and nothing where the stream is read whole and holds them. */
   readonly commandId: string;
   readonly metadata: EventMetadata;
-  /** `last`: every event of the stream tells the whole state, so the last one is enough. */
+  /** `last`: every event of the stream carries the whole state, so the last one is enough. */
   readonly from: 'all' | 'last';
   /** If-Match: refuse with `stale_revision` where the stream is elsewhere. */
   readonly expectedRevision?: number | null;

@@ -76,7 +76,7 @@ function serviceOf(ready: () => Promise<void> = async () => void seen.push('read
   };
 }
 
-describe('a service', () => {
+describe('a running service', () => {
   it('answers a request with what the handler of its command or query returns', async () => {
     const running = await runService(serviceOf(), ports);
     const dimmed = await bus.request('lamp.dim', { percent: 40 }, context);

@@ -13,7 +13,7 @@ const event = (number: number): NewEvent => ({
   metadata: { organizationId: 'o', actor: 'a', requestId: 'r', causationId: null, at: '2026-11-22T10:00:00.000Z' },
 });
 
-describe('news of an event', () => {
+describe('the source event of a message', () => {
   let eventStore: EventStore;
   beforeAll(async () => {
     eventStore = createSqliteEventStore(':memory:');
@@ -21,18 +21,18 @@ describe('news of an event', () => {
   });
   afterAll(() => eventStore.close());
 
-  it('is about one that there is, at its place in its stream', async () => {
+  it('exists at its revision of its stream', async () => {
     for (const revision of [0, 1, 2]) {
       expect(await sourceEventExists(eventStore, { stream, revision, id: id(revision) })).toBe(true);
     }
   });
 
-  it('is about none that there is where another stands in its place', async () => {
+  it('does not exist where another event has its revision', async () => {
     expect(await sourceEventExists(eventStore, { stream, revision: 1, id: id(2) })).toBe(false);
     expect(await sourceEventExists(eventStore, { stream, revision: 2, id: id(7) })).toBe(false);
   });
 
-  it('is about none that there is beyond the end of its stream, or in one that there is not', async () => {
+  it('does not exist beyond the end of its stream, or in a missing stream', async () => {
     expect(await sourceEventExists(eventStore, { stream, revision: 3, id: id(2) })).toBe(false);
     expect(await sourceEventExists(eventStore, { stream: 'task-2', revision: 0, id: id(0) })).toBe(false);
   });

@@ -26,7 +26,7 @@ const newEvent = (note: string): NewEvent => ({
   metadata: { organizationId: 'o', actor: 'a', requestId: 'r', causationId: null, at: '2026-01-01T00:00:00.000Z' },
 });
 
-describe('an event store that was put back from an older copy', () => {
+describe('an event store rewind', () => {
   let folder: string;
   let eventStore: ReturnType<typeof createSqliteEventStore>;
   let readStore: ViewStore;
@@ -95,7 +95,7 @@ describe('an event store that was put back from an older copy', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('leaves a view alone that has seen no more than there is', async () => {
+  it('keeps a view that has seen no more than the store holds', async () => {
     await append('a-1', 'one');
     await append('b-1', 'no matter');
     await keep();
@@ -107,7 +107,7 @@ describe('an event store that was put back from an older copy', () => {
     expect(await detectStoreRewind(parts(), view)).toBeNull();
   });
 
-  it('shows where the view is beyond its end, and the view comes anew', async () => {
+  it('is detected where the view is beyond the end of the store, and the view is rebuilt', async () => {
     await append('a-1', 'one');
     await keepCopy();
     await append('a-1', 'lost');
@@ -119,7 +119,7 @@ describe('an event store that was put back from an older copy', () => {
     await expectRight();
   });
 
-  it('shows where it has grown beyond the view since, by the event that is another one', async () => {
+  it('is detected where the store has grown beyond the view since, by a different event', async () => {
     await append('a-1', 'one');
     await keepCopy();
     await append('a-1', 'lost');
@@ -131,7 +131,7 @@ describe('an event store that was put back from an older copy', () => {
     await expectRight();
   });
 
-  it('shows where it has grown beyond the view since, by the event that is not there', async () => {
+  it('is detected where the store has grown beyond the view since, by a missing event', async () => {
     await append('a-1', 'one');
     await keepCopy();
     await append('a-9', 'lost');
@@ -143,7 +143,7 @@ describe('an event store that was put back from an older copy', () => {
     await expectRight();
   });
 
-  it('shows where nothing is left of it', async () => {
+  it('is detected where the store is empty', async () => {
     await keepCopy();
     await append('a-1', 'lost');
     await keep();
@@ -155,7 +155,7 @@ describe('an event store that was put back from an older copy', () => {
     await expectRight();
   });
 
-  it('is told of by views of a folder that was made before they knew their last event', async () => {
+  it('is detected by views stored before they kept their last event', async () => {
     await append('a-1', 'one');
     await keep();
     await readStore.close();

@@ -14,11 +14,11 @@ describe('an address', () => {
     expect(createAddressPolicy([]).refusalOfAddress(address) === null).toBe(kind === null);
   });
 
-  it.each(notHosts)('is not read from %j, which is no host', (text) => {
+  it.each(notHosts)('is not parsed from %j', (text) => {
     expect(hostOf(text)).toBeNull();
   });
 
-  it('with a zone is refused, whatever is allowed', () => {
+  it('with a zone is refused even where it is allowed', () => {
     expect(createAddressPolicy(['::/0', '0.0.0.0/0']).refusalOfAddress('fe80::1%eth0')).not.toBeNull();
   });
 

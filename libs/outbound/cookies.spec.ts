@@ -19,7 +19,7 @@ function sentTo(
   return sent;
 }
 
-describe('cookies of one exchange', () => {
+describe('the cookies of one exchange', () => {
   it.each([
     ['https://a.example/x', 's=1', 'https://a.example/y', 's=1'],
     ['https://a.example/x', 's=1; Path=/', 'https://a.example/y/z', 's=1'],

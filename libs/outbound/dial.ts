@@ -8,7 +8,7 @@ import type { Resolve } from './resolve.js';
 
 const maxProxyAnswerBytes = 16_384;
 
-const operatorHint = 'Whoever runs this service can allow it with EGRESS_ALLOW.';
+const operatorHint = 'The operator of this service can allow it with EGRESS_ALLOW.';
 
 /** Why a host's literal spelling can never be reached, or null; names but `localhost` are judged when they resolve. */
 export function literalRefusal(host: Host, policy: AddressPolicy): string | null {

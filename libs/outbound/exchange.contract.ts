@@ -95,14 +95,14 @@ export function describeExchanges(create: CreateOutbound): void {
       expect(textOf(await answerOf(door(), server.origin))).toBe('all of it');
     });
 
-    it('does not take an early hint (103) for the answer', async () => {
+    it('skips an early hint (103) before the answer', async () => {
       const server = await up(
         serveBytes('HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'),
       );
       expect(textOf(await answerOf(door(), server.origin))).toBe('ok');
     });
 
-    it('fails at a flood of early hints', async () => {
+    it('fails on a flood of early hints', async () => {
       const server = await up(
         serveRaw((socket) =>
           onHead(socket, () => {

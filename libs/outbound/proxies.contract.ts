@@ -84,7 +84,7 @@ export function describeProxies(create: CreateOutbound): void {
       expect(proxy.server.connections()).toBe(0);
     });
 
-    it('has its address checked where a user sets it, not where the operator does', async () => {
+    it('has its address checked where a user sets it, but not where the operator does', async () => {
       const page = await up(serveHttp((_request, response) => response.end('through')));
       const proxy = await proxyTo(page);
       const proxyUrl = `http://127.0.0.1:${proxy.server.port}`;
@@ -96,7 +96,7 @@ export function describeProxies(create: CreateOutbound): void {
       expect(textOf(await answerOf(outbound, 'http://page.test/'))).toBe('through');
     });
 
-    it("of a user is reached through the operator's", async () => {
+    it('of a user is reached through the proxy of the operator', async () => {
       const page = await up(serveHttp((request, response) => response.end(request.url)));
       const inner = await proxyTo(page);
       const outer = await proxyTo(inner.server);

@@ -212,7 +212,7 @@ export function describeReach(create: CreateOutbound): void {
       expect((await failureOf(door(), server.origin)).reason).toBe('too_many_redirects');
     });
 
-    it('is an answer where none may be followed, or where it has no Location', async () => {
+    it('is returned as an answer where redirects are off, or where it has no Location', async () => {
       const server = await up(redirecting());
       const answer = await answerOf(door(), server.origin + to(302, '/end'), { maxRedirects: 0 });
       expect([answer.status, answer.headers['location'], textOf(answer)]).toEqual([302, '/end', 'moved']);
@@ -304,7 +304,7 @@ export function describeReach(create: CreateOutbound): void {
       expect(failure.message).not.toContain('secret');
     });
 
-    it('is followed although its own body does not end', async () => {
+    it('is followed before its own body has ended', async () => {
       const server = await up(
         serveHttp((request, response) => {
           if (request.url === '/end') return response.end('there');
@@ -321,8 +321,8 @@ export function describeReach(create: CreateOutbound): void {
     });
   });
 
-  describe('connect', () => {
-    it('opens a socket to a checked address', async () => {
+  describe('a raw connection', () => {
+    it('is opened to a checked address', async () => {
       const server = await up(serveRaw((socket) => socket.end('220 ready\r\n')));
       const connected = await door().connect('mail.test', server.port, 5_000);
       if (!connected.ok) throw new Error(connected.message);
@@ -331,7 +331,7 @@ export function describeReach(create: CreateOutbound): void {
       expect(text).toBe('220 ready\r\n');
     });
 
-    it('reaches a trusted host:port whatever its address, and no other, and not by HTTP', async () => {
+    it('reaches a trusted host and port at any address, but no other, and not by HTTP', async () => {
       const server = await up(serveRaw((socket) => socket.end('220 ready\r\n')));
       const other = await up(serveRaw((socket) => socket.end()));
       const outbound = door({
@@ -363,7 +363,7 @@ export function describeReach(create: CreateOutbound): void {
       ['mail.test', 65_536],
       ['mail.test', 1.5],
       ['mail.test', Number.NaN],
-    ])('refuses %j port %s', async (host, port) => {
+    ])('is refused to %j port %s', async (host, port) => {
       expect(await door().connect(host, port, 1_000)).toMatchObject({
         ok: false,
         reason: 'invalid_url',
@@ -371,7 +371,7 @@ export function describeReach(create: CreateOutbound): void {
       });
     });
 
-    it('fails with a reason', async () => {
+    it('fails with a reason where it cannot be opened', async () => {
       const server = await serveHttp(() => undefined);
       await server.close();
       expect(await door().connect('127.0.0.1', server.port, 1_000)).toMatchObject({ reason: 'connect_failed' });

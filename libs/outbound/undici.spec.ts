@@ -241,7 +241,7 @@ describe('the undici outbound adapter', () => {
     expect(await outbound.request(get(server.origin))).toMatchObject({ reason: 'too_large' });
   });
 
-  describe('over TLS', () => {
+  describe('over TLS connections', () => {
     it('checks the certificate against the requested host name', async () => {
       setDefaultCACertificates([...trusted, testCertificate]);
       const server = await up(serveHttps((request, response) => response.end(request.headers.host)));

@@ -3,7 +3,7 @@ import { contentOf, parseContentType } from './content.js';
 
 const bytes = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'latin1'));
 
-describe('Content-Type', () => {
+describe('the Content-Type header', () => {
   it.each([
     [undefined, '', null],
     ['', '', null],
@@ -21,7 +21,7 @@ describe('Content-Type', () => {
     ['html', '', null],
     ['text/', '', null],
     ['te xt/html', '', null],
-  ])('%j is %j with the charset %j', (value, essence, charset) => {
+  ])('of %j means %j with the charset %j', (value, essence, charset) => {
     expect(parseContentType(value)).toEqual({ essence, charset });
   });
 });
@@ -62,7 +62,7 @@ describe('the content of an answer', () => {
     [undefined, '', 'text'],
     [undefined, '\xff\xfea\0b\0', 'text'],
     ['nonsense', '<html>', 'html'],
-  ])('%j with %j is %s', (type, body, kind) => {
+  ])('%j with %j is read as %s', (type, body, kind) => {
     expect(contentOf(type, bytes(body))).toMatchObject({ ok: true, kind });
   });
 
@@ -79,7 +79,7 @@ describe('the content of an answer', () => {
     [undefined, 'PK\x03\x04', 'The page is not text: the server does not say what it is'],
     [undefined, 'GIF89a', 'The page is not text: the server does not say what it is'],
     [undefined, 'text\x01', 'The page is not text: the server does not say what it is'],
-  ])('%j with %j is no text', (type, body, message) => {
+  ])('%j with %j is not text', (type, body, message) => {
     expect(contentOf(type, bytes(body))).toEqual({ ok: false, message });
   });
 });

@@ -62,23 +62,23 @@ const readable = Object.entries(labelsOf)
   .filter(([encoding]) => encoding !== 'replacement')
   .flatMap(([encoding, labels]) => labels.split(' ').map((label) => [label, encoding] as const));
 
-describe('labels', () => {
-  it('are all that the standard has', () => {
+describe('an encoding label', () => {
+  it('exists for each one of the standard', () => {
     expect(readable.length + refused.length).toBe(228);
   });
 
-  it.each(readable)('%s is %s', (label, encoding) => {
+  it.each(readable)('%s names %s', (label, encoding) => {
     expect(encodingOf(label)).toBe(encoding);
     expect(encodingOf(`\t ${label.toUpperCase()}\n`)).toBe(encoding);
   });
 
-  it.each(refused)('%s is not to be read', (label) => {
+  it.each(refused)('%s names an encoding that is not decoded', (label) => {
     expect(toUtf8(bytes('x'), 'html', label.toUpperCase())).toEqual({ ok: false, label: label.toUpperCase() });
     expect(encodingOf(label)).toBe(null);
   });
 
   it.each(['utf-7', 'utf-32', 'nonsense', '', 'utf-8\0', 'ütf-8', 'utf_8', 'utf 8', 'windows-1259', 'cesu-8'])(
-    '%j is none',
+    '%j names no encoding',
     (label) => {
       expect(encodingOf(label)).toBe(null);
     },
@@ -159,36 +159,36 @@ const upperHalves: readonly (readonly [encoding: string, characters: string])[] 
   ],
 ];
 
-describe('encodings of single bytes', () => {
-  it.each(upperHalves)('%s has its own letters', (encoding, characters) => {
+describe('a single-byte encoding', () => {
+  it.each(upperHalves)('%s decodes its own letters', (encoding, characters) => {
     const upper = Uint8Array.from({ length: 96 }, (_, at) => at + 0xa0);
     expect(read(upper, 'text', encoding)).toEqual([encoding, characters]);
   });
 });
 
 describe('the encoding of a page', () => {
-  it('is that of its byte order mark, whatever else is said', () => {
+  it('comes from its byte order mark before anything else', () => {
     expect(read(bytes('\xef\xbb\xbfgr\xc3\xbc\xc3\x9fe'), 'html', 'iso-8859-1')).toEqual(['utf-8', 'grüße']);
     expect(read(bytes('\xff\xfeg\0r\0\xfc\0'), 'html', 'utf-8')).toEqual(['utf-16le', 'grü']);
     expect(read(bytes('\xfe\xff\0g\0r\0\xfc'), 'text', null)).toEqual(['utf-16be', 'grü']);
     expect(read(bytes('\xef\xbb\xbf{"a":1}'), 'json', null)).toEqual(['utf-8', '{"a":1}']);
   });
 
-  it('is that of the header before that of the page', () => {
+  it('comes from the header before the page', () => {
     const page = bytes('<meta charset=koi8-r>\xe4');
     expect(read(page, 'html', 'windows-1251')).toEqual(['windows-1251', '<meta charset=koi8-r>д']);
     expect(read(page, 'html', 'unheard-of')[0]).toBe('koi8-r');
     expect(read(page)).toEqual(['koi8-r', '<meta charset=koi8-r>Д']);
   });
 
-  it('is UTF-8 where it can be, and windows-1252 where not, if nobody says', () => {
+  it('is guessed where none is declared: UTF-8 if it decodes, else windows-1252', () => {
     expect(read(bytes('caf\xc3\xa9'))).toEqual(['utf-8', 'café']);
     expect(read(bytes('caf\xe9 \x80'))).toEqual(['windows-1252', 'café €']);
     expect(read(bytes('caf\xe9'), 'text')).toEqual(['windows-1252', 'café']);
     expect(read(new Uint8Array(0))).toEqual(['utf-8', '']);
   });
 
-  it('is UTF-8 for JSON, and for XML that does not say', () => {
+  it('is UTF-8 for JSON, and for XML without a declaration', () => {
     expect(read(bytes('"caf\xe9"'), 'json', 'iso-8859-1')).toEqual(['utf-8', '"caf\ufffd"']);
     expect(read(bytes('<a>\xe9</a>'), 'xml')).toEqual(['utf-8', '<a>\ufffd</a>']);
     expect(read(bytes('<?xml version="1.0" encoding="iso-8859-1"?><a>\xe9</a>'), 'xml')[0]).toBe('windows-1252');
@@ -219,17 +219,17 @@ describe('the encoding of a page', () => {
     ['x-user-defined', [0x41, 0x80, 0xff], 'A\uf780\uf7ff'],
     ['utf-8', [0x61, 0xff, 0xe2, 0x82, 0x62, 0x00], 'a\ufffd\ufffdb\0'],
     ['shift_jis', [0x81, 0x41 - 0x21], '\ufffd '],
-  ])('reads %s', (charset, body, text) => {
+  ])('decodes %s', (charset, body, text) => {
     expect(read(Uint8Array.from(body), 'text', charset)[1]).toBe(text);
   });
 
-  it('takes UTF-8 over without a copy', () => {
+  it('passes UTF-8 on without a copy', () => {
     const body = bytes('<p>caf\xc3\xa9');
     const text = toUtf8(body, 'html', 'utf-8');
     expect(text.ok && text.body === body).toBe(true);
   });
 
-  it.each(['iso-2022-kr', 'HZ-GB-2312', 'iso-2022-cn', 'replacement', ' csiso2022kr '])('refuses %s', (label) => {
+  it.each(['iso-2022-kr', 'HZ-GB-2312', 'iso-2022-cn', 'replacement', ' csiso2022kr '])('rejects %s', (label) => {
     expect(toUtf8(bytes('x'), 'html', label).ok).toBe(false);
     expect(toUtf8(bytes(`<meta charset="${label}">`), 'html', null).ok).toBe(false);
   });
@@ -279,7 +279,7 @@ describe('the prescan of a page', () => {
     [`<${'a '.repeat(600)}`, null],
     ['<meta '.repeat(300), null],
     ['<a b="'.repeat(200), null],
-  ])('%j gives %s', (page, encoding) => {
+  ])('of %j gives %s', (page, encoding) => {
     expect(prescan(bytes(page))).toBe(encoding);
   });
 });

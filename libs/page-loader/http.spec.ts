@@ -16,7 +16,7 @@ describePageLoader('http', 'http', ({ egressAllow = [], limits = {}, ...options 
 });
 
 describe('the HTTP page loader', () => {
-  it('has no browser', async () => {
+  it('reports that it has no browser', async () => {
     const outbound = createOutbound({ egressAllow: [], egressProxyUrl: null, userAgent: 'Spec/1.0' });
     const loader = createHttpPageLoader(outbound);
     const page = await loader.load({

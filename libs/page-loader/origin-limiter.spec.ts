@@ -76,7 +76,7 @@ describe('the circuit breaker of a site', () => {
     }
   }
 
-  it('opens after a number of failures in a row, for this site alone', () => {
+  it('opens after a number of failures in a row, for that site alone', () => {
     const { limiter } = limited();
     failTimes(limiter, 2);
     expect(limiter.refusalOf('a')).toBeNull();
@@ -94,7 +94,7 @@ describe('the circuit breaker of a site', () => {
     expect(limiter.refusalOf('a')).toBeNull();
   });
 
-  it('lets one probe through each half minute, and closes when it gets an answer', () => {
+  it('lets one probe through each half minute, and closes when that is answered', () => {
     const { limiter, clock } = limited();
     failTimes(limiter, 3);
     clock.now = 29_999;
@@ -117,7 +117,7 @@ describe('the circuit breaker of a site', () => {
 describe('a site that asks for a pause by Retry-After', () => {
   const busy = { reason: 'http_status', message: 'Busy.', status: 429 } as const;
 
-  it('is not loaded by anyone for as long as it asked', () => {
+  it('gets no load for as long as it asked', () => {
     const { limiter, clock } = limited();
     limiter.pause('a', 5_000, busy);
     expect(limiter.pauseOf('a')).toMatchObject({

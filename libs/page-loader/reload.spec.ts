@@ -28,7 +28,7 @@ function loader(
   return made;
 }
 
-/** Answers as told, and keeps what it was asked. */
+/** Answers as scripted, and keeps its requests. */
 async function serve(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const asked: IncomingMessage[] = [];
   const server: Loopback = await serveHttp((request, response) => {
@@ -60,7 +60,7 @@ function ask(url: string, extra: Partial<PageRequest> = {}): PageRequest {
 const lastModified = 'Wed, 21 Oct 2015 07:28:00 GMT';
 const html = { 'content-type': 'text/html' };
 
-describe('a page that is known', () => {
+describe('a page that was loaded before', () => {
   const known = (finalUrl: string, more: Partial<KnownPage> = {}): KnownPage => ({
     etag: '"1"',
     lastModified,
@@ -68,7 +68,7 @@ describe('a page that is known', () => {
     ...more,
   });
 
-  it('is asked for only if it has changed, and is not sent again where it has not', async () => {
+  it('is requested conditionally, and is not sent again where it is unchanged', async () => {
     const { origin, asked } = await serve((_request, response) => {
       response.writeHead(304, { etag: '"1"', 'x-seen': 'now' }).end();
     });
@@ -83,7 +83,7 @@ describe('a page that is known', () => {
     expect(asked[0]?.headers).toMatchObject({ 'if-none-match': '"1"', 'if-modified-since': lastModified });
   });
 
-  it('comes whole where it has changed', async () => {
+  it('is returned whole where it has changed', async () => {
     const { origin } = await serve((_request, response) => void response.writeHead(200, html).end('<p>2'));
     const page = await loader().loadIfChanged(ask(`${origin}/`), known(`${origin}/`));
     expect(page).toMatchObject({ ok: true, status: 200, contentKind: 'html' });
@@ -98,7 +98,7 @@ describe('a page that is known', () => {
     ['a tag without end', { etag: 'x'.repeat(300), lastModified: null }, {}],
     ['a date that is none', { etag: null, lastModified: 'yesterday' }, {}],
     ['nothing', { etag: null, lastModified: null }, {}],
-  ])('is asked for by what the server gave: %s', async (_, more, sent) => {
+  ])('is requested by the validators that the server gave: %s', async (_, more, sent) => {
     const { origin, asked } = await serve((_request, response) => void response.writeHead(200, html).end('x'));
     await loader().loadIfChanged(ask(origin), known(origin, more));
     const headers = Object.entries(asked[0]?.headers ?? {}).filter(([name]) => name.startsWith('if-'));
@@ -109,14 +109,14 @@ describe('a page that is known', () => {
     ['a POST', { method: 'POST' }],
     ['a request that asks so itself', { headers: { 'If-None-Match': '"mine"' } }],
     ['a request for a part', { headers: { Range: 'bytes=0-9' } }],
-  ])('is asked for as it is by %s', async (_, extra) => {
+  ])('is requested unconditionally by %s', async (_, extra) => {
     const { origin, asked } = await serve((_request, response) => void response.writeHead(304).end());
     const page = await loader().loadIfChanged(ask(origin, extra), known(`${origin}/`));
     expect(page).toMatchObject({ ok: false, reason: 'http_status', status: 304 });
     expect(asked[0]?.headers['if-modified-since']).toBe(undefined);
   });
 
-  it('is not known by a 304 from somewhere else than where it was', async () => {
+  it('is not taken for unchanged by a 304 from another address', async () => {
     const { origin, asked } = await serve((request, response) => {
       if (request.headers['if-none-match'] !== undefined) response.writeHead(304).end();
       else if (request.url === '/') response.writeHead(302, { location: '/there' }).end();
@@ -127,7 +127,7 @@ describe('a page that is known', () => {
     expect(asked.map(({ url }) => url)).toEqual(['/', '/', '/there']);
   });
 
-  it('is unchanged at the end of a redirect as well', async () => {
+  it('is recognised as unchanged at the end of a redirect as well', async () => {
     const { origin } = await serve((request, response) => {
       if (request.url === '/') response.writeHead(302, { location: '/there' }).end();
       else response.writeHead(304).end();
@@ -136,14 +136,14 @@ describe('a page that is known', () => {
     expect(page).toMatchObject({ ok: true, unchanged: true, finalUrl: `${origin}/there` });
   });
 
-  it('fails with a 304 that nobody asked for', async () => {
+  it('fails with a 304 to an unconditional request', async () => {
     const { origin } = await serve((_request, response) => void response.writeHead(304).end());
     expect(await loader().load(ask(origin))).toMatchObject({ ok: false, reason: 'http_status', status: 304 });
   });
 });
 
-describe('cookies', () => {
-  it('of a redirect go with the next request of the same load, and with no other load', async () => {
+describe('a cookie', () => {
+  it('of a redirect is sent with the next request of the same load, and with no other load', async () => {
     const { origin, asked } = await serve((request, response) => {
       if (request.url !== '/in') {
         response.writeHead(302, { location: '/in', 'set-cookie': ['sid=1; HttpOnly', 'seen=yes; Path=/'] }).end();
@@ -155,7 +155,7 @@ describe('cookies', () => {
     expect(await from.load(ask(`${origin}/in`))).toMatchObject({ ok: false, status: 403 });
   });
 
-  it('do not cross to another origin', async () => {
+  it('is not sent to another origin', async () => {
     const other = await serve((_request, response) => void response.writeHead(200, html).end('x'));
     const { origin } = await serve((_request, response) => {
       response
@@ -167,7 +167,7 @@ describe('cookies', () => {
   });
 });
 
-describe('a site that asks to be left alone', () => {
+describe('a site that answers with Retry-After', () => {
   async function busyOnce() {
     let count = 0;
     return serve((_request, response) => {
@@ -177,7 +177,7 @@ describe('a site that asks to be left alone', () => {
     });
   }
 
-  it('is left alone by the next load too, which says so', async () => {
+  it('is not requested by the next load either, which reports the pause', async () => {
     const { origin, asked } = await busyOnce();
     const from = loader();
     expect(await from.load(ask(origin))).toMatchObject({ ok: false, status: 429, attempts: 1 });
@@ -190,7 +190,7 @@ describe('a site that asks to be left alone', () => {
     expect(asked.length).toBe(1);
   });
 
-  it('is waited for where there is time', async () => {
+  it('is waited for where the time limit allows', async () => {
     const { origin } = await busyOnce();
     const waits: number[] = [];
     const from = loader({ sleep: async (ms) => void waits.push(Math.ceil(ms / 1_000)) });

@@ -14,7 +14,7 @@ export function describeContainment(name: string, create: () => Sandbox): void {
 
     const { evaluate, valueOf } = asking(() => sandbox);
 
-    describe('limits', () => {
+    describe('at its limits', () => {
       const limited: readonly (readonly [string, string])[] = [
         ['for (;;);', 'cpu_limit'],
         ['try { for (;;); } finally { for (;;); }', 'cpu_limit'],
@@ -49,21 +49,21 @@ export function describeContainment(name: string, create: () => Sandbox): void {
         ['page.state = 1; true', 'state_limit'],
         ['page.state.self = page.state; true', 'threw'],
       ];
-      it.each(limited)('%s ends as %s', async (code, reason) => {
+      it.each(limited)('ends code with a reason: %s ends as %s', async (code, reason) => {
         const result = await evaluate(code, { limits: reason === 'cpu_limit' ? quick : patient });
         if (reason === 'threw or memory') expect(['threw', 'memory_limit']).toContain(reasonOf(result));
         else expect(reasonOf(result)).toBe(reason);
         expect(reasonOf(await evaluate('document.title === "The shop"'))).toBe('outcome true');
       });
 
-      it('markup that uses up the time of the code ends it, whatever the code makes of the exception', async () => {
+      it('ends code whose markup uses up its time, even if the code catches the exception', async () => {
         const code = `const box = document.createElement('div'); try { box.innerHTML = '<b>x</b>'.repeat(190000); } catch {} true`;
         const within = (cpuMs: number) => evaluate(code, { limits: { ...defaultSandboxLimits, cpuMs } });
         expect(reasonOf(await within(10_000))).toBe('outcome true');
         expect(reasonOf(await within(8))).toBe('cpu_limit');
       });
 
-      it('a JSON value of many paths through few objects ends by a limit', async () => {
+      it('ends a JSON value of many paths through few objects', async () => {
         const result = await evaluate(
           'let a = []; for (let i = 0; i < 40; i++) a = [a, a]; page.report("value", a); true',
           { limits: quick },
@@ -71,14 +71,14 @@ export function describeContainment(name: string, create: () => Sandbox): void {
         expect(['cpu_limit', 'memory_limit']).toContain(reasonOf(result));
       });
 
-      it('a runaway names a line of the code and keeps what was logged', async () => {
+      it('reports a line of code that ran away and keeps its logs', async () => {
         const code = 'console.log("before");\nlet n = 0;\nwhile (true) {\n  n = Math.max(n, 1);\n}';
         const result = await evaluate(code, { limits: quick });
         expect(result).toMatchObject({ ok: false, failure: { reason: 'cpu_limit' }, logs: [{ message: 'before' }] });
         expect(!result.ok && result.failure.line).toBeGreaterThanOrEqual(1);
       });
 
-      it('a long job does not hold up the others', async () => {
+      it('answers short jobs while a long one runs', async () => {
         const other = create();
         const order: string[] = [];
         const limits = { ...defaultSandboxLimits, cpuMs: 60_000 };
@@ -93,7 +93,7 @@ export function describeContainment(name: string, create: () => Sandbox): void {
       });
     });
 
-    describe('a sandbox is closed on all sides', () => {
+    describe('against escapes', () => {
       it.each([
         ['typeof process + typeof require + typeof global + typeof Deno', 'undefinedundefinedundefinedundefined'],
         ['[].constructor.constructor("return typeof process")()', 'undefined'],
@@ -112,14 +112,14 @@ export function describeContainment(name: string, create: () => Sandbox): void {
         },
       );
 
-      it('patched built-ins do not change how a result is handed out', async () => {
+      it('returns results unchanged by patched built-ins', async () => {
         const code = `JSON.stringify = () => '{"ok":true}'; Array.prototype.push = null; Array.prototype.join = () => '';
           Object.prototype.toJSON = () => 'x'; String.prototype.charCodeAt = null; Promise.prototype.then = null; true`;
         expect(await evaluate(code)).toMatchObject({ logs: [], values: {} });
       });
     });
 
-    describe('hostile pages', () => {
+    describe('given a hostile page', () => {
       const bombs: readonly (readonly [string, () => string, readonly string[]])[] = [
         ['a million nested elements', () => '<div>'.repeat(1_000_000), ['page_too_complex']],
         ['300,000 elements', () => '<p>'.repeat(300_000), ['page_too_complex']],
@@ -153,20 +153,20 @@ export function describeContainment(name: string, create: () => Sandbox): void {
         expect(reasonOf(await evaluate('true'))).toBe('outcome true');
       });
 
-      it('bytes that are no UTF-8 are read with replacement characters', async () => {
+      it('reads bytes that are not UTF-8 as replacement characters', async () => {
         const page = { ...pageOf(''), body: new Uint8Array([0xff, 0x3c, 0x70, 0x3e, 0xc3, 0x28, 0xed, 0xa0, 0x80]) };
         expect(await valueOf('document.querySelector("p").textContent.includes("\\ufffd")', { page })).toBe(true);
       });
     });
 
-    describe('a page that comes again, known by its hash', () => {
+    describe('given a page again, known by its hash', () => {
       const known = { page: { ...pageOf(shop), contentHash: 'sha256:shop' } };
       const other = { page: { ...pageOf('<title>Other</title>'), contentHash: 'sha256:other' } };
       const read = `page.report('value', [document.title, page.text.length, page.url, document.querySelectorAll('*').length,
         page.state.seen ?? 0, Math.random(), Date.now(), document.body.textContent]); true`;
       const withoutTimings = ({ timings: _timings, ...rest }: EvaluationResult): unknown => rest;
 
-      it('is read the same, time after time, with what else is given to each run', async () => {
+      it('reads it the same each time, with the other inputs of each run', async () => {
         const more = { state: { seen: 7 }, seed: 'exe_9' };
         const expected = withoutTimings(await evaluate(read, more));
         for (let round = 0; round < 6; round++) {
@@ -177,7 +177,7 @@ export function describeContainment(name: string, create: () => Sandbox): void {
         expect(result.values['value']).toBe('https://shop.example/moved');
       });
 
-      it('is not another page, nor the same bytes as another kind of content', async () => {
+      it('does not take another page for it, nor the same bytes as another kind of content', async () => {
         for (let round = 0; round < 3; round++) {
           expect(await valueOf('document.title', known)).toBe('The shop');
           expect(await valueOf('document.title', other)).toBe('Other');
@@ -186,7 +186,7 @@ export function describeContainment(name: string, create: () => Sandbox): void {
         }
       });
 
-      it('keeps nothing of what code did to it, whatever became of that', async () => {
+      it('keeps no change that code made to it, however that run ended', async () => {
         const spoil = `globalThis.left = 1; Array.prototype.map = null; Object.prototype.left = 2; document.title = 'changed';
           document.body.innerHTML = ''; page.__proto__.left = 3; true`;
         const look = `typeof left === 'undefined' && [].left === undefined && [1].map((n) => n)[0] === 1 &&
@@ -204,7 +204,7 @@ export function describeContainment(name: string, create: () => Sandbox): void {
       });
     });
 
-    it('after closing, jobs answer that there is no sandbox', async () => {
+    it('answers jobs after closing with an error', async () => {
       const other = create();
       const running = other.evaluate(jobOf('for (;;);', { limits: { ...quick, cpuMs: 5_000 } }));
       const waiting = Array.from({ length: 10 }, () => other.evaluate(jobOf('for (;;);')));

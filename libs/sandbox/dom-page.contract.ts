@@ -163,7 +163,7 @@ export function describeDomOfPages(name: string, create: () => Sandbox): void {
       expect(await valueOf(`(() => { ${code} })()`)).toEqual(value);
     });
 
-    it('nodes made by the code are found like those of the page', async () => {
+    it('finds nodes made by the code like those of the page', async () => {
       const code = `const ul = document.querySelector('ul');
         for (let at = 0; at < 1000; at++) { const li = document.createElement('li'); li.setAttribute('id', 'n' + at); li.textContent = at; ul.append(li); }
         page.report('value', [ul.children.length, ul.children[1002].id, document.querySelectorAll('li').length, document.getElementById('n999').textContent]); true`;
@@ -172,7 +172,7 @@ export function describeDomOfPages(name: string, create: () => Sandbox): void {
       expect(result.values['value']).toEqual([1003, 'n999', 1003, '999']);
     });
 
-    it('innerText reads as the page would: blocks, breaks, cells, nothing hidden', async () => {
+    it('reads innerText as a browser does: blocks, breaks, cells, nothing hidden', async () => {
       expect(await valueOf('document.querySelector("table").innerText')).toBe('name\tprice\ntea\t1.234,50 €');
       const body = pageOf(
         '<body> a  <b>b</b>\n c<p>d</p><div>e<br>f</div><script>g</script><span hidden>h</span></body>',
@@ -180,7 +180,7 @@ export function describeDomOfPages(name: string, create: () => Sandbox): void {
       expect(await valueOf('document.body.innerText', { page: body })).toBe('a b c\n\nd\n\ne\nf');
     });
 
-    it('changes reach nothing but the copy', async () => {
+    it('applies changes to the copy of the page alone', async () => {
       const code = `const p = document.createElement('p'); p.textContent = 'n<w'; p.className = 'new'; document.body.append(p);
         document.querySelector('li').remove(); document.querySelector('ul').firstElementChild.setAttribute('id', 'now');
         page.report('value', [document.body.lastElementChild.outerHTML, document.querySelectorAll('li').length,
@@ -189,7 +189,7 @@ export function describeDomOfPages(name: string, create: () => Sandbox): void {
       expect(result.values['value']).toEqual(['<p class="new">n&lt;w</p>', 2, 'two', 1, 3]);
     });
 
-    it('parses markup that the code writes, however it is asked for', async () => {
+    it('parses markup written by the code, through every API for it', async () => {
       const code = `const list = document.querySelector('ul'); list.innerHTML = '<li>x<li class="y">y &amp; z<template><b>t</b></template>';
         const other = new DOMParser().parseFromString('<title>T</title><p>a<p>b', 'text/html');
         list.insertAdjacentHTML('afterend', '<hr>');
@@ -207,7 +207,7 @@ export function describeDomOfPages(name: string, create: () => Sandbox): void {
       expect(reasonOf(await evaluate(caught))).toBe('outcome true');
     });
 
-    it('markup that the code writes keeps its texts, attributes, comments and foreign elements', async () => {
+    it('keeps texts, attributes, comments and foreign elements of markup written by the code', async () => {
       const code = `const box = document.createElement('div'); const markup = '<p class="a b" id="x" title="é€😀">q<!-- c --><svg viewBox="0 0"><a xlink:href="#"></a></svg></p>';
         box.innerHTML = markup; document.body.append(box); const page_ = new DOMParser().parseFromString('<!doctype html><body><noscript>a<b>c</b></noscript>', 'text/html');
         page.report('value', [box.innerHTML === markup, document.querySelector('.b#x').title, box.querySelector('svg').namespaceURI, page_.doctype.name,
@@ -216,7 +216,7 @@ export function describeDomOfPages(name: string, create: () => Sandbox): void {
       expect(result.values['value']).toEqual([true, 'é€😀', 'http://www.w3.org/2000/svg', 'html', true, 1]);
     });
 
-    it('markup beyond the limits of a page is refused with a sentence, and the code goes on', async () => {
+    it('rejects markup beyond the limits of a page with a message, and the code goes on', async () => {
       const code = `const box = document.createElement('div'); let message = '';
         try { box.innerHTML = '<div>'.repeat(600); } catch (error) { message = error.message; }
         box.innerHTML = '<b>fine'; page.report('value', [message, box.innerHTML]); true`;
@@ -224,7 +224,7 @@ export function describeDomOfPages(name: string, create: () => Sandbox): void {
       expect(result.values['value']).toEqual(['The markup nests its elements more than 512 deep.', '<b>fine</b>']);
     });
 
-    it('what needs layout, timers or the network is refused with a sentence', async () => {
+    it('rejects what needs layout, timers or the network with a message', async () => {
       for (const code of [
         'getComputedStyle(document.body)',
         'document.body.offsetWidth',
@@ -237,7 +237,7 @@ export function describeDomOfPages(name: string, create: () => Sandbox): void {
       }
     });
 
-    it('selectors of descendants find the same whether many or few fit, also where holders are nested', async () => {
+    it('finds the same descendants by selector whether many or few match, also in nested ancestors', async () => {
       const cells = '<td><span class=s>x</span><td>y';
       const rows = Array.from({ length: 30 }, () => `<tr>${cells}`).join('');
       const html = `<div class=o><div class=o><p class=s></p><table class=q><thead><tr><th class=s><tbody>${rows}</table></div></div>
@@ -258,7 +258,7 @@ export function describeDomOfPages(name: string, create: () => Sandbox): void {
       expect(result.values).toEqual({ value: [[], true, 31, 4, 1, 2, 1], after: 0 });
     });
 
-    it('a selector that cannot be read is a SyntaxError', async () => {
+    it('throws a SyntaxError for an invalid selector', async () => {
       for (const selector of ['li!!', 'li >', '[x', ':nope', 'a,,b', ':nth-child(x)', '#1a b:has(']) {
         const result = await evaluate(`document.querySelector(${JSON.stringify(selector)})`);
         expect(!result.ok && result.failure.message).toMatch(/^SyntaxError: /);

@@ -235,7 +235,7 @@ export function describeReflection(name: string, create: () => Sandbox): void {
       expect(await valueOf(`(() => { ${helpers} return ${code}; })()`)).toEqual(value);
     });
 
-    it('markup of the page reads as what code makes', async () => {
+    it('reads markup of the page like elements made by code', async () => {
       const page = pageOf(
         '<!doctype html><body><i dir=RTL></i><table><tr><td colspan=0 rowspan=070000 align=Left></table>',
       );

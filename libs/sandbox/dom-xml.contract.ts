@@ -72,7 +72,7 @@ export function describeXmlPages(name: string, create: () => Sandbox): void {
       expect(await valueOf(expression)).toEqual(value);
     });
 
-    it('SVG and XHTML are read as what they are', async () => {
+    it('reads SVG and XHTML with their own namespaces', async () => {
       const image = xmlPage(vector, 'image/svg+xml');
       expect(await valueOf('document.querySelector("linearGradient").tagName + document.title', image)).toBe(
         'linearGradientChart',
@@ -89,7 +89,7 @@ export function describeXmlPages(name: string, create: () => Sandbox): void {
       ).toBe('a\u00a0b\n0');
     });
 
-    it('what is not well-formed is there up to the first error, with a word where it is', async () => {
+    it('reads XML that is not well-formed up to the first error, with a parsererror at its place', async () => {
       const broken = xmlPage('<list><item>1</item><item>2</itm></list>');
       expect(await valueOf('document.querySelectorAll("item").length', broken)).toBe(2);
       expect(await valueOf('document.querySelector("parsererror > div").textContent', broken)).toMatch(
@@ -100,7 +100,7 @@ export function describeXmlPages(name: string, create: () => Sandbox): void {
       expect(await valueOf('document.querySelector("parsererror") !== null', xmlPage(''))).toBe(true);
     });
 
-    it('entities do not blow a page up', async () => {
+    it('rejects a page whose entities expand without end', async () => {
       const names = Array.from('abcdefghijklmnop');
       const declared = names.map((each, at) => {
         const value = at === 0 ? 'x'.repeat(50) : `&${names[at - 1] ?? ''};`.repeat(10);
@@ -115,7 +115,7 @@ export function describeXmlPages(name: string, create: () => Sandbox): void {
       expect(await valueOf('document.documentElement.textContent.includes("root:")', xmlPage(outside))).toBe(false);
     });
 
-    it('pages beyond the limits end', async () => {
+    it('rejects a page beyond the limits', async () => {
       expect(reasonOf(await run('true', xmlPage('<a>'.repeat(600))))).toBe('page_too_complex');
       expect(reasonOf(await run('true', xmlPage(`<a>${'<b/>'.repeat(200_001)}</a>`)))).toBe('page_too_complex');
     });
@@ -143,7 +143,7 @@ export function describeXmlPages(name: string, create: () => Sandbox): void {
       ],
       ['(() => { try { parse("<a/>", "text/plain"); } catch (e) { return e.name; } })()', 'TypeError'],
     ];
-    it.each(made)('made by code: %s', async (expression, value) => {
+    it.each(made)('reads documents made by code: %s', async (expression, value) => {
       const code = `(() => {
         const parse = (text, type) => new DOMParser().parseFromString(text, type);
         const write = (node) => new XMLSerializer().serializeToString(node);

@@ -27,7 +27,7 @@ async function logsOf(code: string): Promise<readonly string[]> {
 }
 
 describe('page.number', () => {
-  it('reads texts, fields, and what is written for machines, with a locale where that decides', async () => {
+  it('reads texts, form fields and machine-readable attributes, with a locale where it is ambiguous', async () => {
     const html = `<meta itemprop=price content="1.299"><data value="12.5">x 3</data><input value="€ 5"><button value=9>7</button>
       <progress value=0.4></progress><p>1.299,00 €</p><i>1.299</i>`;
     const of = (selector: string, locale = ''): string => `page.number(document.querySelector('${selector}')${locale})`;
@@ -50,7 +50,7 @@ describe('page.json', () => {
     ['', 'it is empty'],
     [' <!doctype html><p>', 'it is markup and begins with "<!doctype html><p>"; read it through document'],
     ['callback({})', 'begins with "callback({})"'],
-  ])('says what is wrong with %j', async (body, said) => {
+  ])('explains what is wrong with %j', async (body, said) => {
     const { message, line } = await failureOf('page.json()', { page: pageOf(body, { contentKind: 'json' }) });
     expect(message).toMatch(/^SyntaxError: The page is no JSON: /);
     expect(message).toContain(said);
@@ -59,7 +59,7 @@ describe('page.json', () => {
 });
 
 describe('page.report', () => {
-  it('takes what JSON holds, and of nodes, maps and sets what people see of them', async () => {
+  it('accepts JSON values, and stores nodes, maps and sets as what people see of them', async () => {
     const { values } =
       await evaluate(`page.report('node', document.querySelector('h1')); page.report('list', [...document.querySelectorAll('li')]);
       page.report('map', new Map([['a', new Set([1, 2n])]])); page.report('date', new Date(0)); page.report('none', NaN);
@@ -80,7 +80,7 @@ describe('page.report', () => {
 });
 
 describe('page.state', () => {
-  it('is a JSON object of at most so many bytes, told with what it is too large for', async () => {
+  it('is a JSON object with a size limit', async () => {
     const limits = { ...jobOf('').limits, stateBytes: 100 };
     expect(await failureOf('page.state.x = "é".repeat(60); true', { limits })).toMatchObject({ reason: 'state_limit' });
     for (const wrong of ['[]', '3', 'null', '"x"', '() => 1', 'new Proxy([], {})']) {
@@ -92,7 +92,7 @@ describe('page.state', () => {
 });
 
 describe('the console', () => {
-  it('writes values as data, and names what is none', async () => {
+  it('writes values as data, and names what is not data', async () => {
     expect(
       await logsOf(`console.log('a', 1, { b: [2], c: undefined, d: new Map([[1, { x: 'y' }]]), e: new Set(['q']), f: 10n, g() {}, h: new Date(0),
         i: /x/g, j: document.querySelector('li'), k: Symbol('s'), l: NaN, m: -0 });
@@ -107,7 +107,7 @@ describe('the console', () => {
     ]);
   });
 
-  it('has every method that a browser’s has', async () => {
+  it('has every method of a browser’s console', async () => {
     expect(
       await logsOf(`console.log('%s: %d %i %o %c%%%s', 'x', '5', 2.7, [1], 'color: red', 'y', 'more'); console.table([{ a: 1 }, { a: 2 }]);
         console.group('g'); console.log('in\\nside'); console.groupEnd(); console.count(); console.count(); console.countReset(); console.count('k');
@@ -128,7 +128,7 @@ describe('the console', () => {
     ]);
   });
 
-  it('is bounded, also in lines that say nothing and values that are endless', async () => {
+  it('is bounded, also for empty lines and endless values', async () => {
     expect((await failureOf('for (;;) console.log("")')).reason).toBe('output_limit');
     expect((await failureOf('for (;;) console.group("a")')).reason).toBe('output_limit');
     expect((await logsOf('console.log(document.documentElement)'))[0]?.length).toBeLessThan(1_100);
@@ -137,8 +137,8 @@ describe('the console', () => {
   });
 });
 
-describe('copies, bytes and addresses', () => {
-  it('structuredClone copies what can be copied, cycles and shared buffers too', async () => {
+describe('the sandboxed global scope', () => {
+  it('copies by structuredClone, cycles and shared buffers included', async () => {
     const code = `const a = { d: new Date(5), r: /x/gi, m: new Map([[{ k: 1 }, new Set([1, NaN])]]), n: -0, b: 10n, u: undefined, arr: [1, , 3],
         o: Object('s'), e: new RangeError('bad', { cause: { a: 1 } }), f: new Float32Array([1.5, 2]), dv: new DataView(new ArrayBuffer(4), 1, 2) };
       a.self = a; a.arr.extra = 1; a.v1 = a.f; const c = structuredClone(a);
@@ -161,7 +161,7 @@ describe('copies, bytes and addresses', () => {
     }
   });
 
-  it('TextDecoder reads piece by piece, knows the standard’s labels, and refuses what it is told to', async () => {
+  it('decodes by TextDecoder as a stream, by the standard’s labels, and fatally where asked', async () => {
     expect(
       await valueOf(`[new TextDecoder('latin1').encoding, new TextDecoder('ascii').decode(new Uint8Array([0x80, 0xe9])),
         (() => { const d = new TextDecoder(); return d.decode(new Uint8Array([0xe2, 0x82]), { stream: true }) + d.decode(new Uint8Array([0xac, 0xe2])); })(),
@@ -174,7 +174,7 @@ describe('copies, bytes and addresses', () => {
     expect((await failureOf('new TextDecoder("shift_jis")')).message).toContain('page.text');
   });
 
-  it('addresses are taken apart and put together as the standard says', async () => {
+  it('parses and serializes URLs by the standard', async () => {
     const cases: readonly (readonly [string, unknown])[] = [
       ['new URL("file:c:\\\\a\\\\b", "file:///x/y").href', 'file:///c:/a/b'],
       ['new URL("/", "file:///C:/a/b").href', 'file:///C:/'],
@@ -196,8 +196,8 @@ describe('copies, bytes and addresses', () => {
   });
 });
 
-describe('numbers and dates in languages', () => {
-  it('are written as Intl writes them in common languages', async () => {
+describe('formatting of numbers and dates', () => {
+  it('equals that of Intl in common languages', async () => {
     const locales =
       'en-US en-IN de-DE de-AT de-CH fr-FR fr-CA es-ES es-MX it-IT pt-BR pt-PT nl-NL sv-SE pl-PL ru-RU cs-CZ tr-TR ja-JP'.split(
         ' ',
@@ -218,12 +218,12 @@ describe('numbers and dates in languages', () => {
     'new Date().toLocaleDateString("de")',
     'new Date().toLocaleString("en-US", { month: "long" })',
     'new Intl.PluralRules("en")',
-  ])('are refused with a sentence where the data is not there: %s', async (code) => {
+  ])('fails with a message where the locale data is missing: %s', async (code) => {
     expect((await failureOf(code)).message).toMatch(/^NotSupportedError: .+ is not available here: .+\.$/);
   });
 });
 
-describe('what only a browser has', () => {
+describe('an API that only browsers have', () => {
   it.each([
     ['fetch("/x")', 'task’s url'],
     ['new XMLHttpRequest()', 'page.json()'],
@@ -239,14 +239,14 @@ describe('what only a browser has', () => {
     ['new Blob(["x"])', 'Uint8Array'],
     ['getComputedStyle(document.body)', 'layout'],
     ['window.innerWidth', 'layout'],
-  ])('is refused at its place, with what to do instead: %s', async (code, said) => {
+  ])('throws at its place, with what to do instead: %s', async (code, said) => {
     const failure = await failureOf(`\n ${code}`);
     expect(failure).toMatchObject({ reason: 'threw', line: 2 });
     expect(failure.message).toMatch(/^NotSupportedError: /);
     expect(failure.message).toContain(said);
   });
 
-  it('does no harm where it has no effect', async () => {
+  it('is accepted where it has no effect', async () => {
     expect(
       await valueOf('[typeof navigator.userAgent, scrollY, typeof localStorage, scrollTo(0, 9) === undefined]'),
     ).toEqual(['string', 0, 'object', true]);

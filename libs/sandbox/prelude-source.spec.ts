@@ -12,7 +12,7 @@ const sources = fileURLToPath(new URL('./prelude', import.meta.url));
 const modifiedAt = (path: string | URL): number => statSync(path).mtimeMs;
 
 describe('the built prelude', () => {
-  it('is no older than its modules: after a change of one, `npm run build` comes first', () => {
+  it('is at least as new as its modules (otherwise run `npm run build`)', () => {
     const builtAt = modifiedAt(builtScript(import.meta.url, ['../../dist/evaluator/prelude.json']));
     const modules = readdirSync(sources).filter((name) => name.endsWith('.ts') && !name.endsWith('.spec.ts'));
     expect(modules.filter((name) => modifiedAt(join(sources, name)) > builtAt)).toEqual([]);
@@ -40,7 +40,7 @@ describe('the bundler of the prelude', () => {
     return runInContext(`(${last}).run()`, context);
   }
 
-  it('evaluates modules after those that they import, and lazy ones on first use', async () => {
+  it('evaluates modules after their imports, and lazy ones on first use', async () => {
     const scripts = await bundle({
       main: `import { lazyModule } from './a-lazy.js'; import { one as first } from './z.js';
         const more = lazyModule('more');
@@ -53,7 +53,7 @@ describe('the bundler of the prelude', () => {
     expect(entryResult(scripts)).toEqual([1, 3]);
   });
 
-  it('removes comments, and leaves strings that look like them', async () => {
+  it('removes comments, and keeps strings that look like them', async () => {
     const scripts = await bundle({
       main: `/** A comment. */ export const guestEntry = { run: () => ['/** kept */', \`
 // kept too\`] }; // another comment`,
@@ -62,7 +62,7 @@ describe('the bundler of the prelude', () => {
     expect(scripts.join('')).not.toMatch(/omment/);
   });
 
-  it('rejects imports that go in a circle', async () => {
+  it('rejects circular imports', async () => {
     const modules = {
       main: `import { a } from './a.js'; export const guestEntry = { a };`,
       a: `import { b } from './b.js'; export const a = b;`,

@@ -14,7 +14,7 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
 
     const { evaluate, valueOf } = asking(() => sandbox);
 
-    describe('reading code', () => {
+    describe('parsing code', () => {
       const forms: readonly (readonly [string, CodeForm])[] = [
         ['(document) => document.title === "x"', 'function'],
         ['document => true;', 'function'],
@@ -33,7 +33,7 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
         ['await Promise.resolve(true)', 'script'],
         ['"a" // comment', 'script'],
       ];
-      it.each(forms)('%j is a %s', async (code, form) => {
+      it.each(forms)('recognises %j as a %s', async (code, form) => {
         expect(await sandbox.check(code)).toEqual({ ok: true, form });
       });
 
@@ -46,24 +46,24 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
         ['}, function () {', 1, 1],
         ['}(evil()), function () {', 1, 1],
       ];
-      it.each(faults)('%j is refused at line %d, column %d', async (code, line, column) => {
+      it.each(faults)('rejects %j at line %d, column %d', async (code, line, column) => {
         expect(await sandbox.check(code)).toMatchObject({ ok: false, line, column });
       });
 
       it.each(['1 : 2); evil(); (0 ? 3', '} } ); evil(); ({ m() { {', '1 : 0 ? 2', '/*', '`', '', '} function g() {'])(
-        'code that closes a wrapper early is no form but its own: %j',
+        'does not let code close its wrapper early: %j',
         async (code) => {
           const checked = await sandbox.check(code);
           expect(checked).toEqual(code === '' ? { ok: true, form: 'script' } : expect.objectContaining({ ok: false }));
         },
       );
 
-      it('never runs what it reads', async () => {
+      it('never runs the code that it parses', async () => {
         expect(await sandbox.check('for (;;);')).toEqual({ ok: true, form: 'script' });
         expect(await sandbox.check('(() => { for (;;); })() || 1')).toEqual({ ok: true, form: 'script' });
       });
 
-      it('refuses what is too deep to read, and goes on reading', async () => {
+      it('rejects code nested too deep to parse, and stays usable', async () => {
         expect((await sandbox.check('('.repeat(30_000))).ok).toBe(false);
         expect((await sandbox.check(`${'['.repeat(30_000)}${']'.repeat(30_000)}`)).ok).toBe(false);
         expect((await sandbox.check('true')).ok).toBe(true);
@@ -80,7 +80,7 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
         ['await (Promise.resolve(document.title === "The shop"))', 'script'],
         ['return await (document.title === "The shop")', 'body'],
         ['Promise.resolve(1).then((n) => n === 1)', 'script'],
-      ] as const)('%j answers as a %s', async (code, form) => {
+      ] as const)('evaluates %j as a %s', async (code, form) => {
         expect(await evaluate(code, { form })).toMatchObject({ ok: true, outcome: true });
       });
 
@@ -96,13 +96,13 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
         ['[true]', 'an array'],
         ['new Proxy({}, {})', 'an object'],
         ['new Boolean(true)', 'an object'],
-      ])('what is no boolean is named: %s', async (code, said) => {
+      ])('names an answer that is not a boolean: %s', async (code, said) => {
         const result = await evaluate(code);
         expect(reasonOf(result)).toBe('not_boolean');
         expect(!result.ok && result.failure.message).toContain(said);
       });
 
-      it('an error has its message and its place in the user’s own text', async () => {
+      it('reports an error with its message and its place in the user’s own text', async () => {
         const inScript = await evaluate('const a = 1;\nconst b = null;\n  b.price');
         expect(inScript).toMatchObject({ ok: false, failure: { reason: 'threw', line: 3 } });
         const inFunction = await evaluate('(document) => {\n  return document.querySelector("#no").textContent;\n}', {
@@ -121,7 +121,7 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
         });
       });
 
-      it('keeps logs and values, also of a run that fails', async () => {
+      it('keeps logs and values of runs that fail as well', async () => {
         const code = `console.log('a', 1, { b: [2] }, null); console.warn(new Error('w')); console.error(document.querySelector('b'));
           page.report('value', 12.5); page.report('list', [1, 'é', null, undefined]); page.report('value', 13); null.x`;
         const result = await evaluate(code);
@@ -134,7 +134,7 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
         ]);
       });
 
-      it('hands over what the last run left, and keeps what this one leaves', async () => {
+      it('passes in the state of the last run, and returns the state of this one', async () => {
         const previous = { outcome: false, values: { value: 3 }, text: 'old', at: '2025-01-01T00:00:00.000Z' };
         const code = 'page.state.runs = (page.state.runs ?? 0) + 1; page.previous.values.value === 3';
         const first = await evaluate(code, { previous, state: { runs: 4 } });
@@ -162,21 +162,21 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
         ['Object.values({ ...page }).length > 3', ['state', 'previous', 'headers']],
         ['(async () => { await null; return Date.now() > 0 })()', ['clock']],
         ['Array.prototype.push = () => 0; JSON.stringify = () => ""; Date.now() > 0', ['clock']],
-      ])('says what code made use of: %s', async (code, touched) => {
+      ])('reports which inputs the code used: %s', async (code, touched) => {
         expect((await evaluate(code, { previous })).touched).toEqual(touched);
       });
 
-      it('says so of a run that fails as well', async () => {
+      it('reports used inputs of a run that fails as well', async () => {
         expect((await evaluate('page.headers; throw new Error("no")')).touched).toEqual(['headers']);
         expect((await evaluate('Date.now()')).touched).toEqual(['clock']);
       });
 
-      it('does not let the noting be defined away', async () => {
+      it('reports used inputs even if the code redefines their properties', async () => {
         const code = 'try { Object.defineProperty(page, "state", { value: 1 }) } catch { } page.state.n === 2';
         expect(await evaluate(code, { state: { n: 2 } })).toMatchObject({ outcome: true, touched: ['state'] });
       });
 
-      it('the same page, code and seed answer the same', async () => {
+      it('answers the same for the same page, code and seed', async () => {
         const code =
           'page.report("value", [Math.random(), Math.random(), Date.now(), new Date().toString(), new Date(2020, 1, 1).getTime()]); true';
         const [first, second, other] = await Promise.all([
@@ -189,7 +189,7 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
         expect((first.values['value'] as readonly unknown[])[2]).toBe(Date.UTC(2025, 0, 2, 3, 4, 5));
       });
 
-      it('runs are isolated: globals, prototypes and the heap are new each time', async () => {
+      it('isolates runs: globals, prototypes and the heap are new each time', async () => {
         const spoil = `globalThis.left = 1; Array.prototype.map = null; Object.prototype.left = 2; JSON.stringify = () => 'x';
           document.title = 'changed'; String.prototype.trim = () => 'x'; page.__proto__.left = 3; console.log = null; true`;
         const look = `typeof left === 'undefined' && [].left === undefined && [1].map((n) => n)[0] === 1 &&
@@ -201,8 +201,8 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
       });
     });
 
-    describe('the page', () => {
-      it('is known by its load', async () => {
+    describe('giving code the page', () => {
+      it('describes how it was loaded', async () => {
         expect(
           await valueOf('[page.url, page.finalUrl, page.status, page.headers["content-type"], page.text.length]'),
         ).toEqual([
@@ -220,7 +220,7 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
         ]);
       });
 
-      it('is JSON or text where it is no markup', async () => {
+      it('gives JSON or text where it is not markup', async () => {
         const json = pageOf('{"price": 12, "name": "a<b>é\\u0000"}', { contentKind: 'json' });
         expect(await valueOf('page.json().price', { page: json })).toBe(12);
         expect(await valueOf('document.body.firstChild.tagName + document.body.textContent', { page: json })).toBe(
@@ -250,11 +250,11 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
         ['٣٫٥', 3.5],
         ['1e3', 1000],
       ];
-      it.each(numbers)('the number in %j is %d', async (text, number) => {
+      it.each(numbers)('finds in %j the number %d', async (text, number) => {
         expect(await valueOf(`page.number(${JSON.stringify(text)})`)).toBe(number);
       });
 
-      it('a locale decides between a decimal point and a thousands point', async () => {
+      it('tells a decimal point from a thousands point by the locale', async () => {
         expect(
           await valueOf('[page.number("1.234", "de"), page.number("1.234", "en-US"), page.number("1,234", "fr")]'),
         ).toEqual([1234, 1.234, 1.234]);
@@ -264,12 +264,12 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
       });
     });
 
-    describe('scripts of actions', () => {
+    describe('running scripts of actions', () => {
       const globals: JsonObject = { event: { id: 'x' }, secrets: { token: 't' } };
       const script = (code: string, form: CodeForm) =>
         sandbox.runScript({ code, form, globals, seed: 's', nowMs: 0, limits: quick });
 
-      it('answer any JSON value, with what they are given in scope', async () => {
+      it('returns any JSON value, with the inputs in scope', async () => {
         const expected = { ok: true, value: { url: 'https://a/x', auth: 't' }, logs: [{ level: 'log', message: 'x' }] };
         const body = 'console.log(event.id); return { url: "https://a/" + event.id, auth: secrets.token }';
         expect(await script(body, 'body')).toEqual(expected);
@@ -279,11 +279,11 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
         });
       });
 
-      it('have no page', async () => {
+      it('gives them no page', async () => {
         expect(await script('typeof document + typeof page', 'script')).toMatchObject({ value: 'undefinedundefined' });
       });
 
-      it('end by the same limits', async () => {
+      it('ends them by the same limits', async () => {
         expect(await script('for (;;);', 'script')).toMatchObject({ ok: false, failure: { reason: 'cpu_limit' } });
         expect(await script('"x".repeat(1e6)', 'script')).toMatchObject({ failure: { reason: 'output_limit' } });
         expect(await script('const a = {}; a.a = a; a', 'script')).toMatchObject({ failure: { reason: 'threw' } });

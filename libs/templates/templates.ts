@@ -108,7 +108,7 @@ function createEngine(escape: TemplateEscape | Escaper): Liquid {
   };
   for (const tag of fileTags) delete engine.tags[tag];
   for (const filter of randomFilters) engine.unregisterFilter(filter);
-  // Whoever writes `json` wants JSON as it is; without this it would be escaped as if it were a value.
+  // A template that says `json` asks for JSON as it is; without this it would be escaped as if it were a value.
   if (escape === 'json') {
     const json = engine.filters['json'];
     if (typeof json === 'function') {

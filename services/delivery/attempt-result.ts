@@ -4,7 +4,7 @@ import type { RequestSummary, SettledPart } from '#contracts/delivery';
 import type { AttemptResult, AttemptResultKind } from './domain/delivery.js';
 import { keep } from './redact.js';
 
-export interface TriedParts {
+export interface SendOutcome {
   /** Of each part that was tried. */
   readonly verdicts: readonly PartVerdict[];
   /** Parts settled by earlier attempts. */
@@ -22,7 +22,7 @@ export interface TriedParts {
  * As long as one part may still arrive the delivery goes on. Once all are settled it is delivered if every one arrived;
  * if one was refused it has failed, which a person sees and can act on, although others have it: the record says how many.
  */
-export function attemptResultOf(tried: TriedParts): AttemptResult {
+export function attemptResultOf(tried: SendOutcome): AttemptResult {
   const { verdicts, earlier, parts, partName, summaryOf, durationMs, redact } = tried;
   const settled: SettledPart[] = [];
   for (const { part, verdict } of verdicts) {

@@ -56,7 +56,7 @@ async function load(): Promise<LoadedDelivery> {
 }
 
 describe('the stream of a delivery', () => {
-  it('that is unknown loads as null', async () => {
+  it('loads as null where the delivery is unknown', async () => {
     expect(await loadDelivery(eventStore, 'dlv_unknown')).toBeNull();
   });
 
@@ -72,7 +72,7 @@ describe('the stream of a delivery', () => {
     });
   });
 
-  it('lets one of two workers start that loaded the same revision', async () => {
+  it('lets one of two workers with the same revision start', async () => {
     const [first, second] = [await load(), await load()];
     const started = await changeDelivery(eventStore, first, start('one'), 'start one');
     const late = await changeDelivery(eventStore, second, start('two'), 'start two');
@@ -81,7 +81,7 @@ describe('the stream of a delivery', () => {
     expect(late.state).toMatchObject({ status: 'sending', worker: 'one' });
   });
 
-  it('takes a result that says delivered after the attempt was recorded as lost', async () => {
+  it('accepts the result delivered after the attempt was recorded as lost', async () => {
     const loaded = await load();
     const started = { ...loaded, ...(await changeDelivery(eventStore, loaded, start('one'), 'start')) };
     await changeDelivery(eventStore, started, lose, 'lost');
@@ -89,7 +89,7 @@ describe('the stream of a delivery', () => {
     expect(ended).toMatchObject({ state: { status: 'delivered' }, revision: 3 });
   });
 
-  it('holds a change once that is repeated because its answer was lost', async () => {
+  it('records a change once where it is repeated because its answer was lost', async () => {
     const loaded = await load();
     const once = await changeDelivery(eventStore, loaded, start('one'), 'start');
     expect(await changeDelivery(eventStore, loaded, start('one'), 'start')).toEqual(once);

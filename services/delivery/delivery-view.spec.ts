@@ -35,7 +35,7 @@ function after(...events: readonly DeliveryEvent[]): DeliveryDocument {
 }
 
 describe('the document of a delivery', () => {
-  it('is due at once', () => {
+  it('is due at once after the request', () => {
     expect(after(requested)).toEqual({
       id: request.deliveryId,
       organizationId: request.organizationId,
@@ -55,7 +55,7 @@ describe('the document of a delivery', () => {
     });
   });
 
-  it('shows an open attempt, and is due when that would be lost', () => {
+  it('shows an open attempt, and is due when that counts as lost', () => {
     expect(after(requested, started(1, 1))).toMatchObject({
       state: 'sending',
       attempts: [{ at: at(1), durationMs: 0, request: summary, response: null, error: null }],
@@ -64,7 +64,7 @@ describe('the document of a delivery', () => {
     });
   });
 
-  it('shows each try with its answer, and when the next comes', () => {
+  it('shows each attempt with its answer, and when the next is due', () => {
     const document = after(
       requested,
       started(1, 0),
@@ -98,7 +98,7 @@ describe('the document of a delivery', () => {
     });
   });
 
-  it('shows a lost attempt, and when the next comes', () => {
+  it('shows a lost attempt, and when the next is due', () => {
     expect(
       after(requested, started(1, 0), {
         type: 'attempt.lost',
@@ -113,7 +113,7 @@ describe('the document of a delivery', () => {
     });
   });
 
-  it('begins with its request', () => {
+  it('is created by the request event alone', () => {
     expect(documentAfter(null, started(1, 0))).toBeNull();
   });
 });

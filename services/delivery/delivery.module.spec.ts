@@ -113,7 +113,7 @@ async function publish(url: string, times = 1): Promise<string> {
   return request.deliveryId;
 }
 
-/** Resolves with all that was told on the topic once a message of that type is among it. */
+/** Resolves with all messages of the topic once one of that type is among them. */
 async function untilTold(type: string): Promise<BusMessage> {
   return new Promise((resolve, reject) => {
     bus
@@ -126,7 +126,7 @@ async function untilTold(type: string): Promise<BusMessage> {
 }
 
 describe('the delivery service', () => {
-  it('delivers what was decided, once, and tells of each step', async () => {
+  it('delivers an intent once, and publishes each step', async () => {
     receiver = new HttpReceiver(answerWith(200));
     const id = await publish(`${await receiver.listen()}/in?key=canary-query`, 3);
     const ended = await untilTold('attempt.ended');
@@ -144,7 +144,7 @@ describe('the delivery service', () => {
     expect(deliveryDocument.parse(await readStore.get(deliveriesView, id)).state).toBe('delivered');
   });
 
-  it('has the action disabled whose receiver is gone', async () => {
+  it('disables the action whose receiver is gone', async () => {
     receiver = new HttpReceiver(answerWith(410));
     const asked = new Promise<JsonObject>((resolve, reject) => {
       bus
@@ -161,7 +161,7 @@ describe('the delivery service', () => {
     expect(await bus.deadLetters('delivery', 10)).toEqual([]);
   });
 
-  it('parks what is no request and goes on', async () => {
+  it('makes a dead letter of a malformed request and goes on', async () => {
     receiver = new HttpReceiver(answerWith(200));
     const url = await receiver.listen();
     const { deliveryId } = notificationOf();

@@ -35,14 +35,14 @@ afterEach(async () => {
 });
 
 describe('the queue of deliveries', () => {
-  it('runs as many steps at once as its concurrency allows, first come first served', async () => {
+  it('runs as many steps at once as its concurrency allows, in order of arrival', async () => {
     for (const id of ['a', 'b', 'c']) queue.offer(id, nowMs);
     expect(begun).toEqual(['a', 'b']);
     await end('b');
     expect(begun).toEqual(['a', 'b', 'c']);
   });
 
-  it('runs a delivery once at a time, however often it is offered', async () => {
+  it('runs one step of a delivery at a time, even if it is offered again', async () => {
     queue.offer('a', nowMs);
     queue.offer('a', nowMs);
     expect(begun).toEqual(['a']);
@@ -51,7 +51,7 @@ describe('the queue of deliveries', () => {
     expect(begun).toEqual(['a', 'a']);
   });
 
-  it('looks again when the step says so', async () => {
+  it('runs a delivery again when its step asks for it', async () => {
     queue.offer('a', nowMs);
     await end('a', nowMs);
     expect(begun).toEqual(['a', 'a']);
@@ -73,7 +73,7 @@ describe('the queue of deliveries', () => {
     expect(begun).toEqual(['a']);
   });
 
-  it('leaves to a later sweep what is beyond its horizon or its limit', () => {
+  it('leaves to a later sweep what is due beyond its horizon or exceeds its limit', () => {
     queue.offer('far', nowMs + 60_001);
     for (const id of ['a', 'b', 'c', 'd']) queue.offer(id, nowMs + 50_000);
     expect(queue.isFull).toBe(true);
@@ -81,7 +81,7 @@ describe('the queue of deliveries', () => {
     expect(begun).toEqual([]);
   });
 
-  it('ends its steps and starts no other when it stops', async () => {
+  it('finishes its steps and starts no other when it stops', async () => {
     for (const id of ['a', 'b', 'c']) queue.offer(id, nowMs);
     const stopped = queue.stop();
     queue.offer('d', nowMs);

@@ -20,7 +20,7 @@ beforeEach(() => {
   });
 });
 
-describe('the gate to receivers', () => {
+describe('the receiver gate', () => {
   it('resumes the delivery that waits longest once a slot is free', () => {
     expect(gate.enter('r', 'a', 100)).toBe(true);
     expect(gate.enter('r', 'b', 100)).toBe(false);

@@ -24,7 +24,7 @@ function open(key: string, nowMs: number): void {
 }
 
 describe('a receiver', () => {
-  it('gets no more attempts than its share at once, and deliveries that wait keep their order', () => {
+  it('gets no more attempts at once than its share, and waiting deliveries keep their order', () => {
     expect(receivers.enter('a', '1', 0)).toBe(true);
     expect(receivers.enter('a', '2', 0)).toBe(true);
     expect(receivers.enter('a', '3', 0)).toBe(false);
@@ -61,7 +61,7 @@ describe('a receiver', () => {
     expect(released).toEqual(['1', '2']);
   });
 
-  it('is back as soon as a probe is answered', () => {
+  it('is available as soon as a probe is answered', () => {
     open('a', 0);
     for (const id of ['1', '2', '3', '4']) receivers.enter('a', id, 1);
     receivers.probe('a');
@@ -74,7 +74,7 @@ describe('a receiver', () => {
     expect(released).toEqual(['1', '2', '3', '4']);
   });
 
-  it('gets another probe where the delivery that was to probe sent nothing', () => {
+  it('gets another probe where the first one sent nothing', () => {
     open('a', 0);
     for (const id of ['1', '2', '3']) receivers.enter('a', id, 1);
     receivers.probe('a');
@@ -85,7 +85,7 @@ describe('a receiver', () => {
     expect(released).toEqual(['1', '2', '3']);
   });
 
-  it('forgets failures that are not in a row', () => {
+  it('counts only failures in a row', () => {
     for (const reached of [false, false, true, false, false]) {
       receivers.enter('a', 'x', 0);
       receivers.leave('a', reached, 0);
@@ -93,7 +93,7 @@ describe('a receiver', () => {
     expect(receivers.enter('a', 'y', 0)).toBe(true);
   });
 
-  it('does not release a delivery that expired while it waited', () => {
+  it('drops a delivery that expired while it waited', () => {
     open('a', 0);
     for (const id of ['1', '2']) receivers.enter('a', id, 1);
     receivers.remove('a', '1');

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createRedactor, keep } from './redact.js';
 
-describe('what is kept of an answer', () => {
+describe('the recorded part of an answer', () => {
   const stored = {
     url: { $sealed: '1' },
     headers: { Authorization: { $sealed: '2' }, Accept: 'text/plain' },
@@ -30,7 +30,7 @@ describe('what is kept of an answer', () => {
     'aB3dE5gH7jK9mN1pQ3sT5vW7',
     'queryvalue',
     Buffer.alloc(24, 7).toString('base64'),
-  ])('does not hold a secret: %s', (text) => {
+  ])('holds no secret: %s', (text) => {
     const kept = redact(`before ${text} after`);
     for (const word of ['abc.def', 'hunter2', 'queryvalue', 'aB3dE5gH7jK9mN1pQ3sT5vW7', 'BwcH', 'QmVhcmVy', '426561']) {
       expect(kept).not.toContain(word);
@@ -38,7 +38,7 @@ describe('what is kept of an answer', () => {
     expect(kept).toMatch(/^before .*\*{8}.* after$/);
   });
 
-  it('shows of the address of a webhook what its summary shows', () => {
+  it('shows no more of a webhook address than its summary', () => {
     const hide = createRedactor({ url: { $sealed: '1' } }, { url: 'https://hooks.example/in' }, ['url']);
     expect(hide('POST https://hooks.example/in')).toBe('POST https://hooks.example/in');
     const whole = createRedactor(
@@ -49,13 +49,13 @@ describe('what is kept of an answer', () => {
     expect(whole('POST https://hooks.example/in')).toBe('POST ********');
   });
 
-  it('masks mailboxes and leaves the rest as it is', () => {
+  it('has masked mailboxes and is otherwise unchanged', () => {
     expect(redact('550 <Anna@Example.com>: no such user; text/plain')).toBe(
       '550 <a…@example.com>: no such user; text/plain',
     );
   });
 
-  it('is searched for as many and as long secrets as an action can have', () => {
+  it('is searched for as many and as long secrets as an action may have', () => {
     const names = Array.from({ length: 50 }, (_, index) => `name${index}`);
     const hide = createRedactor(
       { secrets: Object.fromEntries(names.map((name) => [name, { $sealed: name }])) },
@@ -80,7 +80,7 @@ describe('what is kept of an answer', () => {
     expect(keep(`x${'é'.repeat(2_000)}`)).toBe(`x${'é'.repeat(1_023)}`);
   });
 
-  it('is found in any text, whatever its characters', () => {
+  it('holds no secret of any characters, in any text', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 4, maxLength: 40 }), fc.string(), fc.string(), (secret, before, after) => {
         const hide = createRedactor({ code: { $sealed: 'x' } }, { code: secret }, []);

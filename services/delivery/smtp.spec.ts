@@ -117,7 +117,7 @@ function headerOf(mail: Mail | undefined, name: string): string | undefined {
 }
 
 describe('a delivery by mail', () => {
-  it('arrives once, at everybody, and shows nobody who was copied blindly', async () => {
+  it('arrives once at each recipient, and shows no Bcc recipient', async () => {
     const worker = start(await smtp());
     const id = await ask(worker, {
       to: ['anna@example.com', 'ben@example.com'],
@@ -146,7 +146,7 @@ describe('a delivery by mail', () => {
     expect(JSON.stringify([document, harness.logged])).not.toMatch(/anna|dora|cleo/);
   });
 
-  it('that is put off is repeated, the same byte for byte', async () => {
+  it('with a temporary refusal is repeated, byte for byte the same', async () => {
     let puts = 1;
     const worker = start(
       await smtp({
@@ -162,7 +162,7 @@ describe('a delivery by mail', () => {
     expect(mails).toHaveLength(1);
   });
 
-  it('has the same bytes on every try, HTML and text together', async () => {
+  it('has the same bytes on every attempt, HTML and text together', async () => {
     let fails = 1;
     const sources: string[] = [];
     const worker = start(
@@ -185,7 +185,7 @@ describe('a delivery by mail', () => {
     expect(sources[0]).toContain('multipart/alternative');
   });
 
-  it('that is refused fails for good', async () => {
+  it('with a permanent refusal fails', async () => {
     const worker = start(
       await smtp({ onRcptTo: (_address, _session, done) => done(refuse(550, 'no such user anna@example.com')) }),
     );
@@ -195,7 +195,7 @@ describe('a delivery by mail', () => {
     expect(JSON.stringify(document)).not.toContain('anna');
   });
 
-  it('goes on for those that were put off, and not again to those that have it', async () => {
+  it('is repeated for the recipients that were refused temporarily, and for no others', async () => {
     let puts = 1;
     const worker = start(
       await smtp({
@@ -275,7 +275,7 @@ describe('a delivery by mail', () => {
     expect(mails).toHaveLength(0);
   });
 
-  it('whose login is refused is repeated, so that the operator can mend it', async () => {
+  it('whose login is refused is repeated, so that the operator can fix it', async () => {
     const server = await smtp({
       authOptional: false,
       allowInsecureAuth: true,
@@ -287,12 +287,12 @@ describe('a delivery by mail', () => {
     expect(JSON.stringify([document, harness.logged])).not.toContain('canary');
   });
 
-  it('without a mail server fails for good', async () => {
+  it('without a mail server fails permanently', async () => {
     const id = await ask(start(null));
     expect(await harness.untilState(id, 'failed')).toMatchObject({ reason: 'smtp_not_configured' });
   });
 
-  it('cannot be given another recipient or header by the page', async () => {
+  it('gets no further recipient or header from text of the page', async () => {
     const worker = start(await smtp());
     const evil = 'x\r\nBcc: eve@example.com\r\n\r\n.\r\nMAIL FROM:<eve@example.com>\r\n';
     const id = await harness.ask(

@@ -34,8 +34,8 @@ async function sweep(untilMs: number, isFull = (): boolean => false): Promise<vo
   await sweepDue(deps, new Date(untilMs).toISOString(), signal);
 }
 
-describe('a sweep', () => {
-  it('finds what is due by then, page by page, first due first', async () => {
+describe('a sweep for due deliveries', () => {
+  it('finds what is due, page by page, in order of due time', async () => {
     const ids = await store(1_201);
     await sweep(kitTimeMs + 1_199_000);
     expect(found).toEqual(ids.slice(0, 1_200));

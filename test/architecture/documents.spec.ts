@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { bannedWords, sourceFiles } from './house-rules.js';
 import { repository } from './planted-tree.js';
 
 const text = (path: string): Promise<string> => readFile(join(repository, path), 'utf8');
@@ -31,7 +32,7 @@ const names = (source: string, pattern: RegExp): readonly string[] =>
   [...source.matchAll(pattern)].map((match) => match[1] ?? '').sort();
 
 describe('the operator’s table', () => {
-  it('names each setting that is read, and no other', async () => {
+  it('lists each setting that is read, and no other', async () => {
     const read = names(await text('libs/runtime/config.ts'), /^ {2}([A-Z][A-Z0-9_]+):/gm);
     const told = names(await text('docs/operators.md'), /^\| `([A-Z][A-Z0-9_]+)` +\|/gm);
     expect(read).not.toEqual([]);
@@ -39,7 +40,7 @@ describe('the operator’s table', () => {
   });
 });
 
-describe('the decisions', () => {
+describe('the decision records', () => {
   it('are numbered without gaps', async () => {
     const files = (await readdir(join(repository, 'docs/decisions'))).sort();
     const expected = files.map((_file, index) => String(index + 1).padStart(4, '0'));
@@ -56,10 +57,39 @@ describe('the decisions', () => {
     const expected = ['Context', 'Options', 'Decision', 'Consequences', 'What keeps it'];
     expect(parts).toEqual(files.map(() => expected));
   });
+
+  it('name files that exist where they say what keeps them', async () => {
+    const tracked = await sourceFiles(repository, ['libs', 'services', 'test', 'scripts']);
+    const paths = new Set(tracked.map(({ path }) => path));
+    const files = await readdir(join(repository, 'docs/decisions'));
+    const missing = await Promise.all(
+      files.map(async (file) => {
+        const [, kept = ''] = (await text(`docs/decisions/${file}`)).split('## What keeps it');
+        return names(kept, /`((?:libs|services|test|scripts)\/[\w./-]+\.(?:ts|mjs))`/g)
+          .filter((path) => !paths.has(path))
+          .map((path) => `${file}: ${path}`);
+      }),
+    );
+    expect(missing.flat()).toEqual([]);
+  });
+});
+
+describe('the glossary', () => {
+  it('has at most sixty terms, each once', async () => {
+    const terms = names(await text('docs/glossary.md'), /^\| ((?!term\b)[a-z][a-z ]*?) +\|/gm);
+    expect(terms.length).toBeGreaterThan(40);
+    expect(terms.length).toBeLessThanOrEqual(60);
+    expect(new Set(terms).size).toBe(terms.length);
+  });
+
+  it('lists the words that the house rule reports, and no other', async () => {
+    const [, listed = ''] = (await text('docs/glossary.md')).split('with types called `…Parts`:');
+    expect(names(listed, /`([^`]+)`/g)).toEqual([...bannedWords].sort());
+  });
 });
 
 describe('the documents', () => {
-  it('point to files that exist and to scripts that npm knows', async () => {
+  it('point to files and npm scripts that exist', async () => {
     const { scripts } = manifest.parse(JSON.parse(await text('package.json')));
     for (const document of [
       'README.md',
@@ -79,14 +109,14 @@ describe('the documents', () => {
 });
 
 describe('the installation', () => {
-  it('runs no install script that nobody looked at', async () => {
+  it('runs no install script that allowScripts does not list', async () => {
     const { allowScripts } = manifest.parse(JSON.parse(await text('package.json')));
     const { packages } = lock.parse(JSON.parse(await text('package-lock.json')));
     const scripted = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript === true);
     expect(Object.keys(allowScripts).sort()).toEqual(scripted.map(([path]) => packageName(path)).sort());
   });
 
-  it('brings one version of the runtime, held by the lock file, for each kind of machine', async () => {
+  it('has one version of the runtime for each platform, pinned by the lock file', async () => {
     const { optionalDependencies } = manifest.parse(JSON.parse(await text('package.json')));
     const { packages } = lock.parse(JSON.parse(await text('package-lock.json')));
     const runtimes = Object.keys(optionalDependencies).filter((name) => name.startsWith('node-'));
@@ -102,14 +132,14 @@ describe('the installation', () => {
     }
   });
 
-  it('brings the reader of the API alone: what it is made of lies in its bundle already', async () => {
+  it('has the API reader without its dependencies, which its bundle contains', async () => {
     const { packages } = lock.parse(JSON.parse(await text('package-lock.json')));
     const below = Object.entries(packages).filter(([path]) => path.startsWith('node_modules/openapi-explorer/'));
     expect(below).not.toEqual([]);
     expect(below.filter(([, { name }]) => name !== 'empty-npm-package').map(([path]) => path)).toEqual([]);
   });
 
-  it('brings nothing that reports home', async () => {
+  it('has no package that reports home', async () => {
     const { packages } = lock.parse(JSON.parse(await text('package-lock.json')));
     const unwanted = /^(@scarf\/|swagger-ui|@nestjs\/swagger$)/;
     expect(

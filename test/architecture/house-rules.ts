@@ -1,6 +1,7 @@
 /** The rules of the house that neither the linter nor dependency-cruiser can keep: what a file is called and what it says. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readsAlone, testTitles } from './test-titles.js';
 
 export interface HouseRule {
   readonly name: string;
@@ -14,10 +15,71 @@ export interface HouseRule {
   readonly code?: RegExp;
   /** Matched against everything, comments included. */
   readonly text?: RegExp;
+  /** What takes more than an expression: the lines that break the rule, each with what stands there. */
+  readonly lines?: (text: string) => readonly Breach[];
+}
+
+interface Breach {
+  readonly line: number;
+  readonly found: string;
 }
 
 const anyCode = /\.(ts|mjs|cjs)$/;
 const tests = /\.(spec|contract)\.ts$|^test\//;
+
+/** Where the words of docs/glossary.md are kept to; the others follow. */
+const sweptFolders = [
+  'libs/channels',
+  'libs/concurrency',
+  'libs/contracts',
+  'libs/eventing',
+  'libs/hints',
+  'libs/mongo',
+  'libs/outbound',
+  'libs/page-loader',
+  'libs/read-store',
+  'libs/sandbox',
+  'libs/shared-state',
+  'libs/sqlite',
+  'libs/templates',
+  'services/delivery',
+  'test',
+] as const;
+const inSweptFolders = (files: string): RegExp => new RegExp(`^(${sweptFolders.join('|')})/.*${files}$`);
+
+/** Words for which docs/glossary.md has another, and ways to speak that no reader searches for. It lists them too. */
+export const bannedWords = [
+  'whoever',
+  'lies back',
+  'in hand',
+  'onlooker',
+  'told of',
+  'tellings',
+  'news',
+  'latecomer',
+  'judgement',
+  'tailer',
+  'teller',
+  'building ahead',
+  'built ahead',
+  'another history',
+  'other history',
+  'keeper',
+  'occasion',
+  'cleaning round',
+] as const;
+
+const banned = new RegExp(String.raw`\b(${bannedWords.join('|')})s?\b`, 'i');
+const typeCalledParts = /\b(?:interface|type|class)\s+\w+Parts\b/;
+
+/** Names are looked at word by word: `newsMs` is news, `otherHistoryOf` is another history. */
+function bannedIn(text: string): readonly Breach[] {
+  return text.split('\n').flatMap((line, index) => {
+    const words = line.replace(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll('_', ' ');
+    const found = banned.exec(words)?.[0] ?? typeCalledParts.exec(line)?.[0];
+    return found === undefined ? [] : [{ line: index + 1, found }];
+  });
+}
 
 export const houseRules: readonly HouseRule[] = [
   {
@@ -119,6 +181,23 @@ export const houseRules: readonly HouseRule[] = [
     code: /\bjest\.(mock|doMock|unstable_mockModule)\(/,
   },
   {
+    name: 'titles-read-alone',
+    advice:
+      'Name the subject in `describe` and what it does in `it`: a sentence of four words or more, by docs/glossary.md.',
+    appliesTo: inSweptFolders(String.raw`\.(spec|contract|run)\.ts`),
+    lines: (text) =>
+      testTitles(text)
+        .filter((title) => !readsAlone(title.text) || bannedIn(title.text).length > 0)
+        .map((title) => ({ line: title.line, found: title.text })),
+  },
+  {
+    name: 'words-of-the-glossary',
+    advice: 'Take the word that docs/glossary.md has for it.',
+    appliesTo: inSweptFolders(String.raw`\.(ts|mjs|cjs)`),
+    exceptIn: /\.(spec|contract|kit)\.ts$|^test\//,
+    lines: bannedIn,
+  },
+  {
     name: 'nothing-left-to-do',
     advice: 'Do it now, or write an issue.',
     appliesTo: anyCode,
@@ -139,15 +218,29 @@ function withoutComments(text: string): string {
     .replace(/(^|[^:'"`\\/])\/\/.*$/gm, (_line, before: string) => before);
 }
 
-/** The names of the rules a file breaks. `path` is relative to the root of the repository, with forward slashes. */
-export function brokenRules(path: string, text: string): readonly string[] {
+export interface BrokenRule extends Breach {
+  readonly rule: string;
+}
+
+function firstMatch(pattern: RegExp | undefined, text: string): readonly Breach[] {
+  const match = pattern?.exec(text);
+  if (match === null || match === undefined) return [];
+  return [{ line: text.slice(0, match.index).split('\n').length, found: match[0].trim() }];
+}
+
+/** The rules a file breaks and where. `path` is relative to the root of the repository, with forward slashes. */
+export function brokenRules(path: string, text: string): readonly BrokenRule[] {
   const code = withoutComments(text);
   return houseRules
     .filter((rule) => rule.appliesTo.test(path) && rule.exceptIn?.test(path) !== true)
-    .filter(
-      (rule) => rule.path?.test(path) === true || rule.code?.test(code) === true || rule.text?.test(text) === true,
-    )
-    .map((rule) => rule.name);
+    .flatMap((rule) =>
+      [
+        ...firstMatch(rule.path, path),
+        ...firstMatch(rule.code, code),
+        ...firstMatch(rule.text, text),
+        ...(rule.lines?.(text) ?? []),
+      ].map((breach) => ({ ...breach, rule: rule.name })),
+    );
 }
 
 export interface SourceFile {

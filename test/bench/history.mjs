@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { ask, startProcess, startProduct } from './processes.mjs';
 
 const sampleTasks = 20;
-/** Of them so many see a price that goes up and down, and tell somebody. */
+/** So many of them see a price that goes up and down, and notify. */
 const restlessTasks = 2;
 const sampleMs = 8_000;
 

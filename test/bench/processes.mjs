@@ -174,7 +174,7 @@ export async function startAnswering(script, settings) {
   const gone = once(child, 'exit');
   void gone.then(() => children.delete(child));
   const ended = gone.then(() => Promise.reject(new Error(`${script} ended`)));
-  // Awaited by whoever asks; to end when nobody does is no failure.
+  // Awaited by the caller; an exit without one is not a failure.
   ended.catch(() => undefined);
   const isThere = await Promise.race([
     once(child, 'message').then(() => true),
@@ -237,7 +237,7 @@ function treeOf(pid) {
   return [...parents.keys()].filter(isInTree);
 }
 
-/** Resident memory of one process, or NaN where this system does not tell. */
+/** Resident memory of one process, or NaN where this system does not report it. */
 export function memoryMbOf(pid) {
   try {
     return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
@@ -246,7 +246,7 @@ export function memoryMbOf(pid) {
   }
 }
 
-/** Resident memory of a process and of all that it started, or NaN where this system does not tell. */
+/** Resident memory of a process and of all that it started, or NaN where this system does not report it. */
 function treeMemoryMb(pid) {
   if (!hasProc) return Number.NaN;
   // One may have ended while we counted.
@@ -254,7 +254,10 @@ function treeMemoryMb(pid) {
   return all.reduce((sum, mb) => sum + (Number.isNaN(mb) ? 0 : mb), 0);
 }
 
-/** Processor time so far of all threads of a process and of what it started, or NaN where this system does not tell. A tick is 10 ms on every Linux. */
+/**
+ * Processor time so far of all threads of a process and of what it started, or NaN where this system does not report it.
+ * A tick is 10 ms on every Linux.
+ */
 export function processorMs(pid) {
   if (!hasProc) return Number.NaN;
   // Those that ended count with the one that started them.

@@ -90,7 +90,7 @@ async function removeViews(dataDir) {
   }
 }
 
-/** Asks for one page after the other until it is told to stop; how long each took. */
+/** Requests one page after the other until it is stopped; how long each took. */
 async function keepAsking(url, signal) {
   const latencies = [];
   while (!signal.aborted) {

@@ -1,6 +1,6 @@
 /**
- * `npm run chaos`: breaks an installation again and again while it works, and judges it afterwards. Not a spec of `npm test`:
- * it takes as long as it is told to, and its report is the point. Settings come from scripts/chaos.mjs by the environment.
+ * `npm run chaos`: breaks a working installation again and again, and checks it afterwards. Not a spec of `npm test`:
+ * it runs for the given time, and its report is the point. Settings come from scripts/chaos.mjs by the environment.
  */
 import { afterAll, describe, expect, it, jest } from '@jest/globals';
 import { seededRandom, until } from '../e2e/kit/until.js';
@@ -17,7 +17,7 @@ const minutes = Number(process.env['CHAOS_MINUTES']);
 const seed = Number(process.env['CHAOS_SEED']);
 const modes = (process.env['CHAOS_MODES'] ?? '').split(',');
 
-/** Everything goes on again within this, whatever happened. */
+/** The installation recovers from any fault within this time. */
 const healsWithinMs = 60_000;
 const drainsWithinMs = 240_000;
 
@@ -107,7 +107,7 @@ async function chaosIn(open: (world: Awaited<ReturnType<typeof startWorld>>) => 
   }
 }
 
-describe('an installation that is broken again and again', () => {
+describe('an installation under repeated faults', () => {
   afterAll(() => report(outcomes));
 
   const scenes = { embedded: embeddedScene, distributed: distributedScene } as const;

@@ -6,7 +6,7 @@ export interface Fault {
   readonly isKill: boolean;
   /** How often it is chosen beside the others. */
   readonly weight: number;
-  /** Breaks something and mends it again; whether all goes on afterwards is looked at by whoever asked for it. */
+  /** Breaks something and repairs it; the caller checks whether the installation recovers. */
   happen(random: () => number): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** What goes on while things break: pages that change, tasks that watch them, people who write. A seed decides all of it. */
+/** The load during faults: pages that change, tasks that watch them, users who write. A seed decides all of it. */
 import type { Api } from '../e2e/kit/api.js';
 import { byHand, whenInStock } from '../e2e/kit/settings.js';
 import { html } from '../e2e/kit/page-site.js';
@@ -14,12 +14,12 @@ export interface Load {
   readonly created: ReadonlyMap<string, string>;
   /** Keys that were sent, answered or not. */
   readonly asked: ReadonlySet<string>;
-  /** No page changes any more, nobody writes; resolves when what was begun has ended. */
+  /** Stops page changes and writes; resolves when those in flight have ended. */
   stop(): Promise<void>;
 }
 
 const pageCount = 8;
-/** Every second page tells a mailbox as well. */
+/** Every second page notifies a mailbox as well. */
 const mailEvery = 2;
 const writeEveryMs = 400;
 const flipAfterMs = { from: 2_500, to: 7_000 } as const;

@@ -65,7 +65,7 @@ class Connection {
   }
 }
 
-/** Tells when what a navigation loads is there, also where that was before anybody asked. */
+/** Resolves when a navigation has loaded, also where that was before the call. */
 function watchLoads(connection) {
   const done = new Set();
   const waiting = new Map();

@@ -53,11 +53,14 @@ describe.each(pages)('snippets on $name', ({ name, kind, url, body, snippets, an
     return typeof answer === 'string' ? JSON.parse(answer) : null;
   };
 
-  it.each(snippets.filter((snippet) => reasons[snippet] === undefined))('%s', async (snippet) => {
-    expect(await answerTo(snippet)).toEqual(answers[snippet]);
-  });
+  it.each(snippets.filter((snippet) => reasons[snippet] === undefined))(
+    'answer as Chromium does: %s',
+    async (snippet) => {
+      expect(await answerTo(snippet)).toEqual(answers[snippet]);
+    },
+  );
 
-  it('what differs is a snippet of this page, and does differ', async () => {
+  it('list as different only snippets of this page that do differ', async () => {
     for (const snippet of Object.keys(reasons)) {
       expect(snippets).toContain(snippet);
       expect(await answerTo(snippet)).not.toEqual(answers[snippet]);

@@ -9,7 +9,7 @@ describe('the training pages', () => {
     expect(makeTrainingPages()).toEqual(pages);
   });
 
-  it('are documents and fragments, no two alike', () => {
+  it('are different documents and fragments', () => {
     expect(new Set(pages.map(({ html }) => html)).size).toBe(pages.length);
     expect(pages.map(({ context }) => context)).toEqual(expect.arrayContaining(['document', 'div', 'tbody']));
   });
@@ -27,7 +27,7 @@ describe('the training pages', () => {
     expect(pages.filter(({ html }) => shape.test(html)).length).toBeGreaterThan(0);
   });
 
-  it('are long enough to weigh what is rare against what is frequent, and short enough for a build', () => {
+  it('are long enough to include rare markup, and short enough for a build', () => {
     const bytes = pages.reduce((sum, { html }) => sum + Buffer.byteLength(html), 0);
     expect(bytes).toBeGreaterThan(1_000_000);
     expect(bytes).toBeLessThan(2_000_000);

@@ -55,7 +55,7 @@ function configOf({ environment }: Pick<Service, 'environment'>): Config {
   return readConfig(Object.fromEntries(entries) as Record<string, string>, folder);
 }
 
-describe('a reader of YAML', () => {
+describe('the YAML reader of the tests', () => {
   it('reads mappings, sequences, scalars, anchors and merges', () => {
     const source = `
 a: &a { one: 1, two: 'q', three: [x, "y: z", true, null] }
@@ -80,13 +80,13 @@ c: *b
     ['a: !tag 1', 'tags are not read'],
     ['a: 1\n---\nb: 2', 'one document'],
     ['<<: text', 'must be one mapping'],
-  ])('refuses %j', (source, reason) => {
+  ])('rejects %j', (source, reason) => {
     expect(() => readYaml(source)).toThrow(reason);
   });
 });
 
 describe('a compose file', () => {
-  it('is refused where it has a key that Compose does not know, or a value that it does not take', () => {
+  it('is rejected with a key or a value that Compose does not accept', () => {
     const file = (service: string): string => `services:\n  a:\n    image: a:1.0.0\n    ${service}\n`;
     expect(readCompose(file('user: "1"')).services['a']?.user).toBe('1');
     for (const key of ['cap_dorp: [ALL]', 'read_only: "yes"', 'environment: [A]', 'stop_grace_period: 30']) {
@@ -102,21 +102,21 @@ describe('a compose file', () => {
   });
 });
 
-describe('every container', () => {
+describe('a container of the compose files', () => {
   it.each(together)('%s has an image of one exact version', async (_name, service) => {
     const { version } = JSON.parse(await text('package.json')) as { readonly version: string };
     expect(service.image).toMatch(/^[a-z0-9./-]+:\S*[0-9]+\.[0-9]+\.[0-9]+\S*$/);
     if (isOurs(service)) expect(service.image).toBe(`meerkat:\${MEERKAT_VERSION:-${version}}`);
   });
 
-  it.each(together)('%s has no rights that it does not need', (_name, service) => {
+  it.each(together)('%s has only the privileges that it needs', (_name, service) => {
     expect(service.user).toMatch(/^[1-9][0-9]*:[1-9][0-9]*$/);
     expect(service.read_only).toBe(true);
     expect(service.cap_drop).toEqual(['ALL']);
     expect(service.security_opt).toEqual(['no-new-privileges:true']);
   });
 
-  it.each(together)('%s has limits, comes back, is looked after and keeps its log small', (_name, service) => {
+  it.each(together)('%s has limits, a restart policy, a health check and a bounded log', (_name, service) => {
     expect(service.deploy?.resources.limits).toBeDefined();
     expect(service.restart).toBe('unless-stopped');
     expect(service.init).toBe(true);
@@ -124,7 +124,7 @@ describe('every container', () => {
     expect(service.logging).toEqual({ driver: 'local' });
   });
 
-  it.each(together)('%s finds the files and volumes that it mounts', (_name, { volumes }) => {
+  it.each(together)('%s mounts files and volumes that exist', (_name, { volumes }) => {
     for (const mount of volumes) {
       const [source = '', target = '', mode] = mount.split(':');
       expect(target).toMatch(/^\//);
@@ -134,21 +134,21 @@ describe('every container', () => {
   });
 });
 
-describe('every service of the product', () => {
+describe('a product service of the compose files', () => {
   const all = [...ours(whole), ...ours(mail), ...ours(embedded)];
 
-  it.each([...all, ...Object.entries(mail.services)])('%s is given nothing but settings', (_name, { environment }) => {
+  it.each([...all, ...Object.entries(mail.services)])('%s gets no variables but settings', (_name, { environment }) => {
     const names = Object.keys(environment).map((name) => name.replace(/_FILE$/, ''));
     expect(names.filter((name) => !settings.has(name))).toEqual([]);
   });
 
-  it.each(ours(whole))('%s starts with what it is given', (name, service) => {
+  it.each(ours(whole))('%s starts with its settings', (name, service) => {
     const config = configOf(service);
     expect(config.roles).toEqual([name.replace(/-[0-9]+$/, '')]);
     expect(config.owner === null).toBe(!config.roles.includes('accounts'));
   });
 
-  it.each(ours(whole))('%s is handed the secrets that its settings name', (_name, { environment, secrets }) => {
+  it.each(ours(whole))('%s gets the secrets that its settings name', (_name, { environment, secrets }) => {
     const named = Object.values(environment).flatMap((value) => /^\/run\/secrets\/(.+)$/.exec(value)?.[1] ?? []);
     expect(named.sort()).toEqual([...secrets].sort());
     for (const secret of secrets) {
@@ -157,7 +157,7 @@ describe('every service of the product', () => {
     }
   });
 
-  it.each(ours(whole))('%s begins once each server that it stands on is well', (_name, service) => {
+  it.each(ours(whole))('%s starts once each server that it depends on is healthy', (_name, service) => {
     const expected = Object.fromEntries(engines.map(([engine]) => [engine, { condition: 'service_healthy' }]));
     expect(service.depends_on).toEqual(expected);
     const { eventStoreUrl, busUrl, readStoreUrl } = configOf(service);
@@ -165,18 +165,18 @@ describe('every service of the product', () => {
     expect(hosts.map((host) => host.replace(/:.*/, '')).sort()).toEqual(engines.map(([engine]) => engine).sort());
   });
 
-  it.each(all)('%s is asked whether it is ready, and may finish what is in hand', (_name, service) => {
+  it.each(all)('%s has a readiness check, and time to drain', (_name, service) => {
     expect(service.healthcheck?.test).toEqual(['CMD', 'node', 'scripts/probe.mjs', '/readyz']);
     expect(seconds(service.stop_grace_period)).toBeGreaterThan(25);
     expect(seconds(service.healthcheck?.start_period)).toBeGreaterThan(60);
   });
 
-  it('is there twice at least, for each role', () => {
+  it('exists at least twice for each role', () => {
     const held = ours(whole).flatMap(([, service]) => configOf(service).roles);
     expect(roles.filter((role) => held.filter((other) => other === role).length < 2)).toEqual([]);
   });
 
-  it('is the same in both of its containers, but for the port', () => {
+  it('is the same in both of its containers except for the port', () => {
     for (const role of roles) {
       const [first, second] = [`${role}-1`, `${role}-2`].map((name) => ({ ...whole.services[name], ports: [] }));
       expect(first).toEqual(second);
@@ -184,14 +184,14 @@ describe('every service of the product', () => {
   });
 });
 
-describe('the networks', () => {
-  it('keep the servers apart: nothing else reaches them, and they reach nothing', () => {
+describe('the networks of the compose files', () => {
+  it('isolate the servers: only services reach them, and they reach nothing outside', () => {
     expect(whole.networks['engines']).toEqual({ internal: true });
     for (const [, { networks, ports }] of engines) expect([networks, ports]).toEqual([['engines'], []]);
     for (const [, { networks }] of ours(whole)) expect(networks).toContain('engines');
   });
 
-  it('let out who loads pages, sends messages or checks addresses, and nobody else', () => {
+  it('give egress only to services that load pages, send messages or check addresses', () => {
     const outside = ours(whole).filter(([, { networks }]) => networks.includes('outside'));
     const expected = ['gateway', 'execution', 'delivery'].flatMap((role) => [`${role}-1`, `${role}-2`]);
     expect(outside.map(([name]) => name).sort()).toEqual(expected.sort());
@@ -205,7 +205,7 @@ describe('the networks', () => {
     expect(new Set(published.flatMap(([, service]) => service.ports)).size).toBe(2);
   });
 
-  it('are why TLS and passwords may be missing: without INSECURE_OK the services would not start', () => {
+  it('allow missing TLS and passwords only with INSECURE_OK', () => {
     for (const [, { environment }] of ours(whole)) {
       const strict = { environment: { ...environment, INSECURE_OK: 'false' } };
       expect(() => configOf(strict)).toThrow('without TLS');
@@ -214,14 +214,14 @@ describe('the networks', () => {
   });
 });
 
-describe('the servers', () => {
-  it('run the version of Kafka that is tried in the tests', async () => {
+describe('the servers of the compose files', () => {
+  it('run the version of Kafka that the tests run', async () => {
     const [, tried] =
       /<kafka\.version>([0-9.]+)<\/kafka\.version>/.exec(await text('test/servers/kafka/pom.xml')) ?? [];
     expect(whole.services['kafka']?.image).toBe(`apache/kafka:${tried}`);
   });
 
-  it('make no topics themselves, and run MongoDB as the replica set that the services name', () => {
+  it('create no topics automatically, and run MongoDB as the replica set that the services name', () => {
     expect(whole.services['kafka']?.environment['KAFKA_AUTO_CREATE_TOPICS_ENABLE']).toBe('false');
     const { command = [] } = whole.services['mongodb'] ?? {};
     const name = command[command.indexOf('--replSet') + 1];
@@ -241,8 +241,8 @@ describe('the servers', () => {
   });
 });
 
-describe('mail', () => {
-  it('goes to services that are there, as a secret', () => {
+describe('the mail server of the compose files', () => {
+  it('is given to existing services, as a secret', () => {
     for (const [name, { environment, secrets }] of Object.entries(mail.services)) {
       const base = whole.services[name];
       expect(base).toBeDefined();
@@ -253,8 +253,8 @@ describe('mail', () => {
   });
 });
 
-describe('one process', () => {
-  it('starts with what it is given, all services in it, its data in the volume', async () => {
+describe('the one-process compose file', () => {
+  it('starts all services with its settings, and keeps its data in the volume', async () => {
     const [[, service] = [], ...others] = ours(embedded);
     expect(others).toEqual([]);
     const config = configOf(service ?? { environment: {} });

@@ -1,4 +1,4 @@
-/** docs/distributed.md, held against the code that it tells of. */
+/** Checks docs/distributed.md against the code that it describes. */
 import { describe, expect, it } from '@jest/globals';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -44,7 +44,7 @@ function told(names: string): Pick<Topic, 'partitions' | 'retentionMs'> | null {
 const facts = ({ partitions, retentionMs }: Topic): unknown => ({ partitions, retentionMs });
 
 describe('the guide to the distributed mode', () => {
-  it('tells the topics as they are made', () => {
+  it('lists the topics as they are created', () => {
     expect(told(topics.map((topic) => `\`<i>.${topic}\``).join(', '))).toEqual(facts(made.messages('task')));
     expect(told('`<i>.<topic>.retry`')).toEqual(facts(made.retries('task')));
     expect(told('`<i>.<topic>.dlq`')).toEqual(facts(made.deadLetters('task')));
@@ -56,7 +56,7 @@ describe('the guide to the distributed mode', () => {
     expect(made.replies.name).toBe('i.replies.all');
   });
 
-  it('names every view that is made from events, and every collection that is not', () => {
+  it('lists every view, and every collection that is not a view', () => {
     const named = (views: readonly { readonly name: string }[]): string =>
       views.map(({ name }) => `\`${name}\``).join(', ');
     expect(flowing).toContain(`dropped: ${named(keptViews)}.`);
@@ -71,11 +71,11 @@ describe('the guide to the distributed mode', () => {
     expect(flowing).toContain(`Not from events: ${named(others)}.`);
   });
 
-  it('tells of each role', () => {
+  it('describes each role', () => {
     for (const role of roles) expect(guide).toMatch(new RegExp(`^\\| \`${role}\` `, 'm'));
   });
 
-  it('points to files that are there and to scripts that npm knows', async () => {
+  it('points to files and npm scripts that exist', async () => {
     const { scripts } = JSON.parse(await text('package.json')) as {
       readonly scripts: Readonly<Record<string, string>>;
     };
@@ -87,7 +87,7 @@ describe('the guide to the distributed mode', () => {
     expect(files.filter(([, quoted, bare]) => !existsSync(join(repository, quoted ?? bare ?? '')))).toEqual([]);
   });
 
-  it('names lines of the log as they are written', async () => {
+  it('quotes log lines as the code writes them', async () => {
     const sources = await Promise.all(
       [
         'libs/bus/handle-message.ts',

@@ -37,12 +37,12 @@ const copied = of('COPY')
   .flatMap((rest) => rest.split(/\s+/).slice(0, -1));
 
 describe('the Dockerfile', () => {
-  it('is made of instructions, each on a line of its own', () => {
+  it('has one instruction per line', () => {
     const known = ['ARG', 'FROM', 'WORKDIR', 'COPY', 'RUN', 'ENV', 'USER', 'EXPOSE', 'HEALTHCHECK', 'CMD'];
     expect(instructions.filter(({ word }) => !known.includes(word))).toEqual([]);
   });
 
-  it('stands on one exact version of Node.js, the one among the dependencies', async () => {
+  it('uses one exact version of Node.js, the one of the dependencies', async () => {
     const stages = of('FROM').map((rest) => /^(\S+) AS (\S+)$/.exec(rest)?.slice(1) ?? [rest]);
     const names = stages.map(([, name]) => name);
     const foreign = stages.filter(([base], index) => !names.slice(0, index).includes(base));
@@ -57,7 +57,7 @@ describe('the Dockerfile', () => {
     expect(of('ARG')).toEqual(['PARSER=parse5']);
   });
 
-  it('installs what the lock file says, runs no install scripts, and leaves out what only development needs', () => {
+  it('installs by the lock file, without install scripts and development dependencies', () => {
     const runs = of('RUN');
     expect(runs.filter((run) => /npm (?:install|i)\b/.test(run))).toEqual([]);
     expect(runs.find((run) => run.includes('npm ci'))).toContain('--ignore-scripts');
@@ -66,7 +66,7 @@ describe('the Dockerfile', () => {
     expect(runs.some((run) => run.includes('rm -rf node_modules/node-linux-*'))).toBe(true);
   });
 
-  it('ends as a user that owns nothing but the data folder, and says how it is', () => {
+  it('runs as a user that owns nothing but the data folder, with a health check', () => {
     expect(of('USER', product)).toEqual(['1000:1000']);
     expect(of('CMD', product)).toEqual(['["node", "scripts/start.mjs"]']);
     expect(of('HEALTHCHECK', product)[0]).toMatch(/ CMD \["node", "scripts\/probe\.mjs"\]$/);
@@ -74,7 +74,7 @@ describe('the Dockerfile', () => {
     expect(of('COPY', product).join('\n')).not.toContain('--chown');
   });
 
-  it('copies what is there and what the build context lets through', async () => {
+  it('copies files that exist and that the build context contains', async () => {
     const allowed = (await text('.dockerignore')).split('\n').flatMap((line) => /^!(.+)$/.exec(line)?.[1] ?? []);
     expect(copied).not.toEqual([]);
     expect(copied.filter((path) => !existsSync(join(repository, path)))).toEqual([]);
@@ -82,7 +82,7 @@ describe('the Dockerfile', () => {
     expect(allowed.filter((path) => !copied.some((source) => source.split('/')[0] === path))).toEqual([]);
   });
 
-  it('gives the build of the fast parser the scripts that it is made of and the tools that it asks for', async () => {
+  it('gives the build of the fast parser its scripts and tools', async () => {
     const stage = instructions.findIndex(({ rest }) => rest.endsWith(' AS parser-lexbor'));
     const ofParser = instructions.slice(stage, lastFrom);
     const script = await text('scripts/build-parser.mjs');
@@ -93,7 +93,7 @@ describe('the Dockerfile', () => {
     expect(of('RUN', ofParser).join('\n')).toContain(` ${packages} `);
   });
 
-  it('has a build context that holds nothing but what is named: no data, no secrets, no settings', async () => {
+  it('has a build context of listed files only: no data, no secrets, no settings', async () => {
     const lines = (await text('.dockerignore')).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
     expect(lines[0]).toBe('*');
     expect(lines).toContain('**/.env');

@@ -99,13 +99,13 @@ describe('the fields of a notification', () => {
     ['actions[0].config.code', 'syntax_error', { actions: [{ type: 'custom', config: { code: 'return (' } }] }],
     ['colour', 'unknown_field', { colour: 'red' }],
     ['id', 'unknown_field', { id: unknownId }],
-  ])('%s is refused with %s', async (field, reason, change) => {
+  ])('are rejected with a reason: %s gives %s', async (field, reason, change) => {
     const reply = await installation.api.send(path, { json: { ...valid, ...change } });
     expectRefusal(reply, 400, 'VALIDATION_ERROR', reason);
     expect(errorOf(reply).details?.map((detail) => detail.field)).toContain(field);
   });
 
-  it('are taken at their limits', async () => {
+  it('are accepted at their limits', async () => {
     const created = await installation.api.create({
       ...valid,
       name: 'n'.repeat(200),
@@ -119,7 +119,7 @@ describe('the fields of a notification', () => {
     expect((await installation.api.task(created.id)).actions).toHaveLength(20);
   });
 
-  it('are all told of at once', async () => {
+  it('are all reported in one answer', async () => {
     const reply = await installation.api.send(path, { json: { name: '', url: 'x', schedule: { type: 'manual' } } });
     expect(
       errorOf(reply)
@@ -132,7 +132,7 @@ describe('the fields of a notification', () => {
     ['return document.title ===;', 1, 26],
     ['const a = 1;\nconst b = ;\nreturn a === b;', 2, 11],
     ['() => {\n  return true;\n', 3, 1],
-  ])('code with a syntax error is refused with line and column: %j', async (code, line, column) => {
+  ])('reject code with a syntax error by line and column: %j', async (code, line, column) => {
     const reply = await installation.api.send(path, { json: { ...valid, evaluationFunction: code } });
     expectRefusal(reply, 400, 'VALIDATION_ERROR', 'syntax_error');
     expect(errorOf(reply).details).toEqual([
@@ -140,14 +140,14 @@ describe('the fields of a notification', () => {
     ]);
   });
 
-  it('a name that stands twice in the organisation is 409', async () => {
+  it('answer 409 to a name that exists in the organisation', async () => {
     await installation.api.create({ ...valid, externalKey: 'shop' });
     const reply = await installation.api.send(path, { json: { ...valid, externalKey: 'shop' } });
     expectRefusal(reply, 409, 'VALIDATION_ERROR', 'already_exists');
   });
 });
 
-describe('bodies that cannot be read', () => {
+describe('an unreadable body', () => {
   it.each<[string, string | Uint8Array<ArrayBuffer>, string]>([
     ['half an object', '{"name": "x"', 'malformed_json'],
     ['a comma too many', '{"name": "x",}', 'malformed_json'],
@@ -156,7 +156,7 @@ describe('bodies that cannot be read', () => {
     ['nesting without end', '['.repeat(100_000), 'malformed_json'],
     ['nesting deeper than any document', `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`, 'too_deep'],
     ['a prototype', '{"__proto__": {"name": "x"}}', 'unknown_field'],
-  ])('%s is 400', async (_, text, reason) => {
+  ])('gets 400: %s', async (_, text, reason) => {
     expectRefusal(await installation.api.send(path, { text }), 400, 'VALIDATION_ERROR', reason);
   });
 
@@ -165,17 +165,17 @@ describe('bodies that cannot be read', () => {
     ['a list', '[]'],
     ['a word', '"name"'],
     ['null', 'null'],
-  ])('%s instead of an object is 400', async (_, text) => {
+  ])('gets 400 as %s instead of an object', async (_, text) => {
     const reply = await installation.api.send(path, { method: 'POST', text });
     expect([reply.status, errorOf(reply).code]).toEqual([400, 'VALIDATION_ERROR']);
   });
 
-  it('more than 1 MiB is 413, however it is sent', async () => {
+  it('gets 413 above 1 MiB', async () => {
     const big = JSON.stringify({ ...valid, description: 'd'.repeat(1_048_576) });
     expectRefusal(await installation.api.send(path, { text: big }), 413, 'VALIDATION_ERROR', 'body_too_large');
   });
 
-  it('another media type, or one that is compressed, is 415', async () => {
+  it('gets 415 with another media type or a compression', async () => {
     for (const headers of [
       { 'content-type': 'text/plain' },
       { 'content-type': 'application/x-www-form-urlencoded' },
@@ -188,7 +188,7 @@ describe('bodies that cannot be read', () => {
     }
   });
 
-  it('bytes that are no HTTP request get the envelope too', async () => {
+  it('gets the error envelope even where it is not HTTP', async () => {
     const { hostname, port } = new URL(installation.url);
     const socket = connect(Number(port), hostname);
     const chunks: Buffer[] = [];
@@ -202,7 +202,7 @@ describe('bodies that cannot be read', () => {
   });
 });
 
-describe('paths and methods', () => {
+describe('the routing of requests', () => {
   it.each([
     ['GET', '/api/nothing'],
     ['GET', '/api/notifications/'],
@@ -210,7 +210,7 @@ describe('paths and methods', () => {
     ['POST', '/api/notifications/x/y/z'],
     ['GET', '/%00'],
     ['GET', '/api/notifications/..%2f..%2fetc%2fpasswd'],
-  ])('%s %s is 404', async (method, unknown) => {
+  ])('answers %s %s with 404', async (method, unknown) => {
     const reply = await installation.api.send(unknown, { method });
     expect([reply.status, errorOf(reply).code]).toEqual([404, 'NOT_FOUND']);
   });
@@ -220,7 +220,7 @@ describe('paths and methods', () => {
     ['POST', `${path}/${unknownId}`, 'DELETE, GET, HEAD, PATCH, PUT'],
     ['GET', `${path}/${unknownId}/execute`, 'POST'],
     ['POST', '/healthz', 'GET, HEAD'],
-  ])('%s %s is 405 and says what is allowed', async (method, known, allowed) => {
+  ])('answers %s %s with 405 and the allowed methods', async (method, known, allowed) => {
     const reply = await installation.api.send(known, { method });
     expectRefusal(reply, 405, 'NOT_FOUND', 'method_not_allowed');
     const said = (reply.headers.get('allow') ?? '').split(', ').toSorted();
@@ -228,7 +228,7 @@ describe('paths and methods', () => {
     expect(said).toEqual(expect.arrayContaining(allowed.split(', ').filter((one) => one !== 'HEAD')));
   });
 
-  it('an id that is unknown, malformed or of something else is the same 404', async () => {
+  it('answers an unknown, malformed or foreign id with the same 404', async () => {
     const messages = new Set<string>();
     for (const id of [unknownId, 'ntf_x', 'exe_00000000000000000000000000', 'x', 'n'.repeat(5_000), '%F0%9F%A6%A1']) {
       const reply = await installation.api.send(`${path}/${id}`);
@@ -239,7 +239,7 @@ describe('paths and methods', () => {
   });
 });
 
-describe('lists', () => {
+describe('a list of the API', () => {
   it.each([
     'page=0',
     'page=-1',
@@ -255,13 +255,13 @@ describe('lists', () => {
     'colour=red',
     'status=archived',
     'sort=colour',
-  ])('?%s is 400', async (query) => {
+  ])('answers ?%s with 400', async (query) => {
     const reply = await installation.api.send(`${path}?${query}`);
     expect([reply.status, errorOf(reply).code]).toEqual([400, 'VALIDATION_ERROR']);
     expect(errorOf(reply).details?.[0]?.field).toBe(query.split('=')[0]);
   });
 
-  it('a page past the end is empty and still tells the totals', async () => {
+  it('has an empty page past its end, with the totals', async () => {
     const { status, body } = await installation.api.send(`${path}?page=9007199254740991&limit=100`);
     const all = await total();
     expect([status, body]).toEqual([
@@ -270,7 +270,7 @@ describe('lists', () => {
     ]);
   });
 
-  it("of executions take a cursor or a page, not both, and no cursor of one's own making", async () => {
+  it('of executions takes a cursor or a page, not both, and no forged cursor', async () => {
     for (const query of ['after=&page=2', 'after=guess', 'from=yesterday', 'outcome=maybe']) {
       const reply = await installation.api.send(`/api/executions?${query}`);
       expect([reply.status, errorOf(reply).code]).toEqual([400, 'VALIDATION_ERROR']);
@@ -279,7 +279,7 @@ describe('lists', () => {
   });
 });
 
-describe('API keys', () => {
+describe('an API key', () => {
   const flipped = `${ownerApiKey.slice(0, -1)}A`;
   const unknown = 'mk_00000000_0000000000000000000000000000000000000000' + '0uwVG9'.slice(0, 6);
 
@@ -292,7 +292,7 @@ describe('API keys', () => {
     ['one that nobody made', { authorization: `Bearer ${unknown}` }, 'invalid_api_key'],
     ['two', { authorization: `Bearer ${ownerApiKey}, Bearer ${ownerApiKey}` }, 'invalid_api_key'],
     ['a megabyte less a little', { authorization: `Bearer ${'k'.repeat(8_000)}` }, 'invalid_api_key'],
-  ])('%s is 401 everywhere under /api', async (_, headers, reasons) => {
+  ])('gets 401 everywhere under /api: %s', async (_, headers, reasons) => {
     for (const [method, protectedPath] of [
       ['GET', path],
       ['POST', path],
@@ -306,13 +306,13 @@ describe('API keys', () => {
     }
   });
 
-  it('in the address do not count', async () => {
+  it('in the address is ignored', async () => {
     const reply = await installation.api.send(`${path}?api_key=${ownerApiKey}`, { key: null });
     expect(reply.status).toBe(401);
     expect(reply.text).not.toContain(ownerApiKey);
   });
 
-  it('that may only read cannot write or run, and those that were revoked cannot do anything', async () => {
+  it('with the read scope cannot write or execute, and a revoked one cannot do anything', async () => {
     const made = await installation.api.send('/api/keys', { json: { name: 'Reader', scopes: ['read'] } });
     expect(made.status).toBe(201);
     const { data } = z.object({ data: z.object({ id: z.string(), key: z.string() }) }).parse(made.body);
@@ -333,8 +333,8 @@ describe('API keys', () => {
   });
 });
 
-describe('writes that come twice or too late', () => {
-  it('the same Idempotency-Key and body is one task, and the same answer', async () => {
+describe('a repeated or stale write', () => {
+  it('makes one task with the same Idempotency-Key and body, and gets the same answer', async () => {
     const before = await total();
     const send = () => installation.api.send(path, { json: valid, headers: { 'idempotency-key': 'once' } });
     const [first, ...others] = [...(await Promise.all([send(), send(), send()])), await send()];
@@ -344,7 +344,7 @@ describe('writes that come twice or too late', () => {
     expect(await total()).toBe(before + 1);
   });
 
-  it('the same Idempotency-Key with another body or path is 409', async () => {
+  it('gets 409 with the same Idempotency-Key and another body or path', async () => {
     const headers = { 'idempotency-key': 'twice' };
     const { id } = await installation.api.create(valid, headers);
     const other = await installation.api.send(path, { json: { ...valid, name: 'Other' }, headers });
@@ -357,13 +357,13 @@ describe('writes that come twice or too late', () => {
     ['nothing', ''],
     ['256 characters', 'k'.repeat(256)],
     ['letters beyond ASCII', 'ключ'],
-  ])('an Idempotency-Key of %s is 400', async (_, key) => {
+  ])('gets 400 with an Idempotency-Key of %s', async (_, key) => {
     const headers = { 'idempotency-key': Buffer.from(key, 'utf8').toString('latin1') };
     const reply = await installation.api.send(path, { json: valid, headers });
     expectRefusal(reply, 400, 'VALIDATION_ERROR', 'idempotency_key_invalid');
   });
 
-  it('a stale If-Match is 412 and changes nothing', async () => {
+  it('gets 412 with a stale If-Match and changes nothing', async () => {
     const created = await installation.api.create(valid);
     const at = `${path}/${created.id}`;
     const changed = await installation.api.send(at, {
@@ -384,7 +384,7 @@ describe('writes that come twice or too late', () => {
     expect((await installation.api.task(created.id)).name).toBe('Second');
   });
 
-  it('an If-Match that is no ETag of ours is 400', async () => {
+  it('gets 400 with an If-Match that is not an ETag of the API', async () => {
     const { id } = await installation.api.create(valid);
     for (const tag of ['1', 'W/"1"', '"one"', '"1", "2"']) {
       const reply = await installation.api.send(`${path}/${id}`, {
@@ -396,7 +396,7 @@ describe('writes that come twice or too late', () => {
     }
   });
 
-  it('what was archived is gone everywhere', async () => {
+  it('finds archived tasks nowhere', async () => {
     const { id } = await installation.api.create(valid);
     const gone = await installation.api.send(`${path}/${id}`, { method: 'DELETE' });
     expect([gone.status, gone.body]).toEqual([200, { success: true, data: { id, deleted: true } }]);
@@ -415,8 +415,8 @@ describe('writes that come twice or too late', () => {
   });
 });
 
-describe('after all of it', () => {
-  it('nothing that was refused was stored, and no line of the log speaks of a defect', async () => {
+describe('the installation after all bad input', () => {
+  it('has stored nothing that it rejected, and has logged no error', async () => {
     const stored = await total();
     await installation.kill('SIGTERM');
     const created = (await installation.recordedEvents()).filter(({ type }) => type === 'task.created');

@@ -90,7 +90,7 @@ describe('a page that', () => {
     expect(decision?.notify).toBe(false);
   });
 
-  it('is not HTML is evaluated as the text that it is', async () => {
+  it('is not HTML is evaluated as text', async () => {
     site.serve('/plain', sites.answering(200, 'in stock: <7>', { 'content-type': 'text/plain' }));
     const { status, outcome } = await run(site.address('/plain'), {
       evaluationFunction: "return page.text === 'in stock: <7>';",
@@ -98,7 +98,7 @@ describe('a page that', () => {
     expect([status, outcome]).toEqual(['succeeded', true]);
   });
 
-  it('is JSON is read as such', async () => {
+  it('is JSON is evaluated as JSON', async () => {
     site.serve('/price.json', sites.answering(200, '{"price": 12.5}', { 'content-type': 'application/json' }));
     const { outcome, values } = await run(site.address('/price.json'), {
       evaluationFunction: "const { price } = page.json(); page.report('value', price); return price < 20;",
@@ -137,7 +137,7 @@ describe('code that', () => {
     expect(error?.message).toMatch(message);
   });
 
-  it('throws is told with its line, and what it logged before is kept', async () => {
+  it('throws is reported with its line and its logs', async () => {
     const { error, logs } = await run(site.address('/shop'), {
       evaluationFunction: "console.log('before', 7);\n\nthrow new Error('no price');",
     });
@@ -145,7 +145,7 @@ describe('code that', () => {
     expect(logs).toEqual([{ level: 'log', message: 'before 7' }]);
   });
 
-  it('runs away delays nobody beside it', async () => {
+  it('runs away delays no other task', async () => {
     const bad = { ...byHand(site.address('/shop')), evaluationFunction: 'while (true) {}' };
     const runaways = await Promise.all(Array.from({ length: 3 }, () => installation.api.create(bad)));
     const ending = runaways.map(({ id }) => installation.api.execute(id));

@@ -95,7 +95,7 @@ beforeAll(async () => {
 });
 
 describe('a webhook that', () => {
-  it.each(shakyHooks)('%s is tried again after 5 s, the same to the byte', async (what, _, reason) => {
+  it.each(shakyHooks)('%s is retried after 5 s, byte for byte the same', async (what, _, reason) => {
     const delivery = await settledShaky(what);
     expect([delivery.state, reasonsOf(delivery)]).toEqual(['delivered', [reason, null]]);
     const [first, second, ...others] = hooks.received(pathOf(what));
@@ -105,13 +105,13 @@ describe('a webhook that', () => {
     for (const hook of hooks.received(pathOf(what))) expect(verified(hook, secret).type).toBe('notification.triggered');
   });
 
-  it('refuses for good is not tried again', async () => {
+  it('refuses permanently is not retried', async () => {
     hooks.reply('/refusing', 403);
     const delivery = await settled(await triggered(webhook('/refusing')));
     expect([delivery.state, delivery.reason, reasonsOf(delivery)]).toEqual(['failed', 'http_status', ['http_status']]);
   });
 
-  it('is gone disables its action', async () => {
+  it('is gone has its action disabled', async () => {
     hooks.reply('/gone', 410);
     const id = await triggered(webhook('/gone'));
     expect((await settled(id)).state).toBe('failed');
@@ -123,7 +123,7 @@ describe('a webhook that', () => {
     expect(hooks.received('/gone')).toHaveLength(1);
   });
 
-  it('is signed with a secret that only the first answer told', async () => {
+  it('is signed has a secret that only the first answer shows', async () => {
     const settings = {
       ...byHand(site.address('/shop')),
       actions: [{ type: 'webhook', config: { url: hooks.address('/made') } }],
@@ -146,7 +146,7 @@ describe('a webhook that', () => {
 describe('a custom action', () => {
   const custom = (code: string, secrets = {}) => ({ type: 'custom', config: { code, secrets } });
 
-  it('sends what its code returns', async () => {
+  it('sends the requests that its code returns', async () => {
     const code = `return {
       url: ${JSON.stringify('URL')}, method: 'POST', headers: { 'x-token': secrets.token },
       body: JSON.stringify({ about: event.data.task.name }) };`.replace('URL', hooks.address('/custom'));
@@ -178,13 +178,13 @@ describe('a mail server that', () => {
     expect(second?.subject).toBe('In stock: Stock');
   });
 
-  it('refuses with 550 is not asked again', async () => {
+  it('refuses with 550 is not retried', async () => {
     mails.reply('refused@example.com', 550);
     const delivery = await settled(await triggered(mailTo('refused@example.com')));
     expect([delivery.state, delivery.reason, delivery.attempts.length]).toEqual(['failed', 'smtp_refused', 1]);
   });
 });
 
-it('what went wrong outside is no defect of the product', () => {
+it('a failure of pages and receivers is not logged as an error', () => {
   expect(installation.lines.filter((line) => /"level":(50|60)/.test(line))).toEqual([]);
 });

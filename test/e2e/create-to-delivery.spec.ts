@@ -1,4 +1,4 @@
-/** The product as it is meant to go: a task is created, its page changes, people are told once of each change. */
+/** The main flow: a task is created, its page changes, and each receiver is notified once of each change. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { verified } from './kit/hook-sink.js';
 import { createInstallation } from './kit/create-installation.js';
@@ -21,7 +21,7 @@ describe('a page that changes', () => {
     await world.close();
   });
 
-  it('is told of by one mail and one signed webhook', async () => {
+  it('is notified by one mail and one signed webhook', async () => {
     expect([watch.mails(), watch.hooks()]).toEqual([[], []]);
     const run = await watch.seen(true);
     await watch.told(1);
@@ -60,20 +60,20 @@ describe('a page that changes', () => {
     expect((await api.task(watch.taskId)).condition).toBe('true');
   });
 
-  it('is not told of again while it stays so', async () => {
+  it('is not notified again while the condition stays true', async () => {
     await watch.runsWithout(3);
     await watch.told(1);
     expect([watch.mails().length, watch.hooks().length]).toEqual([1, 1]);
   });
 
-  it('is told of again, once each, when it has changed back and again', async () => {
+  it('is notified again, once each, after it changed back and again', async () => {
     await watch.seen(false);
     await watch.seen(true);
     await watch.told(2);
     expect([watch.mails().length, watch.hooks().length]).toEqual([2, 2]);
   });
 
-  it('leaves a record that agrees with what the receivers saw', async () => {
+  it('leaves events and views that agree with the receivers', async () => {
     await expectWhole(watch);
     expect([watch.mails().length, watch.hooks().length]).toEqual([2, 2]);
   });

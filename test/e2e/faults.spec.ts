@@ -16,7 +16,7 @@ const createdId = z.object({ data: z.object({ id: z.string() }) });
 const rarely = { type: 'interval', intervalSeconds: 3_600 };
 
 if (canBreakEventStore) {
-  describe('an installation whose event store takes nothing', () => {
+  describe('an installation with a failing event store', () => {
     let installation: Installation;
     let site: PageSite;
     let hooks: HookSink;
@@ -73,7 +73,7 @@ if (canBreakEventStore) {
       await Promise.all([site.close(), hooks.close()]);
     });
 
-    it('answers writes with 503 and when to come again, and what is there can be read', async () => {
+    it('answers writes with 503 and Retry-After, and still answers reads', async () => {
       for (const [method, at, json] of [
         ['POST', path, byHand(site.address('/shop'))],
         ['PATCH', `${path}/${keptId}`, { name: 'Changed' }],
@@ -90,14 +90,14 @@ if (canBreakEventStore) {
       expect((await installation.api.task(keptId)).name).toBe('Kept');
     });
 
-    it('takes an Idempotency-Key for nothing while nothing can be kept under it', async () => {
+    it('answers a write with an Idempotency-Key with 503 and Retry-After as well', async () => {
       const headers = { 'idempotency-key': 'during' };
       const reply = await installation.api.send(path, { json: byHand(site.address('/shop')), headers });
       expect([reply.status, errorOf(reply).code]).toEqual([503, 'SERVER_ERROR']);
       expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
     });
 
-    it('goes on by itself once it takes appends again, and tells what happened meanwhile', async () => {
+    it('recovers by itself, and notifies about changes that happened meanwhile', async () => {
       site.serve('/shop', html('in stock'));
       const before = site.loads('/shop');
       await installation.mendEventStore();
@@ -111,7 +111,7 @@ if (canBreakEventStore) {
       expect((await installation.api.task(id)).id).toBe(id);
     });
 
-    it('takes what it refused, once, when it is asked again under the same keys', async () => {
+    it('accepts the failed writes once when they are repeated under the same keys', async () => {
       for (const index of refused) {
         const reply = await createOfBurst(index);
         expect(reply.status).toBe(201);
@@ -120,7 +120,7 @@ if (canBreakEventStore) {
       expect(new Set(taken).size).toBe(burstSize);
     });
 
-    it('runs every task that was taken, whatever of it was left undone', async () => {
+    it('runs every task that it accepted', async () => {
       for (const id of taken) {
         await until(`${id} has run`, async () =>
           (await installation.api.executions(id)).some(({ finishedAt }) => finishedAt !== null),
@@ -128,7 +128,7 @@ if (canBreakEventStore) {
       }
     });
 
-    it('left nothing half-written', async () => {
+    it('has no half-written data afterwards', async () => {
       await pause(installation, watchedId);
       await until('nothing is under way', async () => {
         const runs = [
@@ -151,8 +151,8 @@ if (canBreakEventStore) {
   });
 }
 
-describe('an installation that is ended while it starts', () => {
-  it('starts whole the next time', async () => {
+describe('an installation that is stopped while it starts', () => {
+  it('starts completely the next time', async () => {
     const installation = await createInstallation();
     try {
       const starting = installation.start().catch(() => undefined);

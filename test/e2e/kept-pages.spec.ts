@@ -40,8 +40,8 @@ function tagged(words: string, asked: (string | undefined)[]): Respond {
   };
 }
 
-describe('a page that was evaluated', () => {
-  it('is shown as it was, and a run of it is replayed, after the page has changed', async () => {
+describe('an evaluated page', () => {
+  it('is shown and replayed as it was after the page has changed', async () => {
     const { api } = installation;
     site.serve('/shop', html('7,50 €'));
     const { id } = await api.create(settings('/shop', price));
@@ -59,7 +59,7 @@ describe('a page that was evaluated', () => {
     expect((await replayOf(second.id)).body).toMatchObject({ data: { same: true, outcome: false } });
   });
 
-  it('is asked for only if it changed; while it stays, what was found stands, and each run is one of its own', async () => {
+  it('is requested conditionally, and each run of an unchanged page is recorded with the same outcome', async () => {
     const { api } = installation;
     const asked: (string | undefined)[] = [];
     site.serve('/tagged', tagged('5 €', asked));
@@ -73,7 +73,7 @@ describe('a page that was evaluated', () => {
     expect((await replayOf(runs[2]?.id ?? '')).body).toMatchObject({ data: { same: true } });
   });
 
-  it('is the text of the previous run for the next one', async () => {
+  it('is available to the next run as the previous text', async () => {
     const { api } = installation;
     const code = `page.report('before', /id="stock">([^<]*)/.exec(page.previous?.text ?? '')?.[1] ?? null); return true;`;
     site.serve('/news', html('one'));
@@ -86,7 +86,7 @@ describe('a page that was evaluated', () => {
     expect((await replayOf(third.id)).body).toMatchObject({ data: { same: true, values: { before: 'two' } } });
   });
 
-  it('outlives kill -9, and goes when its task is archived', async () => {
+  it('survives kill -9, and is deleted when its task is archived', async () => {
     const { api } = installation;
     site.serve('/kept', html('3 €'));
     const { id } = await api.create(settings('/kept', price));

@@ -1,4 +1,4 @@
-/** The product killed in the middle of whatever it does: nothing is lost, nothing is told twice under two names. */
+/** The product killed at any moment of its work: nothing is lost, nothing is sent twice under two ids. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { verified } from './kit/hook-sink.js';
 import { createInstallation } from './kit/create-installation.js';
@@ -6,7 +6,7 @@ import { byHand } from './kit/settings.js';
 import { momentsLater, seededRandom, until } from './kit/until.js';
 import { expectWhole, secret, startWorld, Watch, type World } from './kit/watch.js';
 
-describe('a process that is killed', () => {
+describe('an installation killed by SIGKILL', () => {
   const random = seededRandom(20_261_121);
   let world: World;
   let watch: Watch;
@@ -30,7 +30,7 @@ describe('a process that is killed', () => {
   };
 
   it.each(Array.from({ length: 5 }, (_, index) => Math.floor((index + random()) * 20)))(
-    '%i ms after the changed page was loaded tells of it once',
+    '%i ms after the changed page was loaded notifies once',
     async (delayMs) => {
       const { loads } = world.site;
       const before = loads(watch.path);
@@ -47,7 +47,7 @@ describe('a process that is killed', () => {
     },
   );
 
-  it('while a webhook and a mail are not answered yet sends both again under the same id, with the same bytes', async () => {
+  it('while a webhook and a mail are unanswered sends both again with the same id and bytes', async () => {
     world.hooks.reply(watch.path, 'hang');
     world.mails.reply(watch.mailbox, 'hold');
     const [hooksBefore, mailsBefore] = [watch.hooks().length, watch.mails().length];
@@ -68,7 +68,7 @@ describe('a process that is killed', () => {
     expect([mailAgain?.messageId, mailAgain?.raw]).toEqual([mail?.messageId, mail?.raw]);
   });
 
-  it('between runs, the page being as it was, tells nothing', async () => {
+  it('between runs of an unchanged page notifies nobody', async () => {
     await watch.runsWithout(1);
     const tellings = async (): Promise<number> =>
       (await watch.installation.api.executions(watch.taskId)).filter(({ decision }) => decision?.notify).length;
@@ -81,7 +81,7 @@ describe('a process that is killed', () => {
     expect(await tellings()).toBe(before);
   });
 
-  it('and is down while the page changes tells of it after the start', async () => {
+  it('before the page changes notifies after its start', async () => {
     await watch.seen(false);
     await watch.installation.kill('SIGKILL');
     watch.flip(true);
@@ -91,7 +91,7 @@ describe('a process that is killed', () => {
     timesTold += 1;
   });
 
-  it('during a burst of creates keeps each that was answered, and takes each repeat for the same', async () => {
+  it('during a burst of creates keeps each answered one, and recognises each repeat', async () => {
     const count = 60;
     const create = (index: number): Promise<string> =>
       watch.installation.api
@@ -125,7 +125,7 @@ describe('a process that is killed', () => {
     expect(reply.body).toMatchObject({ pagination: { total: count } });
   });
 
-  it('has told everybody once of each change, and its record agrees', async () => {
+  it('has notified each receiver once of each change, and its events agree', async () => {
     await watch.told(timesTold);
     await expectWhole(watch);
   });

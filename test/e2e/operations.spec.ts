@@ -26,8 +26,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-describe('wrong settings', () => {
-  it('ends with 78 and names every one of them at once, without a stack', async () => {
+describe('a start with wrong settings', () => {
+  it('exits with 78 and names all of them at once, without a stack', async () => {
     const wrong = {
       PORT: '65536',
       MIN_INTERVAL_SECONDS: '0',
@@ -52,14 +52,14 @@ describe('wrong settings', () => {
     ['DATA_DIR', '/proc/meerkat', {}],
     ['DATA_DIR', fileURLToPath(import.meta.url), {}],
     ['HOST', '192.0.2.1', {}],
-  ])('ends with 78 and names %s (%s)', async (variable, value, others) => {
+  ])('exits with 78 and names %s (%s)', async (variable, value, others) => {
     const { code, said } = await refusedStart({ ...others, [variable]: value }, folder);
     expect(said).toContain(`${variable}: `);
     expect(said).not.toMatch(/\n\s+at /);
     expect(code).toBe(78);
   });
 
-  it('never repeats a secret that it refuses', async () => {
+  it('never prints a secret that it rejects', async () => {
     const { said } = await refusedStart({ ...owner, OWNER_PASSWORD: 'hunter2-xyz', SECRET_KEY: 'hunter3-xyz' }, folder);
     expect(said).not.toMatch(/hunter[23]/);
   });
@@ -80,7 +80,7 @@ describe('an installation with its owner set by the environment', () => {
     await Promise.all([site.close(), hooks.close()]);
   });
 
-  it('tells probes that it is alive and ready, by part', async () => {
+  it('answers liveness and readiness probes, by part', async () => {
     const alive = await installation.api.send('/healthz', { key: null });
     expect([alive.status, alive.body]).toEqual([200, { success: true, data: { status: 'alive' } }]);
     const ready = await installation.api.send('/readyz', { key: null });
@@ -100,7 +100,7 @@ describe('an installation with its owner set by the environment', () => {
     }
   });
 
-  it('says at / what it is and where to go, to people and to terminals', async () => {
+  it('introduces itself at / to browsers and terminals', async () => {
     for (const accept of ['text/html', '*/*']) {
       const { status, headers, text } = await installation.api.send('/', { key: null, headers: { accept } });
       expect(status).toBe(200);
@@ -111,7 +111,7 @@ describe('an installation with its owner set by the environment', () => {
     }
   });
 
-  it('serves the API document and its reader from here alone', async () => {
+  it('serves the API document and its reader without other hosts', async () => {
     const document = await installation.api.send('/api/openapi.json', { key: null });
     expect(document.status).toBe(200);
     const { openapi, paths } = z
@@ -130,19 +130,19 @@ describe('an installation with its owner set by the environment', () => {
     }
   });
 
-  it('has nothing at /api/setup any more', async () => {
+  it('answers 404 at /api/setup', async () => {
     const json = { setupToken: 'guess', organization: 'Mine', email: ownerEmail, password: ownerPassword };
     const answer = await installation.api.send('/api/setup', { key: null, json });
     expect([answer.status, errorOf(answer).code]).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('refuses an address that is taken, naming PORT', async () => {
+  it('fails on an address in use, naming PORT', async () => {
     const { code, said } = await refusedStart({ ...owner, PORT: new URL(installation.url).port }, folder);
     expect(said).toContain('PORT');
     expect(code).toBe(78);
   });
 
-  it('on SIGTERM finishes the delivery in flight, and ends with 0', async () => {
+  it('on SIGTERM finishes the delivery in flight, and exits with 0', async () => {
     site.serve('/drained', html('in stock'));
     hooks.reply('/drained', 'hang');
     const { id } = await installation.api.create({
@@ -171,7 +171,7 @@ describe('an installation with its owner set by the environment', () => {
     expect(hooks.received('/drained')).toHaveLength(1);
   });
 
-  it('on SIGTERM finishes the run in hand, and leaves those that wait for their turn to the next start', async () => {
+  it('on SIGTERM finishes the current run, and leaves queued ones to the next start', async () => {
     const runs = 8;
     const answerMs = 1_000;
     site.serve('/turns', (request, response) => {
@@ -198,7 +198,7 @@ describe('an installation with its owner set by the environment', () => {
     });
   });
 
-  it('on SIGINT ends with 0 too, and leaves nothing that looks like a crash', async () => {
+  it('on SIGINT exits with 0 as well, without traces of a crash', async () => {
     expect(await installation.kill('SIGINT')).toEqual({ code: 0, signal: null });
     const before = installation.lines.length;
     await installation.start();
@@ -207,7 +207,7 @@ describe('an installation with its owner set by the environment', () => {
 });
 
 describe('the first start without an owner', () => {
-  it('prints a link whose token sets the instance up once, and the key works', async () => {
+  it('prints a link whose token sets up the instance once, with a working key', async () => {
     const installation = await createInstallation({
       settings: { OWNER_EMAIL: '', OWNER_PASSWORD: '', OWNER_API_KEY: '' },
     });

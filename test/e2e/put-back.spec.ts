@@ -8,7 +8,7 @@ import { whenInStock } from './kit/settings.js';
 import { until } from './kit/until.js';
 import { startWorld, Watch, type World } from './kit/watch.js';
 
-describe('an older copy of the events', () => {
+describe('an event store rewind', () => {
   let world: World;
   let copied: CopiedInstallation;
   let installation: Installation;
@@ -29,7 +29,7 @@ describe('an older copy of the events', () => {
     await world.close();
   });
 
-  it('put back after a kill is what everything says from then on, and nobody is told again of what it holds', async () => {
+  it('after a kill resets everything to the older events, and notifies nobody again', async () => {
     await watch.seen(true);
     await watch.told(1);
     await watch.everybodyTold();
@@ -63,7 +63,7 @@ describe('an older copy of the events', () => {
     expect(new Set(hooks).size).toBe(hooks.length);
   });
 
-  it('knows nothing of what was lost, whatever the bus still told of it', async () => {
+  it('removes what was lost, even if the bus still has messages of it', async () => {
     const events = await installation.recordedEvents();
     const streams = new Set(events.map(({ stream }) => stream));
     expect(streams).toContain(`schedule-${watch.taskId}`);
@@ -71,7 +71,7 @@ describe('an older copy of the events', () => {
     expect(unplannedRuns(events)).toEqual([]);
   });
 
-  it('leaves views that a rebuild makes again to the byte', async () => {
+  it('leaves views that equal a rebuild to the byte', async () => {
     await watch.toldOfLastRun();
     const before = await installation.api.listTexts();
     const listed = await installation.api.send('/api/notifications?limit=100');

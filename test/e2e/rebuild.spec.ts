@@ -1,4 +1,4 @@
-/** Views are built anew while the product runs: nobody waits, nothing is missed, and every byte is as before. */
+/** Views are rebuilt while the product runs: no request waits, no event is missed, and every byte is as before. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { createInstallation } from './kit/create-installation.js';
@@ -32,7 +32,7 @@ describe('a rebuild of every view', () => {
     return rebuilt;
   };
 
-  it('goes on beside runs, changes and messages, and misses none', async () => {
+  it('runs beside runs, changes and messages, and misses none', async () => {
     await watch.seen(true);
     const rebuilding = (async () => {
       for (let round = 0; round < 3; round += 1) await rebuild();
@@ -58,7 +58,7 @@ describe('a rebuild of every view', () => {
     expect(z.object({ data: z.array(z.unknown()) }).parse(listed.body).data).toHaveLength(times);
   });
 
-  it('tells the same bytes as before', async () => {
+  it('gives the same bytes as before', async () => {
     await watch.settle();
     await watch.toldOfLastRun();
     const before = await watch.installation.api.listTexts();
@@ -67,13 +67,13 @@ describe('a rebuild of every view', () => {
     expect(await watch.installation.api.listTexts()).toEqual(before);
   });
 
-  it('is refused for a view that there is not, with the names of those that there are', async () => {
+  it('is rejected for an unknown view, with the names of the known ones', async () => {
     const { exitCode, out, error } = await watch.installation.command(['rebuild', 'everything']);
     expect({ exitCode, out }).toEqual({ exitCode: 2, out: '' });
     expect(error).toContain('tasks, schedules, executions');
   });
 
-  it('leaves a record that agrees with what the receivers saw', async () => {
+  it('leaves events and views that agree with the receivers', async () => {
     await expectWhole(watch);
   });
 });

@@ -81,8 +81,8 @@ const shownTask = z.object({
   }),
 });
 
-describe('secrets of a task', () => {
-  it('reach the page and the receivers they are meant for', async () => {
+describe('the secrets of a task', () => {
+  it('are sent to their page and their receivers', async () => {
     let asked: Readonly<Record<string, unknown>> = {};
     site.serve('/shop', (request, response) => {
       asked = request.headers;
@@ -115,7 +115,7 @@ describe('secrets of a task', () => {
     expect(hooks.received('/custom')[0]?.headers['x-token']).toBe(canaries.customSecret);
   });
 
-  it('are masked in every answer, and a mask that comes back keeps them', async () => {
+  it('are masked in every answer, and a mask that is sent back keeps them', async () => {
     const path = `/api/notifications/${taskId}`;
     const { data } = shownTask.parse(await keep(path));
     expect(data.fetch.headers).toEqual({ Authorization: mask, Cookie: mask });
@@ -147,7 +147,7 @@ describe('secrets of a task', () => {
     expect(answers).not.toContain(ownerPassword);
   });
 
-  it('stand in nothing that is kept and in no line of the log, after a crash and after an orderly end', async () => {
+  it('appear in no stored file and no log line, after a crash and after an orderly stop', async () => {
     const watched: Readonly<Record<string, string>> = {
       ...canaries,
       ownerApiKey,

@@ -1,4 +1,4 @@
-/** Data that an earlier version wrote: this version reads them, answers the same, and goes on. */
+/** Data written by an earlier version: this version reads it, gives the same answers, and continues. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startHookSink, verified, type HookSink } from './kit/hook-sink.js';
 import { createStoredInstallation, type StoredInstallation } from './kit/stored-installation.js';
@@ -42,7 +42,7 @@ describe('the data of an earlier version', () => {
     await expectSameAnswers();
   });
 
-  it('has secrets that still open: a further run notifies the stored receivers, signed with the stored secret', async () => {
+  it('has secrets that still open: a new run notifies the stored receivers, signed with the stored secret', async () => {
     const { api } = stored.installation;
     const text = stored.answers['/api/notifications?limit=100']?.text ?? '';
     const { id } = /"id":"(?<id>ntf_\w+)"[^{}]*"name":"Stock"/.exec(text)?.groups ?? {};

@@ -1,4 +1,4 @@
-/** Code is tried before it is saved, and what a run leaves behind is there for the next one, in either mode. */
+/** Test runs of unsaved code, and the state that one run passes to the next, in either mode. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { errorOf, type Reply } from './kit/api.js';
 import { createInstallation } from './kit/create-installation.js';
@@ -30,8 +30,8 @@ const settings = (evaluationFunction: string, more: object = {}): object => ({
 const test = (body: object, headers: Readonly<Record<string, string>> = {}): Promise<Reply> =>
   installation.api.send('/api/notifications/test', { json: body, headers });
 
-describe('a task that is not saved', () => {
-  it('is run once and answers with outcome, values, logs, timings and what would be decided', async () => {
+describe('a test run of an unsaved task', () => {
+  it('answers with outcome, values, logs, timings and the decision', async () => {
     const code = `const price = page.number(document.querySelector('#stock'));
       page.report('value', price); console.log('price', price);
       return price < 1300;`;
@@ -61,7 +61,7 @@ describe('a task that is not saved', () => {
     }
   });
 
-  it('names the place of an error, draws it, and says what to do', async () => {
+  it('names the place of an error, with a code frame and a hint', async () => {
     const { status, body } = await test(
       settings(`const a = 1;\nconst el = document.querySelector('#none');\nreturn el.textContent === '';`),
     );
@@ -89,7 +89,7 @@ describe('a task that is not saved', () => {
     });
   });
 
-  it('is refused where it could not be saved, and without a key that may execute', async () => {
+  it('is rejected where the task could not be saved, and without the execute scope', async () => {
     const syntax = await test(settings('return (\n1 +'));
     expect(syntax.status).toBe(400);
     expect(errorOf(syntax)).toMatchObject({
@@ -103,7 +103,7 @@ describe('a task that is not saved', () => {
     expect(keyed.status).toBe(401);
   });
 
-  it('sends its secrets to the page and to nowhere else', async () => {
+  it('sends its secrets to the page and nowhere else', async () => {
     let seen = '';
     site.serve('/private', (request, response) => {
       seen = request.headers.authorization ?? '';
@@ -116,7 +116,7 @@ describe('a task that is not saved', () => {
     expect(reply.text).not.toContain('hidden-and-secret');
   });
 
-  it('is run once for one idempotency key', async () => {
+  it('runs once for one idempotency key', async () => {
     const headers = { 'idempotency-key': 'test-1' };
     const loads = site.loads('/shop');
     const first = await test(settings('return true'), headers);
@@ -126,7 +126,7 @@ describe('a task that is not saved', () => {
     expect(site.loads('/shop')).toBe(loads + 1);
   });
 
-  it('holds up neither the runs that are due nor the other tests, whatever it waits for', async () => {
+  it('delays neither due runs nor other test runs', async () => {
     site.serve('/silent', silent);
     const slow = settings('return true', { url: site.address('/silent'), fetch: { timeoutSeconds: 3 } });
     const hanging = Array.from({ length: 6 }, () => test(slow));
@@ -142,14 +142,14 @@ describe('a task that is not saved', () => {
   });
 });
 
-describe('what a run leaves behind', () => {
+describe('the state that a run leaves', () => {
   const code = `page.state.runs = (page.state.runs ?? 0) + 1;
     page.report('value', page.state.runs);
     page.report('before', page.previous === null ? null : [page.previous.outcome, page.previous.values.value, page.previous.at]);
     if (page.state.runs === 3 && !page.state.failed) { page.state.failed = true; throw new Error('on purpose'); }
     return page.state.runs % 2 === 0;`;
 
-  it('is there for the next one, also after a restart; a failed run leaves the state as it was', async () => {
+  it('is passed to the next run, also after a restart; a failed run leaves it unchanged', async () => {
     const { api } = installation;
     const { id } = await api.create({ ...settings(code), schedule: { type: 'manual' } });
     const first = await api.execute(id);

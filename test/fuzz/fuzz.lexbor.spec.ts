@@ -3,7 +3,7 @@ import { expect, it } from '@jest/globals';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
 import { differences } from './fuzz.ts';
 
-it('answers byte for byte the same whichever parser read the page', async () => {
+it('generated code gives the same bytes with either page parser', async () => {
   const [parse5, lexbor] = [
     createQuickJsSandbox({ workers: 1, spareWorkers: 0, pageParser: 'parse5' }),
     createQuickJsSandbox({ workers: 1, spareWorkers: 0, pageParser: 'lexbor' }),

@@ -12,11 +12,11 @@ describe('generated code on generated pages', () => {
   const sandbox = createQuickJsSandbox({ workers: 2, onDeath: (why) => deaths.push(why) });
   afterAll(() => sandbox.close());
 
-  it('is the same for the same seed', () => {
+  it('are the same for the same seed', () => {
     expect(jobOf(7, limits)).toEqual(jobOf(7, limits));
   });
 
-  it('always comes to an answer with a known reason, sees nothing of the host or of another run, and answers the same again', async () => {
+  it('end with a known reason, see nothing of the host or of another run, and end the same again', async () => {
     const summary = await fuzz(sandbox, {
       seed: 42,
       runs: 100,
@@ -33,7 +33,7 @@ describe('generated code on generated pages', () => {
     expect(deaths).toEqual([]);
   }, 300_000);
 
-  it('answers byte for byte the same in another process and after other runs', async () => {
+  it('give the same bytes in another process and after other runs', async () => {
     const others = [1, 2].map(() => createQuickJsSandbox({ workers: 1, spareWorkers: 0 }));
     const [first, second] = others;
     if (first === undefined || second === undefined) throw new Error('two are needed');
@@ -44,7 +44,7 @@ describe('generated code on generated pages', () => {
     expect(compared).toBeGreaterThan(15);
   }, 300_000);
 
-  it.each(escapes)('finds nothing of the host by %s', async (attempt) => {
+  it.each(escapes)('find nothing of the host by %s', async (attempt) => {
     const job = { ...jobOf(1, limits), form: 'script' as const, code: `page.report("escape", ${attempt}); true` };
     const { values } = await sandbox.evaluate({ ...job, limits: { ...limits, cpuMs: 2_000 } });
     expect(JSON.stringify(values['escape'] ?? null)).not.toMatch(

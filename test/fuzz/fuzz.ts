@@ -106,7 +106,7 @@ function residentMb(pid: number): number {
   try {
     return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
   } catch {
-    // It ended, or this system does not tell.
+    // It ended, or this system does not report it.
     return 0;
   }
 }
@@ -122,7 +122,7 @@ async function answerWithin(sandbox: FuzzedSandbox, job: EvaluationJob, ms: numb
 }
 
 /**
- * Runs the same cases in two sandboxes, in opposite orders, one at a time, and tells where the answers differ by a byte.
+ * Runs the same cases in two sandboxes, in opposite orders, one at a time, and reports where the answers differ by a byte.
  * What time decided is left out.
  */
 export async function differences(

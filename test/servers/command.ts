@@ -84,7 +84,7 @@ async function up(folder: string, names: readonly string[]): Promise<number> {
       return kind.url(known.port);
     }
     const startedMs = performance.now();
-    // On the port it had: whoever was told the address can go on with it.
+    // On the same port, so that its address stays valid.
     const options = { dataFolder: join(folder, kind.name), ...(known === undefined ? {} : { port: known.port }) };
     const { pid, startedAt, port, url } = await startServer(kind, options);
     await writeState(folder, { ...(await readState(folder)), [kind.name]: { pid, startedAt, port } });

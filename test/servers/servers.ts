@@ -1,4 +1,4 @@
-/** Starts each server that the distributed mode stands on. A fault test restarts one on the same port and data. */
+/** Starts each server that the distributed mode needs. A fault test restarts one on the same port and data. */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ export interface RunningServer extends ProcessIdentity {
 
 interface ServerKind {
   readonly name: string;
-  /** The environment variable by which specs and the product are told its address. */
+  /** The environment variable by which specs and the product get its address. */
   readonly variable: string;
   url(port: number): string;
   isReady(port: number): Promise<boolean>;

@@ -19,8 +19,8 @@ function build(value: Json) {
   return script().finish({ ok: true, value, logs: [] });
 }
 
-describe('custom code', () => {
-  it('runs with the event and the secrets, and the same way on every try', () => {
+describe('code of a custom action', () => {
+  it('runs with the event and the secrets, the same way on every attempt', () => {
     expect(script(1).script).toEqual({
       code: 'x',
       globals: { event: eventOf(request, context.linkBase), secrets: { token: 't' } },
@@ -45,7 +45,7 @@ describe('custom code', () => {
     });
   });
 
-  it('makes several, each with an id of its own', () => {
+  it('makes several requests, each with an id of its own', () => {
     expect(
       build([
         { url: 'https://a.example/', method: 'PUT', headers: { 'Content-Type': 'text/csv' }, body: 'a,b' },
@@ -81,7 +81,7 @@ describe('custom code', () => {
     expect(outgoing).toMatchObject({ kind: 'none', verdict: { state: 'refused', reason: 'custom_result_invalid' } });
   });
 
-  it('says the place of a fault, not the value', () => {
+  it('reports the place of an error, not the value', () => {
     expect(build([{ url: 'https://a.example/' }, { url: 'secret-value' }])).toMatchObject({
       verdict: { message: expect.stringContaining('[1].url must be an absolute http(s) address') },
     });
@@ -100,7 +100,7 @@ describe('custom code', () => {
     if (state === 'refused') expect(outgoing).toMatchObject({ verdict: { message: 'Line 3: Boom.' } });
   });
 
-  it('keeps its action where one receiver is gone', () => {
+  it('leaves its action enabled where one receiver is gone', () => {
     const answer = { ok: true, status: 410, headers: {}, body: Buffer.from(''), bodyCut: false } as const;
     expect(custom.classify({ ...answer, finalUrl: '', redirects: 0, durationMs: 1 }, 0)).toMatchObject({
       state: 'refused',

@@ -15,7 +15,7 @@ function build(config: JsonObject, request: KitNotification = {}): MailOutgoing 
 }
 
 describe('a mail', () => {
-  it('is this one where the action sets no body', () => {
+  it('has the default text where the action sets no body', () => {
     const { deliveryId, executionId } = aNotification();
     expect(build({ to: 'anna@example.com', subject: '{{ task.name }}: {{ value }}' })).toEqual({
       messageId: `${deliveryId}@example.com`,
@@ -41,7 +41,7 @@ describe('a mail', () => {
     });
   });
 
-  it('says its own text, or HTML with the plain text beside it', () => {
+  it('has the text of its action, or HTML with a plain-text alternative', () => {
     const base = { to: 'anna@example.com', subject: 's', body: '<b>{{ values.note }}</b>' };
     expect(build(base)).toMatchObject({ text: '<b>only "two" left</b>', html: null });
     const mail = build({ ...base, format: 'html' });
@@ -49,7 +49,7 @@ describe('a mail', () => {
     expect(mail.text).toContain('Task: Price watch');
   });
 
-  it('reaches everybody once, in an order that never changes', () => {
+  it('is sent to each recipient once, in a stable order', () => {
     const config = {
       to: ['a@example.com', 'b@example.com'],
       cc: 'A@example.com',
@@ -63,11 +63,11 @@ describe('a mail', () => {
     });
   });
 
-  it('is marked where it is a test', () => {
+  it('is marked as a test where it is one', () => {
     expect(build({ to: 'a@example.com', subject: 's' }, { kind: 'test' }).subject).toBe('[Test] s');
   });
 
-  it('has one line of subject, whatever the page says', () => {
+  it('has a subject of one line, even with line breaks from the page', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (message) => {
         const { context: kit } = aNotification();
@@ -85,7 +85,7 @@ describe('a mail', () => {
     ['no mailbox', { to: [], subject: 's' }],
     ['a file as its body', { to: 'a@example.com', subject: 's', body: { path: '/etc/passwd' } }],
     ['two lines of subject', { to: 'a@example.com', subject: 's\nBcc: e@example.com' }],
-  ])('with %s is refused', (_what, config) => {
+  ])('with %s is rejected', (_what, config) => {
     expect(email.build({ request: aNotification(), config }, context)).toMatchObject({
       kind: 'none',
       verdict: { state: 'refused', reason: 'config_invalid' },
@@ -98,7 +98,7 @@ describe('a mail', () => {
     ['a@example.com', '', 'a@example.com'],
     ['nonsense', 'Meerkat', 'meerkat@localhost'],
     ['Eve <a@example.com>\r\nBcc: <b@example.com>', 'Meerkat', 'meerkat@localhost'],
-  ])('is from %j as the operator set it', (text, name, address) => {
+  ])('is sent from %j as the operator set it', (text, name, address) => {
     expect(parseMailFrom(text)).toEqual({ name, address });
   });
 });
@@ -135,7 +135,7 @@ describe('an answer of a mail server', () => {
     [552, 'refused'],
     [554, 'refused'],
     [null, 'refused'],
-  ])('%s about the message is %s for all', (code, state) => {
+  ])('%s to the message means %s for all recipients', (code, state) => {
     const answer = {
       kind: 'not_taken',
       about: 'message',
@@ -147,7 +147,7 @@ describe('an answer of a mail server', () => {
     expect(classifyMail(answer, recipients).map(({ verdict }) => verdict.state)).toEqual([state, state]);
   });
 
-  it('is tried again where the login or the connection failed, whatever the code', () => {
+  it('leads to a retry where the login or the connection failed, with any code', () => {
     const login = {
       kind: 'not_taken',
       about: 'login',

@@ -17,7 +17,7 @@ function build(config: JsonObject, nowMs = context.nowMs): HttpOutgoing {
 }
 
 describe('a webhook', () => {
-  it('is this request', () => {
+  it('is the documented request', () => {
     const { deliveryId, taskId, executionId } = aNotification();
     const { body, ...request } = build({ url: 'https://hooks.example/in?x=1', secret });
     expect(request).toEqual({
@@ -62,7 +62,7 @@ describe('a webhook', () => {
     expect(() => new Webhook(other).verify(body ?? '', headers)).toThrow('No matching signature found');
   });
 
-  it('has the same id and bytes on every try', () => {
+  it('has the same id and bytes on every attempt', () => {
     const first = build({ url: 'https://hooks.example/', secret });
     const second = build({ url: 'https://hooks.example/', secret }, context.nowMs + 3_600_000);
     expect(second.body).toBe(first.body);
@@ -70,7 +70,7 @@ describe('a webhook', () => {
     expect(second.headers['webhook-timestamp']).not.toBe(first.headers['webhook-timestamp']);
   });
 
-  it('takes method, headers, time and a body from the action, but not what signs and frames it', () => {
+  it('takes method, headers, timeout and body from the action, but not its signature and framing headers', () => {
     const request = build({
       url: 'https://hooks.example/',
       method: 'PUT',
@@ -95,7 +95,7 @@ describe('a webhook', () => {
     expect(request.headers['authorization']).toBe(`Basic ${Buffer.from('user:p@ss').toString('base64')}`);
   });
 
-  it('whose settings cannot be used is refused', () => {
+  it('with unusable settings is rejected', () => {
     expect(webhook.build({ request: aNotification(), config: { url: 'ftp://x' } }, context)).toMatchObject({
       kind: 'none',
       verdict: { state: 'refused', reason: 'config_invalid' },
@@ -119,26 +119,26 @@ describe('an answer to a webhook', () => {
       kitTimeMs,
     );
 
-  it.each([200, 201, 202, 204, 299])('%i is delivered', (status) => {
+  it.each([200, 201, 202, 204, 299])('with %i means delivered', (status) => {
     expect(answer(status)).toEqual({ state: 'delivered', response: { status, body: 'said' }, unreachable: false });
   });
 
-  it.each([408, 425, 429, 500, 502, 503, 599])('%i is tried again', (status) => {
+  it.each([408, 425, 429, 500, 502, 503, 599])('with %i is retried', (status) => {
     expect(answer(status)).toMatchObject({ state: 'retry', reason: 'http_status', unreachable: false });
   });
 
-  it.each([301, 302, 303, 307, 308, 304])('%i is a failed try and not followed', (status) => {
+  it.each([301, 302, 303, 307, 308, 304])('with %i is retried, and its redirect is not followed', (status) => {
     expect(answer(status, { location: 'https://elsewhere.example/' })).toMatchObject({
       state: 'retry',
       reason: 'redirected',
     });
   });
 
-  it.each([400, 401, 403, 404, 405, 409, 413, 415, 422, 451])('%i is refused for good', (status) => {
+  it.each([400, 401, 403, 404, 405, 409, 413, 415, 422, 451])('with %i is a permanent failure', (status) => {
     expect(answer(status)).toMatchObject({ state: 'refused', reason: 'http_status' });
   });
 
-  it('410 is gone', () => {
+  it('with 410 means that the receiver is gone', () => {
     expect(answer(410)).toMatchObject({ state: 'refused', reason: 'gone' });
   });
 
@@ -151,19 +151,19 @@ describe('an answer to a webhook', () => {
     ['-5', null],
     ['1e99', null],
     ['99999999999999999999', null],
-  ])('says by Retry-After %j when to come again', (header, retryAfterMs) => {
+  ])('sets the next attempt by Retry-After %j', (header, retryAfterMs) => {
     expect(answer(503, { 'retry-after': header })).toMatchObject({ state: 'retry', retryAfterMs });
   });
 
   it.each(['dns_failed', 'connect_failed', 'tls_failed', 'timed_out', 'protocol_error'] as const)(
-    'that never came (%s) is tried again and counts for the breaker',
+    'that never came (%s) is retried and counts for the circuit breaker',
     (reason) => {
       const failure = { ok: false, reason, message: 'm', sent: false, durationMs: 1 } as const;
       expect(classifyWebhook(failure, 0)).toMatchObject({ state: 'retry', reason, unreachable: true });
     },
   );
 
-  it.each(['address_denied', 'invalid_url'] as const)('that cannot come (%s) is refused for good', (reason) => {
+  it.each(['address_denied', 'invalid_url'] as const)('that cannot come (%s) is a permanent failure', (reason) => {
     const failure = { ok: false, reason, message: 'm', sent: false, durationMs: 1 } as const;
     expect(classifyWebhook(failure, 0)).toMatchObject({ state: 'refused', reason, unreachable: false });
   });

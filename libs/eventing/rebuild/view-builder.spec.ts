@@ -36,8 +36,8 @@ function keptInMemory() {
   return { documents, lookedFor, store };
 }
 
-describe('a view that is built', () => {
-  it('counts on in a document that came long before, and looks for hardly one that never was', async () => {
+describe('the view builder', () => {
+  it('updates a document that was written long before, and rarely looks up one that never was', async () => {
     const { documents, lookedFor, store } = keptInMemory();
     const builder = createViewBuilder<Counter>(
       {
@@ -64,7 +64,7 @@ describe('a view that is built', () => {
     expect(lookedFor.length - old.length).toBeLessThan(5);
   });
 
-  it('remembers more once what it forgot is asked for again, and is asked of the store no more', async () => {
+  it('keeps more documents in memory once it reads back those that it dropped', async () => {
     const { documents, lookedFor, store } = keptInMemory();
     const builder = createViewBuilder<Counter>(
       { idOf: ({ stream }) => stream, reduce: (before) => ({ seen: (before?.seen ?? 0) + 1 }) },

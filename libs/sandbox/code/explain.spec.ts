@@ -99,7 +99,7 @@ const throwing: readonly string[] = [
 ];
 
 describe('the place of an error', () => {
-  it.each(throwing)('is what failed, on the line that a browser’s engine names too: %j', async (marked) => {
+  it.each(throwing)('points to what failed, on the line that a browser’s engine names: %j', async (marked) => {
     const before = marked.slice(0, marked.indexOf('¦')).split('\n');
     const code = marked.replace('¦', '');
     const { line, column } = await failureOf(code);
@@ -107,7 +107,7 @@ describe('the place of an error', () => {
     expect(line).toBe(await lineInV8(code));
   });
 
-  it('is a single throw where what is thrown is no error', async () => {
+  it('points to a single throw statement where the thrown value is no error', async () => {
     expect(await failureOf('const a = 1;\nif (a) throw { code: 3 };')).toMatchObject({
       message: 'The code threw an object, which is not an Error.',
       line: 2,
@@ -117,18 +117,18 @@ describe('the place of an error', () => {
     expect(await failureOf('throw document.body')).toMatchObject({ message: expect.stringContaining('not an Error') });
   });
 
-  it('is told of code that another parser would not read alike, as the engine saw it', () => {
+  it('stays as the engine reported it where acorn reads the code differently', () => {
     const failure = { reason: 'threw', message: 'TypeError: not a function', line: 1, column: 3 } as const;
     expect(explained(failure, '<!-- no', 'function', '    at <eval> (evaluation.js:2:3)')).toEqual(failure);
   });
 
-  it('is found in no time, however large the code', async () => {
+  it('is found in large code as well', async () => {
     const large = `const a = {};\n${'[a, 1, "x", (b) => b.c];\n'.repeat(2_400)}a.b.c;`;
     expect(await failureOf(large)).toMatchObject({ line: 2_402, column: 5 });
   });
 });
 
-describe('a message', () => {
+describe('the message of an error', () => {
   it.each([
     ['let x = { y: {} };\nx.y.foo()', 'TypeError: x.y.foo is not a function'],
     ['document.querySelector("p").nope()', 'TypeError: document.querySelector("p").nope is not a function'],
@@ -145,7 +145,7 @@ describe('a message', () => {
   });
 });
 
-describe('a hint', () => {
+describe('the hint for an error', () => {
   const hints: readonly (readonly [string, string])[] = [
     ['document.querySelector("#no").textContent', 'no element matches `"#no"`'],
     ['const el = document.querySelector(".x > y");\nconst other = el;\nreturn other.textContent === "";', '".x > y"'],
@@ -187,11 +187,11 @@ describe('a hint', () => {
     ['const { a } = document.querySelector("#no");', 'taken apart'],
     ['import("x")', 'no modules'],
   ];
-  it.each(hints)('for %j says %s', async (code, said) => {
+  it.each(hints)('explains %j: %s', async (code, said) => {
     expect((await failureOf(code)).hint ?? '').toContain(said);
   });
 
-  it('is left out where there is nothing to add', async () => {
+  it('is missing where there is nothing to add', async () => {
     expect(await failureOf('throw new Error("mine")')).not.toHaveProperty('hint');
     expect(await failureOf('(() => null)().x')).not.toHaveProperty('hint');
   });

@@ -41,7 +41,7 @@ describe('the evaluator process', () => {
     await Promise.all(open.splice(0).map((sandbox) => sandbox.close()));
   });
 
-  it('is there from the first job on, and goes after a while without one', async () => {
+  it('starts with the first job and ends after a while without one', async () => {
     const sandbox = create({ idleMs: 20 });
     expect(sandbox.processes).toEqual([]);
     expect(reasonOf(await sandbox.evaluate(jobOf('true')))).toBe('outcome true');
@@ -51,7 +51,7 @@ describe('the evaluator process', () => {
     expect(reasonOf(await sandbox.evaluate(jobOf('true')))).toBe('outcome true');
   });
 
-  it('closing the sandbox ends it', async () => {
+  it('ends when the sandbox is closed', async () => {
     const sandbox = create();
     const running = sandbox.evaluate(endless({ limits: patient }));
     const pid = await found(async () => sandbox.processes[0]?.pid ?? null);
@@ -73,7 +73,7 @@ describe('the evaluator process', () => {
     expect(granted).toHaveLength(4);
   });
 
-  it('jobs in flight when it dies are run once more, apart; those that come meanwhile are not held up by them', async () => {
+  it('runs the jobs in flight at its death again in quarantine, without delaying new ones', async () => {
     const deaths: string[] = [];
     const sandbox = create({ workers: 2, onDeath: (why) => deaths.push(why) });
     const running = [sandbox.evaluate(endless()), sandbox.evaluate(jobOf('document.title === "The shop"'))];
@@ -93,7 +93,7 @@ describe('the evaluator process', () => {
     expect(deaths).toHaveLength(1);
   });
 
-  it('a job that ends two processes says so, and the others get their results', async () => {
+  it('blames a job that ended two processes, and the others get their results', async () => {
     const deaths: string[] = [];
     const sandbox = create({ workers: 2, onDeath: (why) => deaths.push(why) });
     const killer = sandbox.evaluate(endless({ limits: patient }));
@@ -111,7 +111,7 @@ describe('the evaluator process', () => {
     expect(deaths).toHaveLength(2);
   });
 
-  it('all of them ended at once, again and again, blame no job', async () => {
+  it('blames no job where all processes end at once, again and again', async () => {
     const deaths: string[] = [];
     const sandbox = create({ workers: 2, onDeath: (why) => deaths.push(why) });
     for (let round = 0; round < 3; round++) {
@@ -124,7 +124,7 @@ describe('the evaluator process', () => {
     expect(deaths).toHaveLength(3);
   });
 
-  it('one that does not answer any more is ended and replaced', async () => {
+  it('is ended and replaced when it stops answering', async () => {
     const deaths: string[] = [];
     const sandbox = create({ silenceMs: 3_000, onDeath: (why) => deaths.push(why) });
     const pid = await busy(sandbox);
@@ -134,7 +134,7 @@ describe('the evaluator process', () => {
     expect(isAlive(pid)).toBe(false);
   });
 
-  it('a job on a thread that has only just started is watched from its own beginning', async () => {
+  it('times a job on a new thread from the start of the job', async () => {
     const sandbox = create();
     // Cannot be interrupted, and would end by itself, with another reason, after some seconds.
     const code = 'let nest = []; for (let at = 0; at < 1e5; at++) nest = [nest]; JSON.stringify(nest)';
@@ -142,7 +142,7 @@ describe('the evaluator process', () => {
     expect(result).toMatchObject({ ok: false, failure: { reason: 'cpu_limit', endedFromOutside: true } });
   });
 
-  it('many pages at once wait in the product, not in the pipe, and are all answered', async () => {
+  it('evaluates many large pages that are offered at once', async () => {
     const sandbox = create();
     const page = { ...jobOf('true').page, body: new Uint8Array(8 * 1024 * 1024).fill(0x61) };
     const results = await Promise.all(
@@ -153,13 +153,13 @@ describe('the evaluator process', () => {
     expect(new Set(results.map(reasonOf))).toEqual(new Set(['outcome true']));
   });
 
-  it('a job that is larger than a message may be has its reason', async () => {
+  it('rejects a job that is larger than a message may be, with a reason', async () => {
     const sandbox = create();
     const page = { ...jobOf('true').page, body: new Uint8Array(200 * 1024 * 1024) };
     expect(reasonOf(await sandbox.evaluate(jobOf('true', { page })))).toBe('page_too_complex');
   });
 
-  it('ends with the product, however that ends', async () => {
+  it('ends with the product, even if that is killed', async () => {
     const program = `import { createQuickJsSandbox } from ${JSON.stringify(new URL('../../../dist/libs/sandbox/quickjs.js', import.meta.url).href)};
       const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
       await sandbox.check('true');

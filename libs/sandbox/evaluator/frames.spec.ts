@@ -25,8 +25,8 @@ function inChunks(bytes: Uint8Array, sizes: readonly number[]): Uint8Array[] {
   return chunks;
 }
 
-describe('frames', () => {
-  it('come out as they went in, however the stream is cut', () => {
+describe('the frame reader', () => {
+  it('returns the frames that were written, wherever the stream is cut', () => {
     fc.assert(
       fc.property(frames, fc.array(fc.integer({ min: 1, max: 70 }), { minLength: 1, maxLength: 5 }), (sent, sizes) => {
         const stream = Buffer.concat(sent.flatMap(({ body, ...frame }) => [...encodeFrame(frame, body)]));
@@ -40,7 +40,7 @@ describe('frames', () => {
     );
   });
 
-  it('a body lies in memory of its own, which can be given away', () => {
+  it('gives each body memory of its own, which can be transferred', () => {
     const [head, body] = encodeFrame({ id: 1, word: 2, ms: 3, text: 'x' }, new Uint8Array([1, 2, 3]));
     const reader = new FrameReader(100);
     const received: Frame[] = [];
@@ -48,7 +48,7 @@ describe('frames', () => {
     expect(received[0]?.body.buffer.byteLength).toBe(3);
   });
 
-  it('one that is larger than accepted is refused by its header, before any of it is kept', () => {
+  it('rejects a frame that is too large by its header, before buffering any of it', () => {
     const header = Buffer.alloc(20);
     header.writeUInt32LE(0xffff_ffff, 0);
     header.writeUInt32LE(0xffff_ffff, 4);

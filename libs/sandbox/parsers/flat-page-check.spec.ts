@@ -11,12 +11,12 @@ function page(): FlatPage {
   return parse5PageParser.parsePage(Buffer.from(markup), 'html', defaultPageLimits).flat;
 }
 
-describe('tables that hold together', () => {
-  it('pass', () => {
+describe('the check of flat page tables', () => {
+  it('accepts tables that are consistent', () => {
     expect(() => checkFlatPage(page())).not.toThrow();
   });
 
-  it('hold no word that can be changed to one that leads outside', () => {
+  it('rejects any word changed to one that points outside', () => {
     const { tables } = page();
     for (let at = 0; at < tables.length; at++) {
       // Only 1 and 0 are both good as an answer to whether a page is in quirks mode.
@@ -29,7 +29,7 @@ describe('tables that hold together', () => {
     }
   });
 
-  it('are not accepted where a subtree ends outside its parent, or is not its parent’s', () => {
+  it('rejects a subtree that ends outside its parent, or is not its parent’s', () => {
     const rows = page().tables[headerWords.rows] ?? 0;
     for (const table of [1, 2]) {
       for (let row = 1; row < rows; row++) {
@@ -44,7 +44,7 @@ describe('tables that hold together', () => {
     }
   });
 
-  it('are as long as their header says, and their texts as long as their offsets', () => {
+  it('rejects tables shorter than their header says, and texts shorter than their offsets', () => {
     const { tables, ...texts } = page();
     expect(() => checkFlatPage({ ...texts, tables: tables.subarray(0, -1) })).toThrow(UnsoundTables);
     expect(() => checkFlatPage({ ...texts, tables: new Int32Array(0) })).toThrow(UnsoundTables);

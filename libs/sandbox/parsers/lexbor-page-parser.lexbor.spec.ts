@@ -18,7 +18,7 @@ describe('lexbor as a page parser', () => {
   const attributes = (count: number): string => Array.from({ length: count }, (_, at) => `a${at}`).join(' ');
   const tooMany = new PageTooComplex('has more than 1024 attributes on one element');
 
-  it('lets into a select what the standard does, and shows what is selected', () => {
+  it('accepts inside a select what the standard does, and fills selectedcontent', () => {
     const { flat } = parser.parsePage(
       Buffer.from('<select><button><selectedcontent></button><option>a<option selected>b<i>c'),
       'html',
@@ -27,19 +27,19 @@ describe('lexbor as a page parser', () => {
     expect(outlineOf(flat)).toContain('<selectedcontent>\n|           "b"\n|           <i>\n|             "c"');
   });
 
-  it('gives up showing what is selected where there are too many options, and reads them all', () => {
+  it('reads all options where there are too many to fill selectedcontent', () => {
     const options = '<option>x'.repeat(20_000);
     const markup = `<select><button><selectedcontent></button>${options}<option selected>y`;
     const { flat } = parser.parsePage(Buffer.from(markup), 'html', defaultPageLimits);
     expect(outlineOf(flat).match(/<option>/g)).toHaveLength(20_001);
   });
 
-  it('refuses an element with more attributes than can be compared with each other', () => {
+  it('rejects an element with too many attributes to compare with each other', () => {
     expect(page(`<p ${attributes(1_024)}>`)).not.toThrow();
     expect(page(`<p ${attributes(1_025)}>`)).toThrow(tooMany);
   });
 
-  it('counts what several tags give to the same element', () => {
+  it('counts attributes that several tags give to the same element', () => {
     const tags = (name: string, count: number): string =>
       Array.from({ length: count }, (_, at) => `<${name} a${at}>`).join('');
     expect(page(tags('html', 1_024))).not.toThrow();
@@ -47,7 +47,7 @@ describe('lexbor as a page parser', () => {
     expect(page(tags('body', 1_025))).toThrow(tooMany);
   });
 
-  it('refuses a page for which its memory is too small', () => {
+  it('rejects a page for which its memory is too small', () => {
     const parse = (): unknown =>
       parser.parsePage(Buffer.from('<b>x</b>'.repeat(600_000)), 'html', { ...defaultPageLimits, elements: 10_000_000 });
     expect(parse).toThrow(new PageTooComplex('takes more than 128 MB to parse'));

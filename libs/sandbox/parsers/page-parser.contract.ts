@@ -50,7 +50,7 @@ export function describePageParser(name: string, create: () => PageParser): void
       );
     });
 
-    it('adds what a page leaves out, and moves what stands where it cannot', () => {
+    it('adds elements that a page leaves out, and moves misplaced ones', () => {
       expect(outlineOf(pageOf('<table>a<tr><td>b</table>').flat)).toBe(
         lines(
           '<html>',
@@ -131,7 +131,7 @@ export function describePageParser(name: string, create: () => PageParser): void
       );
     });
 
-    it('tells quirks from a page without a doctype', () => {
+    it('detects quirks mode by a missing doctype', () => {
       expect(pageOf('<p>').flat.tables[headerWords.mode]).toBe(1);
       expect(pageOf('<!doctype html><p>').flat.tables[headerWords.mode]).toBe(0);
     });
@@ -163,34 +163,34 @@ export function describePageParser(name: string, create: () => PageParser): void
       expect(decodeText(source)).toBe(`<p title="${text}">${text}<b>${text}x`);
     });
 
-    it('reads what is no UTF-8 with replacement characters, and no byte order mark', () => {
+    it('reads bytes that are not UTF-8 as replacement characters, and drops a byte order mark', () => {
       const { flat, text } = pageOf(new Uint8Array([0xef, 0xbb, 0xbf, 0x3c, 0x70, 0x3e, 0xff, 0xc3, 0x28]));
       expect(decodeText(text)).toBe('<p>\ufffd\ufffd(');
       expect(decodeText(flat.text)).toBe('\ufffd\ufffd(');
       expect(decodeText(pageOf(Buffer.from('\ufeffa')).text)).toBe('a');
     });
 
-    it('shows a body that is no markup as preformatted text', () => {
+    it('wraps a body that is not markup as preformatted text', () => {
       const { flat, text } = pageOf('{"a":"<b>&amp;"}', 'json');
       expect(decodeText(text)).toBe('{"a":"<b>&amp;"}');
       expect(outlineOf(flat)).toContain('    <pre>\n|       "{"a":"<b>&amp;"}"');
     });
 
-    it('an empty page has its three elements', () => {
+    it('gives an empty page its three elements', () => {
       for (const body of ['', ' ', '\0', '\n\n']) {
         expect(outlineOf(pageOf(body).flat)).toBe(lines('<html>', '  <head>', '  <body>'));
       }
     });
 
-    it('keeps nothing of one page for the next', () => {
+    it('keeps no state from one page to the next', () => {
       pageOf('<p class="secret" id="secret">secret<svg secret="secret">');
       const { flat } = pageOf('<p class=a>x');
       const texts = [flat.text, flat.values, flat.names, flat.classes, flat.ids].map(decodeText);
       expect(texts).toEqual(['x', 'a', expect.not.stringContaining('secret'), 'a', '']);
     });
 
-    describe('markup that code writes', () => {
-      it('is read as inside its context', () => {
+    describe('for markup written by code', () => {
+      it('parses it as inside its context element', () => {
         expect(inside('div', '<td>a<p>b<li>c')).toBe(lines('"a"', '<p>', '  "b"', '<li>', '  "c"'));
         expect(inside('tr', '<td>a<td>b')).toBe(lines('<td>', '  "a"', '<td>', '  "b"'));
         expect(inside('table', '<td>a')).toBe(lines('<tbody>', '  <tr>', '    <td>', '      "a"'));
@@ -203,20 +203,20 @@ export function describePageParser(name: string, create: () => PageParser): void
         expect(inside('math', '<mi>a', 'math')).toBe(lines('<math mi>', '  "a"'));
       });
 
-      it('has templates, and rows that begin with a fragment', () => {
+      it('supports templates, and rows that begin with a fragment', () => {
         const flat = markup('<template><b class=a id=i>x</b></template>', { tag: 'div', namespace: 'html' });
         expect(outlineOf(flat)).toBe(
           lines('<template>', '  content', '    <b>', '      class="a"', '      id="i"', '      "x"'),
         );
       });
 
-      it('is a document without a context, whose scripts nobody runs', () => {
+      it('parses a document where there is no context, with scripting disabled', () => {
         expect(outlineOf(markup('<!doctype html><body><noscript><p>a', null))).toBe(
           lines('<!DOCTYPE html>', '<html>', '  <head>', '  <body>', '    <noscript>', '      <p>', '        "a"'),
         );
       });
 
-      it('may be anything', () => {
+      it('accepts any text', () => {
         for (const text of ['', '\0', '\ud800', '\ufeffa', '<', '</', '<!', '<!--', '&', '\u0080'.repeat(300)]) {
           expect(() => inside('div', text)).not.toThrow();
         }
@@ -224,27 +224,27 @@ export function describePageParser(name: string, create: () => PageParser): void
       });
     });
 
-    describe('limits', () => {
+    describe('at its limits', () => {
       const small = { elements: 100, depth: 20, parseMs: 2_000 };
       const tooComplex: readonly (readonly [string, string, string])[] = [
         ['elements', '<br>'.repeat(101), 'The page has more than 100 elements.'],
         ['depth', '<div>'.repeat(30), 'The page nests its elements more than 20 deep.'],
         ['formatting that doubles', '<b><i>'.repeat(300), 'The page nests its elements more than 20 deep.'],
       ];
-      it.each(tooComplex)('%s', (_limit, page, message) => {
+      it.each(tooComplex)('rejects a page by its %s', (_limit, page, message) => {
         expect(() => parser.parsePage(Buffer.from(page), 'html', small)).toThrow(PageTooComplex);
         expect(() => parser.parsePage(Buffer.from(page), 'html', small)).toThrow(message);
         expect(outlineOf(pageOf('<p>x').flat)).toContain('"x"');
       });
 
-      it('hold for markup that code writes', () => {
+      it('rejects markup written by code as well', () => {
         expect(() => parser.parseMarkup('<br>'.repeat(101), { tag: 'div', namespace: 'html' }, small)).toThrow(
           PageTooComplex,
         );
         expect(inside('div', 'x')).toBe(lines('"x"'));
       });
 
-      it('of time count what the page took, not what the machine was busy with elsewhere', () => {
+      it('measures processor time of the page, not time that passed', () => {
         const rows = '<br>'.repeat(20_000);
         let nowMs = 0;
         const clock = jest.spyOn(performance, 'now').mockImplementation(() => (nowMs += 60_000));
@@ -258,13 +258,13 @@ export function describePageParser(name: string, create: () => PageParser): void
         }
       });
 
-      it('are not met by texts that a table moves out and joins', () => {
+      it('accepts long texts that a table moves out and joins', () => {
         const text = 'of forty characters, which are moved out, ';
         const { flat } = pageOf(`<table>${`<!--between-->${text}`.repeat(20_000)}`);
         expect(outlineOf(flat)).toContain(`  <body>\n|     "${text.repeat(20_000)}"\n|     <table>`);
       });
 
-      it('let pass what is within them', () => {
+      it('accepts a page within all of them', () => {
         expect(() => pageOf('<div>'.repeat(500))).not.toThrow();
         expect(() => pageOf('<br>'.repeat(150_000))).not.toThrow();
         expect(outlineOf(pageOf('<p>x').flat)).toContain('"x"');

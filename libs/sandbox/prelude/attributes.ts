@@ -1,7 +1,7 @@
 /** `Attr` and `NamedNodeMap`. An attribute has an object only where code asks for one. */
 import { documentOf } from './documents.js';
 import { domError } from './dom-exception.js';
-import type { NameParts } from './names.js';
+import type { SplitName } from './names.js';
 import { attributeKey, attributeParts, isHtmlElement, keyOfAttribute, keyOfAttributeNS } from './names.js';
 import { isXmlNode } from './documents.js';
 import { NodeMap } from './node-map.js';
@@ -23,7 +23,7 @@ export function writtenFor(node: number, name: unknown): string {
 export class Attr {
   #node: number;
   #key: string;
-  #parts: NameParts;
+  #parts: SplitName;
   #value: string;
   #document: number;
 
@@ -258,7 +258,7 @@ export function attributeMap(node: number): NamedNodeMap {
 }
 
 /** Sets an attribute by namespace and qualified name. */
-export function setAttributeNS(node: number, parts: NameParts, value: string): void {
+export function setAttributeNS(node: number, parts: SplitName, value: string): void {
   const key = keyOfAttributeNS(node, parts.namespace, parts.local) ?? attributeKey(parts.qualified, parts.namespace);
   setAttribute(node, key, value);
 }

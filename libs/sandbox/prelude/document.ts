@@ -7,7 +7,7 @@ import { lazyModule } from './lazy-modules.js';
 import type { HTMLCollection, NodeList } from './lists.js';
 import { liveCollection, liveNodes, oncePerNode } from './lists.js';
 import { insertInto, replaceNode } from './mutations.js';
-import type { NameParts } from './names.js';
+import type { SplitName } from './names.js';
 import {
   attributeKey,
   checkedName,
@@ -96,7 +96,7 @@ function spaceOf(namespace: unknown): string | null {
   return namespace === null || namespace === undefined || namespace === '' ? null : String(namespace);
 }
 
-function checked(name: unknown, namespace: unknown, isAttribute: boolean): NameParts {
+function checked(name: unknown, namespace: unknown, isAttribute: boolean): SplitName {
   const result = checkedName(String(name), spaceOf(namespace), isAttribute);
   if ('wrong' in result) throw domError(result.wrong, `The name provided ('${String(name)}') is not valid.`);
   return result.parts;

@@ -13,20 +13,20 @@ export const xlinkNamespace = 'http://www.w3.org/1999/xlink';
 export const xmlNamespace = 'http://www.w3.org/XML/1998/namespace';
 export const xmlnsNamespace = 'http://www.w3.org/2000/xmlns/';
 
-export interface NameParts {
+export interface SplitName {
   readonly qualified: string;
   readonly prefix: string | null;
   readonly local: string;
   readonly namespace: string | null;
 }
 
-function partsWith(qualified: string, namespace: string | null): NameParts {
+function partsWith(qualified: string, namespace: string | null): SplitName {
   const colon = namespace === null ? -1 : qualified.indexOf(':');
   if (colon < 0) return { qualified, prefix: null, local: qualified, namespace };
   return { qualified, prefix: qualified.slice(0, colon), local: qualified.slice(colon + 1), namespace };
 }
 
-function readElementName(name: string): NameParts {
+function readElementName(name: string): SplitName {
   const line = name.indexOf('\n');
   if (line >= 0) return partsWith(name.slice(0, line), name.slice(line + 1) || null);
   if (name.startsWith('svg ')) return partsWith(name.slice(4), svgNamespace);
@@ -34,10 +34,10 @@ function readElementName(name: string): NameParts {
   return { qualified: name, prefix: null, local: name, namespace: htmlNamespace };
 }
 
-const known: (NameParts | undefined)[] = [];
+const known: (SplitName | undefined)[] = [];
 
 /** What the name with this id says. */
-export function partsOfName(id: number): NameParts {
+export function partsOfName(id: number): SplitName {
   let parts = known[id];
   if (parts === undefined) {
     parts = readElementName(nameText(id));
@@ -48,7 +48,7 @@ export function partsOfName(id: number): NameParts {
   return parts;
 }
 
-export function partsOf(node: number): NameParts {
+export function partsOf(node: number): SplitName {
   return partsOfName(tagOf(node));
 }
 
@@ -81,7 +81,7 @@ export function attributeKey(qualified: string, namespace: string | null): strin
 const foreignAttribute =
   /^(?:(xlink):(?:actuate|arcrole|href|role|show|title|type)|(xml):(?:lang|space)|xmlns(?::xlink)?)$/;
 
-export function attributeParts(node: number, key: string): NameParts {
+export function attributeParts(node: number, key: string): SplitName {
   const line = key.indexOf('\n');
   if (line >= 0) return partsWith(key.slice(0, line), key.slice(line + 1));
   const match = node >= 0 && !isHtmlElement(node) ? foreignAttribute.exec(key) : null;
@@ -129,7 +129,7 @@ export function checkedName(
   qualified: string,
   namespace: string | null,
   isAttribute: boolean,
-): { readonly parts: NameParts } | { readonly wrong: 'InvalidCharacterError' | 'NamespaceError' } {
+): { readonly parts: SplitName } | { readonly wrong: 'InvalidCharacterError' | 'NamespaceError' } {
   const colon = qualified.indexOf(':');
   const prefix = colon < 0 ? null : qualified.slice(0, colon);
   const local = qualified.slice(colon + 1);

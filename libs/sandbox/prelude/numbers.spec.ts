@@ -13,7 +13,7 @@ const words = fc.constantFrom('', 'now ', 'Preis: ', 'ab ', 'سعر ', '価格�
 const behind = fc.constantFrom('', ' €', '€', ' kr', '%', ' / kg', '.', ', or more', '!', ' 円', ' — now', ')');
 
 describe('the first number in a text', () => {
-  it('is what Intl wrote for any locale, read with that locale', () => {
+  it('equals the number that Intl formatted for the same locale', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...locales),
@@ -34,7 +34,7 @@ describe('the first number in a text', () => {
     );
   });
 
-  it('is a price as Intl writes prices, with no locale told and words around it', () => {
+  it('is found in a price as Intl formats it, without a locale and with words around it', () => {
     const currencies = fc.constantFrom('EUR', 'USD', 'GBP', 'INR', 'CHF', 'BRL', 'PLN', 'SEK');
     fc.assert(
       fc.property(
@@ -53,7 +53,7 @@ describe('the first number in a text', () => {
     );
   });
 
-  it('is read by the decimal sign that the locale has', () => {
+  it('is read by the decimal separator of the locale', () => {
     for (const locale of locales) {
       const sign = new Intl.NumberFormat(`${locale}-u-nu-latn`)
         .formatToParts(0.5)
@@ -64,7 +64,7 @@ describe('the first number in a text', () => {
     }
   });
 
-  it('is found or not, whatever the text, and never takes long', () => {
+  it('is found or missing in any text, and never takes long to search', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom(...Array.from('12 .,-−+eE€$٣٫\u00a0’(k')), maxLength: 60 }),

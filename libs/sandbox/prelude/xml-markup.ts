@@ -1,5 +1,5 @@
 /** Nodes written as XML, after the DOM Parsing standard: prefixes and namespaces are declared where they are missing. */
-import type { NameParts } from './names.js';
+import type { SplitName } from './names.js';
 import { attributeParts, htmlNamespace, partsOf, xmlNamespace, xmlnsNamespace } from './names.js';
 import { attributesOf } from './attribute-values.js';
 import { nameText } from './name-table.js';
@@ -72,7 +72,7 @@ interface Declared {
 }
 
 /** Notes what an element's own attributes declare. */
-function readDeclarations(attributes: readonly (readonly [NameParts, string])[], prefixes: Prefixes): Declared {
+function readDeclarations(attributes: readonly (readonly [SplitName, string])[], prefixes: Prefixes): Declared {
   const local = new Map<string, string>();
   let byDefault: string | null = null;
   for (const [parts, value] of attributes) {
@@ -87,7 +87,7 @@ function readDeclarations(attributes: readonly (readonly [NameParts, string])[],
 }
 
 function attributesMarkup(
-  attributes: readonly (readonly [NameParts, string])[],
+  attributes: readonly (readonly [SplitName, string])[],
   prefixes: Prefixes,
   local: Map<string, string>,
   leavesOutDefault: boolean,

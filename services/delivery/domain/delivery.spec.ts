@@ -96,31 +96,31 @@ const lost = (attempt: number, at: string, nextAttemptAt: string): DeliveryEvent
 const retry: AttemptResultKind = { kind: 'retry', reason: 'http_status', retryAfterMs: null };
 
 describe('a delivery', () => {
-  it('is made once, however often it is asked for', () => {
+  it('is created once for any number of equal requests', () => {
     given(deliveryDecider).when(asked).then(requested).andAgainNothing();
   });
 
-  it('keeps what its links begin with, whatever this instance is reached by later', () => {
+  it('keeps the base of its links when the public address changes later', () => {
     given(deliveryDecider, requested)
       .when({ ...asked, linkBase: 'http://elsewhere.example' })
       .thenNothing();
     expect(deliveryDecider.evolve(deliveryDecider.initial, requested)).toMatchObject({ linkBase });
   });
 
-  it('that nobody asked for is refused', () => {
+  it('without a request is rejected', () => {
     given(deliveryDecider)
       .when(start(after(0)))
       .thenRejected('delivery_unknown');
   });
 
-  it('is tried at once, by one worker at a time', () => {
+  it('is attempted at once, by one worker at a time', () => {
     given(deliveryDecider, requested)
       .when(start(after(0)))
       .then(started(1, after(0)))
       .andAgainNothing();
   });
 
-  it('is not tried before it is due', () => {
+  it('is not attempted before it is due', () => {
     given(
       deliveryDecider,
       requested,
@@ -145,7 +145,7 @@ describe('a delivery', () => {
       .thenNothing();
   });
 
-  it('is delivered by an answer that says so, for good', () => {
+  it('stays delivered after an answer that accepts it', () => {
     given(deliveryDecider, requested, started(1, after(0)))
       .when(end(1, after(1), { kind: 'delivered' }))
       .then(ended(1, after(1), { state: 'delivered' }))
@@ -165,7 +165,7 @@ describe('a delivery', () => {
       .thenNothing();
   });
 
-  it('fails for good by an answer that will not change', () => {
+  it('fails permanently on an answer that will not change', () => {
     given(deliveryDecider, requested, started(1, after(0)))
       .when(end(1, after(1), { kind: 'refused', reason: 'gone' }))
       .then(ended(1, after(1), { state: 'failed', reason: 'gone' }))
@@ -173,7 +173,7 @@ describe('a delivery', () => {
   });
 });
 
-describe('a failed try', () => {
+describe('a failed attempt', () => {
   it.each([
     [1, 5],
     [2, 30],
@@ -197,7 +197,7 @@ describe('a failed try', () => {
       .andAgainNothing();
   });
 
-  it('waits up to a fifth longer by chance, never shorter', () => {
+  it('waits up to a fifth longer at random, never shorter', () => {
     given(deliveryDecider, requested, started(1, after(0)))
       .when(end(1, after(10), retry, 0.5))
       .then(ended(1, after(10), { state: 'retrying', nextAttemptAt: after(15.5) }));
@@ -219,7 +219,7 @@ describe('a failed try', () => {
       .andAgainNothing();
   });
 
-  it('keeps the parts that are settled, each once', () => {
+  it('records the settled parts, each once', () => {
     const first = ended(1, after(1), { state: 'retrying', nextAttemptAt: after(6) }, [{ part: 0, refused: null }]);
     given(deliveryDecider, requested, started(1, after(0)), first, started(2, after(6)))
       .when({
@@ -238,7 +238,7 @@ describe('a failed try', () => {
   });
 });
 
-describe('an attempt that was started and has no end', () => {
+describe('a started attempt without an end', () => {
   const open = [requested, started(1, after(0))];
 
   it('is lost after twice its timeout, not before', () => {
@@ -251,14 +251,14 @@ describe('an attempt that was started and has no end', () => {
       .andAgainNothing();
   });
 
-  it('is lost at once for a worker that is alone and did not start it', () => {
+  it('is lost at once for another worker where its owner is dead', () => {
     given(deliveryDecider, ...open)
       .when(lose(1, after(1), { worker: 'another', ownerIsDead: true }))
       .then(lost(1, after(1), after(6)))
       .andAgainNothing();
   });
 
-  it('is lost after twice its timeout for the worker that started it, alone or not', () => {
+  it('is lost after twice its timeout for its owner', () => {
     for (const ownerIsDead of [true, false]) {
       given(deliveryDecider, ...open)
         .when(lose(1, after(19.999), { worker: 'w', ownerIsDead }))
@@ -269,13 +269,13 @@ describe('an attempt that was started and has no end', () => {
     }
   });
 
-  it('goes on as the next attempt of the same delivery', () => {
+  it('is followed by the next attempt of the same delivery', () => {
     given(deliveryDecider, ...open, lost(1, after(20), after(25)))
       .when(start(after(25)))
       .then(started(2, after(25)));
   });
 
-  it('still counts as delivered where its late answer says so before the next try began', () => {
+  it('counts as delivered where its late answer arrives before the next attempt', () => {
     const afterLoss = given(deliveryDecider, ...open, lost(1, after(20), after(25)));
     afterLoss
       .when(end(1, after(21), { kind: 'delivered' }))
@@ -287,14 +287,14 @@ describe('an attempt that was started and has no end', () => {
       .thenNothing();
   });
 
-  it('is not lost by a number that is not the open one', () => {
+  it('is not ended by the number of another attempt', () => {
     given(deliveryDecider, ...open)
       .when(lose(2, after(99)))
       .thenNothing();
   });
 });
 
-describe('any interleaving of commands, doubled and late', () => {
+describe('any interleaving of repeated and late commands', () => {
   const kind = fc.oneof(
     fc.constant<AttemptResultKind>({ kind: 'delivered' }),
     fc.constant<AttemptResultKind>({ kind: 'refused', reason: 'r' }),
@@ -316,7 +316,7 @@ describe('any interleaving of commands, doubled and late', () => {
     at.map((time): DeliveryCommand => ({ type: 'expireDelivery', at: time })),
   );
 
-  it('keeps at most one attempt open, ends for good, keeps its id, and never tries too early or too late', () => {
+  it('keeps one attempt open at most, one final state, one id, and no attempt too early or too late', () => {
     fc.assert(
       fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
         let state: Delivery = deliveryDecider.initial;
@@ -350,7 +350,7 @@ describe('any interleaving of commands, doubled and late', () => {
     );
   });
 
-  it('waits longer from try to try', () => {
+  it('waits longer from attempt to attempt', () => {
     expect([...retryDelaysMs].sort((a, b) => a - b)).toEqual(retryDelaysMs);
   });
 });

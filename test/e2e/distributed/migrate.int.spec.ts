@@ -1,4 +1,4 @@
-/** An installation begun in one process moves to the servers, goes on there, and comes back. */
+/** An installation that started in one process moves to the servers, works there, and moves back. */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -50,7 +50,7 @@ const settingsOf = (name: string, secretKey: string): Readonly<Record<string, st
   SECRET_KEY: secretKey,
 });
 
-describe('an installation that was begun in one process', () => {
+describe('an installation that started in one process', () => {
   let folder: string;
   let world: World;
   let here: EmbeddedInstallation;
@@ -73,7 +73,7 @@ describe('an installation that was begun in one process', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('moves to the servers, goes on there with its ids and its history, and comes back; nothing is sent again', async () => {
+  it('moves to the servers and back with its ids and history, and sends nothing again', async () => {
     const atHome = new Watch(here, world, 'moving');
     await atHome.create();
     await atHome.seen(true);
@@ -102,7 +102,7 @@ describe('an installation that was begun in one process', () => {
     onServers.taskId = atHome.taskId;
     expect(settled(await there.api.task(atHome.taskId))).toEqual(before.task);
     expect(await there.api.deliveries(atHome.taskId)).toEqual(before.deliveries);
-    // It is still in stock: everybody has been told already.
+    // It is still in stock: every receiver has been notified already.
     await onServers.runsWithout(3);
     expect({ hooks: onServers.hooks().length, mails: onServers.mails().length }).toEqual(arrivals);
     await onServers.seen(false);
@@ -158,7 +158,7 @@ describe('a migration to the servers', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('refuses a key that does not open what is sealed', async () => {
+  it('rejects a key that does not open the sealed data', async () => {
     const other = { ...settings, SECRET_KEY: Buffer.alloc(32, 1).toString('base64') };
     const { exitCode, error } = await meerkat(['migrate', ...away], other, folder);
     expect(error).toContain('is not the one that the source has sealed its secrets with');
@@ -173,7 +173,7 @@ describe('a migration to the servers', () => {
     expect(exitCode).toBe(78);
   });
 
-  it('is finished by the same command, however often it is killed, and keeps processes from starting until then', async () => {
+  it('is finished by the same command after any number of kills, and blocks starts until then', async () => {
     const store = await createEventStoreDbEventStore({
       url: servers().eventStoreUrl,
       installation: there.name,
@@ -196,7 +196,7 @@ describe('a migration to the servers', () => {
     expect(asStored(await there.recordedEvents())).toEqual(whole);
   });
 
-  it('refuses a target whose processes are at work, which go on', async () => {
+  it('rejects a target whose processes are running, which go on', async () => {
     await there.start();
     const { exitCode, error } = await meerkat(['migrate', ...away], settings, folder);
     expect(error).toContain('Processes are at work with the views of the target');

@@ -51,7 +51,7 @@ export interface DistributedOptions extends InstallationOptions {
   readonly layout?: readonly string[];
   /** Where processes of these roles find the servers, where not at their own addresses. */
   readonly addressesFor?: (roles: string) => ServerAddresses;
-  /** Where what it keeps is there before its first start; a name of its own where left out. */
+  /** Existing data for its first start; a new name where left out. */
   readonly name?: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * A disk that is full, made from outside: the kernel is told (RLIMIT_FSIZE, by `prlimit` of util-linux) that no file of the
+ * A disk that is full, made from outside: the kernel is set (RLIMIT_FSIZE, by `prlimit` of util-linux) so that no file of the
  * running process may reach beyond some bytes. From then on its writes fail as they do on a full disk, reads go on, and
  * the limit can be lifted again, as space is freed. Node.js ignores SIGXFSZ, so a failed write is an error and no death.
  */

@@ -1,4 +1,4 @@
-/** A webhook receiver on loopback: keeps every request to the byte, checks signatures, and answers, stalls or breaks off as told. */
+/** A webhook receiver on loopback: keeps requests to the byte, checks signatures, and answers, stalls or disconnects as scripted. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';

@@ -70,7 +70,7 @@ export const scratchFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'meer
 
 const endsWithinMs = 60_000;
 
-/** A process that is told to end and does not is a fault; it is not left behind either. */
+/** A process that does not end when asked is a fault; it is killed all the same. */
 export async function endOf(product: Product): Promise<Ending> {
   let ending: Ending | null = null;
   void product.ended.then((how) => (ending = how));

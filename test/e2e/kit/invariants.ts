@@ -114,8 +114,8 @@ export function unansweredRuns(events: readonly RecordedEvent[]): string[] {
 }
 
 /**
- * Who is told what follows from the outcomes alone: once when a condition became true, not again while it stays so. A run
- * that ends while its task is being paused tells nobody, and what still holds afterwards is news.
+ * Notifications follow from the outcomes alone: once when a condition became true, not again while it stays so. A run
+ * that ends while its task is being paused notifies nobody; a condition that is still true afterwards notifies again.
  */
 export function wrongDecisions(events: readonly RecordedEvent[]): string[] {
   const found: string[] = [];
@@ -125,7 +125,7 @@ export function wrongDecisions(events: readonly RecordedEvent[]): string[] {
     for (const { result, late, notifications, decision } of runs) {
       if (late || result.outcome === null) continue;
       if (decision.reason === 'paused' && paused.has(`task-${taskId}`)) continue;
-      // Where nobody listens, what would be told is decided all the same.
+      // Decisions are made even where no action subscribes.
       const unheard = result.outcome && decision.reason === 'no_actions';
       const decided = unheard || notifications.some(({ kind }) => kind === 'triggered');
       const tells = result.outcome && !told;

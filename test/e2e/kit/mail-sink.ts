@@ -10,7 +10,7 @@ export interface ReceivedMail {
   readonly text: string;
   /** The whole message as it came. */
   readonly raw: string;
-  /** What the client was told: 250 is taken. null: the connection ended before an answer. */
+  /** The answer to the client: 250 accepts the mail. null: the connection ended before an answer. */
   readonly answer: number | null;
 }
 

@@ -14,7 +14,7 @@ export interface CopiedInstallation {
   remove(): Promise<void>;
 }
 
-/** The files of a database in SQLite, those that lie beside it included. */
+/** The files of a database in SQLite, its -wal and -shm files included. */
 async function copyDatabase(name: string, from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
   const isOfIt = (file: string): boolean => [name, `${name}-wal`, `${name}-shm`].includes(file);

@@ -1,4 +1,4 @@
-/** The record of an installation that was ended in order, for who judges it as a whole. */
+/** The events and views of an installation that stopped in order, for checks of the whole. */
 import { expect } from '@jest/globals';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { Installation } from './installation.js';

@@ -6,7 +6,7 @@ const lookAgainMs = 20;
 /** A busy machine is no fault, so deadlines are far beyond what is usual. */
 const defaultDeadlineMs = 60_000;
 
-// A test's own deadline names nothing: it lies behind those of what it waits for.
+// A test's own deadline names nothing, so it is later than the deadlines of what it waits for.
 jest.setTimeout(600_000);
 
 /** Nothing yet: look again. */

@@ -1,4 +1,4 @@
-/** A page that is watched, and everybody who is told when it changes: what a story about it does, and how its record is judged. */
+/** A watched page and the receivers of its notifications: the steps of a scenario, and the checks of its events and views. */
 import { expect } from '@jest/globals';
 import { z } from 'zod';
 import type { Execution } from './api.js';
@@ -35,7 +35,7 @@ export async function startWorld(): Promise<World> {
   };
 }
 
-/** One watched page and everybody who is told of it. */
+/** One watched page and all receivers of its notifications. */
 export class Watch {
   taskId = '';
 
@@ -120,7 +120,7 @@ export class Watch {
     await until(`${news} more runs find the same`, async () => (await still()) >= before + news);
   }
 
-  /** Waits until nobody is left to be told of what was decided so far. */
+  /** Waits until every intent so far is delivered. */
   async everybodyTold(): Promise<void> {
     await until(`nothing of ${this.name} is on its way`, async () => {
       const deliveries = await this.installation.api.deliveries(this.taskId);
@@ -138,7 +138,7 @@ export class Watch {
     await this.everybodyTold();
   }
 
-  /** Once it has settled: each view has its own pace, and the one that shows its last run may be ahead of those that the task is told from. */
+  /** Once it has settled: views have their own pace, the one of its last run may be ahead of those that the task is read from. */
   async toldOfLastRun(): Promise<void> {
     await until(`${this.name} tells of its last run, and of none to come`, async () => {
       const { nextRunAt, lastExecution } = await this.installation.api.task(this.taskId);

@@ -50,7 +50,7 @@ const taskOf = (evaluationFunction: string): object => ({
 });
 
 describe('meerkat check', () => {
-  it('runs the task once against its live page, says what came of it, and leaves nothing behind', async () => {
+  it('runs the task once against its live page, prints the result, and stores nothing', async () => {
     const loads = site.loads('/shop');
     const { exitCode, out, error } = await check(
       taskOf(`return document.querySelector('#stock').textContent === 'in stock'`),
@@ -62,13 +62,13 @@ describe('meerkat check', () => {
     expect(await readdir(folder)).toEqual(['task.json']);
   });
 
-  it('ends with 1 and the place where the code failed', async () => {
+  it('exits with 1 and the place where the code failed', async () => {
     const { exitCode, out } = await check(taskOf(`const a = 1;\nthrow new Error('no ' + a)`));
     expect(exitCode).toBe(1);
     expect(out).toContain("  2 | throw new Error('no ' + a)");
   });
 
-  it('ends with 1 for code that never ends', async () => {
+  it('exits with 1 for code that never ends', async () => {
     const { exitCode, out } = await check(taskOf('for (;;) {}'), '--json');
     expect(exitCode).toBe(1);
     expect(JSON.parse(out)).toMatchObject({ status: 'failed', error: { reason: 'cpu_limit' } });

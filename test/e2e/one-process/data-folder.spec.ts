@@ -28,7 +28,7 @@ describe('an installation in one process', () => {
     await Promise.all([site.close(), hooks.close(), rm(folder, { recursive: true, force: true })]);
   });
 
-  it('refuses a second process on its data, which goes on undisturbed', async () => {
+  it('rejects a second process on its data, and goes on undisturbed', async () => {
     const { code, said } = await refusedStart({ DATA_DIR: installation.dataDir }, folder);
     expect(said).toContain('DATA_DIR');
     expect(said).toMatch(/in use/);
@@ -38,7 +38,7 @@ describe('an installation in one process', () => {
     expect((await installation.api.task(created.id)).id).toBe(created.id);
   });
 
-  it('on SIGTERM takes nothing new while it finishes what is in flight, and says when to come again', async () => {
+  it('on SIGTERM finishes what is in flight, and answers new requests with Retry-After', async () => {
     site.serve('/drained', html('in stock'));
     hooks.reply('/drained', 'hang');
     await installation.api.create({

@@ -61,7 +61,7 @@ async function withDemo(
 }
 
 describe('the demo', () => {
-  it('--once shows links, runs, the first mail and the first verified webhook, then ends with 0 and leaves nothing', async () => {
+  it('with --once shows links, runs, the first mail and the first verified webhook, then exits with 0 and leaves no data', async () => {
     await withDemo(['--once'], async (demo, folder) => {
       const exitCode = await demo.ended;
       const output = demo.output();
@@ -76,7 +76,7 @@ describe('the demo', () => {
     });
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('runs on until %s, then ends with 0 and leaves nothing', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('runs until %s, then exits with 0 and leaves no data', async (signal) => {
     await withDemo([], async (demo, folder) => {
       await demo.seen(/run +false price 129/);
       demo.signal(signal);
@@ -85,7 +85,7 @@ describe('the demo', () => {
     });
   });
 
-  it('ends in order when nobody reads it any more', async () => {
+  it('exits in order when its output is closed', async () => {
     await withDemo([], async (demo, folder) => {
       await demo.seen(/run +false price 129/);
       demo.stopReading();

@@ -55,7 +55,7 @@ describe('a migration that is killed', () => {
     }
   };
 
-  it('is finished by the same command, wherever it was, and nothing is there twice', async () => {
+  it('is finished by the same command from any step, with nothing twice', async () => {
     const target = join(folder, 'target');
     const sides = ['--from', `sqlite:${installation.dataDir}`, '--to', `sqlite:${target}`];
     const startedMs = performance.now();

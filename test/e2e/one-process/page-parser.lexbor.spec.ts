@@ -38,7 +38,7 @@ describe('the page parser', () => {
     }
   };
 
-  it('is the fast one where it is built, unless the settings say otherwise, and either reads the same', async () => {
+  it('is the fast one where it is built, unless set otherwise, and both give the same answers', async () => {
     const byDefault = await evaluateBy({});
     const chosen = await evaluateBy({ PAGE_PARSER: 'parse5' });
     expect([byDefault.parser, chosen.parser]).toEqual(['lexbor', 'parse5']);

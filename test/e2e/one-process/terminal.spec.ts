@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startProduct } from '../kit/product.js';
 
-describe('a start with lines for people', () => {
+describe('a start on a terminal', () => {
   let folder: string;
 
   beforeAll(async () => {
@@ -14,7 +14,7 @@ describe('a start with lines for people', () => {
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it('gets ready, says what it does in words, and loses none of them at its end', async () => {
+  it('gets ready with readable log lines, and loses none of them at its end', async () => {
     const product = startProduct({ DATA_DIR: join(folder, 'data'), PORT: '0', LOG_FORMAT: 'pretty' }, folder);
     try {
       await product.ready();

@@ -31,13 +31,13 @@ beforeAll(async () => {
 });
 afterAll(() => kit.stop());
 
-describe('appending', () => {
+describe('an append to the double', () => {
   // Server: Transport/Grpc/Streams.BatchAppend.cs (ConvertMessage), Streams.Append.cs (HandleWriteEventsCompleted).
   // Client: streams/appendToStream/batchAppend.js and append.js, which read the same answer from two messages.
   it.each([
     ['BatchAppend', {}],
     ['Append', oneByOne],
-  ])('answers with the revision and the place of the last event by %s', async (_, options) => {
+  ])('answers with the revision and the position of the last event by %s', async (_, options) => {
     const stream = newStream();
     const result = await client.appendToStream(stream, [newEvent(), newEvent()], {
       expectedRevision: 'no_stream',
@@ -65,7 +65,7 @@ describe('appending', () => {
   });
 
   // Server: IndexWriter.cs (CheckCommit): StreamExists needs a stream, Any takes whatever there is.
-  it('takes what exists, and anything', async () => {
+  it('accepts the expectations stream-exists and any', async () => {
     const stream = newStream();
     await expect(append(stream, 1, 'stream_exists')).rejects.toMatchObject({ type: 'wrong-expected-version' });
     await append(stream, 1, 'any');
@@ -74,7 +74,7 @@ describe('appending', () => {
 
   // Server: IndexWriter.cs (CheckCommit, `expectedVersion < curVersion`): ids are compared from the expected revision on, however
   // much was written since; RequestManager/Managers/RequestManagerBase.cs (ReturnCommitAt) answers with the first write's place.
-  it('answers the same ids at the same revision as the first time, also after others wrote', async () => {
+  it('answers repeated ids at the same revision like the first time, also after other appends', async () => {
     const stream = newStream();
     await append(stream, 1);
     const events = [newEvent(), newEvent()];
@@ -85,7 +85,7 @@ describe('appending', () => {
   });
 
   // Server: IndexWriter.cs (CheckCommit: CorruptedIdempotency), answered as a violated expectation.
-  it('does not take a repeat for the same when only its beginning is', async () => {
+  it('is not taken for a repeat where only its beginning is the same', async () => {
     const stream = newStream();
     const [one, two] = [newEvent(), newEvent()];
     await client.appendToStream(stream, [one, two], { expectedRevision: 'no_stream' });
@@ -96,7 +96,7 @@ describe('appending', () => {
   });
 
   // Server: IndexWriter.cs (CheckCommit, Any): a memory of the newest ids, gone with the process; exact revisions are the safe way.
-  it('knows a repeat at any revision only while it remembers the ids', async () => {
+  it('is recognised as a repeat at any revision only while its ids are remembered', async () => {
     const stream = newStream();
     const written = newEvent();
     const first = await client.appendToStream(stream, written, { expectedRevision: 'any' });
@@ -106,7 +106,7 @@ describe('appending', () => {
   });
 
   // Server: StorageWriterService.cs (WritePrepares): each event of a write is a committed record of its own.
-  it('gives every event a place of its own, growing, both halves equal, with gaps', async () => {
+  it('gives every event a position of its own, growing, both halves equal, with gaps', async () => {
     const stream = newStream();
     await append(stream, 3);
     const read = await Array.fromAsync(client.readStream(stream));
@@ -121,7 +121,7 @@ describe('appending', () => {
   it.each([
     ['BatchAppend', {}],
     ['Append', oneByOne],
-  ])('refuses more than a megabyte at once by %s', async (_, options) => {
+  ])('is rejected above a megabyte by %s', async (_, options) => {
     const large = newEvent('large', { text: 'x'.repeat(1024 * 1024) });
     await expect(client.appendToStream(newStream(), large, options)).rejects.toMatchObject({
       type: 'maximum-append-size-exceeded',
@@ -130,7 +130,7 @@ describe('appending', () => {
   });
 
   // Server: Streams.BatchAppend.cs (GetRequestedTimeout): the deadline in the request is a time of day on the server's clock.
-  it('refuses an append that is past its deadline when it arrives', async () => {
+  it('is rejected where it arrives past its deadline', async () => {
     const stream = newStream();
     await expect(client.appendToStream(stream, newEvent(), { deadline: -1_000 })).rejects.toMatchObject({
       type: 'deadline-exceeded',
@@ -139,15 +139,15 @@ describe('appending', () => {
   });
 });
 
-describe('reading a stream', () => {
+describe('a read of one stream', () => {
   // Server: Transport/Enumerators/Enumerator.ReadStreamForwards.cs: told by a message, which the client makes an error of
   // (Client: streams/utils/ReadStream.js, _transform).
-  it('tells that a stream is not there', async () => {
+  it('reports a stream that does not exist', async () => {
     await expect(Array.fromAsync(client.readStream(newStream()))).rejects.toMatchObject({ type: 'stream-not-found' });
   });
 
   // Client: streams/readStream.js. Server: Streams.Read.cs (CreateEnumerator).
-  it('reads from a revision on, both ways, as many as asked for', async () => {
+  it('starts at a revision, in both directions, up to a count', async () => {
     const stream = newStream();
     await append(stream, 600);
     const revisions = async (
@@ -163,7 +163,7 @@ describe('reading a stream', () => {
   });
 
   // Client: utils/convertGrpcEvent.js (convertGrpcRecord): what it takes from the headers, and JSON only of JSON.
-  it('keeps id, type, data, metadata and the time of writing', async () => {
+  it('returns id, type, data, metadata and the time of writing', async () => {
     const stream = newStream();
     const written = newEvent('kept', { text: 'é\u0000"' });
     const before = Date.now();
@@ -181,9 +181,9 @@ describe('reading a stream', () => {
   });
 });
 
-describe('reading all', () => {
+describe('a read of all events', () => {
   // Server: Storage/ReaderIndex/AllReader.cs (ReadAllEventsForwardInternal): a position is where reading begins, itself included.
-  it('reads forwards from a place on, and backwards from before it', async () => {
+  it('goes forwards from a position, and backwards from before it', async () => {
     const stream = newStream();
     await append(stream, 3);
     const own = await Array.fromAsync(client.readStream(stream));
@@ -200,7 +200,7 @@ describe('reading all', () => {
   });
 
   // Server: Transport/Grpc/RpcExceptions.cs (InvalidPositionException): a place where no record begins cannot be read from.
-  it('refuses a place between events', async () => {
+  it('rejects a position between events', async () => {
     const { position } = await append(newStream(), 1);
     const between = { commit: place(position) + 1n, prepare: place(position) + 1n };
     await append(newStream(), 1);
@@ -208,9 +208,9 @@ describe('reading all', () => {
   });
 });
 
-describe('subscribing to all', () => {
+describe('a subscription to all events', () => {
   // Server: Transport/Enumerators/Enumerator.AllSubscriptionFiltered.cs (MainLoop, CatchUp, GoLive). Client: streams/utils/Subscription.js.
-  it('confirms, tells what is there, then a checkpoint, then that it caught up, then what comes', async () => {
+  it('confirms, sends stored events, a checkpoint, caught-up, then live events', async () => {
     const prefix = newStream('order');
     await append(`${prefix}-a`, 2);
     const { told, until, end, isConfirmedFirst } = follow(START, streamNameFilter({ prefixes: [prefix] }));
@@ -225,7 +225,7 @@ describe('subscribing to all', () => {
   });
 
   // Server: AllSubscriptionFiltered.cs (MainLoop): events behind the checkpoint, the one at it not.
-  it('goes on behind the place it is given', async () => {
+  it('starts after the given position', async () => {
     const prefix = newStream('resume');
     const { position } = await append(`${prefix}-a`, 2);
     if (position === undefined) throw new Error('no position');
@@ -237,7 +237,7 @@ describe('subscribing to all', () => {
   });
 
   // Server: AllSubscriptionFiltered.cs (MainLoop, `checkpoint >= confirmationLastPos`): straight to live, without a checkpoint.
-  it('is live at once when its place is the end', async () => {
+  it('is live at once where its position is the end', async () => {
     const prefix = newStream('end');
     const { position } = await append(`${prefix}-a`, 1);
     if (position === undefined) throw new Error('no position');
@@ -249,8 +249,8 @@ describe('subscribing to all', () => {
 
   // Server: AllReader.cs (page: at most 32 events that match, `maxSearchWindow` looked at), AllSubscriptionFiltered.cs (CatchUp):
   // where a page ends without a match, the checkpoint is where that page began, whose prepare half is 0: the event
-  // that begins there was not looked at before, so whoever goes on at (commit, commit) would miss it.
-  it('tells checkpoints of pages without a match, each before the events of the next page', async () => {
+  // that begins there was not looked at before, so a client that resumes at (commit, commit) would miss it.
+  it('sends checkpoints of pages without a match, each before the events of the next page', async () => {
     const prefix = newStream('sparse');
     const from = await append(newStream(), 1);
     const others = newStream('others');
@@ -271,7 +271,7 @@ describe('subscribing to all', () => {
   });
 
   // Server: SubscriptionsService.cs (ProcessEventCommited): live, every `interval` events looked at, at the event itself.
-  it('tells checkpoints of live events that do not match', async () => {
+  it('sends checkpoints of live events that do not match', async () => {
     const prefix = newStream('quiet');
     const filter = streamNameFilter({ prefixes: [prefix], maxSearchWindow: 5, checkpointInterval: 2 });
     const { told, until, end } = follow(END, filter);
@@ -301,7 +301,7 @@ describe('subscribing to all', () => {
   });
 
   // Server: AllSubscriptionFiltered.cs (GoLive): live events begin where the reading ended, a page that was not full behind it or not.
-  it('tells once that it caught up, however much behind the last full page does not match', async () => {
+  it('sends caught-up once, even if many events after the last full page do not match', async () => {
     const prefix = newStream('tail');
     await append(newStream('other'), 100);
     const { told, until, end } = follow(START, streamNameFilter({ prefixes: [prefix], maxSearchWindow: 10_000 }));
@@ -314,7 +314,7 @@ describe('subscribing to all', () => {
   });
 
   // Server: Enumerator.AllSubscription.cs: without a filter there are no checkpoints.
-  it('tells everything and no checkpoints without a filter', async () => {
+  it('sends all events and no checkpoints without a filter', async () => {
     const { position } = await append(newStream(), 1);
     const stream = newStream();
     await append(stream, 3);
@@ -325,7 +325,7 @@ describe('subscribing to all', () => {
   });
 
   // Server: AllSubscriptionFiltered.cs (GoLive, 32 live events held, then back to catching up).
-  it('loses nothing to a subscriber that is slow', async () => {
+  it('loses no events for a slow subscriber', async () => {
     const stream = newStream('slow');
     const { told, until, end } = follow(END, streamNameFilter({ prefixes: [stream] }));
     await until(isCaughtUp);
@@ -337,9 +337,9 @@ describe('subscribing to all', () => {
   });
 });
 
-describe('subscribing to a stream', () => {
+describe('a subscription to one stream', () => {
   // Server: Transport/Enumerators/Enumerator.StreamSubscription.cs; a revision is one that was seen. Client: streams/subscribeToStream.js.
-  it('tells what is behind a revision, also of a stream that is not there yet', async () => {
+  it('sends the events after a revision, also of a stream that does not exist yet', async () => {
     const stream = newStream();
     const subscription = client.subscribeToStream(stream);
     const first = Array.fromAsync(subscription as AsyncIterable<AllStreamResolvedEvent>, ({ event: recorded }) => {
@@ -352,9 +352,9 @@ describe('subscribing to a stream', () => {
   });
 });
 
-describe('what it is not', () => {
+describe('the double of EventStoreDB', () => {
   // Server: every method has an answer there; here these are left out, as gRPC answers what it does not know.
-  it('does not delete', async () => {
+  it('does not support deletes', async () => {
     const stream = newStream();
     await append(stream, 1);
     await expect(client.deleteStream(stream)).rejects.toMatchObject({ code: 12 });
@@ -370,8 +370,8 @@ describe('what it is not', () => {
   });
 });
 
-describe('restarting', () => {
-  it('keeps everything on the same port and data', async () => {
+describe('a restart of the double', () => {
+  it('keeps all events on the same port and data', async () => {
     const data = mkdtempSync(join(tmpdir(), 'eventstoredb-double-'));
     const first = await startEventStoreDb({ port: 0, data });
     const own = EventStoreDBClient.connectionString(first.url);
@@ -391,7 +391,7 @@ describe('restarting', () => {
   });
 
   // Client: Client/discovery.js (listClusterMembers, determineBestNode).
-  it('is found by discovery, as a cluster of one', async () => {
+  it('leaves it discoverable as a cluster of one', async () => {
     const own = EventStoreDBClient.connectionString(kit.server.url.replace('esdb://', 'esdb+discover://'));
     await expect(own.appendToStream(newStream(), newEvent())).resolves.toMatchObject({ success: true });
     await closeClient(own);

@@ -35,7 +35,7 @@ describe('faults on request', () => {
     }
   };
 
-  it('are refused where they are not known', async () => {
+  it('are rejected where they are unknown', async () => {
     expect(await ask('/state', 'GET')).toMatchObject({ status: 200, body: { refusing: false } });
     expect((await ask('/nothing')).status).toBe(404);
     expect((await ask('/appends?fault=nothing')).status).toBe(400);
@@ -44,7 +44,7 @@ describe('faults on request', () => {
   });
 
   // Client: streams/appendToStream/batchAppend.js: no time limit of its own; what is late is waited for.
-  it('answer an append after its deadline although it was written', async () => {
+  it('delay the answer to a written append past its deadline', async () => {
     const stream = newStream();
     await ask('/appends?fault=late&delayMs=1100');
     await expect(client.appendToStream(stream, newEvent(), { deadline: 1_000, ...oneByOne })).rejects.toMatchObject({
@@ -74,7 +74,7 @@ describe('faults on request', () => {
   it.each([
     ['BatchAppend', {}],
     ['Append', oneByOne],
-  ])('name another leader by %s, where the client goes next', (_, options) =>
+  ])('name another leader by %s, to which the client connects next', (_, options) =>
     withClient(async (own) => {
       const data = mkdtempSync(join(tmpdir(), 'eventstoredb-double-'));
       const leader = await startEventStoreDb({ port: 0, data });
@@ -118,7 +118,7 @@ describe('faults on request', () => {
   });
 
   // Client: streams/utils/Subscription.js (initialize): the end of the call is the end of the subscription, without an error.
-  it('end subscriptions without a word or with an error', async () => {
+  it('end subscriptions with or without an error', async () => {
     const quiet = follow(END);
     await quiet.until(isCaughtUp);
     await ask('/subscriptions/end');
@@ -143,7 +143,7 @@ describe('faults on request', () => {
     await Promise.all([silenced.end(), heard.end()]);
   });
 
-  it('refuse everything until it is healed', () =>
+  it('refuse every call until they are healed', () =>
     withClient(async (own) => {
       await ask('/refuse');
       await expect(Array.fromAsync(own.readStream(newStream()))).rejects.toMatchObject({ type: 'unavailable' });

@@ -13,7 +13,7 @@ export interface ProposedEvent {
   readonly metadata: Uint8Array;
 }
 
-/** A fault as gRPC tells it: status, words, and the headers by which the client knows its kind. */
+/** A fault as gRPC reports it: status, words, and the headers by which the client knows its kind. */
 export class Refusal extends Error {
   readonly code: number;
   readonly details: string;

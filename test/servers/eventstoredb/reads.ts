@@ -248,7 +248,7 @@ async function followAll(log: Log, options: Options, send: Send, signal: AbortSi
         }
       }
       if (arrived.length > liveLimit) {
-        // Too slow for the live events: told nothing but a checkpoint, then caught up again.
+        // Too slow for the live events: it gets a checkpoint only, then catches up again.
         await sendCheckpoint(checkpoint);
         return;
       }

@@ -39,7 +39,7 @@ export type Told =
   | { kind: 'checkpoint'; position: Position }
   | { kind: 'caught up' };
 
-/** A subscription to all, with everything it tells in the order in which the server told it. */
+/** A subscription to all, with everything that the server sent, in order. */
 export function follow(
   client: EventStoreDBClient,
   fromPosition: Position | typeof START | typeof END,

@@ -1,6 +1,6 @@
 // planted: no-sleep-in-tests
 import { it } from '@jest/globals';
 
-it('waits', async () => {
+it('a test waits for time to pass', async () => {
   await new Promise((resolve) => setTimeout(resolve, 500));
 });

@@ -1,0 +1,4 @@
+// planted: words-of-the-glossary
+export interface CounterParts {
+  readonly count: number;
+}
