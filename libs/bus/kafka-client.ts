@@ -131,7 +131,7 @@ export function openClient(connection: KafkaConnection): KafkaClient {
       restartOnFailure: async () => false,
     },
     logLevel: logLevel.WARN,
-    // What it says of a connection that was ended on purpose is no news.
+    // A connection that was ended on purpose is no fault.
     logCreator: () => (entry) => (isCut ? undefined : writeLog(connection.logger, entry)),
     socketFactory,
   });

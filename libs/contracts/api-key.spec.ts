@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { apiKeyMatches, createApiKey, hashApiKey, parseApiKey } from './api-key.js';
+import { createApiKey, hashApiKey, parseApiKey } from './api-key.js';
 
 const example = 'mk_Ab3dEf9h_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcd3qYUag';
 
@@ -51,8 +51,5 @@ describe('the text of an API key', () => {
   it('is hashed with the pepper, so that a stolen view is useless without it', () => {
     expect(hashApiKey(example, 'one')).toMatch(/^[A-Za-z0-9_-]{43}$/);
     expect(hashApiKey(example, 'one')).not.toBe(hashApiKey(example, 'two'));
-    expect(apiKeyMatches(example, hashApiKey(example, 'one'), 'one')).toBe(true);
-    expect(apiKeyMatches(example, hashApiKey(example, 'two'), 'one')).toBe(false);
-    expect(apiKeyMatches(example, '', 'one')).toBe(false);
   });
 });

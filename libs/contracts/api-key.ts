@@ -1,5 +1,5 @@
 /** The text of API keys: how one is made, recognised and hashed; and how a session token is hashed. Pure; randomness and pepper come from the caller. */
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, hkdfSync } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -50,17 +50,13 @@ export function hashApiKey(key: string, pepper: string | Uint8Array): string {
   return createHmac('sha256', pepper).update(key).digest('base64url');
 }
 
-/** Whether a key belongs to a kept hash; takes the same time wherever they differ. */
-export function apiKeyMatches(key: string, hash: string, pepper: string | Uint8Array): boolean {
-  const actual = Buffer.from(hashApiKey(key, pepper));
-  const expected = Buffer.from(hash);
-  return actual.length === expected.length && timingSafeEqual(actual, expected);
-}
-
 /** What is kept of a session's token, and the id of its document. Marked, so that it never equals a key's hash. */
 export function hashSessionToken(token: string, pepper: string | Uint8Array): string {
   return createHmac('sha256', pepper).update(`session|${token}`).digest('base64url');
 }
+
+/** Injects the pepper (a Buffer). */
+export const KEY_PEPPER = Symbol('KeyPepper');
 
 /** The instance's pepper: made from its secret key, yet of no use for opening what that key seals. */
 export function pepperOf(secretKey: Uint8Array): Uint8Array {

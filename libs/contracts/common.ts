@@ -16,11 +16,6 @@ export const storedTimestamp = z.string();
 export const json: z.ZodType<Json> = z.json();
 export const jsonObject: z.ZodType<JsonObject> = z.record(z.string(), json);
 
-export const pageQuery = {
-  page: z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER).default(1),
-  limit: z.coerce.number().int().min(1).max(100).default(20),
-};
-
 /** An http(s) address without credentials inside. */
 export const webAddress = z
   .string()

@@ -148,7 +148,7 @@ function createFailingServer(folder: string) {
   return { server, post, url: () => urls[0] ?? '' };
 }
 
-describe('with a server that fails on request', () => {
+describe('the EventStoreDB adapter, whose server fails on request,', () => {
   const folder = mkdtempSync(join(tmpdir(), 'meerkat-eventstoredb-'));
   const { server, post, url } = createFailingServer(folder);
   beforeAll(() => server.start());
@@ -171,17 +171,20 @@ describe('with a server that fails on request', () => {
     };
   });
 
-  it('is refused where no server answers', async () => {
+  it('rejects where no server answers', async () => {
     const options = { url: 'esdb://127.0.0.1:1?tls=false', installation: 'test', logger: silentLogger };
     await expect(createEventStoreDbEventStore(options)).rejects.toMatchObject({ reason: 'event_store_unavailable' });
   });
 
-  it.each(['esdb+discover', 'kurrentdb', 'kurrentdb+discover'])('takes %s addresses', async (scheme) => {
-    const address = url().replace(/^esdb/, scheme);
-    const store = await createEventStoreDbEventStore({ url: address, installation: 'test', logger: silentLogger });
-    expect(await store.readLast('a-none')).toBeNull();
-    await store.close();
-  });
+  it.each(['esdb+discover', 'kurrentdb', 'kurrentdb+discover'])(
+    'accepts addresses of the scheme %s',
+    async (scheme) => {
+      const address = url().replace(/^esdb/, scheme);
+      const store = await createEventStoreDbEventStore({ url: address, installation: 'test', logger: silentLogger });
+      expect(await store.readLast('a-none')).toBeNull();
+      await store.close();
+    },
+  );
 
   it('does not repeat an address that it cannot read, which may hold a password', async () => {
     const options = { url: 'esdb://admin:s3cret@@:::?x', installation: 'test', logger: silentLogger };

@@ -1,8 +1,8 @@
-/** The events of a store's file, read by a connection of its own beside whoever writes them: for a thread. */
+/** The events of a store's file, read by a connection of its own while another writes them: for a thread. */
 import type { JsonObject } from '#runtime/json';
 import { openDatabase } from '#sqlite/database';
 import type { EventMetadata, RecordedEvent } from './event-store.js';
-import { eventColumns, type EventValues } from './sqlite-older.js';
+import { eventColumns, type EventValues } from './sqlite-catch-up.js';
 import { eventSchema } from './sqlite-writer.js';
 
 /** Few enough that they are forgotten before they grow old: what is collected while it is young costs nothing. */

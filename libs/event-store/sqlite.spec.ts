@@ -72,7 +72,7 @@ describe('events that are no longer in memory', () => {
     await store.close();
   });
 
-  it('are handed over once each and in order, whoever asks for which and from where, while more come', async () => {
+  it('are handed over once each and in order, to readers from any position, while more are appended', async () => {
     const store = createSqliteEventStore(':memory:');
     const streams = ['task-1', 'task-2', 'run-1', 'rare-1', 'nohyphen'];
     const streamOf = (position: number): string => (position % 997 === 0 ? 'rare-1' : (streams[position % 5] ?? ''));

@@ -10,8 +10,8 @@ import type {
   StreamAppend,
   Subscription,
 } from './event-store.js';
-import { createAppendQueue, inThread, type GroupWriter, type WaitingAppend } from './sqlite-groups.js';
-import { createOlderEvents, eventColumns, toRecorded, wantedOf, type EventRow, type Wanted } from './sqlite-older.js';
+import { createAppendQueue, inThread, type GroupWriter, type WaitingAppend } from './sqlite-append-queue.js';
+import { createOlderEvents, eventColumns, toRecorded, wantedOf, type EventRow, type Wanted } from './sqlite-catch-up.js';
 import { eventSchema, openWriter, type WriteResult } from './sqlite-writer.js';
 
 /** How many of the newest events stay in memory for subscribers that keep up, so that they parse nothing. */

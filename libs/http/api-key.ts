@@ -8,9 +8,6 @@ import type { Clock } from '#runtime/clock';
 import { AppError } from '#runtime/errors';
 import { isWithin } from './client-address.js';
 
-/** The instance's pepper (Buffer), provided by the composition. */
-export const KEY_PEPPER = Symbol('KeyPepper');
-
 /** Who asks, once a key is known to be good. */
 export interface Principal {
   readonly organizationId: string;

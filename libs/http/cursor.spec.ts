@@ -31,7 +31,7 @@ describe('a cursor', () => {
   });
 });
 
-describe('If-Match', () => {
+describe('the If-Match header of a request', () => {
   it('takes one strong tag, or any by *', () => {
     expect(expectedRevision(undefined)).toBeNull();
     expect(expectedRevision('*')).toBeNull();

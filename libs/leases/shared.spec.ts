@@ -38,7 +38,7 @@ describe('leases that processes share', () => {
     expect([...running]).toEqual([ownerOf('view-tasks', ['m1', 'm2', 'm3'])]);
   });
 
-  it('never runs a name in two members that can reach the store, whoever comes and goes', async () => {
+  it('never runs a name in two members that can reach the store, while members come and go', async () => {
     const running = new Set<string>();
     const first = member('m1');
     work(first, 'm1', 'name', running);

@@ -1,5 +1,5 @@
 /**
- * Distinguishes "the site is down" from "this network is down". What can be staged by whoever chooses the addresses is no
+ * Distinguishes "the site is down" from "this network is down". What a user can stage by the choice of addresses is no
  * evidence: only hosts count that answered here before, and many on one network count as one.
  */
 const recentMs = 3_600_000;

@@ -259,7 +259,7 @@ function unsafeEngines(values: Readonly<Record<(typeof engineVariables)[number],
   });
 }
 
-/** As `readConfig`, but for some variables: for commands that are told of another part. Throws `ConfigError`. */
+/** As `readConfig`, but for some variables: for commands that take those variables from their arguments. Throws `ConfigError`. */
 export function readConfigWith(values: Readonly<Record<string, string>>): Config {
   const environment: Record<string, string | undefined> = { ...process.env };
   for (const [name, value] of Object.entries(values)) {

@@ -1,4 +1,4 @@
-/** Counters and timings for Prometheus. One registry per process; whoever has something to count calls a function here. */
+/** Counters and timings for Prometheus. One registry per process; code that counts calls a function here. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 const registry = new Registry();
@@ -34,7 +34,7 @@ const pageParser = new Gauge({
 });
 
 /** Said once, when the parser is chosen. */
-export function tellPageParser(parser: string): void {
+export function setPageParserInfo(parser: string): void {
   pageParser.reset();
   pageParser.set({ parser }, 1);
 }

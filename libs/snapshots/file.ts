@@ -183,7 +183,7 @@ class Folder implements Snapshots {
     if (snapshot !== null) await this.#dropUnlinked(this.#contentFile(snapshot));
   }
 
-  /** Whoever links the content in this instant has it under its own name. */
+  /** A snapshot that links the content at this instant has it under its own name. */
   async #dropUnlinked(file: string): Promise<void> {
     const found = await unless(missing, stat(file));
     if (found?.nlink === 1) await unless(missing, unlink(file));

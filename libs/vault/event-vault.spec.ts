@@ -47,7 +47,7 @@ describe('the vault', () => {
     });
   });
 
-  it('makes one key per owner, whoever seals first', async () => {
+  it('makes one key per owner, whichever process seals first', async () => {
     const other = createEventVault(store, master);
     const [one, two] = await Promise.all([
       vault.seal('ntf_1', 's', { to: 'a' }, ['to']),

@@ -3,7 +3,7 @@ import { Module } from '@nestjs/common';
 import { ServiceRunner } from '#eventing/run-service';
 import { SERVICE } from '#eventing/service';
 import { SERVICE_PORTS, ServicePortsModule, type ServicePorts } from '#eventing/service-ports';
-import { KEY_PEPPER } from '#http/api-key';
+import { KEY_PEPPER } from '#contracts/api-key';
 import { CONFIG, type Config } from '#runtime/config';
 import { IDS, type Ids } from '#runtime/ids';
 import { VAULT, type Vault } from '#vault/vault';

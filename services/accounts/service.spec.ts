@@ -9,7 +9,7 @@ import { createApiKey, parseApiKey } from '#contracts/api-key';
 import { requests } from '#contracts/catalogue';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
-import { KEY_PEPPER } from '#http/api-key';
+import { KEY_PEPPER } from '#contracts/api-key';
 import { LEASES } from '#leases/leases';
 import { createSoleLeases } from '#leases/sole';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';

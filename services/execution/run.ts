@@ -100,7 +100,7 @@ function renew(
 }
 
 const claimedElsewhere = ({ runId }: DueRun): AppError =>
-  unavailable('run_claimed', `Another worker has ${runId} in hand.`);
+  unavailable('run_claimed', `Another worker has claimed ${runId}.`);
 
 /**
  * Claims the run for this process. A claim of a process that died, or gave up, is taken over under the next revision. Rejects

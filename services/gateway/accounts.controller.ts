@@ -14,7 +14,7 @@ import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
 import { AppError } from '#runtime/errors';
 import * as routes from './accounts.routes.js';
-import { toJsonObject } from './documents.js';
+import { toJsonObject } from './json-casts.js';
 import { clearedCookie, isOwnOrigin, sessionCookie, tokenOfCookie } from './session-cookie.js';
 
 /** A password is hashed on purpose slowly, and a queue of them may be ahead. */
@@ -116,7 +116,7 @@ export class SessionsController {
     throw new AppError('FORBIDDEN', 'foreign_origin', 'This request comes from a page of another site.');
   }
 
-  /** Behind a proxy that ends TLS the header says so; whoever makes it up only keeps the cookie to TLS. */
+  /** Behind a proxy that ends TLS the header says so; a client that forges it only restricts its own cookie to TLS. */
   private isSecure({ headers }: FastifyRequest): boolean {
     return headers['x-forwarded-proto'] === 'https' || this.config.publicUrl?.startsWith('https:') === true;
   }

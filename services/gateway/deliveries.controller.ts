@@ -4,9 +4,10 @@ import { deliveriesView, type DeliveryDocument } from '#contracts/delivery';
 import { data, type Answer } from '#http/envelope';
 import { Call, Handles, type RouteCall } from '#http/route';
 import { READ_STORE, type FieldFilter, type ReadStore } from '#read-store/read-store';
-import { findDelivery, findTask, without } from './documents.js';
+import { findDelivery, findTask } from './find-owned.js';
+import { without } from './json-casts.js';
 import * as routes from './executions.routes.js';
-import { listOfView } from './lists.js';
+import { listOfView } from './paging.js';
 
 function toAnswer(delivery: DeliveryDocument): object {
   return without(delivery, 'organizationId', 'dueAt');

@@ -66,7 +66,7 @@ export class TaskRunner {
       const stored = (await this.readStore.load(executionsView, [run.runId])).get(run.runId);
       const execution = stored?.document ?? queuedExecution(run, request.task.organizationId);
       const finished = isFinished(execution);
-      // Whoever was told of the end finds it in the task too, in its condition and its health.
+      // A caller that sees the end finds it in the task too, in its condition and its health.
       if (finished && stored !== undefined) await this.tasks.reached(stored.revision, viewWaitMs);
       const leftMs = giveUpAtMs - this.clock.now();
       if (finished || leftMs <= 0 || request.signal.aborted) return { execution, finished };

@@ -4,10 +4,11 @@ import { executionsView, type ExecutionDocument } from '#contracts/run';
 import { data, type Answer } from '#http/envelope';
 import { Call, Handles, type RouteCall } from '#http/route';
 import { READ_STORE, type FieldFilter, type ReadStore } from '#read-store/read-store';
-import { findExecution, findTask, without } from './documents.js';
+import { findExecution, findTask } from './find-owned.js';
+import { without } from './json-casts.js';
 import { TaskRunner } from './execute-task.js';
 import * as routes from './executions.routes.js';
-import { listOfView } from './lists.js';
+import { listOfView } from './paging.js';
 import { TaskTester } from './test-task.js';
 
 function toAnswer(execution: ExecutionDocument): object {

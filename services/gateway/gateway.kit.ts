@@ -10,7 +10,7 @@ import { executionsView, type ExecutionDocument } from '#contracts/run';
 import { triggerRun, type DueRun } from '#contracts/schedule';
 import { historyQuery, taskCommand, tasksView, type TaskDocument, type TaskState } from '#contracts/task';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
-import { KEY_PEPPER } from '#http/api-key';
+import { KEY_PEPPER } from '#contracts/api-key';
 import { createHttpApplication } from '#http/application';
 import { OUTBOUND } from '#outbound/outbound';
 import { LEASES } from '#leases/leases';

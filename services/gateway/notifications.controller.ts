@@ -13,8 +13,9 @@ import { READ_STORE, type FieldFilter, type ReadStore } from '#read-store/read-s
 import { AppError } from '#runtime/errors';
 import type { JsonObject } from '#runtime/json';
 import { VAULT, type Vault } from '#vault/vault';
-import { findTask, toJsonObject } from './documents.js';
-import { listInMemory } from './lists.js';
+import { findTask } from './find-owned.js';
+import { toJsonObject } from './json-casts.js';
+import { listInMemory } from './paging.js';
 import { mergePatch } from './merge-patch.js';
 import * as routes from './notifications.routes.js';
 import { TaskSaver, type SavedTask } from './save-task.js';

@@ -28,7 +28,7 @@ import type { Json, JsonObject } from '#runtime/json';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { VAULT, type Vault } from '#vault/vault';
 import { checkSettings, createCodeChecker, type SettingsChecks } from './check-settings.js';
-import { asChangedTask, toJsonObject } from './documents.js';
+import { asChangedTask, toJsonObject } from './json-casts.js';
 import { keepSealed, secretsOfAction, secretsOfFetch, unmasked } from './secrets.js';
 import { actionScope, fetchScope, openSettings, type GeneratedSecrets, type OpenedSettings } from './task-answer.js';
 

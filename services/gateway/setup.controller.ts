@@ -5,7 +5,7 @@ import { setupAnswer, setupInput } from '#contracts/account';
 import { requests } from '#contracts/catalogue';
 import { data, type Answer } from '#http/envelope';
 import { Call, Handles, route, type RouteCall } from '#http/route';
-import { toJsonObject } from './documents.js';
+import { toJsonObject } from './json-casts.js';
 
 /** A password is hashed on purpose slowly, and a queue of them may be ahead. */
 const setupDeadlineMs = 30_000;

@@ -8,7 +8,7 @@ import { Call, Handles, type RouteCall } from '#http/route';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { AppError } from '#runtime/errors';
 import { SNAPSHOTS, type KeptPage, type Snapshots } from '#snapshots/snapshots';
-import { findExecution } from './documents.js';
+import { findExecution } from './find-owned.js';
 import * as routes from './snapshots.routes.js';
 
 /**

@@ -9,7 +9,7 @@ import { lastExecution, taskInput, taskStatus, type TaskDocument, type TaskState
 import type { JsonObject } from '#runtime/json';
 import { secretMask } from '#runtime/secret-mask';
 import type { Vault } from '#vault/vault';
-import { toJsonObject, without } from './documents.js';
+import { toJsonObject, without } from './json-casts.js';
 import { masked, secretsOfAction, secretsOfFetch } from './secrets.js';
 
 export const actionScope = (actionId: string): string => `actions/${actionId}`;

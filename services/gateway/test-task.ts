@@ -14,7 +14,7 @@ import { derivedId, IDS, type Ids } from '#runtime/ids';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { VAULT, type Vault } from '#vault/vault';
 import { checkSettings, createCodeChecker, type SettingsChecks } from './check-settings.js';
-import { toJsonObject } from './documents.js';
+import { toJsonObject } from './json-casts.js';
 import { secretsOfFetch, unmasked } from './secrets.js';
 import { fetchScope } from './task-answer.js';
 

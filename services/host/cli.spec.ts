@@ -53,7 +53,7 @@ describe('the command line', () => {
   });
 });
 
-describe('check', () => {
+describe('the command check', () => {
   let site: Server;
   let address: string;
 
@@ -210,7 +210,7 @@ return price < 50;`;
   });
 });
 
-describe('with an installation', () => {
+describe('a command on an installation:', () => {
   const ownerKey = createApiKey((size) => Buffer.alloc(size, 5));
   const serve = () =>
     run(
@@ -270,7 +270,7 @@ describe('with an installation', () => {
     expect(error).toContain('There is no instance');
   });
 
-  it('tasks says what it needs, and when nobody answers', async () => {
+  it('tasks names what it needs, and a server that does not answer', async () => {
     expect((await call('tasks')).error).toContain('MEERKAT_API_KEY');
     process.env['MEERKAT_API_KEY'] = ownerKey;
     process.env['MEERKAT_URL'] = 'http://127.0.0.1:9';

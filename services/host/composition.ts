@@ -6,9 +6,8 @@ import { fileURLToPath } from 'node:url';
 import type { DynamicModule } from '@nestjs/common';
 import { BUS, BUS_ADMIN, type Bus, type BusAdmin } from '#bus/bus';
 import { recordDeadLetters } from '#eventing/record-dead-letters';
-import { pepperOf } from '#contracts/api-key';
+import { KEY_PEPPER, pepperOf } from '#contracts/api-key';
 import { EVENT_STORE, type EventArchive, type EventStore } from '#event-store/event-store';
-import { KEY_PEPPER } from '#http/api-key';
 import { LEASES, type Leases } from '#leases/leases';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
@@ -20,7 +19,7 @@ import { CONFIG, ConfigError, PUBLIC_ADDRESS, type Config, type PublicAddress } 
 import { parseKafkaAddress } from '#runtime/engine-address';
 import { IDS, createIds } from '#runtime/ids';
 import { LOGGER, type Logger } from '#runtime/logger';
-import { tellPageParser } from '#runtime/metrics';
+import { setPageParserInfo } from '#runtime/metrics';
 import { choosePageParser, isLexborBuilt } from '#sandbox/parsers/lexbor-place';
 import type { PageParserName } from '#sandbox/parsers/page-parser';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
@@ -262,7 +261,7 @@ async function openStores(
   }
 }
 
-/** Alone where the events are in a file that is locked for as long as the process lives; else shared with whoever shares the views. */
+/** Alone where the events are in a file that is locked for as long as the process lives; else shared by the processes that share the views. */
 async function openLeases(config: Config, logger: Logger, sharedState: SharedState): Promise<Leases> {
   if (config.eventStoreUrl === 'sqlite') return (await import('#leases/sole')).createSoleLeases();
   const { startSharedLeases } = await import('#leases/shared');
@@ -316,7 +315,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
         ? logger.error({}, 'nearly all sites are out of reach: the network of this machine is the likely cause')
         : logger.info({}, 'sites can be reached again'),
   });
-  tellPageParser(pageParser);
+  setPageParserInfo(pageParser);
   const sandbox = createQuickJsSandbox({
     pageParser,
     onDeath: (why) => logger.warn({ why }, 'an evaluator process ended and is replaced'),

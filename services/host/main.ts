@@ -11,7 +11,7 @@ import { openPorts, pageParserOf, portsModule, version } from './composition.js'
 import { ServerUnreachable } from './wait-for-server.js';
 
 const exitCodes = { done: 0, defect: 1, unreachableServer: 75, unusableSettings: 78 } as const;
-/** Work in hand gets this long after a signal. */
+/** Work in progress gets this long after a signal. */
 const drainMs = 25_000;
 
 async function moduleOf(role: ServiceRole): Promise<DynamicModule['module']> {
@@ -53,7 +53,7 @@ export async function run(config: Config, logger: Logger): Promise<Running> {
   const ports = await openPorts(config, logger);
   let application: INestApplicationContext | null = null;
   const known = Promise.withResolvers<string>();
-  // Whoever asks is told of a failure; nobody has to ask.
+  // Each await of it rejects; without one the failure is no unhandled rejection.
   known.promise.catch(() => undefined);
   const address = { baseUrl: () => known.promise };
   try {
@@ -160,9 +160,9 @@ export async function start(only?: readonly ServiceRole[]): Promise<void> {
     const log = logger;
     const running = await run(config, log);
     const stop = (signal: string): void => {
-      log.info({ signal }, 'stopping: no new work, finishing what is in hand');
+      log.info({ signal }, 'stopping: no new work, finishing work in progress');
       const late = setTimeout(() => {
-        log.warn({}, `work in hand was not finished within ${drainMs / 1_000} s; the next start takes it up again`);
+        log.warn({}, `work in progress was not finished within ${drainMs / 1_000} s; the next start takes it up again`);
         process.exit(exitCodes.done);
       }, drainMs);
       running.stop().then(

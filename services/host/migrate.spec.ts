@@ -394,7 +394,7 @@ describe('migrate', () => {
     expect(existsSync(join(target, 'bus.db'))).toBe(false);
   });
 
-  it('leaves a target that goes on as the source would have, and sends no old news around', async () => {
+  it('leaves a target that goes on as the source would have, and publishes no old messages', async () => {
     await found(source);
     const { exitCode, out, error } = await migrate();
     expect(exitCode).toBe(0);

@@ -5,7 +5,7 @@
  * - Views are built from the target's events while those are read back.
  * - Publications begin behind the last event. What the source had not handed over by its bus is handed over by the sweeps,
  *   as after a bus that was wiped; publishing a whole history again would do things again that were undone since.
- * - Schedules are held against their tasks from the first event on, which is what the news on the source's bus was for.
+ * - Schedules are held against their tasks from the first event on, which is what the messages on the source's bus were for.
  * - What is in views that are not made of events stays behind: leases, quota, idempotency keys, sign-in attempts.
  *
  * Until all of it is done a note in the target's read store keeps servers from starting on what has come so far.

@@ -84,8 +84,8 @@ export const publications: readonly AnyView[] = ['tasks', 'scheduling', 'executi
 export const lookedThroughAgain: readonly AnyView[] = [reconcilerCheckpoint];
 
 /**
- * Before anything is appended: an older copy of the events that has grown again may hide what a view has seen besides. Whoever
- * follows the events looks again, so a part that does not answer now is no reason not to start.
+ * Before anything is appended: an older copy of the events that has grown again may hide what a view has seen besides. Each
+ * follower of the events looks again, so a server that does not answer now is no reason not to start.
  */
 export async function resetRewoundViews(parts: RewindDeps): Promise<void> {
   try {

@@ -9,7 +9,7 @@ import type { OpenViews, Product } from './product.js';
 import { exitCodes, plain, printJson, printNote, printResult, Refused, table } from './terminal.js';
 
 const lookEveryMs = 200;
-/** Whoever keeps a view looks for requests every two seconds. */
+/** The process that projects a view looks for requests every two seconds. */
 const slowToBeginMs = 15_000;
 const neverBeginsMs = 60_000;
 const outageMs = 60_000;

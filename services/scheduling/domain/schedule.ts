@@ -82,9 +82,9 @@ function planRuns(
   if (taskRevision < before.taskRevision) return [];
   const after = { schedule: schedule ?? before.schedule, active: active ?? before.active };
   const same = jsonEquals(after.schedule, before.schedule) && after.active === before.active;
-  const isNews = codeChanged && taskRevision > before.taskRevision;
-  if (same && before.taskRevision >= 0 && !isNews) return [];
-  const nextDueAt = same && isNews ? before.nextDueAt : firstDueAt(before, after.schedule, after.active, nowMs);
+  const hasNewCode = codeChanged && taskRevision > before.taskRevision;
+  if (same && before.taskRevision >= 0 && !hasNewCode) return [];
+  const nextDueAt = same && hasNewCode ? before.nextDueAt : firstDueAt(before, after.schedule, after.active, nowMs);
   return [{ type: 'schedule.planned', data: { plan: { ...before, ...after, taskRevision, nextDueAt } } }];
 }
 

@@ -1,24 +1,10 @@
-/** Between the gateway and what it reads and asks: views give JSON, the bus takes JSON. The only place here that casts. */
-import { z } from 'zod';
+/** Documents of the organisation that asks; another's are as unknown as those that do not exist. */
 import type { OrganizationDocument } from '#contracts/account';
 import { deliveriesView, type DeliveryDocument } from '#contracts/delivery';
 import { executionsView, type ExecutionDocument } from '#contracts/run';
-import { tasksView, type TaskDocument, type TaskState } from '#contracts/task';
+import { tasksView, type TaskDocument } from '#contracts/task';
 import type { ReadStore } from '#read-store/read-store';
 import { notFound } from '#runtime/errors';
-import type { Json, JsonObject } from '#runtime/json';
-
-/** A value that JSON can hold, as the ports name it. */
-export function toJsonObject(value: object): JsonObject {
-  return value as JsonObject;
-}
-
-/** The answer to `task.change`: the state was checked when its events were encoded. */
-const changedTask = z.object({ state: z.custom<TaskState>(), position: z.number().nullable() });
-
-export function asChangedTask(reply: Json): z.output<typeof changedTask> {
-  return changedTask.parse(reply);
-}
 
 type Owned = { readonly organizationId: OrganizationDocument['id'] };
 
@@ -46,13 +32,4 @@ export async function findDelivery(
   id: string,
 ): Promise<DeliveryDocument> {
   return owned(await readStore.get(deliveriesView, id), organizationId, 'delivery');
-}
-
-/** A document as it is answered: without what is ours alone. */
-export function without<Document extends object>(
-  document: Document,
-  ...names: readonly (keyof Document & string)[]
-): object {
-  const hidden: readonly string[] = names;
-  return Object.fromEntries(Object.entries(document).filter(([name]) => !hidden.includes(name)));
 }
