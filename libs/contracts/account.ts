@@ -130,7 +130,6 @@ export const membersView: ViewDefinition = {
 
 /** Who is signed in, in clear: for that person's own eyes. */
 export const account = z.object({ id: idSchema('usr'), email: z.string(), role });
-export type Account = z.infer<typeof account>;
 
 /** The answer to `account.setup`. */
 export const setupAnswer = z.object({

@@ -24,7 +24,6 @@ const [first, ...others] = declarations;
 
 /** As a user writes it. */
 export const actionInput = z.discriminatedUnion('type', [inputOf(first), ...others.map(inputOf)]);
-export type ActionInput = z.infer<typeof actionInput>;
 
 /** As stored and sent between services: sealed values inside `config`. */
 export const storedAction = z.object({

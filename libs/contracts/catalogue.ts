@@ -9,7 +9,6 @@ import { externalKeyClaimed, taskEvents } from './task.js';
 import { vaultKeyMade } from './vault.js';
 
 export const topics = ['task', 'schedule', 'run', 'delivery'] as const;
-export type Topic = (typeof topics)[number];
 
 /** Requests and who answers: the gateway asks, the owner of the noun decides. */
 export const requests = {

@@ -20,7 +20,6 @@ export const messageContext = z.object({
   /** One plain sentence that says what happened. */
   message: z.string(),
 });
-export type MessageContext = z.infer<typeof messageContext>;
 
 /** A decision to notify one receiver: the id is derived from task, episode, kind and action. */
 export const notificationRequest = z.object({
@@ -47,7 +46,6 @@ export const deliveryState = z.enum([
   'suppressed',
   'unknown',
 ]);
-export type DeliveryState = z.infer<typeof deliveryState>;
 
 /** Where an attempt went: an origin and a path without its tokens and query, or `smtp` and a masked mailbox. */
 export const requestSummary = z.object({ method: z.string(), url: z.string() });

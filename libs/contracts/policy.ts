@@ -9,10 +9,8 @@ export const policy = z.strictObject({
 export type Policy = z.infer<typeof policy>;
 
 export const condition = z.enum(['unknown', 'false', 'true']);
-export type Condition = z.infer<typeof condition>;
 
 export const health = z.enum(['ok', 'error']);
-export type Health = z.infer<typeof health>;
 
 export const decisionReason = z.enum([
   'became_true',

@@ -21,7 +21,6 @@ export type Schedule = z.infer<typeof schedule>;
 export const defaultSchedule: Schedule = { type: 'interval', intervalSeconds: 300, catchUp: 'latest' };
 
 export const runTrigger = z.enum(['schedule', 'manual']);
-export type RunTrigger = z.infer<typeof runTrigger>;
 
 /** A run that is due: from the timer or asked for by a person. The id is derived, so any process computes the same. */
 export const dueRun = z.object({
