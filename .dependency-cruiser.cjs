@@ -138,13 +138,18 @@ module.exports = {
     {
       name: 'adapters-by-composition',
       comment:
-        'Code sees ports; composition.ts alone picks their adapters. Specs may use an adapter as the test double.',
+        'Code sees ports; composition.ts alone picks their adapters, and views-thread.ts those of its thread. Specs may use an adapter as the test double.',
       severity: 'error',
-      from: { path: '^(services|libs|bin|scripts)/', pathNot: ['^services/host/composition\\.ts$', tests] },
+      from: {
+        path: '^(services|libs|bin|scripts)/',
+        pathNot: ['^services/host/(composition|views-thread)\\.ts$', tests],
+      },
       to: {
         path: [
-          '^libs/event-store/(sqlite|eventstoredb)\\.ts$',
-          '^libs/bus/(sqlite|kafka)\\.ts$',
+          '^libs/event-store/(sqlite|sqlite-history|eventstoredb)\\.ts$',
+          '^libs/bus/(sqlite|kafka|sealed-requests)\\.ts$',
+          '^libs/leases/(sole|shared)\\.ts$',
+          '^libs/vault/event-vault\\.ts$',
           '^libs/read-store/(sqlite|mongo)\\.ts$',
           '^libs/sandbox/quickjs\\.ts$',
           '^libs/outbound/undici\\.ts$',

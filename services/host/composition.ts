@@ -188,6 +188,9 @@ export async function openReadStore(
   );
 }
 
+/** Whether a key is the one that an installation seals with, told by the events of its vault. */
+export const vaultKeyCheck = async () => (await import('#vault/event-vault')).opensVault;
+
 /** On the connection of the views: the same file or database holds both. */
 export const openSharedState = (readStore: ReadStore): SharedState => createDocumentState(readStore);
 

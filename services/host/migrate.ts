@@ -23,7 +23,6 @@ import { ConfigError, type Config } from '#runtime/config';
 import { parseEngineAddress, shownAddress } from '#runtime/engine-address';
 import { AppError, reject } from '#runtime/errors';
 import { silentLogger, type Logger } from '#runtime/logger';
-import { opensVault } from '#vault/event-vault';
 import type { SharedState } from '#shared-state/shared-state';
 import { isInUse } from './cli/data-folder.js';
 import type { Migrated, MigrationRequest } from './cli/product.js';
@@ -36,6 +35,7 @@ import {
   openEventStore,
   openReadStore,
   openSharedState,
+  vaultKeyCheck,
 } from './composition.js';
 import { keptViews, lookedThroughAgain, publications } from './projections.js';
 import { ServerUnreachable } from './wait-for-server.js';
@@ -149,6 +149,7 @@ async function opensSource(
   source: EventArchive,
   key: Uint8Array,
 ): Promise<{ readonly opens: boolean; readonly stream: string } | null> {
+  const opensVault = await vaultKeyCheck();
   for await (const { events } of readThrough(source, { end: await source.lastPosition() })) {
     for (const event of events) {
       const opens = opensVault(key, event);

@@ -1,4 +1,4 @@
-/** What commands need of the services. A service imports no other, so cli.ts hands it in. */
+/** What commands need of the product. cli.ts loads it once a command needs it: `--help` loads nothing of it. */
 import type { CreatedKey, KeyInput } from '#contracts/account';
 import type { TestExecution } from '#contracts/run';
 import type { TaskInput } from '#contracts/task';
