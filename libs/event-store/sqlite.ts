@@ -11,7 +11,14 @@ import type {
   Subscription,
 } from './event-store.js';
 import { createAppendQueue, inThread, type GroupWriter, type WaitingAppend } from './sqlite-append-queue.js';
-import { createOlderEvents, eventColumns, toRecorded, wantedOf, type EventRow, type Wanted } from './sqlite-catch-up.js';
+import {
+  createOlderEvents,
+  eventColumns,
+  toRecorded,
+  wantedOf,
+  type EventRow,
+  type Wanted,
+} from './sqlite-catch-up.js';
 import { eventSchema, openWriter, type WriteResult } from './sqlite-writer.js';
 
 /** How many of the newest events stay in memory for subscribers that keep up, so that they parse nothing. */
