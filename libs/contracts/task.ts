@@ -21,7 +21,11 @@ export const taskStatus = z.enum(['active', 'paused']);
 export type TaskStatus = z.infer<typeof taskStatus>;
 
 const text = {
-  name: z.string().min(1).max(200),
+  name: z
+    .string()
+    .min(1)
+    .max(200)
+    .regex(/^[^\p{Cc}\u2028\u2029]*$/u, { error: 'must be one line without control characters' }),
   description: z.string().max(2_000).default(''),
   url: webAddress,
   evaluationFunction: evaluationCode,

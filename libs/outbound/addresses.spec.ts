@@ -60,8 +60,16 @@ describe('EGRESS_ALLOW', () => {
     [['*.example.com'], 'example.com', false],
     [['*.example.com'], 'notexample.com', false],
   ])('of %j permits the name %s: %s', (allow, name, permitted) => {
-    expect(createAddressPolicy(allow).allowsName(name)).toBe(permitted);
+    expect(createAddressPolicy(allow).refusalOfAddress('10.0.0.1', name) === null).toBe(permitted);
   });
+
+  it.each(['127.0.0.1', '::1', '169.254.169.254', 'fe80::1', '168.63.129.16', '0.0.0.0', '::ffff:127.0.0.1'])(
+    'of a suffix never permits %s, which names below it may resolve to; of the name itself it does',
+    (address) => {
+      expect(createAddressPolicy(['*.example.com']).refusalOfAddress(address, 'a.example.com')).not.toBeNull();
+      expect(createAddressPolicy(['a.example.com']).refusalOfAddress(address, 'a.example.com')).toBeNull();
+    },
+  );
 
   it.each([
     '10.0.0.0/33',

@@ -17,10 +17,8 @@ export type Host =
 
 /** What the operator allows in addition to public addresses, and the verdict on each address. */
 export interface AddressPolicy {
-  /** Why the address may not be reached ("a loopback address"), or null. */
-  refusalOfAddress(address: string): string | null;
-  /** True where the operator allows the name, whatever it resolves to. */
-  allowsName(name: string): boolean;
+  /** Why the address may not be reached ("a loopback address"), or null. `name`: the host that it was resolved from. */
+  refusalOfAddress(address: string, name?: string): string | null;
 }
 
 /** The 16-bit words of an address in the spelling of `node:net`, or null. An address with a zone has no words: it never leaves its link. */
@@ -162,6 +160,16 @@ export function isLocalhost(name: string): boolean {
 
 export const loopbackAddresses: readonly string[] = ['127.0.0.1', '::1'];
 
+/** Kinds of addresses that `*.suffix` in EGRESS_ALLOW never opens. */
+const innermost: ReadonlySet<string> = new Set([
+  'a loopback address',
+  'a link-local address',
+  "a cloud platform's inner address",
+  'an address of "this network"',
+  'the unspecified address',
+  'an IPv4-mapped address',
+]);
+
 /** Reads EGRESS_ALLOW: CIDRs, single addresses, host names, `*.suffix`. Throws a TypeError that names the bad entry. */
 export function createAddressPolicy(egressAllow: readonly string[]): AddressPolicy {
   const ranges: Range[] = [];
@@ -179,14 +187,14 @@ export function createAddressPolicy(egressAllow: readonly string[]): AddressPoli
     } else throw new TypeError(`"${entry}" is neither an address, a CIDR (10.0.0.0/8), a host name nor *.suffix.`);
   }
   return {
-    refusalOfAddress(address) {
+    refusalOfAddress(address, name) {
       const kind = specialKindOf(address);
-      if (kind === null) return null;
+      if (kind === null || (name !== undefined && names.has(name))) return null;
       const words = wordsOf(address);
-      return words !== null && ranges.some((range) => contains(range, words)) ? null : kind;
-    },
-    allowsName(name) {
-      return names.has(name) || suffixes.some((suffix) => name.endsWith(suffix));
+      if (words !== null && ranges.some((range) => contains(range, words))) return null;
+      // Who may add a name to a domain must not open this machine, or a cloud's metadata, by it.
+      const isOpenToSuffixes = !innermost.has(kind);
+      return isOpenToSuffixes && suffixes.some((suffix) => name?.endsWith(suffix) === true) ? null : kind;
     },
   };
 }

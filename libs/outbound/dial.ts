@@ -16,8 +16,8 @@ export function literalRefusal(host: Host, policy: AddressPolicy): string | null
     const kind = policy.refusalOfAddress(host.address);
     return kind === null ? null : `The address points to ${kind}, which is not reachable from here. ${operatorHint}`;
   }
-  if (!isLocalhost(host.name) || policy.allowsName(host.name)) return null;
-  if (loopbackAddresses.some((address) => policy.refusalOfAddress(address) === null)) return null;
+  if (!isLocalhost(host.name)) return null;
+  if (loopbackAddresses.some((address) => policy.refusalOfAddress(address, host.name) === null)) return null;
   return `The address points to this machine itself, which is not reachable from here. ${operatorHint}`;
 }
 
@@ -31,9 +31,8 @@ export async function checkedAddresses(
   const refusal = trusted ? null : literalRefusal(host, policy);
   if (refusal !== null) throw new Fault('address_denied', refusal);
   if (host.kind === 'address') return [host.address];
-  const allowed = trusted || policy.allowsName(host.name);
   if (isLocalhost(host.name)) {
-    return loopbackAddresses.filter((address) => allowed || policy.refusalOfAddress(address) === null);
+    return loopbackAddresses.filter((address) => trusted || policy.refusalOfAddress(address, host.name) === null);
   }
   let addresses: readonly string[];
   try {
@@ -49,7 +48,7 @@ export async function checkedAddresses(
   if (addresses.length === 0) throw new Fault('dns_failed', 'The host name has no address.');
   for (const address of addresses) {
     if (isIP(address) === 0) throw new Fault('dns_failed', 'The name servers gave something that is no address.');
-    if (!allowed && policy.refusalOfAddress(address) !== null) {
+    if (!trusted && policy.refusalOfAddress(address, host.name) !== null) {
       throw new Fault(
         'address_denied',
         `The host name points to an address that is not public, so it is not reachable from here. ${operatorHint}`,

@@ -95,11 +95,12 @@ export function describeReach(create: CreateOutbound): void {
       expect(textOf(await answerOf(outbound, `http://two.test:${server.port}/`))).toBe('second');
     });
 
-    it('lets a name that the operator allows be reached, whatever its address', async () => {
+    it('lets a name that the operator allows be reached, whatever its address, but none below a suffix on this machine', async () => {
       const server = await up(serveHttp((_request, response) => response.end('inside')));
       const outbound = door({ egressAllow: ['wiki.test', '*.apps.test'] });
       expect(textOf(await answerOf(outbound, `http://WIKI.test.:${server.port}/`))).toBe('inside');
-      expect(textOf(await answerOf(outbound, `http://a.b.apps.test:${server.port}/`))).toBe('inside');
+      // A name below a suffix may be anybody's: it opens no address of this machine.
+      expect((await failureOf(outbound, `http://a.b.apps.test:${server.port}/`)).reason).toBe('address_denied');
       expect((await failureOf(outbound, `http://other.test:${server.port}/`)).reason).toBe('address_denied');
     });
 
@@ -259,11 +260,21 @@ export function describeReach(create: CreateOutbound): void {
       const start = await up(redirecting());
       const end = await up(redirecting());
       const answer = await answerOf(door(), start.origin + to(307, target(end)), {
-        headers: { ...secrets, 'x-plain': 'y' },
+        headers: { ...secrets, 'x-plain': 'y', 'Accept-Language': 'eo' },
       });
       const { headers } = JSON.parse(textOf(answer)) as { headers: Record<string, string> };
-      for (const name of Object.keys(secrets)) expect([name, headers[name.toLowerCase()]]).toEqual([name, undefined]);
-      expect(headers['x-plain']).toBe('y');
+      for (const name of [...Object.keys(secrets), 'X-Plain'])
+        expect([name, headers[name.toLowerCase()]]).toEqual([name, undefined]);
+      expect(headers['accept-language']).toBe('eo');
+    });
+
+    it.each([307, 308])('with status %s to another origin sends no content there', async (status) => {
+      const start = await up(redirecting());
+      const end = await up(redirecting());
+      const target = start.origin + to(status, `${end.origin}/end`);
+      const failure = await failureOf(door(), target, { method: 'POST', body: 'user=a&password=b' });
+      expect(failure.reason).toBe('redirect_refused');
+      expect(end.connections()).toBe(0);
     });
 
     it.each([

@@ -10,11 +10,23 @@ export interface Hop {
 
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 const bodyHeaders = new Set(['content-type', 'content-encoding', 'content-language', 'content-location']);
-const secretHeader = /^(authorization|proxy-authorization|cookie2?)$|token|secret|key|password/;
+/** Headers that go along to another origin. Any other may carry a credential, whatever its name. */
+const harmlessHeaders = new Set([
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'cache-control',
+  'if-modified-since',
+  'if-none-match',
+  'pragma',
+  'range',
+  'user-agent',
+]);
 
-/** True for the names whose values are credentials: never sent on to another origin. */
-export function isCredentialHeader(name: string): boolean {
-  return secretHeader.test(name.toLowerCase());
+/** From http to https at the same host, each at its standard port: its server had the headers already. */
+function isUpgrade(from: URL, to: URL): boolean {
+  const isStandard = from.port === '' && to.port === '';
+  return from.protocol === 'http:' && to.protocol === 'https:' && isStandard && from.hostname === to.hostname;
 }
 
 /** The next hop, null where the answer is no redirect, or a Fault where it leads nowhere. */
@@ -40,10 +52,14 @@ export function nextHop(hop: Hop, status: number, location: string | undefined):
   const dropsBody =
     ((status === 301 || status === 302) && hop.method === 'POST') ||
     (status === 303 && hop.method !== 'GET' && hop.method !== 'HEAD');
-  const crosses = url.origin !== hop.url.origin;
+  const crosses = url.origin !== hop.url.origin && !isUpgrade(hop.url, url);
+  if (crosses && !dropsBody && hop.body !== undefined) {
+    return new Fault('redirect_refused', 'The server redirects the content of the request to another site.');
+  }
   const headers = Object.fromEntries(
     Object.entries(hop.headers).filter(
-      ([name]) => !(crosses && isCredentialHeader(name)) && !(dropsBody && bodyHeaders.has(name.toLowerCase())),
+      ([name]) =>
+        !(crosses && !harmlessHeaders.has(name.toLowerCase())) && !(dropsBody && bodyHeaders.has(name.toLowerCase())),
     ),
   );
   return { method: dropsBody ? 'GET' : hop.method, url, headers, body: dropsBody ? undefined : hop.body };

@@ -151,6 +151,8 @@ export interface Config {
     readonly organization: string;
   } | null;
   readonly smtpUrl: string | null;
+  /** What is secret may pass over connections that are not encrypted. */
+  readonly insecureOk: boolean;
   readonly mailFrom: string;
   readonly egressAllow: readonly string[];
   readonly egressProxyUrl: string | null;
@@ -243,6 +245,11 @@ export function readClientSettings(
   return { url: values.MEERKAT_URL, apiKey: values.MEERKAT_API_KEY };
 }
 
+/** Stands in the README, and is for trying things out on one's own machine. */
+const exampleApiKey = 'mk_Ab3dEf9h_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcd3qYUag';
+
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.');
+
 const engineVariables = ['EVENT_STORE_URL', 'BUS_URL', 'READ_STORE_URL'] as const;
 
 /** What passes between machines is readable, or open to anybody, unless the operator says that the network is trusted. */
@@ -306,6 +313,9 @@ export function readConfig(
   if (values.OWNER_API_KEY !== undefined && values.OWNER_EMAIL === undefined) {
     faults.push('OWNER_API_KEY: needs OWNER_EMAIL and OWNER_PASSWORD.');
   }
+  if (values.OWNER_API_KEY === exampleApiKey && !isLoopback(values.HOST)) {
+    faults.push('OWNER_API_KEY: is the example of the documentation, which everybody knows; make one of your own.');
+  }
   if (faults.length > 0) throw new ConfigError(faults);
   return {
     host: values.HOST,
@@ -329,6 +339,7 @@ export function readConfig(
             organization: values.OWNER_ORGANIZATION,
           },
     smtpUrl: values.SMTP_URL ?? null,
+    insecureOk: values.INSECURE_OK,
     mailFrom: values.MAIL_FROM ?? 'Meerkat <meerkat@localhost>',
     egressAllow: values.EGRESS_ALLOW,
     egressProxyUrl: values.EGRESS_PROXY ?? null,

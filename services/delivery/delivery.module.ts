@@ -18,8 +18,8 @@ const SENDING = Symbol('Sending');
 type Sending = Pick<DeliveryDeps, 'sender' | 'mailer'>;
 
 function createSending(config: Config, clock: Clock, sandbox: Sandbox, outbound: Outbound, vault: Vault): Sending {
-  const { smtpUrl, mailFrom, evaluationCpuMs: cpuMs, evaluationMemoryMb: memoryMb } = config;
-  const mailer = smtpUrl === null ? null : createMailer(smtpUrl, outbound);
+  const { smtpUrl, insecureOk, mailFrom, evaluationCpuMs: cpuMs, evaluationMemoryMb: memoryMb } = config;
+  const mailer = smtpUrl === null ? null : createMailer(smtpUrl, outbound, { insecureOk });
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   const linkBase = config.publicUrl ?? `http://${host}:${config.port}`;
   const sandboxLimits = { ...defaultSandboxLimits, cpuMs, memoryMb };

@@ -95,8 +95,9 @@ async function raw(talk: (socket: Socket) => void): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-function start(server: string | null, login = ''): DeliveryWorker {
-  const mailer: Mailer | null = server === null ? null : createMailer(`smtp://${login}${server}`, outbound, timeouts);
+function start(server: string | null, login = '', insecureOk = false): DeliveryWorker {
+  const options = { timeouts, insecureOk };
+  const mailer: Mailer | null = server === null ? null : createMailer(`smtp://${login}${server}`, outbound, options);
   if (mailer !== null) closers.unshift(async () => mailer.close());
   const worker = harness.worker({ sender: harness.sender(mailer) });
   worker.start();
@@ -281,10 +282,25 @@ describe('a delivery by mail', () => {
       allowInsecureAuth: true,
       onAuth: (_auth, _session, done) => done(refuse(535, 'no')),
     });
-    const id = await ask(start(server, 'user:canary-password@'));
+    const id = await ask(start(server, 'user:canary-password@', true));
     const document = await harness.untilState(id, 'retrying');
     expect(document).toMatchObject({ reason: 'smtp_login_refused', attempts: [{ response: { status: 535 } }] });
     expect(JSON.stringify([document, harness.logged])).not.toContain('canary');
+  });
+
+  it('sends no password over a connection that is not encrypted, even where the server hides STARTTLS', async () => {
+    const heard: string[] = [];
+    const server = await raw((socket) => {
+      socket.write('220 mail.example ESMTP\r\n');
+      socket.on('data', (chunk) => {
+        heard.push(chunk.toString());
+        if (/^STARTTLS/i.test(chunk.toString())) return void socket.write('502 5.5.1 no such command\r\n');
+        socket.write('250-mail.example\r\n250 AUTH PLAIN LOGIN\r\n');
+      });
+    });
+    const id = await ask(start(server, 'user:canary-password@'));
+    expect(await harness.untilState(id, 'retrying')).toMatchObject({ reason: 'tls_failed' });
+    expect(heard.join('')).not.toMatch(/AUTH|canary|Y2FuYXJ5/);
   });
 
   it('without a mail server fails permanently', async () => {

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { createTransport } from 'nodemailer';
 import type { MailAnswer, MailOutgoing, MailRefusal } from '#channels/channel';
-import type { Outbound } from '#outbound/outbound';
+import { outboundFailureReasons, type Outbound } from '#outbound/outbound';
 
 export interface Mailer {
   /** `host:port`: what its breaker is kept by. */
@@ -69,7 +69,10 @@ const sentences: Readonly<Record<string, readonly [reason: string, message: stri
   ECONNECTION: ['connection_lost', 'The mail server closed the connection before it answered.'],
   ESOCKET: ['connection_lost', 'The connection to the mail server broke.'],
   ETIMEDOUT: ['timed_out', 'The mail server did not answer in time.'],
-  ETLS: ['tls_failed', 'No secure connection to the mail server could be made.'],
+  ETLS: [
+    'tls_failed',
+    'No secure connection to the mail server could be made, and without one no password is sent (INSECURE_OK allows it).',
+  ],
   EPROTOCOL: ['protocol_error', 'The mail server said something that is not SMTP.'],
 };
 
@@ -98,11 +101,12 @@ function failureOf(thrown: unknown, signal: AbortSignal): MailAnswer {
     const refused = refusalsOf(error.rejectedErrors);
     return { kind: 'not_taken', about: 'message', reason: 'smtp_refused', code, text: textOf(error), refused };
   }
-  const known =
-    typeof error.reason === 'string' ? ([error.reason, textOf(error)] as const) : sentences[String(error.code)];
+  // A TLS error has a `reason` too, in the words of OpenSSL.
+  const ours = outboundFailureReasons.find((one) => one === error.reason);
+  const known = ours === undefined ? sentences[String(error.code)] : ([ours, textOf(error)] as const);
   const [reason, text] = known ?? ['smtp_failed', 'The mail could not be handed to the mail server.'];
   // A reply to the greeting or to a hello: the server is there and wants nothing now.
-  if (code !== null)
+  if (code !== null && error.code !== 'ETLS')
     return {
       kind: 'not_taken',
       about: 'connection',
@@ -114,20 +118,31 @@ function failureOf(thrown: unknown, signal: AbortSignal): MailAnswer {
   return { kind: 'not_taken', about: 'connection', reason, code, text, refused: none };
 }
 
+export interface MailerOptions {
+  readonly timeouts?: SmtpTimeouts;
+  /** The password may go over a connection that is not encrypted. */
+  readonly insecureOk?: boolean;
+}
+
 /** `smtpUrl`: `smtp(s)://user:password@host:port`, and `?ignoreTLS`, `?requireTLS` or `?rejectUnauthorized=false`. */
-export function createMailer(smtpUrl: string, outbound: Outbound, timeouts = defaultSmtpTimeouts): Mailer {
+export function createMailer(
+  smtpUrl: string,
+  outbound: Outbound,
+  { timeouts = defaultSmtpTimeouts, insecureOk = false }: MailerOptions = {},
+): Mailer {
   const url = new URL(smtpUrl);
   const secure = url.protocol === 'smtps:';
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const port = url.port === '' ? (secure ? 465 : 587) : Number(url.port);
   const flag = (name: string): boolean => ['', 'true', '1'].includes(url.searchParams.get(name) ?? 'false');
+  const needsTls = url.username !== '' && !insecureOk;
   const transport = createTransport({
     pool: true,
     host,
     port,
     secure,
-    ignoreTLS: flag('ignoreTLS'),
-    requireTLS: flag('requireTLS'),
+    ignoreTLS: flag('ignoreTLS') && !needsTls,
+    requireTLS: flag('requireTLS') || needsTls,
     ...(url.username === ''
       ? {}
       : { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }),

@@ -79,7 +79,7 @@ export const testNotification = route({
   description:
     'Loads the page, runs the code and answers with what would be decided if it were a first run. Nothing is stored and nothing is sent. Errors come with their place in the code, the lines around it, and a hint. Four tests of an organisation run at once (429 `too_many_tests`); a page that is not loaded after 45 s counts as `timed_out`.',
   tag: 'Execute',
-  access: 'execute',
+  access: 'write',
   body: taskInput,
   bodyExample: {
     name: 'Price of the red kettle',

@@ -1,5 +1,6 @@
 /** For specs: the gateway on a real socket over given stores. Other services are played here, by the contracts alone. */
 import 'reflect-metadata';
+import { DISK_SPACE, type DiskState } from '#runtime/disk-space';
 import { createHmac } from 'node:crypto';
 import type { DynamicModule } from '@nestjs/common';
 import { BUS, BUS_ADMIN, type OpenedBus } from '#bus/bus';
@@ -54,6 +55,7 @@ export interface GatewayKit {
   readonly hooks: { beforeCommand: () => Promise<void>; afterCommand: () => Promise<void> };
   /** Pages that executions were made on. */
   readonly snapshots: Snapshots;
+  readonly disk: { state: DiskState };
   /** Commands that were carried out. */
   readonly commands: Json[];
   /** Of the newest event of a run. */
@@ -239,6 +241,7 @@ export async function startGateway(
   const runs = { position: 0 };
   await playRuns(stores, { runs }, now);
   const ids = createIds(now);
+  const disk: { state: DiskState } = { state: 'ok' };
   const snapshots = createSqliteSnapshots(':memory:', { keepCount: 10, keepDays: 30 });
   const providers = [
     { provide: CONFIG, useValue: readConfig({ MAIL_FROM: 'm@example.com', ...settings }, '/nonexistent') },
@@ -254,6 +257,7 @@ export async function startGateway(
     { provide: VAULT, useValue: createEventVault(stores.eventStore, Buffer.alloc(32, 7)) },
     { provide: KEY_PEPPER, useValue: pepper },
     { provide: SNAPSHOTS, useValue: snapshots },
+    { provide: DISK_SPACE, useValue: disk },
     {
       provide: SANDBOX,
       useValue: {
@@ -277,6 +281,7 @@ export async function startGateway(
   const url = await application.getUrl();
   let defaultKey: string | null = null;
   const kit: GatewayKit = {
+    disk,
     url,
     time,
     logged,

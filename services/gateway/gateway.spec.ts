@@ -140,7 +140,7 @@ describe('keys', () => {
     const path = `/api/notifications/${idOf(made)}/execute`;
     expect(errorOf(await gateway.send('POST', path, { key: writer }))).toEqual(missing);
     expect((await gateway.send('POST', path, { key: executor })).status).toBe(202);
-    expect(errorOf(await gateway.send('POST', '/api/notifications/test', { key: writer, body: task }))).toEqual(
+    expect(errorOf(await gateway.send('POST', '/api/notifications/test', { key: executor, body: task }))).toEqual(
       missing,
     );
   });
@@ -220,7 +220,17 @@ describe('pages and probes', () => {
       data: { status: 'alive' },
     });
     const ready = await gateway.send('GET', '/readyz', { key: null });
-    expect(member(ready.body, 'data', 'parts')).toEqual({ eventStore: 'ok', bus: 'ok', readStore: 'ok' });
+    expect(member(ready.body, 'data', 'parts')).toEqual({ eventStore: 'ok', bus: 'ok', readStore: 'ok', disk: 'ok' });
+    gateway.disk.state = 'nearly_full';
+    const warned = await gateway.send('GET', '/readyz', { key: null });
+    expect([warned.status, member(warned.body, 'data', 'parts', 'disk')]).toEqual([200, 'nearly_full']);
+    gateway.disk.state = 'full';
+    const full = await gateway.send('GET', '/readyz', { key: null });
+    expect([full.status, member(full.body, 'error', 'details')]).toEqual([
+      503,
+      [{ field: 'disk', rule: 'writable', message: 'has no room left' }],
+    ]);
+    gateway.disk.state = 'ok';
     const metrics = await gateway.send('GET', '/metrics', { key: null });
     expect(metrics.text).toContain('meerkat_http_request_duration_seconds_bucket');
     expect(metrics.text).toContain('route="/api/notifications/:id"');

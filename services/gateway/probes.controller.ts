@@ -9,6 +9,7 @@ import { data, text, type Answer } from '#http/envelope';
 import { FrontDoor } from '#http/front-door';
 import { Handles, route } from '#http/route';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
+import { DISK_SPACE, type DiskSpace } from '#runtime/disk-space';
 import { AppError } from '#runtime/errors';
 import { metricsText } from '#runtime/metrics';
 
@@ -25,8 +26,9 @@ const health = route({
 });
 
 const partState = z.enum(['ok', 'unreachable']);
-const parts = z.object({ eventStore: partState, bus: partState, readStore: partState });
-type Parts = z.infer<typeof parts>;
+const diskState = z.enum(['ok', 'nearly_full', 'full']);
+const parts = z.object({ eventStore: partState, bus: partState, readStore: partState, disk: diskState });
+type Parts = Omit<z.infer<typeof parts>, 'disk'>;
 
 const readiness = route({
   method: 'GET',
@@ -76,6 +78,7 @@ export class ProbesController {
     @Inject(EVENT_STORE) private readonly eventStore: EventStore,
     @Inject(BUS_ADMIN) private readonly bus: BusAdmin,
     @Inject(READ_STORE) private readonly readStore: ReadStore,
+    @Inject(DISK_SPACE) private readonly disk: DiskSpace,
     @Inject(FrontDoor) private readonly frontDoor: FrontDoor,
   ) {}
 
@@ -87,9 +90,9 @@ export class ProbesController {
   @Handles(readiness)
   async isReady(): Promise<Answer> {
     if (this.frontDoor.stopSignal.aborted) throw notReady('This process is stopping.', []);
-    const states = await this.parts();
-    const unreachable = Object.entries(states).flatMap(([part, state]) => (state === 'ok' ? [] : [part]));
-    if (unreachable.length > 0) throw notReady(`Not reachable: ${unreachable.join(', ')}.`, unreachable);
+    const states = { ...(await this.parts()), disk: this.disk.state };
+    const failing = Object.entries(states).filter(([, state]) => state === 'unreachable' || state === 'full');
+    if (failing.length > 0) throw notReady(`Not ready: ${failing.map(([part]) => part).join(', ')}.`, failing);
     return data({ status: 'ready', parts: states });
   }
 
@@ -117,9 +120,13 @@ export class ProbesController {
   }
 }
 
-function notReady(message: string, unreachable: readonly string[]): AppError {
+function notReady(message: string, failing: readonly (readonly [string, string])[]): AppError {
   return new AppError('SERVER_ERROR', 'not_ready', message, {
     retryAfterSeconds: 1,
-    details: unreachable.map((field) => ({ field, rule: 'reachable', message: 'does not answer' })),
+    details: failing.map(([field, state]) =>
+      state === 'full'
+        ? { field, rule: 'writable', message: 'has no room left' }
+        : { field, rule: 'reachable', message: 'does not answer' },
+    ),
   });
 }

@@ -1,7 +1,6 @@
 /** Settings become parts: the only importer of adapters, each loaded when it is chosen and not before. */
-import { randomBytes, randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DynamicModule } from '@nestjs/common';
 import { BUS, BUS_ADMIN, type Bus, type BusAdmin } from '#bus/bus';
@@ -23,10 +22,13 @@ import { setPageParserInfo } from '#runtime/metrics';
 import { choosePageParser, isLexborBuilt } from '#sandbox/parsers/lexbor-place';
 import type { PageParserName } from '#sandbox/parsers/page-parser';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
+import { DISK_SPACE, type DiskSpace } from '#runtime/disk-space';
 import { createDocumentState } from '#shared-state/document-state';
 import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
 import { SNAPSHOTS, type Retention, type Snapshots } from '#snapshots/snapshots';
 import { VAULT, type Vault } from '#vault/vault';
+import { enterDataFolder, findSecretKey } from './data-folder.js';
+import { freeBytesOf, refusingWhenFull, watchDiskSpace } from './disk-guard.js';
 import { waitForServer } from './wait-for-server.js';
 import { refuseUnfinishedMigration } from './unfinished-migration.js';
 
@@ -43,6 +45,7 @@ export interface Ports {
   readonly vault: Vault;
   readonly snapshots: Snapshots;
   readonly secretKey: Uint8Array;
+  readonly disk: DiskSpace;
   close(): Promise<void>;
 }
 
@@ -50,74 +53,6 @@ export const version = '0.1.0';
 
 export const embedded = ({ eventStoreUrl, busUrl, readStoreUrl }: Config): boolean =>
   [eventStoreUrl, busUrl, readStoreUrl].includes('sqlite');
-
-/** The folder of embedded parts. `unclean` stands in it while a process runs, so that the next one knows how it ended. */
-interface DataFolder {
-  readonly path: string;
-  readonly wasUnclean: boolean;
-  leave(): void;
-}
-
-/** Makes a folder and those above it. Not by `recursive`: that never returns where a file system answers ENOENT, as /proc does. */
-function makeFolder(path: string): void {
-  if (existsSync(path)) return;
-  makeFolder(dirname(path));
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    // Another process may have made it at the same time.
-    if (!existsSync(path)) throw error;
-  }
-}
-
-/** Throws `ConfigError` where it is no folder and cannot be made one. */
-export function makeDataFolder({ dataDir }: Config): void {
-  try {
-    makeFolder(dataDir);
-    readdirSync(dataDir);
-  } catch (error) {
-    throw new ConfigError([`DATA_DIR: ${dataDir} cannot be used (${String(error)}); set another folder.`]);
-  }
-}
-
-function enterDataFolder({ dataDir }: Config): DataFolder {
-  const marker = join(dataDir, 'unclean');
-  try {
-    makeFolder(dataDir);
-    const wasUnclean = existsSync(marker);
-    writeFileSync(marker, `${process.pid}\n`);
-    return { path: dataDir, wasUnclean, leave: () => rmSync(marker, { force: true }) };
-  } catch (error) {
-    throw new ConfigError([`DATA_DIR: ${dataDir} cannot be written (${String(error)}); set another folder.`]);
-  }
-}
-
-const secretKeyFile = ({ dataDir }: Config): string => join(dataDir, 'secret.key');
-
-/** In the data folder, readable by its owner alone; never in the place of another. */
-export function keepSecretKey(config: Config, key: Uint8Array): void {
-  const text = `${Buffer.from(key).toString('base64')}\n`;
-  writeFileSync(secretKeyFile(config), text, { mode: 0o600, flag: 'wx', flush: true });
-}
-
-/** SECRET_KEY, or the one in the data folder; null where there is neither. */
-export function knownSecretKey(config: Config): Uint8Array | null {
-  if (config.secretKey !== null) return config.secretKey;
-  const file = secretKeyFile(config);
-  if (!existsSync(file)) return null;
-  const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64');
-  if (key.length === 32) return key;
-  throw new ConfigError([`SECRET_KEY: ${file} does not hold 32 bytes in base64; restore it from a backup.`]);
-}
-
-/** Made once where there is none. */
-function findSecretKey(config: Config): Uint8Array {
-  const known = knownSecretKey(config);
-  if (known !== null) return known;
-  const key = randomBytes(32);
-  keepSecretKey(config, key);
-  return key;
-}
 
 /** How a process uses the ports that it opens. */
 export interface OpenOptions {
@@ -288,13 +223,13 @@ export function pageParserOf({ pageParser }: Config): PageParserName {
 /** Opens every part that the settings name. Rejects with `ConfigError` where one cannot be used. */
 export async function openPorts(config: Config, logger: Logger, options: OpenOptions = {}): Promise<Ports> {
   const pageParser = pageParserOf(config);
-  const folder = embedded(config) ? enterDataFolder(config) : null;
+  const folder = embedded(config) ? enterDataFolder(config, logger) : null;
   if (folder?.wasUnclean === true) logger.warn({}, 'the last process did not end in order; checking the event store');
   const secretKey = findSecretKey(config);
-  const { eventStore, readStore, sharedState, snapshots, ...openedBus } = await openStores(config, logger, secretKey, {
-    checked: folder?.wasUnclean === true,
-    ...options,
-  });
+  const stores = await openStores(config, logger, secretKey, { checked: folder?.wasUnclean === true, ...options });
+  const disk = folder === null ? null : await watchDiskSpace(() => freeBytesOf(config.dataDir), logger);
+  const { eventStore, readStore, sharedState, snapshots, ...openedBus } =
+    disk === null ? stores : refusingWhenFull(stores, disk);
   const leases = await openLeases(config, logger, sharedState);
   const [{ createEventVault }, { createOutbound }, { createHttpPageLoader }, { createQuickJsSandbox }] =
     await Promise.all([
@@ -335,7 +270,9 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
     vault: createEventVault(eventStore, secretKey),
     snapshots,
     secretKey,
+    disk: disk ?? { state: 'ok' },
     async close() {
+      disk?.stop();
       await Promise.all([sandbox.close(), pageLoader.close(), outbound.close()]);
       await leases.close();
       await openedBus.busAdmin.close();
@@ -366,6 +303,7 @@ export function portsModule(config: Config, logger: Logger, ports: Ports, addres
     { provide: PAGE_LOADER, useValue: ports.pageLoader },
     { provide: VAULT, useValue: ports.vault },
     { provide: SNAPSHOTS, useValue: ports.snapshots },
+    { provide: DISK_SPACE, useValue: ports.disk },
     { provide: KEY_PEPPER, useValue: pepperOf(ports.secretKey) },
   ];
   class PortsModule {}

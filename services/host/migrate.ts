@@ -25,18 +25,10 @@ import { AppError, reject } from '#runtime/errors';
 import { silentLogger, type Logger } from '#runtime/logger';
 import type { SharedState } from '#shared-state/shared-state';
 import { isInUse } from './cli/data-folder.js';
+import { keepSecretKey, knownSecretKey, makeDataFolder } from './data-folder.js';
 import type { Migrated, MigrationRequest } from './cli/product.js';
 import { exitCodes, Refused } from './cli/terminal.js';
-import {
-  embedded,
-  keepSecretKey,
-  knownSecretKey,
-  makeDataFolder,
-  openEventStore,
-  openReadStore,
-  openSharedState,
-  vaultKeyCheck,
-} from './composition.js';
+import { embedded, openEventStore, openReadStore, openSharedState, vaultKeyCheck } from './composition.js';
 import { keptViews, lookedThroughAgain, publications } from './projections.js';
 import { ServerUnreachable } from './wait-for-server.js';
 import { beginMigration, finishMigration } from './unfinished-migration.js';

@@ -48,6 +48,8 @@ describe('a start with wrong settings', () => {
   it.each<[string, string, Readonly<Record<string, string>>]>([
     ['ROLES', 'gateway', {}],
     ['OWNER_API_KEY', `${ownerApiKey.slice(0, -1)}A`, owner],
+    ['OWNER_API_KEY', ownerApiKey, { ...owner, HOST: '0.0.0.0' }],
+    ['NETWORK_PROBE_URL', 'http://127.0.0.1/', {}],
     ['OWNER_EMAIL', 'nobody', { OWNER_PASSWORD: ownerPassword }],
     ['DATA_DIR', '/proc/meerkat', {}],
     ['DATA_DIR', fileURLToPath(import.meta.url), {}],
@@ -86,7 +88,7 @@ describe('an installation with its owner set by the environment', () => {
     const ready = await installation.api.send('/readyz', { key: null });
     expect([ready.status, ready.body]).toEqual([
       200,
-      { success: true, data: { status: 'ready', parts: { eventStore: 'ok', bus: 'ok', readStore: 'ok' } } },
+      { success: true, data: { status: 'ready', parts: { eventStore: 'ok', bus: 'ok', readStore: 'ok', disk: 'ok' } } },
     ]);
   });
 

@@ -37,6 +37,11 @@ function lines(text: string): string {
   return text.toWellFormed().replace(/[\u0000-\u0008\u000b-\u000c\u000e-\u001f\u007f]/g, '');
 }
 
+/** A mail program would decode `=?utf-8?…?=` (RFC 2047), which a page may have put there to look like something else. */
+function withoutEncodedWords(subject: string): string {
+  return subject.replaceAll('=?', '= ?');
+}
+
 function buildMail(
   config: z.output<typeof emailDeclaration.config>,
   request: Notification,
@@ -58,7 +63,7 @@ function buildMail(
       to,
       cc,
       recipients: unique([...to, ...cc, ...bcc]),
-      subject: renderTemplate(marked, variables, 'header').slice(0, longestSubject),
+      subject: withoutEncodedWords(renderTemplate(marked, variables, 'header')).slice(0, longestSubject),
       text: lines(body === undefined || isHtml ? plain : renderTemplate(body, variables, 'text')),
       html: isHtml ? lines(renderTemplate(body, variables, 'html')) : null,
       sentAt: request.createdAt,

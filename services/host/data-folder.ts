@@ -1,0 +1,106 @@
+/** The folder of embedded parts, closed to other users, and the secret key in it. */
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { ConfigError, type Config } from '#runtime/config';
+import type { Logger } from '#runtime/logger';
+
+/** Permission bits of group and others. */
+const forOthers = 0o077;
+
+/** The folder of embedded parts. `unclean` stands in it while a process runs, so that the next one knows how it ended. */
+interface DataFolder {
+  readonly path: string;
+  readonly wasUnclean: boolean;
+  leave(): void;
+}
+
+/** Makes a folder and those above it. Not by `recursive`: that never returns where a file system answers ENOENT, as /proc does. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have made it at the same time.
+    if (!existsSync(path)) throw error;
+  }
+}
+
+/** Throws `ConfigError` where it is no folder and cannot be made one. */
+export function makeDataFolder({ dataDir }: Config): void {
+  try {
+    process.umask(forOthers);
+    makeFolder(dataDir);
+    readdirSync(dataDir);
+  } catch (error) {
+    throw new ConfigError([`DATA_DIR: ${dataDir} cannot be used (${String(error)}); set another folder.`]);
+  }
+}
+
+/** Closes the folder and all in it to other users. Throws `ConfigError` where that cannot be done. */
+function closeToOthers(dataDir: string, logger: Logger): void {
+  if (process.platform === 'win32') return;
+  const open = [
+    dataDir,
+    ...readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).map((name) => join(dataDir, name)),
+  ]
+    .map((path) => ({ path, stat: lstatSync(path) }))
+    .filter(({ stat }) => !stat.isSymbolicLink() && (stat.mode & forOthers) !== 0);
+  if (open.length === 0) return;
+  try {
+    for (const { path, stat } of open) chmodSync(path, stat.mode & 0o777 & ~forOthers);
+  } catch (error) {
+    throw new ConfigError([
+      `DATA_DIR: ${dataDir} is open to other users and cannot be closed (${String(error)}); run chmod -R go= on it as its owner.`,
+    ]);
+  }
+  logger.warn(
+    { dataDir, closed: open.length },
+    'the data folder was open to other users of this machine; it is closed now',
+  );
+}
+
+/** Throws `ConfigError` where the folder cannot be used. */
+export function enterDataFolder({ dataDir }: Config, logger: Logger): DataFolder {
+  const marker = join(dataDir, 'unclean');
+  try {
+    // For the files that the engines make themselves.
+    process.umask(forOthers);
+    makeFolder(dataDir);
+    closeToOthers(dataDir, logger);
+    const wasUnclean = existsSync(marker);
+    writeFileSync(marker, `${process.pid}\n`);
+    return { path: dataDir, wasUnclean, leave: () => rmSync(marker, { force: true }) };
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    throw new ConfigError([`DATA_DIR: ${dataDir} cannot be written (${String(error)}); set another folder.`]);
+  }
+}
+
+const secretKeyFile = ({ dataDir }: Config): string => join(dataDir, 'secret.key');
+
+/** In the data folder, readable by its owner alone; never in the place of another. */
+export function keepSecretKey(config: Config, key: Uint8Array): void {
+  const text = `${Buffer.from(key).toString('base64')}\n`;
+  writeFileSync(secretKeyFile(config), text, { mode: 0o600, flag: 'wx', flush: true });
+}
+
+/** SECRET_KEY, or the one in the data folder; null where there is neither. */
+export function knownSecretKey(config: Config): Uint8Array | null {
+  if (config.secretKey !== null) return config.secretKey;
+  const file = secretKeyFile(config);
+  if (!existsSync(file)) return null;
+  const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64');
+  if (key.length === 32) return key;
+  throw new ConfigError([`SECRET_KEY: ${file} does not hold 32 bytes in base64; restore it from a backup.`]);
+}
+
+/** Made once where there is none. */
+export function findSecretKey(config: Config): Uint8Array {
+  const known = knownSecretKey(config);
+  if (known !== null) return known;
+  const key = randomBytes(32);
+  keepSecretKey(config, key);
+  return key;
+}
