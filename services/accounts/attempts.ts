@@ -1,12 +1,18 @@
-/** Counts wrong passwords per account and per address, over all processes together, and says when enough is enough. */
+/**
+ * Counts wrong passwords per address and per account, over all processes together, and says when enough is enough. An
+ * account takes many more than an address, and an address that signed in to it before is not held up by what others
+ * guess: else anybody could lock an owner out.
+ */
 import { hash } from 'node:crypto';
 import type { Clock } from '#runtime/clock';
 import { AppError } from '#runtime/errors';
 import { compareAndSet, type Contended } from '#shared-state/compare-and-set';
 import type { SharedState, StateCollection } from '#shared-state/shared-state';
 
-const limit = 10;
+const limits = { address: 10, account: 100 } as const;
 const windowMs = 15 * 60_000;
+/** How long an address that signed in to an account is known there. */
+const knownMs = 30 * 24 * 3_600_000;
 
 interface Counter extends Contended {
   readonly wrong: number;
@@ -17,7 +23,7 @@ export const attemptsCollection: StateCollection<Counter> = { name: 'sign_in_att
 export interface Attempts {
   /** Counts an attempt before it is made, so that concurrent attempts count too. Rejects with `too_many_attempts`. */
   begin(account: string, address: string): Promise<void>;
-  /** The password was right: the account's count restarts at zero, the address gets this one attempt back. */
+  /** The password was right: the account's count restarts at zero, the address gets this one attempt back, and is known there. */
   succeeded(account: string, address: string): Promise<void>;
   /** The attempt had no outcome: it does not count. */
   abandoned(account: string, address: string): Promise<void>;
@@ -27,17 +33,26 @@ export interface Attempts {
 
 /** Counters outlast a restart; addresses stand in them as hashes. */
 export function createAttempts(sharedState: SharedState, clock: Clock): Attempts {
-  const keyOf = (kind: 'account' | 'address', value: string): string => `${kind}.${hash('sha256', value, 'base64url')}`;
+  const keyOf = (kind: 'account' | 'address' | 'known', value: string): string =>
+    `${kind}.${hash('sha256', value, 'base64url')}`;
+  const knownKey = (account: string, address: string): string => keyOf('known', `${account}|${address}`);
 
   const current = (counter: Counter | null): Counter | null =>
     counter !== null && counter.expiresAtMs > clock.now() ? counter : null;
 
+  const isKnown = async (account: string, address: string): Promise<boolean> => {
+    const key = knownKey(account, address);
+    const stored = await sharedState.load(attemptsCollection, [key]);
+    return current(stored.get(key)?.value ?? null) !== null;
+  };
+
   /** null where the attempt was counted; else the end of the block. */
-  const take = async (key: string): Promise<number | null> => {
+  const take = async (kind: 'account' | 'address', value: string): Promise<number | null> => {
+    const key = keyOf(kind, value);
     let refusedUntilMs: number | null = null;
     await compareAndSet(sharedState, attemptsCollection, key, (stored) => {
       const counter = current(stored);
-      refusedUntilMs = counter !== null && counter.wrong >= limit ? counter.expiresAtMs : null;
+      refusedUntilMs = counter !== null && counter.wrong >= limits[kind] ? counter.expiresAtMs : null;
       if (refusedUntilMs !== null) return null;
       return { wrong: (counter?.wrong ?? 0) + 1, expiresAtMs: counter?.expiresAtMs ?? clock.now() + windowMs };
     });
@@ -56,21 +71,34 @@ export function createAttempts(sharedState: SharedState, clock: Clock): Attempts
   return {
     async begin(account, address) {
       const keys = [keyOf('account', account), keyOf('address', address)];
-      const refusals = await Promise.all(keys.map(take));
+      const [ofAccount, ofAddress, known] = await Promise.all([
+        take('account', account),
+        take('address', address),
+        isKnown(account, address),
+      ]);
+      const refusals = [known ? null : ofAccount, ofAddress];
       const untilMs = refusals.reduce<number | null>(
         (latest, until) => (until === null ? latest : Math.max(until, latest ?? 0)),
         null,
       );
       if (untilMs === null) return;
       // The attempt is refused, so neither counter keeps it.
-      await Promise.all(keys.filter((_, index) => refusals[index] === null).map(giveBack));
+      const counted = keys.filter((_, index) => [ofAccount, ofAddress][index] === null);
+      await Promise.all(counted.map(giveBack));
       throw new AppError('RATE_LIMITED', 'too_many_attempts', 'Too many wrong passwords; try again later.', {
         retryAfterSeconds: Math.max(1, Math.ceil((untilMs - clock.now()) / 1_000)),
       });
     },
 
     async succeeded(account, address) {
-      await Promise.all([lower(keyOf('account', account), () => 0), giveBack(keyOf('address', address))]);
+      await Promise.all([
+        lower(keyOf('account', account), () => 0),
+        giveBack(keyOf('address', address)),
+        compareAndSet(sharedState, attemptsCollection, knownKey(account, address), () => ({
+          wrong: 0,
+          expiresAtMs: clock.now() + knownMs,
+        })),
+      ]);
     },
 
     async abandoned(account, address) {

@@ -70,7 +70,7 @@ export const openSession = route({
   operationId: 'openSession',
   summary: 'Sign in',
   description:
-    'Sets the session cookie. A wrong pair is always the same 401; after ten wrong ones per account or address in 15 minutes 429.',
+    'Sets the session cookie. A wrong pair is always the same 401; after ten wrong ones from an address in 15 minutes, or a hundred for an account from addresses that never signed in to it, 429.',
   tag: 'Sessions',
   access: 'public',
   body: sessionInput,
