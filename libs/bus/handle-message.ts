@@ -2,6 +2,7 @@
 import { sleep } from '#concurrency/sleep';
 import { withTimeout } from '#concurrency/timeout';
 import { AppError } from '#runtime/errors';
+import { asWork } from '#runtime/event-loop';
 import type { Logger } from '#runtime/logger';
 import type { BusMessage, ConsumeOptions, DeadLetter, MessageHandler, RecordDeadLetter } from './bus.js';
 
@@ -64,10 +65,11 @@ export function createMessageHandling(options: HandlingOptions): HandleMessage {
 
   /** null: handled. */
   const tryFast = async (message: BusMessage, { isWanted, stopping }: Demand): Promise<Failure | null> => {
+    const work = { what: `${group} ${message.type}`, id: message.key };
     for (let retry = 0; ; retry += 1) {
       try {
         const onTimeout = (): Error => new Error(`the handler took longer than ${handlerTimeoutMs} ms`);
-        await withTimeout(handler(message, stopping), handlerTimeoutMs, onTimeout);
+        await asWork(work, () => withTimeout(handler(message, stopping), handlerTimeoutMs, onTimeout));
         return null;
       } catch (error) {
         const waitMs = fastRetryMs[retry];

@@ -1,8 +1,10 @@
 /** Counters and timings for Prometheus. One registry per process; code that counts calls a function here. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { registerEventLoopMetrics } from './event-loop.js';
 
 const registry = new Registry();
 collectDefaultMetrics({ register: registry });
+registerEventLoopMetrics(registry);
 
 const requests = new Histogram({
   name: 'meerkat_http_request_duration_seconds',

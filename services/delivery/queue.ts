@@ -1,5 +1,6 @@
 /** The deliveries that one worker tracks: due now, in progress, waiting for a slot, or due soon by a timer. */
 import type { Clock } from '#runtime/clock';
+import { asWork } from '#runtime/event-loop';
 
 /** When to look at a delivery again; null where it is over; `waiting_for_slot` until its receiver has a free slot. */
 export type NextLook = number | null | 'waiting_for_slot';
@@ -83,7 +84,7 @@ export class DeliveryQueue {
   }
 
   async #run(id: string): Promise<void> {
-    const next = await this.#options.advance(id);
+    const next = await asWork({ what: 'delivery', id }, () => this.#options.advance(id));
     if (next === 'waiting_for_slot') return;
     this.#tracked.delete(id);
     if (next !== null) this.offer(id, next);

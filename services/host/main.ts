@@ -5,6 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import { AppError, unreachable } from '#runtime/errors';
 import { shownAddress } from '#runtime/engine-address';
 import { ConfigError, readConfig, roles, type Config, type ServiceRole } from '#runtime/config';
+import { watchEventLoop } from '#runtime/event-loop';
 import { createLogger, type Logger } from '#runtime/logger';
 import type { SetupLink } from '../accounts/service.js';
 import { openPorts, pageParserOf, portsModule, version } from './composition.js';
@@ -51,6 +52,7 @@ function baseUrl({ publicUrl, host }: Config, port: number): string {
 /** Runs the services that `config.roles` names. Rejects with `ConfigError` where a setting or a part cannot be used. */
 export async function run(config: Config, logger: Logger): Promise<Running> {
   const ports = await openPorts(config, logger);
+  const loopWatch = watchEventLoop(logger);
   let application: INestApplicationContext | null = null;
   const known = Promise.withResolvers<string>();
   // Each await of it rejects; without one the failure is no unhandled rejection.
@@ -79,6 +81,7 @@ export async function run(config: Config, logger: Logger): Promise<Running> {
     known.resolve(url ?? baseUrl(config, config.port));
     const started = application;
     const stop = async (): Promise<void> => {
+      loopWatch.stop();
       ports.busAdmin.drain();
       await started.close();
       await ports.close();
@@ -88,6 +91,7 @@ export async function run(config: Config, logger: Logger): Promise<Running> {
     const setupLink = await findSetupLink(started, config, await address.baseUrl());
     return { url, setupLink, stop: () => (stopping ??= stop()) };
   } catch (error) {
+    loopWatch.stop();
     known.reject(error);
     await application?.close();
     await ports.close();
