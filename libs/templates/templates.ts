@@ -42,6 +42,8 @@ const nestingLimit = 50;
 const fileTags = ['include', 'render', 'layout', 'block'];
 /** Different on every call: a message would not be the same on every try. */
 const randomFilters = ['sample'];
+/** Each evaluates an expression per item, which the engine does not count: a few hundred characters would run for minutes. */
+const uncountedFilters = /_exp$/;
 const dateFilters = ['date', 'date_to_xmlschema', 'date_to_rfc822', 'date_to_string', 'date_to_long_string'];
 
 const htmlEntities: Readonly<Record<string, string>> = {
@@ -107,7 +109,8 @@ function createEngine(escape: TemplateEscape | Escaper): Liquid {
     return escaper(toText(value));
   };
   for (const tag of fileTags) delete engine.tags[tag];
-  for (const filter of randomFilters) engine.unregisterFilter(filter);
+  const uncounted = Object.keys(engine.filters).filter((name) => uncountedFilters.test(name));
+  for (const filter of [...randomFilters, ...uncounted]) engine.unregisterFilter(filter);
   // A template that says `json` asks for JSON as it is; without this it would be escaped as if it were a value.
   if (escape === 'json') {
     const json = engine.filters['json'];

@@ -20,6 +20,7 @@ import type { Mailer } from './smtp.js';
 import { deliveriesProjection } from './delivery-view.js';
 import { acceptRequest } from './consumers.js';
 import { defaultReceiverLimits, type ReceiverLimits } from './receivers.js';
+import { createMessageBuilder } from './message-builder.js';
 import { createSender, type Sender } from './send.js';
 import { defaultWorkerLimits, DeliveryWorker, type WorkerLimits, type WorkerOptions } from './worker.js';
 
@@ -64,6 +65,7 @@ export class DeliveryHarness {
     },
   };
   readonly logged: object[] = [];
+  readonly builder = createMessageBuilder(silentLogger);
   /** What links begin with in deliveries that are asked for from now on. */
   linkBase = 'https://meerkat.example';
   readonly #parts: Parts;
@@ -94,6 +96,7 @@ export class DeliveryHarness {
       vault,
       sandbox,
       outbound,
+      builder: this.builder,
       mailer,
       clock: this.clock,
       linkBase: 'https://settings.example',
@@ -173,6 +176,7 @@ export class DeliveryHarness {
   async close(): Promise<void> {
     await Promise.all(this.#workers.map((worker) => worker.stop()));
     await this.#projection.stop();
+    await this.builder.close();
     const { eventStore, readStore, bus, outbound, sandbox } = this.#parts;
     await Promise.all([sandbox.close(), outbound.close(), bus.close()]);
     await Promise.all([eventStore.close(), readStore.close()]);

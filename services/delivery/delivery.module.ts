@@ -7,7 +7,9 @@ import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';
 import { defaultSandboxLimits, SANDBOX, type Sandbox } from '#sandbox/sandbox';
+import { LOGGER, type Logger } from '#runtime/logger';
 import { VAULT, type Vault } from '#vault/vault';
+import { createMessageBuilder } from './message-builder.js';
 import { createSender } from './send.js';
 import { createDeliveryService, type DeliveryDeps } from './service.js';
 import { createMailer } from './smtp.js';
@@ -15,22 +17,30 @@ import { createMailer } from './smtp.js';
 const SENDING = Symbol('Sending');
 
 /** The executor and the mail server behind it. */
-type Sending = Pick<DeliveryDeps, 'sender' | 'mailer'>;
+type Sending = Pick<DeliveryDeps, 'sender' | 'mailer' | 'builder'>;
 
-function createSending(config: Config, clock: Clock, sandbox: Sandbox, outbound: Outbound, vault: Vault): Sending {
+function createSending(
+  config: Config,
+  clock: Clock,
+  sandbox: Sandbox,
+  outbound: Outbound,
+  vault: Vault,
+  logger: Logger,
+): Sending {
   const { smtpUrl, insecureOk, mailFrom, evaluationCpuMs: cpuMs, evaluationMemoryMb: memoryMb } = config;
   const mailer = smtpUrl === null ? null : createMailer(smtpUrl, outbound, { insecureOk });
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   const linkBase = config.publicUrl ?? `http://${host}:${config.port}`;
   const sandboxLimits = { ...defaultSandboxLimits, cpuMs, memoryMb };
-  const sender = createSender({ vault, sandbox, outbound, mailer, clock, linkBase, mailFrom, sandboxLimits });
-  return { sender, mailer };
+  const builder = createMessageBuilder(logger);
+  const sender = createSender({ vault, sandbox, outbound, builder, mailer, clock, linkBase, mailFrom, sandboxLimits });
+  return { sender, mailer, builder };
 }
 
 @Module({
   imports: [ServicePortsModule],
   providers: [
-    { provide: SENDING, useFactory: createSending, inject: [CONFIG, CLOCK, SANDBOX, OUTBOUND, VAULT] },
+    { provide: SENDING, useFactory: createSending, inject: [CONFIG, CLOCK, SANDBOX, OUTBOUND, VAULT, LOGGER] },
     {
       provide: SERVICE,
       inject: [SERVICE_PORTS, SENDING, PUBLIC_ADDRESS],

@@ -14,7 +14,7 @@ import {
   type ScriptFirst,
 } from '#channels/channel';
 import { channels } from '#channels/channels';
-import { declarationOf } from '#channels/declarations';
+import { declarationOf, type ActionType } from '#channels/declarations';
 import { httpSummary, mailSummary } from '#channels/summary';
 import type { NotificationRequest, RequestSummary, SettledPart } from '#contracts/delivery';
 import type { Outbound } from '#outbound/outbound';
@@ -24,6 +24,7 @@ import { defaultSandboxLimits, type Sandbox, type SandboxLimits } from '#sandbox
 import type { Vault } from '#vault/vault';
 import { attemptResultOf } from './attempt-result.js';
 import type { AttemptResult } from './domain/delivery.js';
+import type { MessageBuilder } from './message-builder.js';
 import { createRedactor } from './redact.js';
 import { defaultSmtpTimeouts, type Mailer } from './smtp.js';
 
@@ -31,6 +32,7 @@ export interface SenderOptions {
   readonly vault: Vault;
   readonly sandbox: Sandbox;
   readonly outbound: Outbound;
+  readonly builder: Pick<MessageBuilder, 'build'>;
   /** null: the operator has set no mail server. */
   readonly mailer: Mailer | null;
   readonly clock: Clock;
@@ -162,7 +164,7 @@ function httpTransmission(
 }
 
 export function createSender(options: SenderOptions): Sender {
-  const { vault, sandbox, mailer, clock, mailFrom } = options;
+  const { vault, sandbox, builder, mailer, clock, mailFrom } = options;
   const limits = options.sandboxLimits ?? defaultSandboxLimits;
 
   const runScript = async (method: string, { script, finish }: ScriptFirst): Promise<HttpBatch | NothingToSend> => {
@@ -172,20 +174,24 @@ export function createSender(options: SenderOptions): Sender {
     return refusal({ method, url: '' }, 'syntax_error', `Line ${line}, column ${column}: ${message}`);
   };
 
-  const plan = async (channel: Channel, notification: OpenNotification, linkBase: string): Promise<Transmission> => {
+  const plan = async (type: ActionType, notification: OpenNotification, linkBase: string): Promise<Transmission> => {
+    const channel: Channel = channels[type];
     const context: BuildContext = { nowMs: clock.now(), linkBase, mailFrom };
     const { method } = channel;
-    if (channel.transport === 'http') {
-      const built = channel.build(notification, context);
-      const outgoing = built.kind === 'script' ? await runScript(method, built) : built;
-      return outgoing.kind === 'none' ? nothingSent(outgoing) : httpTransmission(channel, options, outgoing.requests);
-    }
-    if (mailer === null) {
+    if (channel.transport === 'smtp' && mailer === null) {
       const message = 'No mail server is set; the operator has to set SMTP_URL.';
       return nothingSent(refusal({ method, url: '' }, 'smtp_not_configured', message));
     }
-    const built = channel.build(notification, context);
-    return built.kind === 'none' ? nothingSent(built) : mailTransmission(channel, mailer, built.mail);
+    const built = await builder.build(type, notification, context);
+    const outgoing = built.kind === 'script' ? await runScript(method, built) : built;
+    if (outgoing.kind === 'none') return nothingSent(outgoing);
+    if (outgoing.kind === 'http' && channel.transport === 'http') {
+      return httpTransmission(channel, options, outgoing.requests);
+    }
+    if (outgoing.kind === 'mail' && channel.transport === 'smtp' && mailer !== null) {
+      return mailTransmission(channel, mailer, outgoing.mail);
+    }
+    throw new Error(`${type} built what its transport does not carry`);
   };
 
   return {
@@ -196,7 +202,7 @@ export function createSender(options: SenderOptions): Sender {
       try {
         const config = await vault.open(taskId, `actions/${action.id}`, action.config);
         redact = createRedactor(action.config, config, declarationOf(action.type).addresses);
-        transmission = await plan(channels[action.type], { request, config }, linkBase ?? options.linkBase);
+        transmission = await plan(action.type, { request, config }, linkBase ?? options.linkBase);
       } catch (error) {
         // A template that cannot be rendered, a key that was dropped: the same on every try.
         const final = error instanceof AppError && ['template_failed', 'secret_unreadable'].includes(error.reason);

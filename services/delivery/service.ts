@@ -8,6 +8,7 @@ import type { Mailer } from './smtp.js';
 import { deliveryConsumers } from './consumers.js';
 import { deliveriesProjection } from './delivery-view.js';
 import { toMessages } from './publish.js';
+import type { MessageBuilder } from './message-builder.js';
 import type { Sender } from './send.js';
 import { DeliveryWorker } from './worker.js';
 
@@ -15,6 +16,7 @@ export interface DeliveryDeps extends ServicePorts {
   readonly address: PublicAddress;
   readonly sender: Sender;
   readonly mailer: Mailer | null;
+  readonly builder: MessageBuilder;
 }
 
 export function createDeliveryService(deps: DeliveryDeps): Service {
@@ -38,6 +40,9 @@ export function createDeliveryService(deps: DeliveryDeps): Service {
         return worker;
       },
     ],
-    closed: async () => deps.mailer?.close(),
+    async closed() {
+      deps.mailer?.close();
+      await deps.builder.close();
+    },
   };
 }

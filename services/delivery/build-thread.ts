@@ -1,0 +1,38 @@
+/** The thread in which messages are built whose texts are templates: it can be ended in the middle of one. */
+import { parentPort } from 'node:worker_threads';
+import type { BuildContext, Mail, HttpBatch, NothingToSend, OpenNotification } from '#channels/channel';
+import { channels } from '#channels/channels';
+import type { ActionType } from '#channels/declarations';
+import { AppError } from '#runtime/errors';
+
+export interface BuildRequest {
+  readonly type: ActionType;
+  readonly notification: OpenNotification;
+  readonly context: BuildContext;
+}
+
+/** What is built of templates alone is data; a channel that runs code has none. */
+export type BuiltMessage = HttpBatch | Mail | NothingToSend;
+
+export type BuildReply =
+  | { readonly ok: true; readonly built: BuiltMessage }
+  /** `reason` null: not an error of the template. */
+  | { readonly ok: false; readonly reason: string | null; readonly message: string };
+
+function reply({ type, notification, context }: BuildRequest): BuildReply {
+  try {
+    const built = channels[type].build(notification, context);
+    return built.kind === 'script'
+      ? { ok: false, reason: null, message: `${type} runs code and has no templates` }
+      : { ok: true, built };
+  } catch (error) {
+    if (error instanceof AppError) return { ok: false, reason: error.reason, message: error.message };
+    return { ok: false, reason: null, message: String(error) };
+  }
+}
+
+if (parentPort !== null) {
+  const port = parentPort;
+  port.postMessage('ready');
+  port.on('message', (request: BuildRequest) => port.postMessage(reply(request)));
+}
