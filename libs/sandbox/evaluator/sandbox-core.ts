@@ -5,7 +5,7 @@ import { checkCode, codeFileName, faultOf, runnableCode } from '../code/code-for
 import type { Compiles } from '../code/code-forms.js';
 import { CpuDeadline } from '../guest/deadline.js';
 import { explained } from '../code/explain.js';
-import { evalFlags, GuestMemoryExhausted } from '../guest/engine.js';
+import { evalFlags, GuestMemoryExhausted, GuestTampered } from '../guest/engine.js';
 import type { Engine, GuestInput, GuestOutcome, GuestValue } from '../guest/engine.js';
 import { isCompileTimeStack, readGuestResult } from '../guest/guest-result.js';
 import type { FlatPage } from '../parsers/flat-page.js';
@@ -206,16 +206,23 @@ export class SandboxCore {
     const inputBytes = (given.page?.inputs ?? []).reduce((sum, input) => sum + byteLengthOf(input), 0);
     // A large page must not use up the code's memory: its share is added to the limit.
     const extraMb = inputBytes * 2 < (job.limits.memoryMb * mebibyte) / 4 ? 0 : Math.ceil((inputBytes * 2) / mebibyte);
-    const runnable = runnableCode(job.code, job.form, await this.#compiling());
-    const run: Run = { ...runnable, ...given, code: job.code, form: job.form, cpuMs: job.limits.cpuMs };
+    const compiles = await this.#compiling();
     const guest = known ?? (await this.#guests.fresh(job.limits.memoryMb + extraMb));
-    const discard = (): void => this.#guests.discard();
+    const discard = (): void => {
+      this.#guests.discard();
+      this.#compiler = null;
+    };
     try {
+      const runnable = runnableCode(job.code, job.form, compiles);
+      const run: Run = { ...runnable, ...given, code: job.code, form: job.form, cpuMs: job.limits.cpuMs };
       return this.#runIn(guest, run, discard);
     } catch (thrown) {
       discard();
       if (thrown instanceof GuestMemoryExhausted) {
         return failed('memory_limit', 'The page and the code need more memory than the limit allows.');
+      }
+      if (thrown instanceof GuestTampered) {
+        return failed('threw', 'The code broke the built-ins that markup is read with.');
       }
       if (thrown instanceof RangeError) return failed('stack_limit', 'The code called itself too deeply.');
       if (thrown instanceof WebAssembly.RuntimeError) {
