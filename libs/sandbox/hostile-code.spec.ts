@@ -106,6 +106,19 @@ describe('hostile code', () => {
     },
   );
 
+  it.each([
+    'Array.prototype.join = () => ({ length: -1e9, toJSON: () => "x".repeat(1e5) }); console.log("a", "b"); true',
+    'String.prototype.slice = function () { return "x".repeat(1e5) }; throw new Error("y".repeat(5000))',
+    'String.prototype.slice = function () { return "x".repeat(1e7) }; throw new Error("y".repeat(5000))',
+    'Array.prototype.indexOf = () => 0; for (let at = 0; at < 1e4; at++) page.report("x", at); true',
+    'String = () => ({ length: -1e9 }); page.report("x", "y".repeat(60000)); page.report("z", "y".repeat(60000)); true',
+  ])('that changes what its output is counted and cut with is at fault itself: %s', async (tampering) => {
+    const result = await evaluate(tampering);
+    expect(reasonOf(result)).toMatch(ofTheCode);
+    expect(JSON.stringify(result).length).toBeLessThan(100_000);
+    expect(deaths).toEqual([]);
+  });
+
   it('reports a value of 64 levels, and fails by its output limit with one of more', async () => {
     expect(reasonOf(await evaluate(`${nested(64)} page.report('deep', nest); true`))).toBe('outcome true');
     for (const levels of [65, 3_000]) {

@@ -13,6 +13,7 @@ import type { GuestResult } from '../guest/guest-result.js';
 import { Guests } from '../guest/guest.js';
 import type { Guest, GuestEntry, GuestImage } from '../guest/guest.js';
 import { concludeMs } from './messages.js';
+import { answerLimitsOf, excessOf } from './results.js';
 import { defaultPageLimits, markupNamespaces, PageTooComplex } from '../parsers/page-parser.js';
 import type { PageLimits, PageParser, ParsedPage } from '../parsers/page-parser.js';
 import { defaultSandboxLimits } from '../sandbox.js';
@@ -35,6 +36,10 @@ const compileMemoryMb = 64;
 /** Compiling leaves names behind in the engine; its memory is put back now and then. */
 const compilesBetweenRestores = 64;
 const jobsPerRound = 256;
+const tampered: SandboxFailure = {
+  reason: 'threw',
+  message: 'The code broke the built-ins that its result is written with.',
+};
 const memoryFailure: SandboxFailure = {
   reason: 'memory_limit',
   message: 'The code used more memory than its limit allows.',
@@ -83,6 +88,11 @@ function failed(
 function byteLengthOf(input: GuestInput): number {
   if (typeof input === 'string') return input.length * 2;
   return 'isWide' in input ? input.bytes.byteLength : input.byteLength;
+}
+
+/** The guest counts while the code runs; code that changed what it counts with gets no further than here. */
+function isWithinLimits(result: EvaluationResult | ScriptResult, job: EvaluationJob | ScriptJob): boolean {
+  return excessOf(result, answerLimitsOf(job)) === null;
 }
 
 function overCpuLimit(result: GuestResult): GuestResult {
@@ -138,6 +148,17 @@ export class SandboxCore {
   }
 
   async evaluate(job: EvaluationJob): Promise<EvaluationResult> {
+    const result = await this.#evaluate(job);
+    if (isWithinLimits(result, job)) return result;
+    return { ok: false, values: {}, logs: [], timings: result.timings, failure: tampered };
+  }
+
+  async runScript(job: ScriptJob): Promise<ScriptResult> {
+    const result = await this.#runScript(job);
+    return isWithinLimits(result, job) ? result : { ok: false, logs: [], failure: tampered };
+  }
+
+  async #evaluate(job: EvaluationJob): Promise<EvaluationResult> {
     const startedMs = performance.now();
     this.#enter('parsing');
     const key = keyOf(job);
@@ -178,12 +199,12 @@ export class SandboxCore {
     if (!result.ok) return { ok: false, values, logs, timings, ...touched, failure: result.failure };
     const { outcome, state } = result.answer;
     if (typeof outcome !== 'boolean' || !isJsonObject(state)) {
-      return { ...failed('threw', 'The code broke the built-ins that its result is written with.', result), timings };
+      return { ...failed(tampered.reason, tampered.message, result), timings };
     }
     return { ok: true, values, logs, timings, ...touched, outcome, state };
   }
 
-  async runScript(job: ScriptJob): Promise<ScriptResult> {
+  async #runScript(job: ScriptJob): Promise<ScriptResult> {
     this.#enter('parsing');
     const settings = {
       globals: job.globals,

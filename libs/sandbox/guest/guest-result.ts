@@ -42,6 +42,14 @@ export function isCompileTimeStack(stack: string): boolean {
   return compileTimeFrame.test(stack);
 }
 
+/** The guest keeps to these as well, unless the code broke what it cuts texts with. */
+const longestMessage = 2_001;
+const longestStack = 4_000;
+
+function clipped(text: unknown, length: number): string | null {
+  return typeof text === 'string' ? text.slice(0, length) : null;
+}
+
 /** What is nested too deeply to be recorded; null: nothing is. */
 function nestingFailure({ state, value }: JsonObject, isValueLeftOut: boolean): SandboxFailure | null {
   const isTooDeep = `nested deeper than ${deepestNesting} levels.`;
@@ -80,7 +88,8 @@ export function readGuestResult(text: string): GuestResult {
       ? { ok: true, values, logs, ...touched, answer: read }
       : { ok: false, values, logs, ...touched, failure };
   }
-  const { reason, message, stack } = read;
-  if (!isFailureReason(reason) || typeof message !== 'string' || typeof stack !== 'string') return tampered;
+  const { reason } = read;
+  const [message, stack] = [clipped(read['message'], longestMessage), clipped(read['stack'], longestStack)];
+  if (!isFailureReason(reason) || message === null || stack === null) return tampered;
   return { ok: false, values, logs, ...touched, stack, failure: { reason, message, ...placeIn(stack) } };
 }
