@@ -7,7 +7,7 @@ export const deepestNesting = 64;
 export function isNestedDeeper(value: unknown, levels: number): boolean {
   let level = [value].filter(isContainer);
   for (let depth = 0; depth < levels && level.length > 0; depth++) {
-    level = level.flatMap((container) => Object.values(container)).filter(isContainer);
+    level = level.flatMap((container) => Object.values(container) as readonly unknown[]).filter(isContainer);
   }
   return level.length > 0;
 }
