@@ -119,6 +119,20 @@ describe('hostile code', () => {
     expect(deaths).toEqual([]);
   });
 
+  it.each([
+    'root.setAttributeNS("http://www.w3.org/2000/xmlns/", "xmlns:xml", "q")',
+    'root.setAttributeNS("http://www.w3.org/2000/xmlns/", "xmlns:xmlns", "q")',
+    'root.setAttributeNS("http://www.w3.org/2000/xmlns/", "xmlns:a", "http://www.w3.org/2000/xmlns/")',
+    'root.setAttributeNS("http://www.w3.org/2000/xmlns/", "xmlns:a", "http://www.w3.org/XML/1998/namespace")',
+    'root.setAttributeNS("http://www.w3.org/2000/xmlns/", "xmlns", "http://www.w3.org/XML/1998/namespace")',
+    'root.setAttributeNS("http://www.w3.org/2000/xmlns/", "xmlns:xml", "http://www.w3.org/2000/xmlns/")',
+    'Array.prototype.join = () => "xml\\0q"',
+    'Array.prototype.join = () => "\\0http://www.w3.org/2000/xmlns/\\0a"',
+  ])('that writes XML among namespaces which XML does not allow is at fault itself: %s', async (around) => {
+    const root = 'const root = new DOMParser().parseFromString("<a/>", "text/xml").documentElement';
+    expect(reasonOf(await evaluate(`${root}; ${around}; root.innerHTML = "<b/>"; true`))).toMatch(ofTheCode);
+  });
+
   it('reports a value of 64 levels, and fails by its output limit with one of more', async () => {
     expect(reasonOf(await evaluate(`${nested(64)} page.report('deep', nest); true`))).toBe('outcome true');
     for (const levels of [65, 3_000]) {

@@ -85,6 +85,15 @@ function failed(
   return { ok: false, values, logs, failure: { reason, message } };
 }
 
+const xmlNamespace = 'http://www.w3.org/XML/1998/namespace';
+const xmlnsNamespace = 'http://www.w3.org/2000/xmlns/';
+
+/** Two prefixes and their namespaces are XML's own; attributes that the code sets may say otherwise. */
+function isBindable([prefix, namespace]: readonly [string, string]): boolean {
+  if (prefix === 'xml') return namespace === xmlNamespace;
+  return prefix !== 'xmlns' && namespace !== xmlNamespace && namespace !== xmlnsNamespace;
+}
+
 function byteLengthOf(input: GuestInput): number {
   if (typeof input === 'string') return input.length * 2;
   return 'isWide' in input ? input.bytes.byteLength : input.byteLength;
@@ -280,6 +289,7 @@ export class SandboxCore {
     if (namespace === 'xml fragment') {
       const around = tag.split('\0');
       const pairs = around.flatMap((prefix, at) => (at % 2 === 0 ? [[prefix, around[at + 1] ?? ''] as const] : []));
+      if (!pairs.every(isBindable)) return null;
       return parseXmlFragment(markup, Object.fromEntries(pairs), limits);
     }
     const space = markupNamespaces.find((name) => name === namespace);
