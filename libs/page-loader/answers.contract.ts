@@ -97,6 +97,19 @@ export function describeAnswers(mode: PageRequest['mode'], create: CreateLoader)
       expect(failure.message).toBe(`The page is not text: ${type}`);
     });
 
+    it('that is large and in another encoding is returned as UTF-8', async () => {
+      const server = await up(
+        serveHttp((_request, response) =>
+          response
+            .setHeader('content-type', 'text/html; charset=gb18030')
+            .end(Buffer.alloc(900_000, '\xd6\xd0', 'latin1')),
+        ),
+      );
+      const page = await pageOf(loader(), server.origin);
+      expect([page.encoding, textOf(page)]).toEqual(['gb18030', '中'.repeat(450_000)]);
+      expect(page.contentHash).toBe(`sha256:${createHash('sha256').update(page.body).digest('hex')}`);
+    });
+
     it('in an encoding that browsers refuse is rejected', async () => {
       const server = await up(
         serveHttp((_request, response) =>

@@ -21,20 +21,36 @@ export type Utf8Text =
   | { readonly ok: true; readonly encoding: string; readonly body: Uint8Array }
   | { readonly ok: false; readonly label: string };
 
-/** The page's bytes as UTF-8 without a byte order mark. Bytes that are invalid in their encoding become U+FFFD. Not ok: an encoding that is not to be read. */
-export function toUtf8(bytes: Uint8Array, kind: ContentKind, charset: string | null): Utf8Text {
+export type FoundEncoding =
+  /** `start`: behind the byte order mark. */
+  | { readonly ok: true; readonly encoding: string; readonly start: number }
+  | { readonly ok: false; readonly label: string };
+
+/** The page's encoding. Not ok: one that is not to be read. */
+export function encodingIn(bytes: Uint8Array, kind: ContentKind, charset: string | null): FoundEncoding {
   const marked = encodingOfMark(bytes);
-  if (marked !== null) return decoded(bytes.subarray(marked === 'utf-8' ? 3 : 2), marked);
-  if (kind === 'json') return decoded(bytes, 'utf-8');
+  if (marked !== null) return found(marked, marked === 'utf-8' ? 3 : 2);
+  if (kind === 'json') return found('utf-8');
   if (charset !== null) {
     if (isRefused(charset)) return { ok: false, label: charset };
     const named = encodingOf(charset);
-    if (named !== null) return decoded(bytes, named);
+    if (named !== null) return found(named);
   }
   const declared =
     kind === 'html' ? prescan(bytes) : kind === 'xml' ? (wideXml(bytes) ?? declaredInXml(bytes) ?? 'utf-8') : null;
-  if (declared !== null) return isRefused(declared) ? { ok: false, label: declared } : decoded(bytes, declared);
-  return decoded(bytes, isUtf8(bytes) ? 'utf-8' : 'windows-1252');
+  if (declared !== null) return isRefused(declared) ? { ok: false, label: declared } : found(declared);
+  return found(isUtf8(bytes) ? 'utf-8' : 'windows-1252');
+}
+
+function found(encoding: string, start = 0): FoundEncoding {
+  return { ok: true, encoding, start };
+}
+
+/** The page's bytes as UTF-8 without a byte order mark. Bytes that are invalid in their encoding become U+FFFD. Not ok: an encoding that is not to be read. */
+export function toUtf8(bytes: Uint8Array, kind: ContentKind, charset: string | null): Utf8Text {
+  const known = encodingIn(bytes, kind, charset);
+  if (!known.ok) return known;
+  return decoded(known.start === 0 ? bytes : bytes.subarray(known.start), known.encoding);
 }
 
 /** The name of an encoding for one of its labels, or null. */
@@ -168,10 +184,10 @@ function readMeta(head: string, from: number): { readonly encoding: string | nul
 
 /** "Extracting a character encoding from a meta element": the label after `charset=`. */
 function charsetInContent(content: string): string | null {
-  const found = /charset[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|([^"'\t\n\f\r ;][^\t\n\f\r ;]*))/i.exec(
+  const label = /charset[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|([^"'\t\n\f\r ;][^\t\n\f\r ;]*))/i.exec(
     content,
   );
-  return found?.[1] ?? found?.[2] ?? found?.[3] ?? null;
+  return label?.[1] ?? label?.[2] ?? label?.[3] ?? null;
 }
 
 interface Attribute {

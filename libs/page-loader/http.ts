@@ -5,7 +5,8 @@ import { retryAfterMs } from '#concurrency/retry-after';
 import { sleep } from '#concurrency/sleep';
 import type { Outbound, OutboundAnswer, OutboundFailure, OutboundFailureReason } from '#outbound/outbound';
 import { contentOf } from './content.js';
-import { toUtf8 } from './encoding.js';
+import { createDecoder } from './decoder.js';
+import type { DecodedText, Decoder } from './decoder.js';
 import { OwnNetwork } from './own-network.js';
 import type {
   KnownPage,
@@ -92,6 +93,7 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
     onChange: options.onOwnNetwork ?? (() => undefined),
     probe: networkProbeUrl === null ? null : () => answers(outbound, networkProbeUrl),
   });
+  const door: Door = { outbound, decoder: createDecoder() };
   const closing = new AbortController();
   const loads = new Set<Promise<unknown>>();
 
@@ -155,7 +157,7 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
       const attemptedAt = performance.now();
       if (attempts === 1) startedAt = attemptedAt;
       deadline ??= attemptedAt + timeoutMs;
-      const attempt = await attemptOnce(outbound, request, asked, deadline, ending);
+      const attempt = await attemptOnce(door, request, asked, deadline, ending);
       const down = !attempt.ok && attempt.isDown ? attempt : null;
       if (attempt.ok || attempt.status !== null) ownNetwork.answered(hostOf(origin));
       const isOurs = down !== null && (await ownNetwork.unreachable(hostOf(origin), down.network));
@@ -198,6 +200,7 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
     async close() {
       closing.abort();
       await Promise.allSettled(loads);
+      await door.decoder.close();
     },
   };
 }
@@ -241,15 +244,21 @@ function knownTo({ method, headers }: PageRequest, { etag, lastModified, finalUr
   return Object.keys(validators).length === 0 ? null : { finalUrl, validators };
 }
 
+/** What a page comes in through. */
+interface Door {
+  readonly outbound: Outbound;
+  readonly decoder: Decoder;
+}
+
 async function attemptOnce(
-  outbound: Outbound,
+  door: Door,
   request: PageRequest,
   known: Asked | null,
   deadline: number,
   signal: AbortSignal,
 ): Promise<Attempt> {
   const headers = headersOf(request);
-  const answer = await outbound.request({
+  const answer = await door.outbound.request({
     method: request.method,
     url: request.url,
     headers: known === null ? headers : { ...headers, ...known.validators },
@@ -263,12 +272,12 @@ async function attemptOnce(
     signal,
   });
   if (!answer.ok) return outboundFailure(request, answer);
-  if (answer.status !== 304 || known === null) return pageOf(request, answer);
+  if (answer.status !== 304 || known === null) return pageOf(door.decoder, request, answer);
   const finalUrl = withFragmentOf(request.url, answer.finalUrl);
   if (finalUrl === known.finalUrl)
     return { ok: true, page: { ok: true, unchanged: true, finalUrl, headers: answer.headers } };
   // Somewhere else than where the page was: what is unchanged there is not the page that is known.
-  return attemptOnce(outbound, request, null, deadline, signal);
+  return attemptOnce(door, request, null, deadline, signal);
 }
 
 function outboundFailure(request: PageRequest, failure: OutboundFailure): Failure {
@@ -283,7 +292,7 @@ function outboundFailure(request: PageRequest, failure: OutboundFailure): Failur
   };
 }
 
-function pageOf(request: PageRequest, answer: OutboundAnswer): Attempt {
+async function pageOf(decoder: Decoder, request: PageRequest, answer: OutboundAnswer): Promise<Attempt> {
   const { status, headers } = answer;
   const finalUrl = withFragmentOf(request.url, answer.finalUrl);
   if (!isAccepted(status, request.acceptStatus)) {
@@ -298,12 +307,8 @@ function pageOf(request: PageRequest, answer: OutboundAnswer): Attempt {
   }
   const content = contentOf(headers['content-type'], answer.body);
   if (!content.ok) return { ...failureOf(request, 'bad_encoding', content.message), status, finalUrl };
-  const text = toUtf8(answer.body, content.kind, content.charset);
-  if (!text.ok) {
-    const label = text.label.replace(/[^\x21-\x7e]/g, '?').slice(0, 40);
-    const message = `The page is in an encoding that browsers refuse to read: ${label}`;
-    return { ...failureOf(request, 'bad_encoding', message), status, finalUrl };
-  }
+  const text = await decoder.decode(answer.body, content.kind, content.charset);
+  if (!text.ok) return { ...undecoded(request, text), status, finalUrl };
   return {
     ok: true,
     page: {
@@ -318,6 +323,15 @@ function pageOf(request: PageRequest, answer: OutboundAnswer): Attempt {
       contentHash: `sha256:${hash('sha256', text.body, 'hex')}`,
     },
   };
+}
+
+function undecoded(request: PageRequest, text: DecodedText & { readonly ok: false }): Failure {
+  if ('maxBytes' in text) {
+    return failureOf(request, 'too_large', `The page is larger than ${text.maxBytes} bytes once it is in UTF-8.`);
+  }
+  if ('message' in text) return failureOf(request, 'bad_encoding', `The page could not be decoded: ${text.message}`);
+  const label = text.label.replace(/[^\x21-\x7e]/g, '?').slice(0, 40);
+  return failureOf(request, 'bad_encoding', `The page is in an encoding that browsers refuse to read: ${label}`);
 }
 
 function failureOf(request: PageRequest, reason: LoadFailureReason, message: string): Failure {

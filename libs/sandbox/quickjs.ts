@@ -20,6 +20,8 @@ export interface QuickJsSandboxOptions {
   readonly pageParser?: PageParserName;
   /** A process that has work and does not answer for this long is considered dead. */
   readonly silenceMs?: number;
+  /** How long a job's answer may be overdue before the process counts as dead. */
+  readonly answerMarginMs?: number;
   /** Called with the reason when an evaluator process ends by itself. */
   onDeath?(why: string): void;
 }
@@ -64,6 +66,7 @@ export function createQuickJsSandbox(options: QuickJsSandboxOptions = {}): Quick
     graceMs,
     parseMs: defaultPageLimits.parseMs,
     silenceMs: options.silenceMs ?? 10_000,
+    answerMarginMs: options.answerMarginMs ?? 30_000,
     onDeath: (why) => options.onDeath?.(why),
   });
   const checks = new CheckBatches(supervisor);

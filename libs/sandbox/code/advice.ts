@@ -87,9 +87,13 @@ const shown = 70;
 /** How many names are followed to where they got their value. */
 const followed = 4;
 
-function sourceOf(code: string, node: AnyNode): string {
+function shownSource(code: string, node: AnyNode): string {
   const text = code.slice(node.start, node.end).replace(/\s+/g, ' ');
-  return `\`${text.length > shown ? `${text.slice(0, shown)}…` : text}\``;
+  return text.length > shown ? `${text.slice(0, shown)}…` : text;
+}
+
+function sourceOf(code: string, node: AnyNode): string {
+  return `\`${shownSource(code, node)}\``;
 }
 
 function unwrapped(node: AnyNode): AnyNode {
@@ -160,7 +164,7 @@ function notCallable(tree: CodeTree, code: string, callee: AnyNode): string | nu
   if (name === null || callee.type !== 'MemberExpression') return null;
   const object = callee.object;
   if (listOnly.has(name) && isListOfElements(tree, object)) {
-    return `A list of elements is no array: write \`[...${code.slice(object.start, object.end)}].${name}(…)\`.`;
+    return `A list of elements is no array: write \`[...${shownSource(code, object)}].${name}(…)\`.`;
   }
   if (properties.has(name)) return `\`${name}\` is a property: leave the brackets away.`;
   const known = nearest(name);

@@ -5,6 +5,13 @@
  * ends differ: the first closing bracket that belongs to the wrapper cannot fit both.
  */
 import { Script } from 'node:vm';
+import {
+  afterComments,
+  closingBracket,
+  functionHead,
+  trailingSemicolonAt,
+  withoutTrailingSemicolon,
+} from './code-scan.js';
 import type { CheckedCode, CodeForm } from '../sandbox.js';
 
 /** The name under which the engine reports places in the user's code. */
@@ -19,60 +26,30 @@ export interface RunnableCode {
   readonly isAsyncScript: boolean;
 }
 
-const trailingSemicolon = /(?:\s*;)+\s*(?:\/\/[^\n]*\s*)?$/;
-const leadingComments = /^(?:\s+|\/\/[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)+/;
-const classicHead = /^(async\s+)?function\s*(\*?)\s*[^\s(*]*\s*(?=\()/;
 const mayAwait = /\bawait\b/;
 /** Waiting for a value, or in code that is not asynchronous a call, a member, a sum of something named `await`. */
 const awaitsOrNames = /\bawait\s*[([`+\-/]/;
 
-/** Where the bracket opened at `start` closes, -1 if it does not. Knows strings and comments, which is what parameters hold. */
-function closingBracket(code: string, start: number): number {
-  let depth = 0;
-  for (let at = start; at < code.length; at++) {
-    const mark = code.charAt(at);
-    if (mark === '(' || mark === '[' || mark === '{') depth += 1;
-    else if (mark === ')' || mark === ']' || mark === '}') {
-      depth -= 1;
-      if (depth === 0) return at;
-    } else if (mark === '"' || mark === "'" || mark === '`') {
-      for (at++; at < code.length && code.charAt(at) !== mark; at++) if (code.charAt(at) === '\\') at++;
-    } else if (mark === '/' && code.charAt(at + 1) === '/') {
-      while (at < code.length && code.charAt(at) !== '\n') at++;
-    } else if (mark === '/' && code.charAt(at + 1) === '*') {
-      at = code.indexOf('*/', at + 2) + 1;
-      if (at === 0) return -1;
-    }
-  }
-  return -1;
-}
-
 function startsAsArrow(code: string): boolean {
-  const head = code.replace(leadingComments, '').replace(/^async(?=[\s(])[^\S\n]*/, '');
+  const head = code.slice(afterComments(code)).replace(/^async(?=[\s(])[^\S\n]*/, '');
   if (head.startsWith('(')) {
     const end = closingBracket(head, 0);
-    return (
-      end > 0 &&
-      head
-        .slice(end + 1)
-        .replace(leadingComments, '')
-        .startsWith('=>')
-    );
+    return end > 0 && head.startsWith('=>', afterComments(head, end + 1));
   }
   return /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*\s*=>/u.test(head);
 }
 
 /** The one function expression that the code is, without a trailing semicolon; null where it is something else. */
 function functionExpression(code: string, compiles: Compiles): string | null {
-  const head = code.replace(leadingComments, '');
-  const classic = classicHead.exec(head);
+  const classic = functionHead(code, afterComments(code));
   if (classic === null && !startsAsArrow(code)) return null;
-  for (const candidate of new Set([code, code.replace(trailingSemicolon, '')])) {
+  for (const candidate of new Set([code, withoutTrailingSemicolon(code)])) {
     if (!compiles(`(0 ?\n${candidate}\n: 0)`, false) || !compiles(`[0 ?\n${candidate}\n: 0]`, false)) continue;
     if (classic === null) return candidate;
     // As a method it can have nothing after its body: no call, no member, no operator.
-    const rest = candidate.replace(leadingComments, '').slice(classic[0].length);
-    if (compiles(`({ ${classic[1] ?? ''}${classic[2] ?? ''}m\n${rest}\n})`, false)) return candidate;
+    const rest = candidate.slice(classic.end);
+    const words = `${classic.isAsync ? 'async ' : ''}${classic.isGenerator ? '*' : ''}`;
+    if (compiles(`({ ${words}m\n${rest}\n})`, false)) return candidate;
   }
   return null;
 }
@@ -101,8 +78,8 @@ function waits(code: string, compilesAs: (word: '' | 'async ') => boolean): bool
 export function runnableCode(code: string, form: CodeForm, compiles: Compiles): RunnableCode {
   switch (form) {
     case 'function': {
-      const isWhole = !trailingSemicolon.test(code) || compiles(`(\n${code}\n)`, false);
-      return { source: `(\n${isWhole ? code : code.replace(trailingSemicolon, '')}\n)`, isAsyncScript: false };
+      const isWhole = trailingSemicolonAt(code) === -1 || compiles(`(\n${code}\n)`, false);
+      return { source: `(\n${isWhole ? code : withoutTrailingSemicolon(code)}\n)`, isAsyncScript: false };
     }
     case 'body': {
       const isAsync = waits(code, (word) => compiles(`(${word}function () {\n${code}\n})`, false));
@@ -122,6 +99,13 @@ interface Fault {
   readonly column: number;
 }
 
+/** It may name what the code holds, however long that is. */
+const longestMessage = 2_000;
+
+function clipped(message: string): string {
+  return message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message;
+}
+
 /**
  * What V8's parser says of a source that the engine refused. The engine decides what is accepted, but names a place only
  * roughly; Node's own parser, which runs nothing here, names it exactly and in the words that people know.
@@ -132,7 +116,7 @@ function parserFault(source: string): Fault | null {
     return null;
   } catch (thrown) {
     const stack = thrown instanceof Error ? (thrown.stack ?? '') : '';
-    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    const message = clipped(thrown instanceof Error ? thrown.message : String(thrown));
     const lines = stack.split('\n');
     const line = Number(/:(\d+)$/.exec(lines[0] ?? '')?.[1] ?? 2);
     const caret = (lines[2] ?? '').indexOf('^');
@@ -152,7 +136,7 @@ function withinCode(fault: Fault, code: string): Fault {
 /** The sentence and place for code that has no form: of all readings, the one that got furthest. */
 export function faultOf(code: string): Fault {
   const readings = [`\n${code}`, `(async function () {\n${code}\n})`];
-  if (classicHead.test(code.replace(leadingComments, '')) || startsAsArrow(code)) readings.push(`(\n${code}\n)`);
+  if (functionHead(code, afterComments(code)) !== null || startsAsArrow(code)) readings.push(`(\n${code}\n)`);
   let furthest: Fault | null = null;
   for (const reading of readings) {
     const found = parserFault(reading);

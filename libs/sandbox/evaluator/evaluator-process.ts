@@ -7,7 +7,7 @@ import type { ChildProcess } from 'node:child_process';
 import { Duplex } from 'node:stream';
 import { encodeFrame, FrameReader } from './frames.js';
 import type { Frame } from './frames.js';
-import { largestAnswerBytes, signals } from './messages.js';
+import { signals } from './messages.js';
 import type { EvaluatorSettings } from './messages.js';
 
 export interface EvaluatorPlaces {
@@ -20,6 +20,8 @@ export interface EvaluatorPlaces {
 export interface EvaluatorEvents {
   onReady(): void;
   onAnswer(frame: Frame): void;
+  /** Most bytes of the answer with this id; 0 where none is expected. */
+  answerBytes(id: number): number;
   /** The pipe has room again after `send` returned false. */
   onRoom(): void;
   /** The process is gone, for whatever reason; called once. `why` is that reason in words. */
@@ -129,7 +131,7 @@ export class EvaluatorProcess {
   }
 
   #listen(): void {
-    const reader = new FrameReader(largestAnswerBytes);
+    const reader = new FrameReader((id) => this.#events.answerBytes(id));
     this.#pipe.on('data', (chunk: Uint8Array) => {
       this.#askedMs = null;
       try {

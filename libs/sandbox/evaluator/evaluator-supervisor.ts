@@ -6,14 +6,26 @@
 import { EvaluatorProcess } from './evaluator-process.js';
 import type { EvaluatorPlaces } from './evaluator-process.js';
 import type { Frame } from './frames.js';
-import { isResultOf } from './results.js';
-import { encodeJob, endings, jobKinds, largestRequestBytes, urgentMark } from './messages.js';
+import { answerLimitsOf, readResult } from './results.js';
+import type { AnswerLimits, ReadResult } from './results.js';
+import {
+  concludeMs,
+  encodeJob,
+  endings,
+  jobKinds,
+  largestRequestBytes,
+  longestMessage,
+  urgentMark,
+  wallFactor,
+} from './messages.js';
 import type { EncodedJob, Ending, EvaluatorSettings, JobKind, JobKinds, JobOutcome, JobRunner } from './messages.js';
 
 export interface SupervisorSettings extends EvaluatorSettings {
   readonly places: EvaluatorPlaces;
   /** A process that has work and does not answer for this long is considered dead. */
   readonly silenceMs: number;
+  /** A job that is not answered for this long beyond all that it and those before it may take ends its process. */
+  readonly answerMarginMs: number;
   /** Called with the reason when a process ends by itself. */
   onDeath(why: string): void;
 }
@@ -32,6 +44,7 @@ interface Job {
   readonly byteLength: number;
   readonly cpuMs: number;
   readonly isUrgent: boolean;
+  readonly answerLimits: AnswerLimits;
   settle(outcome: { readonly ok: true; readonly result: JobKinds[JobKind]['result'] } | Ending): void;
 }
 
@@ -41,15 +54,22 @@ interface ProcessQueueSettings extends SupervisorSettings {
   onLost(jobs: readonly Job[], why: string): void;
 }
 
+interface JobInFlight {
+  readonly job: Job;
+  readonly overdueTimer: NodeJS.Timeout;
+}
+
 /** One process at a time and the jobs that wait for it. */
 class ProcessQueue {
   readonly #settings: ProcessQueueSettings;
   readonly #waiting: Job[] = [];
-  readonly #inFlight = new Map<number, Job>();
+  readonly #inFlight = new Map<number, JobInFlight>();
   #process: EvaluatorProcess | null = null;
   #bytes = 0;
   #lastId = 0;
   #hasRoom = true;
+  /** It gave no answer, or none that is one: it gets no more jobs, and nothing more of it is read. */
+  #isEnding = false;
   #isIdleCheckPending = false;
   #idleTimer: NodeJS.Timeout | null = null;
 
@@ -81,13 +101,13 @@ class ProcessQueue {
 
   #pump(): void {
     const process = this.#process ?? this.#fork();
-    if (process === null || !process.isReady) return;
+    if (process === null || !process.isReady || this.#isEnding) return;
     if (this.#waiting.length === 0) return this.#idleSoon(process);
     process.setWorking(true);
     for (let job = this.#waiting[0]; job !== undefined && this.#mayStart(job); job = this.#waiting[0]) {
       this.#waiting.shift();
       this.#lastId = (this.#lastId % 0xffff_fffe) + 1;
-      this.#inFlight.set(this.#lastId, job);
+      this.#inFlight.set(this.#lastId, { job, overdueTimer: this.#endWhenOverdue(process, this.#lastId, job) });
       this.#bytes += job.byteLength;
       const word = jobKinds.indexOf(job.encoded.kind) + (job.isUrgent ? urgentMark : 0);
       const frame = { id: this.#lastId, word, ms: job.cpuMs, text: job.encoded.text };
@@ -105,10 +125,12 @@ class ProcessQueue {
   #fork(): EvaluatorProcess | null {
     const { places, silenceMs } = this.#settings;
     this.#hasRoom = true;
+    this.#isEnding = false;
     try {
       const made: EvaluatorProcess = new EvaluatorProcess(places, this.#settings, silenceMs, {
         onReady: () => this.#pump(),
         onAnswer: (frame) => this.#onAnswer(made, frame),
+        answerBytes: (id) => this.#inFlight.get(id)?.job.answerLimits.textBytes ?? 0,
         onRoom: () => {
           this.#hasRoom = true;
           this.#pump();
@@ -124,15 +146,41 @@ class ProcessQueue {
     }
   }
 
-  #onAnswer(from: EvaluatorProcess, { id, word, text }: Frame): void {
-    const job = this.#inFlight.get(id);
-    const outcome = job === undefined ? null : outcomeOf(job.encoded.kind, word, text);
-    // A process that answers without a matching job is not trusted any further.
-    if (job === undefined || outcome === null) return void from.end('it gave an answer that is none');
-    this.#inFlight.delete(id);
+  #onAnswer(from: EvaluatorProcess, frame: Frame): void {
+    if (this.#process !== from || this.#isEnding) return;
+    const found = this.#inFlight.get(frame.id);
+    if (found === undefined) return this.#end(from, 'it gave an answer to no job');
+    const { job, overdueTimer } = found;
+    const outcome = outcomeOf(job, frame);
+    if ('why' in outcome) return this.#end(from, `it gave an answer ${outcome.why}`);
+    clearTimeout(overdueTimer);
+    this.#inFlight.delete(frame.id);
     this.#bytes -= job.byteLength;
     job.settle(outcome);
     this.#pump();
+  }
+
+  /** From here on nothing of the process is trusted. */
+  #end(distrusted: EvaluatorProcess, why: string): void {
+    this.#isEnding = true;
+    void distrusted.end(why);
+  }
+
+  /** The threads end each job in its time; where no answer comes, it is the process that does not do as it should. */
+  #endWhenOverdue(process: EvaluatorProcess, id: number, job: Job): NodeJS.Timeout {
+    const { parseMs, answerMarginMs } = this.#settings;
+    // In the worst case a single thread runs all of them, one after the other.
+    const jobs = [job, ...[...this.#inFlight.values()].map((each) => each.job)];
+    const longestMs = jobs.reduce(
+      (sum, { cpuMs }) => sum + wallFactor * (cpuMs + parseMs + concludeMs),
+      answerMarginMs,
+    );
+    const check = (): void => {
+      const isOverdue = this.#process === process && this.#inFlight.get(id)?.job === job;
+      if (isOverdue && !this.#isEnding) this.#end(process, 'it did not answer a job in its time');
+    };
+    // The answer may be waiting behind a late timer.
+    return setTimeout(() => setImmediate(check), longestMs).unref();
   }
 
   #onEnd(ended: EvaluatorProcess, why: string): void {
@@ -147,10 +195,11 @@ class ProcessQueue {
   }
 
   #takeInFlight(): readonly Job[] {
-    const jobs = [...this.#inFlight.values()];
+    const inFlight = [...this.#inFlight.values()];
+    for (const { overdueTimer } of inFlight) clearTimeout(overdueTimer);
     this.#inFlight.clear();
     this.#bytes = 0;
-    return jobs;
+    return inFlight.map(({ job }) => job);
   }
 
   #failWaiting(message: string): void {
@@ -178,23 +227,16 @@ class ProcessQueue {
   }
 }
 
-/** The outcome that an answer encodes; null where it is malformed. */
+/** The outcome that an answer encodes; `why` where it is none. */
 function outcomeOf(
-  kind: JobKind,
-  word: number,
-  text: string,
-): { readonly ok: true; readonly result: JobKinds[JobKind]['result'] } | Ending | null {
-  if (word > 0) {
-    const ended = endings[word - 1];
-    return ended === undefined ? null : { ok: false, ended, ...(text === '' ? {} : { message: text }) };
-  }
-  let result: unknown;
-  try {
-    result = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  return isResultOf(kind, result) ? { ok: true, result } : null;
+  { encoded, answerLimits }: Job,
+  { word, text, body }: Frame,
+): (ReadResult & { readonly ok: true }) | Ending | { readonly why: string } {
+  if (body.byteLength > 0) return { why: 'with a body' };
+  if (word === 0) return readResult(encoded.kind, text, answerLimits);
+  const ended = endings[word - 1];
+  if (ended === undefined) return { why: 'that is no ending' };
+  return { ok: false, ended, ...(text === '' ? {} : { message: text.slice(0, longestMessage) }) };
 }
 
 export class EvaluatorSupervisor implements JobRunner {
@@ -245,6 +287,7 @@ export class EvaluatorSupervisor implements JobRunner {
         ...options,
         encoded,
         byteLength,
+        answerLimits: answerLimitsOf(job),
         settle: resolve,
       });
     });

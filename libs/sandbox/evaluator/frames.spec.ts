@@ -48,6 +48,18 @@ describe('the frame reader', () => {
     expect(received[0]?.body.buffer.byteLength).toBe(3);
   });
 
+  it('accepts as many bytes as are allowed for the id of a frame, and reads nothing behind one with more', () => {
+    const reader = new FrameReader((id) => (id === 1 ? 3 : 0));
+    const ids: number[] = [];
+    const pieces = (id: number, text: string) => Buffer.concat([...encodeFrame({ id, word: 0, ms: 0, text })]);
+    const push = (bytes: Uint8Array): void => reader.push(bytes, ({ id }) => ids.push(id));
+    push(pieces(1, 'abc'));
+    push(pieces(0, ''));
+    expect(() => push(pieces(0, 'a'))).toThrow(FrameTooLarge);
+    push(pieces(1, ''));
+    expect(ids).toEqual([1, 0]);
+  });
+
   it('rejects a frame that is too large by its header, before buffering any of it', () => {
     const header = Buffer.alloc(20);
     header.writeUInt32LE(0xffff_ffff, 0);

@@ -38,19 +38,22 @@ export class FrameTooLarge extends Error {
 
 /** Puts frames together from the chunks of a stream. Holds one frame at most. */
 export class FrameReader {
-  readonly #maximumBytes: number;
+  readonly #maximumBytes: number | ((id: number) => number);
+  #isBroken = false;
   readonly #header = Buffer.alloc(headerBytes);
   #headerAt = 0;
   #text: Buffer = Buffer.alloc(0);
   #body: Uint8Array<ArrayBuffer> = noBody;
   #at = 0;
 
-  constructor(maximumBytes: number) {
+  /** Most bytes of text and body together, of any frame or by the frame's id. */
+  constructor(maximumBytes: number | ((id: number) => number)) {
     this.#maximumBytes = maximumBytes;
   }
 
-  /** Calls `onFrame` for each frame that the chunk completes. Throws `FrameTooLarge`. */
+  /** Calls `onFrame` for each frame that the chunk completes. Throws `FrameTooLarge` once; what follows is not read. */
   push(chunk: Uint8Array, onFrame: (frame: Frame) => void): void {
+    if (this.#isBroken) return;
     let from = 0;
     while (from < chunk.byteLength || this.#isWhole()) {
       if (this.#headerAt < headerBytes) from += this.#fillHeader(chunk, from);
@@ -68,7 +71,12 @@ export class FrameReader {
     this.#headerAt += taken;
     if (this.#headerAt < headerBytes) return taken;
     const [textBytes, bodyBytes] = [this.#header.readUInt32LE(0), this.#header.readUInt32LE(4)];
-    if (textBytes + bodyBytes > this.#maximumBytes) throw new FrameTooLarge(textBytes + bodyBytes);
+    const maximumBytes =
+      typeof this.#maximumBytes === 'number' ? this.#maximumBytes : this.#maximumBytes(this.#header.readUInt32LE(8));
+    if (textBytes + bodyBytes > maximumBytes) {
+      this.#isBroken = true;
+      throw new FrameTooLarge(textBytes + bodyBytes);
+    }
     this.#text = Buffer.allocUnsafe(textBytes);
     this.#body = bodyBytes === 0 ? noBody : new Uint8Array(Buffer.allocUnsafeSlow(bodyBytes).buffer);
     this.#at = 0;

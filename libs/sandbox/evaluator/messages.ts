@@ -82,6 +82,11 @@ export const phases = { idle: 0, parsing: 1, running: 2, concluding: 3 } as cons
 /** Time for `concluding`. */
 export const concludeMs = 100;
 
+/** Wall time that a job may take at most, as a multiple of its CPU budget, on a machine that is busy elsewhere. */
+export const wallFactor = 10;
+/** Of a failure's message and of its hint, characters. */
+export const longestMessage = 4_096;
+
 /** Settings of the evaluator process, passed on its command line. */
 export interface EvaluatorSettings {
   /** Threads that run jobs side by side. */

@@ -5,7 +5,7 @@ import { checkCode, codeFileName, faultOf, runnableCode } from '../code/code-for
 import type { Compiles } from '../code/code-forms.js';
 import { CpuDeadline } from '../guest/deadline.js';
 import { explained } from '../code/explain.js';
-import { evalFlags, GuestMemoryExhausted } from '../guest/engine.js';
+import { evalFlags, GuestMemoryExhausted, GuestTampered } from '../guest/engine.js';
 import type { Engine, GuestInput, GuestOutcome, GuestValue } from '../guest/engine.js';
 import { isCompileTimeStack, readGuestResult } from '../guest/guest-result.js';
 import type { FlatPage } from '../parsers/flat-page.js';
@@ -13,6 +13,7 @@ import type { GuestResult } from '../guest/guest-result.js';
 import { Guests } from '../guest/guest.js';
 import type { Guest, GuestEntry, GuestImage } from '../guest/guest.js';
 import { concludeMs } from './messages.js';
+import { answerLimitsOf, excessOf } from './results.js';
 import { defaultPageLimits, markupNamespaces, PageTooComplex } from '../parsers/page-parser.js';
 import type { PageLimits, PageParser, ParsedPage } from '../parsers/page-parser.js';
 import { defaultSandboxLimits } from '../sandbox.js';
@@ -35,6 +36,10 @@ const compileMemoryMb = 64;
 /** Compiling leaves names behind in the engine; its memory is put back now and then. */
 const compilesBetweenRestores = 64;
 const jobsPerRound = 256;
+const tampered: SandboxFailure = {
+  reason: 'threw',
+  message: 'The code broke the built-ins that its result is written with.',
+};
 const memoryFailure: SandboxFailure = {
   reason: 'memory_limit',
   message: 'The code used more memory than its limit allows.',
@@ -80,9 +85,23 @@ function failed(
   return { ok: false, values, logs, failure: { reason, message } };
 }
 
+const xmlNamespace = 'http://www.w3.org/XML/1998/namespace';
+const xmlnsNamespace = 'http://www.w3.org/2000/xmlns/';
+
+/** Two prefixes and their namespaces are XML's own; attributes that the code sets may say otherwise. */
+function isBindable([prefix, namespace]: readonly [string, string]): boolean {
+  if (prefix === 'xml') return namespace === xmlNamespace;
+  return prefix !== 'xmlns' && namespace !== xmlNamespace && namespace !== xmlnsNamespace;
+}
+
 function byteLengthOf(input: GuestInput): number {
   if (typeof input === 'string') return input.length * 2;
   return 'isWide' in input ? input.bytes.byteLength : input.byteLength;
+}
+
+/** The guest counts while the code runs; code that changed what it counts with gets no further than here. */
+function isWithinLimits(result: EvaluationResult | ScriptResult, job: EvaluationJob | ScriptJob): boolean {
+  return excessOf(result, answerLimitsOf(job)) === null;
 }
 
 function overCpuLimit(result: GuestResult): GuestResult {
@@ -138,6 +157,17 @@ export class SandboxCore {
   }
 
   async evaluate(job: EvaluationJob): Promise<EvaluationResult> {
+    const result = await this.#evaluate(job);
+    if (isWithinLimits(result, job)) return result;
+    return { ok: false, values: {}, logs: [], timings: result.timings, failure: tampered };
+  }
+
+  async runScript(job: ScriptJob): Promise<ScriptResult> {
+    const result = await this.#runScript(job);
+    return isWithinLimits(result, job) ? result : { ok: false, logs: [], failure: tampered };
+  }
+
+  async #evaluate(job: EvaluationJob): Promise<EvaluationResult> {
     const startedMs = performance.now();
     this.#enter('parsing');
     const key = keyOf(job);
@@ -178,12 +208,12 @@ export class SandboxCore {
     if (!result.ok) return { ok: false, values, logs, timings, ...touched, failure: result.failure };
     const { outcome, state } = result.answer;
     if (typeof outcome !== 'boolean' || !isJsonObject(state)) {
-      return { ...failed('threw', 'The code broke the built-ins that its result is written with.', result), timings };
+      return { ...failed(tampered.reason, tampered.message, result), timings };
     }
     return { ok: true, values, logs, timings, ...touched, outcome, state };
   }
 
-  async runScript(job: ScriptJob): Promise<ScriptResult> {
+  async #runScript(job: ScriptJob): Promise<ScriptResult> {
     this.#enter('parsing');
     const settings = {
       globals: job.globals,
@@ -206,16 +236,23 @@ export class SandboxCore {
     const inputBytes = (given.page?.inputs ?? []).reduce((sum, input) => sum + byteLengthOf(input), 0);
     // A large page must not use up the code's memory: its share is added to the limit.
     const extraMb = inputBytes * 2 < (job.limits.memoryMb * mebibyte) / 4 ? 0 : Math.ceil((inputBytes * 2) / mebibyte);
-    const runnable = runnableCode(job.code, job.form, await this.#compiling());
-    const run: Run = { ...runnable, ...given, code: job.code, form: job.form, cpuMs: job.limits.cpuMs };
+    const compiles = await this.#compiling();
     const guest = known ?? (await this.#guests.fresh(job.limits.memoryMb + extraMb));
-    const discard = (): void => this.#guests.discard();
+    const discard = (): void => {
+      this.#guests.discard();
+      this.#compiler = null;
+    };
     try {
+      const runnable = runnableCode(job.code, job.form, compiles);
+      const run: Run = { ...runnable, ...given, code: job.code, form: job.form, cpuMs: job.limits.cpuMs };
       return this.#runIn(guest, run, discard);
     } catch (thrown) {
       discard();
       if (thrown instanceof GuestMemoryExhausted) {
         return failed('memory_limit', 'The page and the code need more memory than the limit allows.');
+      }
+      if (thrown instanceof GuestTampered) {
+        return failed('threw', 'The code broke the built-ins that markup is read with.');
       }
       if (thrown instanceof RangeError) return failed('stack_limit', 'The code called itself too deeply.');
       if (thrown instanceof WebAssembly.RuntimeError) {
@@ -252,6 +289,7 @@ export class SandboxCore {
     if (namespace === 'xml fragment') {
       const around = tag.split('\0');
       const pairs = around.flatMap((prefix, at) => (at % 2 === 0 ? [[prefix, around[at + 1] ?? ''] as const] : []));
+      if (!pairs.every(isBindable)) return null;
       return parseXmlFragment(markup, Object.fromEntries(pairs), limits);
     }
     const space = markupNamespaces.find((name) => name === namespace);

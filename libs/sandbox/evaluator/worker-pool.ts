@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { withTimeoutOr } from '#concurrency/timeout';
 import type { GuestImage } from '../guest/guest.js';
-import { concludeMs, phases, progressWords } from './messages.js';
+import { concludeMs, phases, progressWords, wallFactor } from './messages.js';
 import type { EncodedJob, Ended, EvaluatorSettings, TextOutcome, WorkerReply, WorkerSettings } from './messages.js';
 
 export interface PoolSettings extends EvaluatorSettings {
@@ -17,8 +17,6 @@ type Engines = Pick<WorkerSettings, 'wasmModule' | 'lexborModule'>;
 
 /** A job that has run this long no longer holds up those behind it: a spare thread takes over. */
 const longJobMs = 100;
-/** Wall time that a job may take at most, as a multiple of its CPU budget, on a machine that is busy elsewhere. */
-const wallFactor = 10;
 const shortestWatchMs = 10;
 /** How long a thread may take to report its CPU time; it answers in the middle of its work, once it gets a core. */
 const cpuUsageMs = 1_000;

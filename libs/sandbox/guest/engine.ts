@@ -356,7 +356,7 @@ export class Engine {
 
   /** As `text`, but each character as it is: NUL and lone surrogates too. */
   #exactText(value: GuestValue | JSValueConstPointer): string {
-    if (!this.isString(value)) throw new Error('the guest called out with what is no string');
+    if (!this.isString(value)) throw new GuestTampered();
     const encoded = this.#ffi.QTS_bjson_encode(this.#context, value);
     const at = this.#ffi.QTS_GetArrayBuffer(this.#context, encoded);
     const length = this.#ffi.QTS_GetArrayBufferLength(this.#context, encoded);
@@ -415,6 +415,13 @@ export class Engine {
   #outcomeOf(value: GuestValue): GuestOutcome {
     const thrown = this.#ffi.QTS_ResolveException(this.#context, value);
     return thrown === 0 ? { ok: true, value } : { ok: false, thrown };
+  }
+}
+
+/** The guest called the host with something other than strings: its code replaced the built-ins that make them. */
+export class GuestTampered extends Error {
+  constructor() {
+    super('the code broke the built-ins that markup is read with');
   }
 }
 

@@ -3,6 +3,7 @@ import { isJsonObject } from '#runtime/json';
 import type { JsonObject } from '#runtime/json';
 import { codeFileName } from '../code/code-forms.js';
 import { isFailureReason, isLogLine, isTouchable } from '../result-guards.js';
+import { deepestNesting, isNestedDeeper } from '../nesting.js';
 import type { LogLine, SandboxFailure, Touchable } from '../sandbox.js';
 
 /** `stack` is what the engine wrote of a failure: it decides which kind of failure that was. */
@@ -41,6 +42,25 @@ export function isCompileTimeStack(stack: string): boolean {
   return compileTimeFrame.test(stack);
 }
 
+/** The guest keeps to these as well, unless the code broke what it cuts texts with. */
+const longestMessage = 2_001;
+const longestStack = 4_000;
+
+function clipped(text: unknown, length: number): string | null {
+  return typeof text === 'string' ? text.slice(0, length) : null;
+}
+
+/** What is nested too deeply to be recorded; null: nothing is. */
+function nestingFailure({ state, value }: JsonObject, isValueLeftOut: boolean): SandboxFailure | null {
+  const isTooDeep = `nested deeper than ${deepestNesting} levels.`;
+  if (isValueLeftOut) return { reason: 'output_limit', message: `The code reported a value that is ${isTooDeep}` };
+  if (isNestedDeeper(state, deepestNesting)) {
+    return { reason: 'state_limit', message: `page.state is ${isTooDeep}` };
+  }
+  if (!isNestedDeeper(value, deepestNesting)) return null;
+  return { reason: 'output_limit', message: `The code returned a value that is ${isTooDeep}` };
+}
+
 /** JSON that came out of the sandbox; what is malformed counts as a failure of the code, which must have tampered. */
 export function readGuestResult(text: string): GuestResult {
   let read: unknown;
@@ -56,12 +76,20 @@ export function readGuestResult(text: string): GuestResult {
     failure: { reason: 'threw', message: 'The code broke the built-ins that its result is written with.' },
   };
   if (!isJsonObject(read) || !isJsonObject(read['values']) || !Array.isArray(read['logs'])) return tampered;
-  const { values } = read;
+  const reported = Object.entries(read['values']);
+  const kept = reported.filter(([, value]) => !isNestedDeeper(value, deepestNesting));
+  const values = Object.fromEntries(kept);
   const logs = read['logs'].filter(isLogLine).map(({ level, message }) => ({ level, message }));
   const marks = read['touched'];
   const touched = Array.isArray(marks) && marks[0] === '' ? { touched: marks.slice(1).filter(isTouchable) } : {};
-  if (read['ok'] === true) return { ok: true, values, logs, ...touched, answer: read };
-  const { reason, message, stack } = read;
-  if (!isFailureReason(reason) || typeof message !== 'string' || typeof stack !== 'string') return tampered;
+  if (read['ok'] === true) {
+    const failure = nestingFailure(read, kept.length < reported.length);
+    return failure === null
+      ? { ok: true, values, logs, ...touched, answer: read }
+      : { ok: false, values, logs, ...touched, failure };
+  }
+  const { reason } = read;
+  const [message, stack] = [clipped(read['message'], longestMessage), clipped(read['stack'], longestStack)];
+  if (!isFailureReason(reason) || message === null || stack === null) return tampered;
   return { ok: false, values, logs, ...touched, stack, failure: { reason, message, ...placeIn(stack) } };
 }

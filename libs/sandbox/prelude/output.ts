@@ -32,7 +32,9 @@ export function utf8Length(text: string): number {
   return bytes;
 }
 
-function spend(text: string): void {
+function spend(text: unknown): void {
+  // What made it may be patched: only of a text is the length what it counts.
+  if (typeof text !== 'string') throw new TypeError('What is logged or reported is no text.');
   if (isOverOutputLimit) throw new RangeError('The output limit is used up.');
   outputBytes += text.length > outputLimit ? text.length : utf8Length(text);
   if (outputBytes <= outputLimit) return;

@@ -1,0 +1,135 @@
+/** What the product accepts from an evaluator process that was taken over: answers within the limits of their jobs, in time. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { jobOf } from '../kit.contract.js';
+import { defaultSandboxLimits } from '../sandbox.js';
+import { EvaluatorSupervisor } from './evaluator-supervisor.js';
+import type { JobOutcome } from './messages.js';
+
+const limits = { ...defaultSandboxLimits, cpuMs: 1, outputBytes: 4_096, stateBytes: 1_024 };
+const evaluation = jobOf('true', { limits });
+
+/** An evaluator that answers each job with what an expression makes of its id; the frames are written by hand. */
+const programOf = (answer: string): string => `
+import { Socket } from 'node:net';
+const pipe = new Socket({ fd: 3 });
+const frame = (id, word, text, { textBytes = Buffer.byteLength(text), body = '' } = {}) => {
+  const head = Buffer.alloc(20);
+  for (const [at, value] of [textBytes, body.length, id, word, 0].entries()) head.writeUInt32LE(value, 4 * at);
+  pipe.write(Buffer.concat([head, Buffer.from(text + body)]));
+};
+const timings = { parseMs: 0, evaluateMs: 0 };
+const good = { ok: true, values: {}, logs: [], timings, outcome: true, state: {} };
+const failed = { ok: false, values: {}, logs: [], timings, failure: { reason: 'threw', message: 'x' } };
+const say = (id, result, more) => frame(id, 0, JSON.stringify(result), more);
+const nested = (levels) => '['.repeat(levels) + ']'.repeat(levels);
+let held = Buffer.alloc(0);
+pipe.on('data', (chunk) => {
+  held = Buffer.concat([held, chunk]);
+  while (held.length >= 20) {
+    const size = 20 + held.readUInt32LE(0) + held.readUInt32LE(4);
+    if (held.length < size) return;
+    const id = held.readUInt32LE(8);
+    held = held.subarray(size);
+    if (id === 0) frame(0, 3, '');
+    else { ${answer} }
+  }
+});
+pipe.on('end', () => process.exit());
+frame(0, 1, '');
+`;
+
+describe('the answer of an evaluator process', () => {
+  let folder = '';
+  beforeAll(async () => {
+    folder = await realpath(await mkdtemp(join(tmpdir(), 'answers-')));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  let programs = 0;
+  async function answered(answer: string): Promise<{ outcome: JobOutcome<'evaluate'>; deaths: readonly string[] }> {
+    programs += 1;
+    const entryPath = join(folder, `evaluator-${programs}.mjs`);
+    await writeFile(entryPath, programOf(answer));
+    const deaths: string[] = [];
+    const supervisor = new EvaluatorSupervisor({
+      places: { entryPath, readable: [] },
+      quickjsPath: '',
+      lexborPath: null,
+      workers: 1,
+      spareWorkers: 0,
+      idleMs: 60_000,
+      graceMs: 1,
+      parseMs: 1,
+      silenceMs: 60_000,
+      answerMarginMs: 1_000,
+      onDeath: (why) => deaths.push(why),
+    });
+    const outcome = await supervisor.run('evaluate', evaluation, { cpuMs: limits.cpuMs, isUrgent: false });
+    await supervisor.close();
+    return { outcome, deaths };
+  }
+
+  it.each([
+    'say(id, good)',
+    'say(id, { ...good, state: { a: "x".repeat(1000) } })',
+    'say(id, { ...good, values: { a: JSON.parse(nested(64)) } })',
+    'say(id, { ...good, logs: [{ level: "log", message: "x".repeat(4000) }] })',
+  ])('is accepted within the limits of its job: %s', async (answer) => {
+    expect(await answered(answer)).toMatchObject({ outcome: { ok: true, result: { outcome: true } }, deaths: [] });
+  });
+
+  it.each([
+    ['frame(id, 0, "", { textBytes: 0xffffffff })', 'is larger than is accepted'],
+    ['frame(id, 0, "", { textBytes: 12_000_000 })', 'is larger than is accepted'],
+    ['frame(0, 3, "x")', 'is larger than is accepted'],
+    ['frame(id + 1, 0, "{}")', 'is larger than is accepted'],
+    ['frame(id + 1, 0, "")', 'it gave an answer to no job'],
+    ['say(id, good, { body: "x" })', 'it gave an answer with a body'],
+    ['frame(id, 0, "{")', 'it gave an answer that is no JSON'],
+    ['frame(id, 77, "")', 'it gave an answer that is no ending'],
+    ['say(id, [good])', 'it gave an answer that is no result'],
+    ['say(id, { ...good, outcome: 1 })', 'it gave an answer that is no result'],
+    ['say(id, { ...good, touched: Array(9).fill("state") })', 'it gave an answer that is no result'],
+    ['say(id, { ...failed, failure: { reason: "threw", message: "x".repeat(5000) } })', 'that is no result'],
+    ['say(id, { ...failed, failure: { reason: "threw", message: "", hint: "x".repeat(5000) } })', 'that is no result'],
+    ['say(id, { ...failed, failure: { reason: "threw", message: "", line: 1e300 } })', 'that is no result'],
+    ['say(id, { ...good, values: { a: JSON.parse(nested(65)) } })', 'it gave an answer that holds more than 64 levels'],
+    ['say(id, { ...good, state: { a: JSON.parse(nested(64)) } })', 'it gave an answer that holds more than 64 levels'],
+    [
+      'frame(id, 0, JSON.stringify({ ...good, values: { a: "~" } }).replace(`"~"`, nested(50000)))',
+      'it gave an answer that holds more than 64 levels',
+    ],
+    ['say(id, { ...good, state: { a: "x".repeat(1100) } })', 'that holds a larger state than the job allows'],
+    ['say(id, { ...good, values: { a: "x".repeat(7000) } })', 'that holds larger logs and values than the job allows'],
+    ['say(id, { ...good, logs: [{ level: "log", message: "x".repeat(7000) }] })', 'that holds larger logs and values'],
+    ['say(id, { ...good, logs: Array(300).fill({ level: "log", message: "" }) })', 'more logs and values than the job'],
+    [
+      'say(id, { ...good, values: Object.fromEntries(Array.from({ length: 300 }, (_, at) => [at, 0])) })',
+      'that holds more logs and values than the job allows',
+    ],
+  ])('ends the process where it is none, and the run fails with a reason: %s', async (answer, why) => {
+    const { outcome, deaths } = await answered(answer);
+    expect(outcome).toMatchObject({ ok: false, ended: 'crashed' });
+    expect(deaths).toEqual([expect.stringContaining(why), expect.stringContaining(why)]);
+  });
+
+  it('is read no further behind what is none', async () => {
+    const { outcome, deaths } = await answered('frame(id, 0, "{"); say(id, good)');
+    expect(outcome).toMatchObject({ ok: false, ended: 'crashed' });
+    expect(deaths).toHaveLength(2);
+  });
+
+  it('ends the process where it does not come in its time, though pings are answered', async () => {
+    const { outcome, deaths } = await answered('');
+    expect(outcome).toEqual({ ok: false, ended: 'crashed', message: 'it did not answer a job in its time' });
+    expect(deaths).toEqual(['it did not answer a job in its time', 'it did not answer a job in its time']);
+  });
+
+  it('is cut to the length of a message where it says why a job ended', async () => {
+    const { outcome } = await answered('frame(id, 5, "x".repeat(9000))');
+    expect(outcome).toEqual({ ok: false, ended: 'unavailable', message: 'x'.repeat(4_096) });
+  });
+});
