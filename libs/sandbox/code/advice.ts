@@ -244,8 +244,11 @@ function aboutReturned(tree: CodeTree, form: CodeForm, message: string): string 
     if (form !== 'script' && !isExpression)
       return 'Not every way through the code ends with a `return` that has a value.';
   }
-  const advice = /; (.*)\.$/s.exec(message)?.[1];
-  return advice === undefined ? null : `${advice.charAt(0).toUpperCase()}${advice.slice(1)}.`;
+  // What the message says behind its first semicolon.
+  const at = message.indexOf('; ');
+  if (at === -1 || !message.endsWith('.')) return null;
+  const advice = message.slice(at + 2);
+  return `${advice.charAt(0).toUpperCase()}${advice.slice(1)}`;
 }
 
 /** null where there is nothing to add to the message. */
