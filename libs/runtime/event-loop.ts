@@ -1,6 +1,5 @@
 /** How long the event loop was held, and by what: one long synchronous piece of work delays everything else of a process. */
 import { createHistogram } from 'node:perf_hooks';
-import { Gauge, type Registry } from 'prom-client';
 import type { Logger } from './logger.js';
 
 export interface Work {
@@ -31,19 +30,11 @@ export async function asWork<T>(work: Work, run: () => Promise<T>): Promise<T> {
 const delays = createHistogram();
 const toSeconds = (microseconds: number): number => (delays.count === 0 ? 0 : microseconds / 1e6);
 
-/** Both are since the metrics were read last. */
-export function registerEventLoopMetrics(registry: Registry): void {
-  const gauge = new Gauge({
-    name: 'meerkat_event_loop_delay_seconds',
-    help: 'How long the event loop of this process was held, since the last reading.',
-    labelNames: ['quantile'],
-    registers: [registry],
-    collect() {
-      gauge.set({ quantile: '0.99' }, toSeconds(delays.percentile(99)));
-      gauge.set({ quantile: 'max' }, toSeconds(delays.max));
-      delays.reset();
-    },
-  });
+/** How long the loop was held, in seconds, since this was called last. */
+export function takeEventLoopDelay(): { readonly p99: number; readonly max: number } {
+  const taken = { p99: toSeconds(delays.percentile(99)), max: toSeconds(delays.max) };
+  delays.reset();
+  return taken;
 }
 
 export interface EventLoopWatch {

@@ -1,10 +1,9 @@
 /** Counters and timings for Prometheus. One registry per process; code that counts calls a function here. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { registerEventLoopMetrics } from './event-loop.js';
+import { takeEventLoopDelay } from './event-loop.js';
 
 const registry = new Registry();
 collectDefaultMetrics({ register: registry });
-registerEventLoopMetrics(registry);
 
 const requests = new Histogram({
   name: 'meerkat_http_request_duration_seconds',
@@ -26,6 +25,18 @@ const deliveries = new Counter({
   help: 'Attempts to deliver a message, by type of action and the state that followed.',
   labelNames: ['action_type', 'state'],
   registers: [registry],
+});
+
+const loopDelay = new Gauge({
+  name: 'meerkat_event_loop_delay_seconds',
+  help: 'How long the event loop of this process was held, since the last reading.',
+  labelNames: ['quantile'],
+  registers: [registry],
+  collect() {
+    const { p99, max } = takeEventLoopDelay();
+    loopDelay.set({ quantile: '0.99' }, p99);
+    loopDelay.set({ quantile: 'max' }, max);
+  },
 });
 
 const pageParser = new Gauge({

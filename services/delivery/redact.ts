@@ -4,6 +4,7 @@ import { isToken, maskMailbox } from '#channels/summary';
 import { isJsonObject, type Json, type JsonObject } from '#runtime/json';
 import { secretMask } from '#runtime/secret-mask';
 import { isSealed } from '#vault/vault';
+import { createTextRedactor } from './text-redactor.js';
 
 const keptBytes = 2_048;
 
@@ -77,28 +78,12 @@ export function createRedactor(
         replacements.set(lower(spelling), isMailbox ? maskMailbox(secret) : secretMask);
     }
   }
-  // Longest first, so that a secret inside another does not leave the rest of it standing.
-  const words = [...replacements].sort(([a], [b]) => b.length - a.length);
-  return (text) => words.reduce((redacted, [word, replacement]) => replaceAll(redacted, word, replacement), text);
+  return createTextRedactor(replacements);
 }
 
 /** Lower case without a change of length, so that places in the one are places in the other. */
 function lower(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
-}
-
-/** `word` in lower case. By search and not by a pattern: secrets together may be longer than a pattern can be. */
-function replaceAll(text: string, word: string, replacement: string): string {
-  const haystack = lower(text);
-  let place = haystack.indexOf(word);
-  if (place < 0) return text;
-  let replaced = '';
-  let from = 0;
-  for (; place >= 0; place = haystack.indexOf(word, from)) {
-    replaced += text.slice(from, place) + replacement;
-    from = place + word.length;
-  }
-  return replaced + text.slice(from);
 }
 
 /** At most 2 KiB, whole characters, no control characters but line break and tab. */
