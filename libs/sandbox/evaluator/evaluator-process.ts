@@ -1,12 +1,16 @@
 /**
- * One evaluator process, seen from the product: forked with an empty environment under Node's permission model, reached
- * over one pipe, pinged for a heartbeat, and killed with everything it holds.
+ * One evaluator process, seen from the product: started with an empty environment under Node's permission model and in
+ * what namespaces the machine offers, reached over one pipe, pinged for a heartbeat, and killed with everything it holds.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { Duplex } from 'node:stream';
 import { encodeFrame, FrameReader } from './frames.js';
 import type { Frame } from './frames.js';
+import { machineIsolation } from './isolation.js';
+import { closedFeatures, knownFlags } from './permissions.js';
 import { signals } from './messages.js';
 import type { EvaluatorSettings } from './messages.js';
 
@@ -39,15 +43,28 @@ function flagsFor({ entryPath, readable }: EvaluatorPlaces): string[] {
     '--permission',
     '--allow-worker',
     ...[entryPath, ...readable].map((path) => `--allow-fs-read=${path}`),
-    '--no-addons',
+    ...closedFeatures,
+    // A signal would else open an inspector, in this process too.
+    ...knownFlags(['--disable-sigusr1']),
     '--disallow-code-generation-from-strings',
     '--no-warnings',
     `--max-old-space-size=${heapMb}`,
   ];
 }
 
+/** The process that the launcher started; null where the machine does not say. */
+function onlyChildOf(pid: number): number | null {
+  try {
+    const [first] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
+    return Number(first) || null;
+  } catch {
+    return null;
+  }
+}
+
 export class EvaluatorProcess {
   readonly #child: ChildProcess;
+  #innerPid: number | null = null;
   readonly #pipe: Duplex;
   readonly #events: EvaluatorEvents;
   readonly #silenceMs: number;
@@ -66,8 +83,15 @@ export class EvaluatorProcess {
   constructor(places: EvaluatorPlaces, settings: EvaluatorSettings, silenceMs: number, events: EvaluatorEvents) {
     this.#events = events;
     this.#silenceMs = silenceMs;
-    const child = spawn(process.execPath, [...flagsFor(places), places.entryPath, JSON.stringify(settings)], {
+    const { launcher } = machineIsolation();
+    const words = [...launcher, process.execPath, ...flagsFor(places), places.entryPath, JSON.stringify(settings)];
+    const [command = process.execPath, ...args] = words;
+    const child = spawn(command, args, {
       env: {},
+      // A thread may read below its working folder, whatever the flags say.
+      cwd: dirname(places.entryPath),
+      // In the product's process group, a signal to the own group would reach the product, out of any namespace.
+      detached: process.platform !== 'win32',
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
       windowsHide: true,
     });
@@ -91,7 +115,10 @@ export class EvaluatorProcess {
   }
 
   get pid(): number | undefined {
-    return this.#child.pid;
+    const { pid } = this.#child;
+    if (pid === undefined || !machineIsolation().signals) return pid;
+    this.#innerPid ??= onlyChildOf(pid);
+    return this.#innerPid ?? pid;
   }
 
   get isReady(): boolean {

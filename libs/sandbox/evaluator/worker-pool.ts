@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { withTimeoutOr } from '#concurrency/timeout';
 import type { GuestImage } from '../guest/guest.js';
+import { threadFlags } from './permissions.js';
 import { concludeMs, phases, progressWords, wallFactor } from './messages.js';
 import type { EncodedJob, Ended, EvaluatorSettings, TextOutcome, WorkerReply, WorkerSettings } from './messages.js';
 
@@ -45,12 +46,12 @@ class PoolWorker {
     const shared = new SharedArrayBuffer(12);
     this.progress = new Int32Array(shared);
     const settings: WorkerSettings = { ...known, progress: shared };
-    // No environment, arguments or flags of this process: the thread gets nothing that it does not need.
+    // No environment and no arguments, and flags of its own: without them the permission model does not hold in a thread.
     this.thread = new Worker(workerUrl, {
       workerData: settings,
       env: {},
       argv: [],
-      execArgv: [],
+      execArgv: [...threadFlags(workerUrl)],
       resourceLimits: heapLimits,
     });
     this.thread.unref();
