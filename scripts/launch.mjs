@@ -7,6 +7,9 @@ import * as nodeModule from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+// A signal would else open the inspector of Node.js, to anybody who may send one.
+if (process.platform !== 'win32') process.on('SIGUSR1', () => undefined);
+
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 const ownNodeMajor = 24;

@@ -4,6 +4,7 @@ import { CheckBatches } from './evaluator/check-batches.js';
 import { evaluatorFiles } from './evaluator/evaluator-place.js';
 import { EvaluatorSupervisor } from './evaluator/evaluator-supervisor.js';
 import type { RunningProcess } from './evaluator/evaluator-supervisor.js';
+import { machineIsolation } from './evaluator/isolation.js';
 import type { Ended, Ending } from './evaluator/messages.js';
 import { defaultPageLimits } from './parsers/page-parser.js';
 import type { PageParserName } from './parsers/page-parser.js';
@@ -29,6 +30,16 @@ export interface QuickJsSandboxOptions {
 export interface QuickJsSandbox extends Sandbox {
   /** The evaluator processes: the one for all jobs, and the one apart where there is one. */
   readonly processes: readonly RunningProcess[];
+  readonly isolation: EvaluatorIsolation;
+}
+
+/** What holds an evaluator process that was taken over; each is tried before it is claimed. */
+export interface EvaluatorIsolation {
+  /** Node's permission model, in the process and in its threads. */
+  readonly permissionModel: boolean;
+  readonly noNetwork: boolean;
+  /** It sees no other process, so it can signal none. */
+  readonly ownProcessNamespace: boolean;
 }
 
 const graceMs = 50;
@@ -70,7 +81,10 @@ export function createQuickJsSandbox(options: QuickJsSandboxOptions = {}): Quick
     onDeath: (why) => options.onDeath?.(why),
   });
   const checks = new CheckBatches(supervisor);
+  const { network, signals } = machineIsolation();
   return {
+    isolation: { permissionModel: true, noNetwork: network, ownProcessNamespace: signals },
+
     get processes() {
       return supervisor.running;
     },

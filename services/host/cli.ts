@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { ConfigError, type Config } from '#runtime/config';
 import { AppError } from '#runtime/errors';
+import { ignoreInspectorSignal } from '#runtime/inspector-signal';
 import { silentLogger } from '#runtime/logger';
 import { addBench } from './cli/bench.js';
 import { addCheck } from './cli/check.js';
@@ -174,6 +175,7 @@ function refusalOf(
 
 /** Runs one command. Resolves to the exit code: 0 done, 1 refused, 2 called in a way that there is not. */
 export async function main(argv: readonly string[]): Promise<number> {
+  ignoreInspectorSignal();
   let exitCode: number = exitCodes.done;
   const program = createProgram((code) => {
     exitCode = code;

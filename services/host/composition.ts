@@ -258,6 +258,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
     pageParser,
     onDeath: (why) => logger.warn({ why }, 'an evaluator process ended and is replaced'),
   });
+  logger.info({ ...sandbox.isolation }, 'containment of the evaluator process');
   return {
     eventStore,
     ...openedBus,

@@ -6,6 +6,7 @@ import { AppError, unreachable } from '#runtime/errors';
 import { shownAddress } from '#runtime/engine-address';
 import { ConfigError, readConfig, roles, type Config, type ServiceRole } from '#runtime/config';
 import { watchEventLoop } from '#runtime/event-loop';
+import { ignoreInspectorSignal } from '#runtime/inspector-signal';
 import { createLogger, type Logger } from '#runtime/logger';
 import type { SetupLink } from '../accounts/service.js';
 import { openPorts, pageParserOf, portsModule, version } from './composition.js';
@@ -157,6 +158,7 @@ function refuse(error: unknown, logger: Logger | null): never {
 
 /** Runs the product until a signal: what `npm start` and each service's own entry call. Ends the process. */
 export async function start(only?: readonly ServiceRole[]): Promise<void> {
+  ignoreInspectorSignal();
   let logger: Logger | null = null;
   try {
     const config = readConfig(undefined, undefined, only);

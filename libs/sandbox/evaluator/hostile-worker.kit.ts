@@ -60,6 +60,7 @@ export function openHostileEvaluator(program: { readonly main?: string } = {}): 
     graceMs: 50,
     parseMs: 60_000,
     silenceMs: 10_000,
+    answerMarginMs: 30_000,
     onDeath: (why) => deaths.push(why),
   });
   return {
