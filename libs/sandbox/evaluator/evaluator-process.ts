@@ -52,6 +52,9 @@ function flagsFor({ entryPath, readable }: EvaluatorPlaces): string[] {
   ];
 }
 
+/** What some versions of the launcher say when what they started was killed. */
+const launcherNoise = /^unshare: sigprocmask unblock failed/;
+
 /** The process that the launcher started; null where the machine does not say. */
 function onlyChildOf(pid: number): number | null {
   try {
@@ -201,7 +204,7 @@ export class EvaluatorProcess {
     clearTimeout(this.#startTimer);
     if (this.#pingTimer !== null) clearInterval(this.#pingTimer);
     this.#pipe.destroy();
-    const words = this.#stderrTail.trim().split('\n')[0] ?? '';
+    const words = this.#stderrTail.split('\n').find((line) => line !== '' && !launcherNoise.test(line)) ?? '';
     this.#events.onEnd([this.#why || how, words].filter((part) => part !== '').join(': '));
   }
 }
