@@ -4,6 +4,7 @@ import { connect as connectTls } from 'node:tls';
 import { isLocalhost, loopbackAddresses, networkOf, type AddressPolicy, type Host } from './addresses.js';
 import type { Endpoint, Proxy } from './endpoints.js';
 import { codeOf, connectFault, Fault, tlsFault } from './failures.js';
+import { refuseOwnServers, type RefusedEndpoint } from './refused-endpoints.js';
 import type { Resolve } from './resolve.js';
 
 const maxProxyAnswerBytes = 16_384;
@@ -66,15 +67,18 @@ export async function dial(
   target: Endpoint,
   proxies: readonly Proxy[],
   policy: AddressPolicy,
+  refused: readonly RefusedEndpoint[],
   resolve: Resolve,
   connectMs: number,
   signal: AbortSignal,
 ): Promise<Socket> {
+  const addressesOf = async (endpoint: Endpoint): Promise<readonly string[]> => {
+    const found = await checkedAddresses(endpoint, policy, resolve);
+    await refuseOwnServers(endpoint, found, refused, resolve);
+    return found;
+  };
   const [first, ...rest] = proxies.length === 0 ? [target] : [...proxies, target];
-  const [addresses, ...later] = await abortable(
-    Promise.all([first, ...rest].map((endpoint) => checkedAddresses(endpoint, policy, resolve))),
-    signal,
-  );
+  const [addresses, ...later] = await abortable(Promise.all([first, ...rest].map(addressesOf)), signal);
   let socket = await openTcp(addresses ?? [], first.port, connectMs, signal).catch((error: unknown) => {
     const [address] = addresses ?? [];
     if (error instanceof Fault && address !== undefined) error.network = networkOf(address);

@@ -67,10 +67,16 @@ export function endpointKey(host: Host, port: number): string {
 
 /** The same from text such as `mail.example.com:587` or `[::1]:25`, or null. */
 export function endpointKeyOf(text: string): string | null {
+  const endpoint = endpointOf(text);
+  return endpoint === null ? null : endpointKey(endpoint.host, endpoint.port);
+}
+
+/** Reads `host:port`, or null where it is none. */
+export function endpointOf(text: string): { readonly host: Host; readonly port: number } | null {
   const colon = text.lastIndexOf(':');
   const port = Number(text.slice(colon + 1));
   const host = colon === -1 ? null : hostOf(text.slice(0, colon));
-  return host === null || !Number.isInteger(port) || port < 1 || port > 65_535 ? null : endpointKey(host, port);
+  return host === null || !Number.isInteger(port) || port < 1 || port > 65_535 ? null : { host, port };
 }
 
 /** Requests with the same key may share connections: same scheme, host, port and proxies with the same credentials. */

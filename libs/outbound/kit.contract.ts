@@ -15,6 +15,7 @@ export interface ContractOptions {
   readonly egressAllow?: readonly string[];
   readonly egressProxyUrl?: string | null;
   readonly trustedHosts?: readonly string[];
+  readonly refusedHosts?: readonly string[];
   readonly resolve?: (name: string) => Promise<readonly string[]>;
   readonly limits?: ContractLimits;
 }

@@ -342,6 +342,25 @@ export function describeReach(create: CreateOutbound): void {
       expect(text).toBe('220 ready\r\n');
     });
 
+    it('does not reach a refused host and port by any spelling, whatever is allowed, but reaches its other ports', async () => {
+      const own = await up(serveRaw((socket) => socket.end('220 ready\r\n')));
+      const other = await up(serveRaw((socket) => socket.end('220 ready\r\n')));
+      const outbound = door({
+        egressAllow: ['0.0.0.0/0', '::/0', 'db.test', '*.test', 'localhost'],
+        refusedHosts: [`db.test:${own.port}`],
+        resolve: (name) => Promise.resolve(name === 'mapped.test' ? ['::ffff:127.0.0.1'] : ['127.0.0.1']),
+      });
+      const spellings = ['db.test', 'DB.test.', 'other.test', 'mapped.test', '127.0.0.1', '127.1', '0.0.0.0', '::1'];
+      for (const host of [...spellings, '::ffff:7f00:1', 'localhost', '127.0.0.9']) {
+        const connected = await outbound.connect(host, own.port, 5_000);
+        expect([host, connected]).toMatchObject([host, { ok: false, reason: 'address_denied' }]);
+      }
+      expect((await failureOf(outbound, `http://db.test:${own.port}/`)).reason).toBe('address_denied');
+      const connected = await outbound.connect('db.test', other.port, 5_000);
+      expect(connected.ok).toBe(true);
+      if (connected.ok) connected.socket.destroy();
+    });
+
     it('reaches a trusted host and port at any address, but no other, and not by HTTP', async () => {
       const server = await up(serveRaw((socket) => socket.end('220 ready\r\n')));
       const other = await up(serveRaw((socket) => socket.end()));

@@ -11,6 +11,7 @@ import {
   connectionKey,
   endpointKey,
   endpointKeyOf,
+  endpointOf,
   parseProxy,
   parseTarget,
   portOf,
@@ -22,6 +23,7 @@ import { Fault } from './failures.js';
 import { defaultOutboundLimits, type OutboundLimits } from './limits.js';
 import type { ConnectResult, Outbound, OutboundAnswer, OutboundFailure, OutboundRequest } from './outbound.js';
 import type { Hop } from './redirects.js';
+import type { RefusedEndpoint } from './refused-endpoints.js';
 import { RequestDeadline } from './request-deadline.js';
 import { createResolve, type Resolve } from './resolve.js';
 
@@ -32,6 +34,8 @@ export interface OutboundOptions {
   readonly egressProxyUrl: string | null;
   /** `host:port` of the operator's own servers; `connect` reaches them whatever their address, `request` does not. */
   readonly trustedHosts?: readonly string[];
+  /** `host:port` of servers that are no target, whatever `egressAllow` says. */
+  readonly refusedHosts?: readonly string[];
   readonly userAgent: string;
   readonly resolve?: Resolve;
   readonly limits?: Partial<OutboundLimits>;
@@ -44,7 +48,7 @@ const retryable = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 const closed = new Fault('aborted', 'The service is shutting down.');
 
-/** Throws a TypeError that names a bad entry of `egressAllow`, `egressProxyUrl` or `trustedHosts`. */
+/** Throws a TypeError that names a bad entry of `egressAllow`, `egressProxyUrl`, `trustedHosts` or `refusedHosts`. */
 export function createOutbound(options: OutboundOptions): Outbound {
   return new UndiciOutbound(options);
 }
@@ -54,6 +58,7 @@ class UndiciOutbound implements Outbound {
   readonly #resolve: Resolve;
   readonly #egressProxy: Proxy | null;
   readonly #trustedHosts: ReadonlySet<string>;
+  readonly #refused: readonly RefusedEndpoint[];
   readonly #userAgent: string;
   readonly #limits: OutboundLimits;
   readonly #pool: ConnectionPool<Connection>;
@@ -75,6 +80,11 @@ class UndiciOutbound implements Outbound {
         return key;
       }),
     );
+    this.#refused = (options.refusedHosts ?? []).map((text) => {
+      const endpoint = endpointOf(text);
+      if (endpoint === null) throw new TypeError(`"${text}" is not host:port.`);
+      return endpoint;
+    });
     this.#userAgent = options.userAgent;
     this.#limits = { ...defaultOutboundLimits, ...options.limits };
     this.#pool = new ConnectionPool(this.#limits.connectionsPerOrigin, this.#limits.idleConnections);
@@ -127,7 +137,7 @@ class UndiciOutbound implements Outbound {
   #dial(target: Endpoint, proxies: readonly Proxy[], deadline: RequestDeadline): Promise<Socket> {
     const ending = new AbortController();
     deadline.whileWaiting((fault) => ending.abort(fault));
-    return dial(target, proxies, this.#policy, this.#resolve, this.#limits.connectMs, ending.signal);
+    return dial(target, proxies, this.#policy, this.#refused, this.#resolve, this.#limits.connectMs, ending.signal);
   }
 
   async #follow(request: OutboundRequest, deadline: RequestDeadline): Promise<OutboundAnswer> {

@@ -15,7 +15,7 @@ import type { BackfillSource } from '#read-store/sqlite-backfill';
 import { CLOCK, systemClock } from '#runtime/clock';
 import { findBuiltScript } from '#runtime/built-script';
 import { CONFIG, ConfigError, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';
-import { parseKafkaAddress } from '#runtime/engine-address';
+import { parseEngineAddress, parseKafkaAddress } from '#runtime/engine-address';
 import { IDS, createIds } from '#runtime/ids';
 import { LOGGER, type Logger } from '#runtime/logger';
 import { setPageParserInfo } from '#runtime/metrics';
@@ -214,6 +214,21 @@ function trustedHosts({ smtpUrl }: Config): readonly string[] {
   return [`${hostname}:${port === '' ? standardPort : port}`];
 }
 
+const standardPorts: ReadonlyMap<string, number> = new Map([
+  ['esdb', 2113],
+  ['kafka', 9092],
+  ['mongodb', 27017],
+]);
+
+/** The servers that hold this installation's data: never a target, as many of them ask for no password. */
+function ownServers({ eventStoreUrl, busUrl, readStoreUrl }: Config): readonly string[] {
+  return [eventStoreUrl, busUrl, readStoreUrl].flatMap((url) => {
+    const { scheme = '', hosts = [] } = parseEngineAddress(url) ?? {};
+    const port = standardPorts.get(scheme.replace('+discover', ''));
+    return hosts.flatMap((host) => (/:[0-9]+$/.test(host) ? [host] : port === undefined ? [] : [`${host}:${port}`]));
+  });
+}
+
 /** Throws `ConfigError` where the parser that the settings name is not there. */
 export function pageParserOf({ pageParser }: Config): PageParserName {
   if (pageParser !== 'lexbor' || isLexborBuilt()) return choosePageParser(pageParser);
@@ -242,6 +257,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
     egressAllow: config.egressAllow,
     egressProxyUrl: config.egressProxyUrl,
     trustedHosts: trustedHosts(config),
+    refusedHosts: ownServers(config),
     userAgent: `Meerkat/${version}`,
   });
   const probeRefusal = config.networkProbeUrl === null ? null : outbound.refusalOf(config.networkProbeUrl);

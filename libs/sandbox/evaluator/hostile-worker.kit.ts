@@ -70,7 +70,7 @@ export function openHostileEvaluator(program: { readonly main?: string } = {}): 
       const job = { code, form: 'script', globals: {}, seed: '', nowMs: 0, limits: defaultSandboxLimits } as const;
       const outcome = await supervisor.run('script', job, { cpuMs: 60_000, isUrgent: false });
       if (!outcome.ok) return `${outcome.ended}: ${outcome.message ?? ''}`;
-      return 'value' in outcome.result ? String(outcome.result.value) : 'no value';
+      return 'value' in outcome.result ? asText(outcome.result.value) : 'no value';
     },
     async close() {
       await supervisor.close();
@@ -78,6 +78,8 @@ export function openHostileEvaluator(program: { readonly main?: string } = {}): 
     },
   };
 }
+
+const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** What becomes of the same deed in a thread of this very process, which nothing holds back. */
 export function attemptFreely(code: string): Promise<string> {
