@@ -14,7 +14,10 @@ function naive(text: string, words: readonly string[]): string {
       marked.fill(true, at, at + word.length);
     }
   }
-  return text.split('').map((character, at) => (marked[at] ? '\0' : character)).join('');
+  return text
+    .split('')
+    .map((character, at) => (marked[at] ? '\0' : character))
+    .join('');
 }
 
 const masksAsOne = (text: string): string => text.replace(/(?:\0)+/g, secretMask);

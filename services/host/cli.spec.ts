@@ -248,7 +248,7 @@ describe('a command on an installation:', () => {
         method: 'POST',
         headers: { authorization: `Bearer ${plain.out.trim()}`, 'content-type': 'application/json' },
         body: JSON.stringify({
-          name: 'An\u001b[2J offer',
+          name: 'An offer',
           url: 'https://shop.example/',
           evaluationFunction: 'return true',
           status: 'paused',

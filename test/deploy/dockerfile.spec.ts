@@ -68,8 +68,8 @@ describe('the Dockerfile', () => {
 
   it('runs as a user that owns nothing but the data folder, with a health check', () => {
     expect(of('USER', product)).toEqual(['1000:1000']);
-    expect(of('CMD', product)).toEqual(['["node", "scripts/start.mjs"]']);
-    expect(of('HEALTHCHECK', product)[0]).toMatch(/ CMD \["node", "scripts\/probe\.mjs"\]$/);
+    expect(of('CMD', product)).toEqual(['["node", "--disable-sigusr1", "scripts/start.mjs"]']);
+    expect(of('HEALTHCHECK', product)[0]).toMatch(/ CMD \["node", "--disable-sigusr1", "scripts\/probe\.mjs"\]$/);
     expect(of('RUN', product).join('\n')).toMatch(/--owner=1000 --group=1000 --mode=0700 \/data\b/);
     expect(of('COPY', product).join('\n')).not.toContain('--chown');
   });
