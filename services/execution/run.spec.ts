@@ -3,6 +3,7 @@ import type { RunEvent } from '#contracts/run';
 import { tasksView } from '#contracts/task';
 import { decodeEvent } from '#eventing/codec';
 import type { OutboundAnswer, OutboundFailure } from '#outbound/outbound';
+import type { JsonObject } from '#runtime/json';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
 import { defaultSandboxLimits } from '#sandbox/sandbox';
 import {
@@ -155,6 +156,22 @@ describe('a due run', () => {
       decision: { notify: true, reason: 'error_threshold' },
       notifications: [{ kind: 'error' }],
       alert: { condition: 'unknown', health: 'error' },
+    });
+  });
+
+  it('is recorded as failed where its values cannot be stored, instead of being tried again for ever', async () => {
+    let deep: JsonObject = {};
+    for (let level = 0; level < 20_000; level += 1) deep = { deep };
+    const timings = { parseMs: 0, evaluateMs: 0 };
+    const overflowing: RunDeps['sandbox'] = {
+      ...sandbox,
+      evaluate: async () => ({ ok: true, outcome: true, values: { deep }, logs: [], timings, state: {} }),
+    };
+    await executeRun({ ...parts, sandbox: overflowing }, due(0), metadata, running);
+    const [only] = await recorded();
+    expect(only).toMatchObject({
+      result: { status: 'failed', outcome: null, values: {}, error: { reason: 'output_limit' } },
+      decision: { notify: true, reason: 'error_threshold' },
     });
   });
 

@@ -170,6 +170,13 @@ const cancelled: CheckResult = {
   snapshotId: null,
 };
 
+/** What is left of a result that cannot be written as an event. */
+function withoutContent(found: CheckResult): CheckResult {
+  const message = 'What the code reported cannot be stored: it is nested too deeply, or is no JSON.';
+  const error = { reason: 'output_limit', message };
+  return { ...found, status: 'failed', outcome: null, values: {}, logs: [], error, state: null };
+}
+
 function toResult(
   run: DueRun,
   task: TaskDocument | null,
@@ -256,7 +263,7 @@ async function carryOut(
 ): Promise<void> {
   const { eventStore, clock, logger } = deps;
   const { task, stopping } = known;
-  const found =
+  let found =
     task === null
       ? cancelled
       : await runCheck(deps, {
@@ -273,14 +280,22 @@ async function carryOut(
           stopping,
         });
   const finishedAt = toTimestamp(clock.now());
-  const result = toResult(run, task, found, startedAt, finishedAt);
+  const source = { commandId: `${run.runId}|recorded`, metadata: { ...metadata, at: finishedAt } };
   let { alert, revision } = known;
   for (let round = 0; round < appendRounds; round += 1) {
-    const event = toEvent(alert, result, found, task);
-    const events = encodeEvents([event], {
-      commandId: `${run.runId}|recorded`,
-      metadata: { ...metadata, at: finishedAt },
-    });
+    let result = toResult(run, task, found, startedAt, finishedAt);
+    let event = toEvent(alert, result, found, task);
+    let events: readonly NewEvent[];
+    try {
+      events = encodeEvents([event], source);
+    } catch (error) {
+      // Tried again it would be the same: without what cannot be stored, the run is over and says why.
+      logger.error({ taskId: run.taskId, runId: run.runId, error: String(error) }, 'a result cannot be stored');
+      found = withoutContent(found);
+      result = toResult(run, task, found, startedAt, finishedAt);
+      event = toEvent(alert, result, found, task);
+      events = encodeEvents([event], source);
+    }
     const appended = await eventStore.append(runStream(run.taskId), events, revision ?? 'none');
     if (appended.ok) {
       if (event.type === 'run.recorded') {

@@ -114,6 +114,8 @@ describe('a notification task', () => {
     [{ name: '' }, 'name_required', 'name'],
     [{ name: 'x'.repeat(201) }, 'name_too_long', 'name'],
     [{ name: 5 }, 'name_wrong_type', 'name'],
+    [{ name: 'An\u001b[2J offer' }, 'name_invalid', 'name'],
+    [{ name: 'two\nlines' }, 'name_invalid', 'name'],
     [{ colour: 'red' }, 'unknown_field', 'colour'],
     [{ id: 'ntf_1' }, 'unknown_field', 'id'],
     [{ url: 'nowhere' }, 'url_invalid', 'url'],
