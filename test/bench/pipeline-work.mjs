@@ -37,6 +37,7 @@ async function createChecker(pageParser) {
     vault,
     snapshots,
     known,
+    fair,
   ] = await Promise.all(
     [
       'services/execution/run',
@@ -52,6 +53,7 @@ async function createChecker(pageParser) {
       'libs/vault/event-vault',
       'libs/snapshots/sqlite',
       'services/execution/known-results',
+      'libs/concurrency/fair-slots',
     ].map(load),
   );
   const folder = await makeFolder();
@@ -74,11 +76,13 @@ async function createChecker(pageParser) {
     leases: leases.createSoleLeases(),
     snapshots: snapshots.createSqliteSnapshots(join(folder, 'snapshots.db'), { keepCount: 100, keepDays: 30 }),
     knownResults: new known.KnownResults(),
+    slots: fair.createFairSlots({ slots: 1_000, shares: { organization: 1_000 } }),
   };
   const documents = taskIds.map((id) => ({ id, revision: 1, document: taskDocument(task, id) }));
   await parts.readStore.save(task.tasksView, documents, 1);
   const metadata = { organizationId, actor: 'system:execution', requestId: 'req_1', causationId: null, at: atStart };
   let slot = 0;
+  const running = new AbortController().signal;
   return {
     async check() {
       slot += 1;
@@ -88,7 +92,8 @@ async function createChecker(pageParser) {
         taskId: taskIds[slot % atOnce],
         trigger: 'schedule',
       };
-      await run.executeRun(parts, { ...due, scheduledFor: at, queuedAt: at, force: false, dryRun: false }, metadata);
+      const dueRun = { ...due, scheduledFor: at, queuedAt: at, force: false, dryRun: false };
+      await run.executeRun(parts, dueRun, metadata, running);
     },
     pids: () => parts.sandbox.processes.map(({ pid }) => pid),
     async outcomeOf() {
