@@ -9,7 +9,7 @@ import { ignoring, judge, neverSpecs, print, run, runJest } from './specs.mjs';
  * Scripts of package.json, two at a time in this order. The linter checks types in the same go, since it holds them
  * already. The build comes last: nothing before it needs dist/.
  */
-const gate = ['format:check', 'lint', 'boundaries', 'unused', 'build'];
+const gate = ['format:check', 'lint', 'boundaries', 'build'];
 
 /** Two steps at once, told in their order as soon as they and all before them have ended. */
 async function runGate(failures) {
