@@ -156,8 +156,23 @@ export class EvaluatorProcess {
     this.#why ||= why;
     // The caller awaits the exit, so the child must keep the event loop alive until then.
     this.#child.ref();
-    this.#child.kill('SIGKILL');
+    this.#kill();
     await this.#exited;
+  }
+
+  /** The launcher waits for what it started, so its exit says that both are gone. */
+  #kill(): void {
+    const { pid } = this;
+    const { pid: launcher } = this.#child;
+    try {
+      if (pid !== undefined && pid !== launcher && this.#child.exitCode === null) {
+        process.kill(pid, 'SIGKILL');
+        return;
+      }
+    } catch {
+      // It has ended meanwhile; its launcher may not have.
+    }
+    this.#child.kill('SIGKILL');
   }
 
   #listen(): void {
