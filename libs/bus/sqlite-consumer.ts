@@ -62,6 +62,8 @@ export function startSqliteConsumer(
   const retriesDone = new Set<number>();
   let savedPosition = cursor.position;
   let isUnwritable = false;
+  /** The log may hold messages behind those read. */
+  let mayHaveMore = true;
   const stopping = new AbortController();
 
   const storage: MessageStorage = {
@@ -99,10 +101,11 @@ export function startSqliteConsumer(
     }
   };
 
+  /** Called after each message, so it asks the file only where that may have more, and there is room for a whole read. */
   const read = (): void => {
-    while (demand.isWanted() && cursor.open < readAhead) {
-      const found = stored.after(cursor.lastRead, Math.min(readAtOnce, readAhead - cursor.open));
-      if (found.length === 0) return;
+    while (mayHaveMore && demand.isWanted() && cursor.open + readAtOnce <= readAhead) {
+      const found = stored.after(cursor.lastRead, readAtOnce);
+      mayHaveMore = found.length === readAtOnce;
       for (const { sequence, message } of found) void enqueue(message, 0, cursor.take(sequence));
     }
   };
@@ -130,5 +133,9 @@ export function startSqliteConsumer(
     await queue.idle();
     saveProgress();
   };
-  return { onAppended: read, stop: () => (stopped ??= stop()) };
+  const onAppended = (): void => {
+    mayHaveMore = true;
+    read();
+  };
+  return { onAppended, stop: () => (stopped ??= stop()) };
 }
