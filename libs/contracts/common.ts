@@ -7,6 +7,14 @@ export function idSchema(prefix: IdPrefix) {
   return z.string().refine((value) => isId(value, prefix), { error: `must be an id that begins with ${prefix}_` });
 }
 
+/** What a schema names of a value that fits it already, in the order of the schema: without the cost of checking it again. */
+export function membersOf<Schema extends z.ZodObject>(schema: Schema, value: z.output<Schema>): z.output<Schema> {
+  const given: Readonly<Record<string, unknown>> = value;
+  const named: Record<string, unknown> = {};
+  for (const name in schema.shape) if (name in given) named[name] = given[name];
+  return named as z.output<Schema>;
+}
+
 /** Any RFC 3339 time that a user may write. */
 export const timestamp = z.iso.datetime({ offset: true });
 

@@ -5,7 +5,8 @@ import { BUS, type Bus, type RequestContext } from '#bus/bus';
 import type { ChannelDeclaration } from '#channels/declaration';
 import { declarationOf } from '#channels/declarations';
 import { sleep } from '#concurrency/sleep';
-import type { StoredAction } from '#contracts/action';
+import { storedAction, type StoredAction } from '#contracts/action';
+import { membersOf } from '#contracts/common';
 import { requests } from '#contracts/catalogue';
 import { sealedFetchPaths } from '#contracts/fetch';
 import {
@@ -176,11 +177,11 @@ export class TaskSaver {
       const { clear, config, made } = await this.sealedConfig(taskId, { ...action, id }, base, known, place);
       configs.set(id, clear);
       generated.set(id, made);
-      actions.push({ ...action, id, config });
+      actions.push(membersOf(storedAction, { ...action, id, config }));
     }
     const { clear, fetch } = await this.sealedFetch(taskId, toJsonObject(input.fetch), base);
     // In the order of the schema, and without what is no setting.
-    const spec = taskSpec.parse({ ...input, codeForm, actions, fetch });
+    const spec = membersOf(taskSpec, { ...input, codeForm, actions, fetch });
     return { spec, opened: { configs, fetch: clear }, generated };
   }
 
