@@ -1,6 +1,6 @@
 /** Appends on their way to the writer: what comes while a group is being written is the next group. */
-import { Worker } from 'node:worker_threads';
 import { sleep } from '#concurrency/sleep';
+import { createWorkerThread } from '#concurrency/worker-thread';
 import { builtScript } from '#runtime/built-script';
 import type { NewEvent } from './event-store.js';
 import type { WriteResult, WrittenAppend } from './sqlite-writer.js';
@@ -14,51 +14,22 @@ export interface GroupWriter {
 
 const threadPlaces = ['./sqlite-writer-thread.js', '../../dist/libs/event-store/sqlite-writer-thread.js'];
 
-/** The thread is started by the first write, and again by the next one after it died. */
 export function inThread(file: string): GroupWriter {
-  let thread: Worker | null = null;
-  let settle: ((reply: WriterReply) => void) | null = null;
-
-  const died = (message: string): void => {
-    thread = null;
-    settle?.({ kind: 'failed', message });
-  };
-
-  const ask = (request: WriterRequest): Promise<WriterReply> =>
-    new Promise((resolve) => {
-      settle = (reply) => {
-        settle = null;
-        thread?.unref();
-        resolve(reply);
-      };
-      if (thread === null) {
-        const started = new Worker(builtScript(import.meta.url, threadPlaces), {
-          workerData: file,
-          env: {},
-          argv: [],
-          execArgv: [],
-        });
-        started.on('message', (reply: WriterReply) => settle?.(reply));
-        started.on('error', (error) => thread === started && died(String(error)));
-        started.on('exit', () => thread === started && died('the writer ended'));
-        thread = started;
-      }
-      thread.ref();
-      thread.postMessage(request);
-    });
-
+  const thread = createWorkerThread<WriterRequest, WriterReply>({
+    script: () => builtScript(import.meta.url, threadPlaces),
+    workerData: file,
+  });
+  let isUsed = false;
   return {
     async write(appends) {
-      const reply = await ask({ kind: 'write', appends });
+      isUsed = true;
+      const reply = await thread.ask({ kind: 'write', appends });
       if (reply.kind === 'written') return reply.results;
       throw new Error(reply.kind === 'failed' ? reply.message : 'the writer is closed');
     },
     async close() {
-      if (thread === null) return;
-      const ending = thread;
-      await ask({ kind: 'close' });
-      thread = null;
-      await ending.terminate();
+      if (isUsed) await thread.ask({ kind: 'close' });
+      await thread.stop();
     },
   };
 }

@@ -1,5 +1,6 @@
-/** The writer in a thread of its own: who waits for the disk is this thread, not the one that answers requests. */
-import { parentPort, workerData } from 'node:worker_threads';
+/** The writer in a thread of its own: this thread waits for the disk, not the one that answers requests. */
+import { workerData } from 'node:worker_threads';
+import { answerRequests } from '#concurrency/answer-requests';
 import { openWriter, type SqliteWriter, type WriteResult, type WrittenAppend } from './sqlite-writer.js';
 
 export type WriterRequest =
@@ -10,21 +11,18 @@ export type WriterReply =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'closed' };
 
-if (parentPort !== null) {
-  const port = parentPort;
-  let writer: SqliteWriter | null = null;
-  port.on('message', (request: WriterRequest) => {
-    const reply = (message: WriterReply): void => port.postMessage(message);
-    if (request.kind === 'close') {
-      writer?.close();
-      reply({ kind: 'closed' });
-      return port.close();
-    }
-    try {
-      writer ??= openWriter(String(workerData), 'shared');
-      reply({ kind: 'written', results: writer.writeGroup(request.appends) });
-    } catch (error) {
-      reply({ kind: 'failed', message: String(error) });
-    }
-  });
-}
+let writer: SqliteWriter | null = null;
+
+answerRequests<WriterRequest, WriterReply>((request) => {
+  if (request.kind === 'close') {
+    writer?.close();
+    writer = null;
+    return { kind: 'closed' };
+  }
+  try {
+    writer ??= openWriter(String(workerData), 'shared');
+    return { kind: 'written', results: writer.writeGroup(request.appends) };
+  } catch (error) {
+    return { kind: 'failed', message: String(error) };
+  }
+});

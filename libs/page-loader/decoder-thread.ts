@@ -1,5 +1,5 @@
 /** Decodes large bodies in a thread of its own: megabytes in an old encoding take longer than others should wait. */
-import { parentPort } from 'node:worker_threads';
+import { answerRequests } from '#concurrency/answer-requests';
 
 export interface DecodeRequest {
   readonly bytes: Uint8Array;
@@ -38,15 +38,13 @@ function decode({ bytes, encoding, maxBytes }: DecodeRequest): Uint8Array<ArrayB
   return body;
 }
 
-if (parentPort !== null) {
-  const port = parentPort;
-  port.on('message', (request: DecodeRequest) => {
-    const reply = (message: DecodeReply, moved: readonly ArrayBuffer[]): void => port.postMessage(message, moved);
+answerRequests<DecodeRequest, DecodeReply>(
+  (request) => {
     try {
-      const body = decode(request);
-      reply({ ok: true, body }, body === null ? [] : [body.buffer]);
+      return { ok: true, body: decode(request) };
     } catch (error) {
-      reply({ ok: false, message: String(error) }, []);
+      return { ok: false, message: String(error) };
     }
-  });
-}
+  },
+  (reply) => (reply.ok && reply.body !== null ? [reply.body.buffer] : []),
+);

@@ -1,7 +1,6 @@
 /** Bodies as UTF-8: small ones at once, large ones that are something else in a thread, one at a time. */
 import { isUtf8 } from 'node:buffer';
-import { Worker } from 'node:worker_threads';
-import { createMutex } from '#concurrency/mutex';
+import { createWorkerThread } from '#concurrency/worker-thread';
 import { builtScript } from '#runtime/built-script';
 import type { ContentKind } from '#sandbox/sandbox';
 import type { DecodeReply, DecodeRequest } from './decoder-thread.js';
@@ -33,59 +32,19 @@ const threadPlaces = ['./decoder-thread.js', '../../dist/libs/page-loader/decode
 const smallBytes = 256 * 1024;
 const heapLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32 };
 
-/** The thread is started by the first large body, and again by the next one after it ended. */
 export function createDecoder({ maxBytes = 52_428_800, idleMs = 60_000 }: DecoderOptions = {}): Decoder {
-  const turn = createMutex();
-  let thread: Worker | null = null;
-  let settle: ((reply: DecodeReply) => void) | null = null;
-  let idleTimer: NodeJS.Timeout | null = null;
-
-  function start(): Worker {
-    const started = new Worker(builtScript(import.meta.url, threadPlaces), {
-      env: {},
-      argv: [],
-      execArgv: [],
-      resourceLimits: heapLimits,
-    });
-    const died = (message: string): void => {
-      if (thread !== started) return;
-      thread = null;
-      settle?.({ ok: false, message });
-    };
-    started.on('message', (reply: DecodeReply) => settle?.(reply));
-    started.on('error', (error) => died(String(error)));
-    started.on('exit', () => died('the thread ended'));
-    return started;
-  }
-
-  function ask(request: DecodeRequest): Promise<DecodeReply> {
-    if (idleTimer !== null) clearTimeout(idleTimer);
-    return new Promise((resolve) => {
-      settle = (reply) => {
-        settle = null;
-        thread?.unref();
-        idleTimer = setTimeout(() => void end(), idleMs).unref();
-        resolve(reply);
-      };
-      try {
-        thread ??= start();
-      } catch (error) {
-        return settle({ ok: false, message: String(error) });
-      }
-      thread.ref();
-      // Moved, not copied again: a copy of a part would be one of all that it is a part of.
-      const bytes = new Uint8Array(request.bytes);
-      thread.postMessage({ ...request, bytes } satisfies DecodeRequest, [bytes.buffer]);
-    });
-  }
-
-  async function end(): Promise<void> {
-    if (idleTimer !== null) clearTimeout(idleTimer);
-    const ending = thread;
-    thread = null;
-    await ending?.terminate();
-  }
-
+  const thread = createWorkerThread<DecodeRequest, DecodeReply>({
+    script: () => builtScript(import.meta.url, threadPlaces),
+    resourceLimits: heapLimits,
+    idleMs,
+  });
+  const decodeInThread = (body: Uint8Array, encoding: string): Promise<DecodeReply> => {
+    // Moved, not copied again: a copy of a part would be one of all that it is a part of.
+    const bytes = new Uint8Array(body);
+    return thread
+      .ask({ bytes, encoding, maxBytes }, [bytes.buffer])
+      .catch((error: unknown) => ({ ok: false, message: String(error) }));
+  };
   return {
     async decode(bytes, kind, charset) {
       if (bytes.byteLength <= smallBytes) return toUtf8(bytes, kind, charset);
@@ -94,10 +53,10 @@ export function createDecoder({ maxBytes = 52_428_800, idleMs = 60_000 }: Decode
       const { encoding } = found;
       const body = found.start === 0 ? bytes : bytes.subarray(found.start);
       if (encoding === 'utf-8' && isUtf8(body)) return { ok: true, encoding, body };
-      const reply = await turn.run(() => ask({ bytes: body, encoding, maxBytes }));
+      const reply = await decodeInThread(body, encoding);
       if (!reply.ok) return reply;
       return reply.body === null ? { ok: false, maxBytes } : { ok: true, encoding, body: reply.body };
     },
-    close: () => turn.run(end),
+    close: () => thread.stop(),
   };
 }

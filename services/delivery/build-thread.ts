@@ -1,8 +1,8 @@
 /** The thread in which messages are built whose texts are templates: it can be ended in the middle of one. */
-import { parentPort } from 'node:worker_threads';
 import type { BuildContext, Mail, HttpBatch, NothingToSend, OpenNotification } from '#channels/channel';
 import { channels } from '#channels/channels';
 import type { ActionType } from '#channels/declarations';
+import { answerRequests } from '#concurrency/answer-requests';
 import { AppError } from '#runtime/errors';
 
 export interface BuildRequest {
@@ -19,7 +19,7 @@ export type BuildReply =
   /** `reason` null: not an error of the template. */
   | { readonly ok: false; readonly reason: string | null; readonly message: string };
 
-function reply({ type, notification, context }: BuildRequest): BuildReply {
+answerRequests<BuildRequest, BuildReply>(({ type, notification, context }) => {
   try {
     const built = channels[type].build(notification, context);
     return built.kind === 'script'
@@ -29,10 +29,4 @@ function reply({ type, notification, context }: BuildRequest): BuildReply {
     if (error instanceof AppError) return { ok: false, reason: error.reason, message: error.message };
     return { ok: false, reason: null, message: String(error) };
   }
-}
-
-if (parentPort !== null) {
-  const port = parentPort;
-  port.postMessage('ready');
-  port.on('message', (request: BuildRequest) => port.postMessage(reply(request)));
-}
+});
