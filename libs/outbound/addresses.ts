@@ -41,6 +41,18 @@ export function networkOf(address: string): string {
   return words.length === 2 ? `${words[0]}.${(words[1] ?? 0) >> 8}` : words.slice(0, 3).join(':');
 }
 
+/** Equal for addresses that lead to the same machine, whatever their spelling: all of this machine's own are one. */
+export function machineOf(address: string): string {
+  const words = wordsOf(address) ?? [];
+  const isMapped = words.length === 8 && words[5] === 0xffff && words.slice(0, 5).every((word) => word === 0);
+  const [first = 0, ...rest] = isMapped ? words.slice(6) : words;
+  const isThisMachine =
+    words.length === 2 || isMapped
+      ? first >> 8 === 127 || (first === 0 && rest[0] === 0)
+      : first === 0 && rest.slice(0, -1).every((word) => word === 0) && (rest.at(-1) ?? 0) <= 1;
+  return isThisMachine ? 'this machine' : [first, ...rest].join('.');
+}
+
 function wordsOfGroups(groups: string): number[] {
   if (groups === '') return [];
   return groups

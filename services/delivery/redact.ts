@@ -74,16 +74,10 @@ export function createRedactor(
     if (secret.startsWith('whsec_')) words.push(secret.slice('whsec_'.length));
     for (const word of words) {
       if (word.length < shortestSecret) continue;
-      for (const spelling of spellings(word))
-        replacements.set(lower(spelling), isMailbox ? maskMailbox(secret) : secretMask);
+      for (const spelling of spellings(word)) replacements.set(spelling, isMailbox ? maskMailbox(secret) : secretMask);
     }
   }
   return createTextRedactor(replacements);
-}
-
-/** Lower case without a change of length, so that places in the one are places in the other. */
-function lower(text: string): string {
-  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
 /** At most 2 KiB, whole characters, no control characters but line break and tab. */

@@ -48,7 +48,7 @@ function lower(text: string): string {
 }
 
 /**
- * `replacements`: words in lower case, of four characters and more, and what stands in their place. Words that overlap are
+ * `replacements`: words of four characters and more, found in any case, and what stands in their place. Words that overlap are
  * taken out together, as a mask. The answer covers the first 4,096 characters of the text, and every word that begins there.
  */
 export function createTextRedactor(replacements: ReadonlyMap<string, string>): (text: string) => string {
@@ -57,7 +57,8 @@ export function createTextRedactor(replacements: ReadonlyMap<string, string>): (
   let longest = 0;
   const index = (): Map<string, Word[]> => {
     const found = new Map<string, Word[]>();
-    for (const [text, replacement] of replacements) {
+    for (const [word, replacement] of replacements) {
+      const text = lower(word);
       const gram = text.slice(0, gramLength);
       const group = found.get(gram) ?? [];
       group.push({ text, hash: hashOf(text), replacement });
