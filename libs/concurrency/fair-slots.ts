@@ -26,10 +26,11 @@ export function createFairSlots<Kind extends string>({ slots, shares }: FairSlot
   const waiters = new Set<Waiter>();
   let held = 0;
 
-  const labelsOf = (keys: Readonly<Partial<Record<Kind, string>>>): Waiter['labels'] =>
-    Object.entries<string | undefined>(keys).flatMap(([kind, key]) =>
-      key === undefined ? [] : [[`${kind} ${key}`, shares[kind as Kind]] as const],
-    );
+  const labelsOf = (keys: Readonly<Partial<Record<Kind, string>>>): Waiter['labels'] => {
+    const labels: [string, number][] = [];
+    for (const kind in keys) if (keys[kind] !== undefined) labels.push([`${kind} ${keys[kind]}`, shares[kind]]);
+    return labels;
+  };
   const mayHave = ({ labels }: Waiter): boolean =>
     held < slots && labels.every(([label, share]) => (heldBy.get(label) ?? 0) < share);
 

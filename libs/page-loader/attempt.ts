@@ -229,9 +229,6 @@ export function refusedBy(request: PageRequest, { reason, message, status }: Ref
 
 /** The last two labels of the host: hosts below one domain go out of reach together where its name servers do. */
 function domainOf(url: string): string {
-  return hostOf(url).split('.').slice(-2).join('.');
-}
-
-export function hostOf(url: string): string {
-  return URL.parse(url)?.hostname ?? url;
+  const host = URL.parse(url)?.hostname ?? url;
+  return host.split('.').slice(-2).join('.');
 }

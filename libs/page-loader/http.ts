@@ -1,7 +1,7 @@
 /** The page loader for `mode: http`: when a page is loaded, and how often it is tried. */
 import { sleep } from '#concurrency/sleep';
 import type { Outbound } from '#outbound/outbound';
-import { attemptOnce, failureOf, hostOf, knownTo, refusedBy, type Door, type AttemptFailure } from './attempt.js';
+import { attemptOnce, failureOf, knownTo, refusedBy, type Door, type AttemptFailure } from './attempt.js';
 import { createDecoder } from './decoder.js';
 import { OriginLimiter, type OriginLimits, type Refusal } from './origin-limiter.js';
 import { OwnNetwork } from './own-network.js';
@@ -118,7 +118,7 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
     }
     const timeoutMs = Math.min(Math.max(1, request.timeoutMs), maxTimerMs);
     const ending = request.signal === undefined ? closing.signal : AbortSignal.any([closing.signal, request.signal]);
-    const origin = originOf(request.url);
+    const { origin, host } = siteOf(request.url);
     const asked = known === null ? null : knownTo(request, known);
     let deadline: number | null = null;
     let last: AttemptFailure | null = null;
@@ -134,8 +134,8 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
       deadline ??= attemptedAt + timeoutMs;
       const attempt = await attemptOnce(door, request, asked, deadline, ending);
       const down = !attempt.ok && attempt.isDown ? attempt : null;
-      if (attempt.ok || attempt.status !== null) ownNetwork.answered(hostOf(origin));
-      const isOurs = down !== null && (await ownNetwork.unreachable(hostOf(origin), down.network));
+      if (attempt.ok || attempt.status !== null) ownNetwork.answered(host);
+      const isOurs = down !== null && (await ownNetwork.unreachable(host, down.network));
       limiter.leave(origin, isOurs ? null : down, performance.now() - attemptedAt);
       if (attempt.ok) return { ...attempt.page, attempts, fetchMs: Math.round(performance.now() - startedAt) };
       if (isOurs)
@@ -194,8 +194,9 @@ async function answers(outbound: Outbound, url: string): Promise<boolean> {
 }
 
 /** The site a page belongs to; an address that is none is a site of its own, and the door says what is wrong with it. */
-function originOf(url: string): string {
-  return URL.parse(url)?.origin ?? url;
+function siteOf(url: string): { readonly origin: string; readonly host: string } {
+  const parsed = URL.parse(url);
+  return { origin: parsed?.origin ?? url, host: parsed?.hostname ?? url };
 }
 
 /** A wait before the next attempt: between half and all of it, so that tasks that failed together do not come back together. */
