@@ -29,8 +29,8 @@ const startMs = 10_000;
 
 interface StartedThread {
   readonly thread: Worker;
-  /** Its program is loaded. */
-  readonly ready: Promise<unknown>;
+  /** Resolves once its program is loaded; null from then on. */
+  ready: Promise<unknown> | null;
   nextMessage(): Promise<unknown>;
 }
 
@@ -76,10 +76,14 @@ export function createWorkerThread<Request, Reply>(options: WorkerThreadOptions)
 
   const askNow = async (request: Request, moved: readonly Transferable[]): Promise<Reply> => {
     clearTimeout(idleTimer);
-    const { thread, ready, nextMessage } = (started ??= startThread(options));
+    const current = (started ??= startThread(options));
+    const { thread, nextMessage } = current;
     thread.ref();
     try {
-      await withTimeout(ready, startMs, () => new ThreadEnded('could not start its thread'));
+      if (current.ready !== null) {
+        await withTimeout(current.ready, startMs, () => new ThreadEnded('could not start its thread'));
+        current.ready = null;
+      }
       const reply = nextMessage() as Promise<Reply>;
       thread.postMessage(request, moved);
       if (answerMs === undefined) return await reply;
