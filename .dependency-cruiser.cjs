@@ -179,7 +179,7 @@ module.exports = {
           '^libs/bus/kafka-client\\.ts$',
           '^libs/sandbox/evaluator/evaluator\\.ts$', // its pipe to the process that started it
           '^libs/(contracts/account|http/client-address|runtime/engine-address)\\.ts$', // `isIP`
-          '^libs/page-loader/http\\.ts$', // the names of statuses
+          '^libs/page-loader/attempt\\.ts$', // the names of statuses
           '^services/host/cli/demo',
           tests,
         ],
