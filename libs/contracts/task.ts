@@ -225,7 +225,20 @@ export const historyEntry = z.object({
   requestId: z.string(),
   data: z.record(z.string(), z.json()),
   changes: z.array(z.object({ path: z.string(), from: z.json().optional(), to: z.json().optional() })),
+  /** Long texts in it were cut, since the answer would have become too large. */
+  shortened: z.literal(true).optional(),
 });
 export type HistoryEntry = z.infer<typeof historyEntry>;
 
-export const historyQuery = z.object({ taskId: idSchema('ntf') });
+/** Of the changes below revision `before` (null: of all), `offset` are passed over and at most `limit` answered, newest first. */
+export const historyQuery = z.object({
+  taskId: idSchema('ntf'),
+  before: z.int().min(0).nullable(),
+  offset: z.int().min(0),
+  limit: z.int().min(1),
+});
+export type HistoryQuery = z.infer<typeof historyQuery>;
+
+/** `total`: of all changes of the task. */
+export const taskHistory = z.object({ entries: z.array(historyEntry), total: z.int() });
+export type TaskHistory = z.infer<typeof taskHistory>;

@@ -1,20 +1,23 @@
-/** Events that are not in memory any more, read in stretches for those who catch up: side by side they read and parse them once. */
+/** Events that are not in memory any more, read in chunks by subscribers that catch up: together they read and parse them once. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '#runtime/json';
 import type { Database } from '#sqlite/database';
 import type { EventBatch, EventMetadata, RecordedEvent } from './event-store.js';
 
-/** Positions in a stretch. */
-const stretchLength = 500;
-const stretchesKept = 16;
-/** Who is ahead of others by more than this waits for them, before what they need next is forgotten. */
-const aheadLimit = stretchesKept / 2;
-/** But not for one that is held up by something else. */
+/** Positions in a chunk. */
+const chunkLength = 500;
+const chunksKept = 16;
+/** A reader ahead of others by more than this waits for them, before what they need next is dropped. */
+const aheadLimit = chunksKept / 2;
+/** But not for one that something else delays. */
 const patienceTurns = 100;
-/** After so many everybody else has a turn: who wants few or none of them is not held up by anything. */
-const stretchesATurn = 8;
-/** Kinds with so few events are looked up instead of being looked for in all there is. */
+/** After so many the event loop has a turn: a reader that wants few or none of them waits for nothing else. */
+const chunksATurn = 8;
+/** Kinds with so few events are looked up instead of being searched for in all events. */
 const fewEvents = 2_000;
+/** Characters of events that are read at once, and that are kept in all. */
+const readLimit = 4_000_000;
+const keptLimit = 32_000_000;
 
 export interface EventRow {
   readonly position: number;
@@ -54,7 +57,7 @@ export function toRecorded(row: EventRow): RecordedEvent {
   };
 }
 
-/** Parsed for the first who wants it, the same for all others. */
+/** Parsed for the first reader that wants it, the same for all others. */
 interface OlderEvent {
   readonly stream: string;
   readonly kind: string;
@@ -64,9 +67,12 @@ interface OlderEvent {
   event: RecordedEvent | null;
 }
 
-interface Stretch {
+interface Chunk {
   readonly events: readonly OlderEvent[];
   readonly kinds: ReadonlySet<string>;
+  /** Up to where they are all. */
+  readonly until: number;
+  readonly characters: number;
 }
 
 /** The beginning of a stream's name, up to its first hyphen: what nearly all subscribers ask for. */
@@ -113,7 +119,7 @@ export interface OlderEvents {
 
 /** `end`: every event up to there is an older one. */
 export function createOlderEvents(database: Database, end: () => number): OlderEvents {
-  const readStretch = database.prepare(
+  const readChunk = database.prepare(
     `SELECT ${eventColumns} FROM events e CROSS JOIN streams s ON s.id = e.stream WHERE e.position > ? AND e.position <= ? ORDER BY e.position`,
   );
   const streamsOfKind = database.prepare(
@@ -123,30 +129,53 @@ export function createOlderEvents(database: Database, end: () => number): OlderE
     `SELECT ${eventColumns} FROM events e JOIN streams s ON s.id = e.stream WHERE e.stream = ? AND e.position > ? AND e.position <= ?`,
   );
   /** By number; those used last stand last. */
-  const stretches = new Map<number, Stretch>();
-  /** Who reads now, and which stretch. */
+  const chunks = new Map<number, Chunk>();
+  let charactersKept = 0;
+  /** The readers, and which chunk each reads. */
   const readers = new Map<OlderReader, number>();
 
-  /** Positions from `number * stretchLength + 1` on. */
-  const stretchAt = (number: number): Stretch => {
-    const known = stretches.get(number);
-    if (known !== undefined) {
-      stretches.delete(number);
-      stretches.set(number, known);
-      return known;
-    }
-    const first = number * stretchLength;
-    const until = Math.min(first + stretchLength, end());
-    const events = (readStretch.all(first, until) as unknown as EventRow[]).map(toOlder);
-    const found = { events, kinds: new Set(events.map(({ kind }) => kind)) };
-    // One that is still to be filled is read anew.
-    if (until < first + stretchLength) return found;
-    stretches.set(number, found);
-    for (const oldest of stretches.keys()) {
-      if (stretches.size <= stretchesKept) break;
-      stretches.delete(oldest);
+  /** Rows up to `readLimit`, one at least, and up to which position they are all. */
+  const readRows = (after: number, end: number): { readonly rows: EventRow[]; until: number; characters: number } => {
+    const found = { rows: [] as EventRow[], until: end, characters: 0 };
+    for (const row of readChunk.iterate(after, end) as unknown as Iterable<EventRow>) {
+      found.rows.push(row);
+      found.characters += row.data.length;
+      if (found.characters <= readLimit) continue;
+      found.until = row.position;
+      break;
     }
     return found;
+  };
+
+  const keep = (number: number, chunk: Chunk): void => {
+    chunks.set(number, chunk);
+    charactersKept += chunk.characters;
+    for (const [oldest, { characters }] of chunks) {
+      if (oldest === number || (chunks.size <= chunksKept && charactersKept <= keptLimit)) break;
+      chunks.delete(oldest);
+      charactersKept -= characters;
+    }
+  };
+
+  /** Positions from `number * chunkLength + 1` on; where that is too much at once, those behind `position`. */
+  const chunkAt = (number: number, position: number): Chunk => {
+    const known = chunks.get(number);
+    if (known !== undefined) {
+      chunks.delete(number);
+      chunks.set(number, known);
+      return known;
+    }
+    const first = number * chunkLength;
+    const last = Math.min(first + chunkLength, end());
+    let { rows, until, characters } = readRows(first, last);
+    // Too much to be kept, and read again by each reader from where it is.
+    const isWhole = until === last;
+    if (!isWhole) ({ rows, until, characters } = readRows(position, last));
+    const events = rows.map(toOlder);
+    const chunk = { events, kinds: new Set(events.map(({ kind }) => kind)), until, characters };
+    // One that is still to be filled is read anew.
+    if (isWhole && last === first + chunkLength) keep(number, chunk);
+    return chunk;
   };
 
   /** Everything behind the position at once, where that is little; null where it is much. */
@@ -157,32 +186,38 @@ export function createOlderEvents(database: Database, end: () => number): OlderE
     const count = streams.reduce((sum, { revision }) => sum + Number(revision) + 1, 0);
     if (count > fewEvents) return null;
     const until = end();
-    const events = streams
-      .flatMap(({ id }) => readOfStream.all(Number(id), position, until) as unknown as EventRow[])
-      .toSorted((one, other) => one.position - other.position)
-      .map(toRecorded);
+    const rows: EventRow[] = [];
+    let characters = 0;
+    for (const { id } of streams) {
+      for (const row of readOfStream.iterate(Number(id), position, until) as unknown as Iterable<EventRow>) {
+        rows.push(row);
+        characters += row.data.length;
+        if (characters > readLimit) return null;
+      }
+    }
+    const events = rows.toSorted((one, other) => one.position - other.position).map(toRecorded);
     return { events, position: until };
   };
 
   const isAheadOfOthers = (number: number): boolean => {
     for (const other of readers.values()) {
-      if (other < number - aheadLimit && other >= number - stretchesKept) return true;
+      if (other < number - aheadLimit && other >= number - chunksKept) return true;
     }
     return false;
   };
 
   const wantedAt = (position: number, wanted: Wanted): EventBatch => {
-    const number = Math.floor(position / stretchLength);
-    const stretch = stretchAt(number);
+    const number = Math.floor(position / chunkLength);
+    const chunk = chunkAt(number, position);
     const { kinds } = wanted;
     const events: RecordedEvent[] = [];
-    if (kinds === null || [...kinds].some((kind) => stretch.kinds.has(kind))) {
-      for (const older of stretch.events) {
+    if (kinds === null || [...kinds].some((kind) => chunk.kinds.has(kind))) {
+      for (const older of chunk.events) {
         const isWanted = kinds === null ? wanted.has(older.stream) : kinds.has(older.kind);
         if (isWanted && older.position > position) events.push(parsed(older));
       }
     }
-    return { events, position: Math.min((number + 1) * stretchLength, end()) };
+    return { events, position: chunk.until };
   };
 
   return {
@@ -191,15 +226,17 @@ export function createOlderEvents(database: Database, end: () => number): OlderE
         async read(position) {
           const few = readers.has(reader) ? null : fewBehind(position, wanted);
           if (few !== null) return few;
-          const number = Math.floor(position / stretchLength);
+          const number = Math.floor(position / chunkLength);
           readers.set(reader, number);
           for (let turns = 0; turns < patienceTurns && isAheadOfOthers(number); turns += 1) await nextTurn();
-          if (number % stretchesATurn === 0) await nextTurn();
+          if (number % chunksATurn === 0) await nextTurn();
           return wantedAt(position, wanted);
         },
         leave() {
           readers.delete(reader);
-          if (readers.size === 0) stretches.clear();
+          if (readers.size > 0) return;
+          chunks.clear();
+          charactersKept = 0;
         },
       };
       return reader;

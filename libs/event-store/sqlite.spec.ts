@@ -118,6 +118,28 @@ describe('events that are no longer in memory', () => {
     await store.close();
   });
 
+  it('are handed over in parts of a few megabytes where they are large, once each and in order', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'meerkat-events-'));
+    const file = join(folder, 'events.db');
+    let store = createSqliteEventStore(file);
+    const text = 'x'.repeat(500_000);
+    for (let n = 0; n < 40; n += 1) await store.append(`a-${n}`, [{ ...newEvent(n), data: { n, text } }], 'none');
+    await store.close();
+    store = createSqliteEventStore(file);
+    const ending = new AbortController();
+    const sizes: number[] = [];
+    const seen: unknown[] = [];
+    for await (const { events, position } of store.subscribe({ prefixes: [''], after: null, signal: ending.signal })) {
+      sizes.push(events.length);
+      seen.push(...events.map(({ data }) => data['n']));
+      if (position === (await store.lastPosition())) ending.abort();
+    }
+    expect(seen).toEqual(Array.from({ length: 40 }, (_, n) => n));
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(9);
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+
   it('of a kind that is rare are handed over at once, all of them, in order, and then what comes', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'meerkat-events-'));
     const file = join(folder, 'events.db');

@@ -2,29 +2,16 @@
 import { EventEmitter, once } from 'node:events';
 import { unavailable } from '#runtime/errors';
 import { openDatabase, type Database } from '#sqlite/database';
-import type {
-  AppendResult,
-  EventArchive,
-  EventBatch,
-  RecordedEvent,
-  StreamAppend,
-  Subscription,
-} from './event-store.js';
+import type { AppendResult, EventArchive, EventBatch, StreamAppend, Subscription } from './event-store.js';
 import { createAppendQueue, inThread, type GroupWriter, type WaitingAppend } from './sqlite-append-queue.js';
-import {
-  createOlderEvents,
-  eventColumns,
-  toRecorded,
-  wantedOf,
-  type EventRow,
-  type Wanted,
-} from './sqlite-catch-up.js';
+import { RecentEvents } from './recent-events.js';
+import { createOlderEvents, eventColumns, toRecorded, wantedOf, type EventRow } from './sqlite-catch-up.js';
 import { eventSchema, openWriter, type WriteResult } from './sqlite-writer.js';
 
-/** How many of the newest events stay in memory for subscribers that keep up, so that they parse nothing. */
-const recentLimit = 4_096;
 const batchLimit = 500;
-/** Who reads a stream may want no more than one event of it, wherever that stands. */
+/** Characters that are read of a stream at once, about. */
+const readCharactersLimit = 4_000_000;
+/** A reader of a stream may want no more than one event of it, wherever that stands. */
 const firstLimit = 16;
 
 interface OpenFile {
@@ -75,13 +62,8 @@ export function createSqliteEventStore(
     `SELECT ${eventColumns} FROM streams s JOIN events e ON e.stream = s.id AND e.revision = s.revision WHERE s.name = ?`,
   );
   const commits = new EventEmitter().setMaxListeners(0);
-  let recent: RecordedEvent[] = [];
-  /** The last event of each stream that has one in `recent`. */
-  const recentLast = new Map<string, RecordedEvent>();
-  /** Every event behind this position is in `recent`. */
-  let recentAfter =
-    (database.prepare('SELECT max(position) AS last FROM events').get()?.['last'] as number | null) ?? 0;
-  let lastPosition = recentAfter;
+  const stored = database.prepare('SELECT max(position) AS last FROM events').get();
+  const recent = new RecentEvents((stored?.['last'] as number | null) ?? 0);
   let closed = false;
 
   const committed = (group: readonly WaitingAppend[], results: readonly WriteResult[]): void => {
@@ -93,46 +75,16 @@ export function createSqliteEventStore(
       for (const [offset, event] of events.entries()) {
         const { stream } = append;
         const [revision, position] = [firstRevision + offset, result.firstPosition + offset];
-        const recorded: RecordedEvent = { ...event, stream, revision, position };
-        recent.push(recorded);
-        recentLast.set(stream, recorded);
+        recent.add({ ...event, stream, revision, position }, append.events[offset]?.data.length ?? 0);
       }
     }
-    lastPosition = recent.at(-1)?.position ?? lastPosition;
-    if (recent.length > 2 * recentLimit) {
-      const dropped = recent.length - recentLimit;
-      recentAfter = recent[dropped - 1]?.position ?? recentAfter;
-      for (const event of recent.slice(0, dropped)) {
-        if (recentLast.get(event.stream) === event) recentLast.delete(event.stream);
-      }
-      recent = recent.slice(dropped);
-    }
+    recent.trim();
     commits.emit('commit');
   };
 
   const queue = createAppendQueue(opened.writer, committed);
 
-  const firstBehind = (position: number): number => {
-    let low = 0;
-    let high = recent.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((recent[middle]?.position ?? 0) <= position) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
-
-  const older = createOlderEvents(database, () => recentAfter);
-
-  const recentBehind = (position: number, wanted: Wanted): EventBatch => {
-    const from = firstBehind(position);
-    const passed = recent.slice(from, from + batchLimit);
-    return {
-      events: passed.filter(({ stream }) => wanted.has(stream)),
-      position: passed.at(-1)?.position ?? lastPosition,
-    };
-  };
+  const older = createOlderEvents(database, () => recent.after);
 
   /** Throws on what JSON cannot hold. */
   const encode = ({ stream, events, expected }: StreamAppend, isBehind: boolean): WaitingAppend => {
@@ -180,19 +132,21 @@ export function createSqliteEventStore(
       return taken;
     },
 
-    lastPosition: async () => (lastPosition === 0 ? null : lastPosition),
+    lastPosition: async () => (recent.lastPosition === 0 ? null : recent.lastPosition),
 
     async *read(stream, fromRevision = 0) {
-      for (let [next, limit] = [fromRevision, firstLimit]; ; limit = batchLimit) {
+      for (let [next, limit] = [fromRevision, firstLimit]; ;) {
         const rows = readStream.all(stream, next, limit) as unknown as EventRow[];
         for (const row of rows) yield toRecorded(row);
         if (rows.length < limit) return;
+        const average = rows.reduce((sum, { data }) => sum + data.length, 0) / rows.length;
+        limit = Math.min(batchLimit, Math.max(1, Math.floor(readCharactersLimit / average)));
         next = (rows.at(-1)?.revision ?? next) + 1;
       }
     },
 
     async readLast(stream) {
-      const known = recentLast.get(stream);
+      const known = recent.lastOf(stream);
       if (known !== undefined) return known;
       const row = readLastOf.get(stream) as unknown as EventRow | undefined;
       return row === undefined ? null : toRecorded(row);
@@ -200,21 +154,22 @@ export function createSqliteEventStore(
 
     async *subscribe({ prefixes, after, signal }: Subscription): AsyncGenerator<EventBatch> {
       const wanted = wantedOf(prefixes);
+      const wants = (stream: string): boolean => wanted.has(stream);
       const reader = older.join(wanted);
       let position = after ?? 0;
       let isCaughtUp = false;
       try {
         while (!signal.aborted && !closed) {
-          const isBehind = position < recentAfter;
+          const isBehind = position < recent.after;
           if (!isBehind) reader.leave();
-          if (position >= lastPosition) {
+          if (position >= recent.lastPosition) {
             await once(commits, 'commit', { signal }).catch(() => undefined);
             continue;
           }
-          const batch = isBehind ? await reader.read(position) : recentBehind(position, wanted);
+          const batch = isBehind ? await reader.read(position) : recent.behind(position, batchLimit, wants);
           ({ position } = batch);
           // Once at the end of what is there a subscriber learns so, even if nothing of it was for him.
-          const isFirstEnd = !isCaughtUp && position >= lastPosition;
+          const isFirstEnd = !isCaughtUp && position >= recent.lastPosition;
           if (isFirstEnd) isCaughtUp = true;
           if (batch.events.length > 0 || isFirstEnd) yield { events: batch.events, position };
         }

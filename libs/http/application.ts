@@ -3,7 +3,10 @@ import type { Socket } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
+import { CONFIG, type Config } from '#runtime/config';
 import { createIds } from '#runtime/ids';
+import { addressGroup, isWithin } from './client-address.js';
+import { limitConnections, maxConnectionsPerAddress } from './connection-limit.js';
 import { errorAnswer } from './envelope.js';
 import { clientFailure, unsupportedMediaType } from './failures.js';
 import { acceptedRequestId, FrontDoor, standingHeaders } from './front-door.js';
@@ -12,6 +15,11 @@ import { RouteTable } from './route-table.js';
 import { declarationOf, type RouteDeclaration } from './route.js';
 
 const bodyLimitBytes = 1_048_576;
+/** Of an operation that needs no key: what anybody may make this process hold. */
+const publicBodyLimitBytes = 16_384;
+/** The headers of a request must have arrived by then, so that half of one holds its connection no longer. */
+const headersTimeoutMs = 15_000;
+const checkConnectionsEveryMs = 5_000;
 /** A request must have arrived by then; long answers are not meant. */
 const requestTimeoutMs = 60_000;
 /** Every id fits; anything longer is an unknown path, not an error of its own. */
@@ -61,7 +69,11 @@ function createServer(found: { door: FrontDoor | null; declarations: RouteDeclar
     // Our own handling of Expect, hosts and proxies is in the front door; nothing of it is left to defaults.
     trustProxy: false,
     // Node's own refusal would come without our headers and envelope; the first hook refuses it.
-    http: { requireHostHeader: false },
+    http: {
+      requireHostHeader: false,
+      headersTimeout: headersTimeoutMs,
+      connectionsCheckingInterval: checkConnectionsEveryMs,
+    },
     genReqId: (request) => acceptedRequestId(request.headers['x-request-id']) ?? ids.next('req'),
     clientErrorHandler: answerBrokenRequest,
     routerOptions: { maxParamLength: longestParameter },
@@ -91,10 +103,12 @@ function createServer(found: { door: FrontDoor | null; declarations: RouteDeclar
       }
     },
   );
-  server.addHook('onRoute', ({ config, method }) => {
-    const declaration = declarationIn(config);
+  server.addHook('onRoute', (route) => {
+    const declaration = declarationIn(route.config);
+    if (declaration === undefined) return;
+    if (declaration.access === 'public' || declaration.access === 'probe') route.bodyLimit = publicBodyLimitBytes;
     // Fastify adds a HEAD route beside each GET, with the same declaration.
-    if (declaration !== undefined && declaration.method === method) found.declarations.push(declaration);
+    if (declaration.method === route.method) found.declarations.push(declaration);
   });
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers(standingHeaders);
@@ -124,6 +138,13 @@ export async function createHttpApplication(module: object): Promise<HttpApplica
   });
   found.door = application.get(FrontDoor, { strict: false });
   const table = application.get(RouteTable, { strict: false });
+  const { trustedProxies } = application.get<Config>(CONFIG, { strict: false });
+  limitConnections(server.server, {
+    maxPerAddress: maxConnectionsPerAddress,
+    groupOf: addressGroup,
+    // Where a proxy stands on the same machine, all connections are its own.
+    isExempt: (address) => isWithin(address, ['127.0.0.0/8', '::1', ...trustedProxies]),
+  });
   await application.init();
   for (const declaration of found.declarations) table.add(declaration);
   return application;

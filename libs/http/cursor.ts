@@ -1,5 +1,6 @@
 /** Cursors of long lists: the sort value and the id of the last item, as opaque text. */
 import { z } from 'zod';
+import type { AppError } from '#runtime/errors';
 import { refuse } from './validation.js';
 
 export interface Cursor {
@@ -22,5 +23,10 @@ export function decodeCursor(after: string): Cursor | null {
   } catch {
     // not JSON, or not ours: answered below like any other text
   }
-  throw refuse(['after'], 'invalid', 'must be the cursor of an answer, or empty to begin');
+  throw cursorOfAnotherList();
+}
+
+/** For a cursor whose parts are none that this list gives. */
+export function cursorOfAnotherList(): AppError {
+  return refuse(['after'], 'invalid', 'must be the cursor of an answer, or empty to begin');
 }

@@ -3,7 +3,7 @@ import { HttpException } from '@nestjs/common';
 import { AppError, reject } from '#runtime/errors';
 import { internalError } from './envelope.js';
 
-const bodyTooLarge = reject('body_too_large', 'The body is larger than 1 MiB.');
+const bodyTooLarge = reject('body_too_large', 'The body is larger than 1 MiB, or than 16 KiB where no key is needed.');
 const unsupportedMediaType = reject(
   'unsupported_media_type',
   'Send the body as Content-Type: application/json in UTF-8, not compressed.',

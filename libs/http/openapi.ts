@@ -223,7 +223,7 @@ const errorTexts: Readonly<Record<string, string>> = {
   404: 'NOT_FOUND: unknown, malformed or another organisation’s id.',
   409: 'VALIDATION_ERROR: it exists already, or the Idempotency-Key was used for another request.',
   412: 'VALIDATION_ERROR, stale_revision: it was changed since the revision in If-Match.',
-  413: 'VALIDATION_ERROR, body_too_large: more than 1 MiB.',
+  413: 'VALIDATION_ERROR, body_too_large: more than 1 MiB, or than 16 KiB where no key is needed.',
   415: 'VALIDATION_ERROR, unsupported_media_type: not JSON in UTF-8.',
   429: 'RATE_LIMITED: the budget is used up.',
   500: 'SERVER_ERROR: a defect of ours.',

@@ -175,11 +175,14 @@ async function playTasks(
     return asJson({ state, position });
   });
   await bus.respond(requests.taskHistory, async (payload) => {
-    const { taskId } = historyQuery.parse(payload);
-    const revisions = Array.from({ length: (tasks.get(taskId)?.revision ?? 0) + 1 }, (_, revision) => revision);
+    const { taskId, before, offset, limit } = historyQuery.parse(payload);
+    const total = (tasks.get(taskId)?.revision ?? 0) + 1;
+    const until = (before ?? total) - offset;
+    const revisions = Array.from({ length: total }, (_, revision) => revision).slice(Math.max(0, until - limit), until);
     const entry = { type: 'task.changed', at: toTimestamp(now()), actor: 'key:x', requestId: 'req' };
     const changes = [{ path: 'actions[0].config.secret', to: { $sealed: 'abc' } }];
-    return { entries: revisions.map((revision) => ({ revision, ...entry, data: { a: { $sealed: 'x' } }, changes })) };
+    const entries = revisions.map((revision) => ({ revision, ...entry, data: { a: { $sealed: 'x' } }, changes }));
+    return { entries: entries.toReversed(), total };
   });
 }
 

@@ -5,7 +5,17 @@ import { createSqliteBus } from '#bus/sqlite';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
-import { idOf, member, startGateway, taskBody, webhookBody, type GatewayKit, type Reply } from './gateway.kit.js';
+import {
+  errorOf,
+  idOf,
+  member,
+  refused,
+  startGateway,
+  taskBody,
+  webhookBody,
+  type GatewayKit,
+  type Reply,
+} from './gateway.kit.js';
 
 const stores = {
   eventStore: createSqliteEventStore(':memory:'),
@@ -139,6 +149,32 @@ describe('hostile input', () => {
       }),
       { numRuns: 40 },
     );
+  });
+
+  it('of a task that is too large in all is refused with its largest field, and changes nothing', async () => {
+    const code = 'x'.repeat(60_000);
+    const actions = Array.from({ length: 5 }, () => ({ type: 'custom', config: { code: `return /* ${code} */ [];` } }));
+    const before = await gateway.send('GET', path);
+    for (const reply of [
+      await gateway.send('POST', '/api/notifications', { body: { ...taskBody, actions } }),
+      await gateway.send('PATCH', path, { body: { actions } }),
+    ]) {
+      expect(errorOf(reply)).toEqual(refused(400, 'VALIDATION_ERROR', 'notification_too_large'));
+      expect(member(reply.body, 'error', 'details', 0)).toMatchObject({ field: 'actions', rule: 'too_large' });
+    }
+    expect((await gateway.send('GET', path)).body).toEqual(before.body);
+  });
+
+  it('of more than 16 KiB is refused before it is read where no key is needed', async () => {
+    const body = { email: 'a@example.com', password: 'x'.repeat(20_000) };
+    const reply = await gateway.send('POST', '/api/sessions', { key: null, body });
+    expect(errorOf(reply)).toEqual(refused(413, 'VALIDATION_ERROR', 'body_too_large'));
+  });
+
+  it('in the cursor of another list is refused with its field', async () => {
+    const after = Buffer.from(JSON.stringify(['2026-11-21', 'exe_1'])).toString('base64url');
+    const reply = await gateway.send('GET', `${path}/history?after=${after}`);
+    expect(errorOf(reply)).toEqual(refused(400, 'VALIDATION_ERROR', 'after_invalid'));
   });
 
   it.each([

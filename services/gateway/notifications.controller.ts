@@ -2,8 +2,7 @@
 import { Controller, Inject } from '@nestjs/common';
 import { BUS, type Bus } from '#bus/bus';
 import { requests } from '#contracts/catalogue';
-import { historyEntry, taskInput, tasksView, type TaskDocument, type TaskInput } from '#contracts/task';
-import { z } from 'zod';
+import { taskHistory, taskInput, tasksView, type TaskDocument, type TaskInput } from '#contracts/task';
 import { data, list, type Answer } from '#http/envelope';
 import { entityTag, expectedRevision } from '#http/entity-tag';
 import { offsetOf } from '#http/parameters';
@@ -15,17 +14,14 @@ import type { JsonObject } from '#runtime/json';
 import { VAULT, type Vault } from '#vault/vault';
 import { findTask } from './find-owned.js';
 import { toJsonObject } from './json-casts.js';
-import { listInMemory } from './paging.js';
+import { listByRevision } from './paging.js';
 import { mergePatch } from './merge-patch.js';
 import * as routes from './notifications.routes.js';
 import { TaskSaver, type SavedTask } from './save-task.js';
-import { withoutSealed } from './secrets.js';
 import { noProgress, openSettings, readOnlyFields, toTaskAnswer, type TaskProgress } from './task-answer.js';
 
 /** Writers without If-Match who met another writer try again on what is there then. */
 const writeAttempts = 8;
-
-const historyReply = z.object({ entries: z.array(historyEntry) });
 
 /** The settings of an answer, without what cannot be set. */
 function settable(answer: JsonObject): JsonObject {
@@ -104,11 +100,9 @@ export class NotificationsController {
   @Handles(routes.listHistory)
   async history(@Call() { ids, query, context }: RouteCall<typeof routes.listHistory>): Promise<Answer> {
     const { id } = await findTask(this.readStore, context.organizationId, ids.id);
-    const { entries } = historyReply.parse(await this.bus.request(requests.taskHistory, { taskId: id }, context));
-    const newestFirst = entries
-      .toReversed()
-      .map((entry) => ({ id: String(entry.revision), sort: entry.revision, entry }));
-    return listInMemory(newestFirst, query, ({ entry }) => withoutSealed(toJsonObject(entry)));
+    return listByRevision(query, async (part) =>
+      taskHistory.parse(await this.bus.request(requests.taskHistory, { taskId: id, ...part }, context)),
+    );
   }
 
   private async answer(task: TaskDocument): Promise<JsonObject> {

@@ -1,8 +1,11 @@
 /** Long lists: by page number, or by cursor where `after` is given. */
+import type { HistoryEntry } from '#contracts/task';
 import { cursorList, list, type Answer } from '#http/envelope';
-import { decodeCursor, encodeCursor } from '#http/cursor';
+import { cursorOfAnotherList, decodeCursor, encodeCursor } from '#http/cursor';
 import { offsetOf } from '#http/parameters';
 import { refuse } from '#http/validation';
+import { toJsonObject } from './json-casts.js';
+import { withoutSealed } from './secrets.js';
 import type { FieldFilter, ReadStore, ViewDefinition } from '#read-store/read-store';
 
 interface ListQuery {
@@ -53,20 +56,32 @@ function cursorOf<Document extends { readonly id: string }>(document: Document, 
   return encodeCursor({ value: typeof value === 'number' ? value : String(value), id: document.id });
 }
 
-/** One page of items that are all there, newest first already. */
-export function listInMemory<Item extends { readonly sort: number; readonly id: string }>(
-  items: readonly Item[],
+/** A part of a history: below a revision (null: of all), after so many. */
+export interface HistoryPart {
+  readonly before: number | null;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** One page of a history that is read by revision, newest first. */
+export async function listByRevision(
   query: ListQuery,
-  show: (item: Item) => unknown,
-): Answer {
+  read: (part: HistoryPart) => Promise<{ readonly entries: readonly HistoryEntry[]; readonly total: number }>,
+): Promise<Answer> {
   checkOneWay(query);
+  const show = (entry: HistoryEntry): unknown => withoutSealed(toJsonObject(entry));
   if (query.after === undefined) {
-    const offset = offsetOf(query);
-    return list(items.slice(offset, offset + query.limit).map(show), query, items.length);
+    const { entries, total } = await read({ before: null, offset: offsetOf(query), limit: query.limit });
+    return list(entries.map(show), query, total);
   }
   const cursor = decodeCursor(query.after);
-  const behind = cursor === null ? items : items.filter(({ sort }) => sort < Number(cursor.value));
-  const shown = behind.slice(0, query.limit);
-  const last = behind.length > query.limit ? shown.at(-1) : undefined;
-  return cursorList(shown.map(show), last === undefined ? null : encodeCursor({ value: last.sort, id: last.id }));
+  const before = cursor === null ? null : Number(cursor.value);
+  if (before !== null && !(Number.isSafeInteger(before) && before >= 0)) throw cursorOfAnotherList();
+  const { entries } = await read({ before, offset: 0, limit: query.limit });
+  const last = entries.at(-1);
+  const isEnd = last === undefined || last.revision === 0;
+  return cursorList(
+    entries.map(show),
+    isEnd ? null : encodeCursor({ value: last.revision, id: String(last.revision) }),
+  );
 }

@@ -74,6 +74,18 @@ function withGenerated(
   return { config: { ...given, ...Object.fromEntries(added) }, made };
 }
 
+/** Each change of a task is stored with it whole, and lists of tasks are read at once. */
+const maxTaskBytes = 262_144;
+
+function refuseTooLarge(input: TaskInput): void {
+  const bytes = Buffer.byteLength(JSON.stringify(input));
+  if (bytes <= maxTaskBytes) return;
+  const sizes = Object.entries(input).map(([name, value]) => ({ name, size: JSON.stringify(value ?? null).length }));
+  const largest = sizes.reduce((one, other) => (other.size > one.size ? other : one), { name: 'actions', size: 0 });
+  const problem = `makes the notification larger than ${maxTaskBytes} bytes in all (it has ${bytes})`;
+  throw refuse([largest.name], 'too_large', problem, 'notification_too_large');
+}
+
 @Injectable()
 export class TaskSaver {
   private readonly checks: SettingsChecks;
@@ -160,6 +172,7 @@ export class TaskSaver {
     base: Base | null,
     attempt: IdempotentAttempt | null,
   ): Promise<Prepared> {
+    refuseTooLarge(input);
     const codeForm = await checkSettings(this.checks, input);
     const generated = new Map<string, readonly string[]>();
     const actions: StoredAction[] = [];

@@ -101,7 +101,9 @@ describe('an event of an older version', () => {
     expect(tasksProjection.reduce(null, recorded)).toMatchObject({ name: 'Lamp', spec, status: 'active' });
     expect(toMessages(recorded)).toMatchObject([{ type: 'task.created', data: { active: true, taskId } }]);
     const context = { organizationId, actor: 'a', requestId: 'r' };
-    const history = await new TaskQueryHandler(eventStore).execute(new TaskQuery(taskId, context));
+    const history = await new TaskQueryHandler(eventStore).execute(
+      new TaskQuery({ taskId, before: null, offset: 0, limit: 20 }, context),
+    );
     expect(history.entries).toMatchObject([{ type: 'task.created', data: { spec } }]);
   });
 

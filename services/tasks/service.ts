@@ -18,7 +18,7 @@ export const tasksService: Service = {
     },
     {
       request: requests.taskHistory,
-      query: (payload, context) => new TaskQuery(historyQuery.parse(payload).taskId, context),
+      query: (payload, context) => new TaskQuery(historyQuery.parse(payload), context),
     },
   ],
 };

@@ -1,24 +1,32 @@
-/** The history of one task: each event with what it changed, oldest first. */
+/** The history of one task: each event with what it changed, newest first. */
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { taskFold, taskStream, type HistoryEntry, type Task, type TaskEvent } from '#contracts/task';
+import {
+  taskFold,
+  taskStream,
+  type HistoryEntry,
+  type HistoryQuery,
+  type Task,
+  type TaskEvent,
+  type TaskHistory,
+} from '#contracts/task';
 import { decodeEvent } from '#eventing/codec';
-import { EVENT_STORE, type EventStore } from '#event-store/event-store';
+import { EVENT_STORE, type EventStore, type RecordedEvent } from '#event-store/event-store';
 import type { RequestContext } from '#bus/bus';
 import { notFound } from '#runtime/errors';
 import { isJsonObject, type Json, type JsonObject } from '#runtime/json';
 
-/** Asks for the history of a task. */
+/** Asks for a part of the history of a task. */
 export class TaskQuery {
   constructor(
-    readonly taskId: string,
+    readonly wanted: HistoryQuery,
     readonly context: RequestContext,
   ) {}
 }
 
-export interface TaskHistory {
-  readonly entries: readonly HistoryEntry[];
-}
+/** Characters of the entries that are answered whole; of those before them long texts are cut. */
+const wholeCharacters = 2_000_000;
+const longestShortened = 500;
 
 interface Change {
   readonly path: string;
@@ -47,30 +55,84 @@ function settingsOf(task: Task): JsonObject {
   return { ...(task.spec as unknown as JsonObject), status: task.status };
 }
 
+function entryOf(recorded: RecordedEvent, event: TaskEvent, changes: readonly Change[]): HistoryEntry {
+  const { at, actor, requestId } = recorded.metadata;
+  return {
+    revision: recorded.revision,
+    type: event.type,
+    at,
+    actor,
+    requestId,
+    data: event.data as HistoryEntry['data'],
+    changes: changes as HistoryEntry['changes'],
+  };
+}
+
+function shortenTexts(value: Json): Json {
+  if (typeof value === 'string') {
+    return value.length <= longestShortened
+      ? value
+      : `${value.slice(0, longestShortened)}… (${value.length} characters)`;
+  }
+  if (Array.isArray(value)) return (value as readonly Json[]).map(shortenTexts);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortenTexts(member)]));
+}
+
+/** Entries that come oldest first; only so many characters of them stay whole, so that a page of large ones is no large page. */
+class BoundedEntries {
+  readonly #entries: HistoryEntry[] = [];
+  readonly #sizes: number[] = [];
+  #characters = 0;
+  /** The first entry that is whole. */
+  #whole = 0;
+
+  add(entry: HistoryEntry): void {
+    const size = JSON.stringify(entry).length;
+    this.#entries.push(entry);
+    this.#sizes.push(size);
+    this.#characters += size;
+    while (this.#characters > wholeCharacters && this.#whole < this.#entries.length - 1) this.#shortenOldest();
+  }
+
+  newestFirst(): HistoryEntry[] {
+    return this.#entries.toReversed();
+  }
+
+  #shortenOldest(): void {
+    const entry = this.#entries[this.#whole];
+    if (entry !== undefined) {
+      const texts = shortenTexts({ data: entry.data, changes: entry.changes } as JsonObject);
+      this.#entries[this.#whole] = { ...entry, ...(texts as Pick<HistoryEntry, 'data' | 'changes'>), shortened: true };
+    }
+    this.#characters -= this.#sizes[this.#whole] ?? 0;
+    this.#whole += 1;
+  }
+}
+
 @QueryHandler(TaskQuery)
 export class TaskQueryHandler implements IQueryHandler<TaskQuery, TaskHistory> {
   constructor(@Inject(EVENT_STORE) private readonly eventStore: EventStore) {}
 
-  async execute({ taskId, context }: TaskQuery): Promise<TaskHistory> {
-    const entries: HistoryEntry[] = [];
+  async execute({ wanted: { taskId, before, offset, limit }, context }: TaskQuery): Promise<TaskHistory> {
+    const stream = taskStream(taskId);
+    const last = await this.eventStore.readLast(stream);
+    if (last === null || last.metadata.organizationId !== context.organizationId) throw notFound('notification');
+    if (decodeEvent<TaskEvent>(last).type === 'task.archived') throw notFound('notification');
+    const total = last.revision + 1;
+    const until = Math.min(before ?? total, total) - offset;
+    const from = Math.max(0, until - limit);
+    const entries = new BoundedEntries();
     let task = taskFold.initial;
-    for await (const recorded of this.eventStore.read(taskStream(taskId))) {
-      if (recorded.metadata.organizationId !== context.organizationId) break;
+    if (until <= 0) return { entries: [], total };
+    for await (const recorded of this.eventStore.read(stream)) {
+      if (recorded.revision >= until) break;
       const event = decodeEvent<TaskEvent>(recorded);
       const after = taskFold.evolve(task, event);
-      const { at, actor, requestId } = recorded.metadata;
-      entries.push({
-        revision: recorded.revision,
-        type: event.type,
-        at,
-        actor,
-        requestId,
-        data: event.data as HistoryEntry['data'],
-        changes: diffPaths(settingsOf(task), settingsOf(after)) as HistoryEntry['changes'],
-      });
+      if (recorded.revision >= from)
+        entries.add(entryOf(recorded, event, diffPaths(settingsOf(task), settingsOf(after))));
       task = after;
     }
-    if (entries.length === 0 || task.status === 'archived') throw notFound('notification');
-    return { entries };
+    return { entries: entries.newestFirst(), total };
   }
 }

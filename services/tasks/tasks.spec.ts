@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { RequestContext } from '#bus/bus';
-import { tasksView, type TaskCommand, type TaskDocument, type TaskSpec } from '#contracts/task';
+import {
+  tasksView,
+  type HistoryQuery,
+  type TaskCommand,
+  type TaskDocument,
+  type TaskHistory,
+  type TaskSpec,
+} from '#contracts/task';
 import { aTask } from '#contracts/task.kit';
 import type { EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
@@ -46,6 +53,9 @@ describe('the tasks service', () => {
     );
   const archive = (n: number, by = context) =>
     change({ type: 'archiveTask', taskId: taskId(n), expectedRevision: null }, by);
+
+  const askHistory = async (part: Partial<HistoryQuery> = {}, by = context): Promise<TaskHistory> =>
+    history.execute(new TaskQuery({ taskId: taskId(1), before: null, offset: 0, limit: 20, ...part }, by));
 
   const view = async (): Promise<readonly TaskDocument[]> => {
     const readStore = createSqliteReadStore(':memory:');
@@ -137,7 +147,7 @@ describe('the tasks service', () => {
     await create(1);
     await expect(replace(1, { name: 'Mine' }, null, stranger)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await expect(archive(1, stranger)).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    await expect(history.execute(new TaskQuery(taskId(1), stranger))).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(askHistory({}, stranger)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
   it('gives an external key to one task, also where two are created concurrently', async () => {
@@ -162,15 +172,47 @@ describe('the tasks service', () => {
   it('answers the history with what each event changed', async () => {
     await create(1);
     await replace(1, { name: 'Cost', policy: { notifyOn: 'became_true', errorThreshold: 5 } });
-    const { entries } = await history.execute(new TaskQuery(taskId(1), context));
+    const { entries } = await askHistory();
     expect(entries.map(({ revision, type }) => ({ revision, type }))).toEqual([
-      { revision: 0, type: 'task.created' },
       { revision: 1, type: 'task.changed' },
+      { revision: 0, type: 'task.created' },
     ]);
-    expect(entries[1]?.changes).toEqual([
+    expect(entries[0]?.changes).toEqual([
       { path: 'name', from: 'Price', to: 'Cost' },
       { path: 'policy.errorThreshold', from: 3, to: 5 },
     ]);
+  });
+
+  it('answers a part of the history, newest first, with the number of all changes', async () => {
+    await create(1);
+    for (const name of ['a', 'b', 'c', 'd']) await replace(1, { name });
+    const revisionsOf = async (part: Partial<HistoryQuery>): Promise<readonly number[]> => {
+      const { entries, total } = await askHistory(part);
+      expect(total).toBe(5);
+      return entries.map(({ revision }) => revision);
+    };
+    expect(await revisionsOf({ limit: 2 })).toEqual([4, 3]);
+    expect(await revisionsOf({ limit: 2, offset: 2 })).toEqual([2, 1]);
+    expect(await revisionsOf({ limit: 2, offset: 4 })).toEqual([0]);
+    expect(await revisionsOf({ limit: 2, offset: 9 })).toEqual([]);
+    expect(await revisionsOf({ limit: 2, before: 2 })).toEqual([1, 0]);
+    expect(await revisionsOf({ limit: 2, before: 0 })).toEqual([]);
+    const { entries } = await askHistory({ limit: 1, before: 3 });
+    expect(entries[0]?.changes).toEqual([{ path: 'name', from: 'a', to: 'b' }]);
+  });
+
+  it('keeps the newest entries of a history whole and shortens long texts of older ones, however large the changes are', async () => {
+    await create(1);
+    for (const letter of 'abcdefghijkl') await replace(1, { evaluationFunction: letter.repeat(200_000) });
+    const { entries } = await askHistory({ limit: 100 });
+    expect(entries).toHaveLength(13);
+    expect(JSON.stringify(entries).length).toBeLessThan(2_700_000);
+    expect(entries[0]?.changes[0]?.to).toBe('l'.repeat(200_000));
+    expect(entries[0]?.shortened).toBeUndefined();
+    expect(entries[11]).toMatchObject({
+      shortened: true,
+      changes: [{ path: 'evaluationFunction', to: `${'a'.repeat(500)}… (200000 characters)` }],
+    });
   });
 
   it('shows tasks that are not archived in the view, and resets the condition when the code is edited', async () => {
