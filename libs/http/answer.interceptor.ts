@@ -2,6 +2,7 @@
 import { Inject, Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
+import { encodeJson } from './encode-json.js';
 import { errorAnswer, type Answer } from './envelope.js';
 import { toAppError } from './failures.js';
 import { FrontDoor } from './front-door.js';
@@ -71,5 +72,5 @@ async function run(
   request.call = call;
   const { status, headers, body } = await lastValueFrom(next.handle());
   if (typeof body === 'string') return { status, headers, body };
-  return { status, headers: { 'content-type': jsonType, ...headers }, body: JSON.stringify(body) };
+  return { status, headers: { 'content-type': jsonType, ...headers }, body: await encodeJson(body) };
 }

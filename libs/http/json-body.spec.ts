@@ -26,7 +26,7 @@ describe('a JSON body', () => {
   });
 
   it('never fails in any other way than by name', () => {
-    const named = /^(accepted|malformed_json|duplicate_field|too_deep|malformed_text|unknown_field)$/;
+    const named = /^(accepted|malformed_json|duplicate_field|too_deep|too_many_values|malformed_text|unknown_field)$/;
     fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (input) => expect(reasonOf(input)).toMatch(named)));
     const tokens = fc.constantFrom('{', '}', '[', ']', ':', ',', '"a"', '"a":', '\\', '"', '1e999', 'null', '\u0000');
     fc.assert(
@@ -55,6 +55,12 @@ describe('a JSON body', () => {
     ['{"a":1}x', 'malformed_json'],
   ])('%j is %s', (text, reason) => {
     expect(reasonOf(bytes(text))).toBe(reason);
+  });
+
+  it('of more than 20,000 values is refused', () => {
+    expect(reasonOf(bytes(`[${'1,'.repeat(19_998)}1]`))).toBe('accepted');
+    expect(reasonOf(bytes(`[${'1,'.repeat(19_999)}1]`))).toBe('too_many_values');
+    expect(reasonOf(bytes(`{"a":[${'{"b":[]},'.repeat(9_999)}1]}`))).toBe('too_many_values');
   });
 
   it('that is not UTF-8 is refused', () => {

@@ -5,6 +5,8 @@ import { fieldPath } from './field-path.js';
 
 /** Deeper than any document of ours; deeper input only serves to exhaust a stack. */
 const maxDepth = 32;
+/** Several times more than any document of ours has; more of them only serve to hold up everything else. */
+const maxValues = 20_000;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
@@ -64,26 +66,34 @@ function repeatedName(text: string): string | null {
   return null;
 }
 
-function checkValue(value: Json, path: PropertyKey[]): void {
-  if (typeof value === 'string') {
-    if (!value.isWellFormed())
-      throw fault(path, 'malformed_text', 'malformed_text', 'holds half of a surrogate pair, which is no text');
-    return;
-  }
-  if (typeof value !== 'object' || value === null) return;
+function checkString(value: string, path: readonly PropertyKey[]): void {
+  if (value.isWellFormed()) return;
+  throw fault(path, 'malformed_text', 'malformed_text', 'holds half of a surrogate pair, which is no text');
+}
+
+/** Returns how many values there are, `before` of them in front of it. */
+function checkValue(value: Json, path: PropertyKey[], before: number): number {
+  if (typeof value === 'string') checkString(value, path);
+  if (typeof value !== 'object' || value === null) return before + 1;
   if (path.length >= maxDepth)
     throw reject('too_deep', `The body is nested deeper than ${maxDepth} levels.`, [
       { field: fieldPath(path.slice(0, 3)), rule: 'too_deep', message: `is nested deeper than ${maxDepth} levels` },
     ]);
+  let count = before + 1;
   for (const [name, inner] of Object.entries(value)) {
     path.push(Array.isArray(value) ? Number(name) : name);
     if (name === '__proto__') throw fault(path, 'unknown', 'unknown_field', 'is not a field');
-    checkValue(inner, path);
+    count = checkValue(inner, path, count);
     path.pop();
+    if (count > maxValues)
+      throw reject('too_many_values', `The body holds more than ${maxValues} values.`, [
+        { field: fieldPath(path.slice(0, 3)), rule: 'too_many', message: `has value ${maxValues + 1} of the body` },
+      ]);
   }
+  return count;
 }
 
-/** The JSON inside; undefined where the body is empty. Throws `malformed_json`, `duplicate_field`, `too_deep`, `malformed_text`, `unknown_field`. */
+/** The JSON inside; undefined where the body is empty. Throws `malformed_json`, `duplicate_field`, `too_deep`, `too_many_values`, `malformed_text`, `unknown_field`. */
 export function parseJsonBody(bytes: Uint8Array): Json | undefined {
   let text: string;
   try {
@@ -105,7 +115,7 @@ export function parseJsonBody(bytes: Uint8Array): Json | undefined {
       { field, rule: 'duplicate', message: 'is given twice in one object' },
     ]);
   }
-  checkValue(value, []);
+  checkValue(value, [], 0);
   return value;
 }
 

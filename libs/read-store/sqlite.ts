@@ -1,4 +1,5 @@
 /** Read store in one SQLite file: a table per view, the indexed fields in columns of their own. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '#runtime/errors';
 import { inTransaction, openDatabase, type Database, type Statement } from '#sqlite/database';
 import { plainValues } from './indexed-fields.js';
@@ -26,6 +27,22 @@ interface Parts {
 }
 
 const maxPreparedPages = 500;
+/** Characters of documents that are parsed before everything else has a turn. */
+const charactersATurn = 1_000_000;
+
+async function parseDocuments<D>(texts: readonly string[]): Promise<D[]> {
+  const documents: D[] = [];
+  let characters = 0;
+  for (const text of texts) {
+    if (characters > charactersATurn) {
+      characters = 0;
+      await nextTurn();
+    }
+    characters += text.length;
+    documents.push(JSON.parse(text) as D);
+  }
+  return documents;
+}
 
 /** In one transaction; a fault of the database rejects with `read_store_unavailable`. */
 function write(database: Database, work: () => void): void {
@@ -98,7 +115,7 @@ function createReads({ database, checkpoints, tables }: Parts): Omit<ReadStore, 
       const { rows, count } = toPageStatements(tables.open(view).name, query);
       const found = prepared(rows.sql).all(...rows.values);
       const total = query.count ? (prepared(count.sql).get(...count.values)?.['total'] as number) : null;
-      return { documents: found.map((row) => JSON.parse(row['document'] as string) as D), total };
+      return { documents: await parseDocuments<D>(found.map((row) => row['document'] as string)), total };
     },
 
     async checkpoint(view) {

@@ -1,4 +1,5 @@
 /** The history of one task: each event with what it changed, newest first. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import {
@@ -27,6 +28,8 @@ export class TaskQuery {
 /** Characters of the entries that are answered whole; of those before them long texts are cut. */
 const wholeCharacters = 2_000_000;
 const longestShortened = 500;
+/** Events that are read before everything else has a turn. */
+const eventsATurn = 8;
 
 interface Change {
   readonly path: string;
@@ -132,6 +135,7 @@ export class TaskQueryHandler implements IQueryHandler<TaskQuery, TaskHistory> {
       if (recorded.revision >= from)
         entries.add(entryOf(recorded, event, diffPaths(settingsOf(task), settingsOf(after))));
       task = after;
+      if (recorded.revision % eventsATurn === 0) await nextTurn();
     }
     return { entries: entries.newestFirst(), total };
   }
