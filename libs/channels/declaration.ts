@@ -10,15 +10,17 @@ export interface GeneratedText<Member extends string = string> {
 }
 
 interface DeclaredMembers<Member extends string> {
-  /** Members that hold an address: refused at save where this instance never connects to it, a password inside is masked. */
+  /**
+   * Members that hold an address: refused at save where this instance never connects to it, a password inside is masked.
+   * Secrets are kept only while every address keeps its origin: otherwise an editor of the task could have them sent to a
+   * host of their own.
+   */
   readonly addresses?: readonly Member[];
-  /** Secrets that are kept only while the addresses keep their origin: a task's editor could send them to a host of their own otherwise. */
-  readonly hostBound?: readonly Member[];
   /** Members that hold a template: parsed at save. */
   readonly templates?: readonly Member[];
-  /** Members that hold code for the sandbox: parsed at save. */
+  /** Members that hold code for the sandbox: parsed at save. Secrets are kept only while it stays as it is. */
   readonly code?: readonly Member[];
-  /** Members that are made where the user leaves them out. */
+  /** Secrets that sign and are never sent: made where the user leaves them out, kept wherever the settings lead. */
   readonly generated?: readonly GeneratedText<Member>[];
   /** What the instance has to have. `smtp`: a mail server. */
   readonly needs?: 'smtp';
@@ -31,7 +33,6 @@ export interface ChannelDeclaration<Type extends string = string, Config extends
   /** Paths that are stored encrypted: every secret, and every address of a person or a server. `to`, `to[]`, `headers.*`. */
   readonly sealed: readonly string[];
   readonly addresses: readonly string[];
-  readonly hostBound: readonly string[];
   readonly templates: readonly string[];
   readonly code: readonly string[];
   readonly generated: readonly GeneratedText[];
@@ -42,5 +43,5 @@ export function declareChannel<Type extends string, Config extends z.ZodObject>(
   declared: Pick<ChannelDeclaration<Type, Config>, 'type' | 'config' | 'sealed'> &
     DeclaredMembers<keyof z.output<Config> & string>,
 ): ChannelDeclaration<Type, Config> {
-  return { addresses: [], hostBound: [], templates: [], code: [], generated: [], needs: null, ...declared };
+  return { addresses: [], templates: [], code: [], generated: [], needs: null, ...declared };
 }

@@ -1,6 +1,8 @@
 /** How a task's page is loaded. */
 import { z } from 'zod';
 import { httpHeaders } from '#runtime/http-headers';
+import type { JsonObject } from '#runtime/json';
+import { secretMask } from '#runtime/secret-mask';
 import { jsonObject } from './common.js';
 
 const statusPattern = z
@@ -20,6 +22,8 @@ export const fetchSettings = z.strictObject({
   method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']).default('GET'),
   headers: httpHeaders.default({}),
   body: z.string().max(65_536).nullable().default(null),
+  /** The body is a secret: stored encrypted, masked in answers. One that looks like a login is so without being marked. */
+  bodyIsSecret: z.boolean().optional(),
   timeoutSeconds: z.int().min(1).max(120).default(30),
   maxBytes: z.int().min(1_024).max(52_428_800).default(10_485_760),
   followRedirects: z.boolean().default(true),
@@ -42,8 +46,23 @@ export const fetchSettings = z.strictObject({
 });
 export type FetchSettings = z.infer<typeof fetchSettings>;
 
-/** What is sealed of them before they are stored: `httpHeaders` of every name, and the proxy with its credentials. */
-export const sealedFetchPaths = ['headers.*', 'proxy'] as const;
+const credentialNames = /pass(word|wd|phrase|code)?|pwd|secret|token|credential|api[-_]?key|\bpin\b|\botp\b/i;
+/** The names of a form's fields, of JSON's members, of XML's elements; what stands behind them is not looked at. */
+const bodyNames = /(?:^|[&\n])([^&=\n]{1,100})=|"([^"\\]{1,100})"\s*:|<([A-Za-z_][^\s<>/]{0,99})/g;
+
+/** Whether a request's body is stored encrypted and masked in answers: marked so, or it has a field that names a credential. */
+export function isSecretBody({ body, bodyIsSecret }: JsonObject): boolean {
+  if (typeof body !== 'string') return false;
+  if (bodyIsSecret === true || body === secretMask) return true;
+  return body
+    .matchAll(bodyNames)
+    .some(([, field, member, element]) => credentialNames.test(field ?? member ?? element ?? ''));
+}
+
+/** What is sealed of them before they are stored: `httpHeaders` of every name, the proxy with its credentials, a secret body. */
+export function sealedFetchPaths(settings: JsonObject): readonly string[] {
+  return ['headers.*', 'proxy', ...(isSecretBody(settings) ? ['body'] : [])];
+}
 
 /** As stored: sealed values stand where secrets were. */
 export const storedFetch = jsonObject;

@@ -30,7 +30,7 @@ import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { VAULT, type Vault } from '#vault/vault';
 import { checkSettings, createCodeChecker, type SettingsChecks } from './check-settings.js';
 import { asChangedTask, toJsonObject } from './json-casts.js';
-import { keepSealed, secretsOfAction, secretsOfFetch, unmasked } from './secrets.js';
+import { keepSealed, originOf, secretsOfAction, secretsOfFetch, unmasked } from './secrets.js';
 import { actionScope, fetchScope, openSettings, type GeneratedSecrets, type OpenedSettings } from './task-answer.js';
 
 /** A view that is further behind than this is not waited for: the write stands, the answer comes from it. */
@@ -192,7 +192,7 @@ export class TaskSaver {
       generated.set(id, made);
       actions.push(membersOf(storedAction, { ...action, id, config }));
     }
-    const { clear, fetch } = await this.sealedFetch(taskId, toJsonObject(input.fetch), base);
+    const { clear, fetch } = await this.sealedFetch(taskId, input, base);
     // In the order of the schema, and without what is no setting.
     const spec = membersOf(taskSpec, { ...input, codeForm, actions, fetch });
     return { spec, opened: { configs, fetch: clear }, generated };
@@ -224,11 +224,12 @@ export class TaskSaver {
 
   private async sealedFetch(
     taskId: string,
-    settings: JsonObject,
+    input: TaskInput,
     base: Base | null,
   ): Promise<{ readonly clear: JsonObject; readonly fetch: JsonObject }> {
-    const clear = unmasked(settings, base?.opened.fetch ?? null, secretsOfFetch, ['fetch']);
+    const isMoved = base !== null && originOf(input.url) !== originOf(base.document.spec.url);
+    const clear = unmasked(toJsonObject(input.fetch), base?.opened.fetch ?? null, secretsOfFetch, ['fetch'], isMoved);
     const kept = base === null ? clear : keepSealed(clear, base.opened.fetch, base.document.spec.fetch);
-    return { clear, fetch: await this.vault.seal(taskId, fetchScope, kept, sealedFetchPaths) };
+    return { clear, fetch: await this.vault.seal(taskId, fetchScope, kept, sealedFetchPaths(clear)) };
   }
 }

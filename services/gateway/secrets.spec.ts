@@ -106,14 +106,100 @@ describe('secrets', () => {
     },
   );
 
-  it('bound to a host are kept for the origin they were given for, and asked for again at another', () => {
-    const places = { writeOnly: [['token']], addresses: ['serverUrl'], hostBound: ['token'] };
+  it('of an action are kept for the origin they were given for, and asked for again at another', () => {
+    const places = secretsOfAction('ntfy');
     const base = { serverUrl: 'https://push.example/', token: 't0k' };
     const sent = (serverUrl: string) => unmasked({ serverUrl, token: '********' }, base, places, ['config']);
     expect(sent('https://push.example/sub')).toEqual({ serverUrl: 'https://push.example/sub', token: 't0k' });
-    for (const other of ['https://evil.example/', 'http://push.example/']) {
+    for (const other of ['https://evil.example/', 'http://push.example/', 'https://{{ task.name }}/']) {
       expect(() => sent(other)).toThrow('send the secret itself');
     }
+  });
+
+  const customOf = (code: string, secrets: object) => ({ type: 'custom', config: { code, secrets } });
+  const code = 'return { url: "https://push.example/", method: "POST", headers: { a: secrets.a } }';
+  const elsewhere = `return { url: 'https://evil.example/' + secrets.a, method: 'POST' }`;
+  const login = { method: 'POST', body: 'user=a&password=hunter2' };
+  it.each<[string, object, object, object]>([
+    [
+      'a header of a webhook at another origin',
+      {
+        actions: [
+          { ...webhook, config: { url: 'https://hooks.example/a', headers: { Authorization: 'Bearer canary' } } },
+        ],
+      },
+      { actions: [{ ...webhook, config: { url: 'https://evil.example/a', headers: { Authorization: '********' } } }] },
+      { actions: [{ ...webhook, config: { url: 'https://hooks.example/b', headers: { Authorization: '********' } } }] },
+    ],
+    [
+      'a secret of custom code in other code',
+      { actions: [customOf(code, { a: 'canary' })] },
+      { actions: [customOf(elsewhere, { a: '********' })] },
+      { name: 'Other', actions: [customOf(code, { a: '********' })] },
+    ],
+    [
+      'a header of the page at another origin',
+      { url: 'https://shop.example/', fetch: { headers: { Cookie: 'canary' } } },
+      { url: 'https://evil.example/' },
+      { url: 'https://shop.example/other' },
+    ],
+    [
+      'a header of the page by another proxy',
+      { url: 'http://shop.example/', fetch: { headers: { Cookie: 'canary' } } },
+      { fetch: { proxy: 'http://evil.example:3128' } },
+      { fetch: { timeoutSeconds: 20 } },
+    ],
+    [
+      'a login in the body of the page’s request at another origin',
+      { url: 'https://shop.example/', fetch: login },
+      { url: 'https://evil.example/' },
+      { url: 'https://shop.example/sign-in' },
+    ],
+    [
+      'a body that was marked as a secret and is to be none',
+      { url: 'https://shop.example/', fetch: { method: 'POST', body: 'plain', bodyIsSecret: true } },
+      { fetch: { bodyIsSecret: false } },
+      { url: 'https://shop.example/sign-in' },
+    ],
+  ])('are asked for again, and nothing changes: %s', async (_, first, moved, kept) => {
+    const made = await create(first);
+    expect(made.text).not.toMatch(/canary|hunter2|plain"/);
+    const path = `/api/notifications/${idOf(made)}`;
+    const ids = (member(made.body, 'data', 'actions') as readonly { readonly id: string }[]).map(({ id }) => id);
+    const withIds = (body: object): object =>
+      'actions' in body
+        ? {
+            ...body,
+            actions: (body.actions as readonly object[]).map((action, index) => ({ ...action, id: ids[index] })),
+          }
+        : body;
+    const before = await gateway.send('GET', path);
+    const refusal = await gateway.send('PATCH', path, { body: withIds(moved) });
+    expect(errorOf(refusal)).toEqual(refused(400, 'VALIDATION_ERROR', 'secret_required'));
+    expect((await gateway.send('GET', path)).body).toEqual(before.body);
+    const reply = await gateway.send('PATCH', path, { body: withIds(kept) });
+    expect({ status: reply.status, revision: member(reply.body, 'data', 'revision') }).toEqual({
+      status: 200,
+      revision: 1,
+    });
+  });
+
+  it.each([
+    ['user=a&password=hunter2', true],
+    ['{"login":{"Passwd":"hunter2"}}', true],
+    ['<login><apiKey>hunter2</apiKey></login>', true],
+    ['client_secret=hunter2', true],
+    ['q=password', false],
+    ['{"query":"token"}', false],
+    ['', false],
+  ])('in the body of the page’s request are known by the names of its fields: %j', async (body, isSecret) => {
+    const made = await create({ fetch: { method: 'POST', body } });
+    expect(member(made.body, 'data', 'fetch', 'body')).toBe(isSecret ? '********' : body);
+    const [command] = gateway.commands.slice(-1);
+    expect(JSON.stringify(command).includes('hunter2')).toBe(false);
+    const path = `/api/notifications/${idOf(made)}`;
+    const same = await gateway.send('PUT', path, { body: member((await gateway.send('GET', path)).body, 'data') });
+    expect(member(same.body, 'data', 'revision')).toBe(0);
   });
 
   it('of an action are not made anew when it is sent without', async () => {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { declarations, type ActionType } from '#channels/declarations';
 import { isSecretHeader } from '#contracts/common';
+import { isSecretBody } from '#contracts/fetch';
 import { refuse } from '#http/validation';
 import { isJsonObject, jsonEquals, type Json, type JsonObject } from '#runtime/json';
 import { secretMask } from '#runtime/secret-mask';
@@ -27,19 +28,24 @@ function writeOnlyPlaces(schema: unknown, path: Place = []): readonly Place[] {
   return [...members, ...writeOnlyPlaces(parsed.data.additionalProperties, [...path, '*'])];
 }
 
-/** What is secret in one kind of settings. */
+/** What is secret in one kind of settings, and what decides where it goes. */
 export interface SecretPlaces {
   readonly writeOnly: readonly Place[];
   /** Members that hold an address: its password is a secret. */
   readonly addresses: readonly string[];
-  /** Members whose secrets are kept only while every address keeps its origin. */
-  readonly hostBound: readonly string[];
+  /** Members that hold code, which reads the secrets. */
+  readonly code: readonly string[];
+  /** Secrets that sign and are never sent: they are kept wherever the settings lead. */
+  readonly signing: readonly string[];
+  /** Whether `body` is a secret in these settings. */
+  readonly isSecretBody: (settings: JsonObject) => boolean;
 }
 
 const placesByType: ReadonlyMap<string, SecretPlaces> = new Map(
-  declarations.map(({ type, config, addresses, hostBound }) => {
+  declarations.map(({ type, config, addresses, code, generated }) => {
     const schema = z.toJSONSchema(config, { io: 'input', unrepresentable: 'any' });
-    return [type, { writeOnly: writeOnlyPlaces(schema), addresses, hostBound }];
+    const signing = generated.map(({ name }) => name);
+    return [type, { writeOnly: writeOnlyPlaces(schema), addresses, code, signing, isSecretBody: () => false }];
   }),
 );
 
@@ -49,8 +55,14 @@ export function secretsOfAction(type: ActionType): SecretPlaces {
   return places;
 }
 
-/** Of `fetch`: headers by their names, and the proxy's password. */
-export const secretsOfFetch: SecretPlaces = { writeOnly: [], addresses: ['proxy'], hostBound: [] };
+/** Of `fetch`: headers by their names, the proxy's password, and a body that is a login. */
+export const secretsOfFetch: SecretPlaces = {
+  writeOnly: [],
+  addresses: ['proxy'],
+  code: [],
+  signing: [],
+  isSecretBody,
+};
 
 type Path = readonly (string | number)[];
 
@@ -60,9 +72,11 @@ function isWriteOnly({ writeOnly }: SecretPlaces, path: Path): boolean {
   );
 }
 
-function isSecretValue(places: SecretPlaces, path: Path): boolean {
+/** `settings` in clear: what they hold may decide. */
+function isSecretValue(places: SecretPlaces, path: Path, settings: JsonObject | null): boolean {
   if (isWriteOnly(places, path)) return true;
   const [group, name] = path;
+  if (path.length === 1 && group === 'body') return settings !== null && places.isSecretBody(settings);
   return path.length === 2 && group === 'headers' && typeof name === 'string' && isSecretHeader(name);
 }
 
@@ -101,7 +115,7 @@ function mapObject(value: JsonObject, visit: (leaf: Json, path: Path) => Json): 
 export function masked(value: JsonObject, places: SecretPlaces): JsonObject {
   return mapObject(value, (leaf, path) => {
     if (isSealed(leaf)) return secretMask;
-    if (isSecretValue(places, path)) return secretMask;
+    if (isSecretValue(places, path, value)) return secretMask;
     if (isAddress(places, path) && typeof leaf === 'string' && passwordIn(leaf) !== '')
       return withPassword(leaf, secretMask);
     return leaf;
@@ -127,47 +141,59 @@ function sameOrigin(one: string, other: Json | undefined): boolean {
   return typeof other === 'string' && URL.canParse(other) && new URL(one).host === new URL(other).host;
 }
 
-function originOf(address: Json | undefined): string | null {
-  return typeof address === 'string' && URL.canParse(address) ? new URL(address).origin : null;
+/** Text that is no address is its own origin, so that it counts as moved where it differs. */
+export function originOf(address: Json | undefined): Json | undefined {
+  return typeof address === 'string' && URL.canParse(address) ? new URL(address).origin : address;
+}
+
+/** Whether the settings lead elsewhere than those that the secrets were given for: to another origin, or into other code. */
+function leadsElsewhere(value: JsonObject, base: JsonObject | null, { addresses, code }: SecretPlaces): boolean {
+  return (
+    addresses.some((name) => value[name] !== secretMask && originOf(value[name]) !== originOf(base?.[name])) ||
+    code.some((name) => value[name] !== base?.[name])
+  );
 }
 
 /**
  * Settings with each mask replaced by the secret it stands for. `base`: the opened settings as they are, null where there
- * are none. Throws `secret_required` where nothing is there to keep. The password of an address is kept for the same host
- * only: otherwise an editor of the task could have it sent to a host of their own.
+ * are none. `isMoved`: what is outside of the settings leads elsewhere. Throws `secret_required` where nothing is there to
+ * keep, and where a secret would go to another host or into other code than it was given for: who may edit a task may not
+ * read its secrets.
  */
 export function unmasked(
   value: JsonObject,
   base: JsonObject | null,
   places: SecretPlaces,
   field: readonly PropertyKey[],
+  isMoved = false,
 ) {
-  const moves = places.addresses.some((name) => originOf(value[name]) !== originOf(base?.[name]));
+  const leads = isMoved || leadsElsewhere(value, base, places);
   return mapObject(value, (leaf, path) => {
     const kept = at(base, path);
-    if (leaf === secretMask && isSecretValue(places, path)) {
-      const isBound = moves && places.hostBound.includes(String(path[0]));
-      if (typeof kept === 'string' && !isBound) return kept;
-      throw secretRequired([...field, ...path]);
+    if (leaf === secretMask && isSecretValue(places, path, value)) {
+      if (typeof kept !== 'string') throw secretRequired([...field, ...path], nothingToKeep);
+      if (leads && !places.signing.includes(String(path[0]))) throw secretRequired([...field, ...path], elsewhere);
+      // A body that is no secret any more would be shown.
+      if (!isSecretValue(places, path, { ...value, body: kept })) throw secretRequired([...field, ...path], elsewhere);
+      return kept;
     }
     if (isAddress(places, path) && typeof leaf === 'string' && decodeURIComponent(passwordIn(leaf)) === secretMask) {
       const password = passwordIn(kept);
       // As it was shown: as it was written, not as a URL parser would write it.
       if (password !== '' && typeof kept === 'string' && withPassword(kept, secretMask) === leaf) return kept;
       if (password !== '' && sameOrigin(leaf, kept)) return withPassword(leaf, password);
-      throw secretRequired([...field, ...path]);
+      throw secretRequired([...field, ...path], password === '' ? nothingToKeep : elsewhere);
     }
     return leaf;
   });
 }
 
-function secretRequired(path: readonly PropertyKey[]) {
-  return refuse(
-    path,
-    'secret_required',
-    `is the mask ${secretMask}, and there is no stored secret to keep: send the secret itself`,
-    'secret_required',
-  );
+const nothingToKeep = 'there is no stored secret to keep';
+const elsewhere = 'the stored secret was given for another origin, proxy, code or protection';
+
+function secretRequired(path: readonly PropertyKey[], why: string) {
+  const problem = `is the mask ${secretMask}, and ${why}: send the secret itself`;
+  return refuse(path, 'secret_required', problem, 'secret_required');
 }
 
 function keepLeaf(next: Json, clear: Json | undefined, stored: Json | undefined): Json {

@@ -51,7 +51,7 @@ export class TaskTester {
           ? this.ids.next('exe')
           : derivedId('exe', attempt.startedAtMs, organizationId, 'test', attempt.key),
       codeForm,
-      fetch: await this.vault.seal(organizationId, fetchScope, fetch, sealedFetchPaths),
+      fetch: await this.vault.seal(organizationId, fetchScope, fetch, sealedFetchPaths(fetch)),
       queuedAt: toTimestamp(this.clock.now()),
     });
     const reply = await this.bus.request(requests.runTest, toJsonObject(run), context, deadlineMs);

@@ -56,6 +56,5 @@ export const ntfyDeclaration = declareChannel({
   // On a public server, to know the topic is to read and to write it.
   sealed: ['serverUrl', 'topic', 'token', 'user', 'password'],
   addresses: ['serverUrl'],
-  hostBound: ['token', 'password'],
   templates: ['title', 'message'],
 });
