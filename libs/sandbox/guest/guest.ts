@@ -1,7 +1,8 @@
 /** Guests: engines that hold the prelude, and the functions through which the host enters. */
 import { Engine, evalFlags } from './engine.js';
 import type { GuestValue, HostFunction } from './engine.js';
-import type { EngineImage, MemoryImage } from './image.js';
+import { PageImages } from './page-images.js';
+import type { EngineImage } from './image.js';
 import { hostFunctionName, readPrelude } from '../prelude-source.js';
 
 const entryNames = [
@@ -30,12 +31,9 @@ export interface GuestImage {
 interface KeptGuest {
   readonly memoryMb: number;
   readonly guest: Guest;
-  /** By the caller's key, least recently used first: null where the page was read once, else the memory after reading it. */
-  readonly pages: Map<string, MemoryImage | null>;
+  readonly pages: PageImages;
 }
 
-/** Pages remembered; those that came more than once with an image. */
-const pagesKept = 8;
 /** An instance that has grown past this is replaced: memory of WebAssembly never shrinks. */
 const renewAboveBytes = 48 * 1024 * 1024;
 
@@ -66,15 +64,15 @@ export class Guests {
       return kept.guest;
     }
     const guest = await this.another(memoryMb);
-    this.#kept = { memoryMb, guest, pages: new Map() };
+    this.#kept = { memoryMb, guest, pages: new PageImages() };
     return guest;
   }
 
   /** A guest that has read this page already; null where there is none. */
   withPage(key: string): Guest | null {
-    const image = this.#kept?.pages.get(key) ?? null;
-    if (this.#kept === null || image === null || this.#kept.guest.engine.memoryBytes > renewAboveBytes) return null;
-    this.#remember(this.#kept, key, image);
+    if (this.#kept === null || this.#kept.guest.engine.memoryBytes > renewAboveBytes) return null;
+    const image = this.#kept.pages.use(key);
+    if (image === null) return null;
     this.#kept.guest.engine.restore(image);
     return this.#kept.guest;
   }
@@ -84,17 +82,8 @@ export class Guests {
     const kept = this.#kept;
     if (kept === null) return false;
     const isKnown = kept.pages.has(key);
-    this.#remember(kept, key, isKnown ? kept.guest.engine.takePageImage() : null);
+    kept.pages.keep(key, isKnown ? kept.guest.engine.takePageImage() : null);
     return isKnown;
-  }
-
-  #remember({ pages }: KeptGuest, key: string, image: MemoryImage | null): void {
-    pages.delete(key);
-    pages.set(key, image);
-    for (const oldest of pages.keys()) {
-      if (pages.size <= pagesKept) return;
-      pages.delete(oldest);
-    }
   }
 
   /** After running out of memory or stack, or a failure of the engine itself, nothing of the instance is trusted. */
