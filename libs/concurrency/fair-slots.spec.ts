@@ -22,6 +22,14 @@ describe('fair slots', () => {
     expect(slots).toMatchObject({ held: 4, waiting: 6 });
   });
 
+  it('are had at once where one is free, and never beyond a share', () => {
+    const slots = createFairSlots({ slots: 2, shares: { task: 1 } });
+    const release = slots.tryAcquire({ task: 'a' });
+    expect([release === null, slots.tryAcquire({ task: 'a' }), slots.held]).toEqual([false, null, 1]);
+    release?.();
+    expect(slots.tryAcquire({ task: 'a' })).not.toBeNull();
+  });
+
   it('count a slot that is given back twice once', async () => {
     const slots = createFairSlots({ slots: 1, shares: { task: 1 } });
     const release = await slots.acquire({ task: 'a' });

@@ -6,12 +6,17 @@ export interface FairSlots<Kind extends string> {
    * served among those that may have it: one that waits for its own share delays nobody else.
    */
   acquire(keys: Readonly<Partial<Record<Kind, string>>>): Promise<() => void>;
+  /** The same, where it need not be waited for; else null. */
+  tryAcquire(keys: Readonly<Partial<Record<Kind, string>>>): (() => void) | null;
   readonly held: number;
   readonly waiting: number;
 }
 
-interface Waiter {
+interface Holder {
   readonly labels: readonly (readonly [label: string, share: number])[];
+}
+
+interface Waiter extends Holder {
   readonly grant: () => void;
 }
 
@@ -26,15 +31,15 @@ export function createFairSlots<Kind extends string>({ slots, shares }: FairSlot
   const waiters = new Set<Waiter>();
   let held = 0;
 
-  const labelsOf = (keys: Readonly<Partial<Record<Kind, string>>>): Waiter['labels'] => {
+  const labelsOf = (keys: Readonly<Partial<Record<Kind, string>>>): Holder['labels'] => {
     const labels: [string, number][] = [];
     for (const kind in keys) if (keys[kind] !== undefined) labels.push([`${kind} ${keys[kind]}`, shares[kind]]);
     return labels;
   };
-  const mayHave = ({ labels }: Waiter): boolean =>
+  const mayHave = ({ labels }: Holder): boolean =>
     held < slots && labels.every(([label, share]) => (heldBy.get(label) ?? 0) < share);
 
-  const count = ({ labels }: Waiter, change: 1 | -1): void => {
+  const count = ({ labels }: Holder, change: 1 | -1): void => {
     held += change;
     for (const [label] of labels) {
       const now = (heldBy.get(label) ?? 0) + change;
@@ -49,27 +54,35 @@ export function createFairSlots<Kind extends string>({ slots, shares }: FairSlot
     }
   };
 
+  const hold = (holder: Holder): (() => void) => {
+    count(holder, 1);
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      count(holder, -1);
+      grantNext();
+    };
+  };
+  const tryAcquire = (holder: Holder): (() => void) | null => (mayHave(holder) ? hold(holder) : null);
+
   return {
     acquire(keys) {
+      const holder = { labels: labelsOf(keys) };
+      const release = tryAcquire(holder);
+      if (release !== null) return Promise.resolve(release);
       return new Promise((resolve) => {
         const waiter: Waiter = {
-          labels: labelsOf(keys),
+          ...holder,
           grant() {
             waiters.delete(waiter);
-            count(waiter, 1);
-            let isReleased = false;
-            resolve(() => {
-              if (isReleased) return;
-              isReleased = true;
-              count(waiter, -1);
-              grantNext();
-            });
+            resolve(hold(waiter));
           },
         };
-        if (mayHave(waiter)) waiter.grant();
-        else waiters.add(waiter);
+        waiters.add(waiter);
       });
     },
+    tryAcquire: (keys) => tryAcquire({ labels: labelsOf(keys) }),
     get held() {
       return held;
     },

@@ -1,6 +1,7 @@
 /** The promises about bodies: decoding, size limits, ratio limits. */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
+import { found } from '#runtime/probe.kit';
 import { onHead, serveBytes, serveHttp, serveRaw } from './loopback.contract.js';
 import { createKit, type CreateOutbound } from './kit.contract.js';
 
@@ -84,6 +85,43 @@ export function describeBodies(create: CreateOutbound): void {
       expect((await failureOf(outbound, server.origin)).reason).toBe('too_large');
       const cut = await answerOf(outbound, server.origin, { maxBodyBytes: 1_000, onBodyLimit: 'cut' });
       expect([cut.body.length, cut.bodyCut]).toEqual([1_000, true]);
+    });
+
+    it('is not read before the caller is ready, whose time is not that of the other side', async () => {
+      const body = Buffer.alloc(900_000, 'x');
+      const server = await up(serveHttp((_request, response) => response.end(body)));
+      const timeoutMs = 300;
+      const ready = Promise.withResolvers<void>();
+      let asked = 0;
+      const beforeBody = () => {
+        asked += 1;
+        return ready.promise;
+      };
+      const answering = answerOf(door(), server.origin, { beforeBody, timeoutMs });
+      const isPastMs = performance.now() + 1.5 * timeoutMs;
+      await found(async () => asked === 1 && performance.now() > isPastMs);
+      ready.resolve();
+      expect((await answering).body.length).toBe(900_000);
+      expect(asked).toBe(1);
+    });
+
+    it('is not read where the caller does not want it any more', async () => {
+      const server = await up(serveHttp((_request, response) => response.end('x')));
+      const beforeBody = () => Promise.reject(new Error('not now'));
+      expect((await failureOf(door(), server.origin, { beforeBody })).reason).toBe('aborted');
+    });
+
+    it('is waited for by the caller only where there is one: not for a redirect, a HEAD or a 304', async () => {
+      const server = await up(
+        serveHttp(({ url }, response) => {
+          if (url === '/redirect') response.writeHead(302, { location: '/unchanged' }).end('elsewhere');
+          else response.writeHead(url === '/unchanged' ? 304 : 200).end();
+        }),
+      );
+      const beforeBody = () => Promise.reject(new Error('there is a body'));
+      const outbound = door();
+      expect((await answerOf(outbound, `${server.origin}/redirect`, { beforeBody, maxRedirects: 5 })).status).toBe(304);
+      expect((await answerOf(outbound, server.origin, { beforeBody, method: 'HEAD' })).status).toBe(200);
     });
 
     it('that compresses well but is not large is accepted', async () => {

@@ -24,6 +24,9 @@ export interface HopAnswer {
   readonly next: Hop | Fault | null;
 }
 
+/** Answers that have no body. */
+const bodylessStatuses = new Set([204, 205, 304]);
+
 /** The reason undici gets for an exchange that has settled before its answer was complete; nobody sees it. */
 const abandoned = new Fault('aborted', 'The exchange has ended.');
 
@@ -34,6 +37,7 @@ export class Exchange implements Dispatcher.DispatchHandler, BodyOwner {
   readonly #hop: Hop;
   readonly #limits: BodyLimits;
   readonly #followsRedirects: boolean;
+  readonly #beforeBody: (() => Promise<void> | null) | null;
   readonly #result = Promise.withResolvers<HopAnswer>();
   #controller: Dispatcher.DispatchController | null = null;
   #settled = false;
@@ -60,7 +64,9 @@ export class Exchange implements Dispatcher.DispatchHandler, BodyOwner {
     hop: Hop,
     limits: BodyLimits,
     followsRedirects: boolean,
+    beforeBody: (() => Promise<void> | null) | null,
   ) {
+    this.#beforeBody = beforeBody;
     this.#connection = connection;
     this.#deadline = deadline;
     this.#hop = hop;
@@ -81,7 +87,7 @@ export class Exchange implements Dispatcher.DispatchHandler, BodyOwner {
   }
 
   onResponseStart(
-    _controller: Dispatcher.DispatchController,
+    controller: Dispatcher.DispatchController,
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
@@ -110,6 +116,21 @@ export class Exchange implements Dispatcher.DispatchHandler, BodyOwner {
       }
     }
     this.#sink = bodySink(codings, this.#limits, this);
+    if (this.#hop.method !== 'HEAD' && !bodylessStatuses.has(status)) this.#waitBeforeBody(controller);
+  }
+
+  #waitBeforeBody(controller: Dispatcher.DispatchController): void {
+    const waiting = this.#beforeBody?.() ?? null;
+    if (waiting === null) return;
+    controller.pause();
+    this.#deadline.pause();
+    waiting.then(
+      () => {
+        this.#deadline.resume();
+        this.resume();
+      },
+      () => this.bodyFailed(abandoned),
+    );
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

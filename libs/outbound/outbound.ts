@@ -62,6 +62,11 @@ export interface OutboundRequest {
   readonly keepsCookies?: boolean;
   /** `http://user:pass@host:port` for this request alone; its address is checked too. */
   readonly proxyUrl?: string;
+  /**
+   * Called when the final answer has begun, before anything of its body is read: the caller may wait for the memory that the
+   * body takes. That time is not the other side's. null: go on at once. A rejection ends the request as `aborted`.
+   */
+  readonly beforeBody?: () => Promise<void> | null;
   readonly signal?: AbortSignal;
 }
 

@@ -5,6 +5,9 @@ import type { OutboundLimits } from './limits.js';
 /** The longest delay of a Node.js timer. */
 const maxTimerMs = 2_147_483_647;
 
+/** How often a request that is paused looks whether it goes on. */
+const pausedTickMs = 50;
+
 /** One timer per request: each time it fires, the limit that ends first is checked and the timer is set again. */
 export class RequestDeadline {
   readonly startedAt = performance.now();
@@ -16,6 +19,9 @@ export class RequestDeadline {
   #windowStartedAt: number | null = null;
   #windowBytes = 0;
   #fault: Fault | null = null;
+  #pausedAt: number | null = null;
+  /** Time that is not the other side's. */
+  #pausedMs = 0;
   /** Ends the step that the request waits for now. */
   #stop: ((fault: Fault) => void) | null = null;
   /** True once request bytes may have reached the other side. */
@@ -53,6 +59,18 @@ export class RequestDeadline {
     this.#windowBytes += count;
   }
 
+  /** No limit but the caller's signal ends the request until `resume`. */
+  pause(): void {
+    this.#pausedAt ??= performance.now();
+  }
+
+  resume(): void {
+    if (this.#pausedAt === null) return;
+    this.#pausedMs += performance.now() - this.#pausedAt;
+    this.#pausedAt = null;
+    if (this.#windowStartedAt !== null) this.answerStarted();
+  }
+
   fail(fault: Fault): void {
     this.#fault ??= fault;
     this.#stop?.(this.#fault);
@@ -68,8 +86,12 @@ export class RequestDeadline {
 
   readonly #tick = (): void => {
     const now = performance.now();
+    if (this.#pausedAt !== null) {
+      this.#timer = setTimeout(this.#tick, pausedTickMs);
+      return;
+    }
     const { firstByteMs, trickleWindowMs, trickleBytes } = this.#limits;
-    const left = this.startedAt + this.#timeoutMs - now;
+    const left = this.startedAt + this.#timeoutMs + this.#pausedMs - now;
     if (left <= 0) {
       return this.fail(new Fault('timed_out', `The answer was not complete within ${seconds(this.#timeoutMs)}.`));
     }

@@ -198,7 +198,7 @@ class UndiciOutbound implements Outbound {
     for (;;) {
       const connection = await this.#connectionFor(key, hop.url, host, port, proxies, deadline);
       const sentBefore = deadline.sent;
-      const exchange = new Exchange(connection, deadline, hop, limits, followsRedirects);
+      const exchange = new Exchange(connection, deadline, hop, limits, followsRedirects, request.beforeBody ?? null);
       deadline.whileWaiting((fault) => exchange.bodyFailed(fault));
       connection.client.dispatch(options, exchange);
       try {

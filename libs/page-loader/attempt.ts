@@ -97,6 +97,7 @@ export async function attemptOnce(
   known: Asked | null,
   deadline: number,
   signal: AbortSignal,
+  beforeBody?: () => Promise<void> | null,
 ): Promise<Attempt> {
   const headers = headersOf(request);
   const answer = await door.outbound.request({
@@ -110,6 +111,7 @@ export async function attemptOnce(
     maxRedirects: request.followRedirects ? maxRedirects : 0,
     keepsCookies: true,
     ...(request.proxyUrl === null ? {} : { proxyUrl: request.proxyUrl }),
+    ...(beforeBody === undefined ? {} : { beforeBody }),
     signal,
   });
   if (!answer.ok) return outboundFailure(request, answer);
@@ -118,7 +120,7 @@ export async function attemptOnce(
   if (finalUrl === known.finalUrl)
     return { ok: true, page: { ok: true, unchanged: true, finalUrl, headers: answer.headers } };
   // Somewhere else than where the page was: what is unchanged there is not the page that is known.
-  return attemptOnce(door, request, null, deadline, signal);
+  return attemptOnce(door, request, null, deadline, signal, beforeBody);
 }
 
 function outboundFailure(request: PageRequest, failure: OutboundFailure): AttemptFailure {

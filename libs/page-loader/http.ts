@@ -5,7 +5,15 @@ import { attemptOnce, failureOf, knownTo, refusedBy, type Door, type AttemptFail
 import { createDecoder } from './decoder.js';
 import { OriginLimiter, type OriginLimits, type Refusal } from './origin-limiter.js';
 import { OwnNetwork } from './own-network.js';
-import type { KnownPage, LoadedPage, LoadFailure, PageLoader, PageRequest, UnchangedPage } from './page-loader.js';
+import type {
+  KnownPage,
+  LoadedPage,
+  LoadFailure,
+  LoadSlot,
+  PageLoader,
+  PageRequest,
+  UnchangedPage,
+} from './page-loader.js';
 
 export interface HttpPageLoaderOptions {
   /** A number in [0, 1): spreads the waits between attempts. */
@@ -72,31 +80,22 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
     return failureOf(request, 'timed_out', message);
   }
 
-  /** The first slot: the caller may end the wait, and has a limit of its own to pass. Rejects where either says so. */
+  /** The site's first slot: the caller may end the wait, which then rejects. */
   async function admit(
     request: PageRequest,
     origin: string,
     timeoutMs: number,
     ending: AbortSignal,
   ): Promise<AttemptFailure | null> {
-    const { waitSignal, onAdmitted } = request;
+    const { waitSignal } = request;
     // Made where it is waited for: nearly all loads begin at once.
     const either = (): AbortSignal => (waitSignal === undefined ? ending : AbortSignal.any([ending, waitSignal]));
     const pause = await outwait(origin, timeoutMs, either);
     waitSignal?.throwIfAborted();
     if (pause !== null) return refusedBy(request, pause);
     const refused = await enter(request, origin, timeoutMs, either);
-    if (refused !== null) {
-      waitSignal?.throwIfAborted();
-      return refused;
-    }
-    try {
-      await onAdmitted?.();
-      return null;
-    } catch (error) {
-      limiter.withdraw(origin);
-      throw error;
-    }
+    if (refused !== null) waitSignal?.throwIfAborted();
+    return refused;
   }
 
   async function loadPage(
@@ -122,6 +121,7 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
     const asked = known === null ? null : knownTo(request, known);
     let deadline: number | null = null;
     let last: AttemptFailure | null = null;
+    const wait = slotWait(request.slot);
     for (let attempts = 1; ; attempts += 1) {
       const refused =
         attempts === 1
@@ -132,7 +132,17 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
       // The time in the queue is not the site's, so it counts apart.
       if (attempts === 1) startedAt = attemptedAt;
       deadline ??= attemptedAt + timeoutMs;
-      const attempt = await attemptOnce(door, request, asked, deadline, ending);
+      const attempt = await attemptOnce(door, request, asked, deadline, ending, wait?.beforeBody);
+      if (wait !== null) {
+        // The wait for the slot is not the site's either.
+        const waitedMs = wait.passedMs();
+        startedAt += waitedMs;
+        deadline += waitedMs;
+        if (wait.rejection !== null) {
+          limiter.withdraw(origin);
+          throw wait.rejection.reason;
+        }
+      }
       const down = !attempt.ok && attempt.isDown ? attempt : null;
       if (attempt.ok || attempt.status !== null) ownNetwork.answered(host);
       const isOurs = down !== null && (await ownNetwork.unreachable(host, down.network));
@@ -150,6 +160,7 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
       const askedMs = limiter.pauseOf(origin)?.leftMs ?? 0;
       const waitMs = Math.max(delayMs(request.retry, attempts, random()), askedMs, attempt.retryAfterMs);
       if (performance.now() + waitMs >= deadline) return finish(attempt, attempts);
+      request.slot?.giveBack();
       await pauseFor(waitMs, ending);
       if (ending.aborted) return finish(attempt, attempts);
     }
@@ -176,6 +187,41 @@ export function createHttpPageLoader(outbound: Outbound, options: HttpPageLoader
       closing.abort();
       await Promise.allSettled(loads);
       await door.decoder.close();
+    },
+  };
+}
+
+interface SlotWait {
+  readonly beforeBody: () => Promise<void> | null;
+  /** Time that was waited since it was asked last. */
+  passedMs(): number;
+  readonly rejection: { readonly reason: unknown } | null;
+}
+
+/** Counts how long a load waits for its slot, and keeps why it did not get one. */
+function slotWait(slot: LoadSlot | undefined): SlotWait | null {
+  if (slot === undefined) return null;
+  let waitedMs = 0;
+  let rejection: SlotWait['rejection'] = null;
+  return {
+    beforeBody() {
+      const taking = slot.take();
+      if (taking === null) return null;
+      const sinceMs = performance.now();
+      return taking
+        .catch((reason: unknown) => {
+          rejection = { reason };
+          throw reason;
+        })
+        .finally(() => (waitedMs += performance.now() - sinceMs));
+    },
+    passedMs() {
+      const passedMs = waitedMs;
+      waitedMs = 0;
+      return passedMs;
+    },
+    get rejection() {
+      return rejection;
     },
   };
 }

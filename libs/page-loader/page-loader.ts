@@ -38,13 +38,18 @@ export interface PageRequest {
     readonly baseMs: number;
   };
   readonly signal?: AbortSignal;
-  /**
-   * Awaited before the first attempt, once the site's own limits let the load begin: who bounds loads across sites takes its
-   * slot here, so that a load which waits for a slow site holds none.
-   */
-  readonly onAdmitted?: () => Promise<void>;
+  /** What the load takes before it reads a body, so that one which waits for a slow site takes nothing from others. */
+  readonly slot?: LoadSlot;
   /** Ends the wait for the site's limits: the load then rejects with its reason. A load that has begun is not ended. */
   readonly waitSignal?: AbortSignal;
+}
+
+/** A share of what all loads have in common: memory, and afterwards processor time. */
+export interface LoadSlot {
+  /** null: it is held. Else it is waited for, in time that is not the site's; a rejection ends the load with it. */
+  take(): Promise<void> | null;
+  /** The attempt was in vain, and the next one may have to wait. */
+  giveBack(): void;
 }
 
 export interface LoadedPage {
@@ -96,7 +101,7 @@ export interface LoadFailure {
 }
 
 export interface PageLoader {
-  /** Loads one page, retries included. Never rejects for what the site does, but where `waitSignal` or `onAdmitted` says so. */
+  /** Loads one page, retries included. Never rejects for what the site does, but where `waitSignal` or `slot` says so. */
   load(request: PageRequest): Promise<LoadedPage | LoadFailure>;
   /** As `load`, but asks the server for the page only if it is not the known one. `request` must be what that was loaded with. */
   loadIfChanged(request: PageRequest, known: KnownPage): Promise<LoadedPage | UnchangedPage | LoadFailure>;

@@ -6,7 +6,7 @@ import type { FairSlots } from '#concurrency/fair-slots';
 import { fetchSettings } from '#contracts/fetch';
 import type { AlertState } from '#contracts/run';
 import type { TaskSpec } from '#contracts/task';
-import type { KnownPage, LoadedPage, PageRequest, UnchangedPage } from '#page-loader/page-loader';
+import type { KnownPage, LoadedPage, LoadSlot, PageRequest, UnchangedPage } from '#page-loader/page-loader';
 import type { Clock } from '#runtime/clock';
 import { derivedId } from '#runtime/ids';
 import type { JsonObject } from '#runtime/json';
@@ -19,7 +19,7 @@ import type { KnownResult, KnownResults, KnownTask } from './known-results.js';
 export interface CheckDeps extends EvaluationDeps {
   readonly snapshots: Snapshots;
   readonly knownResults: KnownResults;
-  /** Pages that are loaded and evaluated at once. A check takes its slot once its site admits the load. */
+  /** Pages that are read and evaluated at once. A check takes its slot once its site begins to send the page. */
   readonly slots: FairSlots<'organization'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -221,23 +221,49 @@ async function newestKept(
 
 /** Rejects only where a part of this installation is broken (a secret that cannot be opened): then the run is tried again. */
 export async function runCheck(deps: CheckDeps, input: CheckInput): Promise<CheckResult> {
-  const slot: { release?: () => void } = {};
-  const takeSlot = async (): Promise<void> => {
-    slot.release ??= await deps.slots.acquire({ organization: input.organizationId });
-    input.stopping.throwIfAborted();
-  };
+  const slot = slotOf(deps.slots, input);
   try {
-    return await check(deps, input, takeSlot);
+    return await check(deps, input, slot);
   } finally {
-    slot.release?.();
+    slot.end();
   }
 }
 
-async function check(deps: CheckDeps, input: CheckInput, onAdmitted: () => Promise<void>): Promise<CheckResult> {
+/** The slot of one check; `end` gives it back for good, also where it is still waited for. */
+function slotOf(
+  slots: CheckDeps['slots'],
+  { organizationId, stopping }: CheckInput,
+): LoadSlot & { readonly end: () => void } {
+  const keys = { organization: organizationId };
+  let release: (() => void) | null = null;
+  let hasEnded = false;
+  const giveBack = (): void => {
+    release?.();
+    release = null;
+  };
+  return {
+    take() {
+      release ??= slots.tryAcquire(keys);
+      if (release !== null) return null;
+      return slots.acquire(keys).then((granted) => {
+        if (hasEnded) return granted();
+        release = granted;
+        stopping.throwIfAborted();
+      });
+    },
+    giveBack,
+    end() {
+      hasEnded = true;
+      giveBack();
+    },
+  };
+}
+
+async function check(deps: CheckDeps, input: CheckInput, slot: LoadSlot): Promise<CheckResult> {
   const { snapshots, knownResults, vault, clock, logger } = deps;
   const { taskId, spec, taskRevision } = input;
   const settings = fetchSettings.parse(await vault.open(taskId, 'fetch', spec.fetch));
-  const request = { ...toPageRequest(spec.url, settings), onAdmitted, waitSignal: input.stopping };
+  const request = { ...toPageRequest(spec.url, settings), slot, waitSignal: input.stopping };
   const known = knownResults.get(taskId);
   const newest = await newestKept(deps, input, known);
   // Other settings may ask for another page, and other code finds something else.
@@ -257,6 +283,8 @@ async function check(deps: CheckDeps, input: CheckInput, onAdmitted: () => Promi
     loaded = kept === null ? await load(deps, request, null, null) : { seen: loaded.seen, body: kept.body };
     if ('failed' in loaded) return loaded.failed;
   }
+  // A page that was kept takes as much as one that is loaded.
+  await slot.take();
   const { seen, body } = loaded;
   if (body === null) throw new Error('a page without content');
   // Another page is kept whatever is found on it. Not before code has read the previous one, whose place it may take.

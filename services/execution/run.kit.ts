@@ -31,7 +31,11 @@ type Scripted = OutboundAnswer | OutboundFailure;
 /** A network whose every request gets this answer. */
 export function scriptedOutbound(answer: (request: OutboundRequest) => Scripted | Promise<Scripted>): Outbound {
   return {
-    request: async (request) => answer(request),
+    async request(request) {
+      const answered = await answer(request);
+      if (answered.ok && answered.status !== 304) await request.beforeBody?.();
+      return answered;
+    },
     connect: async () => ({ ok: false, reason: 'connect_failed', message: 'no network', sent: false, durationMs: 0 }),
     refusalOf: () => null,
     close: async () => undefined,

@@ -3,7 +3,7 @@ import type { MemoryImage } from './image.js';
 import { PageImages } from './page-images.js';
 
 const imageOf = (bytes: number): MemoryImage =>
-  ({ runs: [{ at: 0, bytes: new Uint8Array(bytes) }], stackEnd: 0 }) as unknown as MemoryImage;
+  ({ runs: [{ at: 0, bytes: new Uint8Array(bytes) }], stackEnd: 0 }) as MemoryImage;
 
 describe('the images of pages that came more than once', () => {
   it('are dropped by their number, the one that was not used for longest first', () => {
