@@ -99,6 +99,21 @@ export function busContract(name: string, create: () => Promise<BusUnderTest>, s
       expect(handled.seen.indexOf('fast-0')).toBeLessThan(handled.seen.indexOf('fast-1'));
     });
 
+    it('goes on with other keys while one message takes long, however many follow it', async () => {
+      const handled = collector();
+      const blocked = Promise.withResolvers<void>();
+      await bus.consume({ ...options, handlerTimeoutMs: 60_000 }, async ({ id }) => {
+        if (id === 'slow') await blocked.promise;
+        handled.add(id);
+      });
+      const others = Array.from({ length: 1_500 }, (_, index) => message(`m${index}`, `k${index % 50}`));
+      await bus.publish('task', [message('slow', 'slow'), ...others]);
+      await handled.until((ids) => ids.length >= 1_500);
+      expect(handled.seen).not.toContain('slow');
+      blocked.resolve();
+      await handled.until((ids) => ids.includes('slow'));
+    });
+
     it('runs no more handlers at once than its concurrency allows', async () => {
       let running = 0;
       let most = 0;

@@ -8,6 +8,11 @@ import type { MessageLog } from './sqlite-log.js';
 
 /** Messages read and not done, at the least. */
 const minReadAhead = 256;
+/**
+ * Messages that are done behind one that is not: one that takes minutes must not hold up all others. They are handled again
+ * where the process dies before that one is done.
+ */
+const aheadMost = 100_000;
 const readAtOnce = 64;
 const saveProgressEveryMs = 50;
 const retriesEveryMs = 250;
@@ -21,7 +26,10 @@ export interface SqliteConsumer extends Consumer {
 function createCursor(start: number) {
   let cursor = start;
   let lastRead = start;
-  const open: { readonly sequence: number; isDone: boolean }[] = [];
+  /** Those read from the first one that is not done. They are dropped in large pieces. */
+  let open: { readonly sequence: number; isDone: boolean }[] = [];
+  let first = 0;
+  let undone = 0;
   return {
     get position() {
       return cursor;
@@ -29,18 +37,30 @@ function createCursor(start: number) {
     get lastRead() {
       return lastRead;
     },
-    /** Messages read that lie behind one that is not done. */
-    get open() {
-      return open.length;
+    /** Messages read and not done. */
+    get undone() {
+      return undone;
+    },
+    /** Messages read from the first one that is not done. */
+    get span() {
+      return open.length - first;
     },
     /** To be called once the message is done. */
     take(sequence: number): () => void {
       const entry = { sequence, isDone: false };
       open.push(entry);
+      undone += 1;
       lastRead = sequence;
       return () => {
         entry.isDone = true;
-        while (open[0]?.isDone === true) cursor = open.shift()?.sequence ?? cursor;
+        undone -= 1;
+        for (let done = open[first]; done?.isDone === true; done = open[first]) {
+          cursor = done.sequence;
+          first += 1;
+        }
+        if (first < 1_024 || first * 2 < open.length) return;
+        open = open.slice(first);
+        first = 0;
       };
     },
   };
@@ -103,7 +123,7 @@ export function startSqliteConsumer(
 
   /** Called after each message, so it asks the file only where that may have more, and there is room for a whole read. */
   const read = (): void => {
-    while (mayHaveMore && demand.isWanted() && cursor.open + readAtOnce <= readAhead) {
+    while (mayHaveMore && demand.isWanted() && cursor.undone + readAtOnce <= readAhead && cursor.span < aheadMost) {
       const found = stored.after(cursor.lastRead, readAtOnce);
       mayHaveMore = found.length === readAtOnce;
       for (const { sequence, message } of found) void enqueue(message, 0, cursor.take(sequence));
