@@ -2,8 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { MemoryImage } from './image.js';
 import { PageImages } from './page-images.js';
 
-const imageOf = (bytes: number): MemoryImage =>
-  ({ runs: [{ at: 0, bytes: new Uint8Array(bytes) }], stackEnd: 0 }) as MemoryImage;
+const imageOf = (bytes: number): MemoryImage => ({ runs: [{ at: 0, bytes: new Uint8Array(bytes) }], stackEnd: 0 });
 
 describe('the images of pages that came more than once', () => {
   it('are dropped by their number, the one that was not used for longest first', () => {
