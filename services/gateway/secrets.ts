@@ -148,10 +148,12 @@ export function originOf(address: Json | undefined): Json | undefined {
 
 /** Whether the settings lead elsewhere than those that the secrets were given for: to another origin, or into other code. */
 function leadsElsewhere(value: JsonObject, base: JsonObject | null, { addresses, code }: SecretPlaces): boolean {
-  return (
-    addresses.some((name) => value[name] !== secretMask && originOf(value[name]) !== originOf(base?.[name])) ||
-    code.some((name) => value[name] !== base?.[name])
-  );
+  const isMoved = (name: string): boolean => {
+    const address = value[name];
+    // A masked address is the one that is stored; `null` is the proxy that is left out, and leads nowhere else.
+    return address !== secretMask && address !== null && originOf(address) !== originOf(base?.[name]);
+  };
+  return addresses.some(isMoved) || code.some((name) => value[name] !== base?.[name]);
 }
 
 /**

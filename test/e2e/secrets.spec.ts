@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { startHookSink, verified, type HookSink } from './kit/hook-sink.js';
+import { errorOf } from './kit/api.js';
 import { createInstallation } from './kit/create-installation.js';
 import { ownerApiKey, ownerEmail, ownerPassword, type Installation } from './kit/installation.js';
 import { startMailSink, type MailSink } from './kit/mail-sink.js';
@@ -124,12 +125,13 @@ describe('the secrets of a task', () => {
       [mask, { 'X-Auth-Token': mask }, undefined],
       [undefined, undefined, { token: mask }],
     ]);
-    // What GET gave is sent back as it is, and with a proxy whose password is one more secret.
+    // What GET gave is sent back as it is, and with a proxy whose password is one more secret: the others would pass by it.
     await keep(path, { method: 'PUT', json: data });
-    await keep(path, {
-      method: 'PATCH',
-      json: { fetch: { proxy: `http://proxy:${canaries.proxyPassword}@127.0.0.1:9` } },
-    });
+    const proxy = `http://proxy:${canaries.proxyPassword}@127.0.0.1:9`;
+    const masked = await installation.api.send(path, { method: 'PATCH', json: { fetch: { proxy } } });
+    expect(errorOf(masked).reason).toBe('secret_required');
+    const { headers } = settings().fetch;
+    await keep(path, { method: 'PATCH', json: { fetch: { proxy, headers } } });
     await keep(path, { method: 'PATCH', json: { fetch: { proxy: null } } });
     const before = hooks.received('/hook').length;
     const run = await installation.api.execute(taskId, 30, { force: true });
