@@ -1,4 +1,5 @@
 /** The worker thread: one job at a time, answered in order, so that no ids are needed. Started by `worker-pool.ts`. */
+import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { decodeJob, phases, progressWords } from './messages.js';
 import type { EncodedJob, JobKind, JobKinds, WorkerReply, WorkerSettings } from './messages.js';
@@ -35,6 +36,18 @@ async function loadParser({ lexborModule }: WorkerSettings): Promise<PageParser>
   return (await import('../parsers/lexbor-page-parser.js')).createLexborPageParser(lexborModule);
 }
 
+/** Below that of everything else: code that uses all of its time delays other code, never the API or the schedule. */
+const threadPriority = 5;
+
+/** Of this thread alone where the machine knows such (Linux). A machine that refuses runs it as any other. */
+function stepBack(): void {
+  try {
+    setPriority(0, threadPriority);
+  } catch {
+    // the priority is a courtesy: without it all that is said elsewhere still holds
+  }
+}
+
 async function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): Promise<void> {
   const progress = new Int32Array(settings.progress);
   const enter = (phase: keyof typeof phases): void => {
@@ -61,5 +74,6 @@ async function serve(port: NonNullable<typeof parentPort>, settings: WorkerSetti
   reply({ kind: 'ready', image: settings.image === null ? image : null });
 }
 
+stepBack();
 answerLocalTimeInUtc();
 if (parentPort !== null) await serve(parentPort, workerData as WorkerSettings);
