@@ -177,7 +177,7 @@ module.exports = {
         pathNot: [
           '^libs/outbound/',
           '^libs/bus/kafka-client\\.ts$',
-          '^libs/sandbox/evaluator/evaluator\\.ts$', // its pipe to the process that started it
+          '^libs/sandbox/evaluator/(evaluator|evaluator-host|connected-evaluator)\\.ts$', // its pipe to the process that started it
           '^libs/(contracts/account|http/client-address|runtime/engine-address)\\.ts$', // `isIP`
           '^libs/page-loader/attempt\\.ts$', // the names of statuses
           '^services/host/cli/demo',

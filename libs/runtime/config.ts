@@ -101,6 +101,11 @@ const settings = z.object({
   TRUSTED_PROXIES: list
     .pipe(z.array(z.string().regex(addressRange, { error: 'must be CIDRs such as 10.0.0.0/8' })))
     .default([]),
+  EVALUATOR_SOCKETS: z
+    .string()
+    .regex(/^\//, { error: 'must be the path of a folder such as /run/evaluators' })
+    .max(90, { error: 'must be a short path: sockets are made in it' })
+    .optional(),
   EVALUATION_CPU_MS: wholeNumber(10, 60_000).default(1_000),
   EVALUATION_MEMORY_MB: wholeNumber(16, 1_024).default(64),
   EXECUTION_CONCURRENCY: wholeNumber(1, 10_000).optional(),
@@ -162,6 +167,8 @@ export interface Config {
   readonly defaultPlan: 'free' | 'pro' | 'enterprise';
   readonly anonymousPerMinute: number;
   readonly trustedProxies: readonly string[];
+  /** The folder of the sockets of evaluators in another container; null: they are processes of this one. */
+  readonly evaluatorSockets: string | null;
   readonly evaluationCpuMs: number;
   readonly evaluationMemoryMb: number;
   readonly executionConcurrency: number;
@@ -348,6 +355,7 @@ export function readConfig(
     defaultPlan: values.DEFAULT_PLAN,
     anonymousPerMinute: values.ANONYMOUS_PER_MINUTE,
     trustedProxies: values.TRUSTED_PROXIES,
+    evaluatorSockets: values.EVALUATOR_SOCKETS ?? null,
     evaluationCpuMs: values.EVALUATION_CPU_MS,
     evaluationMemoryMb: values.EVALUATION_MEMORY_MB,
     pageParser: values.PAGE_PARSER,

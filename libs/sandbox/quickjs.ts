@@ -1,10 +1,11 @@
 /** The sandbox over QuickJS in WebAssembly, in a process of its own. Starts nothing until the first job. */
-import { availableParallelism } from 'node:os';
 import { CheckBatches } from './evaluator/check-batches.js';
-import { evaluatorFiles } from './evaluator/evaluator-place.js';
+import { connectEvaluator } from './evaluator/connected-evaluator.js';
+import { evaluatorFiles, usualSettings } from './evaluator/evaluator-place.js';
 import { EvaluatorSupervisor } from './evaluator/evaluator-supervisor.js';
 import type { RunningProcess } from './evaluator/evaluator-supervisor.js';
 import { machineIsolation } from './evaluator/isolation.js';
+import { spawnEvaluator } from './evaluator/spawned-evaluator.js';
 import type { Ended, Ending } from './evaluator/messages.js';
 import { defaultPageLimits } from './parsers/page-parser.js';
 import type { PageParserName } from './parsers/page-parser.js';
@@ -17,6 +18,8 @@ export interface QuickJsSandboxOptions {
   readonly spareWorkers?: number;
   /** The process ends after this long without a job. */
   readonly idleMs?: number;
+  /** The folder of the sockets where evaluators run in another container; by default they are processes of this one. */
+  readonly evaluatorSockets?: string | null;
   /** By default parse5, which is always there. */
   readonly pageParser?: PageParserName;
   /** A process that has work and does not answer for this long is considered dead. */
@@ -34,15 +37,15 @@ export interface QuickJsSandbox extends Sandbox {
 }
 
 /** What holds an evaluator process that was taken over; each is tried before it is claimed. */
-export interface EvaluatorIsolation {
+export type EvaluatorIsolation = OwnIsolation | { readonly anotherContainer: true };
+
+export interface OwnIsolation {
   /** Node's permission model, in the process and in its threads. */
   readonly permissionModel: boolean;
   readonly noNetwork: boolean;
   /** It sees no other process, so it can signal none. */
   readonly ownProcessNamespace: boolean;
 }
-
-const graceMs = 50;
 
 const failures: Readonly<Record<Ended, SandboxFailure>> = {
   parse_time: {
@@ -65,25 +68,28 @@ function failureOf({ ended, message }: Ending): SandboxFailure {
   return message === undefined ? failure : { ...failure, message: `The sandbox broke down: ${message}` };
 }
 
+function ownIsolation(): OwnIsolation {
+  const { network, signals } = machineIsolation();
+  return { permissionModel: true, noNetwork: network, ownProcessNamespace: signals };
+}
+
 export function createQuickJsSandbox(options: QuickJsSandboxOptions = {}): QuickJsSandbox {
-  const { places, quickjsPath, lexborPath } = evaluatorFiles(options.pageParser ?? 'parse5');
+  const { evaluatorSockets = null, pageParser = 'parse5' } = options;
+  const { places, ...paths } = evaluatorFiles(pageParser);
   const supervisor = new EvaluatorSupervisor({
-    places,
-    quickjsPath,
-    lexborPath,
-    workers: options.workers ?? availableParallelism(),
-    spareWorkers: options.spareWorkers ?? 1,
-    idleMs: options.idleMs ?? 60_000,
-    graceMs,
-    parseMs: defaultPageLimits.parseMs,
+    ...usualSettings(paths),
+    ...(options.workers === undefined ? {} : { workers: options.workers }),
+    ...(options.spareWorkers === undefined ? {} : { spareWorkers: options.spareWorkers }),
+    ...(options.idleMs === undefined ? {} : { idleMs: options.idleMs }),
+    open: (settings, use) =>
+      evaluatorSockets === null ? spawnEvaluator(places, settings) : connectEvaluator(evaluatorSockets, use),
     silenceMs: options.silenceMs ?? 10_000,
     answerMarginMs: options.answerMarginMs ?? 30_000,
     onDeath: (why) => options.onDeath?.(why),
   });
   const checks = new CheckBatches(supervisor);
-  const { network, signals } = machineIsolation();
   return {
-    isolation: { permissionModel: true, noNetwork: network, ownProcessNamespace: signals },
+    isolation: evaluatorSockets === null ? ownIsolation() : { anotherContainer: true },
 
     get processes() {
       return supervisor.running;

@@ -10,6 +10,7 @@ import { silentLogger } from '#runtime/logger';
 import { addBench } from './cli/bench.js';
 import { addCheck } from './cli/check.js';
 import { addDemo } from './cli/demo.js';
+import { addEvaluators } from './cli/evaluators.js';
 import { addKeys } from './cli/keys.js';
 import { addMigrate } from './cli/migrate.js';
 import { isInUse } from './cli/data-folder.js';
@@ -115,6 +116,7 @@ const product: Product = {
   viewNames: async () => (await import('./projections.js')).keptViews.map(({ name }) => name),
   openViews,
   migrate: async (request) => (await import('./migrate.js')).migrate(request),
+  hostEvaluators: async (config, folder) => (await import('./evaluators.js')).hostEvaluators(config, folder),
 };
 
 /**
@@ -157,6 +159,7 @@ function createProgram(end: (exitCode: number) => void): Command {
   addKeys(program, product);
   addRebuild(program, product, end);
   addMigrate(program, product, end);
+  addEvaluators(program, product);
   addBench(program, end);
   return program;
 }

@@ -272,6 +272,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
   setPageParserInfo(pageParser);
   const sandbox = createQuickJsSandbox({
     pageParser,
+    evaluatorSockets: config.evaluatorSockets,
     onDeath: (why) => logger.warn({ why }, 'an evaluator process ended and is replaced'),
   });
   logger.info({ ...sandbox.isolation }, 'containment of the evaluator process');

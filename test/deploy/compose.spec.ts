@@ -23,8 +23,12 @@ const settings = new Set(
 );
 
 const isOurs = ({ image }: Service): boolean => image?.startsWith('meerkat:') === true;
+const isEvaluators = ({ command }: Service): boolean => command?.includes('evaluators') === true;
 const ours = ({ services }: ComposeFile): readonly (readonly [string, Service])[] =>
-  Object.entries(services).filter(([, service]) => isOurs(service));
+  Object.entries(services).filter(([, service]) => isOurs(service) && !isEvaluators(service));
+const evaluators = Object.entries(whole.services).filter(([, service]) => isEvaluators(service));
+/** The number at the end of a container's name. */
+const numberOf = (name: string): string => /[0-9]+$/.exec(name)?.[0] ?? '';
 const engines = Object.entries(whole.services).filter(([, service]) => !isOurs(service));
 const together: readonly (readonly [string, Service])[] = [
   ...Object.entries(whole.services),
@@ -157,9 +161,12 @@ describe('a product service of the compose files', () => {
     }
   });
 
-  it.each(ours(whole))('%s starts once each server that it depends on is healthy', (_name, service) => {
-    const expected = Object.fromEntries(engines.map(([engine]) => [engine, { condition: 'service_healthy' }]));
-    expect(service.depends_on).toEqual(expected);
+  it.each(ours(whole))('%s starts once each server that it depends on is healthy', (name, service) => {
+    const needs = service.volumes.length > 0 ? [`evaluators-${numberOf(name)}`] : [];
+    const names = [...engines.map(([engine]) => engine), ...needs];
+    expect(service.depends_on).toEqual(
+      Object.fromEntries(names.map((needed) => [needed, { condition: 'service_healthy' }])),
+    );
     const { eventStoreUrl, busUrl, readStoreUrl } = configOf(service);
     const hosts = [eventStoreUrl, busUrl, readStoreUrl].flatMap((url) => parseEngineAddress(url)?.hosts ?? []);
     expect(hosts.map((host) => host.replace(/:.*/, '')).sort()).toEqual(engines.map(([engine]) => engine).sort());
@@ -176,11 +183,37 @@ describe('a product service of the compose files', () => {
     expect(roles.filter((role) => held.filter((other) => other === role).length < 2)).toEqual([]);
   });
 
-  it('is the same in both of its containers except for the port', () => {
+  it('is the same in both of its containers except for the port and its evaluators', () => {
     for (const role of roles) {
-      const [first, second] = [`${role}-1`, `${role}-2`].map((name) => ({ ...whole.services[name], ports: [] }));
+      const [first, second] = [1, 2].map((n) => {
+        const service = whole.services[`${role}-${n}`];
+        return JSON.stringify({ ...service, ports: [] }).replaceAll(`evaluators-${n}`, 'evaluators');
+      });
       expect(first).toEqual(second);
     }
+  });
+});
+
+describe('the evaluators of the compose files', () => {
+  it('have no network, no secret, no data and no other user’s right', () => {
+    expect(evaluators.map(([name]) => name)).toEqual(['evaluators-1', 'evaluators-2']);
+    for (const [name, service] of evaluators) {
+      expect(service).toMatchObject({ network_mode: 'none', networks: [], ports: [], secrets: [] });
+      expect(service.volumes).toEqual([`${name}:/run/evaluators`]);
+      expect(service.user).not.toBe(whole.services['gateway-1']?.user);
+      expect(Object.keys(service.environment).sort()).toEqual(['EVALUATOR_SOCKETS', 'LOG_FORMAT', 'LOG_LEVEL']);
+      expect(configOf(service).evaluatorSockets).toBe('/run/evaluators');
+    }
+  });
+
+  it('are used by each service that runs code, and started in no container that reaches a server', async () => {
+    const roleOf = (name: string): string => name.replace(/-[0-9]+$/, '');
+    for (const [name, service] of ours(whole)) {
+      const runsCode = ['gateway', 'execution', 'delivery'].includes(roleOf(name));
+      expect([name, configOf(service).evaluatorSockets]).toEqual([name, runsCode ? '/run/evaluators' : null]);
+      expect(service.volumes).toEqual(runsCode ? [`evaluators-${numberOf(name)}:/run/evaluators`] : []);
+    }
+    expect(await text('deploy/docker/Dockerfile')).toMatch(/--owner=1001 --group=1000 --mode=0770 \/run\/evaluators/);
   });
 });
 
@@ -237,7 +270,9 @@ describe('the servers of the compose files', () => {
 
   it('keep their data in volumes', () => {
     const mounted = engines.flatMap(([, { volumes }]) => volumes.map((mount) => mount.split(':')[0] ?? ''));
-    expect(mounted.filter((source) => !source.startsWith('.')).sort()).toEqual(Object.keys(whole.volumes).sort());
+    const sockets = evaluators.map(([name]) => name);
+    const kept = mounted.filter((source) => !source.startsWith('.'));
+    expect([...kept, ...sockets].sort()).toEqual(Object.keys(whole.volumes).sort());
   });
 });
 

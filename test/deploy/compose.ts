@@ -26,6 +26,7 @@ const service = z.strictObject({
         .transform((named): string[] => Object.keys(named)),
     ])
     .default([]),
+  network_mode: z.literal('none').optional(),
   depends_on: z
     .record(
       text,

@@ -4,7 +4,7 @@
  * it is known and the others get their results.
  */
 import { EvaluatorProcess } from './evaluator-process.js';
-import type { EvaluatorPlaces } from './evaluator-process.js';
+import type { EvaluatorUse, OpenEvaluator } from './evaluator-channel.js';
 import type { Frame } from './frames.js';
 import { answerLimitsOf, readResult } from './results.js';
 import type { AnswerLimits, ReadResult } from './results.js';
@@ -21,7 +21,7 @@ import {
 import type { EncodedJob, Ending, EvaluatorSettings, JobKind, JobKinds, JobOutcome, JobRunner } from './messages.js';
 
 export interface SupervisorSettings extends EvaluatorSettings {
-  readonly places: EvaluatorPlaces;
+  readonly open: OpenEvaluator;
   /** A process that has work and does not answer for this long is considered dead. */
   readonly silenceMs: number;
   /** A job that is not answered for this long beyond all that it and those before it may take ends its process. */
@@ -49,6 +49,7 @@ interface Job {
 }
 
 interface ProcessQueueSettings extends SupervisorSettings {
+  readonly use: EvaluatorUse;
   readonly atOnce: number;
   /** The process died with these in flight. */
   onLost(jobs: readonly Job[], why: string): void;
@@ -123,11 +124,11 @@ class ProcessQueue {
   }
 
   #fork(): EvaluatorProcess | null {
-    const { places, silenceMs } = this.#settings;
+    const { open, silenceMs, use } = this.#settings;
     this.#hasRoom = true;
     this.#isEnding = false;
     try {
-      const made: EvaluatorProcess = new EvaluatorProcess(places, this.#settings, silenceMs, {
+      const made: EvaluatorProcess = new EvaluatorProcess(open(this.#settings, use), silenceMs, {
         onReady: () => this.#pump(),
         onAnswer: (frame) => this.#onAnswer(made, frame),
         answerBytes: (id) => this.#inFlight.get(id)?.job.answerLimits.textBytes ?? 0,
@@ -248,6 +249,7 @@ export class EvaluatorSupervisor implements JobRunner {
     const { workers, spareWorkers } = settings;
     this.#quarantine = new ProcessQueue({
       ...settings,
+      use: 'quarantine',
       workers: 1,
       spareWorkers: 0,
       atOnce: 1,
@@ -259,6 +261,7 @@ export class EvaluatorSupervisor implements JobRunner {
     });
     this.#shared = new ProcessQueue({
       ...settings,
+      use: 'shared',
       // The next job of each thread is in the process already.
       atOnce: 2 * workers + spareWorkers,
       onLost: (jobs) => {

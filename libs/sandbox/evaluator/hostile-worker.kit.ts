@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { evaluatorFiles } from './evaluator-place.js';
 import { EvaluatorSupervisor } from './evaluator-supervisor.js';
+import { spawnEvaluator } from './spawned-evaluator.js';
 import { defaultSandboxLimits } from '../sandbox.js';
 
 /** Answers a job with what the module in the job's code comes back with. */
@@ -51,7 +52,7 @@ export function openHostileEvaluator(program: { readonly main?: string } = {}): 
   if (program.main !== undefined) writeFileSync(entryPath, program.main);
   const deaths: string[] = [];
   const supervisor = new EvaluatorSupervisor({
-    places: { entryPath, readable: [folder, quickjsPath] },
+    open: (settings) => spawnEvaluator({ entryPath, readable: [folder, quickjsPath] }, settings),
     quickjsPath,
     lexborPath: null,
     workers: 1,

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { jobOf } from '../kit.contract.js';
 import { defaultSandboxLimits } from '../sandbox.js';
 import { EvaluatorSupervisor } from './evaluator-supervisor.js';
+import { spawnEvaluator } from './spawned-evaluator.js';
 import type { JobOutcome } from './messages.js';
 
 const limits = { ...defaultSandboxLimits, cpuMs: 1, outputBytes: 4_096, stateBytes: 1_024 };
@@ -55,7 +56,7 @@ describe('the answer of an evaluator process', () => {
     await writeFile(entryPath, programOf(answer));
     const deaths: string[] = [];
     const supervisor = new EvaluatorSupervisor({
-      places: { entryPath, readable: [] },
+      open: (settings) => spawnEvaluator({ entryPath, readable: [] }, settings),
       quickjsPath: '',
       lexborPath: null,
       workers: 1,

@@ -72,4 +72,6 @@ export interface Product {
   openViews(config: Config): Promise<OpenViews>;
   /** Rejects with `Refused`, `ConfigError`, or an `AppError` that says why not. */
   migrate(request: MigrationRequest): Promise<Migrated>;
+  /** Rejects where the sockets cannot be made in the folder. */
+  hostEvaluators(config: Config, folder: string): Promise<{ close(): Promise<void> }>;
 }
