@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { wholePolicy } from '#contracts/policy';
 import { testExecution, type TestExecution, type TestRun } from '#contracts/run';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import type { LoadedPage, LoadFailure, PageLoader, PageRequest } from '#page-loader/page-loader';
@@ -60,7 +61,7 @@ function runOf(evaluationFunction: string, more: Partial<TestRun> = {}): TestRun
     evaluationFunction,
     codeForm: 'body',
     fetch: {},
-    policy: { notifyOn: 'became_true', errorThreshold: 3 },
+    policy: wholePolicy({ notifyOn: 'became_true', errorThreshold: 3 }),
     paused: false,
     actions: [{ enabled: true, on: ['triggered'] }],
     queuedAt: '2026-11-21T09:59:59.000Z',

@@ -9,7 +9,7 @@ import { codeFrame } from '#hints/code-frame';
 import { hintFor } from '#hints/hint';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import { AppError, unavailable } from '#runtime/errors';
-import { decideAlert, initialAlert } from './domain/alert.js';
+import { decideAlert, initialAlert } from './domain/alert/alert.js';
 import { evaluated, failedLoad, toPageRequest, type Evaluated, type EvaluationDeps } from './page-evaluation.js';
 
 /** A person waits for the answer: a page that takes longer fails, whatever its own settings say. */
@@ -59,7 +59,7 @@ export async function runTest(
   const { decision } = decideAlert(
     initialAlert,
     { ...run, finishedAt, outcome, values, state, endedFromOutside },
-    { policy, paused, codeRevision: 0, actions },
+    { policy, paused, codeRevision: 0, actions, isDependencyDown: false },
   );
   return {
     ...found,

@@ -9,6 +9,7 @@ import { storedAction, type StoredAction } from '#contracts/action';
 import { membersOf } from '#contracts/common';
 import { requests } from '#contracts/catalogue';
 import { sealedFetchPaths } from '#contracts/fetch';
+import { toStoredPolicy } from '#contracts/policy';
 import {
   tasksView,
   taskSpec,
@@ -181,7 +182,7 @@ export class TaskSaver {
     }
     const { clear, fetch } = await this.sealedFetch(taskId, toJsonObject(input.fetch), base);
     // In the order of the schema, and without what is no setting.
-    const spec = membersOf(taskSpec, { ...input, codeForm, actions, fetch });
+    const spec = membersOf(taskSpec, { ...input, policy: toStoredPolicy(input.policy), codeForm, actions, fetch });
     return { spec, opened: { configs, fetch: clear }, generated };
   }
 
