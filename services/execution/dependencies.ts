@@ -6,13 +6,17 @@ import { decodeEvent } from '#eventing/codec';
 import type { EventStore } from '#event-store/event-store';
 import type { ViewStore } from '#read-store/read-store';
 
-interface Stores {
+export interface DependencyStores {
   readonly eventStore: Pick<EventStore, 'readLast'>;
   readonly readStore: Pick<ViewStore, 'get'>;
 }
 
 /** A task that is archived, or of another organisation, keeps nobody silent; nor does an outcome of code that was edited since. */
-async function isDown({ eventStore, readStore }: Stores, taskId: string, organizationId: string): Promise<boolean> {
+async function isDown(
+  { eventStore, readStore }: DependencyStores,
+  taskId: string,
+  organizationId: string,
+): Promise<boolean> {
   const task = await readStore.get(tasksView, taskId);
   if (task === null || task.organizationId !== organizationId) return false;
   // The view may lag behind the run; the stream does not.
@@ -26,11 +30,10 @@ async function isDown({ eventStore, readStore }: Stores, taskId: string, organiz
 }
 
 export async function isDependencyDown(
-  stores: Stores,
-  task: { readonly organizationId: string; readonly spec: { readonly policy: StoredPolicy } },
+  stores: DependencyStores,
+  organizationId: string,
+  { dependsOn = [] }: Pick<StoredPolicy, 'dependsOn'>,
 ): Promise<boolean> {
-  const { organizationId, spec } = task;
-  const { dependsOn = [] } = spec.policy;
   const found = await Promise.all(dependsOn.map((id) => isDown(stores, id, organizationId)));
   return found.includes(true);
 }

@@ -291,7 +291,7 @@ async function carryOut(
         });
   const finishedAt = toTimestamp(clock.now());
   const source = { commandId: `${run.runId}|recorded`, metadata: { ...metadata, at: finishedAt } };
-  const dependencyDown = task !== null && (await isDependencyDown(deps, task));
+  const dependencyDown = task !== null && (await isDependencyDown(deps, task.organizationId, task.spec.policy));
   let { alert, revision } = known;
   for (let round = 0; round < appendRounds; round += 1) {
     let result = toResult(run, task, found, startedAt, finishedAt);

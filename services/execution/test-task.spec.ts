@@ -3,6 +3,7 @@ import { wholePolicy } from '#contracts/policy';
 import { testExecution, type TestExecution, type TestRun } from '#contracts/run';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import type { LoadedPage, LoadFailure, PageLoader, PageRequest } from '#page-loader/page-loader';
+import { createSqliteReadStore } from '#read-store/sqlite';
 import { createIds } from '#runtime/ids';
 import { found } from '#runtime/probe.kit';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
@@ -12,6 +13,7 @@ import { createTestRuns, type TestRuns } from './test-task.js';
 
 const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
 const eventStore = createSqliteEventStore(':memory:');
+const readStore = createSqliteReadStore(':memory:');
 const ids = createIds();
 const startMs = Date.parse('2026-11-21T10:00:00.000Z');
 
@@ -46,11 +48,20 @@ beforeEach(() => {
   };
   const vault = createEventVault(eventStore, Buffer.alloc(32, 1));
   const limits = { ...defaultSandboxLimits, cpuMs: 300 };
-  tests = createTestRuns({ pageLoader, sandbox, vault, limits, clock: { now: () => startMs } });
+  tests = createTestRuns({
+    pageLoader,
+    sandbox,
+    vault,
+    limits,
+    eventStore,
+    readStore,
+    clock: { now: () => startMs },
+  });
 });
 afterEach(() => tests.ended());
 afterAll(async () => {
   await sandbox.close();
+  await readStore.close();
   await eventStore.close();
 });
 

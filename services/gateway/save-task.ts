@@ -29,6 +29,7 @@ import { derivedId, IDS, type Ids } from '#runtime/ids';
 import type { Json, JsonObject } from '#runtime/json';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { VAULT, type Vault } from '#vault/vault';
+import { checkDependencies } from './check-dependencies.js';
 import { checkSettings, createCodeChecker, type SettingsChecks } from './check-settings.js';
 import { asChangedTask, toJsonObject } from './json-casts.js';
 import { keepSealed, secretsOfAction, secretsOfFetch, unmasked } from './secrets.js';
@@ -101,6 +102,7 @@ export class TaskSaver {
       attempt === null
         ? this.ids.next('ntf')
         : derivedId('ntf', attempt.startedAtMs, context.organizationId, attempt.key, String(attempt.startedAtMs));
+    await checkDependencies(this.readStore, context.organizationId, input.policy.dependsOn, null);
     const prepared = await this.prepare(input, taskId, null, attempt);
     const { spec } = prepared;
     return this.saved({ type: 'createTask', taskId, spec, status: input.status }, prepared, context);
@@ -113,6 +115,7 @@ export class TaskSaver {
     expectedRevision: number,
     context: RequestContext,
   ): Promise<SavedTask> {
+    await checkDependencies(this.readStore, context.organizationId, input.policy.dependsOn, document);
     const opened = await openSettings(this.vault, document);
     const prepared = await this.prepare(input, document.id, { document, opened }, null);
     const command: TaskCommand = {

@@ -31,7 +31,7 @@ function confirm(alert: AlertState, outcome: boolean, policy: Policy): AlertStat
 }
 
 function changesIn(outcomes: string): number {
-  return [...outcomes].filter((outcome, index) => index > 0 && outcome !== outcomes[index - 1]).length;
+  return outcomes.match(/t(?=f)|f(?=t)/g)?.length ?? 0;
 }
 
 /** The outcomes themselves are looked at, confirmed or not. Two bounds: what has begun must calm down before it is over. */
