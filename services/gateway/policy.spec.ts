@@ -1,6 +1,6 @@
 /** The settings of a policy through the API: what is taken, what is refused and why. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { errorOf, idOf, member, refused, taskBody, type GatewayKit, type Reply } from './gateway.kit.js';
+import { entriesIn, errorOf, idOf, member, refused, taskBody, type GatewayKit, type Reply } from './gateway.kit.js';
 import { openGateway, type OpenedGateway } from './opened-gateway.kit.js';
 
 let opened: OpenedGateway;
@@ -48,7 +48,7 @@ describe('a policy', () => {
   it('that says the same as before makes no new revision, with its defaults or without', async () => {
     const id = await created({ cooldownSeconds: 60 });
     const { body } = await gateway.send('GET', `/api/notifications/${id}`);
-    const same = await withPolicy(id, { ...Object(member(body, 'data', 'policy')), muted: false });
+    const same = await withPolicy(id, Object.fromEntries(entriesIn(member(body, 'data', 'policy'))));
     expect(member(same.body, 'data', 'revision')).toBe(0);
     const muted = await withPolicy(id, { muted: true });
     expect([member(muted.body, 'data', 'revision'), member(muted.body, 'data', 'policy', 'muted')]).toEqual([1, true]);

@@ -1,13 +1,12 @@
 /** Policies with real runs, messages and receivers, in either mode. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { errorOf, type Execution, type Task } from './kit/api.js';
+import { errorOf, type Execution } from './kit/api.js';
 import { createInstallation } from './kit/create-installation.js';
-import { verified } from './kit/hook-sink.js';
+import { HandWatch } from './kit/hand-watch.js';
 import type { Installation } from './kit/installation.js';
-import { answering, html } from './kit/page-site.js';
 import { byHand } from './kit/settings.js';
 import { until } from './kit/until.js';
-import { secret, startWorld, type World } from './kit/watch.js';
+import { startWorld, type World } from './kit/watch.js';
 
 let world: World;
 let installation: Installation;
@@ -22,97 +21,14 @@ afterAll(async () => {
   await world.close();
 });
 
-/** A task that is run by hand, its page and what its receiver was sent. */
-class Watched {
-  task: Task | null = null;
-
-  constructor(readonly name: string) {}
-
-  get id(): string {
-    if (this.task === null) throw new Error(`${this.name} was not created`);
-    return this.task.id;
-  }
-
-  get path(): string {
-    return `/${this.name}`;
-  }
-
-  async create(policy: object, more: object = {}): Promise<this> {
-    this.task = await installation.api.create({
-      ...byHand(world.site.address(this.path)),
-      fetch: { retry: { attempts: 1 } },
-      policy,
-      actions: [
-        {
-          type: 'webhook',
-          on: ['triggered', 'recovered', 'error'],
-          config: { url: world.hooks.address(this.path), secret },
-        },
-      ],
-      ...more,
-    });
-    return this;
-  }
-
-  async change(settings: object): Promise<void> {
-    const { status } = await installation.api.send(`/api/notifications/${this.id}`, {
-      method: 'PATCH',
-      json: settings,
-    });
-    expect(status).toBe(200);
-  }
-
-  async run(body: object = {}): Promise<Execution> {
-    return installation.api.execute(this.id, 30, body);
-  }
-
-  async reason(): Promise<string> {
-    return (await this.run()).decision?.reason ?? 'none';
-  }
-
-  /** The reasons for pages in stock (true), sold out (false) and broken (null), one after the other. */
-  async reasons(...outcomes: readonly (boolean | null)[]): Promise<readonly string[]> {
-    const found: string[] = [];
-    for (const outcome of outcomes) {
-      const stock = html(outcome === true ? 'in stock' : 'sold out');
-      world.site.serve(this.path, outcome === null ? answering(503) : stock);
-      found.push(await this.reason());
-    }
-    return found;
-  }
-
-  /** The sentences that came, once there are so many. */
-  async sentences(count: number): Promise<readonly string[]> {
-    const hooks = await until(`${count} messages of ${this.name}`, () => {
-      const received = world.hooks.received(this.path);
-      return received.length >= count ? received : null;
-    });
-    return hooks.map((hook) => String(verified(hook, secret).data['message']).replace(/^"Stock":? /, ''));
-  }
-
-  /** Once no message is on its way, there are exactly these. */
-  async expectOnly(...sentences: readonly string[]): Promise<void> {
-    await until(`nothing of ${this.name} is on its way`, async () => {
-      const deliveries = await installation.api.deliveries(this.id);
-      return deliveries.length === sentences.length && deliveries.every(({ state }) => state === 'delivered');
-    });
-    expect([...(await this.sentences(sentences.length))].toSorted()).toEqual([...sentences].toSorted());
-  }
-
-  async shows(wanted: object): Promise<void> {
-    await until(`${this.name} shows ${JSON.stringify(wanted)}`, async () => {
-      expect(await installation.api.task(this.id)).toMatchObject(wanted);
-      return true;
-    });
-  }
-}
+const watch = (name: string): HandWatch => new HandWatch(installation, world, name);
 
 const became = 'the condition became true.';
 const ended = 'the condition is not true any more.';
 
 describe('a reminder', () => {
   it('comes while the condition stays true, and stops when it ends', async () => {
-    const watched = await new Watched('reminded').create({ reminderSeconds: 1 });
+    const watched = await watch('reminded').create({ reminderSeconds: 1 });
     expect(await watched.reasons(false, true)).toEqual(['not_true', 'became_true']);
     await watched.change({ schedule: { type: 'interval', intervalSeconds: 1 } });
     const runs = (): Promise<readonly Execution[]> => installation.api.executions(watched.id);
@@ -122,7 +38,7 @@ describe('a reminder', () => {
     const reminders = (await runs()).filter(({ decision }) => decision?.reason === 'reminder').length;
     expect(await watched.reasons(false, false)).toEqual(['recovered', 'not_true']);
     const still = Array.from({ length: reminders }, () => 'the condition is still true.');
-    await watched.expectOnly(became, ...still, ended);
+    expect(await watched.said(reminders + 2)).toEqual([became, ...still, ended].toSorted());
   });
 });
 
@@ -135,12 +51,12 @@ describe('quiet hours', () => {
   };
 
   it('hold back what is found in them; afterwards what still holds comes once', async () => {
-    const watched = await new Watched('quiet').create({ quietHours: [aroundNow('Asia/Kathmandu')], errorThreshold: 1 });
+    const watched = await watch('quiet').create({ quietHours: [aroundNow('Asia/Kathmandu')], errorThreshold: 1 });
     expect(await watched.reasons(false, true, true)).toEqual(['not_true', 'quiet_hours', 'quiet_hours']);
-    await watched.shows({ condition: 'true', health: 'ok' });
+    expect(await watched.shows('true')).toMatchObject({ health: 'ok' });
     await watched.change({ policy: { quietHours: [] } });
     expect(await watched.reasons(true, true)).toEqual(['became_true', 'still_true']);
-    await watched.expectOnly(became);
+    expect(await watched.said(1)).toEqual([became].toSorted());
     await watched.change({ policy: { quietHours: [aroundNow('America/Lima')] } });
     expect(await watched.reasons(false, true, null, false)).toEqual([
       'quiet_hours',
@@ -150,15 +66,15 @@ describe('quiet hours', () => {
     ]);
     await watched.change({ policy: { quietHours: [] } });
     expect(await watched.reasons(false)).toEqual(['recovered']);
-    await watched.expectOnly(became, ended);
+    expect(await watched.said(2)).toEqual([became, ended].toSorted());
   });
 });
 
 describe('a dependency', () => {
   it('holds its dependants back while it is true or cannot be checked, and lets them speak afterwards', async () => {
-    const parent = await new Watched('parent').create({ errorThreshold: 1 });
+    const parent = await watch('parent').create({ errorThreshold: 1 });
     await parent.reasons(false);
-    const child = await new Watched('child').create({ dependsOn: [parent.id], errorThreshold: 1 });
+    const child = await watch('child').create({ dependsOn: [parent.id], errorThreshold: 1 });
     expect(await child.reasons(false)).toEqual(['not_true']);
     expect(await parent.reasons(true)).toEqual(['became_true']);
     expect(await child.reasons(true, null)).toEqual(['dependency_down', 'dependency_down']);
@@ -166,13 +82,13 @@ describe('a dependency', () => {
     expect(await child.reasons(true)).toEqual(['dependency_down']);
     expect(await parent.reasons(false)).toEqual(['recovered']);
     expect(await child.reasons(true, true)).toEqual(['became_true', 'still_true']);
-    await child.expectOnly(became);
+    expect(await child.said(1)).toEqual([became].toSorted());
   });
 
   it('that is archived holds nobody back', async () => {
-    const parent = await new Watched('archived-parent').create({});
+    const parent = await watch('archived-parent').create({});
     expect(await parent.reasons(true)).toEqual(['became_true']);
-    const child = await new Watched('orphan').create({ dependsOn: [parent.id] });
+    const child = await watch('orphan').create({ dependsOn: [parent.id] });
     expect(await child.reasons(true)).toEqual(['dependency_down']);
     const deleted = await installation.api.send(`/api/notifications/${parent.id}`, { method: 'DELETE' });
     expect(deleted.status).toBe(200);
@@ -180,7 +96,7 @@ describe('a dependency', () => {
   });
 
   it('decides over a task that is only tried, too', async () => {
-    const parent = await new Watched('tried-parent').create({});
+    const parent = await watch('tried-parent').create({});
     await parent.reasons(true);
     const { body } = await installation.api.send('/api/notifications/test', {
       json: { ...byHand(world.site.address(parent.path)), policy: { dependsOn: [parent.id] } },
@@ -189,8 +105,8 @@ describe('a dependency', () => {
   });
 
   it('is refused where it would lead back, or is nobody’s', async () => {
-    const parent = await new Watched('circle').create({});
-    const child = await new Watched('circled').create({ dependsOn: [parent.id] });
+    const parent = await watch('circle').create({});
+    const child = await watch('circled').create({ dependsOn: [parent.id] });
     const save = (dependsOn: readonly string[]) =>
       installation.api.send(`/api/notifications/${parent.id}`, { method: 'PATCH', json: { policy: { dependsOn } } });
     const details = (field: string) => [expect.objectContaining({ field })];
@@ -207,14 +123,14 @@ describe('a dependency', () => {
 
 describe('a condition that flaps', () => {
   it('is shown as flapping and not notified until it stays', async () => {
-    const watched = await new Watched('flaps').create({ flapWindow: 4 });
+    const watched = await watch('flaps').create({ flapWindow: 4 });
     expect(await watched.reasons(false, true, false, true)).toEqual([
       'not_true',
       'became_true',
       'flapping',
       'flapping',
     ]);
-    await watched.shows({ condition: 'flapping' });
+    await watched.shows('flapping');
     const { body } = await installation.api.send('/api/notifications?condition=flapping');
     expect(body).toMatchObject({ data: [{ id: watched.id }], pagination: { total: 1 } });
     expect(await watched.reasons(false, false, false, false)).toEqual([
@@ -223,54 +139,56 @@ describe('a condition that flaps', () => {
       'recovered',
       'not_true',
     ]);
-    await watched.shows({ condition: 'false' });
-    await watched.expectOnly(became, ended);
+    await watched.shows('false');
+    expect(await watched.said(2)).toEqual([became, ended].toSorted());
   });
 });
 
 describe('a task that is muted', () => {
   it('shows it, runs and decides, says nothing, and is heard once it is not', async () => {
-    const watched = await new Watched('muted').create({ muted: true });
+    const watched = await watch('muted').create({ muted: true });
     expect(await watched.reasons(true)).toEqual(['muted']);
-    await watched.shows({ condition: 'true', policy: { muted: true } });
+    expect(await watched.shows('true')).toMatchObject({ policy: { muted: true } });
     const forced = await watched.run({ force: true });
     expect(forced.decision).toMatchObject({ notify: true, reason: 'forced' });
     await watched.change({ policy: { muted: false } });
     expect(await watched.reasons(true, false)).toEqual(['still_true', 'recovered']);
-    await watched.expectOnly('was run by hand and its condition is true.', ended);
+    expect(await watched.said(2)).toEqual(['was run by hand and its condition is true.', ended].toSorted());
   });
 });
 
 describe('the other settings of a policy', () => {
   it('notify on every true run, at most as often as the cap lets', async () => {
-    const watched = await new Watched('capped').create({ notifyOn: 'every_true', maxPerHour: 2 });
+    const watched = await watch('capped').create({ notifyOn: 'every_true', maxPerHour: 2 });
     expect(await watched.reasons(true, true, true, false)).toEqual([
       'every_true',
       'every_true',
       'rate_capped',
       'rate_capped',
     ]);
-    await watched.expectOnly('the condition is true.', 'the condition is true.');
+    expect(await watched.said(2)).toEqual(['the condition is true.', 'the condition is true.'].toSorted());
   });
 
   it('notify of a value that changed, with both values', async () => {
     const code = "page.report('value', document.querySelector('#stock').textContent); return false;";
-    const watched = await new Watched('changed').create({ notifyOn: 'changed' }, { evaluationFunction: code });
+    const watched = await watch('changed').create({ notifyOn: 'changed' }, { evaluationFunction: code });
     expect(await watched.reasons(false, false, true, false)).toEqual([
       'not_changed',
       'not_changed',
       'changed',
       'changed',
     ]);
-    await watched.expectOnly(
-      'the value changed from "sold out" to "in stock".',
-      'the value changed from "in stock" to "sold out".',
+    expect(await watched.said(2)).toEqual(
+      [
+        'the value changed from "sold out" to "in stock".',
+        'the value changed from "in stock" to "sold out".',
+      ].toSorted(),
     );
   });
 
   it('wait for confirmations and cool down after a trigger', async () => {
     const policy = { confirmations: 2, recoveryConfirmations: 2, cooldownSeconds: 3_600 };
-    const watched = await new Watched('confirmed').create(policy);
+    const watched = await watch('confirmed').create(policy);
     expect(await watched.reasons(true, true, false, true, false, false, true, true)).toEqual([
       'awaiting_confirmation',
       'became_true',
@@ -281,17 +199,17 @@ describe('the other settings of a policy', () => {
       'awaiting_confirmation',
       'cooldown',
     ]);
-    await watched.expectOnly(became, ended);
+    expect(await watched.said(2)).toEqual([became, ended].toSorted());
   });
 
   it('are what they were after a restart', async () => {
-    const watched = await new Watched('restarted').create({ muted: true, flapWindow: 4, maxPerHour: 1 });
+    const watched = await watch('restarted').create({ muted: true, flapWindow: 4, maxPerHour: 1 });
     expect(await watched.reasons(false, true)).toEqual(['not_true', 'muted']);
     await installation.kill('SIGTERM');
     await installation.start();
     await watched.change({ policy: { muted: false } });
     expect(await watched.reasons(true, true)).toEqual(['became_true', 'still_true']);
     expect(await watched.reasons(false)).toEqual(['rate_capped']);
-    await watched.expectOnly(became);
+    expect(await watched.said(1)).toEqual([became].toSorted());
   });
 });
