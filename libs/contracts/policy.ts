@@ -6,7 +6,7 @@ const yearSeconds = 31_536_000;
 
 /** Monday first, as in schedules. */
 export const weekDays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
-export const weekDay = z.enum(weekDays);
+const weekDay = z.enum(weekDays);
 export type WeekDay = z.infer<typeof weekDay>;
 
 const dayMinutes = 1_440;
@@ -186,7 +186,6 @@ export function toStoredPolicy({ notifyOn, errorThreshold, ...others }: Policy):
 
 /** What a task's outcomes add up to. */
 export const settledCondition = z.enum(['unknown', 'false', 'true']);
-export type SettledCondition = z.infer<typeof settledCondition>;
 
 /** As it is shown: `flapping` while it changes so often that neither side means anything. */
 export const condition = z.enum([...settledCondition.options, 'flapping']);

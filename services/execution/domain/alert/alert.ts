@@ -32,8 +32,18 @@ export interface AlertDecision {
 
 const maxRecentRuns = 16;
 
-/** What keeps a message back that is wanted: it says more than what was decided of the other part of the run. */
+/** Why a message that is wanted does not go out: that says more than what was decided of the other part of the run. */
 const holds: readonly DecisionReason[] = ['muted', 'dependency_down', 'quiet_hours', 'cooldown', 'rate_capped'];
+
+/** Of two parts of a run the one that has a message, else the one that would have had one, else the condition. */
+function decisiveOf(steps: readonly [Step, ...Step[]]): Step {
+  return (
+    steps.find(({ intent }) => intent !== null) ??
+    steps.find(({ reason }) => holds.includes(reason)) ??
+    steps.find(({ reason }) => reason === 'no_actions') ??
+    steps[0]
+  );
+}
 
 /** The run has been recorded already, so it is not decided again. */
 export function isRecorded(alert: AlertState, runId: string): boolean {
@@ -84,8 +94,6 @@ export function decideAlert(before: AlertState, finding: Finding, task: AlertCon
   const known = withoutUnused(forget(before, task.codeRevision), task);
   const steps = stepsAfter(countEnded(known, finding), finding, task);
   const [first] = steps;
-  const decisive =
-    steps.find(({ intent }) => intent !== null) ?? steps.find(({ reason }) => holds.includes(reason)) ?? first;
   const alert: AlertState = {
     ...remember(first.alert, finding, late),
     previous: { outcome: finding.outcome, values: finding.values, at: finding.finishedAt },
@@ -107,6 +115,7 @@ export function decideAlert(before: AlertState, finding: Finding, task: AlertCon
     if (intents.length === 0)
       return { decision: { notify: false, reason: 'no_actions', transition }, intents, alert, late };
   }
-  const { reason, transition } = decisive;
-  return { decision: { notify: intents.length > 0, reason, transition }, intents, alert, late };
+  const { reason, transition } = decisiveOf(steps);
+  const changed = transition ?? steps.find((step) => step.transition !== null)?.transition ?? null;
+  return { decision: { notify: intents.length > 0, reason, transition: changed }, intents, alert, late };
 }

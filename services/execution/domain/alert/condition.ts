@@ -3,7 +3,7 @@ import type { Condition, Policy, Transition } from '#contracts/policy';
 import type { AlertState } from '#contracts/run';
 
 /** As users see it. */
-export function shownCondition({ condition, flapping }: AlertState): Condition {
+function shownCondition({ condition, flapping }: AlertState): Condition {
   return flapping === true ? 'flapping' : condition;
 }
 

@@ -317,6 +317,13 @@ describe('a message to which no action subscribes', () => {
     expect(new Story({}, recoveriesOnly).reasons('tf')).toEqual(['no_actions', 'not_true']);
   });
 
+  it('and is the end of an error leaves a decision that says so, with the transition of health', () => {
+    const story = new Story({ errorThreshold: 1 }, triggersOnly);
+    expect(story.reasons('tet')).toEqual(['became_true', 'error_threshold', 'no_actions']);
+    expect(story.decided[2]?.decision.transition).toEqual({ kind: 'health', from: 'error', to: 'ok' });
+    expect(story.reasons('t')).toEqual(['still_true']);
+  });
+
   it('stays unsent with force', () => {
     const story = new Story({}, unheard);
     const { decision, intents } = story.run(true, { trigger: 'manual', force: true });
