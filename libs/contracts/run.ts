@@ -67,7 +67,7 @@ export const alertState = z.object({
   /** Since when runs in a row failed because the network on this side was down. Absent: the last one did not. */
   ownNetworkSince: storedTimestamp.optional(),
   /** Outcomes in a row that differ from the condition and are too few to change it. Absent: none. */
-  pending: z.object({ outcome: z.boolean(), count: z.int() }).optional(),
+  pending: z.int().optional(),
   /** The last outcomes, oldest first, `t` or `f` each, where the policy looks for flapping. */
   outcomes: z.string().optional(),
   /** The outcomes change so often that the condition is not notified. Absent: no. */

@@ -19,15 +19,16 @@ function neededFor(outcome: boolean, { condition, told }: AlertState, policy: Po
   return outcome ? policy.confirmations : policy.recoveryConfirmations;
 }
 
-/** Only an outcome ends a row: a run that failed says nothing of the condition, neither for it nor against it. */
+/**
+ * Only an outcome ends a row: a run that failed says nothing of the condition, neither for it nor against it. Whatever the
+ * condition, one of both outcomes is taken at once, so that a row is always of the other one.
+ */
 function confirm(alert: AlertState, outcome: boolean, policy: Policy): AlertState {
-  const { pending, ...settled } = alert;
+  const { pending = 0, ...settled } = alert;
   const condition = outcome ? 'true' : 'false';
   if (alert.condition === condition) return settled;
-  const count = (pending?.outcome === outcome ? pending.count : 0) + 1;
-  return count >= neededFor(outcome, alert, policy)
-    ? { ...settled, condition }
-    : { ...settled, pending: { outcome, count } };
+  const count = pending + 1;
+  return count >= neededFor(outcome, alert, policy) ? { ...settled, condition } : { ...settled, pending: count };
 }
 
 function changesIn(outcomes: string): number {

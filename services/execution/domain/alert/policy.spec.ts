@@ -146,6 +146,12 @@ describe('reminders', () => {
     expect(story.with({ muted: false, reminderSeconds: 120 }).reasons('tt')).toEqual(['reminder', 'still_true']);
   });
 
+  it('to which no action subscribes any more are decided once each', () => {
+    const story = new Story({ reminderSeconds: 120 });
+    story.reasons('t');
+    expect(story.with({}, unheard).reasons('tttt')).toEqual(['still_true', 'no_actions', 'still_true', 'no_actions']);
+  });
+
   it('do not come on an outcome that may end the episode', () => {
     const story = new Story({ reminderSeconds: 60, recoveryConfirmations: 3 });
     expect(story.reasons('tfft')).toEqual([
@@ -324,6 +330,14 @@ describe('a message to which no action subscribes', () => {
     expect(story.reasons('t')).toEqual(['still_true']);
   });
 
+  it('stays unsent with force, even where another one of that run is sent', () => {
+    const story = new Story({ errorThreshold: 1 }, { actions: [{ enabled: true, on: ['error', 'recovered'] }] });
+    story.run(null);
+    const { decision, intents } = story.run(true, { trigger: 'manual', force: true });
+    expect(decision).toMatchObject({ notify: true, reason: 'recovered' });
+    expect(intents.map(({ kind }) => kind)).toEqual(['recovered']);
+  });
+
   it('stays unsent with force', () => {
     const story = new Story({}, unheard);
     const { decision, intents } = story.run(true, { trigger: 'manual', force: true });
@@ -354,6 +368,18 @@ describe('a forced run', () => {
     story.run(true);
     story.run(true, force);
     expect(story.with({ muted: false }).reasons('tf')).toEqual(['still_true', 'recovered']);
+  });
+});
+
+describe('a task that is paused', () => {
+  it('decides so on each run by hand that has something to say, and says it once it is active', () => {
+    const story = new Story({ errorThreshold: 1 }, { paused: true });
+    expect(story.reasons('fttee')).toEqual(['not_true', 'paused', 'paused', 'paused', 'paused']);
+    expect(story.with({}, { paused: false, codeRevision: 1 }).reasons('et')).toEqual([
+      'error_threshold',
+      'became_true',
+    ]);
+    expect(story.messages()).toEqual(['error:error_threshold', 'triggered:became_true', 'recovered:recovered']);
   });
 });
 

@@ -92,6 +92,12 @@ describe('the policy changed', () => {
     expect(story.decided[4]?.intents[0]?.change).toEqual({ from: '1', to: '3' });
   });
 
+  it('says nothing while the outcomes flap, and afterwards what differs then', () => {
+    const story = new Story({ ...changed, flapWindow: 4 });
+    expect(story.reasons('tftt')).toEqual(['not_changed', 'changed', 'flapping', 'flapping']);
+    expect(story.reasons('tt')).toEqual(['changed', 'not_changed']);
+  });
+
   it('becomes became_true without losing what was never notified', () => {
     const story = new Story(changed);
     story.reasons('tt');
