@@ -1,29 +1,220 @@
 /** When an outcome becomes a notification: the user's policy and the words of a decision. */
 import { z } from 'zod';
+import { idSchema } from './common.js';
 
-export const policy = z.strictObject({
-  notifyOn: z.enum(['became_true']).default('became_true'),
-  /** Failed runs in a row until health is `error`. */
-  errorThreshold: z.int().min(1).max(100).default(3),
+const yearSeconds = 31_536_000;
+
+/** Monday first, as in schedules. */
+export const weekDays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+const weekDay = z.enum(weekDays);
+export type WeekDay = z.infer<typeof weekDay>;
+
+const dayMinutes = 1_440;
+
+/** Minutes since midnight of a time such as `08:30`; `24:00` is the end of the day. */
+export function minutesOfDay(time: string): number {
+  const [hours = '', minutes = ''] = time.split(':');
+  return Number(hours) * 60 + Number(minutes);
+}
+
+/** A name of the IANA database. Offsets such as `+01:00` know no daylight saving and are refused. */
+function isTimezone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) instanceof Intl.DateTimeFormat;
+  } catch {
+    return false;
+  }
+}
+
+const startOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'must be a time such as 08:00' });
+const endOfDay = z.string().regex(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, { error: 'must be a time such as 18:00' });
+
+const quietWindow = z.strictObject({
+  days: z
+    .array(weekDay)
+    .min(1)
+    .max(7)
+    .refine((days) => new Set(days).size === days.length, { error: 'must name each day once' })
+    .default([...weekDays])
+    .describe('The days on which it begins.'),
+  from: startOfDay,
+  to: endOfDay.describe('24:00 is the end of the day; a time before `from` is on the next day.'),
+  timezone: z
+    .string()
+    .max(64)
+    .refine(isTimezone, { error: 'must be a zone such as Europe/Berlin' })
+    .default('UTC')
+    .describe('A name of the IANA database.'),
+});
+export type QuietWindow = z.infer<typeof quietWindow>;
+
+/** As the API takes and answers it, all fields there. */
+const settings = z.strictObject({
+  notifyOn: z
+    .enum(['became_true', 'every_true', 'changed'])
+    .default('became_true')
+    .describe(
+      'Notify when the condition becomes true, on every run that finds it true, or when the reported value changes.',
+    ),
+  confirmations: z.int().min(1).max(100).default(1).describe('So many outcomes in a row until a condition is true.'),
+  recoveryConfirmations: z
+    .int()
+    .min(1)
+    .max(100)
+    .default(1)
+    .describe('So many outcomes in a row until a condition is false.'),
+  cooldownSeconds: z
+    .int()
+    .min(0)
+    .max(yearSeconds)
+    .default(0)
+    .describe('So long after a trigger no other one goes out.'),
+  reminderSeconds: z
+    .int()
+    .min(0)
+    .max(yearSeconds)
+    .default(0)
+    .describe('Notify again after so long while the condition is still true. 0: never.'),
+  errorThreshold: z.int().min(1).max(100).default(3).describe('Failed runs in a row until health is `error`.'),
+  flapWindow: z
+    .union([z.literal(0), z.int().min(4).max(100)], { error: 'must be 0 or a whole number from 4 to 100' })
+    .default(0)
+    .describe('So many outcomes are looked at for flapping. 0: none.'),
+  quietHours: z.array(quietWindow).max(20).default([]).describe('Local times in which nothing is sent.'),
+  maxPerHour: z.int().min(0).max(100).default(0).describe('Messages in any 60 minutes. 0: no limit.'),
+  dependsOn: z
+    .array(idSchema('ntf'))
+    .max(20)
+    .refine((ids) => new Set(ids).size === ids.length, { error: 'must name each notification once' })
+    .default([])
+    .describe('Nothing is sent while one of these is true or cannot be checked.'),
+  muted: z.boolean().default(false).describe('Run and decide, but send nothing.'),
+});
+
+/** Whether these windows of one zone leave no minute of the week. */
+function coversTheWeek(windows: readonly QuietWindow[]): boolean {
+  const minutes = new Set<number>();
+  for (const { days, from, to } of windows) {
+    const first = minutesOfDay(from);
+    const last = minutesOfDay(to) > first ? minutesOfDay(to) : minutesOfDay(to) + dayMinutes;
+    for (const day of days) {
+      const midnight = weekDays.indexOf(day) * dayMinutes;
+      for (let minute = first; minute < last; minute += 1) minutes.add((midnight + minute) % (7 * dayMinutes));
+    }
+  }
+  return minutes.size === 7 * dayMinutes;
+}
+
+interface Contradiction {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** Settings of which one takes away what another one asks for. A user who writes them expects something that never comes. */
+function contradictions(policy: z.output<typeof settings>): readonly Contradiction[] {
+  const { notifyOn, reminderSeconds, recoveryConfirmations, quietHours } = policy;
+  const found: Contradiction[] = [];
+  if (reminderSeconds > 0 && notifyOn !== 'became_true') {
+    const message =
+      notifyOn === 'every_true'
+        ? 'must be 0 with every_true, which notifies on every run that is true; space them by cooldownSeconds'
+        : 'must be 0 with changed: a change is over at once, and leaves nothing to remind of';
+    found.push({ path: ['reminderSeconds'], message });
+  }
+  if (recoveryConfirmations > 1 && notifyOn === 'changed') {
+    found.push({
+      path: ['recoveryConfirmations'],
+      message: 'must be 1 with changed, which knows no recovery; confirmations hold both ways',
+    });
+  }
+  for (const [index, { from, to }] of quietHours.entries()) {
+    if (from === to) {
+      found.push({
+        path: ['quietHours', index, 'to'],
+        message: 'must differ from `from`; a whole day is 00:00 to 24:00',
+      });
+    }
+  }
+  const zones = Map.groupBy(quietHours, ({ timezone }) => timezone);
+  if ([...zones.values()].some(coversTheWeek)) {
+    found.push({ path: ['quietHours'], message: 'must leave a minute of the week; `muted` is for sending nothing' });
+  }
+  return found;
+}
+
+export const policy = settings.superRefine((value, context) => {
+  for (const { path, message } of contradictions(value)) {
+    context.addIssue({ code: 'custom', path: [...path], message });
+  }
 });
 export type Policy = z.infer<typeof policy>;
 
-export const condition = z.enum(['unknown', 'false', 'true']);
+/** As stored with a task: what has its default is left out, but for the two fields that were there first. */
+export const storedPolicy = z.object({
+  notifyOn: z.enum(['became_true', 'every_true', 'changed']).default('became_true'),
+  errorThreshold: z.int().min(1).max(100).default(3),
+  confirmations: z.int().optional(),
+  recoveryConfirmations: z.int().optional(),
+  cooldownSeconds: z.int().optional(),
+  reminderSeconds: z.int().optional(),
+  flapWindow: z.int().optional(),
+  quietHours: z
+    .array(z.object({ days: z.array(weekDay), from: z.string(), to: z.string(), timezone: z.string() }))
+    .optional(),
+  maxPerHour: z.int().optional(),
+  dependsOn: z.array(idSchema('ntf')).optional(),
+  muted: z.boolean().optional(),
+});
+export type StoredPolicy = z.infer<typeof storedPolicy>;
+
+const defaults: Policy = settings.parse({});
+
+/** Every field, those that are not stored with their defaults. */
+export function wholePolicy(stored: StoredPolicy): Policy {
+  return Object.assign({}, defaults, stored);
+}
+
+/** Without what has its default: two policies that say the same are stored the same. */
+export function toStoredPolicy({ notifyOn, errorThreshold, ...others }: Policy): StoredPolicy {
+  const plain = new Map<string, unknown>(Object.entries(defaults));
+  const own = Object.entries(others).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(plain.get(name)),
+  );
+  return { notifyOn, errorThreshold, ...Object.fromEntries(own) };
+}
+
+/** What a task's outcomes add up to. */
+export const settledCondition = z.enum(['unknown', 'false', 'true']);
+
+/** As it is shown: `flapping` while it changes so often that neither side means anything. */
+export const condition = z.enum([...settledCondition.options, 'flapping']);
+export type Condition = z.infer<typeof condition>;
 
 export const health = z.enum(['ok', 'error']);
 
 export const decisionReason = z.enum([
   'became_true',
+  'every_true',
+  'changed',
+  'reminder',
   'recovered',
   'error_threshold',
   'forced',
   'still_true',
   'not_true',
-  'not_changed',
+  'awaiting_confirmation',
   'error_below_threshold',
+  'cooldown',
+  'flapping',
+  'quiet_hours',
+  'muted',
+  'paused',
+  'dependency_down',
+  'rate_capped',
+  'not_changed',
   'dry_run',
   'no_actions',
-  'paused',
 ]);
 export type DecisionReason = z.infer<typeof decisionReason>;
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { notificationKind } from './action.js';
 import { idSchema, jsonObject, storedTimestamp } from './common.js';
 import { storedFetch } from './fetch.js';
-import { condition, decision, health, policy } from './policy.js';
+import { decision, health, policy, settledCondition } from './policy.js';
 import { dueRun, runTrigger, type DueRun } from './schedule.js';
 import { notificationRequest } from './delivery.js';
 import { defineEvent, type EventOf } from './event.js';
@@ -43,9 +43,9 @@ export const runTimings = z.object({
 
 /** What is known of a task's condition after a run; every result carries it whole, so the last event is enough to go on. */
 export const alertState = z.object({
-  condition,
+  condition: settledCondition,
   /** The condition of the last notification, or `unknown` where there was none. */
-  told: condition,
+  told: settledCondition,
   health,
   consecutiveErrors: z.int(),
   /** Grows at each confirmed edge. */
@@ -66,6 +66,24 @@ export const alertState = z.object({
   timesEnded: z.int().optional(),
   /** Since when runs in a row failed because the network on this side was down. Absent: the last one did not. */
   ownNetworkSince: storedTimestamp.optional(),
+  /** Outcomes in a row that differ from the condition and are too few to change it. Absent: none. */
+  pending: z.int().optional(),
+  /** The last outcomes, oldest first, `t` or `f` each, where the policy looks for flapping. */
+  outcomes: z.string().optional(),
+  /** The outcomes change so often that the condition is not notified. Absent: no. */
+  flapping: z.boolean().optional(),
+  /** A trigger was held back and its condition still holds. Absent: no. */
+  held: z.boolean().optional(),
+  /** The error of this health episode was held back. Absent: no. */
+  healthHeld: z.boolean().optional(),
+  /** When a trigger or reminder was notified last, where the policy has a cooldown or reminders. */
+  triggeredAt: storedTimestamp.optional(),
+  /** When the messages of the last hour were decided, where the policy limits them. */
+  notifiedAt: z.array(storedTimestamp).optional(),
+  /** Of the policy `changed`: the value that the next one is compared with, as JSON, or `#` and a hash where that is long. */
+  lastValue: z.string().optional(),
+  /** Values in a row that differ from it and are too few to be notified. Absent: none. */
+  pendingValue: z.object({ value: z.string(), count: z.int() }).optional(),
 });
 export type AlertState = z.infer<typeof alertState>;
 

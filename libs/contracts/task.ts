@@ -4,7 +4,7 @@ import { actionInput, storedAction } from './action.js';
 import { idSchema, storedTimestamp, webAddress } from './common.js';
 import { defineEvent, type EventOf, type Fold } from './event.js';
 import { fetchSettings, storedFetch } from './fetch.js';
-import { condition, health, policy } from './policy.js';
+import { condition, health, policy, storedPolicy } from './policy.js';
 import { defaultSchedule, schedule } from './schedule.js';
 import type { ViewDefinition } from '#read-store/read-store';
 import { unreachable } from '#runtime/errors';
@@ -55,7 +55,7 @@ export const taskSpec = z.object({
   codeForm,
   actions: z.array(storedAction),
   schedule,
-  policy,
+  policy: storedPolicy,
   fetch: storedFetch,
   tags: z.array(z.string()),
   externalKey: z.string().nullable(),

@@ -4,15 +4,34 @@ import type { RunResult } from '#contracts/run';
 import type { TaskDocument } from '#contracts/task';
 import { unreachable } from '#runtime/errors';
 import { derivedId } from '#runtime/ids';
-import type { NotificationIntent } from './domain/alert.js';
+import type { NotificationIntent } from './domain/alert/step.js';
+
+function triggered({ reason, change }: NotificationIntent, task: TaskDocument, { values }: RunResult): string {
+  const { name } = task.spec;
+  switch (reason) {
+    case 'forced':
+      return `"${name}" was run by hand and its condition is true.`;
+    case 'reminder':
+      return `"${name}": the condition is still true.`;
+    case 'every_true':
+      return `"${name}": the condition is true.`;
+    case 'changed': {
+      const what = 'value' in values ? 'value' : 'outcome';
+      return change === undefined
+        ? `"${name}": the ${what} changed.`
+        : `"${name}": the ${what} changed from ${change.from} to ${change.to}.`;
+    }
+    default:
+      return `"${name}": the condition became true.`;
+  }
+}
 
 /** One plain sentence; the user's own values and words come with the templates. */
-function sentence({ kind, transition }: NotificationIntent, task: TaskDocument, result: RunResult): string {
+function sentence(intent: NotificationIntent, task: TaskDocument, result: RunResult): string {
+  const { kind, transition } = intent;
   switch (kind) {
     case 'triggered':
-      return transition === null
-        ? `"${task.spec.name}" was run by hand and its condition is true.`
-        : `"${task.spec.name}": the condition became true.`;
+      return triggered(intent, task, result);
     case 'recovered':
       return transition?.kind === 'health'
         ? `"${task.spec.name}" can be checked again.`

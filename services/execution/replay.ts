@@ -7,7 +7,7 @@ import { foldStream } from '#eventing/fold-stream';
 import { AppError, notFound } from '#runtime/errors';
 import type { Json } from '#runtime/json';
 import { previousText } from './run-check.js';
-import { initialAlert } from './domain/alert.js';
+import { initialAlert } from './domain/alert/alert.js';
 import { evaluated } from './page-evaluation.js';
 import type { RunDeps } from './run.js';
 

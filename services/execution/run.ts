@@ -8,6 +8,7 @@ import {
   type RunEvent,
   type RunResult,
 } from '#contracts/run';
+import { wholePolicy } from '#contracts/policy';
 import { backOffFactor, type DueRun } from '#contracts/schedule';
 import { tasksView, taskStream, type TaskDocument } from '#contracts/task';
 import { decodeEvent, encodeEvents } from '#eventing/codec';
@@ -18,7 +19,9 @@ import { toTimestamp } from '#runtime/clock';
 import { unavailable, type AppError } from '#runtime/errors';
 import { derivedEventId } from '#runtime/ids';
 import { countRun } from '#runtime/metrics';
-import { decideAlert, initialAlert, isRecorded, type Finding } from './domain/alert.js';
+import { isDependencyDown } from './dependencies.js';
+import { decideAlert, initialAlert, isRecorded } from './domain/alert/alert.js';
+import type { Finding } from './domain/alert/step.js';
 import { runCheck, type CheckResult, type CheckDeps } from './run-check.js';
 import { notificationsFor } from './notifications.js';
 
@@ -209,7 +212,13 @@ function withBackOffNote(result: RunResult): RunResult {
 }
 
 /** The event for a result, given the alert state before: pure, decided again where another writer appended first. */
-function toEvent(before: AlertState, result: RunResult, found: CheckResult, task: TaskDocument | null): RunEvent {
+function toEvent(
+  before: AlertState,
+  result: RunResult,
+  found: CheckResult,
+  task: TaskDocument | null,
+  dependencyDown: boolean,
+): RunEvent {
   const finding: Finding = {
     ...result,
     state: found.state,
@@ -222,10 +231,11 @@ function toEvent(before: AlertState, result: RunResult, found: CheckResult, task
     return { type: 'run.recorded', data: { result, decision, late: false, notifications: [], alert } };
   }
   const { decision, intents, alert, late } = decideAlert(before, finding, {
-    policy: task.spec.policy,
+    policy: wholePolicy(task.spec.policy),
     paused: task.status === 'paused',
     codeRevision: task.codeRevision,
     actions: task.spec.actions,
+    isDependencyDown: dependencyDown,
   });
   const noted = backsOff(alert) ? withBackOffNote(result) : result;
   const notifications = notificationsFor(intents, task, noted);
@@ -281,10 +291,11 @@ async function carryOut(
         });
   const finishedAt = toTimestamp(clock.now());
   const source = { commandId: `${run.runId}|recorded`, metadata: { ...metadata, at: finishedAt } };
+  const dependencyDown = task !== null && (await isDependencyDown(deps, task.organizationId, task.spec.policy));
   let { alert, revision } = known;
   for (let round = 0; round < appendRounds; round += 1) {
     let result = toResult(run, task, found, startedAt, finishedAt);
-    let event = toEvent(alert, result, found, task);
+    let event = toEvent(alert, result, found, task, dependencyDown);
     let events: readonly NewEvent[];
     try {
       events = encodeEvents([event], source);
@@ -293,7 +304,7 @@ async function carryOut(
       logger.error({ taskId: run.taskId, runId: run.runId, error: String(error) }, 'a result cannot be stored');
       found = withoutContent(found);
       result = toResult(run, task, found, startedAt, finishedAt);
-      event = toEvent(alert, result, found, task);
+      event = toEvent(alert, result, found, task, dependencyDown);
       events = encodeEvents([event], source);
     }
     const appended = await eventStore.append(runStream(run.taskId), events, revision ?? 'none');

@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { wholePolicy } from '#contracts/policy';
 import { testExecution, type TestExecution, type TestRun } from '#contracts/run';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import type { LoadedPage, LoadFailure, PageLoader, PageRequest } from '#page-loader/page-loader';
+import { createSqliteReadStore } from '#read-store/sqlite';
 import { createIds } from '#runtime/ids';
 import { found } from '#runtime/probe.kit';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
@@ -11,6 +13,7 @@ import { createTestRuns, type TestRuns } from './test-task.js';
 
 const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
 const eventStore = createSqliteEventStore(':memory:');
+const readStore = createSqliteReadStore(':memory:');
 const ids = createIds();
 const startMs = Date.parse('2026-11-21T10:00:00.000Z');
 
@@ -45,11 +48,20 @@ beforeEach(() => {
   };
   const vault = createEventVault(eventStore, Buffer.alloc(32, 1));
   const limits = { ...defaultSandboxLimits, cpuMs: 300 };
-  tests = createTestRuns({ pageLoader, sandbox, vault, limits, clock: { now: () => startMs } });
+  tests = createTestRuns({
+    pageLoader,
+    sandbox,
+    vault,
+    limits,
+    eventStore,
+    readStore,
+    clock: { now: () => startMs },
+  });
 });
 afterEach(() => tests.ended());
 afterAll(async () => {
   await sandbox.close();
+  await readStore.close();
   await eventStore.close();
 });
 
@@ -60,7 +72,7 @@ function runOf(evaluationFunction: string, more: Partial<TestRun> = {}): TestRun
     evaluationFunction,
     codeForm: 'body',
     fetch: {},
-    policy: { notifyOn: 'became_true', errorThreshold: 3 },
+    policy: wholePolicy({ notifyOn: 'became_true', errorThreshold: 3 }),
     paused: false,
     actions: [{ enabled: true, on: ['triggered'] }],
     queuedAt: '2026-11-21T09:59:59.000Z',

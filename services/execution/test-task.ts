@@ -9,8 +9,11 @@ import { codeFrame } from '#hints/code-frame';
 import { hintFor } from '#hints/hint';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import { AppError, unavailable } from '#runtime/errors';
-import { decideAlert, initialAlert } from './domain/alert.js';
+import { isDependencyDown, type DependencyStores } from './dependencies.js';
+import { decideAlert, initialAlert } from './domain/alert/alert.js';
 import { evaluated, failedLoad, toPageRequest, type Evaluated, type EvaluationDeps } from './page-evaluation.js';
+
+type TestRunDeps = EvaluationDeps & DependencyStores;
 
 /** A person waits for the answer: a page that takes longer fails, whatever its own settings say. */
 const loadTimeoutMs = 45_000;
@@ -44,22 +47,18 @@ async function evaluateTask(
 }
 
 /** The finished execution. Never rejects for what the page or the code does. `ownerId`: whose key the secrets are sealed with. */
-export async function runTest(
-  deps: EvaluationDeps,
-  clock: Clock,
-  test: TestRun,
-  ownerId: string,
-): Promise<TestExecution> {
+export async function runTest(deps: TestRunDeps, clock: Clock, test: TestRun, ownerId: string): Promise<TestExecution> {
   const { runId, evaluationFunction, policy, paused, actions, queuedAt } = test;
   const startedMs = clock.now();
   const { state, error, timings, endedFromOutside, ...found } = await evaluateTask(deps, test, ownerId, startedMs);
+  const dependencyDown = await isDependencyDown(deps, ownerId, policy);
   const finishedAt = toTimestamp(clock.now());
   const { outcome, values } = found;
   const run = { runId, trigger: 'manual', force: false, dryRun: false, scheduledFor: queuedAt } as const;
   const { decision } = decideAlert(
     initialAlert,
     { ...run, finishedAt, outcome, values, state, endedFromOutside },
-    { policy, paused, codeRevision: 0, actions },
+    { policy, paused, codeRevision: 0, actions, isDependencyDown: dependencyDown },
   );
   return {
     ...found,
@@ -88,10 +87,10 @@ export interface TestRuns {
 
 export const TEST_RUNS = Symbol('TestRuns');
 
-export function createTestRuns(evaluation: EvaluationDeps & { readonly clock: Clock }): TestRuns {
+export function createTestRuns(evaluation: TestRunDeps & { readonly clock: Clock }): TestRuns {
   const { sandbox, clock } = evaluation;
   const mutex = createMutex();
-  const deps: EvaluationDeps = {
+  const deps: TestRunDeps = {
     ...evaluation,
     sandbox: { ...sandbox, evaluate: (job) => mutex.run(() => sandbox.evaluate(job)) },
   };

@@ -9,6 +9,7 @@ import { storedAction, type StoredAction } from '#contracts/action';
 import { membersOf } from '#contracts/common';
 import { requests } from '#contracts/catalogue';
 import { sealedFetchPaths } from '#contracts/fetch';
+import { toStoredPolicy } from '#contracts/policy';
 import {
   tasksView,
   taskSpec,
@@ -28,6 +29,7 @@ import { derivedId, IDS, type Ids } from '#runtime/ids';
 import type { Json, JsonObject } from '#runtime/json';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { VAULT, type Vault } from '#vault/vault';
+import { checkDependencies } from './check-dependencies.js';
 import { checkSettings, createCodeChecker, type SettingsChecks } from './check-settings.js';
 import { asChangedTask, toJsonObject } from './json-casts.js';
 import { keepSealed, originOf, secretsOfAction, secretsOfFetch, unmasked } from './secrets.js';
@@ -112,6 +114,7 @@ export class TaskSaver {
       attempt === null
         ? this.ids.next('ntf')
         : derivedId('ntf', attempt.startedAtMs, context.organizationId, attempt.key, String(attempt.startedAtMs));
+    await checkDependencies(this.readStore, context.organizationId, input.policy.dependsOn, null);
     const prepared = await this.prepare(input, taskId, null, attempt);
     const { spec } = prepared;
     return this.saved({ type: 'createTask', taskId, spec, status: input.status }, prepared, context);
@@ -124,6 +127,7 @@ export class TaskSaver {
     expectedRevision: number,
     context: RequestContext,
   ): Promise<SavedTask> {
+    await checkDependencies(this.readStore, context.organizationId, input.policy.dependsOn, document);
     const opened = await openSettings(this.vault, document);
     const prepared = await this.prepare(input, document.id, { document, opened }, null);
     const command: TaskCommand = {
@@ -194,7 +198,7 @@ export class TaskSaver {
     }
     const { clear, fetch } = await this.sealedFetch(taskId, input, base);
     // In the order of the schema, and without what is no setting.
-    const spec = membersOf(taskSpec, { ...input, codeForm, actions, fetch });
+    const spec = membersOf(taskSpec, { ...input, policy: toStoredPolicy(input.policy), codeForm, actions, fetch });
     return { spec, opened: { configs, fetch: clear }, generated };
   }
 

@@ -4,7 +4,7 @@ import { declarations, type ActionType } from '#channels/declarations';
 import { actionType, notificationKind } from '#contracts/action';
 import { idSchema, storedTimestamp } from '#contracts/common';
 import { fetchSettings } from '#contracts/fetch';
-import { condition, health } from '#contracts/policy';
+import { condition, health, wholePolicy } from '#contracts/policy';
 import { lastExecution, taskInput, taskStatus, type TaskDocument, type TaskState } from '#contracts/task';
 import type { JsonObject } from '#runtime/json';
 import { secretMask } from '#runtime/secret-mask';
@@ -101,6 +101,7 @@ export function toTaskAnswer(
   return toJsonObject({
     id,
     ...without(spec, 'codeForm'),
+    policy: wholePolicy(spec.policy),
     actions,
     fetch: masked(fetch, secretsOfFetch),
     status,

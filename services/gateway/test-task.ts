@@ -8,11 +8,13 @@ import { testExecution, testRunOf, type TestExecution } from '#contracts/run';
 import type { TaskInput } from '#contracts/task';
 import type { IdempotentAttempt } from '#http/route';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
+import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
 import { derivedId, IDS, type Ids } from '#runtime/ids';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { VAULT, type Vault } from '#vault/vault';
+import { checkDependencies } from './check-dependencies.js';
 import { checkSettings, createCodeChecker, type SettingsChecks } from './check-settings.js';
 import { toJsonObject } from './json-casts.js';
 import { secretsOfFetch, unmasked } from './secrets.js';
@@ -32,6 +34,7 @@ export class TaskTester {
     @Inject(VAULT) private readonly vault: Vault,
     @Inject(IDS) private readonly ids: Ids,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(READ_STORE) private readonly readStore: ReadStore,
     @Inject(SANDBOX) sandbox: Sandbox,
     @Inject(OUTBOUND) outbound: Outbound,
     @Inject(CONFIG) { minIntervalSeconds, smtpUrl }: Config,
@@ -44,6 +47,7 @@ export class TaskTester {
   async test(input: TaskInput, context: RequestContext, attempt: IdempotentAttempt | null): Promise<TestExecution> {
     const codeForm = await checkSettings(this.checks, input);
     const { organizationId } = context;
+    await checkDependencies(this.readStore, organizationId, input.policy.dependsOn, null);
     const fetch = unmasked(toJsonObject(input.fetch), null, secretsOfFetch, ['fetch']);
     const run = testRunOf(input, {
       runId:

@@ -37,7 +37,7 @@ const older: NewEvent = {
   id: '018f4e2a-0000-7000-8000-000000000001',
   type: 'task.created',
   version: 1,
-  data: { title, spec: others, status: 'active', createdBy: 'key:key_1' },
+  data: { title, spec: others as JsonObject, status: 'active', createdBy: 'key:key_1' },
   metadata,
 };
 

@@ -49,7 +49,8 @@ function afterRunEvent(document: TaskDocument, recorded: RecordedEvent): TaskDoc
   const { result, alert } = event.data;
   const { runId, startedAt, finishedAt, status, outcome } = result;
   // A result of older code says nothing about the condition of the present one.
-  const condition = alert.codeRevision < document.codeRevision ? document.condition : alert.condition;
+  const found = alert.flapping === true ? 'flapping' : alert.condition;
+  const condition = alert.codeRevision < document.codeRevision ? document.condition : found;
   return {
     ...document,
     condition,

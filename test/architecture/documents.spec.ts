@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { bannedWords, sourceFiles } from './house-rules.js';
 import { repository } from './planted-tree.js';
+import { decisionReason, policy } from '#contracts/policy';
 
 const text = (path: string): Promise<string> => readFile(join(repository, path), 'utf8');
 
@@ -88,6 +89,18 @@ describe('the glossary', () => {
   });
 });
 
+describe('the guide to policies', () => {
+  it('has a row for each setting of a policy and each reason of a decision, and no other', async () => {
+    const guide = await text('docs/guide/policies.md');
+    const rowsUnder = (title: string): readonly string[] => {
+      const [, section = ''] = guide.split(`\n## ${title}\n`);
+      return names(section.split('\n## ')[0] ?? '', /^\| `(\w+)` +\|/gm);
+    };
+    expect(rowsUnder('All settings').toSorted()).toEqual(Object.keys(policy.shape).toSorted());
+    expect(rowsUnder('Every reason').toSorted()).toEqual(decisionReason.options.toSorted());
+  });
+});
+
 describe('the documents', () => {
   it('point to files and npm scripts that exist', async () => {
     const { scripts } = manifest.parse(JSON.parse(await text('package.json')));
@@ -97,6 +110,7 @@ describe('the documents', () => {
       'CHANGELOG.md',
       'docs/operators.md',
       'docs/distributed.md',
+      'docs/guide/policies.md',
     ]) {
       const source = await text(document);
       for (const target of names(source, /\]\((?!https?:)([^)#]+)\)/g)) {

@@ -125,8 +125,9 @@ export function wrongDecisions(events: readonly RecordedEvent[]): string[] {
     for (const { result, late, notifications, decision } of runs) {
       if (late || result.outcome === null) continue;
       if (decision.reason === 'paused' && paused.has(`task-${taskId}`)) continue;
-      // Decisions are made even where no action subscribes.
-      const unheard = result.outcome && decision.reason === 'no_actions';
+      // Decisions are made even where no action subscribes; the end of an error is none of the condition.
+      const { reason, transition } = decision;
+      const unheard = result.outcome && reason === 'no_actions' && transition?.kind !== 'health';
       const decided = unheard || notifications.some(({ kind }) => kind === 'triggered');
       const tells = result.outcome && !told;
       if (tells !== decided) {

@@ -1,13 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { backsOff, type AlertState } from '#contracts/run';
-import { decideAlert, initialAlert, type Finding, type AlertDecision, type AlertContext } from './alert.js';
+import { wholePolicy } from '#contracts/policy';
+import { decideAlert, initialAlert, type AlertDecision } from './alert.js';
+import type { AlertContext, Finding } from './step.js';
 
 const everybody: AlertContext = {
-  policy: { notifyOn: 'became_true', errorThreshold: 3 },
+  policy: wholePolicy({ notifyOn: 'became_true', errorThreshold: 3 }),
   paused: false,
   codeRevision: 0,
   actions: [{ enabled: true, on: ['triggered', 'recovered', 'error'] }],
+  isDependencyDown: false,
 };
 const triggersOnly: AlertContext = { ...everybody, actions: [{ enabled: true, on: ['triggered'] }] };
 
@@ -99,8 +102,18 @@ describe('errors', () => {
   it('notify once at the threshold, and once when they end', () => {
     const played = play([null, null, null, null, false, null], everybody);
     expect(played.flatMap(({ intents }) => intents)).toEqual([
-      { kind: 'error', dedupKey: 'health:1', transition: { kind: 'health', from: 'ok', to: 'error' } },
-      { kind: 'recovered', dedupKey: 'health:1', transition: { kind: 'health', from: 'error', to: 'ok' } },
+      {
+        kind: 'error',
+        dedupKey: 'health:1',
+        reason: 'error_threshold',
+        transition: { kind: 'health', from: 'ok', to: 'error' },
+      },
+      {
+        kind: 'recovered',
+        dedupKey: 'health:1',
+        reason: 'recovered',
+        transition: { kind: 'health', from: 'error', to: 'ok' },
+      },
     ]);
   });
 
@@ -176,7 +189,7 @@ describe('the order of results', () => {
 describe('runs that the own network kept from their pages', () => {
   it('are no error of the page: they neither count nor end a row, and do not notify', () => {
     const ours = (): Finding => finding(null, { isOwnNetwork: true });
-    const task: AlertContext = { ...everybody, policy: { notifyOn: 'became_true', errorThreshold: 2 } };
+    const task: AlertContext = { ...everybody, policy: { ...everybody.policy, errorThreshold: 2 } };
     let alert = after(play([true, null], task));
     for (let run = 0; run < 5; run += 1) {
       const judged = decideAlert(alert, ours(), task);
@@ -197,7 +210,7 @@ describe('runs that the own network kept from their pages', () => {
       return finding(null, { isOwnNetwork: true, finishedAt: at, scheduledFor: at });
     };
     const reached = new Date(start + 16 * 60_000).toISOString();
-    const task: AlertContext = { ...everybody, policy: { notifyOn: 'became_true', errorThreshold: 2 } };
+    const task: AlertContext = { ...everybody, policy: { ...everybody.policy, errorThreshold: 2 } };
     let alert = after(play([true], task));
     const reasonsAfter = [ours(0), ours(5), ours(14), ours(15)].map((found) => {
       const decided = decideAlert(alert, found, task);
@@ -218,7 +231,7 @@ describe('runs that the own network kept from their pages', () => {
 
 describe('runs that had to be ended from outside', () => {
   const ended = (): Finding => finding(null, { endedFromOutside: true });
-  const patient: AlertContext = { ...everybody, policy: { notifyOn: 'became_true', errorThreshold: 100 } };
+  const patient: AlertContext = { ...everybody, policy: { ...everybody.policy, errorThreshold: 100 } };
   /** What the judgements of these findings leave behind. */
   const left = (findings: readonly Finding[], task = patient, from = initialAlert): AlertState =>
     findings.reduce((alert, each) => decideAlert(alert, each, task).alert, from);

@@ -1,0 +1,58 @@
+/** What a decision is made of: what was found, what of the task bears on it, and what one rule makes of both. */
+import type { NotificationKind, StoredAction } from '#contracts/action';
+import type { DecisionReason, Policy, Transition } from '#contracts/policy';
+import type { AlertState } from '#contracts/run';
+import type { JsonObject } from '#runtime/json';
+
+/** What was found: an outcome, or an error (`outcome` null). */
+export interface Finding {
+  readonly runId: string;
+  readonly trigger: 'schedule' | 'manual';
+  readonly force: boolean;
+  readonly dryRun: boolean;
+  readonly scheduledFor: string;
+  /** The time of the decision: there is no other clock. */
+  readonly finishedAt: string;
+  readonly outcome: boolean | null;
+  readonly values: JsonObject;
+  /** `page.state` after the run; null: the old one stays. */
+  readonly state: JsonObject | null;
+  /** The thread or process that ran it had to be ended. */
+  readonly endedFromOutside: boolean;
+  /** The network on this side failed, which says nothing of the page. */
+  readonly isOwnNetwork?: boolean;
+}
+
+/** What of a task bears on the decision. */
+export interface AlertContext {
+  readonly policy: Policy;
+  readonly paused: boolean;
+  /** The last revision that edited the code or unpaused. */
+  readonly codeRevision: number;
+  readonly actions: readonly Pick<StoredAction, 'enabled' | 'on'>[];
+  /** A task that this one depends on is true or cannot be checked. */
+  readonly isDependencyDown: boolean;
+}
+
+/** A notification to make. `dedupKey` makes the delivery's id: one edge never gets two ids. */
+export interface NotificationIntent {
+  readonly kind: NotificationKind;
+  readonly dedupKey: string;
+  readonly reason: DecisionReason;
+  readonly transition: Transition | null;
+  /** Of the policy `changed`, where both values are short: as JSON. */
+  readonly change?: { readonly from: string; readonly to: string };
+}
+
+/** What one rule makes of a finding. */
+export interface Step {
+  readonly alert: AlertState;
+  readonly reason: DecisionReason;
+  readonly transition: Transition | null;
+  readonly intent: NotificationIntent | null;
+}
+
+/** Milliseconds between two times. Of two runs at once the one that ended first may be decided last. */
+export function apartMs(one: string, other: string): number {
+  return Math.abs(Date.parse(one) - Date.parse(other));
+}
