@@ -29,6 +29,8 @@ export interface EventChain {
   readonly keyId: string;
   /** `previous`: the MAC of the event before it in its stream; null where it is the first that has one. */
   macOf(event: ChainedEvent, previous: string | null): string;
+  /** The MAC of a text that is no event: one that does not begin as JSON. */
+  macOfText(text: string): string;
 }
 
 /** `secretKey`: of the installation; the key of the chain is derived from it. */
@@ -36,14 +38,16 @@ export function createEventChain(secretKey: Uint8Array): EventChain {
   const derive = (label: string, bytes: number): Buffer =>
     Buffer.from(hkdfSync('sha256', secretKey, '', `meerkat event ${label}`, bytes));
   const key = createSecretKey(derive('chain', 32));
+  const macOfText = (text: string): string =>
+    createHmac('sha256', key).update(text).digest().subarray(0, macBytes).toString('base64url');
   return {
     keyId: derive('chain key id', macBytes).toString('base64url'),
     macOf({ stream, revision, position, id, type, version, data, metadata }, previous) {
       // With the length of the data it is plain where that ends, whatever stands in the two texts.
       const head = [stream, revision, position, id.toLowerCase(), type, version, data.length, previous ?? ''];
-      const text = `${JSON.stringify(head)}\n${data}\n${metadata}`;
-      return createHmac('sha256', key).update(text).digest().subarray(0, macBytes).toString('base64url');
+      return macOfText(`${JSON.stringify(head)}\n${data}\n${metadata}`);
     },
+    macOfText,
   };
 }
 

@@ -60,8 +60,7 @@ export async function* verifyEvents(options: VerifyEventsOptions): AsyncGenerato
     if (before === null) return 'missing';
     const place = history.hasDensePositions ? event.position : null;
     if (!isSameMac(mac, chain.macOf({ ...event, position: place }, before.mac))) return 'altered';
-    const isGap = history.hasDensePositions && isToBeSigned && event.position !== previousPosition + 1;
-    return isGap ? 'missing' : null;
+    return history.hasDensePositions && event.position !== previousPosition + 1 ? 'missing' : null;
   };
 
   for await (const events of history.read(after, end)) {
