@@ -1,6 +1,6 @@
 /**
- * The MAC of a stored event: over all that is stored of it and the MAC of the event before it in its stream. Whoever changes
- * a store without the key can neither change, add, move nor take out an event without a MAC that no longer fits.
+ * The MAC of a stored event: over all that is stored of it and the MAC of the event before it in its stream. Without the key
+ * an event can neither be changed, added, moved nor taken out so that the MACs still fit.
  */
 import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto';
 
