@@ -3,6 +3,7 @@ import { accountEvents } from './account.js';
 import { deliveryEvents } from './delivery.js';
 import { catalogueOf } from './event.js';
 import { deadLetterEvents } from './dead-letter.js';
+import { integrityEvents } from './integrity.js';
 import { runEvents } from './run.js';
 import { scheduleEvents } from './schedule.js';
 import { externalKeyClaimed, taskEvents } from './task.js';
@@ -35,5 +36,6 @@ export const eventCatalogue = catalogueOf([
   ...deliveryEvents,
   ...accountEvents,
   ...deadLetterEvents,
+  ...integrityEvents,
   vaultKeyMade,
 ]);

@@ -1,7 +1,14 @@
-/** What every event store must do, whatever engine it stands on. An adapter's spec calls this with a way to make one. */
+/**
+ * What every event store must do, whatever engine it stands on. An adapter's spec calls this with a way to make one, which
+ * signs its events with `contractKey`.
+ */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AppError } from '#runtime/errors';
+import { createEventChain } from './event-chain.js';
 import type { EventArchive, EventBatch, NewEvent } from './event-store.js';
+import { verifyEvents } from './verify-events.js';
+
+export const contractKey: Uint8Array = Buffer.alloc(32, 3);
 
 export interface EventStoreUnderTest {
   readonly store: EventArchive;
@@ -26,6 +33,15 @@ function event(type: string, data: NewEvent['data'] = {}): NewEvent {
       at: '2026-11-21T10:00:00.000Z',
     },
   };
+}
+
+/** What a check of all events finds, from the first on: `what stream@revision`. */
+async function faultsIn(store: EventArchive, key = contractKey): Promise<string[]> {
+  const search = { history: store.stored, chain: createEventChain(key), signedAfter: -1 };
+  const faults = verifyEvents({ ...search, end: (await store.lastPosition()) ?? 0 });
+  return (await Array.fromAsync(faults)).map(
+    ({ what, event: { stream, revision } }) => `${what} ${stream}@${revision}`,
+  );
 }
 
 async function take(batches: AsyncIterable<EventBatch>, count: number): Promise<EventBatch['events'][number][]> {
@@ -198,6 +214,45 @@ export function eventStoreContract(name: string, create: () => Promise<EventStor
         if (reached >= last) break;
       }
       expect(reached).toBeGreaterThanOrEqual(last);
+    });
+
+    it('gives each event a MAC that fits, however it was appended, and over a restart', async () => {
+      const odd = { '10': 1, '2': -0, text: 'é\u0000"\ud800', nested: { b: [1.5e300, null], a: {} } };
+      await store.append('a-1', [event('a.one', odd), event('a.two')], 'none');
+      await store.append('a-1', [event('a.three')], 1);
+      const events = [event('a.four', odd)];
+      await store.append('a-1', events, 2);
+      // The same ids again, made at another time: what is stored is what was first.
+      const later = events.map((first) => ({
+        ...first,
+        metadata: { ...first.metadata, at: '2026-11-21T11:00:00.000Z' },
+      }));
+      await store.append('a-1', later, 2);
+      await store.append('a-1', [event('a.five')], 3);
+      expect(await store.append('a-1', [event('a.lost')], 3)).toMatchObject({ ok: false });
+      await store.append('a-1', [event('a.six')], 4);
+      await Promise.all([1, 2, 3].map((n) => store.append(`b-${n}`, [event('b.one')], 'none')));
+      await Promise.all(Array.from({ length: 20 }, () => store.append('b-1', [event('b.two')], 0)));
+      await store.append('b-1', [event('b.three')], 1);
+      await store.appendInOrder([
+        { stream: 'c-1', events: [event('c.one'), event('c.two')], expected: 'none' },
+        { stream: 'a-1', events: [event('a.seven')], expected: 5 },
+        { stream: 'c-1', events: [event('c.three')], expected: 1 },
+      ]);
+      await store.append('c-1', [event('c.four')], 2);
+      expect(await faultsIn(store)).toEqual([]);
+      const reopened = await test.reopen();
+      await reopened.append('c-1', [event('c.five')], 3);
+      expect(await faultsIn(reopened)).toEqual([]);
+      expect((await reopened.stored.at('c-1', 4))?.mac).toMatch(/^[\w-]{22}$/);
+      expect(await reopened.stored.at('c-1', 5)).toBeNull();
+    });
+
+    it('gives MACs that fit no other key, and shows none of them to those who read', async () => {
+      await store.append('a-1', [event('a.one'), event('a.two')], 'none');
+      expect(await faultsIn(store, Buffer.alloc(32, 4))).toEqual(['altered a-1@0', 'altered a-1@1']);
+      const [mac] = (await Array.fromAsync(store.stored.read(null, (await store.lastPosition()) ?? 0)))[0] ?? [];
+      expect(JSON.stringify(await Array.fromAsync(store.read('a-1')))).not.toContain(mac?.mac);
     });
 
     it('answers an append after it was closed with a reason', async () => {

@@ -1,5 +1,6 @@
 /** The event-store port: the only truth. Streams of events, appended at an expected revision, read and subscribed to. */
 import type { JsonObject } from '#runtime/json';
+import type { StoredHistory } from './event-chain.js';
 
 /** Who did it and why: on every event from the first day, so that audit, replay and tracing need nothing else. */
 export interface EventMetadata {
@@ -40,8 +41,8 @@ export type AppendResult =
   /** Somebody else appended first; nothing was written. `revision` is null where the stream does not exist. */
   | { readonly ok: false; readonly revision: number | null };
 
-export interface EventBatch {
-  readonly events: readonly RecordedEvent[];
+export interface EventBatch<Event = RecordedEvent> {
+  readonly events: readonly Event[];
   /** Everything up to here was handed over: the checkpoint to store once the events are handled. */
   readonly position: number;
 }
@@ -85,6 +86,8 @@ export interface EventArchive extends EventStore {
    * are the first so many: ends with the first that is not taken, and the answers with that one. Rejects as `append` does.
    */
   appendInOrder(appends: readonly StreamAppend[]): Promise<readonly AppendResult[]>;
+  /** What there is as it is stored, with the MACs. */
+  readonly stored: StoredHistory;
 }
 
 export const EVENT_STORE = Symbol('EventStore');

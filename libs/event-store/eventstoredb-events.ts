@@ -1,7 +1,8 @@
 /** Between the port's events and those of EventStoreDB: names carry the installation, positions are the commit position. */
 import type { Position, RecordedEvent as EngineEvent } from '@eventstore/db-client';
 import { isJsonObject, type JsonObject } from '#runtime/json';
-import type { EventMetadata, NewEvent, RecordedEvent } from './event-store.js';
+import type { EventChain, StoredEvent } from './event-chain.js';
+import type { EventMetadata, RecordedEvent, StreamAppend } from './event-store.js';
 
 /** Several installations may share one server; a name of ours has no `.` before this one. */
 export function engineStream(installation: string, stream: string): string {
@@ -14,16 +15,34 @@ export interface EncodedEvent {
   readonly type: string;
   readonly data: Uint8Array;
   readonly metadata: Uint8Array;
+  /** As it stands in the metadata. */
+  readonly mac: string | null;
 }
 
-/** Throws on what JSON cannot hold, before anything is sent. */
-export function encodeEvent({ id, type, version, data, metadata }: NewEvent): EncodedEvent {
-  return {
-    id: id.toLowerCase(),
-    type,
-    data: Buffer.from(JSON.stringify(data)),
-    metadata: Buffer.from(JSON.stringify({ version, ...metadata })),
-  };
+/**
+ * Events of one append, each with its MAC. `previous`: the MAC of the event that stands before them in their stream.
+ * Throws on what JSON cannot hold, before anything is sent.
+ */
+export function encodeEvents(
+  { stream, events, expected }: StreamAppend,
+  chain: EventChain | null,
+  previous: string | null,
+): EncodedEvent[] {
+  const first = expected === 'none' ? 0 : expected + 1;
+  let before = previous;
+  return events.map(({ id, type, version, data, metadata }, index) => {
+    const [dataText, metadataText] = [JSON.stringify(data), JSON.stringify(metadata)];
+    const place = { stream, revision: first + index, position: null };
+    const mac = chain?.macOf({ ...place, id, type, version, data: dataText, metadata: metadataText }, before) ?? null;
+    before = mac;
+    return {
+      id: id.toLowerCase(),
+      type,
+      data: Buffer.from(dataText),
+      metadata: Buffer.from(JSON.stringify({ version, ...(mac === null ? {} : { mac }), ...metadata })),
+      mac,
+    };
+  });
 }
 
 /** A position of the server that the port's numbers cannot tell from its neighbours. */
@@ -63,7 +82,7 @@ export function decodeEngineEvent(installation: string, event: EngineEvent): Rec
   if (!event.isJson || !isObject(event.data)) throw new ForeignEvent(event, 'its data is not a JSON object');
   if (!isObject(event.metadata)) throw new ForeignEvent(event, 'its metadata is not a JSON object');
   if (event.position === undefined) throw new ForeignEvent(event, 'the server does not tell its position');
-  const { version, ...metadata } = event.metadata;
+  const { version, mac: _, ...metadata } = event.metadata;
   if (typeof version !== 'number') throw new ForeignEvent(event, 'its metadata has no version');
   return {
     stream: event.streamId.slice(installation.length + 1),
@@ -74,5 +93,21 @@ export function decodeEngineEvent(installation: string, event: EngineEvent): Rec
     version,
     data: event.data,
     metadata: metadata as unknown as EventMetadata,
+  };
+}
+
+/** The MAC that stands in the event's metadata. */
+export function macOfEngineEvent({ metadata }: Pick<EngineEvent, 'metadata'>): string | null {
+  return isObject(metadata) && typeof metadata['mac'] === 'string' ? metadata['mac'] : null;
+}
+
+/** What was written as JSON comes back from a parse and a second writing as it was. Throws as `decodeEngineEvent`. */
+export function storedEngineEvent(installation: string, event: EngineEvent): StoredEvent {
+  const { data, metadata, ...recorded } = decodeEngineEvent(installation, event);
+  return {
+    ...recorded,
+    data: JSON.stringify(data),
+    metadata: JSON.stringify(metadata),
+    mac: macOfEngineEvent(event),
   };
 }

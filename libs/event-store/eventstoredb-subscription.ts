@@ -1,18 +1,30 @@
 /** Follows all streams of an installation from a place on: catches up in batches, hands live events over at once, comes back after every drop. */
 import type { Readable } from 'node:stream';
-import { START, streamNameFilter, type AllStreamResolvedEvent, type Position } from '@eventstore/db-client';
+import {
+  START,
+  streamNameFilter,
+  type AllStreamResolvedEvent,
+  type Position,
+  type RecordedEvent as EngineEvent,
+} from '@eventstore/db-client';
 import { sleep } from '#concurrency/sleep';
 import type { Logger } from '#runtime/logger';
 import { isOutage, Lost, patienceMs, type Connection } from './eventstoredb-connection.js';
-import { decodeEngineEvent, engineStream, enginePosition, positionNumber } from './eventstoredb-events.js';
-import type { EventBatch, RecordedEvent, Subscription } from './event-store.js';
+import { engineStream, enginePosition, positionNumber } from './eventstoredb-events.js';
+import type { EventBatch, Subscription } from './event-store.js';
 
-export interface Following {
+interface Positioned {
+  readonly position: number;
+}
+
+export interface Following<Event extends Positioned> {
   readonly connection: Connection;
   readonly installation: string;
   readonly logger: Logger;
   /** Nothing at all for so long is a dead subscription: the server ends some without a word. */
   readonly silenceMs: number;
+  /** What the server hands over, as the subscriber is to have it. */
+  decode(event: EngineEvent): Event;
 }
 
 const batchLimit = 500;
@@ -49,16 +61,16 @@ interface Place {
 class Silence extends Lost {}
 
 /** One subscription, until the signal aborts. Throws what it dropped for, after everything that came was handed over. */
-async function* followOnce(
-  { connection, installation, silenceMs }: Following,
+async function* followOnce<Event extends Positioned>(
+  { connection, installation, silenceMs, decode }: Following<Event>,
   prefixes: readonly string[],
   place: Place,
   signal: AbortSignal,
-): AsyncGenerator<EventBatch> {
+): AsyncGenerator<EventBatch<Event>> {
   // Once the subscription is past what is now the newest event, a checkpoint may be as far, whatever matched.
   const newest = await connection.lastPosition(patienceMs);
   const alarm = createAlarm();
-  let ready: RecordedEvent[] = [];
+  let ready: Event[] = [];
   /** Everything up to here has come: it is in `ready` or was handed over. */
   let passed: bigint | null = null;
   let handedOver = place.resume?.commit ?? -1n;
@@ -91,7 +103,7 @@ async function* followOnce(
         if (resolved === null) break;
         heard();
         if (resolved.event === undefined) continue;
-        const event = decodeEngineEvent(installation, resolved.event);
+        const event = decode(resolved.event);
         if (event.position <= place.lastEvent) continue;
         ready.push(event);
         place.lastEvent = event.position;
@@ -179,10 +191,10 @@ async function* followOnce(
 }
 
 /** Throws only what another try would not mend: access refused, an event that nobody here wrote. */
-export async function* follow(
-  following: Following,
+export async function* follow<Event extends Positioned>(
+  following: Following<Event>,
   { prefixes, after, signal: asked }: Subscription,
-): AsyncGenerator<EventBatch> {
+): AsyncGenerator<EventBatch<Event>> {
   const { connection, logger } = following;
   const signal = AbortSignal.any([asked, connection.signal]);
   const place: Place = {

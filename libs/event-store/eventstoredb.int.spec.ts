@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { silentLogger } from '#runtime/logger';
-import { eventStoreContract } from './event-store.contract.js';
+import { contractKey, eventStoreContract } from './event-store.contract.js';
 import { eventStoreOutageContract, type FailingServer } from './event-store-outage.contract.js';
 import { createEventStoreDbEventStore } from './eventstoredb.js';
 import type { EventStore, NewEvent } from './event-store.js';
@@ -25,7 +25,8 @@ const newInstallation = (): string => `test-${randomBytes(6).toString('hex')}`;
 
 eventStoreContract('EventStoreDB', async () => {
   const installation = newInstallation();
-  const open = () => createEventStoreDbEventStore({ url: serverUrl(), installation, logger: silentLogger });
+  const options = { url: serverUrl(), installation, logger: silentLogger, secretKey: contractKey };
+  const open = () => createEventStoreDbEventStore(options);
   let store = await open();
   return {
     store,

@@ -1,18 +1,37 @@
 /** Event store on EventStoreDB or KurrentDB: streams named after the installation, appends on one long call, filtered catch-up subscriptions. */
 import type { RecordedEvent as EngineEvent } from '@eventstore/db-client';
+import { createLru } from '#concurrency/lru';
 import { unavailable } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
 import { createAppends, type EngineAppend } from './eventstoredb-appends.js';
 import { createConnection, Lost, patienceMs } from './eventstoredb-connection.js';
-import { decodeEngineEvent, encodeEvent, engineStream, positionNumber } from './eventstoredb-events.js';
+import {
+  decodeEngineEvent,
+  encodeEvents,
+  engineStream,
+  macOfEngineEvent,
+  positionNumber,
+  storedEngineEvent,
+} from './eventstoredb-events.js';
 import { follow } from './eventstoredb-subscription.js';
-import type { AppendResult, EventArchive, RecordedEvent, StreamAppend } from './event-store.js';
+import { createEventChain, type StoredHistory } from './event-chain.js';
+import type {
+  AppendResult,
+  EventArchive,
+  ExpectedRevision,
+  RecordedEvent,
+  StreamAppend,
+  Subscription,
+} from './event-store.js';
+import { readThrough } from './read-through.js';
 
 export interface EventStoreDbOptions {
   /** `esdb://…`, `esdb+discover://…`, and the same with `kurrentdb`. */
   readonly url: string;
   readonly installation: string;
   readonly logger: Logger;
+  /** Of the installation: what is appended gets a MAC of it. Without one, as to copy or look, none. */
+  readonly secretKey?: Uint8Array | null;
   /** A subscription that brings nothing for so long is begun again. */
   readonly silenceMs?: number;
 }
@@ -20,18 +39,45 @@ export interface EventStoreDbOptions {
 const pageSize = 500;
 /** Who reads a stream may want no more than one event of it, wherever that stands. */
 const firstPageSize = 32;
+/** Streams whose last MAC is known, from what was read or appended lately. */
+const macsKept = 20_000;
+
+interface KnownMac {
+  readonly revision: number;
+  /** null: the event has none. */
+  readonly mac: string | null;
+}
 
 /** Rejects with `event_store_unavailable` where no server answers within some seconds. */
 export async function createEventStoreDbEventStore({
   url,
   installation,
   logger,
+  secretKey = null,
   silenceMs = 30_000,
 }: EventStoreDbOptions): Promise<EventArchive> {
   const connection = createConnection(url);
   const appends = createAppends(connection);
   const { patiently, readPage } = connection;
   const recorded = (event: EngineEvent): RecordedEvent => decodeEngineEvent(installation, event);
+  const chain = secretKey === null ? null : createEventChain(secretKey);
+  const macs = createLru<string, KnownMac>(macsKept);
+
+  /** Who appends has read the stream before, mostly: its last MAC is known then. */
+  const remember = (stream: string, event: EngineEvent | undefined): void => {
+    if (chain === null || event === undefined) return;
+    macs.set(stream, { revision: Number(event.revision), mac: macOfEngineEvent(event) });
+  };
+
+  /** Of the event behind which an append is to stand. Where there is none such, the append will not be taken either. */
+  const macBefore = async (stream: string, expected: ExpectedRevision): Promise<string | null> => {
+    if (chain === null || expected === 'none') return null;
+    const known = macs.get(stream);
+    if (known?.revision === expected) return known.mac;
+    const name = engineStream(installation, stream);
+    const [event] = await patiently((milliseconds) => readPage(name, BigInt(expected), 1, milliseconds));
+    return event === undefined ? null : macOfEngineEvent(event);
+  };
 
   /** Whether an append whose answer was lost is there. null: it is not, and may yet come. */
   const lookFor = async ({ stream, events, expected }: EngineAppend): Promise<AppendResult | null> => {
@@ -67,9 +113,13 @@ export async function createEventStoreDbEventStore({
     throw unavailable('event_store_unavailable', `The event store does not answer: ${String(error)}`, 5, error);
   }
 
-  const write = ({ stream, events, expected }: StreamAppend): Promise<AppendResult> => {
-    const append = { stream: engineStream(installation, stream), events: events.map(encodeEvent), expected };
-    return patiently(async (milliseconds) => {
+  /** `isCopy`: the same ids always are the same events. */
+  const write = async (wanted: StreamAppend, isCopy: boolean): Promise<AppendResult> => {
+    const { stream, expected } = wanted;
+    const events = encodeEvents(wanted, chain, await macBefore(stream, expected));
+    const append = { stream: engineStream(installation, stream), events, expected };
+    macs.delete(stream);
+    const result = await patiently(async (milliseconds) => {
       try {
         return await appendOnce(append, milliseconds);
       } catch (error) {
@@ -80,17 +130,39 @@ export async function createEventStoreDbEventStore({
         return found;
       }
     });
+    // Of others it is not known: the same ids may have stood there already, with another time and so another MAC.
+    if (isCopy && result.ok) macs.set(stream, { revision: result.revision, mac: events.at(-1)?.mac ?? null });
+    return result;
+  };
+
+  const stored: StoredHistory = {
+    // The server tells the place of an event once that is written.
+    hasDensePositions: false,
+    async *read(after, end) {
+      const decode = (event: EngineEvent) => storedEngineEvent(installation, event);
+      const following = { connection, installation, logger, silenceMs, decode };
+      const store = { subscribe: (subscription: Subscription) => follow(following, subscription) };
+      for await (const { events } of readThrough(store, { after, end })) yield events;
+    },
+    async at(stream, revision) {
+      const name = engineStream(installation, stream);
+      const [event] = await patiently((milliseconds) => readPage(name, BigInt(revision), 1, milliseconds));
+      // Of a stream that was cut off at its beginning the server hands over the first that there is.
+      return event === undefined || Number(event.revision) !== revision ? null : storedEngineEvent(installation, event);
+    },
   };
 
   return {
-    append: (stream, events, expected) => write({ stream, events, expected }),
+    stored,
+
+    append: (stream, events, expected) => write({ stream, events, expected }, false),
 
     async appendInOrder(appends) {
       const taken: AppendResult[] = [];
       // One on its way at a time. The server takes each append for itself: with more, one that is lost or refused for a
       // moment would come to stand behind those that were sent after it, and what stands there can never be moved.
       for (const append of appends) {
-        const result = await write(append);
+        const result = await write(append, true);
         taken.push(result);
         if (!result.ok) break;
       }
@@ -106,6 +178,7 @@ export async function createEventStoreDbEventStore({
       const name = engineStream(installation, stream);
       for (let [next, size] = [BigInt(fromRevision), firstPageSize]; ; size = pageSize) {
         const page = await patiently((milliseconds) => readPage(name, next, size, milliseconds));
+        remember(stream, page.at(-1));
         for (const event of page) yield recorded(event);
         if (page.length < size) return;
         next += BigInt(page.length);
@@ -115,10 +188,12 @@ export async function createEventStoreDbEventStore({
     async readLast(stream) {
       const name = engineStream(installation, stream);
       const [last] = await patiently((milliseconds) => readPage(name, 'last', 1, milliseconds));
+      remember(stream, last);
       return last === undefined ? null : recorded(last);
     },
 
-    subscribe: (subscription) => follow({ connection, installation, logger, silenceMs }, subscription),
+    subscribe: (subscription) =>
+      follow({ connection, installation, logger, silenceMs, decode: recorded }, subscription),
 
     async close() {
       await Promise.all([connection.close(), appends.close()]);

@@ -1,7 +1,7 @@
 /** Everything that is in an event store now, from the first event to the last, and then an end. */
 import { withTimeoutOr } from '#concurrency/timeout';
 import { AppError, unavailable } from '#runtime/errors';
-import type { EventArchive, EventBatch, RecordedEvent } from './event-store.js';
+import type { EventArchive, EventBatch, RecordedEvent, Subscription } from './event-store.js';
 
 export interface ReadThroughOptions {
   /** Behind this position; null begins with the first event. */
@@ -31,10 +31,10 @@ function refuse(error: unknown): never {
  * The last batch has the position `end`. Rejects with `event_store_unavailable` where the store is silent for too long, with
  * `StoreUnreadable` where it cannot go on.
  */
-export async function* readThrough(
-  store: Pick<EventArchive, 'subscribe'>,
+export async function* readThrough<Event extends { readonly position: number } = RecordedEvent>(
+  store: { subscribe(subscription: Subscription): AsyncIterable<EventBatch<Event>> },
   { after = null, end, silenceMs = defaultSilenceMs }: ReadThroughOptions,
-): AsyncGenerator<EventBatch> {
+): AsyncGenerator<EventBatch<Event>> {
   if (end === null || (after ?? -1) >= end) return;
   const ending = new AbortController();
   const batches = store.subscribe({ prefixes: [''], after, signal: ending.signal })[Symbol.asyncIterator]();

@@ -4,7 +4,7 @@ import { createWorkerThread } from '#concurrency/worker-thread';
 import { builtScript } from '#runtime/built-script';
 import type { NewEvent } from './event-store.js';
 import type { WriteResult, WrittenAppend } from './sqlite-writer.js';
-import type { WriterReply, WriterRequest } from './sqlite-writer-thread.js';
+import type { WriterReply, WriterRequest, WriterThreadData } from './sqlite-writer-thread.js';
 
 export interface GroupWriter {
   /** On disk when it resolves; it rejects where nothing of the group is. One group at a time. */
@@ -14,10 +14,10 @@ export interface GroupWriter {
 
 const threadPlaces = ['./sqlite-writer-thread.js', '../../dist/libs/event-store/sqlite-writer-thread.js'];
 
-export function inThread(file: string): GroupWriter {
+export function inThread(workerData: WriterThreadData): GroupWriter {
   const thread = createWorkerThread<WriterRequest, WriterReply>({
     script: () => builtScript(import.meta.url, threadPlaces),
-    workerData: file,
+    workerData,
   });
   let isUsed = false;
   return {

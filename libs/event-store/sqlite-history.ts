@@ -1,9 +1,8 @@
 /** The events of a store's file, read by a connection of its own while another writes them: for a thread. */
 import type { JsonObject } from '#runtime/json';
-import { openDatabase } from '#sqlite/database';
 import type { EventMetadata, RecordedEvent } from './event-store.js';
 import { eventColumns, type EventValues } from './sqlite-catch-up.js';
-import { eventSchema } from './sqlite-writer.js';
+import { openEvents } from './sqlite-writer.js';
 
 /** Few enough that they are forgotten before they grow old: what is collected while it is young costs nothing. */
 const stretchLength = 500;
@@ -44,7 +43,7 @@ export interface HistoryStretch {
 
 /** Every event up to the position `end`, oldest first. */
 export function* readHistory(file: string, end: number): Generator<HistoryStretch> {
-  const database = openDatabase({ file, durability: 'full', schema: eventSchema, held: 'shared' });
+  const database = openEvents({ file, held: 'shared' });
   try {
     const read = database.prepare(
       `SELECT ${eventColumns} FROM events e CROSS JOIN streams s ON s.id = e.stream WHERE e.position > ? AND e.position <= ? ORDER BY e.position`,

@@ -3,6 +3,11 @@ import { workerData } from 'node:worker_threads';
 import { answerRequests } from '#concurrency/answer-requests';
 import { openWriter, type SqliteWriter, type WriteResult, type WrittenAppend } from './sqlite-writer.js';
 
+export interface WriterThreadData {
+  readonly file: string;
+  readonly secretKey: Uint8Array | null;
+}
+
 export type WriterRequest =
   { readonly kind: 'write'; readonly appends: readonly WrittenAppend[] } | { readonly kind: 'close' };
 
@@ -20,7 +25,7 @@ answerRequests<WriterRequest, WriterReply>((request) => {
     return { kind: 'closed' };
   }
   try {
-    writer ??= openWriter(String(workerData), 'shared');
+    writer ??= openWriter({ ...(workerData as WriterThreadData), held: 'shared' });
     return { kind: 'written', results: writer.writeGroup(request.appends) };
   } catch (error) {
     return { kind: 'failed', message: String(error) };

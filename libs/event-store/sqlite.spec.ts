@@ -4,18 +4,19 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { DatabaseDamaged, DatabaseInUse, openDatabase } from '#sqlite/database';
 import type { EventBatch, NewEvent } from './event-store.js';
-import { eventStoreContract } from './event-store.contract.js';
+import { contractKey, eventStoreContract } from './event-store.contract.js';
 import { createSqliteEventStore } from './sqlite.js';
 
 eventStoreContract('SQLite', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'meerkat-events-'));
   const file = join(folder, 'events.db');
-  let store = createSqliteEventStore(file);
+  const open = () => createSqliteEventStore(file, { secretKey: contractKey });
+  let store = open();
   return {
     store,
     async reopen() {
       await store.close();
-      store = createSqliteEventStore(file);
+      store = open();
       return store;
     },
     async destroy() {

@@ -6,13 +6,21 @@ import type { AppendResult, EventArchive, EventBatch, StreamAppend, Subscription
 import { createAppendQueue, inThread, type GroupWriter, type WaitingAppend } from './sqlite-append-queue.js';
 import { RecentEvents } from './recent-events.js';
 import { createOlderEvents, eventColumns, toRecorded, wantedOf, type EventRow } from './sqlite-catch-up.js';
-import { eventSchema, openWriter, type WriteResult } from './sqlite-writer.js';
+import { createStoredHistory } from './sqlite-stored.js';
+import { openEvents, openWriter, type WriteResult } from './sqlite-writer.js';
 
 const batchLimit = 500;
 /** Characters that are read of a stream at once, about. */
 const readCharactersLimit = 4_000_000;
 /** A reader of a stream may want no more than one event of it, wherever that stands. */
 const firstLimit = 16;
+
+export interface SqliteEventStoreOptions {
+  /** Check the file first, as after a process that did not end in order. */
+  readonly checked?: boolean;
+  /** Of the installation: what is appended gets a MAC of it. Without one, as to copy or look, none. */
+  readonly secretKey?: Uint8Array | null;
+}
 
 interface OpenFile {
   readonly reader: Database;
@@ -21,18 +29,18 @@ interface OpenFile {
 }
 
 /** Nobody else can open it: reader and writer are one connection. */
-function openInMemory(): OpenFile {
-  const { database, writeGroup, close } = openWriter(':memory:', 'alone');
+function openInMemory(secretKey: Uint8Array | null): OpenFile {
+  const { database, writeGroup, close } = openWriter({ file: ':memory:', held: 'alone', secretKey });
   const writer: GroupWriter = { write: async (appends) => writeGroup(appends), close: async () => close() };
   return { reader: database, writer, close: async () => close() };
 }
 
 /** Read here, written in a thread. A file of its own, held alone, keeps other processes out. */
-function openOnDisk(file: string, checked: boolean): OpenFile {
+function openOnDisk(file: string, { checked = false, secretKey = null }: SqliteEventStoreOptions): OpenFile {
   const lock = openDatabase({ file: `${file}.lock`, durability: 'normal', schema: '' });
   try {
-    const reader = openDatabase({ file, durability: 'full', schema: eventSchema, held: 'shared', checked });
-    const writer = inThread(file);
+    const reader = openEvents({ file, held: 'shared', checked });
+    const writer = inThread({ file, secretKey });
     return {
       reader,
       writer,
@@ -49,11 +57,8 @@ function openOnDisk(file: string, checked: boolean): OpenFile {
 }
 
 /** `file`: a path or `:memory:`. Throws `DatabaseInUse` where another process holds the file, `DatabaseDamaged`. */
-export function createSqliteEventStore(
-  file: string,
-  { checked = false }: { readonly checked?: boolean } = {},
-): EventArchive {
-  const opened = file === ':memory:' ? openInMemory() : openOnDisk(file, checked);
+export function createSqliteEventStore(file: string, options: SqliteEventStoreOptions = {}): EventArchive {
+  const opened = file === ':memory:' ? openInMemory(options.secretKey ?? null) : openOnDisk(file, options);
   const database = opened.reader;
   const readStream = database.prepare(
     `SELECT ${eventColumns} FROM events e JOIN streams s ON s.id = e.stream WHERE s.name = ? AND e.revision >= ? ORDER BY e.revision LIMIT ?`,
@@ -131,6 +136,8 @@ export function createSqliteEventStore(
       }
       return taken;
     },
+
+    stored: createStoredHistory(database),
 
     lastPosition: async () => (recent.lastPosition === 0 ? null : recent.lastPosition),
 

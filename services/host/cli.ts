@@ -7,6 +7,7 @@ import { ConfigError, type Config } from '#runtime/config';
 import { AppError } from '#runtime/errors';
 import { ignoreInspectorSignal } from '#runtime/inspector-signal';
 import { silentLogger } from '#runtime/logger';
+import { addAudit } from './cli/audit.js';
 import { addBench } from './cli/bench.js';
 import { addCheck } from './cli/check.js';
 import { addDemo } from './cli/demo.js';
@@ -19,6 +20,7 @@ import { addRebuild } from './cli/rebuild.js';
 import { addStart } from './cli/start.js';
 import { addTasks } from './cli/tasks.js';
 import { exitCodes, plain, printJson, printNote, Refused } from './cli/terminal.js';
+import { EventsAltered } from './integrity.js';
 import { ServerUnreachable } from './wait-for-server.js';
 
 /** The parts of the product on a folder of their own that is gone afterwards: a trial touches no installation. */
@@ -115,6 +117,8 @@ const product: Product = {
   },
   viewNames: async () => (await import('./projections.js')).keptViews.map(({ name }) => name),
   openViews,
+  verifyEvents: async (config, found) => (await import('./audit.js')).verifyStoredEvents(config, found),
+  acceptEvents: async (config) => (await import('./audit.js')).acceptStoredEvents(config),
   migrate: async (request) => (await import('./migrate.js')).migrate(request),
   hostEvaluators: async (config, folder) => (await import('./evaluators.js')).hostEvaluators(config, folder),
 };
@@ -158,6 +162,7 @@ function createProgram(end: (exitCode: number) => void): Command {
   addTasks(program);
   addKeys(program, product);
   addRebuild(program, product, end);
+  addAudit(program, product, end);
   addMigrate(program, product, end);
   addEvaluators(program, product);
   addBench(program, end);
@@ -170,6 +175,7 @@ function refusalOf(
 ): { readonly reason: string; readonly message: string; readonly details?: unknown } | null {
   if (error instanceof Refused) return { reason: error.reason, message: error.message };
   if (error instanceof ConfigError) return { reason: 'unusable_settings', message: error.message };
+  if (error instanceof EventsAltered) return { reason: 'events_altered', message: error.message };
   if (error instanceof ServerUnreachable) return { reason: 'part_unreachable', message: error.message };
   if (!(error instanceof AppError)) return null;
   const { reason, message, details } = error;

@@ -27,8 +27,11 @@ import { createDocumentState } from '#shared-state/document-state';
 import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
 import { SNAPSHOTS, type Retention, type Snapshots } from '#snapshots/snapshots';
 import { VAULT, type Vault } from '#vault/vault';
+import type { StoredHistory } from '#event-store/event-chain';
 import { enterDataFolder, findSecretKey } from './data-folder.js';
 import { freeBytesOf, refusingWhenFull, watchDiskSpace } from './disk-guard.js';
+import { checkEventsAtStart, type StartCheck } from './integrity.js';
+import { trackVerified } from './verified-mark.js';
 import { waitForServer } from './wait-for-server.js';
 import { refuseUnfinishedMigration } from './unfinished-migration.js';
 
@@ -82,17 +85,48 @@ async function fromDataFolder<Part>(
   }
 }
 
+export interface EventStoreUse {
+  /** Check the file first, as after a process that did not end in order. */
+  readonly checked: boolean;
+  /** null: nothing will be appended. */
+  readonly secretKey: Uint8Array | null;
+}
+
 /** Rejects with `ConfigError` or `ServerUnreachable`. */
-export async function openEventStore(config: Config, logger: Logger, checked: boolean): Promise<EventArchive> {
+export async function openEventStore(config: Config, logger: Logger, use: EventStoreUse): Promise<EventArchive> {
   const { eventStoreUrl: url, installation } = config;
   if (url === 'sqlite') {
     const { createSqliteEventStore } = await import('#event-store/sqlite');
-    return fromDataFolder(config, async (file) => createSqliteEventStore(file('events.db'), { checked }));
+    return fromDataFolder(config, async (file) => createSqliteEventStore(file('events.db'), use));
   }
   const { createEventStoreDbEventStore } = await import('#event-store/eventstoredb');
+  const { secretKey } = use;
   return waitForServer({ variable: 'EVENT_STORE_URL', url, logger }, () =>
-    createEventStoreDbEventStore({ url, installation, logger }),
+    createEventStoreDbEventStore({ url, installation, logger, secretKey }),
   );
+}
+
+export interface OpenHistory {
+  readonly history: StoredHistory;
+  readonly lastPosition: number | null;
+  close(): Promise<void>;
+}
+
+/** The events as they are stored, to look at; a server may run meanwhile. Rejects with `ConfigError` or `ServerUnreachable`. */
+export async function openHistory(config: Config, logger: Logger): Promise<OpenHistory> {
+  if (config.eventStoreUrl === 'sqlite') {
+    const { openStoredHistory } = await import('#event-store/sqlite-stored');
+    const opened = await fromDataFolder(config, async (file) => openStoredHistory(file('events.db')));
+    return { history: opened.stored, lastPosition: opened.lastPosition, close: async () => opened.close() };
+  }
+  const eventStore = await openEventStore(config, logger, { checked: false, secretKey: null });
+  try {
+    const lastPosition = await eventStore.lastPosition();
+    return { history: eventStore.stored, lastPosition, close: () => eventStore.close() };
+  } catch (error) {
+    await eventStore.close();
+    throw error;
+  }
 }
 
 function viewsThread({ eventStoreUrl }: Config, eventsFile: string): BackfillSource | null {
@@ -175,20 +209,27 @@ async function openBus(
   return { bus: sealRequests(bus, secretKey), busAdmin: bus };
 }
 
+/** What of the event store is checked when it is opened. */
+interface StoreCheck extends Pick<StartCheck, 'extent'> {
+  /** The file itself. */
+  readonly checked: boolean;
+}
+
 /** What was opened before a part that cannot be is closed again. */
 async function openStores(
   config: Config,
   logger: Logger,
   secretKey: Uint8Array,
-  { checked, ...options }: OpenOptions & { readonly checked: boolean },
+  { checked, extent, ...options }: OpenOptions & StoreCheck,
 ): Promise<Stores> {
-  const eventStore = await openEventStore(config, logger, checked);
+  const eventStore = await openEventStore(config, logger, { checked, secretKey });
   let readStore: ViewStore | null = null;
   let snapshots: Snapshots | null = null;
   try {
     readStore = await openReadStore(config, logger, options);
     const sharedState = openSharedState(readStore);
     await refuseUnfinishedMigration(sharedState);
+    await checkEventsAtStart({ eventStore, secretKey, logger, extent });
     snapshots = await openSnapshots(config, logger, checked);
     return { eventStore, readStore, sharedState, snapshots, ...(await openBus(config, logger, eventStore, secretKey)) };
   } catch (error) {
@@ -241,7 +282,11 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
   const folder = embedded(config) ? enterDataFolder(config, logger) : null;
   if (folder?.wasUnclean === true) logger.warn({}, 'the last process did not end in order; checking the event store');
   const secretKey = findSecretKey(config);
-  const stores = await openStores(config, logger, secretKey, { checked: folder?.wasUnclean === true, ...options });
+  const verified = folder === null ? null : trackVerified(config, folder.wasUnclean, secretKey);
+  const checked = folder?.wasUnclean === true;
+  const extent = verified?.extent ?? 'none';
+  const stores = await openStores(config, logger, secretKey, { checked, extent, ...options });
+  await verified?.checked(stores.eventStore);
   const disk = folder === null ? null : await watchDiskSpace(() => freeBytesOf(config.dataDir), logger);
   const { eventStore, readStore, sharedState, snapshots, ...openedBus } =
     disk === null ? stores : refusingWhenFull(stores, disk);
@@ -296,7 +341,9 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
       await openedBus.busAdmin.close();
       await snapshots.close();
       await readStore.close();
+      const lastPosition = verified === null ? null : await eventStore.lastPosition().catch(() => null);
       await eventStore.close();
+      verified?.left(lastPosition);
       folder?.leave();
     },
   };

@@ -10,9 +10,10 @@ import { ignoreInspectorSignal } from '#runtime/inspector-signal';
 import { createLogger, type Logger } from '#runtime/logger';
 import type { SetupLink } from '../accounts/service.js';
 import { openPorts, pageParserOf, portsModule, version } from './composition.js';
+import { EventsAltered, sayFault } from './integrity.js';
 import { ServerUnreachable } from './wait-for-server.js';
 
-const exitCodes = { done: 0, defect: 1, unreachableServer: 75, unusableSettings: 78 } as const;
+const exitCodes = { done: 0, defect: 1, alteredEvents: 65, unreachableServer: 75, unusableSettings: 78 } as const;
 /** Work in progress gets this long after a signal. */
 const drainMs = 25_000;
 
@@ -142,6 +143,12 @@ function refuse(error: unknown, logger: Logger | null): never {
   if (error instanceof ConfigError) {
     process.stderr.write(`${error.message}\n`);
     process.exit(exitCodes.unusableSettings);
+  }
+  if (error instanceof EventsAltered) {
+    const faults = error.faults.map(sayFault);
+    logger?.error({ faults }, 'cannot start: the stored events are not as they were written');
+    process.stderr.write(`${error.message}\n`);
+    process.exit(exitCodes.alteredEvents);
   }
   if (error instanceof ServerUnreachable) {
     process.stderr.write(`${error.message}\n`);

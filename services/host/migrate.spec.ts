@@ -134,7 +134,8 @@ const stray = (type: string): NewEvent => ({
 });
 
 async function append(dataDir: string, stream: string, event: NewEvent): Promise<void> {
-  const store = createSqliteEventStore(join(dataDir, 'events.db'));
+  const secretKey = Buffer.from(await readFile(join(dataDir, 'secret.key'), 'utf8'), 'base64');
+  const store = createSqliteEventStore(join(dataDir, 'events.db'), { secretKey });
   await store.append(stream, [event], (await store.readLast(stream))?.revision ?? 'none');
   await store.close();
 }
@@ -354,7 +355,18 @@ describe('migrate refuses, and changes nothing,', () => {
     );
     database.close();
     const called = await migrate('--json');
-    expect([called.exitCode, reasonOf(called)]).toEqual([1, 'source_broken']);
+    expect([called.exitCode, reasonOf(called)]).toEqual([1, 'source_altered']);
+  });
+
+  it('a source whose events were changed, since the target could not tell', async () => {
+    await found(source);
+    const database = new DatabaseSync(join(source, 'events.db'));
+    database.exec("UPDATE events SET data = json_set(data, '$.extra', 1) WHERE type = 'organization.created'");
+    database.close();
+    const called = await migrate('--json');
+    expect([called.exitCode, reasonOf(called)]).toEqual([1, 'source_altered']);
+    expect(called.out).toContain('(organization.created) is not what was written');
+    expect(existsSync(join(target, 'events.db'))).toBe(false);
   });
 });
 

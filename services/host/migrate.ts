@@ -29,6 +29,7 @@ import { keepSecretKey, knownSecretKey, makeDataFolder } from './data-folder.js'
 import type { Migrated, MigrationRequest } from './cli/product.js';
 import { exitCodes, Refused } from './cli/terminal.js';
 import { embedded, openEventStore, openReadStore, openSharedState, vaultKeyCheck } from './composition.js';
+import { EventsAltered, refuseAltered } from './integrity.js';
 import { keptViews, lookedThroughAgain, publications } from './projections.js';
 import { ServerUnreachable } from './wait-for-server.js';
 import { beginMigration, finishMigration } from './unfinished-migration.js';
@@ -83,10 +84,15 @@ const isOfEngine = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
 
 /** Checked as after a crash: what is damaged must not be moved, nor a damaged target gone on with. */
-async function openSide(config: Config, side: 'source' | 'target', logger: Logger): Promise<EventArchive> {
+async function openSide(
+  config: Config,
+  side: 'source' | 'target',
+  logger: Logger,
+  secretKey: Uint8Array | null,
+): Promise<EventArchive> {
   const { dataDir } = config;
   try {
-    return await openEventStore(config, logger, true);
+    return await openEventStore(config, logger, { checked: true, secretKey });
   } catch (error) {
     if (isInUse(error)) {
       throw reject(
@@ -134,6 +140,16 @@ async function findKey(source: EventArchive, sides: MigrationRequest): Promise<U
     );
   }
   return key;
+}
+
+/** At the target every event gets a MAC anew, and what was changed at the source would look as if it had been written so. */
+async function refuseAlteredSource(source: EventArchive, secretKey: Uint8Array): Promise<void> {
+  try {
+    await refuseAltered({ history: source.stored, lastPosition: await source.lastPosition(), secretKey });
+  } catch (error) {
+    if (!(error instanceof EventsAltered)) throw brokenSource(error);
+    throw reject('source_altered', error.message);
+  }
 }
 
 /** null: nothing was ever sealed there. */
@@ -269,15 +285,16 @@ async function openAndMove(request: MigrationRequest): Promise<Migrated> {
   const { source: from, target: to, note } = request;
   const logger = noting(note);
   refuseSides(from, to);
-  const source = await openSide(from, 'source', logger);
+  const source = await openSide(from, 'source', logger, null);
   try {
     const key = await findKey(source, request);
+    await refuseAlteredSource(source, key);
     if (embedded(to)) makeDataFolder(to);
     const readStore = await openViews(to, logger);
     const sharedState = openSharedState(readStore);
     try {
       await refuseSomebodyThere(sharedState);
-      const openTarget = () => openSide(to, 'target', logger);
+      const openTarget = () => openSide(to, 'target', logger, key);
       const begin = async (): Promise<void> => {
         await beginMigration(sharedState, { from: shownSide(from), begunAt: new Date().toISOString() });
         if (knownSecretKey(to) !== null) return;

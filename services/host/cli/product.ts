@@ -60,6 +60,23 @@ export interface Migrated {
   readonly views: readonly { readonly view: string; readonly error: string | null }[];
 }
 
+/** A stored event that is not as it was written. */
+export interface AuditFault {
+  readonly what: 'altered' | 'unsigned' | 'missing';
+  readonly stream: string;
+  readonly revision: number;
+  readonly position: number;
+  readonly type: string;
+  /** The same as a sentence. */
+  readonly text: string;
+}
+
+export interface Audited {
+  readonly events: number;
+  /** Those with a MAC; the others were stored by a version that made none. */
+  readonly signed: number;
+}
+
 export interface Product {
   /** Runs until a signal and ends the process itself. */
   start(): Promise<void>;
@@ -70,6 +87,10 @@ export interface Product {
   /** Names of the views that are made of events. */
   viewNames(): Promise<readonly string[]>;
   openViews(config: Config): Promise<OpenViews>;
+  /** Holds every event against its MAC; a server may run meanwhile. Rejects with `ConfigError` where it cannot be done. */
+  verifyEvents(config: Config, found: (fault: AuditFault) => void): Promise<Audited>;
+  /** Puts on record that the faults there are now are known. Rejects with `ConfigError` where a server runs on the folder. */
+  acceptEvents(config: Config): Promise<readonly AuditFault[]>;
   /** Rejects with `Refused`, `ConfigError`, or an `AppError` that says why not. */
   migrate(request: MigrationRequest): Promise<Migrated>;
   /** Rejects where the sockets cannot be made in the folder. */

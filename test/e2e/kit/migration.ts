@@ -1,5 +1,6 @@
 /** Migrations as an operator runs them, and as machines end them. */
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NewEvent, RecordedEvent } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
@@ -8,7 +9,8 @@ import { momentsLater, seededRandom, until } from './until.js';
 
 /** Adds events to a stopped installation, over many streams in turn, that no view is made of. */
 export async function addHistory(dataDir: string, count: number, streams: number): Promise<void> {
-  const store = createSqliteEventStore(join(dataDir, 'events.db'));
+  const secretKey = Buffer.from(await readFile(join(dataDir, 'secret.key'), 'utf8'), 'base64');
+  const store = createSqliteEventStore(join(dataDir, 'events.db'), { secretKey });
   const metadata = { organizationId: '', actor: 'system:e2e', requestId: '', causationId: null, at: '' };
   const event = (n: number): NewEvent => ({
     id: randomUUID(),

@@ -1,0 +1,21 @@
+/** What is on record about the MACs of events: where they begin, and which faults an operator has accepted. */
+import { z } from 'zod';
+import { defineEvent, type EventOf } from './event.js';
+
+export const integrityStream = 'integrity-events';
+
+export const integrityEvents = [
+  /** Every event behind this one has a MAC. `keyId` tells which key, without telling it. */
+  defineEvent('integrity.begun', { version: 1, schema: z.object({ keyId: z.string() }) }),
+  /** Faults that are known: each by its place and a digest of what stands there, so that a later change is a new fault. */
+  defineEvent('integrity.accepted', {
+    version: 1,
+    schema: z.object({
+      faults: z.array(
+        z.object({ what: z.string(), stream: z.string(), revision: z.int(), type: z.string(), digest: z.string() }),
+      ),
+    }),
+  }),
+] as const;
+
+export type IntegrityEvent = EventOf<(typeof integrityEvents)[number]>;

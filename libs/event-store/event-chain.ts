@@ -1,0 +1,66 @@
+/**
+ * The MAC of a stored event: over all that is stored of it and the MAC of the event before it in its stream. Without the key
+ * an event can neither be changed, added, moved nor taken out so that the MACs still fit.
+ */
+import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto';
+
+/** An event as text, exactly as it is stored. */
+export interface StoredEvent {
+  readonly stream: string;
+  readonly revision: number;
+  readonly position: number;
+  readonly id: string;
+  readonly type: string;
+  readonly version: number;
+  readonly data: string;
+  readonly metadata: string;
+  /** null: written by a version that made none, or without a key. */
+  readonly mac: string | null;
+}
+
+/** What the MAC covers. The position is null where the engine gives it only once the event is written. */
+export type ChainedEvent = Omit<StoredEvent, 'mac' | 'position'> & { readonly position: number | null };
+
+/** Half of SHA-256, which RFC 2104 calls enough: 22 characters at each event. */
+const macBytes = 16;
+
+export interface EventChain {
+  /** Tells keys apart without telling the key. */
+  readonly keyId: string;
+  /** `previous`: the MAC of the event before it in its stream; null where it is the first that has one. */
+  macOf(event: ChainedEvent, previous: string | null): string;
+  /** The MAC of a text that is no event: one that does not begin as JSON. */
+  macOfText(text: string): string;
+}
+
+/** `secretKey`: of the installation; the key of the chain is derived from it. */
+export function createEventChain(secretKey: Uint8Array): EventChain {
+  const derive = (label: string, bytes: number): Buffer =>
+    Buffer.from(hkdfSync('sha256', secretKey, '', `meerkat event ${label}`, bytes));
+  const key = createSecretKey(derive('chain', 32));
+  const macOfText = (text: string): string =>
+    createHmac('sha256', key).update(text).digest().subarray(0, macBytes).toString('base64url');
+  return {
+    keyId: derive('chain key id', macBytes).toString('base64url'),
+    macOf({ stream, revision, position, id, type, version, data, metadata }, previous) {
+      // With the length of the data it is plain where that ends, whatever stands in the two texts.
+      const head = [stream, revision, position, id.toLowerCase(), type, version, data.length, previous ?? ''];
+      return macOfText(`${JSON.stringify(head)}\n${data}\n${metadata}`);
+    },
+    macOfText,
+  };
+}
+
+export function isSameMac(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** Every event of a store as it is stored, for those who check it. */
+export interface StoredHistory {
+  /** Positions have no gaps and stand under the MAC, so that the end of a stream cannot be cut off unseen either. */
+  readonly hasDensePositions: boolean;
+  /** In order of position, behind `after` (null: from the first on), up to and with `end`. */
+  read(after: number | null, end: number): AsyncIterable<readonly StoredEvent[]>;
+  at(stream: string, revision: number): Promise<StoredEvent | null>;
+}

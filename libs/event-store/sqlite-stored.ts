@@ -1,0 +1,47 @@
+/** The rows of an event store's file as they are stored: what the MACs are held against. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Database } from '#sqlite/database';
+import type { StoredEvent, StoredHistory } from './event-chain.js';
+import { openEvents } from './sqlite-writer.js';
+
+const stretchLength = 500;
+
+/** A stream's row may be gone: the events of one without a name belong to none that was ever written. */
+const columns =
+  "e.position, coalesce(s.name, '') AS stream, e.revision, e.id, e.type, e.version, e.data, e.metadata, e.mac";
+
+export function createStoredHistory(database: Database): StoredHistory {
+  const readStretch = database.prepare(
+    `SELECT ${columns} FROM events e LEFT JOIN streams s ON s.id = e.stream WHERE e.position > ? AND e.position <= ? ORDER BY e.position LIMIT ?`,
+  );
+  const readAt = database.prepare(
+    `SELECT ${columns} FROM events e JOIN streams s ON s.id = e.stream WHERE s.name = ? AND e.revision = ?`,
+  );
+  return {
+    hasDensePositions: true,
+    async *read(after, end) {
+      for (let position = after ?? 0; ;) {
+        const rows = readStretch.all(position, end, stretchLength) as unknown as StoredEvent[];
+        const last = rows.at(-1);
+        if (last === undefined) return;
+        yield rows;
+        ({ position } = last);
+        await nextTurn();
+      }
+    },
+    at: async (stream, revision) => (readAt.get(stream, revision) as unknown as StoredEvent | undefined) ?? null,
+  };
+}
+
+export interface OpenStoredHistory {
+  readonly stored: StoredHistory;
+  readonly lastPosition: number | null;
+  close(): void;
+}
+
+/** Beside a server that writes: nothing is held. Throws `DatabaseDamaged`. */
+export function openStoredHistory(file: string): OpenStoredHistory {
+  const database = openEvents({ file, held: 'shared' });
+  const last = database.prepare('SELECT max(position) AS last FROM events').get()?.['last'] as number | null;
+  return { stored: createStoredHistory(database), lastPosition: last, close: () => database.close() };
+}

@@ -1,0 +1,156 @@
+/** Events that were changed in the file behind the product's back. */
+import { rm, cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { meerkat } from '../kit/command.js';
+import { embeddedInstallation, type EmbeddedInstallation } from '../kit/embedded.js';
+import { commonSettings, scratchFolder } from '../kit/installation.js';
+import { startProduct } from '../kit/product.js';
+import { refusedStart } from '../kit/refused-start.js';
+import { byHand } from '../kit/settings.js';
+
+const verified = z.object({
+  events: z.int(),
+  signed: z.int(),
+  faultCount: z.int(),
+  faults: z.array(z.object({ what: z.string(), stream: z.string(), revision: z.int(), type: z.string() })),
+});
+
+describe.each(['SIGTERM', 'SIGKILL'] as const)('a product that ended by %s', (signal) => {
+  let installation: EmbeddedInstallation;
+  let folder: string;
+  /** A copy of what it left behind: each test has its own. */
+  let dataDir: string;
+  let readKey: string;
+
+  beforeAll(async () => {
+    [installation, folder] = await Promise.all([embeddedInstallation(), scratchFolder()]);
+    await installation.start();
+    for (const path of ['one', 'two', 'three']) await installation.api.create(byHand(`http://127.0.0.1:9/${path}`));
+    const created = await installation.api.send('/api/keys', {
+      method: 'POST',
+      json: { name: 'a reader', scopes: ['read'] },
+    });
+    readKey = z.object({ data: z.object({ id: z.string() }) }).parse(created.body).data.id;
+    await installation.kill(signal);
+  });
+  afterAll(async () => {
+    await installation.remove();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  let copies = 0;
+  beforeEach(async () => {
+    copies += 1;
+    dataDir = join(folder, `data-${copies}`);
+    // With the times of the files: as if they had lain there all along.
+    await cp(installation.dataDir, dataDir, { recursive: true, preserveTimestamps: true });
+  });
+
+  const change = (sql: string): void => {
+    const database = new DatabaseSync(join(dataDir, 'events.db'));
+    database.exec(sql);
+    database.close();
+  };
+  const settings = (): Readonly<Record<string, string>> => ({ ...commonSettings({}), DATA_DIR: dataDir, PORT: '0' });
+  const audit = (...words: string[]) => meerkat(['audit', ...words], settings(), folder);
+  const verify = async () => {
+    const { exitCode, out } = await audit('verify', '--json');
+    return { exitCode, ...verified.parse(JSON.parse(out)) };
+  };
+  const startAndStop = async (): Promise<void> => {
+    const product = startProduct(settings(), folder);
+    try {
+      await product.ready();
+      product.signal('SIGTERM');
+      expect((await product.ended).code).toBe(0);
+    } finally {
+      product.signal('SIGKILL');
+    }
+  };
+  const widenScope = (): void =>
+    change(
+      `UPDATE events SET data = replace(data, '["read"]', '["read","admin"]') WHERE type = 'key.created' AND data LIKE '%${readKey}%'`,
+    );
+
+  it('is found intact where nothing was changed, and starts', async () => {
+    const { exitCode, faultCount, events, signed } = await verify();
+    expect({ exitCode, faultCount }).toEqual({ exitCode: 0, faultCount: 0 });
+    expect(signed).toBe(events);
+    await startAndStop();
+    expect(await verify()).toMatchObject({ exitCode: 0, faultCount: 0 });
+  });
+
+  it('does not start on a key whose scope was edited, and names its stream, each time', async () => {
+    widenScope();
+    const stream = `key-${readKey}`;
+    for (let start = 0; start < 2; start += 1) {
+      const { code, said } = await refusedStart(settings(), folder);
+      expect(code).toBe(65);
+      expect(said).toContain(`${stream}@0 (key.created) is not what was written`);
+      expect(said).toContain('meerkat audit accept');
+    }
+    const fault = { what: 'altered', stream, revision: 0, type: 'key.created' };
+    expect(await verify()).toMatchObject({ exitCode: 1, faultCount: 1, faults: [fault] });
+  });
+
+  it('starts on it again once an operator has accepted it, and not on the next edit', async () => {
+    widenScope();
+    expect(await audit('accept', '--json')).toMatchObject({ exitCode: 0 });
+    expect(await verify()).toMatchObject({ exitCode: 0, faultCount: 0 });
+    await startAndStop();
+    change(`UPDATE events SET data = replace(data, '"admin"', '"write"') WHERE data LIKE '%${readKey}%'`);
+    const { code, said } = await refusedStart(settings(), folder);
+    expect({ code, said }).toMatchObject({ code: 65, said: expect.stringContaining(`key-${readKey}@0`) });
+  });
+
+  it.each([
+    [
+      'an event in the middle is gone',
+      `DELETE FROM events WHERE type = 'task.created' AND position < (SELECT max(position) FROM events WHERE type = 'task.created')`,
+    ],
+    ['the MACs were stripped', 'UPDATE events SET mac = NULL'],
+    [
+      'the MACs and their record were stripped from some',
+      `DELETE FROM events WHERE type = 'integrity.begun'; UPDATE events SET mac = NULL WHERE type = 'key.created'`,
+    ],
+    [
+      'an acceptance was forged',
+      `UPDATE events SET type = 'integrity.accepted', data = '{"faults":[]}' WHERE type = 'integrity.begun'`,
+    ],
+  ])('does not start where %s', async (_, sql) => {
+    change(sql);
+    expect((await refusedStart(settings(), folder)).code).toBe(65);
+    expect((await verify()).exitCode).toBe(1);
+  });
+
+  it('says that SECRET_KEY is another one, where it is, and nothing of edits', async () => {
+    const other = { ...settings(), SECRET_KEY: Buffer.alloc(32, 9).toString('base64') };
+    const { code, said } = await refusedStart(other, folder);
+    expect(code).toBe(78);
+    expect(said).toContain('SECRET_KEY: is not the one that the stored events were signed with');
+    const { exitCode, error } = await meerkat(['audit', 'verify'], other, folder);
+    expect({ exitCode, error }).toMatchObject({ exitCode: 1, error: expect.stringContaining('SECRET_KEY') });
+  });
+});
+
+describe('an audit of a product that runs', () => {
+  it('finds its events intact and lets it go on', async () => {
+    const installation = await embeddedInstallation();
+    try {
+      await installation.start();
+      const { exitCode, out } = await installation.command(['audit', 'verify']);
+      expect({ exitCode, out }).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^[0-9]+ events: intact\n$/) });
+      expect(await installation.command(['audit', 'accept', '--json'])).toMatchObject({
+        exitCode: 1,
+        out: expect.stringContaining('server_running'),
+      });
+      await installation.api.create(byHand('http://127.0.0.1:9/'));
+      expect((await installation.command(['audit', 'verify'])).exitCode).toBe(0);
+    } finally {
+      await installation.remove();
+    }
+  });
+});
