@@ -102,6 +102,13 @@ describe('a fault in a template', () => {
     expect(failureOf(text)).toMatchObject({ reason: 'template_failed' });
   });
 
+  it.each([
+    ['brackets', `{{ task${'[a'.repeat(30_000)}${']'.repeat(1_000)}}}`],
+    ['ranges', `{{ (${'(1..'.repeat(15_000)}2)}}`],
+  ])('is refused in words where its %s are nested too deeply', (_, text) => {
+    expect(checkTemplate(text)).toMatchObject({ ok: false, message: 'is nested too deeply' });
+  });
+
   it.each(['include', 'render', 'layout', 'block'])('is the tag %s, which would read a file', (tag) => {
     expect(checkTemplate(`{% ${tag} '/etc/passwd' %}`)).toMatchObject({ ok: false });
     expect(checkTemplate(`{% ${tag} "../package.json" %}{% end${tag} %}`)).toMatchObject({ ok: false });

@@ -182,8 +182,9 @@ function sentenceOf(error: unknown): string {
 
 function faultOf(error: unknown): { message: string; line: number; column: number } {
   const [line, column] = LiquidError.is(error) ? error.token.getPosition() : [1, 1];
+  const cause = LiquidError.is(error) ? (error.originalError ?? error) : error;
   return {
-    message: error instanceof RangeError ? 'is nested too deeply' : sentenceOf(error),
+    message: cause instanceof RangeError ? 'is nested too deeply' : sentenceOf(error),
     line: line ?? 1,
     column: column ?? 1,
   };
