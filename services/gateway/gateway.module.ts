@@ -2,6 +2,7 @@
 import { Module } from '@nestjs/common';
 import { HttpModule } from '#http/http.module';
 import { KeysController, SessionsController } from './accounts.controller.js';
+import { ActionTypesController } from './action-types.controller.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { TaskRunner } from './execute-task.js';
 import { ExecutionsController } from './executions.controller.js';
@@ -16,6 +17,7 @@ import { TaskTester } from './test-task.js';
 @Module({
   imports: [HttpModule],
   controllers: [
+    ActionTypesController,
     NotificationsController,
     ExecutionsController,
     DeliveriesController,
