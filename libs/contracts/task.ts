@@ -1,6 +1,6 @@
 /** Notification tasks: what users write, the events that say what became of it, and the document that answers questions. */
 import { z } from 'zod';
-import { actionInput, storedAction } from './action.js';
+import { actionInput, mostActions, storedAction } from './action.js';
 import { idSchema, storedTimestamp, webAddress } from './common.js';
 import { defineEvent, type EventOf, type Fold } from './event.js';
 import { fetchSettings, storedFetch } from './fetch.js';
@@ -38,7 +38,7 @@ const text = {
 /** The body of `POST /api/notifications`, and of PUT less its read-only fields. */
 export const taskInput = z.strictObject({
   ...text,
-  actions: z.array(actionInput).max(20).default([]),
+  actions: z.array(actionInput).max(mostActions).default([]),
   fetch: fetchSettings.prefault({}),
   status: taskStatus.default('active'),
 });
@@ -135,6 +135,9 @@ export type ExternalKeyEvent = EventOf<typeof externalKeyClaimed>;
 /** A whole specification on its way to the tasks service: it is checked field by field when its event is encoded. */
 const wantedSpec = z.custom<TaskSpec>((value) => typeof value === 'object' && value !== null);
 
+/** Of a request with an Idempotency-Key: sent again after a crash, it changes nothing a second time. */
+const repeatId = z.string().nullable();
+
 /** What the tasks service is asked to do (`task.change`). `expectedRevision`: If-Match. */
 export const taskCommand = z.discriminatedUnion('type', [
   z.object({ type: z.literal('createTask'), taskId: idSchema('ntf'), spec: wantedSpec, status: taskStatus }),
@@ -146,6 +149,20 @@ export const taskCommand = z.discriminatedUnion('type', [
     expectedRevision: z.int().nullable(),
   }),
   z.object({ type: z.literal('archiveTask'), taskId: idSchema('ntf'), expectedRevision: z.int().nullable() }),
+  z.object({ type: z.literal('addAction'), taskId: idSchema('ntf'), action: storedAction, repeatId }),
+  z.object({
+    type: z.literal('replaceAction'),
+    taskId: idSchema('ntf'),
+    action: storedAction,
+    expectedRevision: z.int().nullable(),
+    repeatId,
+  }),
+  z.object({
+    type: z.literal('removeAction'),
+    taskId: idSchema('ntf'),
+    actionId: idSchema('act'),
+    expectedRevision: z.int().nullable(),
+  }),
   z.object({
     type: z.literal('disableAction'),
     taskId: idSchema('ntf'),

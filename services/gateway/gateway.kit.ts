@@ -9,7 +9,15 @@ import { createApiKey, hashApiKey, parseApiKey } from '#contracts/api-key';
 import { requests } from '#contracts/catalogue';
 import { executionsView, type ExecutionDocument } from '#contracts/run';
 import { triggerRun, type DueRun } from '#contracts/schedule';
-import { historyQuery, taskCommand, tasksView, type TaskDocument, type TaskState } from '#contracts/task';
+import {
+  historyQuery,
+  taskCommand,
+  tasksView,
+  type TaskCommand,
+  type TaskDocument,
+  type TaskSpec,
+  type TaskState,
+} from '#contracts/task';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { KEY_PEPPER } from '#contracts/api-key';
 import { createHttpApplication } from '#http/application';
@@ -121,6 +129,21 @@ function parsed(text: string): unknown {
   }
 }
 
+/** The settings that a command makes of the old ones. */
+function specAfter(command: TaskCommand, old: TaskSpec | undefined): TaskSpec {
+  if ('spec' in command) return command.spec;
+  if (old === undefined) throw notFound('notification');
+  if (command.type === 'disableAction') throw new Error('nobody here asks for it');
+  if (command.type === 'archiveTask') return old;
+  if (command.type === 'addAction') return { ...old, actions: [...old.actions, command.action] };
+  const { actionId } = command.type === 'removeAction' ? command : { actionId: command.action.id };
+  const actions = old.actions.flatMap((action) => {
+    if (action.id !== actionId) return [action];
+    return command.type === 'removeAction' ? [] : [command.action];
+  });
+  return { ...old, actions };
+}
+
 /** Plays the tasks service: the same replies and the same view, without events. */
 async function playTasks(
   { bus, readStore }: KitStores,
@@ -141,16 +164,15 @@ async function playTasks(
     if ('expectedRevision' in command && command.expectedRevision !== null) {
       if (command.expectedRevision !== old?.revision) throw reject('stale_revision', 'It was changed meanwhile.');
     }
-    if (command.type === 'disableAction') throw new Error('nobody here asks for it');
     kit.commands.push(asJson(command));
     position += 1;
     const { id, createdAt, createdBy } = old ?? { id: command.taskId, createdAt: at, createdBy: context.actor };
-    const spec = command.type === 'archiveTask' ? old?.spec : command.spec;
-    if (spec === undefined) throw notFound('notification');
+    const spec = specAfter(command, old?.spec);
     const changed =
       JSON.stringify(spec) !== JSON.stringify(old?.spec) || ('status' in command && command.status !== old?.status);
     const revision = old === undefined ? 0 : old.revision + (changed ? 1 : 0);
-    const status = command.type === 'archiveTask' ? 'archived' : command.status;
+    const kept = command.type === 'archiveTask' ? 'archived' : (old?.status ?? 'active');
+    const status = 'status' in command ? command.status : kept;
     const { organizationId } = context;
     const state: TaskState = { id, organizationId, revision, spec, status, createdAt, updatedAt: at, createdBy };
     tasks.set(id, state);

@@ -3,6 +3,8 @@ import { Module } from '@nestjs/common';
 import { HttpModule } from '#http/http.module';
 import { KeysController, SessionsController } from './accounts.controller.js';
 import { ActionTypesController } from './action-types.controller.js';
+import { ActionsController } from './actions.controller.js';
+import { ActionSaver } from './actions.saver.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { TaskRunner } from './execute-task.js';
 import { ExecutionsController } from './executions.controller.js';
@@ -18,6 +20,7 @@ import { TaskTester } from './test-task.js';
   imports: [HttpModule],
   controllers: [
     ActionTypesController,
+    ActionsController,
     NotificationsController,
     ExecutionsController,
     DeliveriesController,
@@ -28,6 +31,6 @@ import { TaskTester } from './test-task.js';
     PagesController,
     SnapshotsController,
   ],
-  providers: [TaskSaver, TaskRunner, TaskTester],
+  providers: [TaskSaver, ActionSaver, TaskRunner, TaskTester],
 })
 export class GatewayModule {}

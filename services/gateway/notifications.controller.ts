@@ -10,7 +10,6 @@ import { offsetOf } from '#http/parameters';
 import { Call, Handles, type RouteCall } from '#http/route';
 import { validated } from '#http/validation';
 import { READ_STORE, type FieldFilter, type ReadStore } from '#read-store/read-store';
-import { AppError } from '#runtime/errors';
 import type { JsonObject } from '#runtime/json';
 import { VAULT, type Vault } from '#vault/vault';
 import { findTask } from './find-owned.js';
@@ -20,10 +19,8 @@ import { mergePatch } from './merge-patch.js';
 import * as routes from './notifications.routes.js';
 import { TaskSaver, type SavedTask } from './save-task.js';
 import { withoutSealed } from './secrets.js';
+import { writeCurrent } from './notifications.write.js';
 import { noProgress, openSettings, readOnlyFields, toTaskAnswer, type TaskProgress } from './task-answer.js';
-
-/** Writers without If-Match who met another writer try again on what is there then. */
-const writeAttempts = 8;
 
 const historyReply = z.object({ entries: z.array(historyEntry) });
 
@@ -121,17 +118,11 @@ export class NotificationsController {
     change: (task: TaskDocument) => Promise<TaskInput>,
   ): Promise<Answer> {
     const wanted = expectedRevision(ifMatch);
-    for (let attempt = 1; ; attempt += 1) {
-      const task = await findTask(this.readStore, context.organizationId, ids.id);
-      try {
-        const result = await this.saver.replace(await change(task), task, wanted ?? task.revision, context);
-        return saved(result, await this.progressOf(task), 200);
-      } catch (error) {
-        const stale = error instanceof AppError && error.reason === 'stale_revision';
-        if (!stale || wanted !== null || attempt >= writeAttempts) throw error;
-        await this.saver.seenBeyond(task.id, task.revision);
-      }
-    }
+    const find = () => findTask(this.readStore, context.organizationId, ids.id);
+    return writeCurrent(this.saver, find, wanted, async (task, revision) => {
+      const result = await this.saver.replace(await change(task), task, revision, context);
+      return saved(result, await this.progressOf(task), 200);
+    });
   }
 
   /** Condition and times after the write; as they were before it where the view has not come that far. */

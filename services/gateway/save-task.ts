@@ -76,7 +76,7 @@ function withGenerated(
 
 @Injectable()
 export class TaskSaver {
-  private readonly checks: SettingsChecks;
+  readonly checks: SettingsChecks;
   private readonly waiter: PositionWaiter;
 
   constructor(
@@ -145,7 +145,7 @@ export class TaskSaver {
   }
 
   /** Sends a command and waits until the view has seen what it did. */
-  private async send(
+  async send(
     command: TaskCommand,
     context: RequestContext,
   ): Promise<{ readonly state: TaskState; readonly position: number | null }> {
@@ -191,7 +191,7 @@ export class TaskSaver {
       : derivedId('act', attempt.startedAtMs, taskId, 'action', String(index));
   }
 
-  private async sealedConfig(
+  async sealedConfig(
     taskId: string,
     action: TaskInput['actions'][number] & { readonly id: string },
     base: Base | null,

@@ -48,7 +48,9 @@ function keyStream(organizationId: string, externalKey: string): string {
  * with secrets of its own making, the second has to learn that it was the second.
  */
 function commandIdOf(command: TaskCommand): string {
-  return command.type === 'disableAction' ? `disableAction|${command.taskId}|${command.deliveryId}` : randomUUID();
+  if (command.type === 'disableAction') return `disableAction|${command.taskId}|${command.deliveryId}`;
+  const repeatId = 'repeatId' in command ? command.repeatId : null;
+  return repeatId === null ? randomUUID() : `${command.type}|${command.taskId}|${repeatId}`;
 }
 
 @CommandHandler(ChangeTask)

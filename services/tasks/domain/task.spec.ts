@@ -1,4 +1,5 @@
 import { describe, it } from '@jest/globals';
+import type { StoredAction } from '#contracts/action';
 import type { TaskEvent } from '#contracts/task';
 import { aTask } from '#contracts/task.kit';
 import { given } from '#eventing/given';
@@ -66,5 +67,64 @@ describe('a task', () => {
     given(taskDecider, created, archived)
       .when({ type: 'createTask', taskId, spec, status: 'active', actor })
       .thenNothing();
+  });
+
+  const nth = (n: number): StoredAction => ({
+    id: `act_${String(n).padStart(26, '0')}`,
+    type: 'webhook',
+    config: {},
+    enabled: true,
+    expireAfterSeconds: 60,
+    on: [],
+  });
+  const stored = (...ids: readonly number[]): TaskEvent => ({
+    type: 'task.created',
+    data: { spec: { ...spec, actions: ids.map(nth) }, status: 'active', createdBy: actor },
+  });
+  const actionsAre = (...actions: StoredAction[]): TaskEvent => ({
+    type: 'task.changed',
+    data: { changes: { actions } },
+  });
+
+  it('takes an action at the end of its list once', () => {
+    given(taskDecider, stored(1))
+      .when({ type: 'addAction', taskId, action: nth(2), repeatId: null, actor })
+      .then(actionsAre(nth(1), nth(2)))
+      .andAgainNothing();
+  });
+
+  it('has at most 20 actions', () => {
+    const full = Array.from({ length: 20 }, (_, index) => index);
+    given(taskDecider, stored(...full))
+      .when({ type: 'addAction', taskId, action: nth(20), repeatId: null, actor })
+      .thenRejected('actions_too_many');
+    given(taskDecider, stored(...full.slice(1)))
+      .when({ type: 'addAction', taskId, action: nth(20), repeatId: null, actor })
+      .then(actionsAre(...full.slice(1).map(nth), nth(20)));
+  });
+
+  it('replaces and removes an action in its place', () => {
+    const changed = { ...nth(2), enabled: false };
+    const command = { taskId, expectedRevision: null, actor } as const;
+    given(taskDecider, stored(1, 2, 3))
+      .when({ ...command, type: 'replaceAction', action: changed, repeatId: null })
+      .then(actionsAre(nth(1), changed, nth(3)))
+      .andAgainNothing();
+    given(taskDecider, stored(1, 2, 3))
+      .when({ ...command, type: 'removeAction', actionId: nth(2).id })
+      .then(actionsAre(nth(1), nth(3)));
+  });
+
+  it('refuses a change of an action that it does not have', () => {
+    const command = { taskId, expectedRevision: null, actor } as const;
+    given(taskDecider, stored(1))
+      .when({ ...command, type: 'replaceAction', action: nth(2), repeatId: null })
+      .thenRejected('not_found');
+    given(taskDecider, stored(1))
+      .when({ ...command, type: 'removeAction', actionId: nth(2).id })
+      .thenRejected('not_found');
+    given(taskDecider, created, archived)
+      .when({ ...command, type: 'addAction', action: nth(2), repeatId: null })
+      .thenRejected('not_found');
   });
 });

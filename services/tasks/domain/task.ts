@@ -1,7 +1,8 @@
 /** The task aggregate: what may be done with a notification task, and what follows from it. */
+import { mostActions, type StoredAction } from '#contracts/action';
 import { taskFold, type Task, type TaskCommand, type TaskEvent, type TaskSpec, type TaskStatus } from '#contracts/task';
 import type { Decider } from '#eventing/decider';
-import { notFound, unreachable } from '#runtime/errors';
+import { notFound, reject, unreachable } from '#runtime/errors';
 
 type Changes = Extract<TaskEvent, { type: 'task.changed' }>['data']['changes'];
 
@@ -15,6 +16,26 @@ function changesBetween(before: TaskSpec, after: TaskSpec): Changes {
 function statusEvents(before: TaskStatus, after: TaskStatus): readonly TaskEvent[] {
   if (before === after) return [];
   return after === 'paused' ? [{ type: 'task.paused', data: {} }] : [{ type: 'task.resumed', data: {} }];
+}
+
+/** Nothing where the list is as it was. */
+function actionsEvents(spec: TaskSpec, actions: readonly StoredAction[]): readonly TaskEvent[] {
+  const changes = changesBetween(spec, { ...spec, actions: [...actions] });
+  return Object.keys(changes).length === 0 ? [] : [{ type: 'task.changed', data: { changes } }];
+}
+
+function added(spec: TaskSpec, action: StoredAction): readonly TaskEvent[] {
+  // The id is derived from the request where that may be repeated.
+  if (spec.actions.some(({ id }) => id === action.id)) return [];
+  if (spec.actions.length >= mostActions) {
+    const message = `must have at most ${mostActions} entries`;
+    throw reject('actions_too_many', `actions ${message}.`, [{ field: 'actions', rule: 'too_many', message }]);
+  }
+  return actionsEvents(spec, [...spec.actions, action]);
+}
+
+function checkAction({ actions }: TaskSpec, actionId: string): void {
+  if (!actions.some(({ id }) => id === actionId)) throw notFound('action');
 }
 
 function decide(command: TaskCommand & { readonly actor: string }, task: Task): readonly TaskEvent[] {
@@ -31,6 +52,22 @@ function decide(command: TaskCommand & { readonly actor: string }, task: Task): 
         Object.keys(changes).length === 0 ? [] : [{ type: 'task.changed', data: { changes } }];
       return [...changed, ...statusEvents(task.status, command.status)];
     }
+    case 'addAction':
+      return added(task.spec, command.action);
+    case 'replaceAction': {
+      const { action } = command;
+      checkAction(task.spec, action.id);
+      return actionsEvents(
+        task.spec,
+        task.spec.actions.map((one) => (one.id === action.id ? action : one)),
+      );
+    }
+    case 'removeAction':
+      checkAction(task.spec, command.actionId);
+      return actionsEvents(
+        task.spec,
+        task.spec.actions.filter(({ id }) => id !== command.actionId),
+      );
     case 'archiveTask':
       return [{ type: 'task.archived', data: { externalKey: task.spec.externalKey } }];
     case 'disableAction': {
