@@ -9,7 +9,9 @@ import { Call, Handles, type RouteCall } from '#http/route';
 import { validated } from '#http/validation';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { actionOf, ActionSaver, type OpenedAction, type SavedAction } from './actions.saver.js';
+import { TestMessenger } from './actions.test-message.js';
 import * as routes from './actions.routes.js';
+import { toDeliveryAnswer } from './deliveries.controller.js';
 import { findTask } from './find-owned.js';
 import { toJsonObject, without } from './json-casts.js';
 import { mergePatch } from './merge-patch.js';
@@ -25,15 +27,18 @@ export class ActionsController {
   readonly #readStore: ReadStore;
   readonly #tasks: TaskSaver;
   readonly #actions: ActionSaver;
+  readonly #tests: TestMessenger;
 
   constructor(
     @Inject(READ_STORE) readStore: ReadStore,
     @Inject(TaskSaver) tasks: TaskSaver,
     @Inject(ActionSaver) actions: ActionSaver,
+    @Inject(TestMessenger) tests: TestMessenger,
   ) {
     this.#readStore = readStore;
     this.#tasks = tasks;
     this.#actions = actions;
+    this.#tests = tests;
   }
 
   @Handles(routes.listActions)
@@ -82,6 +87,23 @@ export class ActionsController {
     const { id } = actionOf(task, ids.actionId);
     await this.#actions.remove(task.id, id, revision, context);
     return data({ id, deleted: true });
+  }
+
+  @Handles(routes.rotateActionSecret)
+  async rotateSecret(@Call() call: RouteCall<typeof routes.rotateActionSecret>): Promise<Answer> {
+    const { ids, body, context } = call;
+    const find = (): Promise<TaskDocument> => findTask(this.#readStore, context.organizationId, ids.id);
+    return writeCurrent(this.#tasks, find, null, async (task) => {
+      const known = await this.#actions.open(task, ids.actionId);
+      return saved(await this.#actions.rotateSecret(task, known, body.overlapSeconds, call));
+    });
+  }
+
+  @Handles(routes.testAction)
+  async test(@Call() { ids, context, attempt, ending }: RouteCall<typeof routes.testAction>): Promise<Answer> {
+    const task = await findTask(this.#readStore, context.organizationId, ids.id);
+    const action = actionOf(task, ids.actionId);
+    return data(toDeliveryAnswer(await this.#tests.send(task, action, { context, attempt, signal: ending() })));
   }
 
   async #write(

@@ -4,6 +4,7 @@ import { actionInput } from '#contracts/action';
 import { idSchema } from '#contracts/common';
 import { pageParameters } from '#http/parameters';
 import { route } from '#http/route';
+import { deliveryAnswer } from './executions.routes.js';
 import { actionAnswer } from './task-answer.js';
 
 const tag = 'Actions';
@@ -123,4 +124,43 @@ export const deleteAction = route({
       schema: z.object({ id: idSchema('act'), deleted: z.literal(true) }),
     },
   ],
+});
+
+export const testAction = route({
+  method: 'POST',
+  path: '/api/notifications/{id}/actions/{actionId}/test',
+  operationId: 'testAction',
+  summary: 'Send a marked test message by an action',
+  description:
+    'A delivery like any other, of the type notification.test: it says what the last execution found, or that there was none yet. Waits for its first attempt to end, a disabled action is tested too, and after five minutes it is given up.',
+  tag,
+  access: 'write',
+  ids: actionIds,
+  answers: [
+    {
+      status: 200,
+      description: 'The delivery: finished, retrying, or as far as it came in a short time.',
+      envelope: 'data',
+      schema: deliveryAnswer,
+    },
+  ],
+});
+
+/** A day is enough for a receiver that is changed by hand. */
+const defaultOverlapSeconds = 86_400;
+
+export const rotateActionSecret = route({
+  method: 'POST',
+  path: '/api/notifications/{id}/actions/{actionId}/rotate-secret',
+  operationId: 'rotateActionSecret',
+  summary: 'Make a new secret for a webhook',
+  description:
+    'The new secret is in clear in this answer only. For the time of the overlap deliveries are signed with both, the new one first; 0 ends the old one at once.',
+  tag,
+  access: 'write',
+  ids: actionIds,
+  body: z.strictObject({ overlapSeconds: z.int().min(0).max(604_800).default(defaultOverlapSeconds) }),
+  emptyBody: {},
+  bodyExample: { overlapSeconds: 3_600 },
+  answers: [changed],
 });

@@ -1,16 +1,21 @@
 /** From an action as a user wrote it to the command that changes its task: checked, masks resolved, sealed. */
+import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { RequestContext } from '#bus/bus';
+import { declarationOf } from '#channels/declarations';
 import { storedAction, type ActionInput, type StoredAction } from '#contracts/action';
 import { membersOf } from '#contracts/common';
 import type { TaskCommand, TaskDocument, TaskState } from '#contracts/task';
 import type { IdempotentAttempt } from '#http/route';
+import { refuse } from '#http/validation';
+import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import { notFound } from '#runtime/errors';
 import { derivedId, IDS, type Ids } from '#runtime/ids';
 import type { JsonObject } from '#runtime/json';
 import { VAULT, type Vault } from '#vault/vault';
 import { checkAction } from './check-settings.js';
 import { TaskSaver } from './save-task.js';
+import { keepSealed } from './secrets.js';
 import { actionScope, type OpenedSettings } from './task-answer.js';
 
 /** An action of a task as it is stored, with its settings in clear. */
@@ -38,16 +43,50 @@ export function repeatIdOf(attempt: IdempotentAttempt | null): string | null {
   return attempt === null ? null : `${attempt.startedAtMs}|${attempt.key}`;
 }
 
+/** Settings with new secrets, and the old ones where `until` says how long they are used. Throws where the type has none. */
+function withRotated(
+  { action: { type }, config }: OpenedAction,
+  until: string | null,
+): { readonly config: JsonObject; readonly made: readonly string[] } {
+  const rotated = declarationOf(type).generated.flatMap(({ previous, ...secret }) =>
+    previous === undefined ? [] : [{ ...secret, previous }],
+  );
+  if (rotated.length === 0) {
+    throw refuse(
+      ['type'],
+      'no_secret',
+      `is ${type}, which has no secret that the service makes`,
+      'secret_not_rotatable',
+    );
+  }
+  const members = new Map(Object.entries(config));
+  for (const { name, prefix, bytes, previous } of rotated) {
+    const old = members.get(name);
+    members.set(name, `${prefix}${randomBytes(bytes).toString('base64')}`);
+    members.delete(previous.name);
+    members.delete(previous.until);
+    if (old !== undefined && until !== null) members.set(previous.name, old).set(previous.until, until);
+  }
+  return { config: Object.fromEntries(members), made: rotated.map(({ name }) => name) };
+}
+
 @Injectable()
 export class ActionSaver {
   readonly #saver: TaskSaver;
   readonly #vault: Vault;
   readonly #ids: Ids;
+  readonly #clock: Clock;
 
-  constructor(@Inject(TaskSaver) saver: TaskSaver, @Inject(VAULT) vault: Vault, @Inject(IDS) ids: Ids) {
+  constructor(
+    @Inject(TaskSaver) saver: TaskSaver,
+    @Inject(VAULT) vault: Vault,
+    @Inject(IDS) ids: Ids,
+    @Inject(CLOCK) clock: Clock,
+  ) {
     this.#saver = saver;
     this.#vault = vault;
     this.#ids = ids;
+    this.#clock = clock;
   }
 
   async open({ id, spec }: Pick<TaskState, 'id' | 'spec'>, actionId: string): Promise<OpenedAction> {
@@ -79,14 +118,27 @@ export class ActionSaver {
     context: RequestContext,
   ): Promise<SavedAction> {
     const { action, config, generated } = await this.#prepare({ ...input, id: known.action.id }, task, known);
-    const command: TaskCommand = {
-      type: 'replaceAction',
-      taskId: task.id,
-      action,
-      expectedRevision,
-      repeatId: null,
-    };
+    const command: TaskCommand = { type: 'replaceAction', taskId: task.id, action, expectedRevision, repeatId: null };
     return this.#saved(command, { action, config }, generated, context);
+  }
+
+  /** Gives the action new secrets; the old ones stay beside them until the overlap ends. Rejects as `replace` does. */
+  async rotateSecret(
+    task: TaskDocument,
+    known: OpenedAction,
+    overlapSeconds: number,
+    { context, attempt }: { readonly context: RequestContext; readonly attempt: IdempotentAttempt | null },
+  ): Promise<SavedAction> {
+    const untilMs = this.#clock.now() + overlapSeconds * 1_000;
+    const { config: clear, made } = withRotated(known, overlapSeconds === 0 ? null : toTimestamp(untilMs));
+    const kept = keepSealed(clear, known.config, known.action.config);
+    const { type, id } = known.action;
+    const config = await this.#vault.seal(task.id, actionScope(id), kept, declarationOf(type).sealed);
+    const action = { ...known.action, config };
+    const { id: taskId, revision: expectedRevision } = task;
+    const repeatId = repeatIdOf(attempt);
+    const command: TaskCommand = { type: 'replaceAction', taskId, action, expectedRevision, repeatId };
+    return this.#saved(command, { action, config: clear }, made, context);
   }
 
   async remove(

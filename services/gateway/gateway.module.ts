@@ -5,6 +5,7 @@ import { KeysController, SessionsController } from './accounts.controller.js';
 import { ActionTypesController } from './action-types.controller.js';
 import { ActionsController } from './actions.controller.js';
 import { ActionSaver } from './actions.saver.js';
+import { TestMessenger } from './actions.test-message.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { TaskRunner } from './execute-task.js';
 import { ExecutionsController } from './executions.controller.js';
@@ -31,6 +32,6 @@ import { TaskTester } from './test-task.js';
     PagesController,
     SnapshotsController,
   ],
-  providers: [TaskSaver, ActionSaver, TaskRunner, TaskTester],
+  providers: [TaskSaver, ActionSaver, TestMessenger, TaskRunner, TaskTester],
 })
 export class GatewayModule {}
