@@ -1,7 +1,7 @@
 /** Notification tasks: what users write, the events that say what became of it, and the document that answers questions. */
 import { z } from 'zod';
 import { actionInput, mostActions, storedAction } from './action.js';
-import { idSchema, storedTimestamp, webAddress } from './common.js';
+import { idSchema, json, storedTimestamp, webAddress } from './common.js';
 import { defineEvent, type EventOf, type Fold } from './event.js';
 import { fetchSettings, storedFetch } from './fetch.js';
 import { condition, health, policy } from './policy.js';
@@ -193,6 +193,8 @@ export const lastExecution = z.object({
   status: z.string(),
   outcome: z.boolean().nullable(),
   durationMs: z.number(),
+  value: json.describe('*The* value of what the code reported, or null.'),
+  reason: z.string().nullable().describe('Of an error.'),
 });
 
 /** The view `tasks`, one document per task that is not archived. Fields that lists filter and sort by stand at the top. */
@@ -206,10 +208,28 @@ export const taskDocument = taskState.extend({
   health,
   /** The last revision that edited the code or unpaused: what was found before says nothing about the present. */
   codeRevision: z.int(),
+  /** How much it wants to be looked at (`attentionOf`): lists sort by it. */
+  attention: z.int(),
   nextRunAt: storedTimestamp.nullable(),
   lastExecution: lastExecution.nullable(),
 });
 export type TaskDocument = z.infer<typeof taskDocument>;
+
+/** Apart by more than any time in milliseconds, and few enough to stay a safe integer. */
+const attentionStep = 1e14;
+
+/** Sorts tasks: health that is not `ok` first, then flapping, then what turned true last. */
+export function attentionOf(
+  { health: now, condition: found }: { readonly health: string; readonly condition: string },
+  turnedTrueMs: number,
+): number {
+  return (now === 'ok' ? 0 : 2 * attentionStep) + (found === 'flapping' ? attentionStep : 0) + turnedTrueMs;
+}
+
+/** When the condition of a task became true, by its attention; 0: it is not true. */
+export function turnedTrueMsOf({ attention }: Pick<TaskDocument, 'attention'>): number {
+  return attention % attentionStep;
+}
 
 export const tasksView: ViewDefinition<TaskDocument> = {
   name: 'tasks',
@@ -224,9 +244,14 @@ export const tasksView: ViewDefinition<TaskDocument> = {
     'externalKey',
     'nextRunAt',
     'createdAt',
+    'attention',
   ],
   indexes: [
     ['organizationId', 'createdAt'],
+    ['organizationId', 'status', 'createdAt'],
+    ['organizationId', 'condition', 'createdAt'],
+    ['organizationId', 'health', 'createdAt'],
+    ['organizationId', 'attention'],
     ['organizationId', 'name'],
     ['organizationId', 'nextRunAt'],
     ['organizationId', 'externalKey'],

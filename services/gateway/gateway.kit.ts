@@ -189,6 +189,7 @@ async function playTasks(
             condition: 'unknown',
             health: 'ok',
             codeRevision: 0,
+            attention: 0,
             nextRunAt: null,
             lastExecution: null,
           };

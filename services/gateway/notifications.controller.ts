@@ -9,7 +9,7 @@ import { entityTag, expectedRevision } from '#http/entity-tag';
 import { offsetOf } from '#http/parameters';
 import { Call, Handles, type RouteCall } from '#http/route';
 import { validated } from '#http/validation';
-import { READ_STORE, type FieldFilter, type ReadStore } from '#read-store/read-store';
+import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import type { JsonObject } from '#runtime/json';
 import { VAULT, type Vault } from '#vault/vault';
 import { findTask } from './find-owned.js';
@@ -19,6 +19,7 @@ import { mergePatch } from './merge-patch.js';
 import * as routes from './notifications.routes.js';
 import { TaskSaver, type SavedTask } from './save-task.js';
 import { withoutSealed } from './secrets.js';
+import { sortOf, tasksWhere } from './task-list.js';
 import { writeCurrent } from './notifications.write.js';
 import { noProgress, openSettings, readOnlyFields, toTaskAnswer, type TaskProgress } from './task-answer.js';
 
@@ -54,16 +55,9 @@ export class NotificationsController {
 
   @Handles(routes.listNotifications)
   async list(@Call() { query, context }: RouteCall<typeof routes.listNotifications>): Promise<Answer> {
-    const { status, condition, health, tag, q, sort } = query;
-    const where: FieldFilter[] = [{ field: 'organizationId', equals: context.organizationId }];
-    if (status !== undefined) where.push({ field: 'status', equals: status });
-    if (condition !== undefined) where.push({ field: 'condition', equals: condition });
-    if (health !== undefined) where.push({ field: 'health', equals: health });
-    if (tag !== undefined) where.push({ field: 'tags', has: tag });
-    if (q !== undefined) where.push({ fields: ['name', 'url'], contains: q });
     const { documents, total } = await this.readStore.page(tasksView, {
-      where,
-      sort: [{ field: sort.replace('-', ''), descending: sort.startsWith('-') }],
+      where: tasksWhere(context.organizationId, query),
+      sort: sortOf(query.sort),
       limit: query.limit,
       offset: offsetOf(query),
       count: true,

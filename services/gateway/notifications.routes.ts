@@ -40,7 +40,17 @@ export const createNotification = route({
   ],
 });
 
-const sorts = ['-createdAt', 'createdAt', 'name', '-name', 'nextRunAt'] as const;
+const sorts = ['-createdAt', 'createdAt', 'name', '-name', 'nextRunAt', 'attention'] as const;
+
+/** What narrows a list of tasks. */
+export const taskFilters = {
+  externalKey: z.string().min(1).max(200).optional(),
+  status: taskStatus.optional(),
+  condition: condition.optional(),
+  health: health.optional(),
+  tag: z.string().min(1).max(50).optional(),
+  q: z.string().min(1).max(200).optional().meta({ description: 'Text that name or url hold, whatever its case.' }),
+};
 
 export const listNotifications = route({
   method: 'GET',
@@ -51,12 +61,11 @@ export const listNotifications = route({
   access: 'read',
   query: z.strictObject({
     ...pageParameters,
-    status: taskStatus.optional(),
-    condition: condition.optional(),
-    health: health.optional(),
-    tag: z.string().min(1).max(50).optional(),
-    q: z.string().min(1).max(200).optional().meta({ description: 'Text that name or url hold, whatever its case.' }),
-    sort: z.enum(sorts).default('-createdAt'),
+    ...taskFilters,
+    sort: z
+      .enum(sorts)
+      .default('-createdAt')
+      .meta({ description: 'attention: health that is not ok first, then flapping, then what turned true last.' }),
   }),
   answers: [{ status: 200, description: 'One page of tasks.', envelope: 'list', schema: taskAnswer }],
 });

@@ -1,0 +1,26 @@
+/** Which tasks a list holds, and in which order: everything by fields of the view. */
+import type { z } from 'zod';
+import type { FieldFilter, PageQuery } from '#read-store/read-store';
+import type { listNotifications, taskFilters } from './notifications.routes.js';
+
+export type TaskFilters = z.output<z.ZodObject<typeof taskFilters>>;
+
+export function tasksWhere(organizationId: string, filters: TaskFilters): FieldFilter[] {
+  const { tag, q } = filters;
+  const equal = (['externalKey', 'status', 'condition', 'health'] as const).flatMap((field) => {
+    const equals = filters[field];
+    return equals === undefined ? [] : [{ field, equals }];
+  });
+  return [
+    { field: 'organizationId', equals: organizationId },
+    ...equal,
+    ...(tag === undefined ? [] : [{ field: 'tags', has: tag }]),
+    ...(q === undefined ? [] : [{ fields: ['name', 'url'], contains: q }]),
+  ];
+}
+
+export function sortOf(sort: z.output<typeof listNotifications.query>['sort']): PageQuery['sort'] {
+  // The most pressing first, whatever the direction of its numbers.
+  if (sort === 'attention') return [{ field: 'attention', descending: true }];
+  return [{ field: sort.replace('-', ''), descending: sort.startsWith('-') }];
+}
