@@ -77,6 +77,11 @@ export const taskEvents = [
     schema: z.object({ actionId: idSchema('act'), reason: z.string() }),
   }),
   defineEvent('task.archived', { version: 1, schema: z.object({ externalKey: z.string().nullable() }) }),
+  /** Whole, like `task.created`: what derives from a task has forgotten it when it was archived. */
+  defineEvent('task.restored', {
+    version: 1,
+    schema: z.object({ spec: taskSpec, status: taskStatus, createdBy: z.string(), createdAt: storedTimestamp }),
+  }),
 ] as const;
 export type TaskEvent = EventOf<(typeof taskEvents)[number]>;
 
@@ -87,7 +92,13 @@ export const taskStream = (taskId: string): string => `task-${taskId}`;
 export type Task =
   | { readonly status: 'none' }
   | { readonly status: TaskStatus; readonly spec: TaskSpec; readonly createdBy: string }
-  | { readonly status: 'archived'; readonly spec: TaskSpec; readonly createdBy: string };
+  | {
+      readonly status: 'archived';
+      /** Before it was archived. */
+      readonly was: TaskStatus;
+      readonly spec: TaskSpec;
+      readonly createdBy: string;
+    };
 
 function withoutAction(spec: TaskSpec, actionId: string): TaskSpec {
   const actions = spec.actions.map((action) => (action.id === actionId ? { ...action, enabled: false } : action));
@@ -102,7 +113,7 @@ function withChanges(spec: TaskSpec, changes: Changes): TaskSpec {
 }
 
 function afterEvent(task: Task, event: TaskEvent): Task {
-  if (event.type === 'task.created') {
+  if (event.type === 'task.created' || event.type === 'task.restored') {
     const { spec, status, createdBy } = event.data;
     return { status, spec, createdBy };
   }
@@ -117,7 +128,7 @@ function afterEvent(task: Task, event: TaskEvent): Task {
     case 'task.action_disabled':
       return { ...task, spec: withoutAction(task.spec, event.data.actionId) };
     case 'task.archived':
-      return { ...task, status: 'archived' };
+      return task.status === 'archived' ? task : { ...task, status: 'archived', was: task.status };
     default:
       return unreachable(event);
   }
@@ -149,6 +160,7 @@ export const taskCommand = z.discriminatedUnion('type', [
     expectedRevision: z.int().nullable(),
   }),
   z.object({ type: z.literal('archiveTask'), taskId: idSchema('ntf'), expectedRevision: z.int().nullable() }),
+  z.object({ type: z.literal('restoreTask'), taskId: idSchema('ntf') }),
   z.object({ type: z.literal('addAction'), taskId: idSchema('ntf'), action: storedAction, repeatId }),
   z.object({
     type: z.literal('replaceAction'),

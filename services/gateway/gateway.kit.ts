@@ -134,7 +134,7 @@ function specAfter(command: TaskCommand, old: TaskSpec | undefined): TaskSpec {
   if ('spec' in command) return command.spec;
   if (old === undefined) throw notFound('notification');
   if (command.type === 'disableAction') throw new Error('nobody here asks for it');
-  if (command.type === 'archiveTask') return old;
+  if (command.type === 'archiveTask' || command.type === 'restoreTask') return old;
   if (command.type === 'addAction') return { ...old, actions: [...old.actions, command.action] };
   const { actionId } = command.type === 'removeAction' ? command : { actionId: command.action.id };
   const actions = old.actions.flatMap((action) => {
@@ -171,7 +171,8 @@ async function playTasks(
     const changed =
       JSON.stringify(spec) !== JSON.stringify(old?.spec) || ('status' in command && command.status !== old?.status);
     const revision = old === undefined ? 0 : old.revision + (changed ? 1 : 0);
-    const kept = command.type === 'archiveTask' ? 'archived' : (old?.status ?? 'active');
+    const restored = old === undefined || old.status === 'archived' ? 'active' : old.status;
+    const kept = command.type === 'archiveTask' ? 'archived' : restored;
     const status = 'status' in command ? command.status : kept;
     const { organizationId } = context;
     const state: TaskState = { id, organizationId, revision, spec, status, createdAt, updatedAt: at, createdBy };

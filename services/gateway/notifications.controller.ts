@@ -92,6 +92,13 @@ export class NotificationsController {
     return data({ id, deleted: true });
   }
 
+  @Handles(routes.restoreNotification)
+  async restore(@Call() { ids, context }: RouteCall<typeof routes.restoreNotification>): Promise<Answer> {
+    const { state } = await this.saver.send({ type: 'restoreTask', taskId: ids.id }, context);
+    const restored = { state, opened: await openSettings(this.vault, state), generated: new Map() };
+    return saved(restored, (await this.readStore.get(tasksView, state.id)) ?? noProgress, 200);
+  }
+
   @Handles(routes.listHistory)
   async history(@Call() { ids, query, context }: RouteCall<typeof routes.listHistory>): Promise<Answer> {
     const { id } = await findTask(this.readStore, context.organizationId, ids.id);

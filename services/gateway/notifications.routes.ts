@@ -24,10 +24,11 @@ export const createNotification = route({
   operationId: 'createNotification',
   summary: 'Create a notification task',
   description:
-    'The code is parsed before anything is saved: a syntax error is answered with its line and column. A webhook secret that the service makes is in clear in this answer only.',
+    'The code is parsed before anything is saved: a syntax error is answered with its line and column. A webhook secret that the service makes is in clear in this answer only. Read-only fields are passed over, so that what GET gave can be made again.',
   tag,
   access: 'write',
   body: taskInput,
+  ignoredFields: readOnlyFields,
   bodyExample: example,
   answers: [
     {
@@ -137,6 +138,27 @@ export const deleteNotification = route({
       schema: z.object({ id: idSchema('ntf'), deleted: z.literal(true) }),
     },
   ],
+});
+
+const changed = {
+  status: 200,
+  description: 'The task as it is now.',
+  envelope: 'data',
+  schema: taskAnswer,
+  headers: etag,
+} as const;
+
+export const restoreNotification = route({
+  method: 'POST',
+  path: '/api/notifications/{id}/restore',
+  operationId: 'restoreNotification',
+  summary: 'Bring an archived notification task back as it was, as a new revision',
+  description:
+    'A task that is not archived stays as it is. 409 already_exists where another task has its externalKey by now. Its condition is unknown until the next run.',
+  tag,
+  access: 'write',
+  ids,
+  answers: [changed],
 });
 
 export const listHistory = route({

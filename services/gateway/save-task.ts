@@ -93,14 +93,13 @@ export class TaskSaver {
   }
 
   async create(input: TaskInput, context: RequestContext, attempt: IdempotentAttempt | null): Promise<SavedTask> {
-    for (const [index, action] of input.actions.entries()) {
-      if (action.id !== undefined) throw refuse(['actions', index, 'id'], 'unknown', 'is given by the service');
-    }
+    // Ids of another task's actions, in what GET gave of it.
+    const actions = input.actions.map((action) => ({ ...action, id: undefined }));
     const taskId =
       attempt === null
         ? this.ids.next('ntf')
         : derivedId('ntf', attempt.startedAtMs, context.organizationId, attempt.key, String(attempt.startedAtMs));
-    const prepared = await this.prepare(input, taskId, null, attempt);
+    const prepared = await this.prepare({ ...input, actions }, taskId, null, attempt);
     const { spec } = prepared;
     return this.saved({ type: 'createTask', taskId, spec, status: input.status }, prepared, context);
   }

@@ -34,7 +34,7 @@ function afterTaskEvent(document: TaskDocument | null, recorded: RecordedEvent):
   const base = document ?? {
     id: recorded.stream.slice('task-'.length),
     organizationId,
-    createdAt: at,
+    createdAt: event.type === 'task.restored' ? event.data.createdAt : at,
     health: 'ok' as const,
     attention: 0,
     nextRunAt: null,

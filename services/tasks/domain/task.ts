@@ -38,12 +38,26 @@ function checkAction({ actions }: TaskSpec, actionId: string): void {
   if (!actions.some(({ id }) => id === actionId)) throw notFound('action');
 }
 
-function decide(command: TaskCommand & { readonly actor: string }, task: Task): readonly TaskEvent[] {
+/** What comes with a command from its context. */
+export type TaskCommandBy =
+  | (Exclude<TaskCommand, { readonly type: 'restoreTask' }> & { readonly actor: string })
+  | (Extract<TaskCommand, { readonly type: 'restoreTask' }> & { readonly actor: string; readonly createdAt: string });
+
+/** As it was when it was archived; one that is not archived stays as it is. */
+function restored(task: Task, createdAt: string): readonly TaskEvent[] {
+  if (task.status === 'none') throw notFound('notification');
+  if (task.status !== 'archived') return [];
+  const { spec, was: status, createdBy } = task;
+  return [{ type: 'task.restored', data: { spec, status, createdBy, createdAt } }];
+}
+
+function decide(command: TaskCommandBy, task: Task): readonly TaskEvent[] {
   if (command.type === 'createTask') {
     // The id is derived from the request: the same request again finds its own task.
     if (task.status !== 'none') return [];
     return [{ type: 'task.created', data: { spec: command.spec, status: command.status, createdBy: command.actor } }];
   }
+  if (command.type === 'restoreTask') return restored(task, command.createdAt);
   if (task.status === 'none' || task.status === 'archived') throw notFound('notification');
   switch (command.type) {
     case 'replaceTask': {
@@ -79,7 +93,5 @@ function decide(command: TaskCommand & { readonly actor: string }, task: Task): 
       return unreachable(command);
   }
 }
-
-export type TaskCommandBy = TaskCommand & { readonly actor: string };
 
 export const taskDecider: Decider<Task, TaskCommandBy, TaskEvent> = { ...taskFold, decide };
