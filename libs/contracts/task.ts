@@ -283,3 +283,10 @@ export const historyEntry = z.object({
 export type HistoryEntry = z.infer<typeof historyEntry>;
 
 export const historyQuery = z.object({ taskId: idSchema('ntf') });
+
+/** A moment in the life of a task: the end of a revision, or a time. */
+export const taskMoment = z.union([z.object({ revision: z.int() }), z.object({ at: storedTimestamp })]);
+export type TaskMoment = z.infer<typeof taskMoment>;
+
+/** Asks for a task as it was (`task.at`); the answer is the document that the view held then. */
+export const pastTaskQuery = z.object({ taskId: idSchema('ntf'), moment: taskMoment });

@@ -11,6 +11,7 @@ import { executionsView, type ExecutionDocument } from '#contracts/run';
 import { triggerRun, type DueRun } from '#contracts/schedule';
 import {
   historyQuery,
+  pastTaskQuery,
   taskCommand,
   tasksView,
   type TaskCommand,
@@ -27,7 +28,7 @@ import { createSoleLeases } from '#leases/sole';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp } from '#runtime/clock';
 import { CONFIG, readConfig } from '#runtime/config';
-import { notFound, reject } from '#runtime/errors';
+import { AppError, notFound, reject } from '#runtime/errors';
 import { createIds, IDS } from '#runtime/ids';
 import type { Json } from '#runtime/json';
 import { LOGGER } from '#runtime/logger';
@@ -151,6 +152,7 @@ async function playTasks(
   now: () => number,
 ) {
   const tasks = new Map<string, TaskState>();
+  const past: TaskDocument[] = [];
   let position = 0;
   await bus.respond(requests.taskChange, async (payload, context) => {
     await kit.hooks.beforeCommand();
@@ -194,9 +196,18 @@ async function playTasks(
             nextRunAt: null,
             lastExecution: null,
           };
+    if (document !== null) past.push(document);
     await readStore.save(tasksView, [{ id, revision: position, document }], position);
     await kit.hooks.afterCommand();
     return asJson({ state, position });
+  });
+  await bus.respond(requests.taskAt, async (payload) => {
+    const { taskId, moment } = pastTaskQuery.parse(payload);
+    const isThen = ({ id, revision, updatedAt }: TaskDocument): boolean =>
+      id === taskId && ('at' in moment ? updatedAt <= moment.at : revision === moment.revision);
+    const found = past.findLast(isThen);
+    if (found !== undefined) return asJson(found);
+    throw new AppError('NOT_FOUND', 'at' in moment ? 'not_there_then' : 'no_such_revision', 'It was not there.');
   });
   await bus.respond(requests.taskHistory, async (payload) => {
     const { taskId } = historyQuery.parse(payload);

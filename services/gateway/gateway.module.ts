@@ -10,6 +10,7 @@ import { DeliveriesController } from './deliveries.controller.js';
 import { TaskRunner } from './execute-task.js';
 import { ExecutionsController } from './executions.controller.js';
 import { NotificationsController } from './notifications.controller.js';
+import { PastTasks } from './notifications.past.js';
 import { PagesController } from './pages.controller.js';
 import { ProbesController } from './probes.controller.js';
 import { TaskSaver } from './save-task.js';
@@ -32,6 +33,6 @@ import { TaskTester } from './test-task.js';
     PagesController,
     SnapshotsController,
   ],
-  providers: [TaskSaver, ActionSaver, TestMessenger, TaskRunner, TaskTester],
+  providers: [TaskSaver, ActionSaver, TestMessenger, PastTasks, TaskRunner, TaskTester],
 })
 export class GatewayModule {}

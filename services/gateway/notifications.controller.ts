@@ -16,6 +16,7 @@ import { findTask } from './find-owned.js';
 import { toJsonObject } from './json-casts.js';
 import { listInMemory } from './paging.js';
 import { mergePatch } from './merge-patch.js';
+import { momentOf, PastTasks } from './notifications.past.js';
 import * as routes from './notifications.routes.js';
 import { TaskSaver, type SavedTask } from './save-task.js';
 import { withoutSealed } from './secrets.js';
@@ -46,6 +47,7 @@ export class NotificationsController {
     @Inject(VAULT) private readonly vault: Vault,
     @Inject(BUS) private readonly bus: Bus,
     @Inject(TaskSaver) private readonly saver: TaskSaver,
+    @Inject(PastTasks) private readonly past: PastTasks,
   ) {}
 
   @Handles(routes.createNotification)
@@ -66,8 +68,10 @@ export class NotificationsController {
   }
 
   @Handles(routes.getNotification)
-  async get(@Call() { ids, context }: RouteCall<typeof routes.getNotification>): Promise<Answer> {
-    const task = await findTask(this.readStore, context.organizationId, ids.id);
+  async get(@Call() { ids, query, context }: RouteCall<typeof routes.getNotification>): Promise<Answer> {
+    const present = await findTask(this.readStore, context.organizationId, ids.id);
+    const moment = momentOf(query);
+    const task = moment === null ? present : await this.past.find(present.id, moment, context);
     return data(await this.answer(task), { headers: { etag: entityTag(task.revision) } });
   }
 
@@ -97,6 +101,15 @@ export class NotificationsController {
     const { state } = await this.saver.send({ type: 'restoreTask', taskId: ids.id }, context);
     const restored = { state, opened: await openSettings(this.vault, state), generated: new Map() };
     return saved(restored, (await this.readStore.get(tasksView, state.id)) ?? noProgress, 200);
+  }
+
+  @Handles(routes.rollbackNotification)
+  async rollback(@Call() { ids, body, context }: RouteCall<typeof routes.rollbackNotification>): Promise<Answer> {
+    const find = () => findTask(this.readStore, context.organizationId, ids.id);
+    return writeCurrent(this.saver, find, null, async (task, revision) => {
+      const result = await this.past.rollBack(task, body.revision, revision, context);
+      return saved(result, await this.progressOf(task), 200);
+    });
   }
 
   @Handles(routes.listHistory)

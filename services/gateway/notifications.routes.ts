@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { idSchema } from '#contracts/common';
 import { condition, health } from '#contracts/policy';
 import { historyEntry, taskInput, taskStatus } from '#contracts/task';
-import { afterParameter, pageParameters } from '#http/parameters';
+import { afterParameter, pageParameters, timeParameter, wholeNumber } from '#http/parameters';
 import { route } from '#http/route';
 import { readOnlyFields, taskAnswer } from './task-answer.js';
 
@@ -76,9 +76,15 @@ export const getNotification = route({
   path: '/api/notifications/{id}',
   operationId: 'getNotification',
   summary: 'Get a notification task',
+  description:
+    'With `at` or `revision` as it was: its settings, condition, health, last execution and next run of then. A revision lasts until the next one. 404 not_there_then or no_such_revision where there is none.',
   tag,
   access: 'read',
   ids,
+  query: z.strictObject({
+    at: timeParameter.optional(),
+    revision: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional(),
+  }),
   answers: [{ status: 200, description: 'The task.', envelope: 'data', schema: taskAnswer, headers: etag }],
 });
 
@@ -158,6 +164,21 @@ export const restoreNotification = route({
   tag,
   access: 'write',
   ids,
+  answers: [changed],
+});
+
+export const rollbackNotification = route({
+  method: 'POST',
+  path: '/api/notifications/{id}/rollback',
+  operationId: 'rollbackNotification',
+  summary: 'Set a notification task back to an earlier revision, as a new one',
+  description:
+    'All settings and the status are as at the end of that revision, secrets included; an action that was removed comes back under its id. What this instance would refuse now is refused here too.',
+  tag,
+  access: 'write',
+  ids,
+  body: z.strictObject({ revision: z.int().min(0) }),
+  bodyExample: { revision: 3 },
   answers: [changed],
 });
 

@@ -1,20 +1,9 @@
 /** The history of one task: each event with what it changed, oldest first. */
-import { Inject } from '@nestjs/common';
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { taskFold, taskStream, type HistoryEntry, type Task, type TaskEvent } from '#contracts/task';
 import { decodeEvent } from '#eventing/codec';
-import { EVENT_STORE, type EventStore } from '#event-store/event-store';
-import type { RequestContext } from '#bus/bus';
+import type { EventStore } from '#event-store/event-store';
 import { notFound } from '#runtime/errors';
 import { isJsonObject, type Json, type JsonObject } from '#runtime/json';
-
-/** Asks for the history of a task. */
-export class TaskQuery {
-  constructor(
-    readonly taskId: string,
-    readonly context: RequestContext,
-  ) {}
-}
 
 export interface TaskHistory {
   readonly entries: readonly HistoryEntry[];
@@ -47,30 +36,25 @@ function settingsOf(task: Task): JsonObject {
   return { ...(task.spec as unknown as JsonObject), status: task.status };
 }
 
-@QueryHandler(TaskQuery)
-export class TaskQueryHandler implements IQueryHandler<TaskQuery, TaskHistory> {
-  constructor(@Inject(EVENT_STORE) private readonly eventStore: EventStore) {}
-
-  async execute({ taskId, context }: TaskQuery): Promise<TaskHistory> {
-    const entries: HistoryEntry[] = [];
-    let task = taskFold.initial;
-    for await (const recorded of this.eventStore.read(taskStream(taskId))) {
-      if (recorded.metadata.organizationId !== context.organizationId) break;
-      const event = decodeEvent<TaskEvent>(recorded);
-      const after = taskFold.evolve(task, event);
-      const { at, actor, requestId } = recorded.metadata;
-      entries.push({
-        revision: recorded.revision,
-        type: event.type,
-        at,
-        actor,
-        requestId,
-        data: event.data as HistoryEntry['data'],
-        changes: diffPaths(settingsOf(task), settingsOf(after)) as HistoryEntry['changes'],
-      });
-      task = after;
-    }
-    if (entries.length === 0 || task.status === 'archived') throw notFound('notification');
-    return { entries };
+export async function historyOf(eventStore: EventStore, taskId: string, organizationId: string): Promise<TaskHistory> {
+  const entries: HistoryEntry[] = [];
+  let task = taskFold.initial;
+  for await (const recorded of eventStore.read(taskStream(taskId))) {
+    if (recorded.metadata.organizationId !== organizationId) break;
+    const event = decodeEvent<TaskEvent>(recorded);
+    const after = taskFold.evolve(task, event);
+    const { at, actor, requestId } = recorded.metadata;
+    entries.push({
+      revision: recorded.revision,
+      type: event.type,
+      at,
+      actor,
+      requestId,
+      data: event.data as HistoryEntry['data'],
+      changes: diffPaths(settingsOf(task), settingsOf(after)) as HistoryEntry['changes'],
+    });
+    task = after;
   }
+  if (entries.length === 0 || task.status === 'archived') throw notFound('notification');
+  return { entries };
 }

@@ -8,7 +8,8 @@ import { projectBatch } from '#eventing/projected';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { ChangeTask, ChangeTaskHandler, type ChangedTask } from './change-task.js';
 import { toMessages } from './publish.js';
-import { TaskQuery, TaskQueryHandler } from './task-history.js';
+import { historyOf } from './task-history.js';
+import { TaskQuery, TaskQueryHandler } from './task-query.js';
 import { tasksProjection } from './task-view.js';
 
 const start = Date.parse('2026-11-21T10:00:00.000Z');
@@ -31,7 +32,7 @@ describe('the tasks service', () => {
     eventStore = createSqliteEventStore(':memory:');
     nowMs = start;
     handler = new ChangeTaskHandler(eventStore, { now: () => nowMs });
-    history = new TaskQueryHandler(eventStore);
+    history = new TaskQueryHandler(eventStore, { now: () => nowMs });
   });
   afterEach(() => eventStore.close());
 
@@ -139,7 +140,9 @@ describe('the tasks service', () => {
     await create(1);
     await expect(replace(1, { name: 'Mine' }, null, stranger)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await expect(archive(1, stranger)).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    await expect(history.execute(new TaskQuery(taskId(1), stranger))).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(
+      history.execute(new TaskQuery({ type: 'history', taskId: taskId(1) }, stranger)),
+    ).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
   it('gives an external key to one task, also where two are created concurrently', async () => {
@@ -208,7 +211,7 @@ describe('the tasks service', () => {
   it('answers the history with what each event changed', async () => {
     await create(1);
     await replace(1, { name: 'Cost', policy: { notifyOn: 'became_true', errorThreshold: 5 } });
-    const { entries } = await history.execute(new TaskQuery(taskId(1), context));
+    const { entries } = await historyOf(eventStore, taskId(1), context.organizationId);
     expect(entries.map(({ revision, type }) => ({ revision, type }))).toEqual([
       { revision: 0, type: 'task.created' },
       { revision: 1, type: 'task.changed' },
