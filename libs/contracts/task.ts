@@ -9,7 +9,10 @@ import { defaultSchedule, schedule } from './schedule.js';
 import type { ViewDefinition } from '#read-store/read-store';
 import { unreachable } from '#runtime/errors';
 
-const tag = z.string().regex(/^[A-Za-z0-9._:-]{1,50}$/, { error: 'must be 1 to 50 of A-Z a-z 0-9 . _ : -' });
+export const tag = z.string().regex(/^[A-Za-z0-9._:-]{1,50}$/, { error: 'must be 1 to 50 of A-Z a-z 0-9 . _ : -' });
+
+/** Of one task. */
+export const mostTags = 20;
 
 /** Code is limited in bytes, not characters. */
 const evaluationCode = z
@@ -31,7 +34,7 @@ const text = {
   evaluationFunction: evaluationCode,
   schedule: schedule.default(defaultSchedule),
   policy: policy.prefault({}),
-  tags: z.array(tag).max(20).default([]),
+  tags: z.array(tag).max(mostTags).default([]),
   externalKey: z.string().min(1).max(200).nullable().default(null),
 };
 
@@ -161,6 +164,8 @@ export const taskCommand = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('archiveTask'), taskId: idSchema('ntf'), expectedRevision: z.int().nullable() }),
   z.object({ type: z.literal('restoreTask'), taskId: idSchema('ntf') }),
+  z.object({ type: z.enum(['pauseTask', 'resumeTask']), taskId: idSchema('ntf') }),
+  z.object({ type: z.enum(['tagTask', 'untagTask']), taskId: idSchema('ntf'), tags: z.array(tag) }),
   z.object({ type: z.literal('addAction'), taskId: idSchema('ntf'), action: storedAction, repeatId }),
   z.object({
     type: z.literal('replaceAction'),

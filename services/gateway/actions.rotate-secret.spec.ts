@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { errorOf, idOf, member, refused, webhookBody as webhook, type GatewayKit, type Reply } from './gateway.kit.js';
+import {
+  errorOf,
+  idOf,
+  member,
+  objectIn,
+  refused,
+  webhookBody as webhook,
+  type GatewayKit,
+  type Reply,
+} from './gateway.kit.js';
 import { openGateway, type OpenedGateway } from './opened-gateway.kit.js';
 
 const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
@@ -40,7 +49,7 @@ describe('rotate-secret', () => {
     const made = String(member(configOf(reply), 'secret'));
     const until = Date.parse(String(member(configOf(reply), 'previousSecretUntil')));
     expect(until - before).toBeGreaterThanOrEqual(3_600_000);
-    expect(await configNow()).toEqual({ ...Object(configOf(reply)), secret: mask });
+    expect(await configNow()).toEqual({ ...objectIn(configOf(reply)), secret: mask });
     const stored = JSON.stringify(gateway.commands);
     expect([made === secret, stored.includes(made), stored.includes(secret)]).toEqual([false, false, false]);
   });
@@ -73,7 +82,8 @@ describe('rotate-secret', () => {
   it('rotated concurrently ends with one new secret per answer', async () => {
     const replies = await Promise.all([rotate(), rotate(), rotate()]);
     expect(new Set(replies.map((reply) => member(configOf(reply), 'secret'))).size).toBe(3);
-    expect(replies.map(({ headers }) => headers.get('etag')).toSorted()).toEqual(['"1"', '"2"', '"3"']);
+    const tags = replies.map(({ headers }) => headers.get('etag'));
+    expect(new Set(tags)).toEqual(new Set(['"1"', '"2"', '"3"']));
   });
 
   it.each([

@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { errorOf, idOf, member, refused, webhookBody as webhook, type GatewayKit, type Reply } from './gateway.kit.js';
+import {
+  errorOf,
+  idOf,
+  member,
+  objectIn,
+  refused,
+  webhookBody as webhook,
+  type GatewayKit,
+  type Reply,
+} from './gateway.kit.js';
 import { openGateway, type OpenedGateway } from './opened-gateway.kit.js';
 
 const email = { type: 'email', config: { to: 'me@example.com', subject: 'Hello' } };
@@ -51,7 +60,7 @@ describe('an action', () => {
     const [first, second] = [await add(email), await add(webhook)];
     const { body } = await gateway.send('GET', `${task}/actions?limit=1&page=2`);
     expect(body).toEqual({
-      data: [{ ...Object(member(second.body, 'data')), config: { ...webhook.config, secret: '********' } }],
+      data: [{ ...objectIn(member(second.body, 'data')), config: { ...webhook.config, secret: '********' } }],
       pagination: { page: 2, limit: 1, total: 2, pages: 2 },
     });
     expect(member((await gateway.send('GET', `${task}/actions`)).body, 'data', 0)).toEqual(member(first.body, 'data'));

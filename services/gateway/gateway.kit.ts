@@ -102,6 +102,11 @@ export function entriesIn(value: unknown): readonly (readonly [string, unknown])
   return typeof value === 'object' && value !== null ? Object.entries(value) : [];
 }
 
+/** What should be an object, as one. */
+export function objectIn(value: unknown): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(entriesIn(value));
+}
+
 /** Names of members, sorted. */
 export function namesIn(value: unknown): readonly string[] {
   return entriesIn(value)
@@ -135,7 +140,9 @@ function specAfter(command: TaskCommand, old: TaskSpec | undefined): TaskSpec {
   if ('spec' in command) return command.spec;
   if (old === undefined) throw notFound('notification');
   if (command.type === 'disableAction') throw new Error('nobody here asks for it');
-  if (command.type === 'archiveTask' || command.type === 'restoreTask') return old;
+  if (command.type === 'tagTask') return { ...old, tags: [...new Set([...old.tags, ...command.tags])] };
+  if (command.type === 'untagTask') return { ...old, tags: old.tags.filter((one) => !command.tags.includes(one)) };
+  if (!('action' in command || 'actionId' in command)) return old;
   if (command.type === 'addAction') return { ...old, actions: [...old.actions, command.action] };
   const { actionId } = command.type === 'removeAction' ? command : { actionId: command.action.id };
   const actions = old.actions.flatMap((action) => {
@@ -143,6 +150,13 @@ function specAfter(command: TaskCommand, old: TaskSpec | undefined): TaskSpec {
     return command.type === 'removeAction' ? [] : [command.action];
   });
   return { ...old, actions };
+}
+
+function statusAfter(command: TaskCommand, old: TaskState['status'] = 'active'): TaskState['status'] {
+  if ('status' in command) return command.status;
+  if (command.type === 'archiveTask') return 'archived';
+  if (command.type === 'pauseTask') return 'paused';
+  return command.type === 'resumeTask' || old === 'archived' ? 'active' : old;
 }
 
 /** Plays the tasks service: the same replies and the same view, without events. */
@@ -163,6 +177,8 @@ async function playTasks(
     if (command.type !== 'createTask' && (old === undefined || old.organizationId !== context.organizationId)) {
       throw notFound('notification');
     }
+    const isGone = old?.status === 'archived' && command.type !== 'restoreTask';
+    if (isGone) throw notFound('notification');
     if ('expectedRevision' in command && command.expectedRevision !== null) {
       if (command.expectedRevision !== old?.revision) throw reject('stale_revision', 'It was changed meanwhile.');
     }
@@ -170,12 +186,9 @@ async function playTasks(
     position += 1;
     const { id, createdAt, createdBy } = old ?? { id: command.taskId, createdAt: at, createdBy: context.actor };
     const spec = specAfter(command, old?.spec);
-    const changed =
-      JSON.stringify(spec) !== JSON.stringify(old?.spec) || ('status' in command && command.status !== old?.status);
+    const status = statusAfter(command, old?.status);
+    const changed = JSON.stringify(spec) !== JSON.stringify(old?.spec) || status !== old?.status;
     const revision = old === undefined ? 0 : old.revision + (changed ? 1 : 0);
-    const restored = old === undefined || old.status === 'archived' ? 'active' : old.status;
-    const kept = command.type === 'archiveTask' ? 'archived' : restored;
-    const status = 'status' in command ? command.status : kept;
     const { organizationId } = context;
     const state: TaskState = { id, organizationId, revision, spec, status, createdAt, updatedAt: at, createdBy };
     tasks.set(id, state);

@@ -6,6 +6,8 @@ import { ActionTypesController } from './action-types.controller.js';
 import { ActionsController } from './actions.controller.js';
 import { ActionSaver } from './actions.saver.js';
 import { TestMessenger } from './actions.test-message.js';
+import { BulkController } from './bulk.controller.js';
+import { BulkWork } from './bulk.work.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { TaskRunner } from './execute-task.js';
 import { ExecutionsController } from './executions.controller.js';
@@ -24,6 +26,7 @@ import { TaskTester } from './test-task.js';
     ActionTypesController,
     ActionsController,
     NotificationsController,
+    BulkController,
     ExecutionsController,
     DeliveriesController,
     SetupController,
@@ -33,6 +36,6 @@ import { TaskTester } from './test-task.js';
     PagesController,
     SnapshotsController,
   ],
-  providers: [TaskSaver, ActionSaver, TestMessenger, PastTasks, TaskRunner, TaskTester],
+  providers: [TaskSaver, ActionSaver, TestMessenger, PastTasks, BulkWork, TaskRunner, TaskTester],
 })
 export class GatewayModule {}

@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { errorOf, idOf, member, refused, webhookBody as webhook, type GatewayKit, type Reply } from './gateway.kit.js';
+import {
+  errorOf,
+  idOf,
+  member,
+  objectIn,
+  refused,
+  webhookBody as webhook,
+  type GatewayKit,
+  type Reply,
+} from './gateway.kit.js';
 import { openGateway, type OpenedGateway } from './opened-gateway.kit.js';
 
 const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
@@ -79,8 +88,8 @@ describe('rollback', () => {
     const reply = await rollback({ revision: 0 });
     expect([reply.status, reply.headers.get('etag')]).toEqual([200, '"2"']);
     const same = { revision: 2, updatedAt: expect.any(String) };
-    expect(dataOf(reply)).toEqual({ ...Object(first), ...same });
-    expect(dataOf(await gateway.send('GET', task))).toEqual({ ...Object(first), ...same });
+    expect(dataOf(reply)).toEqual({ ...objectIn(first), ...same });
+    expect(dataOf(await gateway.send('GET', task))).toEqual({ ...objectIn(first), ...same });
     const [created, , last] = gateway.commands.slice(-3);
     expect(member(last, 'spec', 'actions')).toEqual(member(created, 'spec', 'actions'));
     expect(reply.text).not.toContain(secret);
@@ -116,8 +125,8 @@ describe('restore', () => {
     await gateway.send('DELETE', task);
     const reply = await gateway.send('POST', `${task}/restore`);
     expect([reply.status, reply.headers.get('etag')]).toEqual([200, `"${String(member(dataOf(reply), 'revision'))}"`]);
-    const { revision, updatedAt } = Object(dataOf(reply));
-    expect(dataOf(reply)).toEqual({ ...Object(first), revision, updatedAt });
+    const { revision, updatedAt } = objectIn(dataOf(reply));
+    expect(dataOf(reply)).toEqual({ ...objectIn(first), revision, updatedAt });
     expect(dataOf(await gateway.send('GET', task))).toEqual(dataOf(reply));
     expect(reply.text).not.toContain(secret);
   });

@@ -3,6 +3,7 @@ import {
   errorOf,
   idOf,
   member,
+  objectIn,
   refused,
   taskBody as task,
   webhookBody as webhook,
@@ -60,11 +61,11 @@ describe('a notification task', () => {
   it('is made again from what GET gave, read-only fields passed over', async () => {
     const first = await create({ actions: [email], tags: ['again'] });
     const shown = member((await gateway.send('GET', `/api/notifications/${idOf(first)}`)).body, 'data');
-    const copy = await create(Object(shown));
+    const copy = await create(objectIn(shown));
     expect(idOf(copy)).not.toBe(idOf(first));
     expect(member(copy.body, 'data')).toMatchObject({ tags: ['again'], actions: [email], revision: 0 });
     expect(member(copy.body, 'data', 'actions', 0, 'id')).not.toBe(member(shown, 'actions', 0, 'id'));
-    const tried = await gateway.send('POST', '/api/notifications', { body: { ...Object(shown), colour: 1 } });
+    const tried = await gateway.send('POST', '/api/notifications', { body: { ...objectIn(shown), colour: 1 } });
     expect(errorOf(tried)).toEqual(refused(400, 'VALIDATION_ERROR', 'unknown_field'));
   });
 

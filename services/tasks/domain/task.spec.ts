@@ -137,4 +137,30 @@ describe('a task', () => {
     given(taskDecider, created).when({ type: 'restoreTask', taskId, actor, createdAt }).thenNothing();
     given(taskDecider).when({ type: 'restoreTask', taskId, actor, createdAt }).thenRejected('not_found');
   });
+
+  it('is paused and resumed by commands of their own, once', () => {
+    given(taskDecider, created).when({ type: 'pauseTask', taskId, actor }).then({ type: 'task.paused', data: {} });
+    given(taskDecider, created, { type: 'task.paused', data: {} })
+      .when({ type: 'resumeTask', taskId, actor })
+      .then({ type: 'task.resumed', data: {} })
+      .andAgainNothing();
+    given(taskDecider, created).when({ type: 'resumeTask', taskId, actor }).thenNothing();
+    given(taskDecider, created, archived).when({ type: 'pauseTask', taskId, actor }).thenRejected('not_found');
+  });
+
+  it('takes tags beside those that it has, up to 20, and loses those that it has', () => {
+    const tags = (...list: string[]): TaskEvent => ({ type: 'task.changed', data: { changes: { tags: list } } });
+    given(taskDecider, created, tags('a', 'b'))
+      .when({ type: 'tagTask', taskId, tags: ['b', 'c', 'c'], actor })
+      .then(tags('a', 'b', 'c'))
+      .andAgainNothing();
+    given(taskDecider, created, tags('a', 'b'))
+      .when({ type: 'untagTask', taskId, tags: ['a', 'x'], actor })
+      .then(tags('b'))
+      .andAgainNothing();
+    const full = Array.from({ length: 20 }, (_, index) => `t${index}`);
+    given(taskDecider, created, tags(...full))
+      .when({ type: 'tagTask', taskId, tags: ['one'], actor })
+      .thenRejected('tags_too_many');
+  });
 });

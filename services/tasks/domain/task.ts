@@ -1,6 +1,14 @@
 /** The task aggregate: what may be done with a notification task, and what follows from it. */
 import { mostActions, type StoredAction } from '#contracts/action';
-import { taskFold, type Task, type TaskCommand, type TaskEvent, type TaskSpec, type TaskStatus } from '#contracts/task';
+import {
+  mostTags,
+  taskFold,
+  type Task,
+  type TaskCommand,
+  type TaskEvent,
+  type TaskSpec,
+  type TaskStatus,
+} from '#contracts/task';
 import type { Decider } from '#eventing/decider';
 import { notFound, reject, unreachable } from '#runtime/errors';
 
@@ -32,6 +40,20 @@ function added(spec: TaskSpec, action: StoredAction): readonly TaskEvent[] {
     throw reject('actions_too_many', `actions ${message}.`, [{ field: 'actions', rule: 'too_many', message }]);
   }
   return actionsEvents(spec, [...spec.actions, action]);
+}
+
+function tagged(spec: TaskSpec, more: readonly string[]): readonly TaskEvent[] {
+  const tags = [...new Set([...spec.tags, ...more])];
+  if (tags.length > mostTags) {
+    const message = `must have at most ${mostTags} entries`;
+    throw reject('tags_too_many', `tags ${message}.`, [{ field: 'tags', rule: 'too_many', message }]);
+  }
+  return tagsEvents(spec, tags);
+}
+
+/** Nothing where the list is as it was. */
+function tagsEvents(spec: TaskSpec, tags: string[]): readonly TaskEvent[] {
+  return tags.length === spec.tags.length ? [] : [{ type: 'task.changed', data: { changes: { tags } } }];
 }
 
 function checkAction({ actions }: TaskSpec, actionId: string): void {
@@ -66,6 +88,17 @@ function decide(command: TaskCommandBy, task: Task): readonly TaskEvent[] {
         Object.keys(changes).length === 0 ? [] : [{ type: 'task.changed', data: { changes } }];
       return [...changed, ...statusEvents(task.status, command.status)];
     }
+    case 'pauseTask':
+      return statusEvents(task.status, 'paused');
+    case 'resumeTask':
+      return statusEvents(task.status, 'active');
+    case 'tagTask':
+      return tagged(task.spec, command.tags);
+    case 'untagTask':
+      return tagsEvents(
+        task.spec,
+        task.spec.tags.filter((one) => !command.tags.includes(one)),
+      );
     case 'addAction':
       return added(task.spec, command.action);
     case 'replaceAction': {
