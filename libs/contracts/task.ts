@@ -271,7 +271,7 @@ export const tasksView: ViewDefinition<TaskDocument> = {
     ['organizationId', 'attention'],
     ['organizationId', 'name'],
     ['organizationId', 'nextRunAt'],
-    ['organizationId', 'externalKey'],
+    ['organizationId', 'externalKey', 'createdAt'],
   ],
 };
 

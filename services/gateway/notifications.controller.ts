@@ -59,7 +59,7 @@ export class NotificationsController {
   async list(@Call() { query, context }: RouteCall<typeof routes.listNotifications>): Promise<Answer> {
     const { documents, total } = await this.readStore.page(tasksView, {
       where: tasksWhere(context.organizationId, query),
-      sort: sortOf(query.sort),
+      sort: sortOf(query),
       limit: query.limit,
       offset: offsetOf(query),
       count: true,

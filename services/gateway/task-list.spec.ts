@@ -84,6 +84,6 @@ describe('the list of tasks', () => {
     for (const field of ['status', 'condition', 'health']) {
       expect(tasksView.indexes).toContainEqual(['organizationId', field, 'createdAt']);
     }
-    expect(tasksView.indexes).toContainEqual(['organizationId', 'externalKey']);
+    expect(tasksView.indexes).toContainEqual(['organizationId', 'externalKey', 'createdAt']);
   });
 });

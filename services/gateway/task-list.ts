@@ -19,7 +19,12 @@ export function tasksWhere(organizationId: string, filters: TaskFilters): FieldF
   ];
 }
 
-export function sortOf(sort: z.output<typeof listNotifications.query>['sort']): PageQuery['sort'] {
+export function sortOf({
+  sort,
+  externalKey,
+}: Pick<z.output<typeof listNotifications.query>, 'sort' | 'externalKey'>): PageQuery['sort'] {
+  // At most one task has it: this order is that of the key's index, another one would be walked in search of it.
+  if (externalKey !== undefined) return [{ field: 'createdAt', descending: true }];
   // The most pressing first, whatever the direction of its numbers.
   if (sort === 'attention') return [{ field: 'attention', descending: true }];
   return [{ field: sort.replace('-', ''), descending: sort.startsWith('-') }];
