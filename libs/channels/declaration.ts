@@ -7,6 +7,8 @@ export interface GeneratedText<Member extends string = string> {
   readonly prefix: string;
   /** Random bytes, written in base64 after the prefix. */
   readonly bytes: number;
+  /** Members that hold the text before it was rotated, and until when it is still used beside the new one. */
+  readonly previous?: { readonly name: Member; readonly until: Member };
 }
 
 interface DeclaredMembers<Member extends string> {

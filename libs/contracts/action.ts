@@ -9,11 +9,14 @@ export const actionType = z.enum(declarations.map(({ type }) => type));
 export const notificationKind = z.enum(['triggered', 'recovered', 'error']);
 export type NotificationKind = z.infer<typeof notificationKind>;
 
+/** Of one task. */
+export const mostActions = 20;
+
 const common = {
   id: idSchema('act').optional(),
   enabled: z.boolean().default(true),
   expireAfterSeconds: z.int().min(60).max(604_800).default(86_400),
-  on: z.array(notificationKind).max(3).default(['triggered']),
+  on: z.array(notificationKind).max(3).default(['triggered', 'error']),
 };
 
 function inputOf({ type, config }: { readonly type: ActionType; readonly config: z.ZodObject }) {
@@ -24,6 +27,7 @@ const [first, ...others] = declarations;
 
 /** As a user writes it. */
 export const actionInput = z.discriminatedUnion('type', [inputOf(first), ...others.map(inputOf)]);
+export type ActionInput = z.infer<typeof actionInput>;
 
 /** As stored and sent between services: sealed values inside `config`. */
 export const storedAction = z.object({

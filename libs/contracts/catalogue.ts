@@ -15,6 +15,7 @@ export const topics = ['task', 'schedule', 'run', 'delivery'] as const;
 export const requests = {
   taskChange: 'task.change',
   taskHistory: 'task.history',
+  taskAt: 'task.at',
   scheduleTrigger: 'schedule.trigger',
   runTest: 'run.test',
   runReplay: 'run.replay',

@@ -1,7 +1,7 @@
 /** Notification tasks: what users write, the events that say what became of it, and the document that answers questions. */
 import { z } from 'zod';
-import { actionInput, storedAction } from './action.js';
-import { idSchema, storedTimestamp, webAddress } from './common.js';
+import { actionInput, mostActions, storedAction } from './action.js';
+import { idSchema, json, storedTimestamp, webAddress } from './common.js';
 import { defineEvent, type EventOf, type Fold } from './event.js';
 import { fetchSettings, storedFetch } from './fetch.js';
 import { condition, health, policy, storedPolicy } from './policy.js';
@@ -9,7 +9,10 @@ import { defaultSchedule, schedule } from './schedule.js';
 import type { ViewDefinition } from '#read-store/read-store';
 import { unreachable } from '#runtime/errors';
 
-const tag = z.string().regex(/^[A-Za-z0-9._:-]{1,50}$/, { error: 'must be 1 to 50 of A-Z a-z 0-9 . _ : -' });
+export const tag = z.string().regex(/^[A-Za-z0-9._:-]{1,50}$/, { error: 'must be 1 to 50 of A-Z a-z 0-9 . _ : -' });
+
+/** Of one task. */
+export const mostTags = 20;
 
 /** Code is limited in bytes, not characters. */
 const evaluationCode = z
@@ -31,14 +34,14 @@ const text = {
   evaluationFunction: evaluationCode,
   schedule: schedule.default(defaultSchedule),
   policy: policy.prefault({}),
-  tags: z.array(tag).max(20).default([]),
+  tags: z.array(tag).max(mostTags).default([]),
   externalKey: z.string().min(1).max(200).nullable().default(null),
 };
 
 /** The body of `POST /api/notifications`, and of PUT less its read-only fields. */
 export const taskInput = z.strictObject({
   ...text,
-  actions: z.array(actionInput).max(20).default([]),
+  actions: z.array(actionInput).max(mostActions).default([]),
   fetch: fetchSettings.prefault({}),
   status: taskStatus.default('active'),
 });
@@ -77,6 +80,11 @@ export const taskEvents = [
     schema: z.object({ actionId: idSchema('act'), reason: z.string() }),
   }),
   defineEvent('task.archived', { version: 1, schema: z.object({ externalKey: z.string().nullable() }) }),
+  /** Whole, like `task.created`: what derives from a task has forgotten it when it was archived. */
+  defineEvent('task.restored', {
+    version: 1,
+    schema: z.object({ spec: taskSpec, status: taskStatus, createdBy: z.string(), createdAt: storedTimestamp }),
+  }),
 ] as const;
 export type TaskEvent = EventOf<(typeof taskEvents)[number]>;
 
@@ -87,7 +95,13 @@ export const taskStream = (taskId: string): string => `task-${taskId}`;
 export type Task =
   | { readonly status: 'none' }
   | { readonly status: TaskStatus; readonly spec: TaskSpec; readonly createdBy: string }
-  | { readonly status: 'archived'; readonly spec: TaskSpec; readonly createdBy: string };
+  | {
+      readonly status: 'archived';
+      /** Before it was archived. */
+      readonly was: TaskStatus;
+      readonly spec: TaskSpec;
+      readonly createdBy: string;
+    };
 
 function withoutAction(spec: TaskSpec, actionId: string): TaskSpec {
   const actions = spec.actions.map((action) => (action.id === actionId ? { ...action, enabled: false } : action));
@@ -102,7 +116,7 @@ function withChanges(spec: TaskSpec, changes: Changes): TaskSpec {
 }
 
 function afterEvent(task: Task, event: TaskEvent): Task {
-  if (event.type === 'task.created') {
+  if (event.type === 'task.created' || event.type === 'task.restored') {
     const { spec, status, createdBy } = event.data;
     return { status, spec, createdBy };
   }
@@ -117,7 +131,7 @@ function afterEvent(task: Task, event: TaskEvent): Task {
     case 'task.action_disabled':
       return { ...task, spec: withoutAction(task.spec, event.data.actionId) };
     case 'task.archived':
-      return { ...task, status: 'archived' };
+      return task.status === 'archived' ? task : { ...task, status: 'archived', was: task.status };
     default:
       return unreachable(event);
   }
@@ -135,6 +149,9 @@ export type ExternalKeyEvent = EventOf<typeof externalKeyClaimed>;
 /** A whole specification on its way to the tasks service: it is checked field by field when its event is encoded. */
 const wantedSpec = z.custom<TaskSpec>((value) => typeof value === 'object' && value !== null);
 
+/** Of a request with an Idempotency-Key: sent again after a crash, it changes nothing a second time. */
+const repeatId = z.string().nullable();
+
 /** What the tasks service is asked to do (`task.change`). `expectedRevision`: If-Match. */
 export const taskCommand = z.discriminatedUnion('type', [
   z.object({ type: z.literal('createTask'), taskId: idSchema('ntf'), spec: wantedSpec, status: taskStatus }),
@@ -146,6 +163,23 @@ export const taskCommand = z.discriminatedUnion('type', [
     expectedRevision: z.int().nullable(),
   }),
   z.object({ type: z.literal('archiveTask'), taskId: idSchema('ntf'), expectedRevision: z.int().nullable() }),
+  z.object({ type: z.literal('restoreTask'), taskId: idSchema('ntf') }),
+  z.object({ type: z.enum(['pauseTask', 'resumeTask']), taskId: idSchema('ntf') }),
+  z.object({ type: z.enum(['tagTask', 'untagTask']), taskId: idSchema('ntf'), tags: z.array(tag) }),
+  z.object({ type: z.literal('addAction'), taskId: idSchema('ntf'), action: storedAction, repeatId }),
+  z.object({
+    type: z.literal('replaceAction'),
+    taskId: idSchema('ntf'),
+    action: storedAction,
+    expectedRevision: z.int().nullable(),
+    repeatId,
+  }),
+  z.object({
+    type: z.literal('removeAction'),
+    taskId: idSchema('ntf'),
+    actionId: idSchema('act'),
+    expectedRevision: z.int().nullable(),
+  }),
   z.object({
     type: z.literal('disableAction'),
     taskId: idSchema('ntf'),
@@ -176,6 +210,8 @@ export const lastExecution = z.object({
   status: z.string(),
   outcome: z.boolean().nullable(),
   durationMs: z.number(),
+  value: json.describe('*The* value of what the code reported, or null.'),
+  reason: z.string().nullable().describe('Of an error.'),
 });
 
 /** The view `tasks`, one document per task that is not archived. Fields that lists filter and sort by stand at the top. */
@@ -189,10 +225,28 @@ export const taskDocument = taskState.extend({
   health,
   /** The last revision that edited the code or unpaused: what was found before says nothing about the present. */
   codeRevision: z.int(),
+  /** How much it wants to be looked at (`attentionOf`): lists sort by it. */
+  attention: z.int(),
   nextRunAt: storedTimestamp.nullable(),
   lastExecution: lastExecution.nullable(),
 });
 export type TaskDocument = z.infer<typeof taskDocument>;
+
+/** Apart by more than any time in milliseconds, and few enough to stay a safe integer. */
+const attentionStep = 1e14;
+
+/** Sorts tasks: health that is not `ok` first, then flapping, then what turned true last. */
+export function attentionOf(
+  { health: now, condition: found }: { readonly health: string; readonly condition: string },
+  turnedTrueMs: number,
+): number {
+  return (now === 'ok' ? 0 : 2 * attentionStep) + (found === 'flapping' ? attentionStep : 0) + turnedTrueMs;
+}
+
+/** When the condition of a task became true, by its attention; 0: it is not true. */
+export function turnedTrueMsOf({ attention }: Pick<TaskDocument, 'attention'>): number {
+  return attention % attentionStep;
+}
 
 export const tasksView: ViewDefinition<TaskDocument> = {
   name: 'tasks',
@@ -207,12 +261,17 @@ export const tasksView: ViewDefinition<TaskDocument> = {
     'externalKey',
     'nextRunAt',
     'createdAt',
+    'attention',
   ],
   indexes: [
     ['organizationId', 'createdAt'],
+    ['organizationId', 'status', 'createdAt'],
+    ['organizationId', 'condition', 'createdAt'],
+    ['organizationId', 'health', 'createdAt'],
+    ['organizationId', 'attention'],
     ['organizationId', 'name'],
     ['organizationId', 'nextRunAt'],
-    ['organizationId', 'externalKey'],
+    ['organizationId', 'externalKey', 'createdAt'],
   ],
 };
 
@@ -242,3 +301,10 @@ export type HistoryQuery = z.infer<typeof historyQuery>;
 /** `total`: of all changes of the task. */
 export const taskHistory = z.object({ entries: z.array(historyEntry), total: z.int() });
 export type TaskHistory = z.infer<typeof taskHistory>;
+
+/** A moment in the life of a task: the end of a revision, or a time. */
+export const taskMoment = z.union([z.object({ revision: z.int() }), z.object({ at: storedTimestamp })]);
+export type TaskMoment = z.infer<typeof taskMoment>;
+
+/** Asks for a task as it was (`task.at`); the answer is the document that the view held then. */
+export const pastTaskQuery = z.object({ taskId: idSchema('ntf'), moment: taskMoment });

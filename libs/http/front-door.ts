@@ -119,6 +119,17 @@ export class FrontDoor {
     }
   }
 
+  /** For a request that counts as several: takes those beyond itself, or throws what is to be answered. */
+  async takeMore(organizationId: string, requests: number): Promise<void> {
+    const budget = await this.budgetOf(organizationId);
+    for (let left = requests; left > 0; left -= 1) {
+      const state = await this.quota.take(`organization:${organizationId}`, budget);
+      // Where it will not be enough, the rest is left to others.
+      if (state.allowed && state.remaining >= left - 1) continue;
+      throw this.refused(`The budget of ${budget.limit} requests per hour does not reach so far.`, state.resetAtMs);
+    }
+  }
+
   private async budgetOf(organizationId: string): Promise<Budget> {
     const nowMs = this.clock.now();
     const known = this.plans.get(organizationId);

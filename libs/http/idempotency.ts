@@ -12,6 +12,7 @@ import { reject } from '#runtime/errors';
 import type { Json } from '#runtime/json';
 import type { SharedState, StateCollection } from '#shared-state/shared-state';
 import type { Vault } from '#vault/vault';
+import { createAnswerBudget, type AnswerBudget } from './idempotency-budget.js';
 import type { IdempotentAttempt } from './route.js';
 
 const keptMs = 24 * 3_600_000;
@@ -55,7 +56,7 @@ export interface IdempotentRequest {
 export interface IdempotencyRecords {
   /**
    * Runs `execute`, or answers what it answered before. What `execute` rejects with is no answer: the next one begins
-   * again. Rejects with `idempotency_conflict` where the request differs.
+   * again. Rejects with `idempotency_conflict` where the request differs, `idempotency_storage_full` where too much is kept.
    */
   once(
     request: IdempotentRequest,
@@ -90,6 +91,7 @@ export function createIdempotencyRecords(
   vault: Vault,
   clock: Clock,
   { memberId, isLiving }: Pick<Leases, 'memberId' | 'isLiving'>,
+  budget: AnswerBudget = createAnswerBudget(sharedState, clock),
 ): IdempotencyRecords {
   /** Keys this process works on; a concurrent repeat waits. */
   const running = new Map<string, Promise<void>>();
@@ -168,9 +170,11 @@ export function createIdempotencyRecords(
         const earlier = await replay(organizationId, known);
         if (earlier !== null) return { answer: earlier, replayed: true };
         try {
+          await budget.admit(organizationId);
           const answer = await execute({ key, startedAtMs: known.startedAtMs });
           const { body } = await vault.seal(organizationId, sealScope, { body: answer.body }, sealedPaths);
           const { status, headers } = answer;
+          budget.spend(organizationId, JSON.stringify([headers, body ?? '']).length);
           await settle(known, { worker: memberId, answer: { status, headers, body: body ?? '' } });
           // A worker that was presumed dead answers as the process that took over did.
           const { live } = await look(id);

@@ -39,6 +39,16 @@ function override({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonS
     const { properties } = plainSchema(patchOf, 'input');
     Object.assign(jsonSchema, { type: 'object', properties: nullable(properties), additionalProperties: false });
   }
+  if (patchOf instanceof z.ZodDiscriminatedUnion) {
+    for (const name of Object.keys(jsonSchema)) delete jsonSchema[name];
+    const { oneOf } = plainSchema(patchOf, 'input');
+    const anyOf = (Array.isArray(oneOf) ? oneOf : []).map((option: unknown) => ({
+      type: 'object',
+      properties: nullable(isSchema(option) ? option['properties'] : undefined),
+      additionalProperties: false,
+    }));
+    Object.assign(jsonSchema, { anyOf });
+  }
 }
 
 /** In a merge patch any member may be null: back to its default. */

@@ -5,6 +5,7 @@ import { startSweep } from '#leases/sweep';
 import { CLOCK, type Clock } from '#runtime/clock';
 import { LOGGER, type Logger } from '#runtime/logger';
 import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
+import { answerBudgetCollection } from './idempotency-budget.js';
 import { idempotencyCollection } from './idempotency.js';
 import { quotaCollection } from './quota.js';
 
@@ -30,6 +31,7 @@ export class Pruner implements OnApplicationBootstrap, BeforeApplicationShutdown
       logger,
       async sweep() {
         await sharedState.removeExpired(idempotencyCollection, clock.now());
+        await sharedState.removeExpired(answerBudgetCollection, clock.now());
         await sharedState.removeExpired(quotaCollection, clock.now());
       },
     });

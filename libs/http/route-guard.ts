@@ -1,9 +1,17 @@
 /** Deny by default: a handler runs only where a declaration says who may, and the request's key reaches that far. */
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import type { Scope } from '#contracts/account';
 import { AppError } from '#runtime/errors';
 import { allows } from './api-key.js';
 import { declarationOf } from './route.js';
+
+/** Throws `missing_scope` where the scopes do not reach that far. */
+export function checkScope(scopes: readonly Scope[], needed: Scope): void {
+  if (!allows(scopes, needed)) {
+    throw new AppError('FORBIDDEN', 'missing_scope', `This API key lacks the scope ${needed}.`);
+  }
+}
 
 @Injectable()
 export class RouteGuard implements CanActivate {
@@ -16,9 +24,7 @@ export class RouteGuard implements CanActivate {
     if (request.principal === null) {
       throw new AppError('UNAUTHORIZED', 'missing_api_key', 'Send your API key as Authorization: Bearer <API_KEY>.');
     }
-    if (!allows(request.principal.scopes, access)) {
-      throw new AppError('FORBIDDEN', 'missing_scope', `This API key lacks the scope ${access}.`);
-    }
+    checkScope(request.principal.scopes, access);
     return true;
   }
 }

@@ -84,6 +84,8 @@ export interface RouteCall<Declaration extends RouteDeclaration> {
   readonly query: Declaration extends { readonly query: infer Query } ? Parsed<Query> : undefined;
   readonly body: Declaration extends { readonly body: infer Body } ? Parsed<Body> : undefined;
   readonly context: RequestContext;
+  /** What the caller's key or session may do: for what a body asks beyond the route's own access. */
+  readonly scopes: readonly Scope[];
   readonly ifMatch: string | undefined;
   readonly accept: string;
   readonly attempt: IdempotentAttempt | null;
@@ -181,6 +183,7 @@ export function parseCall(
       actor: request.principal?.actor ?? 'anonymous',
       requestId: request.id,
     },
+    scopes: request.principal?.scopes ?? [],
     ifMatch,
     accept: accept ?? '*/*',
     attempt: null,

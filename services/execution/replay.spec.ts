@@ -111,6 +111,7 @@ describe('a replay', () => {
       organizationId,
       revision,
       codeRevision: revision,
+      attention: 0,
       spec,
       status: 'active' as const,
       createdAt: metadata.at,

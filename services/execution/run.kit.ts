@@ -87,6 +87,7 @@ export function document(more: Partial<TaskDocument['spec']> = {}): TaskDocument
     organizationId: metadata.organizationId,
     revision: 0,
     codeRevision: 0,
+    attention: 0,
     spec,
     status: 'active',
     createdAt: metadata.at,

@@ -86,7 +86,7 @@ async function checkCode(checks: SettingsChecks, field: Field, code: string): Pr
 }
 
 /** Throws the first fault of what the channel declares of its settings. */
-async function checkAction(checks: SettingsChecks, { type, config }: Action, field: Field): Promise<void> {
+export async function checkAction(checks: SettingsChecks, { type, config }: Action, field: Field): Promise<void> {
   const { needs, addresses, templates, code } = declarationOf(type);
   const textsAt = (names: readonly string[]) =>
     names.flatMap((name) => {

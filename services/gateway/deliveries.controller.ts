@@ -9,7 +9,7 @@ import { without } from './json-casts.js';
 import * as routes from './executions.routes.js';
 import { listOfView } from './paging.js';
 
-function toAnswer(delivery: DeliveryDocument): object {
+export function toDeliveryAnswer(delivery: DeliveryDocument): object {
   return without(delivery, 'organizationId', 'dueAt');
 }
 
@@ -39,11 +39,11 @@ export class DeliveriesController {
 
   @Handles(routes.getDelivery)
   async get(@Call() { ids, context }: RouteCall<typeof routes.getDelivery>): Promise<Answer> {
-    return data(toAnswer(await findDelivery(this.readStore, context.organizationId, ids.id)));
+    return data(toDeliveryAnswer(await findDelivery(this.readStore, context.organizationId, ids.id)));
   }
 
   private list(owner: readonly FieldFilter[], query: routes.DeliveryFilters): Promise<Answer> {
     const where = [...owner, ...filtersOf(query)];
-    return listOfView(this.readStore, deliveriesView, 'createdAt', where, query, toAnswer);
+    return listOfView(this.readStore, deliveriesView, 'createdAt', where, query, toDeliveryAnswer);
   }
 }

@@ -7,6 +7,7 @@ import { runTrigger } from '#contracts/schedule';
 import { taskInput } from '#contracts/task';
 import { afterParameter, pageParameters, timeParameter, wholeNumber } from '#http/parameters';
 import { route } from '#http/route';
+import { readOnlyFields } from './task-answer.js';
 
 const task = { id: { prefix: 'ntf', of: 'notification' } } as const;
 
@@ -81,6 +82,7 @@ export const testNotification = route({
   tag: 'Execute',
   access: 'write',
   body: taskInput,
+  ignoredFields: readOnlyFields,
   bodyExample: {
     name: 'Price of the red kettle',
     url: 'https://shop.example.com/kettle',

@@ -134,7 +134,7 @@ describe('a task that is not saved', () => {
     expect(errorOf(await gateway.send('POST', path, { body: { ...task, evaluationFunction: 'syntax(' } }))).toEqual(
       refused(400, 'VALIDATION_ERROR', 'syntax_error'),
     );
-    expect((await gateway.send('POST', path, { body: { ...task, id: 'x' } })).status).toBe(400);
+    expect((await gateway.send('POST', path, { body: { ...task, colour: 'x' } })).status).toBe(400);
     expect(asked).toHaveLength(1);
     await answering.stop();
     expect((await gateway.send('POST', path, { body: task })).status).toBe(503);

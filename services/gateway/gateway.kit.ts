@@ -9,7 +9,16 @@ import { createApiKey, hashApiKey, parseApiKey } from '#contracts/api-key';
 import { requests } from '#contracts/catalogue';
 import { executionsView, type ExecutionDocument } from '#contracts/run';
 import { triggerRun, type DueRun } from '#contracts/schedule';
-import { historyQuery, taskCommand, tasksView, type TaskDocument, type TaskState } from '#contracts/task';
+import {
+  historyQuery,
+  pastTaskQuery,
+  taskCommand,
+  tasksView,
+  type TaskCommand,
+  type TaskDocument,
+  type TaskSpec,
+  type TaskState,
+} from '#contracts/task';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { KEY_PEPPER } from '#contracts/api-key';
 import { createHttpApplication } from '#http/application';
@@ -19,7 +28,7 @@ import { createSoleLeases } from '#leases/sole';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp } from '#runtime/clock';
 import { CONFIG, readConfig } from '#runtime/config';
-import { notFound, reject } from '#runtime/errors';
+import { AppError, notFound, reject } from '#runtime/errors';
 import { createIds, IDS } from '#runtime/ids';
 import type { Json } from '#runtime/json';
 import { LOGGER } from '#runtime/logger';
@@ -93,6 +102,11 @@ export function entriesIn(value: unknown): readonly (readonly [string, unknown])
   return typeof value === 'object' && value !== null ? Object.entries(value) : [];
 }
 
+/** What should be an object, as one. */
+export function objectIn(value: unknown): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(entriesIn(value));
+}
+
 /** Names of members, sorted. */
 export function namesIn(value: unknown): readonly string[] {
   return entriesIn(value)
@@ -121,6 +135,30 @@ function parsed(text: string): unknown {
   }
 }
 
+/** The settings that a command makes of the old ones. */
+function specAfter(command: TaskCommand, old: TaskSpec | undefined): TaskSpec {
+  if ('spec' in command) return command.spec;
+  if (old === undefined) throw notFound('notification');
+  if (command.type === 'disableAction') throw new Error('nobody here asks for it');
+  if (command.type === 'tagTask') return { ...old, tags: [...new Set([...old.tags, ...command.tags])] };
+  if (command.type === 'untagTask') return { ...old, tags: old.tags.filter((one) => !command.tags.includes(one)) };
+  if (!('action' in command || 'actionId' in command)) return old;
+  if (command.type === 'addAction') return { ...old, actions: [...old.actions, command.action] };
+  const { actionId } = command.type === 'removeAction' ? command : { actionId: command.action.id };
+  const actions = old.actions.flatMap((action) => {
+    if (action.id !== actionId) return [action];
+    return command.type === 'removeAction' ? [] : [command.action];
+  });
+  return { ...old, actions };
+}
+
+function statusAfter(command: TaskCommand, old: TaskState['status'] = 'active'): TaskState['status'] {
+  if ('status' in command) return command.status;
+  if (command.type === 'archiveTask') return 'archived';
+  if (command.type === 'pauseTask') return 'paused';
+  return command.type === 'resumeTask' || old === 'archived' ? 'active' : old;
+}
+
 /** Plays the tasks service: the same replies and the same view, without events. */
 async function playTasks(
   { bus, readStore }: KitStores,
@@ -128,6 +166,7 @@ async function playTasks(
   now: () => number,
 ) {
   const tasks = new Map<string, TaskState>();
+  const past: TaskDocument[] = [];
   let position = 0;
   await bus.respond(requests.taskChange, async (payload, context) => {
     await kit.hooks.beforeCommand();
@@ -138,19 +177,18 @@ async function playTasks(
     if (command.type !== 'createTask' && (old === undefined || old.organizationId !== context.organizationId)) {
       throw notFound('notification');
     }
+    const isGone = old?.status === 'archived' && command.type !== 'restoreTask';
+    if (isGone) throw notFound('notification');
     if ('expectedRevision' in command && command.expectedRevision !== null) {
       if (command.expectedRevision !== old?.revision) throw reject('stale_revision', 'It was changed meanwhile.');
     }
-    if (command.type === 'disableAction') throw new Error('nobody here asks for it');
     kit.commands.push(asJson(command));
     position += 1;
     const { id, createdAt, createdBy } = old ?? { id: command.taskId, createdAt: at, createdBy: context.actor };
-    const spec = command.type === 'archiveTask' ? old?.spec : command.spec;
-    if (spec === undefined) throw notFound('notification');
-    const changed =
-      JSON.stringify(spec) !== JSON.stringify(old?.spec) || ('status' in command && command.status !== old?.status);
+    const spec = specAfter(command, old?.spec);
+    const status = statusAfter(command, old?.status);
+    const changed = JSON.stringify(spec) !== JSON.stringify(old?.spec) || status !== old?.status;
     const revision = old === undefined ? 0 : old.revision + (changed ? 1 : 0);
-    const status = command.type === 'archiveTask' ? 'archived' : command.status;
     const { organizationId } = context;
     const state: TaskState = { id, organizationId, revision, spec, status, createdAt, updatedAt: at, createdBy };
     tasks.set(id, state);
@@ -167,12 +205,22 @@ async function playTasks(
             condition: 'unknown',
             health: 'ok',
             codeRevision: 0,
+            attention: 0,
             nextRunAt: null,
             lastExecution: null,
           };
+    if (document !== null) past.push(document);
     await readStore.save(tasksView, [{ id, revision: position, document }], position);
     await kit.hooks.afterCommand();
     return asJson({ state, position });
+  });
+  await bus.respond(requests.taskAt, async (payload) => {
+    const { taskId, moment } = pastTaskQuery.parse(payload);
+    const isThen = ({ id, revision, updatedAt }: TaskDocument): boolean =>
+      id === taskId && ('at' in moment ? updatedAt <= moment.at : revision === moment.revision);
+    const found = past.findLast(isThen);
+    if (found !== undefined) return asJson(found);
+    throw new AppError('NOT_FOUND', 'at' in moment ? 'not_there_then' : 'no_such_revision', 'It was not there.');
   });
   await bus.respond(requests.taskHistory, async (payload) => {
     const { taskId, before, offset, limit } = historyQuery.parse(payload);

@@ -2,10 +2,17 @@
 import { Module } from '@nestjs/common';
 import { HttpModule } from '#http/http.module';
 import { KeysController, SessionsController } from './accounts.controller.js';
+import { ActionTypesController } from './action-types.controller.js';
+import { ActionsController } from './actions.controller.js';
+import { ActionSaver } from './actions.saver.js';
+import { TestMessenger } from './actions.test-message.js';
+import { BulkController } from './bulk.controller.js';
+import { BulkWork } from './bulk.work.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { TaskRunner } from './execute-task.js';
 import { ExecutionsController } from './executions.controller.js';
 import { NotificationsController } from './notifications.controller.js';
+import { PastTasks } from './notifications.past.js';
 import { PagesController } from './pages.controller.js';
 import { ProbesController } from './probes.controller.js';
 import { TaskSaver } from './save-task.js';
@@ -16,7 +23,10 @@ import { TaskTester } from './test-task.js';
 @Module({
   imports: [HttpModule],
   controllers: [
+    ActionTypesController,
+    ActionsController,
     NotificationsController,
+    BulkController,
     ExecutionsController,
     DeliveriesController,
     SetupController,
@@ -26,6 +36,6 @@ import { TaskTester } from './test-task.js';
     PagesController,
     SnapshotsController,
   ],
-  providers: [TaskSaver, TaskRunner, TaskTester],
+  providers: [TaskSaver, ActionSaver, TestMessenger, PastTasks, BulkWork, TaskRunner, TaskTester],
 })
 export class GatewayModule {}

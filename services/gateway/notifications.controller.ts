@@ -8,20 +8,19 @@ import { entityTag, expectedRevision } from '#http/entity-tag';
 import { offsetOf } from '#http/parameters';
 import { Call, Handles, type RouteCall } from '#http/route';
 import { validated } from '#http/validation';
-import { READ_STORE, type FieldFilter, type ReadStore } from '#read-store/read-store';
-import { AppError } from '#runtime/errors';
+import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import type { JsonObject } from '#runtime/json';
 import { VAULT, type Vault } from '#vault/vault';
 import { findTask } from './find-owned.js';
 import { toJsonObject } from './json-casts.js';
 import { listByRevision } from './paging.js';
 import { mergePatch } from './merge-patch.js';
+import { momentOf, PastTasks } from './notifications.past.js';
 import * as routes from './notifications.routes.js';
 import { TaskSaver, type SavedTask } from './save-task.js';
+import { sortOf, tasksWhere } from './task-list.js';
+import { writeCurrent } from './notifications.write.js';
 import { noProgress, openSettings, readOnlyFields, toTaskAnswer, type TaskProgress } from './task-answer.js';
-
-/** Writers without If-Match who met another writer try again on what is there then. */
-const writeAttempts = 8;
 
 /** The settings of an answer, without what cannot be set. */
 function settable(answer: JsonObject): JsonObject {
@@ -44,6 +43,7 @@ export class NotificationsController {
     @Inject(VAULT) private readonly vault: Vault,
     @Inject(BUS) private readonly bus: Bus,
     @Inject(TaskSaver) private readonly saver: TaskSaver,
+    @Inject(PastTasks) private readonly past: PastTasks,
   ) {}
 
   @Handles(routes.createNotification)
@@ -53,16 +53,9 @@ export class NotificationsController {
 
   @Handles(routes.listNotifications)
   async list(@Call() { query, context }: RouteCall<typeof routes.listNotifications>): Promise<Answer> {
-    const { status, condition, health, tag, q, sort } = query;
-    const where: FieldFilter[] = [{ field: 'organizationId', equals: context.organizationId }];
-    if (status !== undefined) where.push({ field: 'status', equals: status });
-    if (condition !== undefined) where.push({ field: 'condition', equals: condition });
-    if (health !== undefined) where.push({ field: 'health', equals: health });
-    if (tag !== undefined) where.push({ field: 'tags', has: tag });
-    if (q !== undefined) where.push({ fields: ['name', 'url'], contains: q });
     const { documents, total } = await this.readStore.page(tasksView, {
-      where,
-      sort: [{ field: sort.replace('-', ''), descending: sort.startsWith('-') }],
+      where: tasksWhere(context.organizationId, query),
+      sort: sortOf(query),
       limit: query.limit,
       offset: offsetOf(query),
       count: true,
@@ -71,8 +64,10 @@ export class NotificationsController {
   }
 
   @Handles(routes.getNotification)
-  async get(@Call() { ids, context }: RouteCall<typeof routes.getNotification>): Promise<Answer> {
-    const task = await findTask(this.readStore, context.organizationId, ids.id);
+  async get(@Call() { ids, query, context }: RouteCall<typeof routes.getNotification>): Promise<Answer> {
+    const present = await findTask(this.readStore, context.organizationId, ids.id);
+    const moment = momentOf(query);
+    const task = moment === null ? present : await this.past.find(present.id, moment, context);
     return data(await this.answer(task), { headers: { etag: entityTag(task.revision) } });
   }
 
@@ -97,6 +92,22 @@ export class NotificationsController {
     return data({ id, deleted: true });
   }
 
+  @Handles(routes.restoreNotification)
+  async restore(@Call() { ids, context }: RouteCall<typeof routes.restoreNotification>): Promise<Answer> {
+    const { state } = await this.saver.send({ type: 'restoreTask', taskId: ids.id }, context);
+    const restored = { state, opened: await openSettings(this.vault, state), generated: new Map() };
+    return saved(restored, (await this.readStore.get(tasksView, state.id)) ?? noProgress, 200);
+  }
+
+  @Handles(routes.rollbackNotification)
+  async rollback(@Call() { ids, body, context }: RouteCall<typeof routes.rollbackNotification>): Promise<Answer> {
+    const find = () => findTask(this.readStore, context.organizationId, ids.id);
+    return writeCurrent(this.saver, find, null, async (task, revision) => {
+      const result = await this.past.rollBack(task, body.revision, revision, context);
+      return saved(result, await this.progressOf(task), 200);
+    });
+  }
+
   @Handles(routes.listHistory)
   async history(@Call() { ids, query, context }: RouteCall<typeof routes.listHistory>): Promise<Answer> {
     const { id } = await findTask(this.readStore, context.organizationId, ids.id);
@@ -115,17 +126,11 @@ export class NotificationsController {
     change: (task: TaskDocument) => Promise<TaskInput>,
   ): Promise<Answer> {
     const wanted = expectedRevision(ifMatch);
-    for (let attempt = 1; ; attempt += 1) {
-      const task = await findTask(this.readStore, context.organizationId, ids.id);
-      try {
-        const result = await this.saver.replace(await change(task), task, wanted ?? task.revision, context);
-        return saved(result, await this.progressOf(task), 200);
-      } catch (error) {
-        const stale = error instanceof AppError && error.reason === 'stale_revision';
-        if (!stale || wanted !== null || attempt >= writeAttempts) throw error;
-        await this.saver.seenBeyond(task.id, task.revision);
-      }
-    }
+    const find = () => findTask(this.readStore, context.organizationId, ids.id);
+    return writeCurrent(this.saver, find, wanted, async (task, revision) => {
+      const result = await this.saver.replace(await change(task), task, revision, context);
+      return saved(result, await this.progressOf(task), 200);
+    });
   }
 
   /** Condition and times after the write; as they were before it where the view has not come that far. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { idSchema } from '#contracts/common';
 import { condition, health } from '#contracts/policy';
 import { historyEntry, taskInput, taskStatus } from '#contracts/task';
-import { afterParameter, pageParameters } from '#http/parameters';
+import { afterParameter, pageParameters, timeParameter, wholeNumber } from '#http/parameters';
 import { route } from '#http/route';
 import { readOnlyFields, taskAnswer } from './task-answer.js';
 
@@ -24,10 +24,11 @@ export const createNotification = route({
   operationId: 'createNotification',
   summary: 'Create a notification task',
   description:
-    'The code is parsed before anything is saved: a syntax error is answered with its line and column. A webhook secret that the service makes is in clear in this answer only.',
+    'The code is parsed before anything is saved: a syntax error is answered with its line and column. A webhook secret that the service makes is in clear in this answer only. Read-only fields are passed over, so that what GET gave can be made again.',
   tag,
   access: 'write',
   body: taskInput,
+  ignoredFields: readOnlyFields,
   bodyExample: example,
   answers: [
     {
@@ -40,7 +41,17 @@ export const createNotification = route({
   ],
 });
 
-const sorts = ['-createdAt', 'createdAt', 'name', '-name', 'nextRunAt'] as const;
+const sorts = ['-createdAt', 'createdAt', 'name', '-name', 'nextRunAt', 'attention'] as const;
+
+/** What narrows a list of tasks. */
+export const taskFilters = {
+  externalKey: z.string().min(1).max(200).optional(),
+  status: taskStatus.optional(),
+  condition: condition.optional(),
+  health: health.optional(),
+  tag: z.string().min(1).max(50).optional(),
+  q: z.string().min(1).max(200).optional().meta({ description: 'Text that name or url hold, whatever its case.' }),
+};
 
 export const listNotifications = route({
   method: 'GET',
@@ -51,12 +62,11 @@ export const listNotifications = route({
   access: 'read',
   query: z.strictObject({
     ...pageParameters,
-    status: taskStatus.optional(),
-    condition: condition.optional(),
-    health: health.optional(),
-    tag: z.string().min(1).max(50).optional(),
-    q: z.string().min(1).max(200).optional().meta({ description: 'Text that name or url hold, whatever its case.' }),
-    sort: z.enum(sorts).default('-createdAt'),
+    ...taskFilters,
+    sort: z
+      .enum(sorts)
+      .default('-createdAt')
+      .meta({ description: 'attention: health that is not ok first, then flapping, then what turned true last.' }),
   }),
   answers: [{ status: 200, description: 'One page of tasks.', envelope: 'list', schema: taskAnswer }],
 });
@@ -66,9 +76,15 @@ export const getNotification = route({
   path: '/api/notifications/{id}',
   operationId: 'getNotification',
   summary: 'Get a notification task',
+  description:
+    'With `at` or `revision` as it was: its settings, condition, health, last execution and next run of then. A revision lasts until the next one. 404 not_there_then or no_such_revision where there is none.',
   tag,
   access: 'read',
   ids,
+  query: z.strictObject({
+    at: timeParameter.optional(),
+    revision: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional(),
+  }),
   answers: [{ status: 200, description: 'The task.', envelope: 'data', schema: taskAnswer, headers: etag }],
 });
 
@@ -128,6 +144,42 @@ export const deleteNotification = route({
       schema: z.object({ id: idSchema('ntf'), deleted: z.literal(true) }),
     },
   ],
+});
+
+const changed = {
+  status: 200,
+  description: 'The task as it is now.',
+  envelope: 'data',
+  schema: taskAnswer,
+  headers: etag,
+} as const;
+
+export const restoreNotification = route({
+  method: 'POST',
+  path: '/api/notifications/{id}/restore',
+  operationId: 'restoreNotification',
+  summary: 'Bring an archived notification task back as it was, as a new revision',
+  description:
+    'A task that is not archived stays as it is. 409 already_exists where another task has its externalKey by now. Its condition is unknown until the next run.',
+  tag,
+  access: 'write',
+  ids,
+  answers: [changed],
+});
+
+export const rollbackNotification = route({
+  method: 'POST',
+  path: '/api/notifications/{id}/rollback',
+  operationId: 'rollbackNotification',
+  summary: 'Set a notification task back to an earlier revision, as a new one',
+  description:
+    'All settings and the status are as at the end of that revision, secrets included; an action that was removed comes back under its id. What this instance would refuse now is refused here too.',
+  tag,
+  access: 'write',
+  ids,
+  body: z.strictObject({ revision: z.int().min(0) }),
+  bodyExample: { revision: 3 },
+  answers: [changed],
 });
 
 export const listHistory = route({

@@ -15,14 +15,16 @@ export interface OpenedGateway {
   close(): Promise<void>;
 }
 
-export async function openGateway(): Promise<OpenedGateway> {
+const usual = { SMTP_URL: 'smtp://mail.example.com' };
+
+/** `settings`: environment of the instance. */
+export async function openGateway(settings: Readonly<Record<string, string>> = usual): Promise<OpenedGateway> {
   const stores = {
     eventStore: createSqliteEventStore(':memory:'),
     bus: createSqliteBus(':memory:', silentLogger),
     readStore: createSqliteReadStore(':memory:'),
   };
-  const settings = { SMTP_URL: 'smtp://mail.example.com', ANONYMOUS_PER_MINUTE: '100000' };
-  const gateway = await startGateway(stores, settings);
+  const gateway = await startGateway(stores, { ANONYMOUS_PER_MINUTE: '100000', ...settings });
   const organizationId = await gateway.addOrganization('enterprise');
   await gateway.addKey(organizationId, ['admin']);
   return {

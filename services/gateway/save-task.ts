@@ -90,7 +90,7 @@ function refuseTooLarge(input: TaskInput): void {
 
 @Injectable()
 export class TaskSaver {
-  private readonly checks: SettingsChecks;
+  readonly checks: SettingsChecks;
   private readonly waiter: PositionWaiter;
 
   constructor(
@@ -107,15 +107,14 @@ export class TaskSaver {
   }
 
   async create(input: TaskInput, context: RequestContext, attempt: IdempotentAttempt | null): Promise<SavedTask> {
-    for (const [index, action] of input.actions.entries()) {
-      if (action.id !== undefined) throw refuse(['actions', index, 'id'], 'unknown', 'is given by the service');
-    }
+    // Ids of another task's actions, in what GET gave of it.
+    const actions = input.actions.map((action) => ({ ...action, id: undefined }));
     const taskId =
       attempt === null
         ? this.ids.next('ntf')
         : derivedId('ntf', attempt.startedAtMs, context.organizationId, attempt.key, String(attempt.startedAtMs));
     await checkDependencies(this.readStore, context.organizationId, input.policy.dependsOn, null);
-    const prepared = await this.prepare(input, taskId, null, attempt);
+    const prepared = await this.prepare({ ...input, actions }, taskId, null, attempt);
     const { spec } = prepared;
     return this.saved({ type: 'createTask', taskId, spec, status: input.status }, prepared, context);
   }
@@ -161,7 +160,7 @@ export class TaskSaver {
   }
 
   /** Sends a command and waits until the view has seen what it did. */
-  private async send(
+  async send(
     command: TaskCommand,
     context: RequestContext,
   ): Promise<{ readonly state: TaskState; readonly position: number | null }> {
@@ -208,7 +207,7 @@ export class TaskSaver {
       : derivedId('act', attempt.startedAtMs, taskId, 'action', String(index));
   }
 
-  private async sealedConfig(
+  async sealedConfig(
     taskId: string,
     action: TaskInput['actions'][number] & { readonly id: string },
     base: Base | null,

@@ -1,7 +1,7 @@
 /** A notification task as the API answers it: flat, opened, secrets masked. */
 import { z } from 'zod';
 import { declarations, type ActionType } from '#channels/declarations';
-import { actionType, notificationKind } from '#contracts/action';
+import { actionType, notificationKind, type StoredAction } from '#contracts/action';
 import { idSchema, storedTimestamp } from '#contracts/common';
 import { fetchSettings } from '#contracts/fetch';
 import { condition, health, wholePolicy } from '#contracts/policy';
@@ -28,7 +28,7 @@ export const readOnlyFields = [
   'createdBy',
 ] as const;
 
-const actionAnswer = z.object({
+export const actionAnswer = z.object({
   id: idSchema('act'),
   type: actionType,
   config: z
@@ -86,6 +86,15 @@ function shownConfig(type: ActionType, config: JsonObject, generated: readonly s
   return { ...masked(config, secretsOfAction(type)), ...Object.fromEntries(shown) };
 }
 
+/** `config` is opened; `generated` names what this very request made. */
+export function toActionAnswer(
+  action: StoredAction,
+  config: JsonObject,
+  generated: readonly string[] = [],
+): JsonObject {
+  return toJsonObject({ ...action, config: shownConfig(action.type, config, generated) });
+}
+
 export function toTaskAnswer(
   state: Omit<TaskState, 'status'> & { readonly status: string },
   { configs, fetch }: OpenedSettings,
@@ -94,10 +103,9 @@ export function toTaskAnswer(
 ): JsonObject {
   const { id, spec, status, revision, createdAt, updatedAt, createdBy } = state;
   const { condition, health, nextRunAt, lastExecution } = progress;
-  const actions = spec.actions.map((action) => ({
-    ...action,
-    config: shownConfig(action.type, configs.get(action.id) ?? action.config, generated.get(action.id) ?? []),
-  }));
+  const actions = spec.actions.map((action) =>
+    toActionAnswer(action, configs.get(action.id) ?? action.config, generated.get(action.id)),
+  );
   return toJsonObject({
     id,
     ...without(spec, 'codeForm'),

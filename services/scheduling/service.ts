@@ -24,6 +24,7 @@ export function commandFor({ type, data, key, metadata }: BusMessage): PlanComma
   const planned = data['schedule'] === undefined ? {} : { schedule: schedule.parse(data['schedule']) };
   switch (type) {
     case 'task.created':
+    case 'task.restored':
       return { type: 'planRuns', ...about, ...planned, active: data['active'] === true, nowMs };
     case 'task.changed':
       return { type: 'planRuns', ...about, ...planned, codeChanged: data['codeChanged'] === true, nowMs };

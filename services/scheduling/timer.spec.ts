@@ -118,6 +118,7 @@ describe('the timer', () => {
               healthEpisode: 0,
               healthTold: false,
               codeRevision: 0,
+              attention: 0,
               lastSlot: run.scheduledFor,
               recentRuns: [run.runId],
               previous: null,

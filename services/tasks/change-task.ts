@@ -12,7 +12,7 @@ import {
   type TaskState,
 } from '#contracts/task';
 import { decodeEvent, encodeEvent } from '#eventing/codec';
-import { EVENT_STORE, type EventMetadata, type EventStore } from '#event-store/event-store';
+import { EVENT_STORE, type EventMetadata, type EventStore, type RecordedEvent } from '#event-store/event-store';
 import { foldStream } from '#eventing/fold-stream';
 import { runCommand, type CommandOutcome } from '#eventing/run-command';
 import type { RequestContext } from '#bus/bus';
@@ -48,7 +48,9 @@ function keyStream(organizationId: string, externalKey: string): string {
  * with secrets of its own making, the second has to learn that it was the second.
  */
 function commandIdOf(command: TaskCommand): string {
-  return command.type === 'disableAction' ? `disableAction|${command.taskId}|${command.deliveryId}` : randomUUID();
+  if (command.type === 'disableAction') return `disableAction|${command.taskId}|${command.deliveryId}`;
+  const repeatId = 'repeatId' in command ? command.repeatId : null;
+  return repeatId === null ? randomUUID() : `${command.type}|${command.taskId}|${repeatId}`;
 }
 
 @CommandHandler(ChangeTask)
@@ -61,12 +63,13 @@ export class ChangeTaskHandler implements ICommandHandler<ChangeTask, ChangedTas
   async execute({ command, context }: ChangeTask): Promise<ChangedTask> {
     const stream = taskStream(command.taskId);
     const metadata: EventMetadata = { ...context, causationId: null, at: toTimestamp(this.clock.now()) };
-    if (command.type !== 'createTask') await this.#checkOwner(context, stream);
-    const externalKey = 'spec' in command ? command.spec.externalKey : null;
-    if (externalKey !== null) await this.#claim(context, externalKey, command.taskId, metadata);
+    const first = command.type === 'createTask' ? metadata : await this.#checkOwner(context, stream);
+    const externalKey = await this.#wantedKey(command);
+    if (externalKey !== null) await this.#claim(context, externalKey, command, metadata);
+    const { actor } = context;
     const outcome = await runCommand(this.eventStore, taskDecider, {
       stream,
-      command: { ...command, actor: context.actor },
+      command: command.type === 'restoreTask' ? { ...command, actor, createdAt: first.at } : { ...command, actor },
       commandId: commandIdOf(command),
       metadata,
       from: 'all',
@@ -86,17 +89,29 @@ export class ChangeTaskHandler implements ICommandHandler<ChangeTask, ChangedTas
   }
 
   /** Another organisation's task is as unknown as none. */
-  async #checkOwner(context: RequestContext, stream: string): Promise<void> {
+  async #checkOwner(context: RequestContext, stream: string): Promise<EventMetadata> {
     const first = await this.#firstOf(stream);
     if (first?.organizationId !== context.organizationId) throw notFound('notification');
+    return first;
   }
 
-  async #claim(context: RequestContext, key: string, taskId: string, metadata: EventMetadata): Promise<void> {
+  /** The external key that the task has after the command; null: none, or it holds the key already. */
+  async #wantedKey(command: TaskCommand): Promise<string | null> {
+    if ('spec' in command) return command.spec.externalKey;
+    if (command.type !== 'restoreTask') return null;
+    const { state: task } = await foldStream(this.eventStore, taskFold, taskStream(command.taskId));
+    return task.status === 'archived' ? task.spec.externalKey : null;
+  }
+
+  async #claim(context: RequestContext, key: string, command: TaskCommand, metadata: EventMetadata): Promise<void> {
+    const { taskId, type } = command;
     const stream = keyStream(context.organizationId, key);
     const last = await this.eventStore.readLast(stream);
     const holder = last === null ? null : decodeEvent<ExternalKeyEvent>(last).data.taskId;
-    if (holder === taskId) return;
-    if (last !== null && holder !== null && (await this.#holds(holder, key, Date.parse(last.metadata.at)))) {
+    // The claim of an archived task is free for others: a restore makes it anew.
+    if (holder === taskId && type !== 'restoreTask') return;
+    if (last !== null && holder !== null && (await this.#holds(holder, key, last))) {
+      if (holder === taskId) return;
       throw new AppError('VALIDATION_ERROR', 'already_exists', 'Another notification has this externalKey.', {
         details: [{ field: 'externalKey', rule: 'unique', message: `is the key of ${holder}` }],
       });
@@ -108,15 +123,16 @@ export class ChangeTaskHandler implements ICommandHandler<ChangeTask, ChangedTas
       [encodeEvent(claimed, id, metadata)],
       last?.revision ?? 'none',
     );
-    if (!appended.ok) await this.#claim(context, key, taskId, metadata);
+    if (!appended.ok) await this.#claim(context, key, command, metadata);
   }
 
   /** A claim is made before its task is written: for a while it holds without one; after that the writer has died. */
-  async #holds(taskId: string, key: string, claimedAtMs: number): Promise<boolean> {
-    const { state: task } = await foldStream(this.eventStore, taskFold, taskStream(taskId));
-    if (task.status === 'archived') return false;
-    if (task.status !== 'none' && task.spec.externalKey === key) return true;
-    return this.clock.now() - claimedAtMs < claimGraceMs;
+  async #holds(taskId: string, key: string, claim: RecordedEvent): Promise<boolean> {
+    const { state: task, recorded } = await foldStream(this.eventStore, taskFold, taskStream(taskId));
+    // A claim from after the archiving is that of a restore.
+    if (task.status === 'archived' && (recorded.at(-1)?.position ?? 0) > claim.position) return false;
+    if ((task.status === 'active' || task.status === 'paused') && task.spec.externalKey === key) return true;
+    return this.clock.now() - Date.parse(claim.metadata.at) < claimGraceMs;
   }
 }
 

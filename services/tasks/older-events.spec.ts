@@ -11,7 +11,7 @@ import { createSqliteEventStore } from '#event-store/sqlite';
 import type { JsonObject } from '#runtime/json';
 import { taskDecider } from './domain/task.js';
 import { toMessages } from './publish.js';
-import { TaskQuery, TaskQueryHandler } from './task-history.js';
+import { historyOf } from './task-history.js';
 import { tasksProjection } from './task-view.js';
 
 const organizationId = 'org_01kam000000000000000000001';
@@ -100,10 +100,8 @@ describe('an event of an older version', () => {
   it('is projected, published and shown in the history in the newest shape', async () => {
     expect(tasksProjection.reduce(null, recorded)).toMatchObject({ name: 'Lamp', spec, status: 'active' });
     expect(toMessages(recorded)).toMatchObject([{ type: 'task.created', data: { active: true, taskId } }]);
-    const context = { organizationId, actor: 'a', requestId: 'r' };
-    const history = await new TaskQueryHandler(eventStore).execute(
-      new TaskQuery({ taskId, before: null, offset: 0, limit: 20 }, context),
-    );
+    const wanted = { taskId, before: null, offset: 0, limit: 20 };
+    const history = await historyOf(eventStore, wanted, organizationId);
     expect(history.entries).toMatchObject([{ type: 'task.created', data: { spec } }]);
   });
 

@@ -10,6 +10,7 @@ import type { JsonObject } from '#runtime/json';
 function contentOf(event: TaskEvent): JsonObject | null {
   switch (event.type) {
     case 'task.created':
+    case 'task.restored':
       return { active: event.data.status === 'active', schedule: event.data.spec.schedule };
     case 'task.changed': {
       const { schedule, evaluationFunction } = event.data.changes;

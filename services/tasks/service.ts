@@ -1,10 +1,10 @@
 /** The tasks service: the tasks view, its messages, and the requests to change a task and to read its history. */
 import { requests } from '#contracts/catalogue';
-import { historyQuery, taskCommand } from '#contracts/task';
+import { historyQuery, pastTaskQuery, taskCommand } from '#contracts/task';
 import type { Service } from '#eventing/service';
 import { ChangeTask } from './change-task.js';
 import { toMessages } from './publish.js';
-import { TaskQuery } from './task-history.js';
+import { TaskQuery } from './task-query.js';
 import { tasksProjection } from './task-view.js';
 
 export const tasksService: Service = {
@@ -18,7 +18,11 @@ export const tasksService: Service = {
     },
     {
       request: requests.taskHistory,
-      query: (payload, context) => new TaskQuery(historyQuery.parse(payload), context),
+      query: (payload, context) => new TaskQuery({ type: 'history', ...historyQuery.parse(payload) }, context),
+    },
+    {
+      request: requests.taskAt,
+      query: (payload, context) => new TaskQuery({ type: 'at', ...pastTaskQuery.parse(payload) }, context),
     },
   ],
 };

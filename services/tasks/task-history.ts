@@ -1,7 +1,5 @@
 /** The history of one task: each event with what it changed, newest first. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Inject } from '@nestjs/common';
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import {
   taskFold,
   taskStream,
@@ -12,18 +10,9 @@ import {
   type TaskHistory,
 } from '#contracts/task';
 import { decodeEvent } from '#eventing/codec';
-import { EVENT_STORE, type EventStore, type RecordedEvent } from '#event-store/event-store';
-import type { RequestContext } from '#bus/bus';
+import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { notFound } from '#runtime/errors';
 import { isJsonObject, type Json, type JsonObject } from '#runtime/json';
-
-/** Asks for a part of the history of a task. */
-export class TaskQuery {
-  constructor(
-    readonly wanted: HistoryQuery,
-    readonly context: RequestContext,
-  ) {}
-}
 
 /** Characters of the entries that are answered whole; of those before them long texts are cut. */
 const wholeCharacters = 2_000_000;
@@ -113,30 +102,29 @@ class BoundedEntries {
   }
 }
 
-@QueryHandler(TaskQuery)
-export class TaskQueryHandler implements IQueryHandler<TaskQuery, TaskHistory> {
-  constructor(@Inject(EVENT_STORE) private readonly eventStore: EventStore) {}
-
-  async execute({ wanted: { taskId, before, offset, limit }, context }: TaskQuery): Promise<TaskHistory> {
-    const stream = taskStream(taskId);
-    const last = await this.eventStore.readLast(stream);
-    if (last === null || last.metadata.organizationId !== context.organizationId) throw notFound('notification');
-    if (decodeEvent<TaskEvent>(last).type === 'task.archived') throw notFound('notification');
-    const total = last.revision + 1;
-    const until = Math.min(before ?? total, total) - offset;
-    const from = Math.max(0, until - limit);
-    const entries = new BoundedEntries();
-    let task = taskFold.initial;
-    if (until <= 0) return { entries: [], total };
-    for await (const recorded of this.eventStore.read(stream)) {
-      if (recorded.revision >= until) break;
-      const event = decodeEvent<TaskEvent>(recorded);
-      const after = taskFold.evolve(task, event);
-      if (recorded.revision >= from)
-        entries.add(entryOf(recorded, event, diffPaths(settingsOf(task), settingsOf(after))));
-      task = after;
-      if (recorded.revision % eventsATurn === 0) await nextTurn();
-    }
-    return { entries: entries.newestFirst(), total };
+export async function historyOf(
+  eventStore: EventStore,
+  { taskId, before, offset, limit }: HistoryQuery,
+  organizationId: string,
+): Promise<TaskHistory> {
+  const stream = taskStream(taskId);
+  const last = await eventStore.readLast(stream);
+  if (last === null || last.metadata.organizationId !== organizationId) throw notFound('notification');
+  if (decodeEvent<TaskEvent>(last).type === 'task.archived') throw notFound('notification');
+  const total = last.revision + 1;
+  const until = Math.min(before ?? total, total) - offset;
+  const from = Math.max(0, until - limit);
+  const entries = new BoundedEntries();
+  let task = taskFold.initial;
+  if (until <= 0) return { entries: [], total };
+  for await (const recorded of eventStore.read(stream)) {
+    if (recorded.revision >= until) break;
+    const event = decodeEvent<TaskEvent>(recorded);
+    const after = taskFold.evolve(task, event);
+    if (recorded.revision >= from)
+      entries.add(entryOf(recorded, event, diffPaths(settingsOf(task), settingsOf(after))));
+    task = after;
+    if (recorded.revision % eventsATurn === 0) await nextTurn();
   }
+  return { entries: entries.newestFirst(), total };
 }

@@ -1,7 +1,16 @@
 /** The view `tasks`: settings from the task's own events, condition and times from the runs and the schedule. */
 import type { RunEvent } from '#contracts/run';
 import type { ScheduleEvent } from '#contracts/schedule';
-import { taskFold, tasksView, type Task, type TaskDocument, type TaskEvent, type TaskSpec } from '#contracts/task';
+import {
+  attentionOf,
+  taskFold,
+  tasksView,
+  turnedTrueMsOf,
+  type Task,
+  type TaskDocument,
+  type TaskEvent,
+  type TaskSpec,
+} from '#contracts/task';
 import { decodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { Projected } from '#eventing/projected';
@@ -25,20 +34,23 @@ function afterTaskEvent(document: TaskDocument | null, recorded: RecordedEvent):
   const base = document ?? {
     id: recorded.stream.slice('task-'.length),
     organizationId,
-    createdAt: at,
+    createdAt: event.type === 'task.restored' ? event.data.createdAt : at,
     health: 'ok' as const,
+    attention: 0,
     nextRunAt: null,
     lastExecution: null,
   };
+  const condition = document === null || forgets ? 'unknown' : document.condition;
   return {
     ...base,
+    attention: attentionOf({ health: base.health, condition }, forgets ? 0 : turnedTrueMsOf(base)),
     ...searchable(task.spec),
     spec: task.spec,
     status: task.status,
     createdBy: task.createdBy,
     revision: recorded.revision,
     updatedAt: at,
-    condition: document === null || forgets ? 'unknown' : document.condition,
+    condition,
     codeRevision: document === null || forgets ? recorded.revision : document.codeRevision,
   };
 }
@@ -51,16 +63,20 @@ function afterRunEvent(document: TaskDocument, recorded: RecordedEvent): TaskDoc
   // A result of older code says nothing about the condition of the present one.
   const found = alert.flapping === true ? 'flapping' : alert.condition;
   const condition = alert.codeRevision < document.codeRevision ? document.condition : found;
+  const wasTrueSinceMs = document.condition === 'true' ? turnedTrueMsOf(document) : Date.parse(finishedAt);
   return {
     ...document,
     condition,
     health: alert.health,
+    attention: attentionOf({ health: alert.health, condition }, condition === 'true' ? wasTrueSinceMs : 0),
     lastExecution: {
       id: runId,
       finishedAt,
       status,
       outcome,
       durationMs: Date.parse(finishedAt) - Date.parse(startedAt),
+      value: result.values['value'] ?? null,
+      reason: result.error?.reason ?? null,
     },
   };
 }

@@ -5,7 +5,7 @@ import { SERVICE } from '#eventing/service';
 import { ServicePortsModule } from '#eventing/service-ports';
 import { ChangeTaskHandler } from './change-task.js';
 import { tasksService } from './service.js';
-import { TaskQueryHandler } from './task-history.js';
+import { TaskQueryHandler } from './task-query.js';
 
 @Module({
   imports: [ServicePortsModule],

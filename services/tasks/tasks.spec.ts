@@ -15,7 +15,7 @@ import { projectBatch } from '#eventing/projected';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { ChangeTask, ChangeTaskHandler, type ChangedTask } from './change-task.js';
 import { toMessages } from './publish.js';
-import { TaskQuery, TaskQueryHandler } from './task-history.js';
+import { TaskQuery, TaskQueryHandler } from './task-query.js';
 import { tasksProjection } from './task-view.js';
 
 const start = Date.parse('2026-11-21T10:00:00.000Z');
@@ -38,7 +38,7 @@ describe('the tasks service', () => {
     eventStore = createSqliteEventStore(':memory:');
     nowMs = start;
     handler = new ChangeTaskHandler(eventStore, { now: () => nowMs });
-    history = new TaskQueryHandler(eventStore);
+    history = new TaskQueryHandler(eventStore, { now: () => nowMs });
   });
   afterEach(() => eventStore.close());
 
@@ -54,8 +54,11 @@ describe('the tasks service', () => {
   const archive = (n: number, by = context) =>
     change({ type: 'archiveTask', taskId: taskId(n), expectedRevision: null }, by);
 
-  const askHistory = async (part: Partial<HistoryQuery> = {}, by = context): Promise<TaskHistory> =>
-    history.execute(new TaskQuery({ taskId: taskId(1), before: null, offset: 0, limit: 20, ...part }, by));
+  const askHistory = async (part: Partial<HistoryQuery> = {}, by = context): Promise<TaskHistory> => {
+    const wanted = { taskId: taskId(1), before: null, offset: 0, limit: 20, ...part };
+    return history.execute(new TaskQuery({ type: 'history', ...wanted }, by)) as Promise<TaskHistory>;
+  };
+  const restore = (n: number, by = context) => change({ type: 'restoreTask', taskId: taskId(n) }, by);
 
   const view = async (): Promise<readonly TaskDocument[]> => {
     const readStore = createSqliteReadStore(':memory:');
@@ -167,6 +170,50 @@ describe('the tasks service', () => {
     await expect(create(3, { externalKey: 'k' })).rejects.toMatchObject({ reason: 'already_exists' });
     nowMs += 31_000;
     await create(3, { externalKey: 'k' });
+  });
+
+  it('restores an archived task as it was, in the view too, with its first creation', async () => {
+    await create(1, { externalKey: 'k' });
+    await archive(1);
+    expect(await view()).toEqual([]);
+    nowMs += 5_000;
+    expect((await restore(1)).state).toMatchObject({
+      revision: 2,
+      status: 'active',
+      spec: { externalKey: 'k' },
+      createdAt: '2026-11-21T10:00:00.000Z',
+      updatedAt: '2026-11-21T10:00:05.000Z',
+    });
+    expect(await view()).toMatchObject([
+      { id: taskId(1), revision: 2, createdAt: '2026-11-21T10:00:00.000Z', externalKey: 'k', condition: 'unknown' },
+    ]);
+    expect((await restore(1)).position).toBeNull();
+    await expect(restore(2)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(restore(1, stranger)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('does not restore a task whose external key another one has taken meanwhile', async () => {
+    await create(1, { externalKey: 'k' });
+    await archive(1);
+    await create(2, { externalKey: 'k' });
+    await expect(restore(1)).rejects.toMatchObject({
+      reason: 'already_exists',
+      details: [{ field: 'externalKey', rule: 'unique' }],
+    });
+    await archive(2);
+    await restore(1);
+    await expect(restore(2)).rejects.toMatchObject({ reason: 'already_exists' });
+  });
+
+  it('gives the key of an archived task to its restore or to another create, never to both', async () => {
+    for (let n = 1; n < 20; n += 2) {
+      await create(n, { externalKey: `k${n}` });
+      await archive(n);
+      const both = n % 4 === 1 ? [restore(n), create(n + 1, { externalKey: `k${n}` })] : [];
+      const turned = n % 4 === 1 ? [] : [create(n + 1, { externalKey: `k${n}` }), restore(n)];
+      const done = await Promise.allSettled([...both, ...turned]);
+      expect(done.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    }
   });
 
   it('answers the history with what each event changed', async () => {

@@ -95,10 +95,8 @@ describe('the fields of a notification', () => {
     ['actions[0].config.timeoutSeconds', 'timeout_seconds_too_large', hook({ timeoutSeconds: 61 })],
     ['actions[0].expireAfterSeconds', 'expire_after_seconds_too_small', action({ expireAfterSeconds: 59 })],
     ['actions[0].retries', 'unknown_field', action({ retries: 3 })],
-    ['actions[0].id', 'unknown_field', action({ id: 'act_00000000000000000000000000' })],
     ['actions[0].config.code', 'syntax_error', { actions: [{ type: 'custom', config: { code: 'return (' } }] }],
     ['colour', 'unknown_field', { colour: 'red' }],
-    ['id', 'unknown_field', { id: unknownId }],
   ])('are rejected with a reason: %s gives %s', async (field, reason, change) => {
     const reply = await installation.api.send(path, { json: { ...valid, ...change } });
     expectRefusal(reply, 400, 'VALIDATION_ERROR', reason);

@@ -17,6 +17,8 @@ import { classifyWebhook } from './classify.js';
 import { webhookDeclaration } from './declaration.js';
 import { signWebhook } from './sign.js';
 
+type WebhookConfig = z.output<typeof webhookDeclaration.config>;
+
 const defaultTimeoutSeconds = 10;
 
 /** Set by us alone: a user's header of that name would break the signature or the framing. */
@@ -35,13 +37,19 @@ function escapeOf(contentType: string): TemplateEscape {
   return /\bhtml\b/i.test(contentType) ? 'html' : 'text';
 }
 
+/** The newest first; the one before it too while a rotation overlaps. */
+function signingSecrets({ secret, previousSecret, previousSecretUntil }: WebhookConfig, nowMs: number): string[] {
+  const overlaps = previousSecretUntil !== undefined && nowMs < Date.parse(previousSecretUntil);
+  return [secret, overlaps ? previousSecret : undefined].filter((one) => one !== undefined);
+}
+
 /** The same notification gives the same id and body on every try; only the timestamp and so the signature differ. */
 function buildWebhook(
-  config: z.output<typeof webhookDeclaration.config>,
+  config: WebhookConfig,
   request: Notification,
   { nowMs, linkBase }: BuildContext,
 ): HttpBatch | NothingToSend {
-  const { url: address, method = 'POST', secret, body: template, timeoutSeconds = defaultTimeoutSeconds } = config;
+  const { url: address, method = 'POST', body: template, timeoutSeconds = defaultTimeoutSeconds } = config;
   const headers = lowerHeaders(config.headers ?? {});
   for (const name of ownHeaders) delete headers[name];
   headers['content-type'] ??= 'application/json';
@@ -62,8 +70,10 @@ function buildWebhook(
   const timestampSeconds = Math.floor(nowMs / 1_000);
   headers['webhook-id'] = request.deliveryId;
   headers['webhook-timestamp'] = String(timestampSeconds);
-  if (secret !== undefined)
-    headers['webhook-signature'] = signWebhook(secret, request.deliveryId, timestampSeconds, body);
+  const signatures = signingSecrets(config, nowMs).map((secret) =>
+    signWebhook(secret, request.deliveryId, timestampSeconds, body),
+  );
+  if (signatures.length > 0) headers['webhook-signature'] = signatures.join(' ');
   return { kind: 'http', requests: [{ method, url, headers, body, timeoutMs: timeoutSeconds * 1_000 }] };
 }
 

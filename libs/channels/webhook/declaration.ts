@@ -12,6 +12,13 @@ const webhookAddress = z
     error: 'must be an absolute address such as https://example.com/hook',
   });
 
+/** `whsec_` and base64 of 24 to 64 bytes. */
+const signingSecret = z
+  .string()
+  .regex(/^(whsec_[A-Za-z0-9+/]{32,88}={0,2}|\*{8})$/, { error: 'must be whsec_ and the base64 of 24 to 64 bytes' })
+  .meta({ writeOnly: true })
+  .optional();
+
 export const webhookDeclaration = declareChannel({
   type: 'webhook',
   config: z.strictObject({
@@ -20,16 +27,17 @@ export const webhookDeclaration = declareChannel({
     headers: httpHeaders.optional(),
     /** A template; without it the Standard Webhooks body is sent. */
     body: z.string().max(65_536).optional(),
-    /** `whsec_` and base64 of 24 to 64 bytes; made where absent. */
-    secret: z
-      .string()
-      .regex(/^(whsec_[A-Za-z0-9+/]{32,88}={0,2}|\*{8})$/, { error: 'must be whsec_ and the base64 of 24 to 64 bytes' })
-      .meta({ writeOnly: true })
-      .optional(),
+    /** Made where absent. */
+    secret: signingSecret,
+    /** Signs beside `secret` until then, for a receiver that does not know the new one yet. */
+    previousSecret: signingSecret,
+    previousSecretUntil: z.iso.datetime({ offset: true }).optional(),
     timeoutSeconds: z.int().min(1).max(60).optional(),
   }),
-  sealed: ['url', 'secret', 'headers.*'],
+  sealed: ['url', 'secret', 'previousSecret', 'headers.*'],
   addresses: ['url'],
   templates: ['body'],
-  generated: [{ name: 'secret', prefix: 'whsec_', bytes: 24 }],
+  generated: [
+    { name: 'secret', prefix: 'whsec_', bytes: 24, previous: { name: 'previousSecret', until: 'previousSecretUntil' } },
+  ],
 });

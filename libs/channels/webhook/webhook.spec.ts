@@ -62,6 +62,23 @@ describe('a webhook', () => {
     expect(() => new Webhook(other).verify(body ?? '', headers)).toThrow('No matching signature found');
   });
 
+  it('is signed with both secrets, space separated, until the overlap of a rotation ends', () => {
+    const other = `whsec_${Buffer.alloc(24, 8).toString('base64')}`;
+    const nowMs = Date.now();
+    const until = (ms: number) => ({
+      url: 'https://hooks.example/',
+      secret,
+      previousSecret: other,
+      previousSecretUntil: new Date(ms).toISOString(),
+    });
+    const { headers, body } = build(until(nowMs + 1), nowMs);
+    expect(headers['webhook-signature']).toMatch(/^v1,[A-Za-z0-9+/=]+ v1,[A-Za-z0-9+/=]+$/);
+    for (const known of [secret, other]) expect(() => new Webhook(known).verify(body ?? '', headers)).not.toThrow();
+    const after = build(until(nowMs), nowMs);
+    expect(after.headers['webhook-signature']).toMatch(/^v1,[A-Za-z0-9+/=]+$/);
+    expect(() => new Webhook(other).verify(after.body ?? '', after.headers)).toThrow('No matching signature found');
+  });
+
   it('has the same id and bytes on every attempt', () => {
     const first = build({ url: 'https://hooks.example/', secret });
     const second = build({ url: 'https://hooks.example/', secret }, context.nowMs + 3_600_000);

@@ -1,4 +1,5 @@
 import { describe, it } from '@jest/globals';
+import type { StoredAction } from '#contracts/action';
 import type { TaskEvent } from '#contracts/task';
 import { aTask } from '#contracts/task.kit';
 import { given } from '#eventing/given';
@@ -66,5 +67,107 @@ describe('a task', () => {
     given(taskDecider, created, archived)
       .when({ type: 'createTask', taskId, spec, status: 'active', actor })
       .thenNothing();
+  });
+
+  const nth = (n: number): StoredAction => ({
+    id: `act_${String(n).padStart(26, '0')}`,
+    type: 'webhook',
+    config: {},
+    enabled: true,
+    expireAfterSeconds: 60,
+    on: [],
+  });
+  const stored = (...ids: readonly number[]): TaskEvent => ({
+    type: 'task.created',
+    data: { spec: { ...spec, actions: ids.map(nth) }, status: 'active', createdBy: actor },
+  });
+  const actionsAre = (...actions: StoredAction[]): TaskEvent => ({
+    type: 'task.changed',
+    data: { changes: { actions } },
+  });
+
+  it('takes an action at the end of its list once', () => {
+    given(taskDecider, stored(1))
+      .when({ type: 'addAction', taskId, action: nth(2), repeatId: null, actor })
+      .then(actionsAre(nth(1), nth(2)))
+      .andAgainNothing();
+  });
+
+  it('has at most 20 actions', () => {
+    const full = Array.from({ length: 20 }, (_, index) => index);
+    given(taskDecider, stored(...full))
+      .when({ type: 'addAction', taskId, action: nth(20), repeatId: null, actor })
+      .thenRejected('actions_too_many');
+    given(taskDecider, stored(...full.slice(1)))
+      .when({ type: 'addAction', taskId, action: nth(20), repeatId: null, actor })
+      .then(actionsAre(...full.slice(1).map(nth), nth(20)));
+  });
+
+  it('takes no action that makes it larger than may be stored', () => {
+    const large = { ...nth(2), config: { code: 'x'.repeat(600_000) } };
+    given(taskDecider, stored(1))
+      .when({ type: 'addAction', taskId, action: large, repeatId: null, actor })
+      .thenRejected('notification_too_large');
+  });
+
+  it('replaces and removes an action in its place', () => {
+    const changed = { ...nth(2), enabled: false };
+    const command = { taskId, expectedRevision: null, actor } as const;
+    given(taskDecider, stored(1, 2, 3))
+      .when({ ...command, type: 'replaceAction', action: changed, repeatId: null })
+      .then(actionsAre(nth(1), changed, nth(3)))
+      .andAgainNothing();
+    given(taskDecider, stored(1, 2, 3))
+      .when({ ...command, type: 'removeAction', actionId: nth(2).id })
+      .then(actionsAre(nth(1), nth(3)));
+  });
+
+  it('refuses a change of an action that it does not have', () => {
+    const command = { taskId, expectedRevision: null, actor } as const;
+    given(taskDecider, stored(1))
+      .when({ ...command, type: 'replaceAction', action: nth(2), repeatId: null })
+      .thenRejected('not_found');
+    given(taskDecider, stored(1))
+      .when({ ...command, type: 'removeAction', actionId: nth(2).id })
+      .thenRejected('not_found');
+    given(taskDecider, created, archived)
+      .when({ ...command, type: 'addAction', action: nth(2), repeatId: null })
+      .thenRejected('not_found');
+  });
+
+  it('archived while it was paused is restored paused, whole, and once', () => {
+    const createdAt = '2026-11-21T10:00:00.000Z';
+    given(taskDecider, created, { type: 'task.paused', data: {} }, archived)
+      .when({ type: 'restoreTask', taskId, actor, createdAt })
+      .then({ type: 'task.restored', data: { spec, status: 'paused', createdBy: actor, createdAt } })
+      .andAgainNothing();
+    given(taskDecider, created).when({ type: 'restoreTask', taskId, actor, createdAt }).thenNothing();
+    given(taskDecider).when({ type: 'restoreTask', taskId, actor, createdAt }).thenRejected('not_found');
+  });
+
+  it('is paused and resumed by commands of their own, once', () => {
+    given(taskDecider, created).when({ type: 'pauseTask', taskId, actor }).then({ type: 'task.paused', data: {} });
+    given(taskDecider, created, { type: 'task.paused', data: {} })
+      .when({ type: 'resumeTask', taskId, actor })
+      .then({ type: 'task.resumed', data: {} })
+      .andAgainNothing();
+    given(taskDecider, created).when({ type: 'resumeTask', taskId, actor }).thenNothing();
+    given(taskDecider, created, archived).when({ type: 'pauseTask', taskId, actor }).thenRejected('not_found');
+  });
+
+  it('takes tags beside those that it has, up to 20, and loses those that it has', () => {
+    const tags = (...list: string[]): TaskEvent => ({ type: 'task.changed', data: { changes: { tags: list } } });
+    given(taskDecider, created, tags('a', 'b'))
+      .when({ type: 'tagTask', taskId, tags: ['b', 'c', 'c'], actor })
+      .then(tags('a', 'b', 'c'))
+      .andAgainNothing();
+    given(taskDecider, created, tags('a', 'b'))
+      .when({ type: 'untagTask', taskId, tags: ['a', 'x'], actor })
+      .then(tags('b'))
+      .andAgainNothing();
+    const full = Array.from({ length: 20 }, (_, index) => `t${index}`);
+    given(taskDecider, created, tags(...full))
+      .when({ type: 'tagTask', taskId, tags: ['one'], actor })
+      .thenRejected('tags_too_many');
   });
 });

@@ -1,7 +1,16 @@
 /** The task aggregate: what may be done with a notification task, and what follows from it. */
-import { taskFold, type Task, type TaskCommand, type TaskEvent, type TaskSpec, type TaskStatus } from '#contracts/task';
+import { mostActions, type StoredAction } from '#contracts/action';
+import {
+  mostTags,
+  taskFold,
+  type Task,
+  type TaskCommand,
+  type TaskEvent,
+  type TaskSpec,
+  type TaskStatus,
+} from '#contracts/task';
 import type { Decider } from '#eventing/decider';
-import { notFound, unreachable } from '#runtime/errors';
+import { notFound, reject, unreachable } from '#runtime/errors';
 
 type Changes = Extract<TaskEvent, { type: 'task.changed' }>['data']['changes'];
 
@@ -17,12 +26,67 @@ function statusEvents(before: TaskStatus, after: TaskStatus): readonly TaskEvent
   return after === 'paused' ? [{ type: 'task.paused', data: {} }] : [{ type: 'task.resumed', data: {} }];
 }
 
-function decide(command: TaskCommand & { readonly actor: string }, task: Task): readonly TaskEvent[] {
+/** Of a task as it is stored, with what is sealed: more than the settings that are taken whole ever make. */
+const maxStoredCharacters = 524_288;
+
+/** Nothing where the list is as it was. */
+function actionsEvents(spec: TaskSpec, actions: readonly StoredAction[]): readonly TaskEvent[] {
+  if (JSON.stringify({ ...spec, actions }).length > maxStoredCharacters) {
+    const message = 'makes the notification larger than may be stored';
+    throw reject('notification_too_large', `actions ${message}.`, [{ field: 'actions', rule: 'too_large', message }]);
+  }
+  const changes = changesBetween(spec, { ...spec, actions: [...actions] });
+  return Object.keys(changes).length === 0 ? [] : [{ type: 'task.changed', data: { changes } }];
+}
+
+function added(spec: TaskSpec, action: StoredAction): readonly TaskEvent[] {
+  // The id is derived from the request where that may be repeated.
+  if (spec.actions.some(({ id }) => id === action.id)) return [];
+  if (spec.actions.length >= mostActions) {
+    const message = `must have at most ${mostActions} entries`;
+    throw reject('actions_too_many', `actions ${message}.`, [{ field: 'actions', rule: 'too_many', message }]);
+  }
+  return actionsEvents(spec, [...spec.actions, action]);
+}
+
+function tagged(spec: TaskSpec, more: readonly string[]): readonly TaskEvent[] {
+  const tags = [...new Set([...spec.tags, ...more])];
+  if (tags.length > mostTags) {
+    const message = `must have at most ${mostTags} entries`;
+    throw reject('tags_too_many', `tags ${message}.`, [{ field: 'tags', rule: 'too_many', message }]);
+  }
+  return tagsEvents(spec, tags);
+}
+
+/** Nothing where the list is as it was. */
+function tagsEvents(spec: TaskSpec, tags: string[]): readonly TaskEvent[] {
+  return tags.length === spec.tags.length ? [] : [{ type: 'task.changed', data: { changes: { tags } } }];
+}
+
+function checkAction({ actions }: TaskSpec, actionId: string): void {
+  if (!actions.some(({ id }) => id === actionId)) throw notFound('action');
+}
+
+/** What comes with a command from its context. */
+export type TaskCommandBy =
+  | (Exclude<TaskCommand, { readonly type: 'restoreTask' }> & { readonly actor: string })
+  | (Extract<TaskCommand, { readonly type: 'restoreTask' }> & { readonly actor: string; readonly createdAt: string });
+
+/** As it was when it was archived; one that is not archived stays as it is. */
+function restored(task: Task, createdAt: string): readonly TaskEvent[] {
+  if (task.status === 'none') throw notFound('notification');
+  if (task.status !== 'archived') return [];
+  const { spec, was: status, createdBy } = task;
+  return [{ type: 'task.restored', data: { spec, status, createdBy, createdAt } }];
+}
+
+function decide(command: TaskCommandBy, task: Task): readonly TaskEvent[] {
   if (command.type === 'createTask') {
     // The id is derived from the request: the same request again finds its own task.
     if (task.status !== 'none') return [];
     return [{ type: 'task.created', data: { spec: command.spec, status: command.status, createdBy: command.actor } }];
   }
+  if (command.type === 'restoreTask') return restored(task, command.createdAt);
   if (task.status === 'none' || task.status === 'archived') throw notFound('notification');
   switch (command.type) {
     case 'replaceTask': {
@@ -31,6 +95,33 @@ function decide(command: TaskCommand & { readonly actor: string }, task: Task): 
         Object.keys(changes).length === 0 ? [] : [{ type: 'task.changed', data: { changes } }];
       return [...changed, ...statusEvents(task.status, command.status)];
     }
+    case 'pauseTask':
+      return statusEvents(task.status, 'paused');
+    case 'resumeTask':
+      return statusEvents(task.status, 'active');
+    case 'tagTask':
+      return tagged(task.spec, command.tags);
+    case 'untagTask':
+      return tagsEvents(
+        task.spec,
+        task.spec.tags.filter((one) => !command.tags.includes(one)),
+      );
+    case 'addAction':
+      return added(task.spec, command.action);
+    case 'replaceAction': {
+      const { action } = command;
+      checkAction(task.spec, action.id);
+      return actionsEvents(
+        task.spec,
+        task.spec.actions.map((one) => (one.id === action.id ? action : one)),
+      );
+    }
+    case 'removeAction':
+      checkAction(task.spec, command.actionId);
+      return actionsEvents(
+        task.spec,
+        task.spec.actions.filter(({ id }) => id !== command.actionId),
+      );
     case 'archiveTask':
       return [{ type: 'task.archived', data: { externalKey: task.spec.externalKey } }];
     case 'disableAction': {
@@ -42,7 +133,5 @@ function decide(command: TaskCommand & { readonly actor: string }, task: Task): 
       return unreachable(command);
   }
 }
-
-export type TaskCommandBy = TaskCommand & { readonly actor: string };
 
 export const taskDecider: Decider<Task, TaskCommandBy, TaskEvent> = { ...taskFold, decide };

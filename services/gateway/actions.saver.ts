@@ -1,0 +1,178 @@
+/** From an action as a user wrote it to the command that changes its task: checked, masks resolved, sealed. */
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import type { RequestContext } from '#bus/bus';
+import { declarationOf } from '#channels/declarations';
+import { storedAction, type ActionInput, type StoredAction } from '#contracts/action';
+import { membersOf } from '#contracts/common';
+import type { TaskCommand, TaskDocument, TaskState } from '#contracts/task';
+import type { IdempotentAttempt } from '#http/route';
+import { refuse } from '#http/validation';
+import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
+import { notFound } from '#runtime/errors';
+import { derivedId, IDS, type Ids } from '#runtime/ids';
+import type { JsonObject } from '#runtime/json';
+import { VAULT, type Vault } from '#vault/vault';
+import { checkAction } from './check-settings.js';
+import { TaskSaver } from './save-task.js';
+import { keepSealed } from './secrets.js';
+import { actionScope, type OpenedSettings } from './task-answer.js';
+
+/** An action of a task as it is stored, with its settings in clear. */
+export interface OpenedAction {
+  readonly action: StoredAction;
+  readonly config: JsonObject;
+}
+
+export interface SavedAction extends OpenedAction {
+  /** Of the task. */
+  readonly revision: number;
+  /** Members of the config that this very request made: shown this once. */
+  readonly generated: readonly string[];
+}
+
+/** Throws the same 404 for an action that there never was and one that was removed. */
+export function actionOf({ spec }: Pick<TaskState, 'spec'>, actionId: string): StoredAction {
+  const action = spec.actions.find(({ id }) => id === actionId);
+  if (action === undefined) throw notFound('action');
+  return action;
+}
+
+/** Names a request with an Idempotency-Key among all that there ever were. */
+export function repeatIdOf(attempt: IdempotentAttempt | null): string | null {
+  return attempt === null ? null : `${attempt.startedAtMs}|${attempt.key}`;
+}
+
+/** Settings with new secrets, and the old ones where `until` says how long they are used. Throws where the type has none. */
+function withRotated(
+  { action: { type }, config }: OpenedAction,
+  until: string | null,
+): { readonly config: JsonObject; readonly made: readonly string[] } {
+  const rotated = declarationOf(type).generated.flatMap(({ previous, ...secret }) =>
+    previous === undefined ? [] : [{ ...secret, previous }],
+  );
+  if (rotated.length === 0) {
+    throw refuse(
+      ['type'],
+      'no_secret',
+      `is ${type}, which has no secret that the service makes`,
+      'secret_not_rotatable',
+    );
+  }
+  const members = new Map(Object.entries(config));
+  for (const { name, prefix, bytes, previous } of rotated) {
+    const old = members.get(name);
+    members.set(name, `${prefix}${randomBytes(bytes).toString('base64')}`);
+    members.delete(previous.name);
+    members.delete(previous.until);
+    if (old !== undefined && until !== null) members.set(previous.name, old).set(previous.until, until);
+  }
+  return { config: Object.fromEntries(members), made: rotated.map(({ name }) => name) };
+}
+
+@Injectable()
+export class ActionSaver {
+  readonly #saver: TaskSaver;
+  readonly #vault: Vault;
+  readonly #ids: Ids;
+  readonly #clock: Clock;
+
+  constructor(
+    @Inject(TaskSaver) saver: TaskSaver,
+    @Inject(VAULT) vault: Vault,
+    @Inject(IDS) ids: Ids,
+    @Inject(CLOCK) clock: Clock,
+  ) {
+    this.#saver = saver;
+    this.#vault = vault;
+    this.#ids = ids;
+    this.#clock = clock;
+  }
+
+  async open({ id, spec }: Pick<TaskState, 'id' | 'spec'>, actionId: string): Promise<OpenedAction> {
+    const action = actionOf({ spec }, actionId);
+    return { action, config: await this.#vault.open(id, actionScope(actionId), action.config) };
+  }
+
+  async add(
+    input: ActionInput,
+    task: TaskDocument,
+    context: RequestContext,
+    attempt: IdempotentAttempt | null,
+  ): Promise<SavedAction> {
+    const id =
+      attempt === null
+        ? this.#ids.next('act')
+        : derivedId('act', attempt.startedAtMs, task.id, 'action', attempt.key, String(attempt.startedAtMs));
+    const { action, config, generated } = await this.#prepare({ ...input, id }, task, null);
+    const command: TaskCommand = { type: 'addAction', taskId: task.id, action, repeatId: repeatIdOf(attempt) };
+    return this.#saved(command, { action, config }, generated, context);
+  }
+
+  /** Rejects with `stale_revision` where the task is no longer at `expectedRevision`. */
+  async replace(
+    input: ActionInput,
+    task: TaskDocument,
+    known: OpenedAction,
+    expectedRevision: number,
+    context: RequestContext,
+  ): Promise<SavedAction> {
+    const { action, config, generated } = await this.#prepare({ ...input, id: known.action.id }, task, known);
+    const command: TaskCommand = { type: 'replaceAction', taskId: task.id, action, expectedRevision, repeatId: null };
+    return this.#saved(command, { action, config }, generated, context);
+  }
+
+  /** Gives the action new secrets; the old ones stay beside them until the overlap ends. Rejects as `replace` does. */
+  async rotateSecret(
+    task: TaskDocument,
+    known: OpenedAction,
+    overlapSeconds: number,
+    { context, attempt }: { readonly context: RequestContext; readonly attempt: IdempotentAttempt | null },
+  ): Promise<SavedAction> {
+    const untilMs = this.#clock.now() + overlapSeconds * 1_000;
+    const { config: clear, made } = withRotated(known, overlapSeconds === 0 ? null : toTimestamp(untilMs));
+    const kept = keepSealed(clear, known.config, known.action.config);
+    const { type, id } = known.action;
+    const config = await this.#vault.seal(task.id, actionScope(id), kept, declarationOf(type).sealed);
+    const action = { ...known.action, config };
+    const { id: taskId, revision: expectedRevision } = task;
+    const repeatId = repeatIdOf(attempt);
+    const command: TaskCommand = { type: 'replaceAction', taskId, action, expectedRevision, repeatId };
+    return this.#saved(command, { action, config: clear }, made, context);
+  }
+
+  async remove(
+    taskId: string,
+    actionId: string,
+    expectedRevision: number | null,
+    context: RequestContext,
+  ): Promise<void> {
+    await this.#saver.send({ type: 'removeAction', taskId, actionId, expectedRevision }, context);
+  }
+
+  async #prepare(
+    input: ActionInput & { readonly id: string },
+    document: TaskDocument,
+    known: OpenedAction | null,
+  ): Promise<Omit<SavedAction, 'revision'>> {
+    await checkAction(this.#saver.checks, input, []);
+    const configs = new Map(known === null ? [] : [[known.action.id, known.config]]);
+    const opened: OpenedSettings = { configs, fetch: {} };
+    const base = known === null ? null : { document, opened };
+    const sealed = await this.#saver.sealedConfig(document.id, input, base, known?.action ?? null, ['config']);
+    const action = membersOf(storedAction, { ...input, config: sealed.config });
+    return { action, config: sealed.clear, generated: sealed.made };
+  }
+
+  /** Where nothing was written, a repeat has found what was there: that is what is answered. */
+  async #saved(
+    command: TaskCommand,
+    prepared: OpenedAction,
+    generated: readonly string[],
+    context: RequestContext,
+  ): Promise<SavedAction> {
+    const { state, position } = await this.#saver.send(command, context);
+    const saved = position === null ? await this.open(state, prepared.action.id) : prepared;
+    return { ...saved, revision: state.revision, generated };
+  }
+}

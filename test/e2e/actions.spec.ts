@@ -1,0 +1,127 @@
+/** Actions as a sub-resource: what is set there is what is sent, under which secret, and on record. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { errorOf, type Reply } from './kit/api.js';
+import { createInstallation } from './kit/create-installation.js';
+import { startHookSink, verified, type HookSink, type ReceivedHook } from './kit/hook-sink.js';
+import type { Installation } from './kit/installation.js';
+import { html, startPageSite, type PageSite } from './kit/page-site.js';
+import { byHand } from './kit/settings.js';
+
+const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+
+let installation: Installation;
+let site: PageSite;
+let hooks: HookSink;
+
+beforeAll(async () => {
+  [site, hooks] = await Promise.all([startPageSite(), startHookSink()]);
+  site.serve('/shop', html('in stock'));
+  installation = await createInstallation();
+  await installation.start();
+});
+afterAll(async () => {
+  await installation.remove();
+  await Promise.all([site.close(), hooks.close()]);
+});
+
+const dataOf = ({ body }: Reply): Record<string, unknown> =>
+  z.object({ data: z.record(z.string(), z.unknown()) }).parse(body).data;
+const send = (path: string, json?: unknown, method = 'POST'): Promise<Reply> =>
+  installation.api.send(path, json === undefined ? { method } : { method, json });
+
+/** A task with one webhook action, made through the sub-resource. */
+async function withHook(path: string): Promise<{ readonly task: string; readonly action: string }> {
+  const { id } = await installation.api.create(byHand(site.address('/shop')));
+  const task = `/api/notifications/${id}`;
+  const made = await send(`${task}/actions`, { type: 'webhook', config: { url: hooks.address(path), secret } });
+  expect(made.status).toBe(201);
+  return { task, action: `${task}/actions/${String(dataOf(made)['id'])}` };
+}
+
+const lastAt = (path: string): ReceivedHook => {
+  const hook = hooks.received(path).at(-1);
+  if (hook === undefined) throw new Error(`nothing came to ${path}`);
+  return hook;
+};
+
+describe('an action of a task', () => {
+  it('is tested by a marked message through the delivery service', async () => {
+    const { task, action } = await withHook('/test');
+    const run = await installation.api.execute(task.split('/').at(-1) ?? '', 30, { dryRun: true });
+    const reply = await send(`${action}/test`);
+    expect([reply.status, dataOf(reply)]).toEqual([
+      200,
+      expect.objectContaining({
+        type: 'notification.test',
+        state: 'delivered',
+        executionId: run.id,
+        attempts: [expect.objectContaining({ response: { status: 200, body: 'as told' }, error: null })],
+      }),
+    ]);
+    expect(verified(lastAt('/test'), secret)).toMatchObject({
+      type: 'notification.test',
+      data: { task: { name: 'Stock' }, execution: { id: run.id, outcome: true }, transition: null },
+    });
+    const again = await installation.api.send(`/api/deliveries/${String(dataOf(reply)['id'])}`);
+    expect(dataOf(again)).toEqual(dataOf(reply));
+  });
+
+  it('whose receiver refuses a test is answered with what the receiver said', async () => {
+    const { action } = await withHook('/refuses');
+    hooks.reply('/refuses', 404, 503);
+    expect(dataOf(await send(`${action}/test`))).toMatchObject({
+      state: 'failed',
+      attempts: [{ response: { status: 404, body: 'as told' } }],
+    });
+    expect(dataOf(await send(`${action}/test`))).toMatchObject({ state: 'retrying', attempts: [{ error: {} }] });
+  });
+
+  it('signs with both secrets while a rotation overlaps, then with the new one alone', async () => {
+    const { action } = await withHook('/rotated');
+    const config = z.object({ secret: z.string() });
+    const rotated = config.parse(dataOf(await send(`${action}/rotate-secret`, { overlapSeconds: 3_600 }))['config']);
+    await send(`${action}/test`);
+    for (const known of [secret, rotated.secret]) expect(() => verified(lastAt('/rotated'), known)).not.toThrow();
+    const last = config.parse(dataOf(await send(`${action}/rotate-secret`, { overlapSeconds: 0 }))['config']);
+    await send(`${action}/test`);
+    expect(() => verified(lastAt('/rotated'), last.secret)).not.toThrow();
+    for (const old of [secret, rotated.secret]) {
+      expect(() => verified(lastAt('/rotated'), old)).toThrow('No matching signature found');
+    }
+  });
+
+  it('is changed in revisions that the history shows, without a secret', async () => {
+    const { task, action } = await withHook('/history');
+    await send(action, { enabled: false }, 'PATCH');
+    await send(`${action}/rotate-secret`);
+    await send(action, undefined, 'DELETE');
+    const { body, text } = await installation.api.send(`${task}/history`);
+    const { data } = z.object({ data: z.array(z.looseObject({ changes: z.array(z.unknown()) })) }).parse(body);
+    expect(data.map(({ revision, type }) => [revision, type])).toEqual([
+      [4, 'task.changed'],
+      [3, 'task.changed'],
+      [2, 'task.changed'],
+      [1, 'task.changed'],
+      [0, 'task.created'],
+    ]);
+    expect(data[2]?.changes).toEqual([{ path: 'actions[0].enabled', from: true, to: false }]);
+    expect([text.includes(secret), text.includes('$sealed'), text.includes('/history"')]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it('is one of at most 20, also where several are added at the same time', async () => {
+    const { task } = await withHook('/many');
+    const add = () => send(`${task}/actions`, { type: 'webhook', config: { url: hooks.address('/many') } });
+    const replies = await Promise.all(Array.from({ length: 22 }, add));
+    expect(replies.filter(({ status }) => status === 201)).toHaveLength(19);
+    const [one, ...others] = replies.filter(({ status }) => status !== 201).map(errorOf);
+    expect(others).toHaveLength(2);
+    expect(one).toMatchObject({ reason: 'actions_too_many', details: [{ field: 'actions', rule: 'too_many' }] });
+    const { body } = await installation.api.send(`${task}/actions?limit=100`);
+    expect(body).toMatchObject({ pagination: { total: 20 } });
+  });
+});
