@@ -10,10 +10,14 @@ import { sitePort, webhookSecret } from './stored/story.js';
 function withNewFields(path: string, text: string): string {
   // A history is what was stored.
   if (path.endsWith('/history')) return text;
-  return text.replace(
+  const withPolicy = text.replace(
     /"policy":\{"notifyOn":"became_true","errorThreshold":(\d+)\}/g,
     (_policy, threshold: string) =>
       `"policy":{"notifyOn":"became_true","confirmations":1,"recoveryConfirmations":1,"cooldownSeconds":0,"reminderSeconds":0,"errorThreshold":${threshold},"flapWindow":0,"quietHours":[],"maxPerHour":0,"dependsOn":[],"muted":false}`,
+  );
+  return withPolicy.replace(
+    /("lastExecution":\{[^{}]*"durationMs":\d+)\}/g,
+    (_execution, known: string) => `${known},"value":null,"reason":null}`,
   );
 }
 
