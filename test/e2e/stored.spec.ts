@@ -1,13 +1,18 @@
 /** Data written by an earlier version: this version reads it, gives the same answers, and continues. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
 import { startHookSink, verified, type HookSink } from './kit/hook-sink.js';
 import { createStoredInstallation, type StoredInstallation } from './kit/stored-installation.js';
 import { startMailSink, type MailSink } from './kit/mail-sink.js';
 import { until } from './kit/until.js';
 import { sitePort, webhookSecret } from './stored/story.js';
 
+const executions = z.object({
+  data: z.array(z.object({ id: z.string(), error: z.object({ reason: z.string() }).nullable() })),
+});
+
 /** Answers only grow: those of then, with what is new in them and what it is for a task of then. */
-function withNewFields(path: string, text: string): string {
+function withNewFields(path: string, text: string, reasons: ReadonlyMap<string, string>): string {
   // A history is what was stored.
   if (path.endsWith('/history')) return text;
   const withPolicy = text.replace(
@@ -16,8 +21,9 @@ function withNewFields(path: string, text: string): string {
       `"policy":{"notifyOn":"became_true","confirmations":1,"recoveryConfirmations":1,"cooldownSeconds":0,"reminderSeconds":0,"errorThreshold":${threshold},"flapWindow":0,"quietHours":[],"maxPerHour":0,"dependsOn":[],"muted":false}`,
   );
   return withPolicy.replace(
-    /("lastExecution":\{[^{}]*"durationMs":\d+)\}/g,
-    (_execution, known: string) => `${known},"value":null,"reason":null}`,
+    /("lastExecution":\{"id":"(exe_\w+)"[^{}]*"durationMs":\d+)\}/g,
+    (_execution, known: string, id: string) =>
+      `${known},"value":null,"reason":${JSON.stringify(reasons.get(id) ?? null)}}`,
   );
 }
 
@@ -29,12 +35,17 @@ describe('the data of an earlier version', () => {
   const expectSameAnswers = async (): Promise<void> => {
     const { installation, answers } = stored;
     const paths = Object.keys(answers);
+    const runs = executions.parse(JSON.parse(answers['/api/executions?limit=100']?.text ?? '')).data;
+    const reasons = new Map(runs.flatMap(({ id, error }) => (error === null ? [] : [[id, error.reason] as const])));
     const now = await Promise.all(paths.map(async (path) => [path, await installation.api.send(path)] as const));
     // An error's answer carries the id of its own request.
     const shown = (status: number, text: string) => ({ status, ...(status === 200 ? { text } : {}) });
     expect(Object.fromEntries(now.map(([path, { status, text }]) => [path, shown(status, text)]))).toEqual(
       Object.fromEntries(
-        Object.entries(answers).map(([path, { status, text }]) => [path, shown(status, withNewFields(path, text))]),
+        Object.entries(answers).map(([path, { status, text }]) => [
+          path,
+          shown(status, withNewFields(path, text, reasons)),
+        ]),
       ),
     );
   };
