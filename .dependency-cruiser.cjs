@@ -19,6 +19,7 @@ const homes = {
   pino: ['(pino|pino-pretty)', '^libs/runtime/logger\\.ts$'],
   liquidjs: ['liquidjs', '^libs/templates/'],
   argon2: ['@node-rs/argon2', '^services/accounts/'],
+  croner: ['croner', '^libs/calendar/'],
   'lru-cache': ['lru-cache', '^libs/concurrency/lru\\.ts$'],
   'p-limit': ['(p-limit|yocto-queue)', '^libs/concurrency/semaphore\\.ts$'],
   acorn: ['acorn', '^libs/sandbox/code/code-tree\\.ts$'],
@@ -45,6 +46,7 @@ const libraries = [
   'page-loader',
   'channels',
   'contracts',
+  'calendar',
   'hints',
   'bus',
   'eventing',
@@ -74,13 +76,13 @@ module.exports = {
     {
       name: 'domain-stays-pure',
       comment:
-        'A domain folder holds deciders: pure functions over values. It imports itself, the contracts, the decider type, errors, ids and JSON types, and zod.',
+        'A domain folder holds deciders: pure functions over values. It imports itself, the contracts, the calendar, the decider type, errors, ids and JSON types, and zod.',
       severity: 'error',
       from: { path: '^services/([^/]+)/domain/', pathNot: tests },
       to: {
         pathNot: [
           '^services/$1/domain/',
-          '^libs/contracts/',
+          '^libs/(contracts|calendar)/',
           '^libs/eventing/decider\\.ts$',
           '^libs/runtime/(errors|ids|json)\\.ts$',
           '(^|/)node_modules/zod(/|$)',

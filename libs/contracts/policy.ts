@@ -1,52 +1,11 @@
 /** When an outcome becomes a notification: the user's policy and the words of a decision. */
 import { z } from 'zod';
 import { idSchema } from './common.js';
+import { dayMinutes, minutesOfDay, storedWindow, timezone, weekDays, weekWindow } from './week-time.js';
 
 const yearSeconds = 31_536_000;
 
-/** Monday first, as in schedules. */
-export const weekDays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
-const weekDay = z.enum(weekDays);
-export type WeekDay = z.infer<typeof weekDay>;
-
-const dayMinutes = 1_440;
-
-/** Minutes since midnight of a time such as `08:30`; `24:00` is the end of the day. */
-export function minutesOfDay(time: string): number {
-  const [hours = '', minutes = ''] = time.split(':');
-  return Number(hours) * 60 + Number(minutes);
-}
-
-/** A name of the IANA database. Offsets such as `+01:00` know no daylight saving and are refused. */
-function isTimezone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }) instanceof Intl.DateTimeFormat;
-  } catch {
-    return false;
-  }
-}
-
-const startOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'must be a time such as 08:00' });
-const endOfDay = z.string().regex(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, { error: 'must be a time such as 18:00' });
-
-const quietWindow = z.strictObject({
-  days: z
-    .array(weekDay)
-    .min(1)
-    .max(7)
-    .refine((days) => new Set(days).size === days.length, { error: 'must name each day once' })
-    .default([...weekDays])
-    .describe('The days on which it begins.'),
-  from: startOfDay,
-  to: endOfDay.describe('24:00 is the end of the day; a time before `from` is on the next day.'),
-  timezone: z
-    .string()
-    .max(64)
-    .refine(isTimezone, { error: 'must be a zone such as Europe/Berlin' })
-    .default('UTC')
-    .describe('A name of the IANA database.'),
-});
+const quietWindow = weekWindow.extend({ timezone });
 export type QuietWindow = z.infer<typeof quietWindow>;
 
 /** As the API takes and answers it, all fields there. */
@@ -159,9 +118,7 @@ export const storedPolicy = z.object({
   cooldownSeconds: z.int().optional(),
   reminderSeconds: z.int().optional(),
   flapWindow: z.int().optional(),
-  quietHours: z
-    .array(z.object({ days: z.array(weekDay), from: z.string(), to: z.string(), timezone: z.string() }))
-    .optional(),
+  quietHours: z.array(storedWindow.extend({ timezone: z.string() })).optional(),
   maxPerHour: z.int().optional(),
   dependsOn: z.array(idSchema('ntf')).optional(),
   muted: z.boolean().optional(),

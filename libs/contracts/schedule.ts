@@ -1,24 +1,116 @@
 /** When a task runs: what a user sets, what the scheduling service records, what its view holds. */
 import { z } from 'zod';
-import { eventMetadata, idSchema, storedTimestamp } from './common.js';
+import { eventMetadata, idSchema, storedTimestamp, timestamp } from './common.js';
+import { storedWindow, timezone, weekWindow } from './week-time.js';
 import { defineEvent, type EventOf } from './event.js';
 import type { ViewDefinition } from '#read-store/read-store';
 
 /** The smallest interval of any installation; MIN_INTERVAL_SECONDS raises it. */
 export const smallestIntervalSeconds = 1;
 
+const longestIntervalSeconds = 31_536_000;
+
+/** After a time down: one run for all missed slots, or none. */
+const catchUp = z.enum(['latest', 'none']);
+/** A slot that comes while the run before it is going: it is skipped, or waits for the end of that run. One waits at most. */
+const overlap = z.enum(['skip', 'queue']);
+
+const once = {
+  overlap: overlap.default('skip').describe('What becomes of a slot while the run before it is going.'),
+  catchUp: catchUp.default('latest').describe('After a time down: one run for all missed slots, or none.'),
+};
+
+const repeated = {
+  timezone: timezone.describe('Whose clock crons and windows go by: a name of the IANA database.'),
+  startAt: timestamp.nullable().default(null).describe('No slot before.'),
+  endAt: timestamp.nullable().default(null).describe('No slot behind.'),
+  windows: z
+    .array(weekWindow)
+    .max(20)
+    .default([])
+    .describe('Slots are in one of these alone; an interval begins anew where one opens. None: always.'),
+  jitterSeconds: z
+    .int()
+    .min(0)
+    .max(86_400)
+    .default(0)
+    .describe('Each run comes up to so much later, by a number that the slot decides.'),
+  ...once,
+};
+
+const intervalSeconds = z.int().min(smallestIntervalSeconds).max(longestIntervalSeconds);
+
 export const schedule = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('interval'), intervalSeconds, ...repeated }),
   z.strictObject({
-    type: z.literal('interval'),
-    intervalSeconds: z.int().min(smallestIntervalSeconds).max(31_536_000),
-    /** After a time down: one run for all missed slots, or none. */
-    catchUp: z.enum(['latest', 'none']).default('latest'),
+    type: z.literal('cron'),
+    cron: z.string().min(1).max(200).describe('Five fields: minute, hour, day of the month, month, day of the week.'),
+    ...repeated,
   }),
+  z.strictObject({ type: z.literal('once'), at: timestamp, ...once }),
   z.strictObject({ type: z.literal('manual') }),
 ]);
 export type Schedule = z.infer<typeof schedule>;
 
-export const defaultSchedule: Schedule = { type: 'interval', intervalSeconds: 300, catchUp: 'latest' };
+const storedRepeated = {
+  timezone: z.string().optional(),
+  startAt: storedTimestamp.optional(),
+  endAt: storedTimestamp.optional(),
+  windows: z.array(storedWindow).optional(),
+  jitterSeconds: z.int().optional(),
+  overlap: overlap.optional(),
+};
+
+/** As stored: what has its default is left out, but for what was always there. */
+export const storedSchedule = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('interval'), intervalSeconds, catchUp: catchUp.default('latest'), ...storedRepeated }),
+  z.object({ type: z.literal('cron'), cron: z.string(), catchUp: catchUp.default('latest'), ...storedRepeated }),
+  z.object({
+    type: z.literal('once'),
+    at: storedTimestamp,
+    catchUp: catchUp.default('latest'),
+    overlap: overlap.optional(),
+  }),
+  z.object({ type: z.literal('manual') }),
+]);
+export type StoredSchedule = z.infer<typeof storedSchedule>;
+
+export const defaultSchedule: StoredSchedule = { type: 'interval', intervalSeconds: 300, catchUp: 'latest' };
+
+const repeatedDefaults = {
+  timezone: 'UTC',
+  startAt: null,
+  endAt: null,
+  windows: [],
+  jitterSeconds: 0,
+  overlap: 'skip',
+} as const;
+
+/** Every field that the type has, those that are not stored with their defaults. */
+export function wholeSchedule(stored: StoredSchedule): Schedule {
+  if (stored.type === 'manual') return stored;
+  const { catchUp: caughtUp, overlap: overlapped = 'skip' } = stored;
+  const ofAll = { overlap: overlapped, catchUp: caughtUp };
+  if (stored.type === 'once') return { type: 'once', at: stored.at, ...ofAll };
+  const { timezone: zone = 'UTC', startAt = null, endAt = null, windows = [], jitterSeconds = 0 } = stored;
+  const ofRepeated = { timezone: zone, startAt, endAt, windows, jitterSeconds, ...ofAll };
+  return stored.type === 'interval'
+    ? { type: 'interval', intervalSeconds: stored.intervalSeconds, ...ofRepeated }
+    : { type: 'cron', cron: stored.cron, ...ofRepeated };
+}
+
+const timeFields: readonly string[] = ['startAt', 'endAt', 'at'];
+
+/** Without what has its default, times as they are stored: two schedules that say the same are stored the same. */
+export function toStoredSchedule(given: Schedule): StoredSchedule {
+  const plain = new Map<string, unknown>(Object.entries(repeatedDefaults));
+  const own = Object.entries(given)
+    .filter(([name, value]) => !plain.has(name) || JSON.stringify(value) !== JSON.stringify(plain.get(name)))
+    .map(([name, value]): [string, unknown] =>
+      typeof value === 'string' && timeFields.includes(name) ? [name, new Date(value).toISOString()] : [name, value],
+    );
+  return storedSchedule.parse(Object.fromEntries(own));
+}
 
 export const runTrigger = z.enum(['schedule', 'manual']);
 
@@ -41,10 +133,14 @@ export type DueRun = z.infer<typeof dueRun>;
 export const plan = z.object({
   taskId: idSchema('ntf'),
   taskRevision: z.int(),
-  schedule: schedule,
+  schedule: storedSchedule,
   active: z.boolean(),
   /** null: nothing is due by itself. */
   nextDueAt: storedTimestamp.nullable(),
+  /** The slot that is due then, before its jitter. Absent: the same time. */
+  nextSlotAt: storedTimestamp.optional(),
+  /** A slot that waits for the run before it to end (`overlap: queue`). Absent: none does. */
+  queuedSlotAt: storedTimestamp.optional(),
   /** The last slot that fired or was passed over; a slot at or under it never fires again. */
   highWaterMark: storedTimestamp.nullable(),
 });
@@ -60,6 +156,11 @@ export const scheduleEvents = [
   defineEvent('slots.skipped', {
     version: 1,
     schema: z.object({ plan, slots: skippedSlots, reason: z.enum(['overlap', 'catch_up_none']) }),
+  }),
+  /** A slot came while the run before it was going, and waits for its end. */
+  defineEvent('slot.queued', {
+    version: 1,
+    schema: z.object({ plan, slotAt: storedTimestamp, skipped: skippedSlots.nullable() }),
   }),
   defineEvent('run.requested', { version: 1, schema: z.object({ plan, run: dueRun }) }),
 ] as const;

@@ -5,7 +5,7 @@ import { idSchema, json, storedTimestamp, webAddress } from './common.js';
 import { defineEvent, type EventOf, type Fold } from './event.js';
 import { fetchSettings, storedFetch } from './fetch.js';
 import { condition, health, policy, storedPolicy } from './policy.js';
-import { defaultSchedule, schedule } from './schedule.js';
+import { defaultSchedule, schedule, storedSchedule, wholeSchedule } from './schedule.js';
 import type { ViewDefinition } from '#read-store/read-store';
 import { unreachable } from '#runtime/errors';
 
@@ -32,7 +32,7 @@ const text = {
   description: z.string().max(2_000).default(''),
   url: webAddress,
   evaluationFunction: evaluationCode,
-  schedule: schedule.default(defaultSchedule),
+  schedule: schedule.default(() => wholeSchedule(defaultSchedule)),
   policy: policy.prefault({}),
   tags: z.array(tag).max(mostTags).default([]),
   externalKey: z.string().min(1).max(200).nullable().default(null),
@@ -57,7 +57,7 @@ export const taskSpec = z.object({
   evaluationFunction: z.string(),
   codeForm,
   actions: z.array(storedAction),
-  schedule,
+  schedule: storedSchedule,
   policy: storedPolicy,
   fetch: storedFetch,
   tags: z.array(z.string()),

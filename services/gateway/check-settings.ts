@@ -10,6 +10,7 @@ import { secretMask } from '#runtime/secret-mask';
 import type { CheckedCode, CodeForm, Sandbox } from '#sandbox/sandbox';
 import { checkTemplate } from '#templates/templates';
 import { fieldPath } from '#http/field-path';
+import { checkSchedule } from './check-schedule.js';
 
 type Action = TaskInput['actions'][number];
 type Field = readonly PropertyKey[];
@@ -113,9 +114,7 @@ export async function checkAction(checks: SettingsChecks, { type, config }: Acti
 export async function checkSettings(checks: SettingsChecks, input: TaskInput): Promise<CodeForm> {
   const { schedule, fetch } = input;
   const { minIntervalSeconds } = checks.config;
-  if (schedule.type === 'interval' && schedule.intervalSeconds < minIntervalSeconds) {
-    throw refuse(['schedule', 'intervalSeconds'], 'too_small', `must be at least ${minIntervalSeconds} here`);
-  }
+  checkSchedule(schedule, minIntervalSeconds);
   if (fetch.mode === 'browser') {
     throw refuse(
       ['fetch', 'mode'],

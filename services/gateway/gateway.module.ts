@@ -16,6 +16,7 @@ import { PastTasks } from './notifications.past.js';
 import { PagesController } from './pages.controller.js';
 import { ProbesController } from './probes.controller.js';
 import { TaskSaver } from './save-task.js';
+import { SchedulesController } from './schedules.controller.js';
 import { SetupController } from './setup.controller.js';
 import { SnapshotsController } from './snapshots.controller.js';
 import { TaskTester } from './test-task.js';
@@ -27,6 +28,7 @@ import { TaskTester } from './test-task.js';
     ActionsController,
     NotificationsController,
     BulkController,
+    SchedulesController,
     ExecutionsController,
     DeliveriesController,
     SetupController,

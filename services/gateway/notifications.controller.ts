@@ -9,7 +9,7 @@ import { offsetOf } from '#http/parameters';
 import { Call, Handles, type RouteCall } from '#http/route';
 import { validated } from '#http/validation';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
-import type { JsonObject } from '#runtime/json';
+import { isJsonObject, type JsonObject } from '#runtime/json';
 import { VAULT, type Vault } from '#vault/vault';
 import { findTask } from './find-owned.js';
 import { toJsonObject } from './json-casts.js';
@@ -20,13 +20,7 @@ import * as routes from './notifications.routes.js';
 import { TaskSaver, type SavedTask } from './save-task.js';
 import { sortOf, tasksWhere } from './task-list.js';
 import { writeCurrent } from './notifications.write.js';
-import { noProgress, openSettings, readOnlyFields, toTaskAnswer, type TaskProgress } from './task-answer.js';
-
-/** The settings of an answer, without what cannot be set. */
-function settable(answer: JsonObject): JsonObject {
-  const readOnly: readonly string[] = readOnlyFields;
-  return toJsonObject(Object.fromEntries(Object.entries(answer).filter(([name]) => !readOnly.includes(name))));
-}
+import { noProgress, openSettings, settable, toTaskAnswer, type TaskProgress } from './task-answer.js';
 
 function saved({ state, opened, generated }: SavedTask, progress: TaskProgress, status: number): Answer {
   const headers = { etag: entityTag(state.revision) };
@@ -34,6 +28,14 @@ function saved({ state, opened, generated }: SavedTask, progress: TaskProgress, 
     status,
     headers: status === 201 ? { ...headers, location: `/api/notifications/${state.id}` } : headers,
   });
+}
+
+/** What a patch is merged into: a schedule whose type changes keeps nothing of the old one, whose fields the new one has not. */
+function baseOf({ schedule, ...settings }: JsonObject, patch: object): JsonObject {
+  const { schedule: patched } = patch as { readonly schedule?: unknown };
+  const type = isJsonObject(patched) ? patched['type'] : undefined;
+  const changesType = type !== undefined && isJsonObject(schedule) && type !== schedule['type'];
+  return schedule === undefined || changesType ? settings : { ...settings, schedule };
 }
 
 @Controller()
@@ -79,7 +81,7 @@ export class NotificationsController {
   @Handles(routes.patchNotification)
   async patch(@Call() call: RouteCall<typeof routes.patchNotification>): Promise<Answer> {
     return this.write(call, async (task) => {
-      const patched = mergePatch(settable(await this.answer(task)), toJsonObject(call.body));
+      const patched = mergePatch(baseOf(settable(await this.answer(task)), call.body), toJsonObject(call.body));
       return validated(taskInput, patched, 'body');
     });
   }

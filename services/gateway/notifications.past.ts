@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { BUS, type Bus, type RequestContext } from '#bus/bus';
 import { requests } from '#contracts/catalogue';
 import { toStoredPolicy } from '#contracts/policy';
+import { toStoredSchedule } from '#contracts/schedule';
 import { membersOf } from '#contracts/common';
 import { taskDocument, taskInput, taskSpec, type TaskDocument, type TaskMoment } from '#contracts/task';
 import { refuse, validated } from '#http/validation';
@@ -74,7 +75,8 @@ export class PastTasks {
     const codeForm = await checkSettings(this.#saver.checks, input);
     await checkDependencies(this.#readStore, organizationId, input.policy.dependsOn, task);
     const policy = toStoredPolicy(input.policy);
-    const spec = membersOf(taskSpec, { ...input, policy, codeForm, actions: stored.actions, fetch: stored.fetch });
+    const kept = { schedule: toStoredSchedule(input.schedule), policy };
+    const spec = membersOf(taskSpec, { ...input, ...kept, codeForm, actions: stored.actions, fetch: stored.fetch });
     const { state, position } = await this.#saver.send(
       { type: 'replaceTask', taskId, spec, status: input.status, expectedRevision },
       context,

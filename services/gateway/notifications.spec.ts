@@ -38,7 +38,17 @@ describe('a notification task', () => {
         id: expect.stringMatching(/^ntf_[0-9a-z]{26}$/),
         description: '',
         actions: [],
-        schedule: { type: 'interval', intervalSeconds: 300, catchUp: 'latest' },
+        schedule: {
+          type: 'interval',
+          intervalSeconds: 300,
+          timezone: 'UTC',
+          startAt: null,
+          endAt: null,
+          windows: [],
+          jitterSeconds: 0,
+          overlap: 'skip',
+          catchUp: 'latest',
+        },
         policy: {
           notifyOn: 'became_true',
           confirmations: 1,

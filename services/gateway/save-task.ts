@@ -10,6 +10,7 @@ import { membersOf } from '#contracts/common';
 import { requests } from '#contracts/catalogue';
 import { sealedFetchPaths } from '#contracts/fetch';
 import { toStoredPolicy } from '#contracts/policy';
+import { toStoredSchedule } from '#contracts/schedule';
 import {
   tasksView,
   taskSpec,
@@ -24,12 +25,14 @@ import { refuse } from '#http/validation';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { createPositionWaiter, type PositionWaiter } from '#read-store/await-position';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
+import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
 import { derivedId, IDS, type Ids } from '#runtime/ids';
 import type { Json, JsonObject } from '#runtime/json';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { VAULT, type Vault } from '#vault/vault';
 import { checkDependencies } from './check-dependencies.js';
+import { checkScheduleIsDue, isStored } from './check-schedule.js';
 import { checkSettings, createCodeChecker, type SettingsChecks } from './check-settings.js';
 import { asChangedTask, toJsonObject } from './json-casts.js';
 import { keepSealed, originOf, secretsOfAction, secretsOfFetch, unmasked } from './secrets.js';
@@ -101,6 +104,7 @@ export class TaskSaver {
     @Inject(SANDBOX) sandbox: Sandbox,
     @Inject(OUTBOUND) outbound: Outbound,
     @Inject(CONFIG) config: Config,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {
     this.checks = { config, outbound, code: createCodeChecker(sandbox) };
     this.waiter = createPositionWaiter(readStore, tasksView);
@@ -177,6 +181,7 @@ export class TaskSaver {
   ): Promise<Prepared> {
     refuseTooLarge(input);
     const codeForm = await checkSettings(this.checks, input);
+    if (base === null || !isStored(input.schedule, base.document)) checkScheduleIsDue(input.schedule, this.clock.now());
     const generated = new Map<string, readonly string[]>();
     const actions: StoredAction[] = [];
     const configs = new Map<string, JsonObject>();
@@ -197,7 +202,14 @@ export class TaskSaver {
     }
     const { clear, fetch } = await this.sealedFetch(taskId, input, base);
     // In the order of the schema, and without what is no setting.
-    const spec = membersOf(taskSpec, { ...input, policy: toStoredPolicy(input.policy), codeForm, actions, fetch });
+    const spec = membersOf(taskSpec, {
+      ...input,
+      schedule: toStoredSchedule(input.schedule),
+      policy: toStoredPolicy(input.policy),
+      codeForm,
+      actions,
+      fetch,
+    });
     return { spec, opened: { configs, fetch: clear }, generated };
   }
 

@@ -5,6 +5,7 @@ import { actionType, notificationKind, type StoredAction } from '#contracts/acti
 import { idSchema, storedTimestamp } from '#contracts/common';
 import { fetchSettings } from '#contracts/fetch';
 import { condition, health, wholePolicy } from '#contracts/policy';
+import { wholeSchedule } from '#contracts/schedule';
 import { lastExecution, taskInput, taskStatus, type TaskDocument, type TaskState } from '#contracts/task';
 import type { JsonObject } from '#runtime/json';
 import { secretMask } from '#runtime/secret-mask';
@@ -27,6 +28,12 @@ export const readOnlyFields = [
   'updatedAt',
   'createdBy',
 ] as const;
+
+/** The settings of an answer, without what cannot be set. */
+export function settable(answer: JsonObject): JsonObject {
+  const readOnly: readonly string[] = readOnlyFields;
+  return toJsonObject(Object.fromEntries(Object.entries(answer).filter(([name]) => !readOnly.includes(name))));
+}
 
 export const actionAnswer = z.object({
   id: idSchema('act'),
@@ -109,6 +116,7 @@ export function toTaskAnswer(
   return toJsonObject({
     id,
     ...without(spec, 'codeForm'),
+    schedule: wholeSchedule(spec.schedule),
     policy: wholePolicy(spec.policy),
     actions,
     fetch: masked(fetch, secretsOfFetch),

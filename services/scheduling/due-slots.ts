@@ -117,7 +117,9 @@ export class DueSlots {
   async #fireNext(document: ScheduleDocument, nowMs: number): Promise<void> {
     const { eventStore, logger } = this.#deps;
     const { taskId, backsOff = false } = document;
-    const { nextDueAt } = document.plan;
+    const { plan } = document;
+    // The view says when a slot that waits may be fired: its run before has ended.
+    const nextDueAt = document.nextDueAt === plan.queuedSlotAt ? document.nextDueAt : plan.nextDueAt;
     if (nextDueAt === null || this.#settled.get(taskId)?.dueAt === nextDueAt) return;
     const commandId = `slot.${taskId}.${Date.parse(nextDueAt)}`;
     try {

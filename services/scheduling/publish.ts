@@ -32,6 +32,7 @@ export function toMessages(recorded: RecordedEvent): readonly BusMessage[] {
     case 'schedule.planned':
     case 'schedule.stopped':
     case 'slots.skipped':
+    case 'slot.queued':
       return [];
     default:
       return unreachable(event);

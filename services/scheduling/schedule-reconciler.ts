@@ -3,7 +3,7 @@
  * task asks for, and corrected where they differ. So a lost message costs a delay, not a schedule.
  */
 import { sleep } from '#concurrency/sleep';
-import type { Schedule } from '#contracts/schedule';
+import type { StoredSchedule } from '#contracts/schedule';
 import { taskFold, type Task, type TaskEvent } from '#contracts/task';
 import { decodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
@@ -24,7 +24,7 @@ const overdueMs = 30_000;
 /** When a task runs by its own events. */
 export interface WantedPlan {
   readonly taskRevision: number;
-  readonly schedule: Schedule;
+  readonly schedule: StoredSchedule;
   readonly active: boolean;
   readonly archived: boolean;
 }

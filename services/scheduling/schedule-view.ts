@@ -12,14 +12,16 @@ const oldest = (pending: readonly DueRun[]): string | null =>
 
 function withPending(document: ScheduleDocument, pending: DueRun[]): ScheduleDocument | null {
   // A schedule that makes nothing due and has no open run has nothing to answer for: the timer need not see it.
-  const over = document.plan.nextDueAt === null && pending.length === 0;
+  const over = document.nextDueAt === null && pending.length === 0;
   return over ? null : { ...document, pending, pendingSince: oldest(pending) };
 }
 
-/** The timer looks at the task when it is due by this pace. */
+/** The timer looks at the task when it is due by this pace; where a slot waits, as soon as the run before it has ended. */
 function paced(document: ScheduleDocument, slow: boolean): ScheduleDocument {
   const { backsOff: _backsOff, ...rest } = document;
-  const nextDueAt = pacedDueAt(document.plan, slow);
+  const { plan, pending } = document;
+  const isFree = pending.every(({ trigger }) => trigger !== 'schedule');
+  const nextDueAt = (isFree ? plan.queuedSlotAt : undefined) ?? pacedDueAt(plan, slow);
   return slow ? { ...rest, nextDueAt, backsOff: true } : { ...rest, nextDueAt };
 }
 
@@ -38,7 +40,8 @@ function afterScheduleEvent(document: ScheduleDocument | null, recorded: Recorde
     pendingSince: null,
     metadata: recorded.metadata,
   };
-  return withPending(paced(next, slow), 'run' in data ? [...pending, data.run] : pending);
+  const open = 'run' in data ? [...pending, data.run] : pending;
+  return withPending(paced({ ...next, pending: open }, slow), open);
 }
 
 function after(document: ScheduleDocument | null, recorded: RecordedEvent): ScheduleDocument | null {
@@ -47,7 +50,7 @@ function after(document: ScheduleDocument | null, recorded: RecordedEvent): Sche
   if (document === null || event.type !== 'run.recorded') return document;
   const { runId } = event.data.result;
   const pending = document.pending.filter((run) => run.runId !== runId);
-  return withPending(paced(document, backsOff(event.data.alert)), pending);
+  return withPending(paced({ ...document, pending }, backsOff(event.data.alert)), pending);
 }
 
 export const schedulesProjection: Projected<ScheduleDocument> = {

@@ -1,7 +1,7 @@
 /** The scheduling service: a schedule per task, the timer that fires its slots, and the requests to run a task now. */
 import type { BusMessage } from '#bus/bus';
 import { requests } from '#contracts/catalogue';
-import { schedule, triggerRun } from '#contracts/schedule';
+import { storedSchedule, triggerRun } from '#contracts/schedule';
 import { taskStream } from '#contracts/task';
 import type { EventMetadata } from '#event-store/event-store';
 import { sourceEventExists } from '#eventing/source-event';
@@ -21,7 +21,7 @@ type PlanCommand = Extract<ScheduleCommand, { readonly taskRevision: number }>;
 export function commandFor({ type, data, key, metadata }: BusMessage): PlanCommand | null {
   const about = { taskId: key, taskRevision: Number(data['revision']) };
   const nowMs = Date.parse(metadata.at);
-  const planned = data['schedule'] === undefined ? {} : { schedule: schedule.parse(data['schedule']) };
+  const planned = data['schedule'] === undefined ? {} : { schedule: storedSchedule.parse(data['schedule']) };
   switch (type) {
     case 'task.created':
     case 'task.restored':

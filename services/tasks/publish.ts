@@ -11,11 +11,11 @@ function contentOf(event: TaskEvent): JsonObject | null {
   switch (event.type) {
     case 'task.created':
     case 'task.restored':
-      return { active: event.data.status === 'active', schedule: event.data.spec.schedule };
+      return { active: event.data.status === 'active', schedule: event.data.spec.schedule as JsonObject };
     case 'task.changed': {
       const { schedule, evaluationFunction } = event.data.changes;
       return {
-        ...(schedule === undefined ? {} : { schedule }),
+        ...(schedule === undefined ? {} : { schedule: schedule as JsonObject }),
         ...(evaluationFunction === undefined ? {} : { codeChanged: true }),
       };
     }

@@ -88,6 +88,7 @@ function afterScheduleEvent(document: TaskDocument, recorded: RecordedEvent): Ta
     case 'schedule.stopped':
     case 'slot.fired':
     case 'slots.skipped':
+    case 'slot.queued':
     case 'run.requested':
       return document.nextRunAt === event.data.plan.nextDueAt
         ? document

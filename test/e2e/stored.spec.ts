@@ -15,7 +15,12 @@ const executions = z.object({
 function withNewFields(path: string, text: string, reasons: ReadonlyMap<string, string>): string {
   // A history is what was stored.
   if (path.endsWith('/history')) return text;
-  const withPolicy = text.replace(
+  const withSchedule = text.replace(
+    /"schedule":\{"type":"interval","intervalSeconds":(\d+),"catchUp":"(\w+)"\}/g,
+    (_schedule, seconds: string, catchUp: string) =>
+      `"schedule":{"type":"interval","intervalSeconds":${seconds},"timezone":"UTC","startAt":null,"endAt":null,"windows":[],"jitterSeconds":0,"overlap":"skip","catchUp":"${catchUp}"}`,
+  );
+  const withPolicy = withSchedule.replace(
     /"policy":\{"notifyOn":"became_true","errorThreshold":(\d+)\}/g,
     (_policy, threshold: string) =>
       `"policy":{"notifyOn":"became_true","confirmations":1,"recoveryConfirmations":1,"cooldownSeconds":0,"reminderSeconds":0,"errorThreshold":${threshold},"flapWindow":0,"quietHours":[],"maxPerHour":0,"dependsOn":[],"muted":false}`,

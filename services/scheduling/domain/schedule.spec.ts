@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Plan, Schedule, ScheduleEvent } from '#contracts/schedule';
+import type { Plan, ScheduleEvent, StoredSchedule } from '#contracts/schedule';
 import { given } from '#eventing/given';
 import { pacedDueAt, scheduleDecider, slotRunId, type ScheduleState } from './schedule.js';
 
 const taskId = 'ntf_00000000000000000000000001';
 const start = Date.parse('2026-11-21T10:00:00.000Z');
 const at = (seconds: number): string => new Date(start + seconds * 1_000).toISOString();
-const every10: Schedule = { type: 'interval', intervalSeconds: 10, catchUp: 'latest' };
+const every10: StoredSchedule = { type: 'interval', intervalSeconds: 10, catchUp: 'latest' };
 
 function plan(more: Partial<Plan> = {}): Plan {
   return {
@@ -32,7 +32,7 @@ describe('a schedule', () => {
   });
 
   it('makes nothing due by itself where it is manual or its task is paused', () => {
-    const manual: Schedule = { type: 'manual' };
+    const manual: StoredSchedule = { type: 'manual' };
     given(scheduleDecider)
       .when({ ...create, schedule: manual })
       .then(planned({ schedule: manual, nextDueAt: null }));
@@ -77,7 +77,7 @@ describe('a schedule', () => {
   });
 
   it('counts a changed interval from the last slot', () => {
-    const slower: Schedule = { type: 'interval', intervalSeconds: 60, catchUp: 'latest' };
+    const slower: StoredSchedule = { type: 'interval', intervalSeconds: 60, catchUp: 'latest' };
     given(scheduleDecider, planned({ nextDueAt: at(30), highWaterMark: at(20) }))
       .when({ type: 'planRuns', taskId, taskRevision: 1, schedule: slower, nowMs: start + 25_000 })
       .then(planned({ taskRevision: 1, schedule: slower, nextDueAt: at(80), highWaterMark: at(20) }));

@@ -1,10 +1,18 @@
 /** The schedule aggregate: when a task is due, and that no slot fires twice. */
-import { backOffFactor, type DueRun, type Plan, type Schedule, type ScheduleEvent } from '#contracts/schedule';
+import { dueSlots, dueTime, dueTimes, firstSlot } from '#calendar/slots';
+import {
+  backOffFactor,
+  wholeSchedule,
+  type DueRun,
+  type Plan,
+  type Schedule,
+  type ScheduleEvent,
+  type StoredSchedule,
+} from '#contracts/schedule';
 import type { Decider } from '#eventing/decider';
 import { unreachable } from '#runtime/errors';
 import { derivedId } from '#runtime/ids';
 import { jsonEquals } from '#runtime/json';
-import { dueSlots } from './calendar.js';
 
 export type ScheduleState = { readonly status: 'none' } | { readonly status: 'planned'; readonly plan: Plan };
 
@@ -14,7 +22,7 @@ export type ScheduleCommand =
       readonly type: 'planRuns';
       readonly taskId: string;
       readonly taskRevision: number;
-      readonly schedule?: Schedule;
+      readonly schedule?: StoredSchedule;
       readonly active?: boolean;
       /** What ran badly is not what will run: said even where the schedule stays the same. */
       readonly codeChanged?: boolean;
@@ -58,12 +66,33 @@ function unplanned(taskId: string): Plan {
   };
 }
 
-/** The first run comes at once, later ones an interval apart; never at or under the high-water mark. */
-function firstDueAt(before: Plan, schedule: Schedule, active: boolean, nowMs: number): string | null {
-  if (!active || schedule.type === 'manual') return null;
+type NextDue = Pick<Plan, 'nextDueAt' | 'nextSlotAt'>;
+
+/** `notBeforeMs`: no run at or under the high-water mark, whatever the jitter. */
+function dueAt(schedule: Schedule, taskId: string, slotMs: number | null, notBeforeMs: number): NextDue {
+  if (slotMs === null) return { nextDueAt: null };
+  const dueMs = Math.max(dueTime(schedule, taskId, slotMs), notBeforeMs);
+  return dueMs === slotMs ? { nextDueAt: at(slotMs) } : { nextDueAt: at(dueMs), nextSlotAt: at(slotMs) };
+}
+
+/** The first run of an interval comes at once, later ones an interval apart; never at or under the high-water mark. */
+function firstDue(before: Plan, stored: StoredSchedule, active: boolean, nowMs: number): NextDue {
+  if (!active) return { nextDueAt: null };
+  const schedule = wholeSchedule(stored);
   const markMs = before.highWaterMark === null ? null : Date.parse(before.highWaterMark);
-  if (!before.active || markMs === null) return at(Math.max(nowMs, (markMs ?? nowMs - 1) + 1));
-  return at(Math.max(nowMs, markMs + schedule.intervalSeconds * 1_000));
+  const behindMarkMs = (markMs ?? nowMs - 1) + 1;
+  const goesOn = schedule.type === 'interval' && before.active && markMs !== null;
+  const fromMs = Math.max(nowMs, goesOn ? markMs + schedule.intervalSeconds * 1_000 : behindMarkMs);
+  return dueAt(schedule, before.taskId, firstSlot(schedule, fromMs), behindMarkMs);
+}
+
+/** The plan without what belonged to its next run. */
+function withoutDue({ nextSlotAt: _nextSlotAt, ...plan }: Plan): Plan {
+  return plan;
+}
+
+function withoutQueued({ queuedSlotAt: _queuedSlotAt, ...plan }: Plan): Plan {
+  return plan;
 }
 
 function planRuns(
@@ -84,52 +113,81 @@ function planRuns(
   const same = jsonEquals(after.schedule, before.schedule) && after.active === before.active;
   const hasNewCode = codeChanged && taskRevision > before.taskRevision;
   if (same && before.taskRevision >= 0 && !hasNewCode) return [];
-  const nextDueAt = same && hasNewCode ? before.nextDueAt : firstDueAt(before, after.schedule, after.active, nowMs);
-  return [{ type: 'schedule.planned', data: { plan: { ...before, ...after, taskRevision, nextDueAt } } }];
+  if (same && hasNewCode) {
+    return [{ type: 'schedule.planned', data: { plan: { ...before, ...after, taskRevision } } }];
+  }
+  // A slot that waits belongs to the schedule of then.
+  const rest = withoutQueued(withoutDue(before));
+  const due = firstDue(before, after.schedule, after.active, nowMs);
+  return [{ type: 'schedule.planned', data: { plan: { ...rest, ...after, taskRevision, ...due } } }];
 }
 
 /** When the next run is: of a task that backs off, so many slots after the last. Those in between are passed over. */
-export function pacedDueAt({ schedule, nextDueAt, highWaterMark }: Plan, slow: boolean): string | null {
-  if (!slow || nextDueAt === null || highWaterMark === null || schedule.type !== 'interval') return nextDueAt;
-  const slowMs = Date.parse(highWaterMark) + backOffFactor * schedule.intervalSeconds * 1_000;
-  return at(Math.max(Date.parse(nextDueAt), slowMs));
+export function pacedDueAt(plan: Plan, slow: boolean): string | null {
+  const { nextDueAt, highWaterMark } = plan;
+  if (!slow || nextDueAt === null || highWaterMark === null) return nextDueAt;
+  const schedule = wholeSchedule(plan.schedule);
+  if (schedule.type === 'interval') {
+    const slowMs = Date.parse(highWaterMark) + backOffFactor * schedule.intervalSeconds * 1_000;
+    return at(Math.max(Date.parse(nextDueAt), slowMs));
+  }
+  const slots = dueTimes(schedule, plan.taskId, Date.parse(plan.nextSlotAt ?? nextDueAt), backOffFactor);
+  return at(slots.at(-1) ?? Date.parse(nextDueAt));
 }
 
 export function slotRunId(taskId: string, dueMs: number): string {
   return derivedId('exe', dueMs, taskId, 'slot', String(dueMs));
 }
 
-/** Where the timer speaks of another slot than the one that is due, its view is behind, and so is what it says of `busy`. */
-function fireSlot(
-  plan: Plan,
-  { dueAt, busy, late = false, nowMs }: Extract<ScheduleCommand, { type: 'fireSlot' }>,
-): readonly ScheduleEvent[] {
-  if (!plan.active || plan.nextDueAt !== dueAt || plan.schedule.type !== 'interval') return [];
-  const nextDueMs = Date.parse(plan.nextDueAt);
-  if (nextDueMs > nowMs) return [];
-  const { latestMs, missed, nextMs } = dueSlots(nextDueMs, plan.schedule.intervalSeconds, nowMs);
-  const after: Plan = { ...plan, nextDueAt: at(nextMs), highWaterMark: at(latestMs) };
-  const skipped = missed === null ? null : { from: at(missed.fromMs), to: at(missed.toMs), count: missed.count };
-  const passOver = (reason: 'overlap' | 'catch_up_none'): ScheduleEvent => ({
-    type: 'slots.skipped',
-    data: {
-      plan: after,
-      slots: { from: dueAt, to: at(latestMs), count: (missed?.count ?? 0) + 1 },
-      reason,
-    },
-  });
-  if (busy) return [passOver('overlap')];
-  if (skipped !== null && plan.schedule.catchUp === 'none' && !late) return [passOver('catch_up_none')];
-  const run: DueRun = {
-    runId: slotRunId(plan.taskId, latestMs),
+function runOf(plan: Plan, dueMs: number, nowMs: number): DueRun {
+  return {
+    runId: slotRunId(plan.taskId, dueMs),
     taskId: plan.taskId,
     trigger: 'schedule',
-    scheduledFor: at(latestMs),
+    scheduledFor: at(dueMs),
     queuedAt: at(nowMs),
     force: false,
     dryRun: false,
   };
-  return [{ type: 'slot.fired', data: { plan: after, run, skipped } }];
+}
+
+type FireSlot = Extract<ScheduleCommand, { type: 'fireSlot' }>;
+
+/** The run before it has ended: the slot that waited is fired. */
+function fireQueued(plan: Plan, { busy, nowMs }: FireSlot): readonly ScheduleEvent[] {
+  const { queuedSlotAt, ...after } = plan;
+  if (busy || queuedSlotAt === undefined || !plan.active) return [];
+  return [
+    { type: 'slot.fired', data: { plan: after, run: runOf(plan, Date.parse(queuedSlotAt), nowMs), skipped: null } },
+  ];
+}
+
+/** Where the timer speaks of another slot than the one that is due, its view is behind, and so is what it says of `busy`. */
+function fireSlot(plan: Plan, command: FireSlot): readonly ScheduleEvent[] {
+  const { dueAt: firedAt, busy, late = false, nowMs } = command;
+  if (plan.queuedSlotAt !== undefined && plan.queuedSlotAt === firedAt) return fireQueued(plan, command);
+  if (!plan.active || plan.nextDueAt !== firedAt || Date.parse(firedAt) > nowMs) return [];
+  const schedule = wholeSchedule(plan.schedule);
+  if (schedule.type === 'manual') return [];
+  const firstMs = Date.parse(plan.nextSlotAt ?? plan.nextDueAt);
+  const { latestMs, missed, nextMs } = dueSlots(schedule, plan.taskId, firstMs, nowMs);
+  // The first of them keeps the time at which it was due.
+  const latestDueMs = missed === null ? Date.parse(firedAt) : dueTime(schedule, plan.taskId, latestMs);
+  const next = dueAt(schedule, plan.taskId, nextMs, latestDueMs + 1);
+  const after: Plan = { ...withoutDue(plan), ...next, highWaterMark: at(latestDueMs) };
+  const skipped = missed === null ? null : { from: at(missed.fromMs), to: at(missed.toMs), count: missed.count };
+  const passOver = (reason: 'overlap' | 'catch_up_none'): ScheduleEvent => ({
+    type: 'slots.skipped',
+    data: { plan: after, slots: { from: firedAt, to: at(latestDueMs), count: (missed?.count ?? 0) + 1 }, reason },
+  });
+  if (busy) {
+    // One waits at most: more would run for ever behind a slow page.
+    if (schedule.overlap === 'skip' || plan.queuedSlotAt !== undefined) return [passOver('overlap')];
+    const slotAt = at(latestDueMs);
+    return [{ type: 'slot.queued', data: { plan: { ...after, queuedSlotAt: slotAt }, slotAt, skipped } }];
+  }
+  if (skipped !== null && schedule.catchUp === 'none' && !late) return [passOver('catch_up_none')];
+  return [{ type: 'slot.fired', data: { plan: after, run: runOf(plan, latestDueMs, nowMs), skipped } }];
 }
 
 function decide(command: ScheduleCommand, state: ScheduleState): readonly ScheduleEvent[] {
@@ -141,7 +199,10 @@ function decide(command: ScheduleCommand, state: ScheduleState): readonly Schedu
       if (state.status === 'none' || taskRevision < state.plan.taskRevision) return [];
       if (!state.plan.active && state.plan.nextDueAt === null) return [];
       return [
-        { type: 'schedule.stopped', data: { plan: { ...state.plan, taskRevision, active: false, nextDueAt: null } } },
+        {
+          type: 'schedule.stopped',
+          data: { plan: { ...withoutQueued(withoutDue(state.plan)), taskRevision, active: false, nextDueAt: null } },
+        },
       ];
     }
     case 'fireSlot':

@@ -1,7 +1,8 @@
 /** What holds for any policy and any sequence of runs. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { policy as policySchema, type Policy, type WeekDay } from '#contracts/policy';
+import { policy as policySchema, type Policy } from '#contracts/policy';
+import type { WeekDay } from '#contracts/week-time';
 import { runRecorded, type AlertState } from '#contracts/run';
 import { aContext, findingAt } from './alert.kit.js';
 import { decideAlert, initialAlert, type AlertDecision } from './alert.js';

@@ -1,0 +1,4 @@
+// planted: vendor-croner
+import * as vendor from 'croner';
+
+export const used = vendor;
