@@ -84,7 +84,7 @@ export class DueSlots {
   /** What the last look found and is not fired yet, the first one due first. */
   #upcoming: readonly ScheduleDocument[] = [];
   /** Slots that were fired or passed over a moment ago, by task: until the view reaches them they are found again. */
-  readonly #settled = new Map<string, { readonly dueAt: string; readonly atMs: number }>();
+  readonly #settled = new Map<string, { readonly commandId: string; readonly atMs: number }>();
 
   constructor(deps: DueSlotsDeps) {
     this.#deps = deps;
@@ -119,15 +119,18 @@ export class DueSlots {
     const { taskId, backsOff = false } = document;
     const { plan } = document;
     // The view says when a slot that waits may be fired: its run before has ended.
-    const nextDueAt = document.nextDueAt === plan.queuedSlotAt ? document.nextDueAt : plan.nextDueAt;
-    if (nextDueAt === null || this.#settled.get(taskId)?.dueAt === nextDueAt) return;
-    const commandId = `slot.${taskId}.${Date.parse(nextDueAt)}`;
+    const isQueued = plan.queuedSlotAt !== undefined && document.nextDueAt === plan.queuedSlotAt;
+    const nextDueAt = isQueued ? document.nextDueAt : plan.nextDueAt;
+    if (nextDueAt === null) return;
+    // A slot that was queued and one that is fired are two commands, at the same time.
+    const commandId = `slot.${taskId}.${Date.parse(nextDueAt)}${isQueued ? '.queued' : ''}`;
+    if (this.#settled.get(taskId)?.commandId === commandId) return;
     try {
       const busy = await isBusy(this.#deps, document);
       if (busy === 'unclear') return;
       const command = { type: 'fireSlot', dueAt: nextDueAt, busy, late: backsOff, nowMs } as const;
       await runScheduleCommand(eventStore, taskId, command, commandId, metadataOf(document, commandId, nowMs));
-      this.#settled.set(taskId, { dueAt: nextDueAt, atMs: nowMs });
+      this.#settled.set(taskId, { commandId, atMs: nowMs });
     } catch (error) {
       logger.error({ taskId, error: String(error) }, 'a slot could not be fired; trying again');
     }

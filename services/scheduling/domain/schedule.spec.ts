@@ -202,6 +202,118 @@ describe('a run by hand', () => {
   });
 });
 
+describe('a slot of a schedule that queues', () => {
+  const schedule: StoredSchedule = { ...every10, overlap: 'queue' };
+  const waiting = (more: Partial<Plan> = {}): Plan =>
+    plan({ schedule, nextDueAt: at(10), highWaterMark: at(0), queuedSlotAt: at(0), ...more });
+  const queued: ScheduleEvent = { type: 'slot.queued', data: { plan: waiting(), slotAt: at(0), skipped: null } };
+
+  it('waits for the end of the run before it, and is fired then under the time at which it was due', () => {
+    given(scheduleDecider, planned({ schedule })).when(fire(0, true)).then(queued).andAgainNothing();
+    given(scheduleDecider, planned({ schedule }), queued).when(fire(4, true)).thenNothing();
+    const { queuedSlotAt: _queuedSlotAt, ...after } = waiting();
+    const run = {
+      runId: slotRunId(taskId, start),
+      taskId,
+      trigger: 'schedule',
+      scheduledFor: at(0),
+      queuedAt: at(4),
+      force: false,
+      dryRun: false,
+    } as const;
+    given(scheduleDecider, planned({ schedule }), queued)
+      .when(fire(4))
+      .then({ type: 'slot.fired', data: { plan: after, run, skipped: null } })
+      .andAgainNothing();
+  });
+
+  it('is skipped where another one waits already', () => {
+    given(scheduleDecider, planned({ schedule }), queued)
+      .when({ type: 'fireSlot', dueAt: at(10), busy: true, nowMs: start + 10_000 })
+      .then({
+        type: 'slots.skipped',
+        data: {
+          plan: waiting({ nextDueAt: at(20), highWaterMark: at(10) }),
+          slots: { from: at(10), to: at(10), count: 1 },
+          reason: 'overlap',
+        },
+      });
+  });
+
+  it('waits no longer once the schedule changes or the task is paused', () => {
+    for (const change of [{ schedule: every10 }, { active: false }]) {
+      given(scheduleDecider, planned({ schedule }), queued)
+        .when({ type: 'planRuns', taskId, taskRevision: 1, ...change, nowMs: start + 3_000 })
+        .then({
+          type: 'schedule.planned',
+          data: {
+            plan: {
+              ...plan({ schedule, taskRevision: 1, highWaterMark: at(0), ...change }),
+              nextDueAt: 'active' in change ? null : at(10),
+            },
+          },
+        });
+    }
+  });
+});
+
+describe('a slot of a cron', () => {
+  const schedule: StoredSchedule = { type: 'cron', cron: '*/5 * * * *', catchUp: 'latest' };
+  const minutes = (count: number): string => at(count * 60);
+
+  it('is first due at its next time, and then at the one after it', () => {
+    given(scheduleDecider)
+      .when({ type: 'planRuns', taskId, taskRevision: 0, schedule, active: true, nowMs: start + 1_000 })
+      .then(planned({ schedule, nextDueAt: minutes(5) }));
+    given(scheduleDecider, planned({ schedule, nextDueAt: minutes(5) }))
+      .when({ type: 'fireSlot', dueAt: minutes(5), busy: true, nowMs: start + 300_000 })
+      .then({
+        type: 'slots.skipped',
+        data: {
+          plan: plan({ schedule, nextDueAt: minutes(10), highWaterMark: minutes(5) }),
+          slots: { from: minutes(5), to: minutes(5), count: 1 },
+          reason: 'overlap',
+        },
+      });
+  });
+
+  it('that is over leaves nothing due', () => {
+    const ending: StoredSchedule = { ...schedule, endAt: minutes(7) };
+    given(scheduleDecider, planned({ schedule: ending, nextDueAt: minutes(5) }))
+      .when({ type: 'fireSlot', dueAt: minutes(5), busy: true, nowMs: start + 300_000 })
+      .then({
+        type: 'slots.skipped',
+        data: {
+          plan: plan({ schedule: ending, nextDueAt: null, highWaterMark: minutes(5) }),
+          slots: { from: minutes(5), to: minutes(5), count: 1 },
+          reason: 'overlap',
+        },
+      });
+  });
+});
+
+describe('jitter', () => {
+  const schedule: StoredSchedule = { ...every10, jitterSeconds: 5 };
+
+  it('makes each run later than its slot and than the run before, and the slots do not drift', () => {
+    let state: ScheduleState = { status: 'planned', plan: plan({ schedule, nextDueAt: at(0), highWaterMark: null }) };
+    const due: number[] = [];
+    for (let count = 0; count < 30; count += 1) {
+      const dueAt: string = (state.status === 'planned' ? state.plan.nextDueAt : null) ?? '';
+      const nowMs = Date.parse(dueAt);
+      due.push(nowMs - start);
+      for (const event of scheduleDecider.decide({ type: 'fireSlot', dueAt, busy: false, nowMs }, state)) {
+        state = scheduleDecider.evolve(state, event);
+      }
+    }
+    for (const [index, dueMs] of due.entries()) {
+      expect(dueMs).toBeGreaterThanOrEqual(index * 10_000);
+      expect(dueMs).toBeLessThan(index * 10_000 + 5_000);
+    }
+    expect(new Set(due.map((dueMs, index) => dueMs - index * 10_000)).size).toBeGreaterThan(20);
+  });
+});
+
 describe('a schedule under any sequence of timer commands', () => {
   it('names every slot exactly once, as fired or in a skipped range', () => {
     const looks = fc.array(fc.tuple(fc.integer({ min: 1, max: 45_000 }), fc.boolean()), {

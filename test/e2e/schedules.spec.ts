@@ -1,0 +1,89 @@
+/** Schedules with real runs: what is due once, what waits for a slow page, and what a preview said. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { createInstallation } from './kit/create-installation.js';
+import type { Installation } from './kit/installation.js';
+import { html, startPageSite, type PageSite } from './kit/page-site.js';
+import { whenInStock } from './kit/settings.js';
+import { until } from './kit/until.js';
+
+const previewed = z.object({ data: z.object({ runs: z.array(z.string()) }) });
+const upcoming = z.object({ data: z.array(z.object({ notificationId: z.string(), runAt: z.string() })) });
+
+let installation: Installation;
+let site: PageSite;
+
+beforeAll(async () => {
+  site = await startPageSite();
+  site.serve('/shop', html('sold out'));
+  installation = await createInstallation();
+  await installation.start();
+});
+
+afterAll(async () => {
+  await installation.remove();
+  await site.close();
+});
+
+const create = (path: string, schedule: object) =>
+  installation.api.create({ ...whenInStock(site.address(path)), schedule });
+
+/** Of the slots that were run, oldest first. */
+async function slotsOf(taskId: string): Promise<string[]> {
+  const runs = await installation.api.executions(taskId);
+  return runs
+    .filter(({ status }) => status === 'succeeded')
+    .map(({ scheduledFor }) => scheduledFor)
+    .toSorted();
+}
+
+describe('a schedule', () => {
+  it('that is due once runs once, at its time, and is over', async () => {
+    const at = new Date(Date.now() + 2_000).toISOString();
+    const { id } = await create('/shop', { type: 'once', at });
+    const list = upcoming.parse((await installation.api.send('/api/schedules?limit=100')).body);
+    expect(list.data.some(({ notificationId }) => notificationId === id)).toBe(true);
+    await until('its run is over', async () => (await slotsOf(id)).length > 0);
+    expect(await slotsOf(id)).toEqual([at]);
+    await until('nothing is due any more', async () => (await installation.api.task(id))['nextRunAt'] === null);
+    // What GET gave is sent back: a time that has passed is no fault of it.
+    const { body } = await installation.api.send(`/api/notifications/${id}/schedule`);
+    const { data } = z.object({ data: z.record(z.string(), z.json()) }).parse(body);
+    const same = await installation.api.send(`/api/notifications/${id}/schedule`, { method: 'PUT', json: data });
+    expect(same.status).toBe(200);
+  });
+
+  it('that queues runs a slot that came while a slow page was loaded as soon as that is over', async () => {
+    const waiting: (() => void)[] = [];
+    site.serve('/slow', (request, response) => waiting.push(() => html('sold out')(request, response)));
+    const { id } = await create('/slow', { type: 'interval', intervalSeconds: 1, overlap: 'queue' });
+    await until('the first run waits for its page', () => waiting.length === 1);
+    const held = Date.now();
+    await until('two slots have come meanwhile', () => Date.now() - held > 2_500);
+    waiting.shift()?.();
+    await until('the slot that waited is run', () => waiting.length === 1);
+    waiting.shift()?.();
+    const [first, second] = await until('both are recorded', async () => {
+      const slots = await slotsOf(id);
+      return slots.length >= 2 ? slots : null;
+    });
+    // The slot right behind the first one waited; those after it were passed over.
+    expect(Date.parse(second ?? '') - Date.parse(first ?? '')).toBe(1_000);
+    await installation.api.send(`/api/notifications/${id}`, { method: 'PATCH', json: { status: 'paused' } });
+    site.serve('/slow', html('sold out'));
+    for (const answer of waiting) answer();
+  });
+
+  it('runs when its preview said it would', async () => {
+    const { id } = await create('/shop', { type: 'interval', intervalSeconds: 2, jitterSeconds: 1 });
+    await until('it has run', async () => (await slotsOf(id)).length > 0);
+    const path = `/api/notifications/${id}/schedule/preview?count=3`;
+    const { runs } = previewed.parse((await installation.api.send(path)).body).data;
+    expect(runs).toHaveLength(3);
+    const slots = await until('all of them are over', async () => {
+      const done = await slotsOf(id);
+      return runs.every((run) => done.includes(run)) ? done : null;
+    });
+    expect(slots).toEqual(expect.arrayContaining(runs));
+  });
+});
