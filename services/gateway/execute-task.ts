@@ -57,7 +57,7 @@ export class TaskRunner {
 
   /** The finished execution, or the queued one where it was not to be waited for or took longer. */
   async run(request: RunRequest): Promise<{ readonly execution: ExecutionDocument; readonly finished: boolean }> {
-    const { runId, run: triggeredRun, position } = await this.triggerInLine(request);
+    const { runId, run: triggeredRun, position, place } = await this.triggerInLine(request);
     const run = triggeredRun ?? this.askedBefore(runId, request);
     if (position !== null) await this.executions.reached(position, viewWaitMs);
     const giveUpAtMs = this.clock.now() + request.waitSeconds * 1_000;
@@ -68,6 +68,7 @@ export class TaskRunner {
       const finished = isFinished(execution);
       // A caller that sees the end finds it in the task too, in its condition and its health.
       if (finished && stored !== undefined) await this.tasks.reached(stored.revision, viewWaitMs);
+      if (finished) place.over(run.runId);
       const leftMs = giveUpAtMs - this.clock.now();
       if (finished || leftMs <= 0 || request.signal.aborted) return { execution, finished };
       await sleep(Math.min(lookMs, leftMs), request.signal);
@@ -81,7 +82,7 @@ export class TaskRunner {
       const triggered = await this.trigger(request);
       if (triggered.run === null || triggered.position === null) place.free();
       else place.recorded(triggered.position);
-      return triggered;
+      return { ...triggered, place };
     } catch (error) {
       place.free();
       throw error;

@@ -4,13 +4,19 @@ import { createWaitingRuns, type PlaceInLine } from './waiting-runs.js';
 
 /** A view that shows so many pending runs of the task `a`, as of a revision. */
 function setUp() {
-  const shown = { pending: 0, revision: 0 };
+  const shown: { pending: number; revision: number; checkpoint: number | null } = {
+    pending: 0,
+    revision: 0,
+    checkpoint: null,
+  };
   const time = { nowMs: 1_000 };
   const load = async (_view: unknown, [id = '']: readonly string[]) => {
-    const pending = Array.from({ length: shown.pending }, () => ({}));
-    return new Map(id === 'a' ? [[id, { id, revision: shown.revision, document: { pending } }]] : []);
+    const pending = Array.from({ length: shown.pending }, (_, n) => ({ runId: `exe_${n}` }));
+    return new Map(
+      id === 'a' && shown.revision >= 0 ? [[id, { id, revision: shown.revision, document: { pending } }]] : [],
+    );
   };
-  const readStore = { load: load as unknown as ReadStore['load'] };
+  const readStore = { load: load as unknown as ReadStore['load'], checkpoint: async () => shown.checkpoint };
   return { shown, time, waiting: createWaitingRuns(readStore, { now: () => time.nowMs }) };
 }
 
@@ -68,6 +74,23 @@ describe('runs that wait for their turn', () => {
     expect((await takeAll(waiting, 60)).places).toHaveLength(4);
   });
 
+  it('leave their place once they are over, whatever the view still shows', async () => {
+    const { waiting, shown } = setUp();
+    const { places } = await takeAll(waiting, 20);
+    places.forEach((place, index) => place.recorded(index + 1));
+    Object.assign(shown, { pending: 20, revision: 20 });
+    for (const [index, place] of places.slice(0, 6).entries()) place.over(`exe_${index}`);
+    expect((await takeAll(waiting, 60)).places).toHaveLength(6);
+  });
+
+  it('are none where the view has come past them and shows no document', async () => {
+    const { waiting, shown } = setUp();
+    const { places } = await takeAll(waiting, 20);
+    places.forEach((place, index) => place.recorded(index + 1));
+    Object.assign(shown, { revision: -1, checkpoint: 19 });
+    expect((await takeAll(waiting, 60)).places).toHaveLength(19);
+  });
+
   it('are counted for each task by itself', async () => {
     const { waiting } = setUp();
     await takeAll(waiting, 20);
@@ -87,7 +110,8 @@ describe('runs that wait for their turn', () => {
     const gone = new Error('gone');
     let isAway = true;
     const load = async () => (isAway ? Promise.reject(gone) : new Map<string, DocumentWrite<object>>());
-    const waiting = createWaitingRuns({ load: load as unknown as ReadStore['load'] }, { now: () => 0 });
+    const readStore = { load: load as unknown as ReadStore['load'], checkpoint: async () => null };
+    const waiting = createWaitingRuns(readStore, { now: () => 0 });
     for (let time = 0; time < 30; time += 1) await expect(waiting.take('a')).rejects.toBe(gone);
     isAway = false;
     expect((await takeAll(waiting, 30)).places).toHaveLength(20);

@@ -2,6 +2,7 @@
  * How many runs of a task wait for their turn: those that the view of the schedules shows, and those that this process has
  * asked for since, which the view does not show yet. Of many requests in the same instant each counts those before it.
  */
+import { createLru } from '#concurrency/lru';
 import { schedulesView } from '#contracts/schedule';
 import type { ReadStore } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
@@ -20,6 +21,8 @@ export interface PlaceInLine {
   recorded(position: number): void;
   /** No run came of it. */
   free(): void;
+  /** The run is over, whatever the view still shows. */
+  over(runId: string): void;
 }
 
 interface Asked {
@@ -33,11 +36,14 @@ const mostWaiting = 20;
 const comeBackSeconds = 5;
 /** A view that does not show a run by then lies so far behind that it says little of what waits. */
 const unseenMs = 10_000;
+/** Runs that are known to be over, until the view shows that as well. */
+const mostOver = 10_000;
 
-export function createWaitingRuns(readStore: Pick<ReadStore, 'load'>, clock: Clock): WaitingRuns {
+export function createWaitingRuns(readStore: Pick<ReadStore, 'load' | 'checkpoint'>, clock: Clock): WaitingRuns {
   /** Both in the order in which they were asked for. */
   const recent = new Set<Asked>();
   const byTask = new Map<string, Set<Asked>>();
+  const over = createLru<string, true>(mostOver);
 
   const forget = (asked: Asked): void => {
     recent.delete(asked);
@@ -62,10 +68,14 @@ export function createWaitingRuns(readStore: Pick<ReadStore, 'load'>, clock: Clo
   };
 
   const countWaiting = async (taskId: string, before: readonly Asked[]): Promise<number> => {
+    // Read first: what the view takes up after it may be missing in the document below.
+    const checkpoint = before.length === 0 ? null : await readStore.checkpoint(schedulesView);
     const stored = (await readStore.load(schedulesView, [taskId])).get(taskId);
-    const seen = stored?.revision ?? -1;
+    // A task of which nothing waits is in no document.
+    const seen = stored?.revision ?? checkpoint ?? -1;
     const unseen = before.filter((asked) => recent.has(asked) && (asked.position === null || asked.position > seen));
-    return (stored?.document?.pending.length ?? 0) + unseen.length;
+    const pending = stored?.document?.pending ?? [];
+    return pending.filter(({ runId }) => !over.has(runId)).length + unseen.length;
   };
 
   return {
@@ -86,7 +96,14 @@ export function createWaitingRuns(readStore: Pick<ReadStore, 'load'>, clock: Clo
         free();
         throw error;
       }
-      return { recorded: (position) => void (asked.position = position), free };
+      return {
+        recorded: (position) => void (asked.position = position),
+        free,
+        over(runId) {
+          over.set(runId, true);
+          free();
+        },
+      };
     },
   };
 }

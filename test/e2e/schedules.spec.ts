@@ -87,3 +87,16 @@ describe('a schedule', () => {
     expect(slots).toEqual(expect.arrayContaining(runs));
   });
 });
+
+describe('a run that is waited for', () => {
+  it('frees its place when its answer goes out: one after the other, forty-five are never refused', async () => {
+    const { id } = await create('/shop', { type: 'manual' });
+    for (let count = 0; count < 45; count += 1) {
+      const reply = await installation.api.send(`/api/notifications/${id}/execute?wait=30`, {
+        method: 'POST',
+        json: {},
+      });
+      expect([count, reply.status]).toEqual([count, 200]);
+    }
+  });
+});
