@@ -19,6 +19,8 @@ export const requests = {
   scheduleTrigger: 'schedule.trigger',
   runTest: 'run.test',
   runReplay: 'run.replay',
+  runBacktest: 'run.backtest',
+  runExplain: 'run.explain',
   accountSetup: 'account.setup',
   keyCreate: 'account.create_key',
   keyShow: 'account.show_key',

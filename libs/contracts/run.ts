@@ -253,3 +253,51 @@ export const replay = executionDocument
     timings: runTimings.pick({ parseMs: true, evaluateMs: true }),
   });
 export type Replay = z.infer<typeof replay>;
+
+/** So many snapshots are judged by one backtest at most. */
+export const mostBacktested = 2_000;
+
+/** Asks what other code, or another policy, would have decided on the recorded runs of a task (`run.backtest`). */
+export const backtestQuery = z.object({
+  taskId: idSchema('ntf'),
+  candidate: z.object({
+    evaluationFunction: z.string(),
+    codeForm: z.enum(['function', 'body', 'script']),
+    policy,
+  }),
+  /** Of runs that ended then. */
+  from: storedTimestamp.nullable(),
+  to: storedTimestamp.nullable(),
+  /** The newest so many snapshots of that time. */
+  limit: z.int().min(1).max(mostBacktested),
+});
+export type BacktestQuery = z.infer<typeof backtestQuery>;
+
+export const backtest = z.object({
+  snapshots: z
+    .array(
+      z.object({
+        snapshotId: idSchema('snp'),
+        executionId: idSchema('exe').describe(
+          'The run that counts: the one that would notify or did, else the last one.',
+        ),
+        at: storedTimestamp.describe('When that run ended.'),
+        runs: z.int().min(1).describe('Runs that saw this page.'),
+        outcome: z.boolean().nullable(),
+        value: z.json().describe('*The* value that the code reported, where it is short; else null.'),
+        error: runError.nullable(),
+        decision,
+        recorded: z.object({ outcome: z.boolean().nullable(), decision }).describe('What was found and decided then.'),
+      }),
+    )
+    .describe('Oldest first.'),
+  summary: z.object({
+    snapshots: z.int(),
+    wouldNotify: z.int(),
+    didNotify: z.int(),
+    onlyNew: z.int().describe('The candidate would notify, and the task did not.'),
+    onlyOld: z.int().describe('The task did, and the candidate would not.'),
+    complete: z.boolean().describe('False where the time of one request was over before the last snapshot.'),
+  }),
+});
+export type Backtest = z.infer<typeof backtest>;

@@ -11,6 +11,7 @@ import { SNAPSHOTS, type Snapshots } from '#snapshots/snapshots';
 import { VAULT, type Vault } from '#vault/vault';
 import { KnownResults } from './known-results.js';
 import { RUN_DEPS, type RunDeps } from './run.js';
+import { BACKTESTS, createBacktests } from './past/backtests.js';
 import { RunQueryHandler } from './run-query.js';
 import { createExecutionService } from './service.js';
 import { createTestRuns, TEST_RUNS } from './test-task.js';
@@ -40,6 +41,7 @@ import { createTestRuns, TEST_RUNS } from './test-task.js';
       },
     },
     { provide: TEST_RUNS, inject: [RUN_DEPS], useFactory: createTestRuns },
+    { provide: BACKTESTS, inject: [RUN_DEPS], useFactory: createBacktests },
     RunQueryHandler,
     { provide: SERVICE, inject: [RUN_DEPS, TEST_RUNS], useFactory: createExecutionService },
     ServiceRunner,

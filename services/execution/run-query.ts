@@ -1,15 +1,21 @@
-/** Runs that record nothing: settings that are stored nowhere, and a recorded run once more. */
+/** Questions to runs, of which none records anything: settings that are stored nowhere, and what was recorded once more. */
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { RequestContext } from '#bus/bus';
-import type { Replay, TestExecution, TestRun } from '#contracts/run';
+import type { Explanation, ExplainQuery } from '#contracts/explanation';
+import type { Backtest, BacktestQuery, Replay, TestExecution, TestRun } from '#contracts/run';
 import { unreachable } from '#runtime/errors';
-import { replayRun } from './replay.js';
+import { BACKTESTS, type Backtests } from './past/backtests.js';
+import { explain } from './past/explain.js';
+import { replayRun } from './past/replay.js';
 import { RUN_DEPS, type RunDeps } from './run.js';
 import { TEST_RUNS, type TestRuns } from './test-task.js';
 
 export type RunQuestion =
-  { readonly type: 'test'; readonly test: TestRun } | { readonly type: 'replay'; readonly executionId: string };
+  | { readonly type: 'test'; readonly test: TestRun }
+  | { readonly type: 'replay'; readonly executionId: string }
+  | { readonly type: 'backtest'; readonly query: BacktestQuery }
+  | { readonly type: 'explain'; readonly query: ExplainQuery };
 
 export class RunQuery {
   constructor(
@@ -18,13 +24,14 @@ export class RunQuery {
   ) {}
 }
 
-type RunAnswer = Replay | { readonly execution: TestExecution };
+type RunAnswer = Replay | Backtest | Explanation | { readonly execution: TestExecution };
 
 @QueryHandler(RunQuery)
 export class RunQueryHandler implements IQueryHandler<RunQuery, RunAnswer> {
   constructor(
     @Inject(RUN_DEPS) private readonly deps: RunDeps,
     @Inject(TEST_RUNS) private readonly tests: TestRuns,
+    @Inject(BACKTESTS) private readonly backtests: Backtests,
   ) {}
 
   async execute({ question, context: { organizationId } }: RunQuery): Promise<RunAnswer> {
@@ -33,6 +40,10 @@ export class RunQueryHandler implements IQueryHandler<RunQuery, RunAnswer> {
         return { execution: await this.tests.run(question.test, organizationId) };
       case 'replay':
         return replayRun(this.deps, question.executionId, organizationId);
+      case 'backtest':
+        return this.backtests.run(question.query, organizationId);
+      case 'explain':
+        return explain(this.deps, question.query, organizationId);
       default:
         return unreachable(question);
     }

@@ -1,7 +1,8 @@
-/** The execution service: consumes due runs, keeps the views of runs, answers tests and replays, and deletes old pages. */
+/** The execution service: consumes due runs, keeps the views of runs, answers questions to runs, and deletes old pages. */
 import type { BusMessage } from '#bus/bus';
 import { requests } from '#contracts/catalogue';
-import { replayQuery, testRun } from '#contracts/run';
+import { explainQuery } from '#contracts/explanation';
+import { backtestQuery, replayQuery, testRun } from '#contracts/run';
 import { dueRun } from '#contracts/schedule';
 import type { Service } from '#eventing/service';
 import type { ServicePorts } from '#eventing/service-ports';
@@ -75,6 +76,14 @@ export function createExecutionService(deps: RunDeps & Pick<ServicePorts, 'bus'>
       {
         request: requests.runReplay,
         query: (payload, context) => new RunQuery({ type: 'replay', ...replayQuery.parse(payload) }, context),
+      },
+      {
+        request: requests.runBacktest,
+        query: (payload, context) => new RunQuery({ type: 'backtest', query: backtestQuery.parse(payload) }, context),
+      },
+      {
+        request: requests.runExplain,
+        query: (payload, context) => new RunQuery({ type: 'explain', query: explainQuery.parse(payload) }, context),
       },
     ],
     sweeps: [redispatchSweep(deps), expiredPages(deps)],

@@ -80,8 +80,9 @@ function checkText(field: Field, template: string): void {
   if (!checked.ok) throw misread(field, 'template_error', checked);
 }
 
-async function checkCode(checks: SettingsChecks, field: Field, code: string): Promise<CodeForm> {
-  const checked = await checks.code.check(code);
+/** Throws where the code cannot be read, with the place in it. */
+export async function checkCode(checker: CodeChecker, field: Field, code: string): Promise<CodeForm> {
+  const checked = await checker.check(code);
   if (!checked.ok) throw misread(field, 'syntax_error', checked);
   return checked.form;
 }
@@ -107,7 +108,7 @@ export async function checkAction(checks: SettingsChecks, { type, config }: Acti
     if (text !== secretMask) checkAddress(checks, place, withoutCredentials(text));
   }
   for (const { place, text } of textsAt(templates)) checkText(place, text);
-  for (const { place, text } of textsAt(code)) await checkCode(checks, place, text);
+  for (const { place, text } of textsAt(code)) await checkCode(checks.code, place, text);
 }
 
 /** The form of the evaluation code. Throws the first fault, naming its field. */
@@ -125,7 +126,7 @@ export async function checkSettings(checks: SettingsChecks, input: TaskInput): P
   }
   checkAddress(checks, ['url'], input.url);
   if (fetch.proxy !== null) checkAddress(checks, ['fetch', 'proxy'], withoutCredentials(fetch.proxy));
-  const form = await checkCode(checks, ['evaluationFunction'], input.evaluationFunction);
+  const form = await checkCode(checks.code, ['evaluationFunction'], input.evaluationFunction);
   for (const [index, action] of input.actions.entries()) await checkAction(checks, action, ['actions', index]);
   return form;
 }

@@ -14,6 +14,8 @@ import { ExecutionsController } from './executions.controller.js';
 import { NotificationsController } from './notifications.controller.js';
 import { PastTasks } from './notifications.past.js';
 import { PagesController } from './pages.controller.js';
+import { CandidateChecker } from './check-candidate.js';
+import { PastController } from './past.controller.js';
 import { ProbesController } from './probes.controller.js';
 import { TaskSaver } from './save-task.js';
 import { SchedulesController } from './schedules.controller.js';
@@ -37,7 +39,8 @@ import { TaskTester } from './test-task.js';
     ProbesController,
     PagesController,
     SnapshotsController,
+    PastController,
   ],
-  providers: [TaskSaver, ActionSaver, TestMessenger, PastTasks, BulkWork, TaskRunner, TaskTester],
+  providers: [TaskSaver, ActionSaver, TestMessenger, PastTasks, BulkWork, TaskRunner, TaskTester, CandidateChecker],
 })
 export class GatewayModule {}

@@ -1,17 +1,15 @@
 /** A recorded run once more, on the page that was kept of it: the same code, state and seed must find the same (`run.replay`). */
-import { executionsView, replay, runStream, type Replay, type RunEvent, type RunResult } from '#contracts/run';
+import { executionsView, replay, runStream, type Replay, type RunResult } from '#contracts/run';
 import { taskFold, taskStream, type TaskSpec } from '#contracts/task';
-import { decodeEvent } from '#eventing/codec';
-import type { EventStore, RecordedEvent } from '#event-store/event-store';
+import type { EventStore } from '#event-store/event-store';
 import { foldStream } from '#eventing/fold-stream';
 import { AppError, notFound } from '#runtime/errors';
 import type { Json } from '#runtime/json';
-import { previousText } from './run-check.js';
-import { initialAlert } from './domain/alert/alert.js';
-import { evaluated } from './page-evaluation.js';
-import type { RunDeps } from './run.js';
-
-type Recorded = Extract<RunEvent, { readonly type: 'run.recorded' }>['data'];
+import { previousText } from '../run-check.js';
+import { initialAlert } from '../domain/alert/alert.js';
+import { evaluated } from '../page-evaluation.js';
+import type { RunDeps } from '../run.js';
+import { recordedRunOf, revisionAt, type RecordedRun as Recorded } from './recorded-runs.js';
 
 /** Results of two processes may be written in another order than they came to; never further apart than a run takes. */
 const disorderMs = 30 * 60_000;
@@ -22,24 +20,6 @@ const gone = (): AppError =>
     'snapshot_gone',
     'The page of this execution is not kept any more, or there never was one.',
   );
-
-async function eventAt(eventStore: EventStore, stream: string, revision: number): Promise<RecordedEvent | null> {
-  for await (const recorded of eventStore.read(stream, revision)) return recorded;
-  return null;
-}
-
-/** The first revision whose event was recorded at this time or later: the stream may hold years of runs. */
-async function revisionAt(eventStore: EventStore, stream: string, atMs: number): Promise<number> {
-  let low = 0;
-  let high = ((await eventStore.readLast(stream))?.revision ?? -1) + 1;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const recorded = await eventAt(eventStore, stream, middle);
-    if (recorded !== null && Date.parse(recorded.metadata.at) < atMs) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
 
 interface Found {
   readonly recorded: Recorded;
@@ -57,11 +37,11 @@ async function findResult(
   const until = Date.parse(finishedAt) + disorderMs;
   let before = initialAlert;
   for await (const stored of eventStore.read(stream, Math.max(0, from - 1))) {
-    const event = decodeEvent<RunEvent>(stored);
-    if (event.type !== 'run.recorded') continue;
-    if (event.data.result.runId === runId) return { recorded: event.data, before };
+    const run = recordedRunOf(stored);
+    if (run === null) continue;
+    if (run.result.runId === runId) return { recorded: run, before };
     if (Date.parse(stored.metadata.at) > until) return null;
-    if (stored.metadata.at <= startedAt) before = event.data.alert;
+    if (stored.metadata.at <= startedAt) before = run.alert;
   }
   return null;
 }

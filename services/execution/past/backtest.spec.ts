@@ -1,0 +1,185 @@
+import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { wholePolicy, type Policy } from '#contracts/policy';
+import type { Backtest, BacktestQuery } from '#contracts/run';
+import { taskStream } from '#contracts/task';
+import { encodeEvents } from '#eventing/codec';
+import { createQuickJsSandbox } from '#sandbox/quickjs';
+import { executeRun, type RunDeps } from '../run.js';
+import {
+  closeRunDeps,
+  document,
+  down,
+  due,
+  metadata,
+  page,
+  runDeps,
+  saveTasks,
+  scriptedOutbound,
+  start,
+  taskId,
+} from '../run.kit.js';
+import { backtestTask } from './backtest.js';
+import { createBacktests } from './backtests.js';
+
+const { organizationId } = metadata;
+const running = new AbortController().signal;
+const liveCode = `page.report('value', page.number(document.querySelector('p'))); return page.number(document.querySelector('p')) < 40`;
+
+describe('a backtest', () => {
+  const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
+  let html: string | null;
+  let nowMs: number;
+  let deps: RunDeps;
+
+  beforeEach(async () => {
+    nowMs = start;
+    html = '<p>50';
+    const outbound = scriptedOutbound(() => (html === null ? down : page(html)));
+    deps = { ...runDeps(sandbox, outbound), clock: { now: () => nowMs } };
+    const task = document({ evaluationFunction: liveCode });
+    await saveTasks(deps, [task]);
+    const created = {
+      type: 'task.created',
+      data: { spec: task.spec, status: 'active', createdBy: 'key:key_1' },
+    } as const;
+    await deps.eventStore.append(taskStream(taskId), encodeEvents([created], { commandId: 'made', metadata }), 'none');
+  });
+
+  afterEach(() => closeRunDeps(deps));
+  afterAll(() => sandbox.close());
+
+  /** One run on each page, a minute apart; null: the site is down. */
+  async function runOn(...pages: readonly (string | null)[]): Promise<void> {
+    for (const each of pages) {
+      html = each;
+      nowMs += 60_000;
+      await executeRun(deps, due((nowMs - start) / 1_000), metadata, running);
+    }
+  }
+
+  const ask = (
+    candidate: { readonly code?: string; readonly policy?: Partial<Policy> } = {},
+    more: Partial<BacktestQuery> = {},
+  ): Promise<Backtest> =>
+    backtestTask(
+      deps,
+      {
+        taskId,
+        candidate: {
+          evaluationFunction: candidate.code ?? liveCode,
+          codeForm: 'body',
+          policy: { ...wholePolicy({ notifyOn: 'became_true', errorThreshold: 1 }), ...candidate.policy },
+        },
+        from: null,
+        to: null,
+        limit: 100,
+        ...more,
+      },
+      organizationId,
+    );
+
+  it('decides as the task did where nothing differs', async () => {
+    await runOn('<p>50', '<p>30', '<p>31', '<p>60', null, '<p>20');
+    const { summary, snapshots } = await ask();
+    expect(summary).toEqual({ snapshots: 5, wouldNotify: 2, didNotify: 2, onlyNew: 0, onlyOld: 0, complete: true });
+    for (const { outcome, decision, recorded } of snapshots) expect({ outcome, decision }).toEqual(recorded);
+    expect(snapshots.map(({ value }) => value)).toEqual([50, 30, 31, 60, 20]);
+  });
+
+  it('shows what other code would have notified, and what it would not', async () => {
+    await runOn('<p>50', '<p>30', '<p>50', '<p>70');
+    const { summary, snapshots } = await ask({ code: `return page.number(document.querySelector('p')) > 60` });
+    expect(summary).toMatchObject({ wouldNotify: 1, didNotify: 1, onlyNew: 1, onlyOld: 1 });
+    expect(snapshots.map(({ outcome }) => outcome)).toEqual([false, false, false, true]);
+    expect(snapshots.map(({ decision }) => decision.reason)).toEqual([
+      'not_true',
+      'not_true',
+      'not_true',
+      'became_true',
+    ]);
+  });
+
+  it('applies another policy to the runs in their order', async () => {
+    await runOn('<p>30', '<p>50', '<p>30', '<p>31');
+    const { snapshots } = await ask({ policy: { confirmations: 2 } });
+    expect(snapshots.map(({ decision }) => decision.reason)).toEqual([
+      'awaiting_confirmation',
+      'not_true',
+      'awaiting_confirmation',
+      'became_true',
+    ]);
+  });
+
+  it('counts every run on a page that stayed', async () => {
+    await runOn('<p>50', '<p>30', '<p>30', '<p>30');
+    const { snapshots } = await ask({ policy: { confirmations: 3 } });
+    expect(snapshots.map(({ runs }) => runs)).toEqual([1, 3]);
+    expect(snapshots[1]).toMatchObject({ decision: { notify: true }, recorded: { decision: { notify: true } } });
+  });
+
+  it('carries the state and the text of the page before from run to run', async () => {
+    await runOn('<p>1', '<p>2', '<p>3');
+    const code = `page.state.sum = (page.state.sum ?? 0) + page.number(document.querySelector('p'));
+      page.report('value', [page.state.sum, page.previous?.text ?? null]); return false`;
+    const { snapshots } = await ask({ code });
+    expect(snapshots.map(({ value }) => value)).toEqual([
+      [1, null],
+      [3, '<p>1'],
+      [6, '<p>2'],
+    ]);
+  });
+
+  it('goes on from the state of the task before the time that is asked for', async () => {
+    await runOn('<p>30', '<p>31', '<p>32');
+    const { snapshots } = await ask({}, { from: new Date(start + 120_000).toISOString() });
+    expect(snapshots.map(({ decision }) => decision.reason)).toEqual(['still_true', 'still_true']);
+    const before = await ask({}, { to: new Date(start + 60_000).toISOString() });
+    expect(before.snapshots.map(({ decision }) => decision.reason)).toEqual(['became_true']);
+  });
+
+  it('judges the newest pages where there are more than asked for', async () => {
+    await runOn('<p>30', '<p>31', '<p>50', '<p>32');
+    const { snapshots, summary } = await ask({}, { limit: 2 });
+    expect(snapshots.map(({ value }) => value)).toEqual([50, 32]);
+    expect(summary).toMatchObject({ wouldNotify: 1, didNotify: 1 });
+  });
+
+  it('tells code that fails, and records nothing', async () => {
+    await runOn('<p>30', '<p>31');
+    const events = await Array.fromAsync(deps.eventStore.read(`run-${taskId}`));
+    const { snapshots } = await ask({ code: 'throw new Error("no")', policy: { errorThreshold: 2 } });
+    expect(snapshots.map(({ error }) => error?.reason)).toEqual(['threw', 'threw']);
+    expect(snapshots[1]?.decision).toMatchObject({ notify: true, reason: 'error_threshold' });
+    expect(await Array.fromAsync(deps.eventStore.read(`run-${taskId}`))).toEqual(events);
+  });
+
+  it('is unknown to another organisation, and has no pages where nothing ran', async () => {
+    expect((await ask()).snapshots).toEqual([]);
+    const query = {
+      taskId,
+      candidate: {
+        evaluationFunction: 'true',
+        codeForm: 'script',
+        policy: wholePolicy({ notifyOn: 'became_true', errorThreshold: 1 }),
+      },
+    } as const;
+    await expect(
+      backtestTask(deps, { ...query, from: null, to: null, limit: 1 }, 'org_00000000000000000000000009'),
+    ).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('runs once at a time for an organisation', async () => {
+    await runOn('<p>30');
+    const backtests = createBacktests(deps);
+    const candidate = {
+      evaluationFunction: 'true',
+      codeForm: 'script',
+      policy: wholePolicy({ notifyOn: 'became_true', errorThreshold: 1 }),
+    } as const;
+    const query: BacktestQuery = { taskId, candidate, from: null, to: null, limit: 1 };
+    const first = backtests.run(query, organizationId);
+    await expect(backtests.run(query, organizationId)).rejects.toMatchObject({ reason: 'too_many_backtests' });
+    expect((await first).snapshots).toHaveLength(1);
+    expect((await backtests.run(query, organizationId)).snapshots).toHaveLength(1);
+  });
+});

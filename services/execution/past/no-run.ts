@@ -1,0 +1,98 @@
+/** Why a task had no run at a moment, by what its schedule had recorded until then. */
+import type { Explanation, ExplainQuery, NoRunReason } from '#contracts/explanation';
+import { runStream, type RunResult } from '#contracts/run';
+import { scheduleStream, type ScheduleEvent } from '#contracts/schedule';
+import { decodeEvent } from '#eventing/codec';
+import type { EventStore, RecordedEvent } from '#event-store/event-store';
+import { eventAt, revisionAt } from './recorded-runs.js';
+
+type NoRun = NonNullable<Explanation['noRun']>;
+
+/** A slot is fired within this time where nothing is in its way. */
+const firesWithinMs = 5_000;
+
+const slots = (count: number): string => (count === 1 ? 'one slot' : `${count} slots`);
+
+function withoutNext(recorded: RecordedEvent, event: ScheduleEvent): NoRun {
+  const { plan } = event.data;
+  const told = (reason: NoRunReason, message: string): NoRun => ({ reason, message, nextRunAt: null });
+  if (!plan.active)
+    return told('paused', `No run was due: the task had been paused, since ${recorded.metadata.at} or before.`);
+  if (plan.schedule.type === 'manual') return told('manual', 'No run was due: the task runs by hand only.');
+  return told('ended', 'No run was due: the schedule has no further time (its `at` or `endAt` is over).');
+}
+
+/** What the event after that moment says of slots that nobody fired in time. */
+function missedBy(next: RecordedEvent | null, dueAt: string): NoRun {
+  const event = next === null ? null : decodeEvent<ScheduleEvent>(next);
+  const message = `A run was due at ${dueAt} and had not begun: the instance was not running, or was behind.`;
+  if (event?.type !== 'slot.fired' || event.data.skipped === null) {
+    return { reason: 'missed', message, nextRunAt: dueAt };
+  }
+  const { count } = event.data.skipped;
+  return {
+    reason: 'missed',
+    message: `${message} It missed ${slots(count)} and went on at ${next?.metadata.at}.`,
+    nextRunAt: dueAt,
+  };
+}
+
+function skipped(event: Extract<ScheduleEvent, { readonly type: 'slots.skipped' }>): NoRun {
+  const { slots: which, reason, plan } = event.data;
+  const why =
+    reason === 'overlap'
+      ? 'the run before was still going (`overlap: skip`)'
+      : 'the instance had not been running then, and `catchUp: none` leaves such slots out';
+  const message = `No run happened for ${slots(which.count)} (${which.from} to ${which.to}), because ${why}.`;
+  return { reason, message, nextRunAt: plan.nextDueAt };
+}
+
+async function hasEndedBy(
+  eventStore: Pick<EventStore, 'read' | 'readLast'>,
+  { taskId, at }: ExplainQuery,
+  runId: string,
+  firedAt: string,
+): Promise<boolean> {
+  const from = await revisionAt(eventStore, runStream(taskId), Date.parse(firedAt));
+  for await (const recorded of eventStore.read(runStream(taskId), from)) {
+    if (recorded.metadata.at > at) return false;
+    const { result } = recorded.data as { readonly result?: { readonly runId?: string } };
+    if (result?.runId === runId) return true;
+  }
+  return false;
+}
+
+/** `last`: the run that had ended last. null: it is the one of that moment. */
+export async function noRunAt(
+  eventStore: Pick<EventStore, 'read' | 'readLast'>,
+  query: ExplainQuery,
+  last: Pick<RunResult, 'runId'> | null,
+): Promise<NoRun | null> {
+  const stream = scheduleStream(query.taskId);
+  const behind = await revisionAt(eventStore, stream, Date.parse(query.at) + 1);
+  const recorded = behind === 0 ? null : await eventAt(eventStore, stream, behind - 1);
+  if (recorded === null) {
+    return { reason: 'never_planned', message: 'No run had been planned yet: the task was new.', nextRunAt: null };
+  }
+  const event = decodeEvent<ScheduleEvent>(recorded);
+  const { nextDueAt } = event.data.plan;
+  if (event.type === 'slot.fired' || event.type === 'run.requested') {
+    const { runId, queuedAt } = event.data.run;
+    if (last?.runId !== runId && !(await hasEndedBy(eventStore, query, runId, queuedAt))) {
+      return { reason: 'running', message: `The run of ${queuedAt} had not ended yet.`, nextRunAt: nextDueAt };
+    }
+  }
+  const isOverdue = nextDueAt !== null && Date.parse(nextDueAt) + firesWithinMs < Date.parse(query.at);
+  if (isOverdue) return missedBy(await eventAt(eventStore, stream, behind), nextDueAt);
+  if (event.type === 'slots.skipped') return skipped(event);
+  if (event.type === 'slot.queued') {
+    const message = `The slot of ${event.data.slotAt} waited for the run before it to end (\`overlap: queue\`).`;
+    return { reason: 'queued', message, nextRunAt: nextDueAt };
+  }
+  if (nextDueAt === null) {
+    const isOfThis = event.type === 'slot.fired' || event.type === 'run.requested';
+    return isOfThis && last !== null ? null : withoutNext(recorded, event);
+  }
+  if (last !== null) return null;
+  return { reason: 'not_due', message: `The first run was due at ${nextDueAt}.`, nextRunAt: nextDueAt };
+}
