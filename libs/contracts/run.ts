@@ -117,6 +117,18 @@ export const runResult = z.object({
 });
 export type RunResult = z.infer<typeof runResult>;
 
+/** What a candidate beside the task's own settings found and decided, of which nothing is sent. */
+export const shadowResult = z.object({
+  /** Which candidate: one that is put in its place begins anew. */
+  startedAt: storedTimestamp,
+  outcome: z.boolean().nullable(),
+  /** Of its own code. */
+  error: runError.nullable(),
+  decision,
+  alert: alertState,
+});
+export type ShadowResult = z.infer<typeof shadowResult>;
+
 /** Result, decision and notification requests in one write. `late`: the slot was already decided; no transition. */
 export const runRecorded = defineEvent('run.recorded', {
   version: 1,
@@ -126,6 +138,8 @@ export const runRecorded = defineEvent('run.recorded', {
     late: z.boolean(),
     notifications: z.array(notificationRequest),
     alert: alertState,
+    /** Absent: there was no candidate. */
+    shadow: shadowResult.optional(),
   }),
 });
 

@@ -65,6 +65,18 @@ export const taskSpec = z.object({
 });
 export type TaskSpec = z.infer<typeof taskSpec>;
 
+/** Other code, another policy or both, judged beside the task's own on each page. null: as the task has it. */
+export const shadowSettings = z.object({
+  evaluationFunction: z.string().nullable(),
+  codeForm: codeForm.nullable(),
+  policy: storedPolicy.nullable(),
+});
+export type ShadowSettings = z.infer<typeof shadowSettings>;
+
+/** `startedAt` tells it from an earlier one of the same task. */
+export const shadow = shadowSettings.extend({ startedAt: storedTimestamp, startedBy: z.string() });
+export type Shadow = z.infer<typeof shadow>;
+
 export const taskEvents = [
   defineEvent('task.created', {
     version: 1,
@@ -85,6 +97,10 @@ export const taskEvents = [
     version: 1,
     schema: z.object({ spec: taskSpec, status: taskStatus, createdBy: z.string(), createdAt: storedTimestamp }),
   }),
+  /** In place of the one before, if there was one. */
+  defineEvent('task.shadow_started', { version: 1, schema: z.object({ shadow }) }),
+  /** `promoted`: the change before it made its settings the task's. */
+  defineEvent('task.shadow_ended', { version: 1, schema: z.object({ reason: z.enum(['removed', 'promoted']) }) }),
 ] as const;
 export type TaskEvent = EventOf<(typeof taskEvents)[number]>;
 
@@ -94,7 +110,13 @@ export const taskStream = (taskId: string): string => `task-${taskId}`;
 /** What a task's events say of it. The answer to a command (`TaskState`) adds what the stream and its metadata say. */
 export type Task =
   | { readonly status: 'none' }
-  | { readonly status: TaskStatus; readonly spec: TaskSpec; readonly createdBy: string }
+  | {
+      readonly status: TaskStatus;
+      readonly spec: TaskSpec;
+      readonly createdBy: string;
+      /** Absent: none. */
+      readonly shadow?: Shadow | undefined;
+    }
   | {
       readonly status: 'archived';
       /** Before it was archived. */
@@ -130,8 +152,15 @@ function afterEvent(task: Task, event: TaskEvent): Task {
       return { ...task, status: 'active' };
     case 'task.action_disabled':
       return { ...task, spec: withoutAction(task.spec, event.data.actionId) };
-    case 'task.archived':
-      return task.status === 'archived' ? task : { ...task, status: 'archived', was: task.status };
+    case 'task.archived': {
+      if (task.status === 'archived') return task;
+      const { spec, createdBy } = task;
+      return { status: 'archived', was: task.status, spec, createdBy };
+    }
+    case 'task.shadow_started':
+      return task.status === 'archived' ? task : { ...task, shadow: event.data.shadow };
+    case 'task.shadow_ended':
+      return task.status === 'archived' ? task : { ...task, shadow: undefined };
     default:
       return unreachable(event);
   }
@@ -164,6 +193,14 @@ export const taskCommand = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('archiveTask'), taskId: idSchema('ntf'), expectedRevision: z.int().nullable() }),
   z.object({ type: z.literal('restoreTask'), taskId: idSchema('ntf') }),
+  /** What changes nothing goes on as it was. */
+  z.object({
+    type: z.literal('startShadow'),
+    taskId: idSchema('ntf'),
+    settings: shadowSettings,
+    startedAt: storedTimestamp,
+  }),
+  z.object({ type: z.enum(['endShadow', 'promoteShadow']), taskId: idSchema('ntf') }),
   z.object({ type: z.enum(['pauseTask', 'resumeTask']), taskId: idSchema('ntf') }),
   z.object({ type: z.enum(['tagTask', 'untagTask']), taskId: idSchema('ntf'), tags: z.array(tag) }),
   z.object({ type: z.literal('addAction'), taskId: idSchema('ntf'), action: storedAction, repeatId }),
@@ -229,6 +266,8 @@ export const taskDocument = taskState.extend({
   attention: z.int(),
   nextRunAt: storedTimestamp.nullable(),
   lastExecution: lastExecution.nullable(),
+  /** Absent: none. */
+  shadow: shadow.optional(),
 });
 export type TaskDocument = z.infer<typeof taskDocument>;
 

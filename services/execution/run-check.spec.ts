@@ -117,6 +117,7 @@ describe('a check of a task', () => {
       state: {},
       seed: `exe_${runs}`,
       nowMs: clock.ms,
+      shadow: null,
       stopping: new AbortController().signal,
       ...more,
     });

@@ -15,6 +15,7 @@ import type { EvaluationJob, EvaluationResult, PreviousRun, Touchable } from '#s
 import type { Snapshot, Snapshots } from '#snapshots/snapshots';
 import { evaluated, failedLoad, toPageRequest, type Evaluated, type EvaluationDeps } from './page-evaluation.js';
 import type { KnownResult, KnownResults, KnownTask } from './known-results.js';
+import type { ShadowCode } from './shadow/shadow.js';
 
 export interface CheckDeps extends EvaluationDeps {
   readonly snapshots: Snapshots;
@@ -38,12 +39,18 @@ export interface CheckInput {
   readonly state: JsonObject;
   readonly seed: string;
   readonly nowMs: number;
+  /** Other code to run on the same page, after the task's own; null: none. */
+  readonly shadow: ShadowCode | null;
   /** Once aborted, a check that has not begun to load its page rejects. */
   readonly stopping: AbortSignal;
 }
 
 /** `snapshotId`: the page that was evaluated; null where none was loaded, or it could not be kept. */
-export type CheckResult = Evaluated & { readonly snapshotId: string | null };
+export type CheckResult = Evaluated & {
+  readonly snapshotId: string | null;
+  /** What the other code found; null: there is none, or no page was loaded. */
+  readonly shadow: Evaluated | null;
+};
 
 /** A page that stays is saved again after this long, so that what is kept of a task's last days never ages out at once. */
 const saveAgainAfterMs = 12 * 3_600_000;
@@ -121,7 +128,7 @@ async function load(
 ): Promise<Loaded> {
   const loaded =
     last === null ? await pageLoader.load(request) : await pageLoader.loadIfChanged(request, knownPage(last, task));
-  if (!loaded.ok) return { failed: { ...failedLoad(loaded), snapshotId: null } };
+  if (!loaded.ok) return { failed: { ...failedLoad(loaded), snapshotId: null, shadow: null } };
   if ('unchanged' in loaded) {
     if (last === null) throw new Error('unchanged, but nothing was known');
     return { seen: seenAgain(last, loaded), body: null };
@@ -197,6 +204,7 @@ function reusedResult(seen: SeenPage, { outcome, values, logs, snapshotId }: Kno
     state: null,
     endedFromOutside: false,
     snapshotId,
+    shadow: null,
   };
 }
 
@@ -259,6 +267,10 @@ function slotOf(
   };
 }
 
+function withShadowCode(input: CheckInput, { previous, state, ...code }: ShadowCode): CheckInput {
+  return { ...input, spec: { ...input.spec, ...code }, previous, state };
+}
+
 async function check(deps: CheckDeps, input: CheckInput, slot: LoadSlot): Promise<CheckResult> {
   const { snapshots, knownResults, vault, clock, logger } = deps;
   const { taskId, spec, taskRevision } = input;
@@ -274,7 +286,8 @@ async function check(deps: CheckDeps, input: CheckInput, slot: LoadSlot): Promis
   const isSame = last !== null && isSamePage(last, loaded.seen);
   const hasSameHeaders = isSame && haveSameHeaders(last.headers, loaded.seen.headers);
   const isRecent = last !== null && clock.now() - Date.parse(last.takenAt) < saveAgainAfterMs;
-  if (isSame && isRecent && task?.result?.snapshotId === last.id && (hasSameHeaders || !task.result.readsHeaders)) {
+  const isKnown = input.shadow === null && isSame && isRecent;
+  if (isKnown && task?.result?.snapshotId === last.id && (hasSameHeaders || !task.result.readsHeaders)) {
     noteValidators(knownResults, taskId, task, loaded.seen);
     return reusedResult(loaded.seen, task.result);
   }
@@ -298,13 +311,17 @@ async function check(deps: CheckDeps, input: CheckInput, slot: LoadSlot): Promis
   if (snapshot === null) knownResults.forget(taskId);
   else {
     const { outcome, values, logs } = result.ok ? result : { outcome: null, values: {}, logs: [] };
-    const isKnown = outcome !== null && dependsOnPageOnly(result.touched);
+    const isReusable = outcome !== null && dependsOnPageOnly(result.touched);
     knownResults.set(taskId, {
       snapshot,
       validators: validatorsOf(seen),
-      result: isKnown ? { snapshotId: snapshot.id, readsHeaders, outcome, values, logs: [...logs] } : null,
+      result: isReusable ? { snapshotId: snapshot.id, readsHeaders, outcome, values, logs: [...logs] } : null,
       readsPreviousText: result.touched?.includes('previous_text') ?? task?.readsPreviousText ?? false,
     });
   }
-  return { ...evaluated(seen, result), snapshotId: snapshot?.id ?? null };
+  const other =
+    input.shadow === null
+      ? null
+      : evaluated(seen, await evaluate(deps, withShadowCode(input, input.shadow), seen, body, false));
+  return { ...evaluated(seen, result), snapshotId: snapshot?.id ?? null, shadow: other };
 }

@@ -7,6 +7,7 @@ import {
   type AlertState,
   type RunEvent,
   type RunResult,
+  type ShadowResult,
 } from '#contracts/run';
 import { wholePolicy } from '#contracts/policy';
 import { backOffFactor, type DueRun } from '#contracts/schedule';
@@ -24,6 +25,7 @@ import { decideAlert, initialAlert, isRecorded } from './domain/alert/alert.js';
 import type { Finding } from './domain/alert/step.js';
 import { runCheck, type CheckResult, type CheckDeps } from './run-check.js';
 import { notificationsFor } from './notifications.js';
+import { shadowAlert, shadowCode, shadowPolicy, shadowResult } from './shadow/shadow.js';
 
 export interface RunDeps extends CheckDeps {
   readonly eventStore: EventStore;
@@ -47,15 +49,20 @@ interface Recorded {
   /** The page that the last run saw. */
   readonly snapshotId: string | null;
   readonly revision: number | null;
+  /** Of the candidate beside the task's own settings. */
+  readonly shadow: ShadowResult | null;
 }
+
+const nothingRecorded = { alert: initialAlert, snapshotId: null, shadow: null };
 
 async function lastRecorded(eventStore: EventStore, taskId: string): Promise<Recorded> {
   const last = await eventStore.readLast(runStream(taskId));
-  if (last === null) return { alert: initialAlert, snapshotId: null, revision: null };
+  if (last === null) return { ...nothingRecorded, revision: null };
   const event = decodeEvent<RunEvent>(last);
   const { revision } = last;
-  if (event.type !== 'run.recorded') return { alert: initialAlert, snapshotId: null, revision };
-  return { alert: event.data.alert, snapshotId: event.data.result.snapshotId, revision };
+  if (event.type !== 'run.recorded') return { ...nothingRecorded, revision };
+  const { alert, result, shadow = null } = event.data;
+  return { alert, snapshotId: result.snapshotId, revision, shadow };
 }
 
 /** A recent run is found by its id. For an older slot the view, long caught up, shows whether it was recorded. */
@@ -171,13 +178,14 @@ const cancelled: CheckResult = {
   state: null,
   endedFromOutside: false,
   snapshotId: null,
+  shadow: null,
 };
 
 /** What is left of a result that cannot be written as an event. */
 function withoutContent(found: CheckResult): CheckResult {
   const message = 'What the code reported cannot be stored: it is nested too deeply, or is no JSON.';
   const error = { reason: 'output_limit', message };
-  return { ...found, status: 'failed', outcome: null, values: {}, logs: [], error, state: null };
+  return { ...found, status: 'failed', outcome: null, values: {}, logs: [], error, state: null, shadow: null };
 }
 
 function toResult(
@@ -211,13 +219,27 @@ function withBackOffNote(result: RunResult): RunResult {
   return { ...result, error: { ...result.error, message } };
 }
 
+interface DependenciesDown {
+  readonly live: boolean;
+  readonly shadow: boolean;
+}
+
+/** By the task's own policy, and by that of the candidate beside it. */
+async function dependenciesDown(deps: RunDeps, task: TaskDocument | null): Promise<DependenciesDown> {
+  if (task === null) return { live: false, shadow: false };
+  const { organizationId, spec, shadow } = task;
+  const live = await isDependencyDown(deps, organizationId, spec.policy);
+  if (shadow === undefined || shadow.policy === null) return { live, shadow: live };
+  return { live, shadow: await isDependencyDown(deps, organizationId, shadowPolicy(shadow, task)) };
+}
+
 /** The event for a result, given the alert state before: pure, decided again where another writer appended first. */
 function toEvent(
-  before: AlertState,
+  { alert: before, shadow: lastShadow }: Pick<Recorded, 'alert' | 'shadow'>,
   result: RunResult,
   found: CheckResult,
   task: TaskDocument | null,
-  dependencyDown: boolean,
+  isDown: DependenciesDown,
 ): RunEvent {
   const finding: Finding = {
     ...result,
@@ -235,11 +257,16 @@ function toEvent(
     paused: task.status === 'paused',
     codeRevision: task.codeRevision,
     actions: task.spec.actions,
-    isDependencyDown: dependencyDown,
+    isDependencyDown: isDown.live,
   });
   const noted = backsOff(alert) ? withBackOffNote(result) : result;
   const notifications = notificationsFor(intents, task, noted);
-  return { type: 'run.recorded', data: { result: noted, decision, late, notifications, alert } };
+  const recorded = { result: noted, decision, late, notifications, alert };
+  const { shadow } = task;
+  if (shadow === undefined || finding.dryRun) return { type: 'run.recorded', data: recorded };
+  const shadowBefore = shadowAlert(shadow, lastShadow, before);
+  const beside = shadowResult({ ...task, shadow }, shadowBefore, finding, found.shadow, isDown.shadow);
+  return { type: 'run.recorded', data: { ...recorded, shadow: beside } };
 }
 
 /** Rejects where a part of Meerkat cannot be reached: the message is then tried again, and the claim taken over. */
@@ -287,15 +314,16 @@ async function carryOut(
           state: known.alert.state,
           seed: run.runId,
           nowMs: Date.parse(startedAt),
+          shadow: shadowCode(task, known.shadow, known.alert),
           stopping,
         });
   const finishedAt = toTimestamp(clock.now());
   const source = { commandId: `${run.runId}|recorded`, metadata: { ...metadata, at: finishedAt } };
-  const dependencyDown = task !== null && (await isDependencyDown(deps, task.organizationId, task.spec.policy));
-  let { alert, revision } = known;
+  const isDown = await dependenciesDown(deps, task);
+  let last: Recorded = known;
   for (let round = 0; round < appendRounds; round += 1) {
     let result = toResult(run, task, found, startedAt, finishedAt);
-    let event = toEvent(alert, result, found, task, dependencyDown);
+    let event = toEvent(last, result, found, task, isDown);
     let events: readonly NewEvent[];
     try {
       events = encodeEvents([event], source);
@@ -304,10 +332,10 @@ async function carryOut(
       logger.error({ taskId: run.taskId, runId: run.runId, error: String(error) }, 'a result cannot be stored');
       found = withoutContent(found);
       result = toResult(run, task, found, startedAt, finishedAt);
-      event = toEvent(alert, result, found, task, dependencyDown);
+      event = toEvent(last, result, found, task, isDown);
       events = encodeEvents([event], source);
     }
-    const appended = await eventStore.append(runStream(run.taskId), events, revision ?? 'none');
+    const appended = await eventStore.append(runStream(run.taskId), events, last.revision ?? 'none');
     if (appended.ok) {
       if (event.type === 'run.recorded') {
         const { decision, notifications } = event.data;
@@ -328,8 +356,8 @@ async function carryOut(
       }
       return;
     }
-    ({ alert, revision } = await lastRecorded(eventStore, run.taskId));
-    if (isRecorded(alert, run.runId)) return;
+    last = await lastRecorded(eventStore, run.taskId);
+    if (isRecorded(last.alert, run.runId)) return;
   }
   throw unavailable('too_many_writers', `The result of ${run.runId} could not be written.`);
 }

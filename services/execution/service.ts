@@ -14,6 +14,7 @@ import { toMessages } from './publish.js';
 import { redispatchSweep } from './redispatch.js';
 import { executeRun, type RunDeps } from './run.js';
 import { RunQuery } from './run-query.js';
+import { shadowsProjection } from './shadow/shadow-view.js';
 import type { TestRuns } from './test-task.js';
 import { undeliveredProjection } from './undelivered-view.js';
 
@@ -50,7 +51,7 @@ const maxRunsBegun = 1_024;
 export function createExecutionService(deps: RunDeps & Pick<ServicePorts, 'bus'>, tests: TestRuns): Service {
   return {
     name: 'execution',
-    projections: [executionsProjection, undeliveredProjection],
+    projections: [executionsProjection, undeliveredProjection, shadowsProjection],
     publication: { prefixes: ['run-'], topic: 'run', toMessages },
     consumers: [
       {

@@ -8,12 +8,14 @@ import { keysView, organizationsView, type KeyDocument, type Plan, type Scope } 
 import { createApiKey, hashApiKey, parseApiKey } from '#contracts/api-key';
 import { requests } from '#contracts/catalogue';
 import { executionsView, type ExecutionDocument } from '#contracts/run';
+import { shadowsView } from '#contracts/shadow';
 import { triggerRun, type DueRun } from '#contracts/schedule';
 import {
   historyQuery,
   pastTaskQuery,
   taskCommand,
   tasksView,
+  type Shadow,
   type TaskCommand,
   type TaskDocument,
   type TaskSpec,
@@ -136,10 +138,15 @@ function parsed(text: string): unknown {
 }
 
 /** The settings that a command makes of the old ones. */
-function specAfter(command: TaskCommand, old: TaskSpec | undefined): TaskSpec {
+function specAfter(command: TaskCommand, old: TaskSpec | undefined, shadow: Shadow | undefined): TaskSpec {
   if ('spec' in command) return command.spec;
   if (old === undefined) throw notFound('notification');
   if (command.type === 'disableAction') throw new Error('nobody here asks for it');
+  if (command.type === 'promoteShadow' && shadow !== undefined) {
+    const { evaluationFunction, policy } = shadow;
+    const code = evaluationFunction === null ? {} : { evaluationFunction };
+    return { ...old, ...code, ...(policy === null ? {} : { policy }) };
+  }
   if (command.type === 'tagTask') return { ...old, tags: [...new Set([...old.tags, ...command.tags])] };
   if (command.type === 'untagTask') return { ...old, tags: old.tags.filter((one) => !command.tags.includes(one)) };
   if (!('action' in command || 'actionId' in command)) return old;
@@ -159,6 +166,17 @@ function statusAfter(command: TaskCommand, old: TaskState['status'] = 'active'):
   return command.type === 'resumeTask' || old === 'archived' ? 'active' : old;
 }
 
+function shadowAfter(command: TaskCommand, old: Shadow | undefined, actor: string): Shadow | undefined {
+  if (command.type === 'startShadow') {
+    const { settings, startedAt } = command;
+    const isSame = old?.evaluationFunction === settings.evaluationFunction;
+    return isSame && old.policy === settings.policy ? old : { ...settings, startedAt, startedBy: actor };
+  }
+  if (command.type !== 'endShadow' && command.type !== 'promoteShadow') return old;
+  if (old === undefined) throw notFound('shadow');
+  return undefined;
+}
+
 /** Plays the tasks service: the same replies and the same view, without events. */
 async function playTasks(
   { bus, readStore }: KitStores,
@@ -166,6 +184,7 @@ async function playTasks(
   now: () => number,
 ) {
   const tasks = new Map<string, TaskState>();
+  const shadows = new Map<string, Shadow | undefined>();
   const past: TaskDocument[] = [];
   let position = 0;
   await bus.respond(requests.taskChange, async (payload, context) => {
@@ -185,13 +204,16 @@ async function playTasks(
     kit.commands.push(asJson(command));
     position += 1;
     const { id, createdAt, createdBy } = old ?? { id: command.taskId, createdAt: at, createdBy: context.actor };
-    const spec = specAfter(command, old?.spec);
+    const before = shadows.get(id);
+    const shadow = shadowAfter(command, before, context.actor);
+    const spec = specAfter(command, old?.spec, before);
     const status = statusAfter(command, old?.status);
     const changed = JSON.stringify(spec) !== JSON.stringify(old?.spec) || status !== old?.status;
     const revision = old === undefined ? 0 : old.revision + (changed ? 1 : 0);
     const { organizationId } = context;
     const state: TaskState = { id, organizationId, revision, spec, status, createdAt, updatedAt: at, createdBy };
     tasks.set(id, state);
+    shadows.set(id, shadow);
     const document: TaskDocument | null =
       status === 'archived'
         ? null
@@ -208,9 +230,11 @@ async function playTasks(
             attention: 0,
             nextRunAt: null,
             lastExecution: null,
+            ...(shadow === undefined ? {} : { shadow }),
           };
     if (document !== null) past.push(document);
     await readStore.save(tasksView, [{ id, revision: position, document }], position);
+    await readStore.save(shadowsView, [], position);
     await kit.hooks.afterCommand();
     return asJson({ state, position });
   });

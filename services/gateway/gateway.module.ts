@@ -20,6 +20,7 @@ import { ProbesController } from './probes.controller.js';
 import { TaskSaver } from './save-task.js';
 import { SchedulesController } from './schedules.controller.js';
 import { SetupController } from './setup.controller.js';
+import { ShadowsController } from './shadows.controller.js';
 import { SnapshotsController } from './snapshots.controller.js';
 import { TaskTester } from './test-task.js';
 
@@ -40,6 +41,7 @@ import { TaskTester } from './test-task.js';
     PagesController,
     SnapshotsController,
     PastController,
+    ShadowsController,
   ],
   providers: [TaskSaver, ActionSaver, TestMessenger, PastTasks, BulkWork, TaskRunner, TaskTester, CandidateChecker],
 })

@@ -11,6 +11,7 @@ import { AppError } from '#runtime/errors';
 import { accountProjections } from '../accounts/accounts-views.js';
 import { deliveriesProjection } from '../delivery/delivery-view.js';
 import { executionsProjection } from '../execution/execution-view.js';
+import { shadowsProjection } from '../execution/shadow/shadow-view.js';
 import { undeliveredProjection } from '../execution/undelivered-view.js';
 import { schedulesProjection } from '../scheduling/schedule-view.js';
 import { reconcilerCheckpoint } from '../scheduling/schedule-reconciler.js';
@@ -71,6 +72,7 @@ export const keptViews: readonly KeptView[] = [
   kept(schedulesProjection),
   kept(executionsProjection),
   kept(undeliveredProjection),
+  kept(shadowsProjection),
   kept(deliveriesProjection),
   ...accountProjections.map((projected) => kept(projected)),
 ];

@@ -23,6 +23,8 @@ function contentOf(event: TaskEvent): JsonObject | null {
     case 'task.resumed':
     case 'task.archived':
     case 'task.action_disabled':
+    case 'task.shadow_started':
+    case 'task.shadow_ended':
       return {};
     default:
       return unreachable(event);

@@ -40,9 +40,10 @@ function afterTaskEvent(document: TaskDocument | null, recorded: RecordedEvent):
     nextRunAt: null,
     lastExecution: null,
   };
+  const { shadow: _shadow, ...rest } = base as typeof base & Pick<TaskDocument, 'shadow'>;
   const condition = document === null || forgets ? 'unknown' : document.condition;
   return {
-    ...base,
+    ...rest,
     attention: attentionOf({ health: base.health, condition }, forgets ? 0 : turnedTrueMsOf(base)),
     ...searchable(task.spec),
     spec: task.spec,
@@ -52,6 +53,7 @@ function afterTaskEvent(document: TaskDocument | null, recorded: RecordedEvent):
     updatedAt: at,
     condition,
     codeRevision: document === null || forgets ? recorded.revision : document.codeRevision,
+    ...(task.shadow === undefined ? {} : { shadow: task.shadow }),
   };
 }
 

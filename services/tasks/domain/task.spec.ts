@@ -170,4 +170,47 @@ describe('a task', () => {
       .when({ type: 'tagTask', taskId, tags: ['one'], actor })
       .thenRejected('tags_too_many');
   });
+
+  describe('with a candidate beside its settings', () => {
+    const startedAt = '2026-11-24T09:00:00.000Z';
+    const settings = { evaluationFunction: 'return false', codeForm: 'body', policy: null } as const;
+    const start = { type: 'startShadow', taskId, settings, startedAt, actor } as const;
+    const started: TaskEvent = {
+      type: 'task.shadow_started',
+      data: { shadow: { ...settings, startedAt, startedBy: actor } },
+    };
+    const promote = { type: 'promoteShadow', taskId, actor } as const;
+
+    it('goes on with the same candidate, and begins anew with another', () => {
+      given(taskDecider, created).when(start).then(started).andAgainNothing();
+      given(taskDecider, created, started)
+        .when({ ...start, startedAt: '2026-11-24T10:00:00.000Z' })
+        .thenNothing();
+      const other = { ...settings, evaluationFunction: 'return 1 > 2' };
+      given(taskDecider, created, started)
+        .when({ ...start, settings: other })
+        .then({ type: 'task.shadow_started', data: { shadow: { ...other, startedAt, startedBy: actor } } });
+    });
+
+    it('takes over its settings in the step that ends it', () => {
+      given(taskDecider, created, started)
+        .when(promote)
+        .then(
+          { type: 'task.changed', data: { changes: { evaluationFunction: 'return false', codeForm: 'body' } } },
+          { type: 'task.shadow_ended', data: { reason: 'promoted' } },
+        );
+    });
+
+    it('knows none once it was removed, promoted or archived with the task', () => {
+      const removed: TaskEvent = { type: 'task.shadow_ended', data: { reason: 'removed' } };
+      given(taskDecider, created, started).when({ type: 'endShadow', taskId, actor }).then(removed);
+      given(taskDecider, created).when({ type: 'endShadow', taskId, actor }).thenRejected('not_found');
+      given(taskDecider, created, started, removed).when(promote).thenRejected('not_found');
+      const restored: TaskEvent = {
+        type: 'task.restored',
+        data: { spec, status: 'active', createdBy: actor, createdAt: startedAt },
+      };
+      given(taskDecider, created, started, archived, restored).when(promote).thenRejected('not_found');
+    });
+  });
 });

@@ -3,6 +3,7 @@ import { mostActions, type StoredAction } from '#contracts/action';
 import {
   mostTags,
   taskFold,
+  type Shadow,
   type Task,
   type TaskCommand,
   type TaskEvent,
@@ -11,6 +12,7 @@ import {
 } from '#contracts/task';
 import type { Decider } from '#eventing/decider';
 import { notFound, reject, unreachable } from '#runtime/errors';
+import { jsonEquals } from '#runtime/json';
 
 type Changes = Extract<TaskEvent, { type: 'task.changed' }>['data']['changes'];
 
@@ -67,6 +69,28 @@ function checkAction({ actions }: TaskSpec, actionId: string): void {
   if (!actions.some(({ id }) => id === actionId)) throw notFound('action');
 }
 
+function shadowStarted(
+  { settings, startedAt, actor }: Extract<TaskCommandBy, { readonly type: 'startShadow' }>,
+  before: Shadow | undefined,
+): readonly TaskEvent[] {
+  if (before !== undefined) {
+    const { startedAt: _startedAt, startedBy: _startedBy, ...known } = before;
+    if (jsonEquals(known, settings)) return [];
+  }
+  return [{ type: 'task.shadow_started', data: { shadow: { ...settings, startedAt, startedBy: actor } } }];
+}
+
+/** The settings that it has of its own become the task's. */
+function promoted(spec: TaskSpec, { evaluationFunction, codeForm, policy }: Shadow): readonly TaskEvent[] {
+  const changes = changesBetween(spec, {
+    ...spec,
+    ...(evaluationFunction === null || codeForm === null ? {} : { evaluationFunction, codeForm }),
+    ...(policy === null ? {} : { policy }),
+  });
+  const ended: TaskEvent = { type: 'task.shadow_ended', data: { reason: 'promoted' } };
+  return Object.keys(changes).length === 0 ? [ended] : [{ type: 'task.changed', data: { changes } }, ended];
+}
+
 /** What comes with a command from its context. */
 export type TaskCommandBy =
   | (Exclude<TaskCommand, { readonly type: 'restoreTask' }> & { readonly actor: string })
@@ -95,6 +119,14 @@ function decide(command: TaskCommandBy, task: Task): readonly TaskEvent[] {
         Object.keys(changes).length === 0 ? [] : [{ type: 'task.changed', data: { changes } }];
       return [...changed, ...statusEvents(task.status, command.status)];
     }
+    case 'startShadow':
+      return shadowStarted(command, task.shadow);
+    case 'endShadow':
+      if (task.shadow === undefined) throw notFound('shadow');
+      return [{ type: 'task.shadow_ended', data: { reason: 'removed' } }];
+    case 'promoteShadow':
+      if (task.shadow === undefined) throw notFound('shadow');
+      return promoted(task.spec, task.shadow);
     case 'pauseTask':
       return statusEvents(task.status, 'paused');
     case 'resumeTask':

@@ -1,0 +1,34 @@
+/** What became of a candidate that is judged beside a task's own settings: the view `shadows`, one document per such task. */
+import { z } from 'zod';
+import { idSchema, storedTimestamp } from './common.js';
+import { decision } from './policy.js';
+import { runError } from './run.js';
+import type { ViewDefinition } from '#read-store/read-store';
+
+/** The newest so many are kept. */
+export const mostDifferences = 100;
+
+export const shadowDifference = z.object({
+  executionId: idSchema('exe'),
+  at: storedTimestamp,
+  live: z.object({ outcome: z.boolean().nullable(), decision }),
+  shadow: z.object({ outcome: z.boolean().nullable(), decision, error: runError.nullable() }),
+});
+
+export const shadowFigures = z.object({
+  runs: z.int(),
+  same: z.int().describe('Both would notify, or neither.'),
+  onlyLive: z.int().describe('The task notified, the candidate would not have.'),
+  onlyShadow: z.int().describe('The candidate would have notified, the task did not.'),
+  failed: z.int().describe('The code of the candidate failed.'),
+  differences: z.array(shadowDifference).describe(`The newest ${mostDifferences}, newest first.`),
+});
+
+export const shadowDocument = shadowFigures.extend({
+  id: idSchema('ntf'),
+  organizationId: idSchema('org'),
+  startedAt: storedTimestamp,
+});
+export type ShadowDocument = z.infer<typeof shadowDocument>;
+
+export const shadowsView: ViewDefinition<ShadowDocument> = { name: 'shadows', fields: [], indexes: [] };
