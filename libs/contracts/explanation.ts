@@ -20,6 +20,7 @@ export const noRunReason = z.enum([
   'overlap',
   'catch_up_none',
   'missed',
+  'backs_off',
 ]);
 export type NoRunReason = z.infer<typeof noRunReason>;
 

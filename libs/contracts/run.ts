@@ -174,6 +174,11 @@ export const executionDocument = z.object({
   finishedAt: storedTimestamp.nullable(),
   timings: runTimings.nullable(),
   seed: z.string().nullable(),
+  count: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Of slots in a row that have no run for the same reason, from `scheduledFor` on.'),
 });
 export type ExecutionDocument = z.infer<typeof executionDocument>;
 
@@ -185,6 +190,9 @@ export const executionsView: ViewDefinition<ExecutionDocument> = {
     ['notificationId', 'queuedAt'],
   ],
 };
+
+/** The view `skipped_slots`: one document per row of slots that have no run for the same reason, as the API answers it. */
+export const skippedSlotsView: ViewDefinition<ExecutionDocument> = { ...executionsView, name: 'skipped_slots' };
 
 /** Where the results of a task's runs are, the last one on top of all before it. */
 export const runStream = (taskId: string): string => `run-${taskId}`;

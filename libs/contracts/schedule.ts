@@ -4,6 +4,7 @@ import { eventMetadata, idSchema, storedTimestamp, timestamp } from './common.js
 import { storedWindow, timezone, weekWindow } from './week-time.js';
 import { defineEvent, type EventOf } from './event.js';
 import type { ViewDefinition } from '#read-store/read-store';
+import { derivedId } from '#runtime/ids';
 
 /** The smallest interval of any installation; MIN_INTERVAL_SECONDS raises it. */
 export const smallestIntervalSeconds = 1;
@@ -129,6 +130,18 @@ export const dueRun = z.object({
 });
 export type DueRun = z.infer<typeof dueRun>;
 
+/** Of the run of a slot, or of the entry that says why it has none: any process computes the same. */
+export function slotRunId(taskId: string, dueMs: number): string {
+  return derivedId('exe', dueMs, taskId, 'slot', String(dueMs));
+}
+
+/**
+ * Why slots have no run: the one before was going, the schedule leaves out what is late, nobody was there to fire them, or
+ * the task backs off.
+ */
+export const skipReason = z.enum(['overlap', 'catch_up_none', 'missed', 'backs_off']);
+export type SkipReason = z.infer<typeof skipReason>;
+
 /** What scheduling knows of a task. Every event of the stream carries it whole, so the last event is enough to go on. */
 export const plan = z.object({
   taskId: idSchema('ntf'),
@@ -143,6 +156,8 @@ export const plan = z.object({
   queuedSlotAt: storedTimestamp.optional(),
   /** The last slot that fired or was passed over; a slot at or under it never fires again. */
   highWaterMark: storedTimestamp.nullable(),
+  /** The slots in a row up to the mark that were passed over for one reason. Absent: the last one was not. */
+  skipping: z.object({ reason: skipReason, from: storedTimestamp, count: z.int().min(1) }).optional(),
 });
 export type Plan = z.infer<typeof plan>;
 
@@ -152,10 +167,10 @@ export const scheduleEvents = [
   defineEvent('schedule.planned', { version: 1, schema: z.object({ plan }) }),
   defineEvent('schedule.stopped', { version: 1, schema: z.object({ plan }) }),
   defineEvent('slot.fired', { version: 1, schema: z.object({ plan, run: dueRun, skipped: skippedSlots.nullable() }) }),
-  /** Slots that came while the task's run was still going, or that `catchUp: none` leaves out. */
+  /** Slots that have no run. */
   defineEvent('slots.skipped', {
     version: 1,
-    schema: z.object({ plan, slots: skippedSlots, reason: z.enum(['overlap', 'catch_up_none']) }),
+    schema: z.object({ plan, slots: skippedSlots, reason: skipReason }),
   }),
   /** A slot came while the run before it was going, and waits for its end. */
   defineEvent('slot.queued', {

@@ -15,6 +15,7 @@ import { redispatchSweep } from './redispatch.js';
 import { executeRun, type RunDeps } from './run.js';
 import { RunQuery } from './run-query.js';
 import { shadowsProjection } from './shadow/shadow-view.js';
+import { skippedSlotsProjection } from './skipped-slots-view.js';
 import type { TestRuns } from './test-task.js';
 import { undeliveredProjection } from './undelivered-view.js';
 
@@ -51,7 +52,7 @@ const maxRunsBegun = 1_024;
 export function createExecutionService(deps: RunDeps & Pick<ServicePorts, 'bus'>, tests: TestRuns): Service {
   return {
     name: 'execution',
-    projections: [executionsProjection, undeliveredProjection, shadowsProjection],
+    projections: [executionsProjection, undeliveredProjection, shadowsProjection, skippedSlotsProjection],
     publication: { prefixes: ['run-'], topic: 'run', toMessages },
     consumers: [
       {

@@ -1,6 +1,6 @@
 /** HTTP for executions and manual runs. */
 import { Controller, Inject } from '@nestjs/common';
-import { executionsView, type ExecutionDocument } from '#contracts/run';
+import { executionsView, skippedSlotsView, type ExecutionDocument } from '#contracts/run';
 import { data, type Answer } from '#http/envelope';
 import { Call, Handles, type RouteCall } from '#http/route';
 import { READ_STORE, type FieldFilter, type ReadStore } from '#read-store/read-store';
@@ -8,7 +8,7 @@ import { findExecution, findTask } from './find-owned.js';
 import { without } from './json-casts.js';
 import { TaskRunner } from './execute-task.js';
 import * as routes from './executions.routes.js';
-import { listOfView } from './paging.js';
+import { listOfView, listOfViews } from './paging.js';
 import { TaskTester } from './test-task.js';
 
 function toAnswer(execution: ExecutionDocument): object {
@@ -75,6 +75,10 @@ export class ExecutionsController {
 
   private list(owner: readonly FieldFilter[], query: routes.ExecutionFilters): Promise<Answer> {
     const where = [...owner, ...filtersOf(query)];
+    if (query.includeSkipped === 'true') {
+      const views = [executionsView, skippedSlotsView];
+      return listOfViews(this.readStore, views, 'queuedAt', where, query, toAnswer);
+    }
     return listOfView(this.readStore, executionsView, 'queuedAt', where, query, toAnswer);
   }
 }

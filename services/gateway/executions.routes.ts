@@ -25,6 +25,10 @@ const executionFilters = z.strictObject({
   status: runStatus.optional(),
   outcome: z.enum(['true', 'false', 'null']).optional(),
   trigger: runTrigger.optional(),
+  includeSkipped: z
+    .enum(['true', 'false'])
+    .optional()
+    .meta({ description: 'Slots that have no run too, a row of the same reason as one entry with `count`.' }),
   ...between,
 });
 export type ExecutionFilters = z.output<typeof executionFilters>;
@@ -44,6 +48,9 @@ const executions = [
 const deliveries = [
   { status: 200, description: 'Deliveries, newest first.', envelope: 'list', schema: deliveryAnswer, cursor: true },
 ] as const;
+
+/** Slots without a run are not run by hand. */
+const ranExecution = executionAnswer.omit({ count: true });
 
 export const executeNotification = route({
   method: 'POST',
@@ -66,9 +73,9 @@ export const executeNotification = route({
       status: 202,
       description: 'It is queued, or was not finished in time.',
       envelope: 'data',
-      schema: executionAnswer,
+      schema: ranExecution,
     },
-    { status: 200, description: 'It is finished.', envelope: 'data', schema: executionAnswer },
+    { status: 200, description: 'It is finished.', envelope: 'data', schema: ranExecution },
   ],
 });
 

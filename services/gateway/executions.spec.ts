@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { requests } from '#contracts/catalogue';
-import { testRun } from '#contracts/run';
+import { executionsView, skippedSlotsView, testRun, type ExecutionDocument } from '#contracts/run';
 import { idempotencyCollection } from '#http/idempotency';
 import { unavailable } from '#runtime/errors';
 import { schedulesView, type DueRun } from '#contracts/schedule';
@@ -224,6 +224,53 @@ describe('executions and deliveries', () => {
   it.each(['wait=0', 'wait=61', 'wait=x', 'force=true'])('refuse execute?%s', async (query) => {
     const path = `/api/notifications/${idOf(await create())}/execute`;
     expect((await gateway.send('POST', `${path}?${query}`)).status).toBe(400);
+  });
+
+  it('list slots without a run only where that is asked for, in their places, by page and by cursor', async () => {
+    const { readStore } = opened.stores;
+    const id = idOf(await create());
+    const at = (minute: number): string => `2026-11-24T10:${String(minute).padStart(2, '0')}:00.000Z`;
+    const idAt = (minute: number): string => `exe_${String(minute).padStart(26, '0')}`;
+    const execution = (minute: number, more: Partial<ExecutionDocument> = {}) => ({
+      id: idAt(minute),
+      revision: 1,
+      document: {
+        ...playedExecution(idAt(minute), organizationId, at(minute)),
+        notificationId: id,
+        queuedAt: at(minute),
+        trigger: 'schedule' as const,
+        ...more,
+      },
+    });
+    const skipped = { status: 'skipped', outcome: null, count: 3 } as const;
+    await readStore.save(executionsView, [execution(10), execution(14), execution(15)], null);
+    await readStore.save(skippedSlotsView, [execution(12, skipped), execution(13, skipped)], null);
+    const list = async (query: string): Promise<readonly unknown[]> => {
+      const reply = await gateway.send('GET', `/api/notifications/${id}/executions?${query}`);
+      return (member(reply.body, 'data') as { id: string }[]).map((one) => one.id);
+    };
+    const all = [15, 14, 13, 12, 10].map(idAt);
+    expect(await list('')).toEqual([15, 14, 10].map(idAt));
+    expect(await list('includeSkipped=false')).toEqual([15, 14, 10].map(idAt));
+    expect(await list('includeSkipped=true')).toEqual(all);
+    expect(await list('includeSkipped=true&page=2&limit=2')).toEqual(all.slice(2, 4));
+    expect(await list('includeSkipped=true&page=4&limit=2')).toEqual([]);
+    expect(await list('includeSkipped=true&status=skipped')).toEqual(all.slice(2, 4));
+    const page = await gateway.send('GET', `/api/notifications/${id}/executions?includeSkipped=true&limit=2`);
+    expect(member(page.body, 'pagination')).toEqual({ page: 1, limit: 2, total: 5, pages: 3 });
+    const followed: unknown[] = [];
+    let next: string | null = '';
+    while (next !== null) {
+      const path = `/api/notifications/${id}/executions?includeSkipped=true&limit=2&after=${next}`;
+      const reply = await gateway.send('GET', path);
+      followed.push(...(member(reply.body, 'data') as { id: string }[]).map((one) => one.id));
+      next = member(reply.body, 'cursor', 'next') as string | null;
+    }
+    expect(followed).toEqual(all);
+    const one = await gateway.send('GET', `/api/executions/${idAt(12)}`);
+    expect(member(one.body, 'data')).toMatchObject({ status: 'skipped', count: 3 });
+    const tooDeep = await gateway.send('GET', '/api/executions?includeSkipped=true&page=100&limit=100');
+    expect(errorOf(tooDeep)).toEqual(refused(400, 'VALIDATION_ERROR', 'page_too_large'));
   });
 
   it('refuse cursors that no list gave, and a page beside a cursor', async () => {

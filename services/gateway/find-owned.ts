@@ -1,7 +1,7 @@
 /** Documents of the organisation that asks; another's are as unknown as those that do not exist. */
 import type { OrganizationDocument } from '#contracts/account';
 import { deliveriesView, type DeliveryDocument } from '#contracts/delivery';
-import { executionsView, type ExecutionDocument } from '#contracts/run';
+import { executionsView, skippedSlotsView, type ExecutionDocument } from '#contracts/run';
 import { tasksView, type TaskDocument } from '#contracts/task';
 import type { ReadStore } from '#read-store/read-store';
 import { notFound } from '#runtime/errors';
@@ -23,7 +23,8 @@ export async function findExecution(
   organizationId: string,
   id: string,
 ): Promise<ExecutionDocument> {
-  return owned(await readStore.get(executionsView, id), organizationId, 'execution');
+  const found = (await readStore.get(executionsView, id)) ?? (await readStore.get(skippedSlotsView, id));
+  return owned(found, organizationId, 'execution');
 }
 
 export async function findDelivery(

@@ -51,6 +51,50 @@ export async function listOfView<Document extends { readonly id: string }>(
   return cursorList(shown.map(show), last === undefined ? null : cursorOf(last, field));
 }
 
+/** Documents behind a page of several views are read to be merged: so many at most. */
+const mostMerged = 5_000;
+
+/** The same of several views with the same fields, merged. */
+export async function listOfViews<Document extends { readonly id: string }>(
+  readStore: ReadStore,
+  views: readonly ViewDefinition<Document>[],
+  field: keyof Document & string,
+  where: readonly FieldFilter[],
+  query: ListQuery,
+  show: (document: Document) => unknown,
+): Promise<Answer> {
+  checkOneWay(query);
+  const offset = query.after === undefined ? offsetOf(query) : 0;
+  const cursor = query.after === undefined ? null : decodeCursor(query.after);
+  const count = query.after === undefined;
+  if (offset + query.limit > mostMerged) {
+    throw refuse(['page'], 'too_large', `reaches more than ${mostMerged} entries back; go on with after`);
+  }
+  const pages = await Promise.all(
+    views.map((view) =>
+      readStore.page(view, {
+        where,
+        sort: [{ field, descending: true }],
+        limit: offset + query.limit + 1,
+        offset: 0,
+        count,
+        ...(cursor === null ? {} : { behind: { values: [cursor.value], id: cursor.id } }),
+      }),
+    ),
+  );
+  const keyOf = (document: Document): string => `${String(document[field])} ${document.id}`;
+  const merged = pages
+    .flatMap(({ documents }) => documents)
+    .toSorted((one, other) => (keyOf(one) < keyOf(other) ? 1 : -1));
+  const shown = merged.slice(offset, offset + query.limit);
+  if (count) {
+    const total = pages.reduce((sum, page) => sum + (page.total ?? 0), 0);
+    return list(shown.map(show), query, total);
+  }
+  const last = merged.length > query.limit ? shown.at(-1) : undefined;
+  return cursorList(shown.map(show), last === undefined ? null : cursorOf(last, field));
+}
+
 function cursorOf<Document extends { readonly id: string }>(document: Document, field: keyof Document): string {
   const value: unknown = document[field];
   return encodeCursor({ value: typeof value === 'number' ? value : String(value), id: document.id });

@@ -12,6 +12,7 @@ import { accountProjections } from '../accounts/accounts-views.js';
 import { deliveriesProjection } from '../delivery/delivery-view.js';
 import { executionsProjection } from '../execution/execution-view.js';
 import { shadowsProjection } from '../execution/shadow/shadow-view.js';
+import { skippedSlotsProjection } from '../execution/skipped-slots-view.js';
 import { undeliveredProjection } from '../execution/undelivered-view.js';
 import { schedulesProjection } from '../scheduling/schedule-view.js';
 import { reconcilerCheckpoint } from '../scheduling/schedule-reconciler.js';
@@ -73,6 +74,7 @@ export const keptViews: readonly KeptView[] = [
   kept(executionsProjection),
   kept(undeliveredProjection),
   kept(shadowsProjection),
+  kept(skippedSlotsProjection),
   kept(deliveriesProjection),
   ...accountProjections.map((projected) => kept(projected)),
 ];

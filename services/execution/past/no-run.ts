@@ -1,7 +1,7 @@
 /** Why a task had no run at a moment, by what its schedule had recorded until then. */
 import type { Explanation, ExplainQuery, NoRunReason } from '#contracts/explanation';
 import { runStream, type RunResult } from '#contracts/run';
-import { scheduleStream, type ScheduleEvent } from '#contracts/schedule';
+import { scheduleStream, type ScheduleEvent, type SkipReason } from '#contracts/schedule';
 import { decodeEvent } from '#eventing/codec';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { eventAt, revisionAt } from './recorded-runs.js';
@@ -26,24 +26,23 @@ function withoutNext(recorded: RecordedEvent, event: ScheduleEvent): NoRun {
 function missedBy(next: RecordedEvent | null, dueAt: string): NoRun {
   const event = next === null ? null : decodeEvent<ScheduleEvent>(next);
   const message = `A run was due at ${dueAt} and had not begun: the instance was not running, or was behind.`;
-  if (event?.type !== 'slot.fired' || event.data.skipped === null) {
-    return { reason: 'missed', message, nextRunAt: dueAt };
-  }
-  const { count } = event.data.skipped;
-  return {
-    reason: 'missed',
-    message: `${message} It missed ${slots(count)} and went on at ${next?.metadata.at}.`,
-    nextRunAt: dueAt,
-  };
+  const missed =
+    event?.type === 'slots.skipped' ? event.data.slots : event?.type === 'slot.fired' ? event.data.skipped : null;
+  if (missed === null || next === null) return { reason: 'missed', message, nextRunAt: dueAt };
+  const went = `It missed ${slots(missed.count)} and went on at ${next.metadata.at}.`;
+  return { reason: 'missed', message: `${message} ${went}`, nextRunAt: dueAt };
 }
+
+const skipWords: Readonly<Record<SkipReason, string>> = {
+  overlap: 'the run before was still going (`overlap`)',
+  catch_up_none: 'the instance had not been running then, and `catchUp: none` leaves such slots out',
+  missed: 'the instance had not been running then, or was far behind',
+  backs_off: 'the task backs off after runs that had to be ended from outside',
+};
 
 function skipped(event: Extract<ScheduleEvent, { readonly type: 'slots.skipped' }>): NoRun {
   const { slots: which, reason, plan } = event.data;
-  const why =
-    reason === 'overlap'
-      ? 'the run before was still going (`overlap: skip`)'
-      : 'the instance had not been running then, and `catchUp: none` leaves such slots out';
-  const message = `No run happened for ${slots(which.count)} (${which.from} to ${which.to}), because ${why}.`;
+  const message = `No run happened for ${slots(which.count)} (${which.from} to ${which.to}), because ${skipWords[reason]}.`;
   return { reason, message, nextRunAt: plan.nextDueAt };
 }
 

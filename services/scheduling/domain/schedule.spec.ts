@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Plan, ScheduleEvent, StoredSchedule } from '#contracts/schedule';
+import { slotRunId, type Plan, type ScheduleEvent, type StoredSchedule } from '#contracts/schedule';
 import { given } from '#eventing/given';
-import { pacedDueAt, scheduleDecider, slotRunId, type ScheduleState } from './schedule.js';
+import { pacedDueAt, scheduleDecider, type ScheduleState } from './schedule.js';
 
 const taskId = 'ntf_00000000000000000000000001';
 const start = Date.parse('2026-11-21T10:00:00.000Z');
@@ -23,6 +23,9 @@ function plan(more: Partial<Plan> = {}): Plan {
 const planned = (more: Partial<Plan> = {}): ScheduleEvent => ({ type: 'schedule.planned', data: { plan: plan(more) } });
 const fire = (seconds: number, busy = false) =>
   ({ type: 'fireSlot', dueAt: at(0), busy, nowMs: start + seconds * 1_000 }) as const;
+
+/** One slot that was passed over since the run before was going. */
+const rowAt = (from: string) => ({ reason: 'overlap', from, count: 1 }) as const;
 
 describe('a schedule', () => {
   const create = { type: 'planRuns', taskId, taskRevision: 0, schedule: every10, active: true, nowMs: start } as const;
@@ -129,15 +132,43 @@ describe('a slot', () => {
   });
 
   it('stands for all slots that were missed while nothing ran, and records which', () => {
-    const [event] = scheduleDecider.decide(fire(47), { status: 'planned', plan: plan() });
-    expect(event).toMatchObject({
-      type: 'slot.fired',
-      data: {
-        plan: { nextDueAt: at(50), highWaterMark: at(40) },
-        run: { scheduledFor: at(40), runId: slotRunId(taskId, start + 40_000) },
-        skipped: { from: at(0), to: at(30), count: 4 },
+    expect(scheduleDecider.decide(fire(47), { status: 'planned', plan: plan() })).toMatchObject([
+      {
+        type: 'slots.skipped',
+        data: {
+          plan: { nextDueAt: at(40), highWaterMark: at(30), skipping: { reason: 'missed', from: at(0), count: 4 } },
+          slots: { from: at(0), to: at(30), count: 4 },
+          reason: 'missed',
+        },
       },
+      {
+        type: 'slot.fired',
+        data: {
+          plan: { nextDueAt: at(50), highWaterMark: at(40) },
+          run: { scheduledFor: at(40), runId: slotRunId(taskId, start + 40_000) },
+          skipped: null,
+        },
+      },
+    ]);
+  });
+
+  it('belongs to the row of slots before it that were passed over for the same reason, and to no other', () => {
+    const skipped = (plan: Plan, from: number, count: number): ScheduleEvent => ({
+      type: 'slots.skipped',
+      data: { plan, slots: { from: at(from), to: at(from), count }, reason: 'overlap' },
     });
+    const row = { reason: 'overlap', from: at(0), count: 1 } as const;
+    const first = plan({ nextDueAt: at(10), highWaterMark: at(0), skipping: row });
+    const second = plan({ nextDueAt: at(20), highWaterMark: at(10), skipping: { ...row, count: 2 } });
+    given(scheduleDecider, planned())
+      .when(fire(0, true))
+      .then(skipped(first, 0, 1));
+    given(scheduleDecider, skipped(first, 0, 1))
+      .when({ ...fire(10, true), dueAt: at(10) })
+      .then(skipped(second, 10, 1));
+    const [fired] = scheduleDecider.decide({ ...fire(20), dueAt: at(20) }, { status: 'planned', plan: second });
+    expect(fired).toMatchObject({ type: 'slot.fired' });
+    expect(fired?.data.plan).not.toHaveProperty('skipping');
   });
 
   it('of a task that backs off is the fourth after the last, records those left out, and fires whatever the catch-up', () => {
@@ -145,13 +176,10 @@ describe('a slot', () => {
     expect([pacedDueAt(ran, true), pacedDueAt(ran, false)]).toEqual([at(40), at(10)]);
     const command = { type: 'fireSlot', dueAt: at(10), busy: false, late: true, nowMs: start + 40_000 } as const;
     expect(scheduleDecider.decide(command, { status: 'planned', plan: ran })).toMatchObject([
+      { type: 'slots.skipped', data: { slots: { from: at(10), to: at(30), count: 3 }, reason: 'backs_off' } },
       {
         type: 'slot.fired',
-        data: {
-          plan: { nextDueAt: at(50), highWaterMark: at(40) },
-          run: { scheduledFor: at(40) },
-          skipped: { from: at(10), to: at(30), count: 3 },
-        },
+        data: { plan: { nextDueAt: at(50), highWaterMark: at(40) }, run: { scheduledFor: at(40) } },
       },
     ]);
   });
@@ -163,7 +191,12 @@ describe('a slot', () => {
       .then({
         type: 'slots.skipped',
         data: {
-          plan: { ...none, nextDueAt: at(50), highWaterMark: at(40) },
+          plan: {
+            ...none,
+            nextDueAt: at(50),
+            highWaterMark: at(40),
+            skipping: { reason: 'catch_up_none', from: at(0), count: 5 },
+          },
           slots: { from: at(0), to: at(40), count: 5 },
           reason: 'catch_up_none',
         },
@@ -176,7 +209,11 @@ describe('a slot', () => {
       .then({
         type: 'slots.skipped',
         data: {
-          plan: plan({ nextDueAt: at(10), highWaterMark: at(0) }),
+          plan: plan({
+            nextDueAt: at(10),
+            highWaterMark: at(0),
+            skipping: { reason: 'overlap', from: at(0), count: 1 },
+          }),
           slots: { from: at(0), to: at(0), count: 1 },
           reason: 'overlap',
         },
@@ -233,7 +270,7 @@ describe('a slot of a schedule that queues', () => {
       .then({
         type: 'slots.skipped',
         data: {
-          plan: waiting({ nextDueAt: at(20), highWaterMark: at(10) }),
+          plan: waiting({ nextDueAt: at(20), highWaterMark: at(10), skipping: rowAt(at(10)) }),
           slots: { from: at(10), to: at(10), count: 1 },
           reason: 'overlap',
         },
@@ -270,7 +307,7 @@ describe('a slot of a cron', () => {
       .then({
         type: 'slots.skipped',
         data: {
-          plan: plan({ schedule, nextDueAt: minutes(10), highWaterMark: minutes(5) }),
+          plan: plan({ schedule, nextDueAt: minutes(10), highWaterMark: minutes(5), skipping: rowAt(minutes(5)) }),
           slots: { from: minutes(5), to: minutes(5), count: 1 },
           reason: 'overlap',
         },
@@ -284,7 +321,7 @@ describe('a slot of a cron', () => {
       .then({
         type: 'slots.skipped',
         data: {
-          plan: plan({ schedule: ending, nextDueAt: null, highWaterMark: minutes(5) }),
+          plan: plan({ schedule: ending, nextDueAt: null, highWaterMark: minutes(5), skipping: rowAt(minutes(5)) }),
           slots: { from: minutes(5), to: minutes(5), count: 1 },
           reason: 'overlap',
         },

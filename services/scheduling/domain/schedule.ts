@@ -2,16 +2,17 @@
 import { dueSlots, dueTime, dueTimes, firstSlot } from '#calendar/slots';
 import {
   backOffFactor,
+  slotRunId,
   wholeSchedule,
   type DueRun,
   type Plan,
   type Schedule,
   type ScheduleEvent,
+  type SkipReason,
   type StoredSchedule,
 } from '#contracts/schedule';
 import type { Decider } from '#eventing/decider';
 import { unreachable } from '#runtime/errors';
-import { derivedId } from '#runtime/ids';
 import { jsonEquals } from '#runtime/json';
 
 export type ScheduleState = { readonly status: 'none' } | { readonly status: 'planned'; readonly plan: Plan };
@@ -91,6 +92,10 @@ function withoutDue({ nextSlotAt: _nextSlotAt, ...plan }: Plan): Plan {
   return plan;
 }
 
+function withoutSkipping({ skipping: _skipping, ...plan }: Plan): Plan {
+  return plan;
+}
+
 function withoutQueued({ queuedSlotAt: _queuedSlotAt, ...plan }: Plan): Plan {
   return plan;
 }
@@ -117,7 +122,7 @@ function planRuns(
     return [{ type: 'schedule.planned', data: { plan: { ...before, ...after, taskRevision } } }];
   }
   // A slot that waits belongs to the schedule of then.
-  const rest = withoutQueued(withoutDue(before));
+  const rest = withoutSkipping(withoutQueued(withoutDue(before)));
   const due = firstDue(before, after.schedule, after.active, nowMs);
   return [{ type: 'schedule.planned', data: { plan: { ...rest, ...after, taskRevision, ...due } } }];
 }
@@ -133,10 +138,6 @@ export function pacedDueAt(plan: Plan, slow: boolean): string | null {
   }
   const slots = dueTimes(schedule, plan.taskId, Date.parse(plan.nextSlotAt ?? nextDueAt), backOffFactor);
   return at(slots.at(-1) ?? Date.parse(nextDueAt));
-}
-
-export function slotRunId(taskId: string, dueMs: number): string {
-  return derivedId('exe', dueMs, taskId, 'slot', String(dueMs));
 }
 
 function runOf(plan: Plan, dueMs: number, nowMs: number): DueRun {
@@ -155,11 +156,31 @@ type FireSlot = Extract<ScheduleCommand, { type: 'fireSlot' }>;
 
 /** The run before it has ended: the slot that waited is fired. */
 function fireQueued(plan: Plan, { busy, nowMs }: FireSlot): readonly ScheduleEvent[] {
-  const { queuedSlotAt, ...after } = plan;
+  const { queuedSlotAt, skipping: _skipping, ...after } = plan;
   if (busy || queuedSlotAt === undefined || !plan.active) return [];
   return [
     { type: 'slot.fired', data: { plan: after, run: runOf(plan, Date.parse(queuedSlotAt), nowMs), skipped: null } },
   ];
+}
+
+type SkippedSlots = Extract<ScheduleEvent, { readonly type: 'slots.skipped' }>['data']['slots'];
+
+/** A row of slots that are passed over for the same reason is one. */
+function skip(before: Plan, after: Plan, slots: SkippedSlots, reason: SkipReason): ScheduleEvent {
+  const row = before.skipping?.reason === reason ? before.skipping : { reason, from: slots.from, count: 0 };
+  const plan = { ...after, skipping: { ...row, count: row.count + slots.count } };
+  return { type: 'slots.skipped', data: { plan, slots, reason } };
+}
+
+/** The slots before the latest one, which is still due. */
+function passedOver(
+  plan: Plan,
+  { fromMs, toMs, count }: { readonly fromMs: number; readonly toMs: number; readonly count: number },
+  latestDueMs: number,
+  reason: SkipReason,
+): ScheduleEvent {
+  const after: Plan = { ...withoutDue(plan), nextDueAt: at(latestDueMs), highWaterMark: at(toMs) };
+  return skip(plan, after, { from: at(fromMs), to: at(toMs), count }, reason);
 }
 
 /** Where the timer speaks of another slot than the one that is due, its view is behind, and so is what it says of `busy`. */
@@ -174,20 +195,27 @@ function fireSlot(plan: Plan, command: FireSlot): readonly ScheduleEvent[] {
   // The first of them keeps the time at which it was due.
   const latestDueMs = missed === null ? Date.parse(firedAt) : dueTime(schedule, plan.taskId, latestMs);
   const next = dueAt(schedule, plan.taskId, nextMs, latestDueMs + 1);
-  const after: Plan = { ...withoutDue(plan), ...next, highWaterMark: at(latestDueMs) };
-  const skipped = missed === null ? null : { from: at(missed.fromMs), to: at(missed.toMs), count: missed.count };
-  const passOver = (reason: 'overlap' | 'catch_up_none'): ScheduleEvent => ({
-    type: 'slots.skipped',
-    data: { plan: after, slots: { from: firedAt, to: at(latestDueMs), count: (missed?.count ?? 0) + 1 }, reason },
-  });
-  if (busy) {
+  const after: Plan = { ...withoutSkipping(withoutDue(plan)), ...next, highWaterMark: at(latestDueMs) };
+  if (busy && (schedule.overlap === 'skip' || plan.queuedSlotAt !== undefined)) {
     // One waits at most: more would run for ever behind a slow page.
-    if (schedule.overlap === 'skip' || plan.queuedSlotAt !== undefined) return [passOver('overlap')];
-    const slotAt = at(latestDueMs);
-    return [{ type: 'slot.queued', data: { plan: { ...after, queuedSlotAt: slotAt }, slotAt, skipped } }];
+    const slots = { from: firedAt, to: at(latestDueMs), count: (missed?.count ?? 0) + 1 };
+    return [skip(plan, after, slots, 'overlap')];
   }
-  if (skipped !== null && schedule.catchUp === 'none' && !late) return [passOver('catch_up_none')];
-  return [{ type: 'slot.fired', data: { plan: after, run: runOf(plan, latestDueMs, nowMs), skipped } }];
+  if (!busy && missed !== null && schedule.catchUp === 'none' && !late) {
+    const slots = { from: firedAt, to: at(latestDueMs), count: missed.count + 1 };
+    return [skip(plan, after, slots, 'catch_up_none')];
+  }
+  const before = missed === null ? [] : [passedOver(plan, missed, latestDueMs, late ? 'backs_off' : 'missed')];
+  const slotAt = at(latestDueMs);
+  if (busy)
+    return [
+      ...before,
+      { type: 'slot.queued', data: { plan: { ...after, queuedSlotAt: slotAt }, slotAt, skipped: null } },
+    ];
+  return [
+    ...before,
+    { type: 'slot.fired', data: { plan: after, run: runOf(plan, latestDueMs, nowMs), skipped: null } },
+  ];
 }
 
 function decide(command: ScheduleCommand, state: ScheduleState): readonly ScheduleEvent[] {
