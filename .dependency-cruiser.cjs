@@ -20,6 +20,7 @@ const homes = {
   liquidjs: ['liquidjs', '^libs/templates/'],
   argon2: ['@node-rs/argon2', '^services/accounts/'],
   croner: ['croner', '^libs/calendar/'],
+  yaml: ['yaml', '^libs/http/yaml\\.ts$'],
   'lru-cache': ['lru-cache', '^libs/concurrency/lru\\.ts$'],
   'p-limit': ['(p-limit|yocto-queue)', '^libs/concurrency/semaphore\\.ts$'],
   acorn: ['acorn', '^libs/sandbox/code/code-tree\\.ts$'],

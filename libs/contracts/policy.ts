@@ -102,6 +102,15 @@ function contradictions(policy: z.output<typeof settings>): readonly Contradicti
   return found;
 }
 
+/** As configuration files write it: tasks that this one depends on by their keys too. Contradictions are found later. */
+export const portablePolicy = settings.extend({
+  dependsOn: z
+    .array(z.string().min(1).max(200))
+    .max(20)
+    .default([])
+    .describe('Keys (`externalKey`) or ids of notifications.'),
+});
+
 export const policy = settings.superRefine((value, context) => {
   for (const { path, message } of contradictions(value)) {
     context.addIssue({ code: 'custom', path: [...path], message });

@@ -11,6 +11,7 @@ import { errorAnswer } from './envelope.js';
 import { clientFailure, unsupportedMediaType } from './failures.js';
 import { acceptedRequestId, FrontDoor, standingHeaders } from './front-door.js';
 import { parseJsonBody } from './json-body.js';
+import { parseYamlBody } from './yaml.js';
 import { RouteTable } from './route-table.js';
 import { declarationOf, type RouteDeclaration } from './route.js';
 
@@ -55,6 +56,10 @@ function readBody(request: FastifyRequest, bytes: Buffer): unknown {
   if (mediaType.trim() === 'application/merge-patch+json' && declarationOf(request)?.mergePatch !== true) {
     throw unsupportedMediaType;
   }
+  if (mediaType.trim() === 'application/yaml') {
+    if (declarationOf(request)?.yaml !== true) throw unsupportedMediaType;
+    return parseYamlBody(bytes);
+  }
   return parseJsonBody(bytes);
 }
 
@@ -93,7 +98,7 @@ function createServer(found: { door: FrontDoor | null; declarations: RouteDeclar
   server.decorateRequest('call', null);
   server.removeAllContentTypeParsers();
   server.addContentTypeParser(
-    ['application/json', 'application/merge-patch+json'],
+    ['application/json', 'application/merge-patch+json', 'application/yaml'],
     { parseAs: 'buffer' },
     (request, bytes: Buffer, done) => {
       try {

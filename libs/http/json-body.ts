@@ -93,6 +93,11 @@ function checkValue(value: Json, path: PropertyKey[], before: number): number {
   return count;
 }
 
+/** Of a value that was read from another notation than JSON. Throws `too_deep`, `too_many_values`, `malformed_text`, `unknown_field`. */
+export function checkJsonBody(value: Json): void {
+  checkValue(value, [], 0);
+}
+
 /** The JSON inside; undefined where the body is empty. Throws `malformed_json`, `duplicate_field`, `too_deep`, `too_many_values`, `malformed_text`, `unknown_field`. */
 export function parseJsonBody(bytes: Uint8Array): Json | undefined {
   let text: string;

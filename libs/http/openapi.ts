@@ -192,7 +192,7 @@ function parametersOf({ ids, query, method, conditional, access }: RouteDeclarat
 }
 
 function bodyOf(components: Components, declaration: RouteDeclaration): Schema | undefined {
-  const { body, emptyBody, bodyExample, mergePatch, operationId } = declaration;
+  const { body, emptyBody, bodyExample, mergePatch, yaml, operationId } = declaration;
   if (body === undefined) return undefined;
   const schema = components.add(`${capital(operationId)}Body`, body, 'input');
   const content = { schema, ...(bodyExample === undefined ? {} : { example: bodyExample }) };
@@ -201,6 +201,7 @@ function bodyOf(components: Components, declaration: RouteDeclaration): Schema |
     content: {
       'application/json': content,
       ...(mergePatch === true ? { 'application/merge-patch+json': content } : {}),
+      ...(yaml === true ? { 'application/yaml': content } : {}),
     },
   };
 }

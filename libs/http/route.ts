@@ -59,6 +59,8 @@ export interface RouteDeclaration {
   readonly ignoredFields?: readonly string[];
   /** Also takes `application/merge-patch+json`. */
   readonly mergePatch?: boolean;
+  /** Also takes `application/yaml`. */
+  readonly yaml?: boolean;
   /** Takes `If-Match`. */
   readonly conditional?: boolean;
   readonly answers: readonly RouteAnswer[];

@@ -14,6 +14,8 @@ import { ExecutionsController } from './executions.controller.js';
 import { NotificationsController } from './notifications.controller.js';
 import { PastTasks } from './notifications.past.js';
 import { PagesController } from './pages.controller.js';
+import { ConfigurationApplier } from './configuration/apply.js';
+import { ConfigurationController } from './configuration/controller.js';
 import { CandidateChecker } from './check-candidate.js';
 import { PastController } from './past.controller.js';
 import { ProbesController } from './probes.controller.js';
@@ -41,8 +43,19 @@ import { TaskTester } from './test-task.js';
     PagesController,
     SnapshotsController,
     PastController,
+    ConfigurationController,
     ShadowsController,
   ],
-  providers: [TaskSaver, ActionSaver, TestMessenger, PastTasks, BulkWork, TaskRunner, TaskTester, CandidateChecker],
+  providers: [
+    TaskSaver,
+    ActionSaver,
+    TestMessenger,
+    PastTasks,
+    BulkWork,
+    TaskRunner,
+    TaskTester,
+    CandidateChecker,
+    ConfigurationApplier,
+  ],
 })
 export class GatewayModule {}

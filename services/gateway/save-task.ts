@@ -51,7 +51,7 @@ export interface SavedTask {
   readonly generated: GeneratedSecrets;
 }
 
-interface Prepared {
+export interface Prepared {
   readonly spec: TaskSpec;
   /** The same in clear, so that the answer need not open what was sealed a moment ago. */
   readonly opened: OpenedSettings;
@@ -141,6 +141,16 @@ export class TaskSaver {
       expectedRevision,
     };
     return this.saved(command, prepared, context);
+  }
+
+  /** The settings as they would be stored, checked but for what the policy depends on. null: of a new task. */
+  async plan(input: TaskInput, taskId: string, document: TaskDocument | null): Promise<Prepared> {
+    if (document === null) return this.prepare(input, taskId, null, null);
+    return this.prepare(input, taskId, { document, opened: await openSettings(this.vault, document) }, null);
+  }
+
+  newTaskId(): string {
+    return this.ids.next('ntf');
   }
 
   async archive(taskId: string, expectedRevision: number | null, context: RequestContext): Promise<void> {

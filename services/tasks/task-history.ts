@@ -13,34 +13,13 @@ import { decodeEvent } from '#eventing/codec';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { notFound } from '#runtime/errors';
 import { isJsonObject, type Json, type JsonObject } from '#runtime/json';
+import { diffPaths, type Change } from '#runtime/json-diff';
 
 /** Characters of the entries that are answered whole; of those before them long texts are cut. */
 const wholeCharacters = 2_000_000;
 const longestShortened = 500;
 /** Events that are read before everything else has a turn. */
 const eventsATurn = 8;
-
-interface Change {
-  readonly path: string;
-  readonly from?: Json;
-  readonly to?: Json;
-}
-
-/** Leaves that differ, by path (`policy.errorThreshold`, `actions[0].enabled`); an absent side has no value. */
-export function diffPaths(before: Json | undefined, after: Json | undefined, path = ''): readonly Change[] {
-  if (JSON.stringify(before) === JSON.stringify(after)) return [];
-  if (Array.isArray(before) && Array.isArray(after)) {
-    const length = Math.max(before.length, after.length);
-    return Array.from({ length }, (_, index) =>
-      diffPaths(before[index] as Json | undefined, after[index] as Json | undefined, `${path}[${index}]`),
-    ).flat();
-  }
-  if (isJsonObject(before) && isJsonObject(after) && !('$sealed' in before) && !('$sealed' in after)) {
-    const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-    return names.flatMap((name) => diffPaths(before[name], after[name], path === '' ? name : `${path}.${name}`));
-  }
-  return [{ path, ...(before === undefined ? {} : { from: before }), ...(after === undefined ? {} : { to: after }) }];
-}
 
 function settingsOf(task: Task): JsonObject {
   if (task.status === 'none') return {};

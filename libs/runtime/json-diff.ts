@@ -1,0 +1,24 @@
+/** What differs between two JSON values, leaf by leaf. */
+import { isJsonObject, type Json } from './json.js';
+
+export interface Change {
+  readonly path: string;
+  readonly from?: Json;
+  readonly to?: Json;
+}
+
+/** Leaves that differ, by path (`policy.errorThreshold`, `actions[0].enabled`); an absent side has no value. */
+export function diffPaths(before: Json | undefined, after: Json | undefined, path = ''): readonly Change[] {
+  if (JSON.stringify(before) === JSON.stringify(after)) return [];
+  if (Array.isArray(before) && Array.isArray(after)) {
+    const length = Math.max(before.length, after.length);
+    return Array.from({ length }, (_, index) =>
+      diffPaths(before[index] as Json | undefined, after[index] as Json | undefined, `${path}[${index}]`),
+    ).flat();
+  }
+  if (isJsonObject(before) && isJsonObject(after) && !('$sealed' in before) && !('$sealed' in after)) {
+    const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+    return names.flatMap((name) => diffPaths(before[name], after[name], path === '' ? name : `${path}.${name}`));
+  }
+  return [{ path, ...(before === undefined ? {} : { from: before }), ...(after === undefined ? {} : { to: after }) }];
+}

@@ -1,0 +1,67 @@
+/** The file that says what an organisation watches: as it is written, and a task as such a file has it. */
+import { z } from 'zod';
+import { portablePolicy } from '#contracts/policy';
+import { taskInput } from '#contracts/task';
+import { isJsonObject, type Json, type JsonObject } from '#runtime/json';
+import { toJsonObject } from '../json-casts.js';
+import { readOnlyFields } from '../task-answer.js';
+
+export const configuredTask = taskInput
+  .extend({
+    externalKey: z.string().min(1).max(200).describe('What the file calls it; of a task without a key its id.'),
+    policy: portablePolicy.prefault({}),
+  })
+  .meta({ id: 'ConfiguredNotification' });
+export type ConfiguredTask = z.infer<typeof configuredTask>;
+
+export const configuration = z
+  .strictObject({ version: z.literal(1), notifications: z.array(configuredTask) })
+  .meta({ id: 'Configuration', description: 'Every notification task of an organisation, or some of them.' });
+export type Configuration = z.infer<typeof configuration>;
+
+/** Answers of a task that no file has. */
+const leftOut: readonly string[] = [...readOnlyFields, 'externalKey'];
+
+/** What a schedule may leave unsaid, whatever its type. */
+const plainSchedule: JsonObject = {
+  timezone: 'UTC',
+  startAt: null,
+  endAt: null,
+  windows: [],
+  jitterSeconds: 0,
+  overlap: 'skip',
+  catchUp: 'latest',
+};
+
+const plain = toJsonObject(taskInput.parse({ name: 'x', url: 'https://example.com/', evaluationFunction: 'true' }));
+const plainAction = toJsonObject({ enabled: true, expireAfterSeconds: 86_400, on: ['triggered', 'error'] });
+
+const isSame = (one: Json | undefined, other: Json | undefined): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
+
+/** Without what says what its absence says too. */
+function withoutDefaults(value: JsonObject, defaults: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(value).filter(([name, member]) => !isSame(member, defaults[name])));
+}
+
+function shortAction(action: Json): Json {
+  if (!isJsonObject(action)) return action;
+  const { id: _id, ...rest } = action;
+  return withoutDefaults(rest, plainAction);
+}
+
+/** A task as a file has it: what GET gave of it, without what is read-only or as it is by default. */
+export function toConfigured(answer: JsonObject, keys: ReadonlyMap<string, string>): JsonObject {
+  const key = answer['externalKey'] ?? answer['id'] ?? null;
+  const settings = Object.entries(answer).flatMap(([name, value]): [string, Json][] => {
+    if (leftOut.includes(name) || value === undefined || isSame(value, plain[name])) return [];
+    if (name === 'actions' && Array.isArray(value)) return [[name, (value as readonly Json[]).map(shortAction)]];
+    if (!isJsonObject(value)) return [[name, value]];
+    if (name === 'schedule') return [[name, withoutDefaults(value, plainSchedule)]];
+    const own = withoutDefaults(value, isJsonObject(plain[name]) ? plain[name] : {});
+    const { dependsOn } = own;
+    if (name !== 'policy' || !Array.isArray(dependsOn)) return [[name, own]];
+    return [[name, { ...own, dependsOn: (dependsOn as readonly string[]).map((id) => keys.get(id) ?? id) }]];
+  });
+  return { externalKey: key, ...Object.fromEntries(settings) };
+}

@@ -1,0 +1,61 @@
+/** HTTP for the configuration of an organisation as one document. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Controller, Inject } from '@nestjs/common';
+import { data, text, type Answer } from '#http/envelope';
+import { Call, Handles, type RouteCall } from '#http/route';
+import { toYaml } from '#http/yaml';
+import { READ_STORE, type ReadStore } from '#read-store/read-store';
+import type { JsonObject } from '#runtime/json';
+import { VAULT, type Vault } from '#vault/vault';
+import { openSettings, toTaskAnswer } from '../task-answer.js';
+import { allTasks, ConfigurationApplier } from './apply.js';
+import { toConfigured } from './configuration.js';
+import * as routes from './routes.js';
+
+/** Written before everything else has a turn. */
+const tasksATurn = 20;
+
+@Controller()
+export class ConfigurationController {
+  readonly #readStore: ReadStore;
+  readonly #vault: Vault;
+  readonly #applier: ConfigurationApplier;
+
+  constructor(
+    @Inject(READ_STORE) readStore: ReadStore,
+    @Inject(VAULT) vault: Vault,
+    @Inject(ConfigurationApplier) applier: ConfigurationApplier,
+  ) {
+    this.#readStore = readStore;
+    this.#vault = vault;
+    this.#applier = applier;
+  }
+
+  @Handles(routes.exportConfiguration)
+  async export(@Call() { context, accept }: RouteCall<typeof routes.exportConfiguration>): Promise<Answer> {
+    const notifications = await this.#configured(context.organizationId);
+    if (!accept.includes('application/yaml')) return data({ version: 1, notifications });
+    const parts = [`version: 1\nnotifications:${notifications.length === 0 ? ' []' : ''}\n`];
+    for (const [index, task] of notifications.entries()) {
+      parts.push(toYaml([task]).replaceAll(/^(?=.)/gm, '  '));
+      if (index % tasksATurn === 0) await nextTurn();
+    }
+    return text(parts.join(''), 'application/yaml; charset=utf-8');
+  }
+
+  @Handles(routes.applyConfiguration)
+  async apply(@Call() { body, query, context }: RouteCall<typeof routes.applyConfiguration>): Promise<Answer> {
+    const options = { dryRun: query.dryRun === 'true', archiveMissing: query.archiveMissing === 'true' };
+    return data(await this.#applier.apply(body, options, context));
+  }
+
+  async #configured(organizationId: string): Promise<readonly JsonObject[]> {
+    const answers: JsonObject[] = [];
+    const keys = new Map<string, string>();
+    for await (const task of allTasks(this.#readStore, organizationId)) {
+      if (task.externalKey !== null) keys.set(task.id, task.externalKey);
+      answers.push(toTaskAnswer(task, await openSettings(this.#vault, task), task));
+    }
+    return answers.map((answer) => toConfigured(answer, keys));
+  }
+}

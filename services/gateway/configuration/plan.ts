@@ -1,0 +1,180 @@
+/** From a configuration file to what has to be done: every entry checked against the task that it names. Nothing is written. */
+import type { RequestContext } from '#bus/bus';
+import { taskInput, tasksView, type TaskDocument, type TaskInput } from '#contracts/task';
+import { refuse, validated } from '#http/validation';
+import { fieldPath } from '#http/field-path';
+import type { ReadStore } from '#read-store/read-store';
+import { AppError } from '#runtime/errors';
+import { isId } from '#runtime/ids';
+import { diffPaths, type Change } from '#runtime/json-diff';
+import type { JsonObject } from '#runtime/json';
+import type { Vault } from '#vault/vault';
+import { toJsonObject } from '../json-casts.js';
+import type { Prepared, TaskSaver } from '../save-task.js';
+import { masked, secretsOfAction, withoutSealed } from '../secrets.js';
+import { openSettings } from '../task-answer.js';
+import { checkGraph } from './dependency-graph.js';
+import type { Configuration, ConfiguredTask } from './configuration.js';
+
+export interface PlannedTask {
+  readonly index: number;
+  readonly externalKey: string;
+  readonly taskId: string;
+  /** null: it is created. */
+  readonly document: TaskDocument | null;
+  readonly input: TaskInput;
+  readonly prepared: Prepared;
+  readonly changes: readonly Change[];
+}
+
+export interface Planning {
+  readonly readStore: ReadStore;
+  readonly saver: TaskSaver;
+  readonly vault: Vault;
+}
+
+interface Named {
+  readonly index: number;
+  readonly entry: ConfiguredTask;
+  readonly taskId: string;
+  readonly document: TaskDocument | null;
+}
+
+const placeOf = (index: number): readonly PropertyKey[] => ['notifications', index];
+
+/** The fault of one entry, with the place of the entry in the file. */
+function within(index: number, thrown: unknown): unknown {
+  if (!(thrown instanceof AppError)) return thrown;
+  const prefix = fieldPath(placeOf(index));
+  const details = thrown.details?.map((detail) => ({ ...detail, field: `${prefix}.${detail.field}` }));
+  return new AppError(thrown.code, thrown.reason, `${prefix}: ${thrown.message}`, {
+    ...(details === undefined ? {} : { details }),
+    ...(thrown.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: thrown.retryAfterSeconds }),
+  });
+}
+
+async function taskOfKey(readStore: ReadStore, organizationId: string, key: string): Promise<TaskDocument | null> {
+  if (isId(key, 'ntf')) {
+    const found = await readStore.get(tasksView, key);
+    return found?.organizationId === organizationId ? found : null;
+  }
+  const { documents } = await readStore.page(tasksView, {
+    where: [
+      { field: 'organizationId', equals: organizationId },
+      { field: 'externalKey', equals: key },
+    ],
+    sort: [{ field: 'createdAt', descending: true }],
+    limit: 1,
+    offset: 0,
+    count: false,
+  });
+  return documents[0] ?? null;
+}
+
+/** Which task each entry is. Two entries of one task contradict each other, whatever they call it. */
+async function named(
+  { readStore, saver }: Planning,
+  { notifications }: Configuration,
+  organizationId: string,
+): Promise<readonly Named[]> {
+  const seen = new Map<string, number>();
+  const found: Named[] = [];
+  for (const [index, entry] of notifications.entries()) {
+    const key = entry.externalKey;
+    const document = await taskOfKey(readStore, organizationId, key);
+    if (document === null && isId(key, 'ntf')) {
+      throw refuse([...placeOf(index), 'externalKey'], 'unknown', 'is no notification', 'notification_not_found');
+    }
+    for (const name of [key, ...(document === null ? [] : [document.id])]) {
+      const before = seen.get(name);
+      if (before !== undefined && before !== index) {
+        const message = `names the same notification as notifications[${before}]`;
+        throw refuse([...placeOf(index), 'externalKey'], 'duplicate', message, 'duplicate_key');
+      }
+      seen.set(name, index);
+    }
+    found.push({ index, entry, document, taskId: document?.id ?? saver.newTaskId() });
+  }
+  return found;
+}
+
+/** Ids of what an entry depends on: entries of the file by their key, other tasks by key or id. */
+async function dependencyIds(
+  { readStore }: Planning,
+  { index, entry }: Named,
+  ofFile: ReadonlyMap<string, string>,
+  organizationId: string,
+): Promise<string[]> {
+  return Promise.all(
+    entry.policy.dependsOn.map(async (name, at) => {
+      const id = ofFile.get(name) ?? (await taskOfKey(readStore, organizationId, name))?.id;
+      if (id !== undefined) return id;
+      const field = [...placeOf(index), 'policy', 'dependsOn', at];
+      throw refuse(field, 'unknown', 'is not a notification, nor in this file', 'dependency_not_found');
+    }),
+  );
+}
+
+/**
+ * Files have no ids of actions: an action is the one of the task with the same settings, else the next one of its type, so
+ * that the same file again changes nothing and a masked secret finds its own.
+ */
+async function withActionIds(
+  { vault }: Planning,
+  actions: TaskInput['actions'],
+  document: TaskDocument | null,
+): Promise<TaskInput['actions']> {
+  if (document === null) return actions.map((action) => ({ ...action, id: undefined }));
+  const { configs } = await openSettings(vault, document);
+  const free = document.spec.actions.map(({ id, type }) => ({
+    id,
+    type,
+    shown: JSON.stringify(masked(configs.get(id) ?? {}, secretsOfAction(type))),
+  }));
+  const take = (matches: (one: (typeof free)[number]) => boolean): string | undefined => {
+    const at = free.findIndex(matches);
+    return at === -1 ? undefined : free.splice(at, 1)[0]?.id;
+  };
+  const exact = actions.map(({ id, type, config }) => {
+    const shown = JSON.stringify(masked(toJsonObject(config), secretsOfAction(type)));
+    return take((one) => one.id === id) ?? take((one) => one.type === type && one.shown === shown);
+  });
+  return actions.map((action, at) => ({ ...action, id: exact[at] ?? take(({ type }) => type === action.type) }));
+}
+
+function settingsOf({ spec }: Pick<Prepared, 'spec'>, status: string): JsonObject {
+  return { ...toJsonObject(spec), status };
+}
+
+/** Rejects with the first fault of the file, naming its place. */
+export async function planConfiguration(
+  planning: Planning,
+  file: Configuration,
+  { organizationId }: RequestContext,
+): Promise<readonly PlannedTask[]> {
+  const entries = await named(planning, file, organizationId);
+  const ofFile = new Map(entries.map(({ entry, taskId }) => [entry.externalKey, taskId]));
+  const planned: PlannedTask[] = [];
+  for (const one of entries) {
+    const { index, entry, document, taskId } = one;
+    const dependsOn = await dependencyIds(planning, one, ofFile, organizationId);
+    try {
+      const externalKey = isId(entry.externalKey, 'ntf') ? (document?.externalKey ?? null) : entry.externalKey;
+      const actions = await withActionIds(planning, entry.actions, document);
+      const whole = { ...entry, externalKey, actions, policy: { ...entry.policy, dependsOn } };
+      const input = validated(taskInput, JSON.parse(JSON.stringify(whole)), 'body');
+      const prepared = await planning.saver.plan(input, taskId, document);
+      const changes =
+        document === null
+          ? []
+          : diffPaths(settingsOf(document, document.status), settingsOf(prepared, input.status)).map(
+              (change) => withoutSealed(toJsonObject(change)) as unknown as Change,
+            );
+      planned.push({ index, externalKey: entry.externalKey, taskId, document, input, prepared, changes });
+    } catch (thrown) {
+      throw within(index, thrown);
+    }
+  }
+  await checkGraph(planning.readStore, planned);
+  return planned;
+}

@@ -1,0 +1,54 @@
+/** The operations on the whole configuration of an organisation. */
+import { z } from 'zod';
+import { idSchema } from '#contracts/common';
+import { route } from '#http/route';
+import { configuration } from './configuration.js';
+
+const flag = z.enum(['true', 'false']).optional();
+const planned = z.object({ externalKey: z.string(), id: idSchema('ntf') });
+const changes = z.array(z.object({ path: z.string(), from: z.json().optional(), to: z.json().optional() }));
+
+export const plan = z.object({
+  create: z.array(planned),
+  update: z.array(planned.extend({ changes })),
+  unchanged: z.array(planned),
+  archive: z.array(planned),
+});
+
+export const exportConfiguration = route({
+  method: 'GET',
+  path: '/api/export',
+  operationId: 'exportConfiguration',
+  summary: 'All notification tasks as a configuration file',
+  description:
+    'Settings that are as by default are left out; secrets are `********`. With `Accept: application/yaml` the bare document as YAML.',
+  tag: 'Configuration',
+  access: 'admin',
+  answers: [{ status: 200, description: 'The configuration.', envelope: 'data', schema: configuration }],
+});
+
+export const applyConfiguration = route({
+  method: 'PUT',
+  path: '/api/apply',
+  operationId: 'applyConfiguration',
+  summary: 'Make the notification tasks what a configuration file says',
+  description:
+    'Everything is checked first: where one entry is refused, nothing changes. Applying the same file again changes nothing. A secret of `********` stays as it is; in a new task it is 400 `secret_required`. Tasks that the file does not name stay, unless `archiveMissing=true`. With `dryRun=true` the answer is the plan alone.',
+  tag: 'Configuration',
+  access: 'admin',
+  query: z.strictObject({ dryRun: flag, archiveMissing: flag }),
+  body: configuration,
+  yaml: true,
+  bodyExample: {
+    version: 1,
+    notifications: [
+      {
+        externalKey: 'kettle',
+        name: 'Price of the red kettle',
+        url: 'https://shop.example.com/kettle',
+        evaluationFunction: "return page.number(document.querySelector('.price')) < 40;",
+      },
+    ],
+  },
+  answers: [{ status: 200, description: 'What was done, or would be.', envelope: 'data', schema: plan }],
+});

@@ -1,0 +1,4 @@
+// planted: vendor-yaml
+import * as vendor from 'yaml';
+
+export const used = vendor;
