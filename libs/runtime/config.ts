@@ -252,6 +252,11 @@ export function readClientSettings(
   return { url: values.MEERKAT_URL, apiKey: values.MEERKAT_API_KEY };
 }
 
+/** Variables that a user's own files name, as configuration files do. */
+export function readVariables(): Environment {
+  return { ...process.env };
+}
+
 /** Stands in the README, and is for trying things out on one's own machine. */
 const exampleApiKey = 'mk_Ab3dEf9h_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcd3qYUag';
 

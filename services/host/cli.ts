@@ -10,6 +10,7 @@ import { silentLogger } from '#runtime/logger';
 import { addAudit } from './cli/audit.js';
 import { addBench } from './cli/bench.js';
 import { addCheck } from './cli/check.js';
+import { addConfiguration } from './cli/configuration.js';
 import { addDemo } from './cli/demo.js';
 import { addEvaluators } from './cli/evaluators.js';
 import { addKeys } from './cli/keys.js';
@@ -160,6 +161,7 @@ function createProgram(end: (exitCode: number) => void): Command {
   addDemo(program, product);
   addCheck(program, product, end);
   addTasks(program);
+  addConfiguration(program, end);
   addKeys(program, product);
   addRebuild(program, product, end);
   addAudit(program, product, end);

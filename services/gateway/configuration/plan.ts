@@ -47,7 +47,12 @@ function within(index: number, thrown: unknown): unknown {
   if (!(thrown instanceof AppError)) return thrown;
   const prefix = fieldPath(placeOf(index));
   const details = thrown.details?.map((detail) => ({ ...detail, field: `${prefix}.${detail.field}` }));
-  return new AppError(thrown.code, thrown.reason, `${prefix}: ${thrown.message}`, {
+  const field = thrown.details?.[0]?.field;
+  const message =
+    field !== undefined && thrown.message.startsWith(field)
+      ? `${prefix}.${thrown.message}`
+      : `${prefix}: ${thrown.message}`;
+  return new AppError(thrown.code, thrown.reason, message, {
     ...(details === undefined ? {} : { details }),
     ...(thrown.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: thrown.retryAfterSeconds }),
   });

@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { readClientSettings, type ClientSettings } from '#runtime/config';
+import { askJson } from './client.js';
 import { plain, printJson, printNote, printResult, Refused, table } from './terminal.js';
 
-const timeoutMs = 30_000;
 const pageLimit = 100;
 
 /** What is shown; what else an answer holds is kept for `--json`. */
@@ -18,42 +18,11 @@ const listedTask = z.looseObject({
   nextRunAt: z.string().nullable(),
 });
 const taskList = z.object({ data: z.array(listedTask), pagination: z.object({ pages: z.number() }) });
-const failure = z.object({ error: z.object({ reason: z.string(), message: z.string() }) });
-
-async function ask({ url, apiKey }: ClientSettings, path: string): Promise<unknown> {
-  const address = new URL(path, url);
-  const refuse = (reason: string, message: string): Refused =>
-    new Refused(reason, `${address.origin} ${message} (MEERKAT_URL, MEERKAT_API_KEY)`);
-  let text: string;
-  let isOk: boolean;
-  try {
-    const answer = await fetch(address, {
-      headers: { authorization: `Bearer ${apiKey}` },
-      redirect: 'error',
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    text = await answer.text();
-    isOk = answer.ok;
-  } catch {
-    throw refuse('server_unreachable', 'does not answer.');
-  }
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw refuse('not_meerkat', 'does not answer like a Meerkat.');
-  }
-  if (isOk) return json;
-  const refused = failure.safeParse(json);
-  if (!refused.success) throw refuse('not_meerkat', 'does not answer like a Meerkat.');
-  throw refuse(refused.data.error.reason, `refused: ${plain(refused.data.error.message)}`);
-}
-
 async function listAll(settings: ClientSettings): Promise<readonly z.infer<typeof listedTask>[]> {
   const tasks: z.infer<typeof listedTask>[] = [];
   for (let page = 1, pages = 1; page <= pages; page += 1) {
     const list = taskList.safeParse(
-      await ask(settings, `/api/notifications?sort=createdAt&limit=${pageLimit}&page=${page}`),
+      await askJson(settings, `/api/notifications?sort=createdAt&limit=${pageLimit}&page=${page}`),
     );
     if (!list.success) throw new Refused('not_meerkat', `${settings.url} does not answer like a Meerkat.`);
     tasks.push(...list.data.data);

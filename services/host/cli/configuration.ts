@@ -1,0 +1,161 @@
+/** `meerkat export`, `apply` and `diff`: the configuration of an organisation as a file, over the public API. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { Option, type Command } from 'commander';
+import { z } from 'zod';
+import { parseJsonBody } from '#http/json-body';
+import { parseYamlBody } from '#http/yaml';
+import { readClientSettings, readVariables } from '#runtime/config';
+import { isJsonObject, type Json } from '#runtime/json';
+import { askJson, askText } from './client.js';
+import { plain, printJson, printNote, printResult, Refused, styled } from './terminal.js';
+
+const planned = z.object({ externalKey: z.string(), id: z.string() });
+const changes = z.array(z.object({ path: z.string(), from: z.json().optional(), to: z.json().optional() }));
+const planAnswer = z.object({
+  data: z.object({
+    create: z.array(planned),
+    update: z.array(planned.extend({ changes })),
+    unchanged: z.array(planned),
+    archive: z.array(planned),
+  }),
+});
+type Plan = z.infer<typeof planAnswer>['data'];
+
+const longestShown = 120;
+
+/** `${NAME}` in texts is replaced by the variable of the environment; `$${` stands for `${` itself. */
+export function withVariables(value: Json, environment: Readonly<Record<string, string | undefined>>, path = ''): Json {
+  if (typeof value === 'string') {
+    return value.replaceAll(/\$(\$\{)|\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_all, literal?: string, name = '') => {
+      if (literal !== undefined) return literal;
+      const found = environment[String(name)];
+      if (found !== undefined) return found;
+      const message = `${path === '' ? 'The file' : path} needs the environment variable ${String(name)}, which is not set. (\`$\${\` stands for itself.)`;
+      throw new Refused('variable_missing', message);
+    });
+  }
+  if (Array.isArray(value)) {
+    return (value as readonly Json[]).map((inner, at) => withVariables(inner, environment, `${path}[${at}]`));
+  }
+  if (!isJsonObject(value)) return value;
+  // Code has template literals of its own.
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      name === 'evaluationFunction' || name === 'code'
+        ? inner
+        : withVariables(inner, environment, path === '' ? name : `${path}.${name}`),
+    ]),
+  );
+}
+
+async function readConfiguration(file: string): Promise<Json> {
+  const bytes = await readFile(file).catch((error: unknown) => {
+    throw new Refused('file_unreadable', `${file} cannot be read: ${error instanceof Error ? error.message : ''}`);
+  });
+  const value = /\.json$/i.test(file) ? parseJsonBody(bytes) : parseYamlBody(bytes);
+  if (value === undefined) throw new Refused('file_empty', `${file} is empty.`);
+  return withVariables(value, readVariables());
+}
+
+const shown = (value: Json | undefined): string => {
+  const text = value === undefined ? '–' : plain(JSON.stringify(value));
+  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+};
+
+function linesOf({ create, update, archive }: Plan): readonly string[] {
+  return [
+    ...create.map(({ externalKey }) => styled('green', `+ ${plain(externalKey)}`)),
+    ...update.flatMap(({ externalKey, changes: all }) => [
+      styled('yellow', `~ ${plain(externalKey)}`),
+      ...all.map(({ path, from, to }) => `    ${plain(path)}: ${shown(from)} → ${shown(to)}`),
+    ]),
+    ...archive.map(({ externalKey }) => styled('red', `- ${plain(externalKey)}`)),
+  ];
+}
+
+function isNothing({ create, update, archive }: Plan): boolean {
+  return create.length + update.length + archive.length === 0;
+}
+
+function summaryOf({ create, update, unchanged, archive }: Plan, isDone: boolean): string {
+  const counts = `${create.length} to create, ${update.length} to update, ${unchanged.length} unchanged, ${archive.length} to archive`;
+  return isDone ? counts.replaceAll(/ to (create|update|archive)/g, (_all, verb: string) => ` ${verb}d`) : counts;
+}
+
+interface ApplyOptions {
+  readonly dryRun?: true;
+  readonly archiveMissing?: true;
+  readonly json?: true;
+}
+
+async function plan(file: string, { dryRun, archiveMissing }: ApplyOptions): Promise<Plan> {
+  const settings = readClientSettings();
+  const query = new URLSearchParams({
+    dryRun: String(dryRun === true),
+    archiveMissing: String(archiveMissing === true),
+  });
+  const json = await readConfiguration(file);
+  const answer = planAnswer.safeParse(
+    await askJson(settings, `/api/apply?${query.toString()}`, { method: 'PUT', json }),
+  );
+  if (answer.success) return answer.data.data;
+  throw new Refused('not_meerkat', `${settings.url} does not answer like a Meerkat.`);
+}
+
+function print(found: Plan, options: ApplyOptions): void {
+  if (options.json === true) return printJson(found);
+  for (const line of linesOf(found)) printResult(line);
+  return printNote(summaryOf(found, options.dryRun !== true));
+}
+
+interface ExportOptions {
+  readonly format: 'yaml' | 'json';
+  readonly out?: string;
+  readonly schema?: true;
+}
+
+async function exported({ format, schema }: ExportOptions): Promise<string> {
+  if (schema === true) {
+    const { configurationSchema } = await import('./configuration-schema.js');
+    return `${JSON.stringify(configurationSchema(), null, 2)}\n`;
+  }
+  const settings = readClientSettings();
+  if (format === 'yaml') return askText(settings, '/api/export', { accept: 'application/yaml' });
+  const answer = z.object({ data: z.json() }).safeParse(await askJson(settings, '/api/export'));
+  if (answer.success) return `${JSON.stringify(answer.data.data, null, 2)}\n`;
+  throw new Refused('not_meerkat', `${settings.url} does not answer like a Meerkat.`);
+}
+
+export function addConfiguration(program: Command, end: (exitCode: number) => void): void {
+  program
+    .command('export')
+    .description('write the tasks of the server at MEERKAT_URL as a configuration file; secrets are masked')
+    .addOption(new Option('--format <format>', 'of the file').choices(['yaml', 'json']).default('yaml'))
+    .option('--out <file>', 'instead of standard output')
+    .option('--schema', 'write the JSON Schema of such a file, for editors')
+    .action(async (options: ExportOptions) => {
+      const text = await exported(options);
+      if (options.out === undefined) process.stdout.write(text);
+      else await writeFile(options.out, text);
+    });
+  program
+    .command('apply')
+    .argument('<file>', 'YAML or JSON; ${NAME} in its texts is taken from the environment')
+    .description('make the tasks of the server at MEERKAT_URL what a configuration file says')
+    .option('--dry-run', 'show what would be done')
+    .option('--archive-missing', 'archive tasks that the file does not name')
+    .option('--json', 'answer as one JSON document: the plan')
+    .action(async (file: string, options: ApplyOptions) => print(await plan(file, options), options));
+  program
+    .command('diff')
+    .argument('<file>', 'as of apply')
+    .description('show what apply would do; exit code 1 where that is anything')
+    .option('--archive-missing', 'with what apply would archive')
+    .option('--json', 'answer as one JSON document: the plan')
+    .action(async (file: string, options: ApplyOptions) => {
+      const found = await plan(file, { ...options, dryRun: true });
+      print(found, { ...options, dryRun: true });
+      if (!isNothing(found)) end(1);
+    });
+}
