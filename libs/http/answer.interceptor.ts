@@ -1,4 +1,5 @@
 /** Around every handler: parses the request by its declaration, runs it once per idempotency key, sends the answer. */
+import { Readable } from 'node:stream';
 import { Inject, Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
@@ -20,17 +21,27 @@ export class AnswerInterceptor implements NestInterceptor {
     @Inject(FrontDoor) private readonly frontDoor: FrontDoor,
   ) {}
 
-  intercept(host: ExecutionContext, next: CallHandler<Answer>): Observable<string> {
+  intercept(host: ExecutionContext, next: CallHandler<Answer>): Observable<string | Readable> {
     const http = host.switchToHttp();
     return from(this.answer(http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>(), next));
   }
 
-  private async answer(request: FastifyRequest, reply: FastifyReply, next: CallHandler<Answer>): Promise<string> {
+  private async answer(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    next: CallHandler<Answer>,
+  ): Promise<string | Readable> {
     const declaration = declarationOf(request);
     if (declaration === undefined) throw new Error('a route without a declaration');
     const key = request.method === 'POST' ? idempotencyKey(request.headers['idempotency-key']) : null;
     const ending = (): AbortSignal => AbortSignal.any([signalOf(reply), this.frontDoor.stopSignal]);
-    const call = parseCall(declaration, request, ending);
+    const call = parseCall(declaration, request, ending, () => this.frontDoor.stillAllows(request));
+    if (declaration.answers[0]?.stream === true) {
+      request.call = call;
+      const { status, headers, body } = await lastValueFrom(next.handle());
+      reply.code(status).headers(headers);
+      return typeof body === 'string' || body instanceof Readable ? body : encodeJson(body);
+    }
     const answer =
       key === null || request.principal === null
         ? await run(request, call, next)
@@ -71,6 +82,7 @@ async function run(
 ): Promise<StoredAnswer> {
   request.call = call;
   const { status, headers, body } = await lastValueFrom(next.handle());
+  if (body instanceof Readable) throw new Error('a stream where none is declared');
   if (typeof body === 'string') return { status, headers, body };
   return { status, headers: { 'content-type': jsonType, ...headers }, body: await encodeJson(body) };
 }

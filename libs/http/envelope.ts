@@ -1,4 +1,5 @@
 /** The shapes that every answer has: success, page-numbered list, cursor list, error. */
+import type { Readable } from 'node:stream';
 import { AppError, type ErrorDetail } from '#runtime/errors';
 import { statusOf } from './status.js';
 
@@ -6,8 +7,8 @@ import { statusOf } from './status.js';
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** An object becomes JSON; a string is sent as it is, with the content type of `headers`. */
-  readonly body: object | string;
+  /** An object becomes JSON; a string, and a stream where one is declared, is sent as it is, with the content type of `headers`. */
+  readonly body: object | string | Readable;
 }
 
 interface AnswerOptions {

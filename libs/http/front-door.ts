@@ -11,7 +11,7 @@ import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
 import { AppError, unavailable } from '#runtime/errors';
 import { countRequest } from '#runtime/metrics';
-import { createKeyVerifier, type KeyVerifier } from './api-key.js';
+import { allows, createKeyVerifier, type KeyVerifier } from './api-key.js';
 import { KEY_PEPPER } from '#contracts/api-key';
 import { addressGroup, createClientAddress } from './client-address.js';
 import { QUOTA, quotaHeaders, type Budget, type Quota } from './quota.js';
@@ -90,6 +90,14 @@ export class FrontDoor {
     }
     request.principal = verdict.principal;
     await this.takeOfOrganization(verdict.principal.organizationId, reply);
+  }
+
+  /** Whether the caller would be let in once more, by the same key; takes from no budget. */
+  async stillAllows(request: FastifyRequest): Promise<boolean> {
+    const verdict = await this.verifier.verify(request.headers.authorization, this.addressOf(request));
+    const needed = declarationOf(request)?.access;
+    if (!verdict.ok || needed === undefined || needed === 'public' || needed === 'probe') return false;
+    return allows(verdict.principal.scopes, needed);
   }
 
   /** Counts the answer in the metrics. */

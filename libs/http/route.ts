@@ -27,6 +27,8 @@ export interface RouteAnswer {
   readonly schema?: z.ZodType;
   /** A page-numbered list that also answers with a cursor where `after` is given. */
   readonly cursor?: boolean;
+  /** It goes on for as long as the reader stays. */
+  readonly stream?: true;
   /** Of an answer without envelope. */
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -91,6 +93,10 @@ export interface RouteCall<Declaration extends RouteDeclaration> {
   readonly ifMatch: string | undefined;
   readonly accept: string;
   readonly attempt: IdempotentAttempt | null;
+  /** What a reader of server-sent events has seen last. */
+  readonly lastEventId: string | undefined;
+  /** Whether the key or session would still be let in: for answers that go on for long. */
+  readonly isStillAllowed: () => Promise<boolean>;
   /** A signal that is aborted when the client has gone or the process is stopping; made when it is asked for. */
   readonly ending: () => AbortSignal;
 }
@@ -174,8 +180,9 @@ export function parseCall(
   declaration: RouteDeclaration,
   request: FastifyRequest,
   ending: () => AbortSignal,
+  isStillAllowed: () => Promise<boolean>,
 ): RouteCall<RouteDeclaration> {
-  const { accept, 'if-match': ifMatch } = request.headers;
+  const { accept, 'if-match': ifMatch, 'last-event-id': lastEventId } = request.headers;
   return {
     ids: checkedIds(declaration, request),
     query: checkedQuery(declaration, request) as undefined,
@@ -189,6 +196,8 @@ export function parseCall(
     ifMatch,
     accept: accept ?? '*/*',
     attempt: null,
+    lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined,
+    isStillAllowed,
     ending,
   };
 }

@@ -24,6 +24,8 @@ import { SchedulesController } from './schedules.controller.js';
 import { SetupController } from './setup.controller.js';
 import { ShadowsController } from './shadows.controller.js';
 import { SnapshotsController } from './snapshots.controller.js';
+import { StreamController } from './stream/controller.js';
+import { LiveChanges } from './stream/live-changes.js';
 import { TaskTester } from './test-task.js';
 
 @Module({
@@ -43,6 +45,7 @@ import { TaskTester } from './test-task.js';
     PagesController,
     SnapshotsController,
     PastController,
+    StreamController,
     ConfigurationController,
     ShadowsController,
   ],
@@ -56,6 +59,7 @@ import { TaskTester } from './test-task.js';
     TaskTester,
     CandidateChecker,
     ConfigurationApplier,
+    LiveChanges,
   ],
 })
 export class GatewayModule {}
