@@ -11,6 +11,7 @@ import { executionsProjection } from './execution-view.js';
 import { expiredPages, forgetArchived } from './kept-pages.js';
 import { isLost } from './lost-run.js';
 import { toMessages } from './publish.js';
+import { recentRunsProjection } from './recent-runs-view.js';
 import { redispatchSweep } from './redispatch.js';
 import { executeRun, type RunDeps } from './run.js';
 import { RunQuery } from './run-query.js';
@@ -52,7 +53,13 @@ const maxRunsBegun = 1_024;
 export function createExecutionService(deps: RunDeps & Pick<ServicePorts, 'bus'>, tests: TestRuns): Service {
   return {
     name: 'execution',
-    projections: [executionsProjection, undeliveredProjection, shadowsProjection, skippedSlotsProjection],
+    projections: [
+      executionsProjection,
+      undeliveredProjection,
+      shadowsProjection,
+      skippedSlotsProjection,
+      recentRunsProjection,
+    ],
     publication: { prefixes: ['run-'], topic: 'run', toMessages },
     consumers: [
       {

@@ -2,6 +2,7 @@
 import { Controller, Inject } from '@nestjs/common';
 import { BUS, type Bus } from '#bus/bus';
 import { requests } from '#contracts/catalogue';
+import { recentRunsView, toRecentRuns, type RecentRunsDocument } from '#contracts/recent-runs';
 import { taskHistory, taskInput, tasksView, type TaskDocument, type TaskInput } from '#contracts/task';
 import { data, list, type Answer } from '#http/envelope';
 import { entityTag, expectedRevision } from '#http/entity-tag';
@@ -62,7 +63,18 @@ export class NotificationsController {
       offset: offsetOf(query),
       count: true,
     });
-    return list(await Promise.all(documents.map((document) => this.answer(document))), query, total ?? 0);
+    const answers = await Promise.all(documents.map((document) => this.answer(document)));
+    if (query.include === undefined) return list(answers, query, total ?? 0);
+    const ids = documents.map(({ id }) => id);
+    const recent =
+      ids.length === 0
+        ? new Map<string, { readonly document: RecentRunsDocument | null }>()
+        : await this.readStore.load(recentRunsView, ids);
+    const withRecent = answers.map((answer, index) => ({
+      ...answer,
+      recent: toRecentRuns(recent.get(ids[index] ?? '')?.document ?? null),
+    }));
+    return list(withRecent, query, total ?? 0);
   }
 
   @Handles(routes.getNotification)

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { idSchema } from '#contracts/common';
 import { condition, health } from '#contracts/policy';
+import { recentRuns } from '#contracts/recent-runs';
 import { historyEntry, taskInput, taskStatus } from '#contracts/task';
 import { afterParameter, pageParameters, timeParameter, wholeNumber } from '#http/parameters';
 import { route } from '#http/route';
@@ -41,6 +42,8 @@ export const createNotification = route({
   ],
 });
 
+const listedTask = taskAnswer.extend({ recent: recentRuns.optional().describe('Where `include=recent` asks for it.') });
+
 const sorts = ['-createdAt', 'createdAt', 'name', '-name', 'nextRunAt', 'attention'] as const;
 
 /** What narrows a list of tasks. */
@@ -67,8 +70,9 @@ export const listNotifications = route({
       .enum(sorts)
       .default('-createdAt')
       .meta({ description: 'attention: health that is not ok first, then flapping, then what turned true last.' }),
+    include: z.literal('recent').optional().meta({ description: 'recent: the last runs and numbers of each task.' }),
   }),
-  answers: [{ status: 200, description: 'One page of tasks.', envelope: 'list', schema: taskAnswer }],
+  answers: [{ status: 200, description: 'One page of tasks.', envelope: 'list', schema: listedTask }],
 });
 
 export const getNotification = route({

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { recentRunsView, type RecentRunsDocument } from '#contracts/recent-runs';
 import { attentionOf, tasksView, type TaskDocument } from '#contracts/task';
 import { errorOf, idOf, member, refused, type GatewayKit } from './gateway.kit.js';
 import { openGateway, type OpenedGateway } from './opened-gateway.kit.js';
@@ -27,6 +28,28 @@ describe('the list of tasks', () => {
     }
     expect(await namesAt('externalKey=shop')).toEqual([]);
     expect(await namesAt('externalKey=%25')).toEqual([]);
+  });
+
+  it('has the last runs of each task where that is asked for, and only then', async () => {
+    const id = idOf(await opened.create({ name: 'ran', tags: ['recent'] }));
+    await opened.create({ name: 'never ran', tags: ['recent'] });
+    const atMs = Date.parse('2026-11-24T10:00:00.000Z');
+    const document: RecentRunsDocument = {
+      organizationId: opened.organizationId,
+      runs: [['exe_00000000000000000000000001', atMs, 'succeeded', true, 1]],
+      values: [[atMs, 7]],
+    };
+    await opened.stores.readStore.save(recentRunsView, [{ id, revision: 1, document }], null);
+    const { body } = await gateway.send('GET', '/api/notifications?tag=recent&sort=name&include=recent');
+    expect(member(body, 'data', 0, 'recent')).toEqual({ runs: [], values: [] });
+    const at = '2026-11-24T10:00:00.000Z';
+    expect(member(body, 'data', 1, 'recent')).toEqual({
+      runs: [{ id: 'exe_00000000000000000000000001', at, status: 'succeeded', outcome: true, notified: true }],
+      values: [{ at, value: 7 }],
+    });
+    const plain = await gateway.send('GET', '/api/notifications?tag=recent');
+    expect(plain.text).not.toContain('"recent":{');
+    expect((await gateway.send('GET', '/api/notifications?include=everything')).status).toBe(400);
   });
 
   it('holds only what all filters take', async () => {

@@ -11,6 +11,7 @@ import { AppError } from '#runtime/errors';
 import { accountProjections } from '../accounts/accounts-views.js';
 import { deliveriesProjection } from '../delivery/delivery-view.js';
 import { executionsProjection } from '../execution/execution-view.js';
+import { recentRunsProjection } from '../execution/recent-runs-view.js';
 import { shadowsProjection } from '../execution/shadow/shadow-view.js';
 import { skippedSlotsProjection } from '../execution/skipped-slots-view.js';
 import { undeliveredProjection } from '../execution/undelivered-view.js';
@@ -75,6 +76,7 @@ export const keptViews: readonly KeptView[] = [
   kept(undeliveredProjection),
   kept(shadowsProjection),
   kept(skippedSlotsProjection),
+  kept(recentRunsProjection),
   kept(deliveriesProjection),
   ...accountProjections.map((projected) => kept(projected)),
 ];

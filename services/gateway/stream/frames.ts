@@ -1,5 +1,6 @@
 /** Changes as server-sent events: the documents as the lists give them, read at once for all readers of an organisation. */
 import { deliveriesView } from '#contracts/delivery';
+import { recentRunsView, toRecentRuns } from '#contracts/recent-runs';
 import { executionsView } from '#contracts/run';
 import { tasksView } from '#contracts/task';
 import type { ReadStore, ViewDefinition } from '#read-store/read-store';
@@ -56,14 +57,19 @@ export async function framesFor(
   const idsOf = (kind: StreamKind): readonly string[] => [
     ...new Set(changes.filter((change) => change.kind === kind).map(({ id }) => id)),
   ];
+  const taskIds = idsOf('task');
+  const recent = taskIds.length === 0 ? null : await readStore.load(recentRunsView, taskIds);
   const [tasks, executions, deliveries] = await Promise.all([
     framesOf(
       readStore,
       tasksView,
       organizationId,
       'task',
-      idsOf('task'),
-      async (task) => toTaskAnswer(task, await openSettings(vault, task), task),
+      taskIds,
+      async (task) => ({
+        ...toTaskAnswer(task, await openSettings(vault, task), task),
+        recent: toRecentRuns(recent?.get(task.id)?.document ?? null, true),
+      }),
       ({ id }) => id,
     ),
     framesOf(

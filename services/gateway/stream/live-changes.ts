@@ -2,6 +2,7 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { sleep } from '#concurrency/sleep';
 import { deliveriesView } from '#contracts/delivery';
+import { recentRunsView } from '#contracts/recent-runs';
 import { executionsView } from '#contracts/run';
 import { tasksView } from '#contracts/task';
 import { EVENT_STORE, type EventBatch, type EventStore, type RecordedEvent } from '#event-store/event-store';
@@ -53,6 +54,7 @@ export class LiveChanges implements OnModuleDestroy {
     this.#views = [
       { prefixes: ['task-', 'run-', 'schedule-'], waiter: createPositionWaiter(readStore, tasksView) },
       { prefixes: ['run-', 'schedule-', 'claim-'], waiter: createPositionWaiter(readStore, executionsView) },
+      { prefixes: ['run-'], waiter: createPositionWaiter(readStore, recentRunsView) },
       { prefixes: ['dlv-'], waiter: createPositionWaiter(readStore, deliveriesView) },
     ];
   }
