@@ -1,5 +1,5 @@
 /** Follows the events of the installation while anybody reads along, and hands each reader what changed for it. */
-import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { sleep } from '#concurrency/sleep';
 import { deliveriesView } from '#contracts/delivery';
 import { recentRunsView } from '#contracts/recent-runs';
@@ -29,7 +29,7 @@ interface WaitedView {
 }
 
 @Injectable()
-export class LiveChanges implements OnModuleDestroy {
+export class LiveChanges {
   readonly #eventStore: EventStore;
   readonly #readStore: ReadStore;
   readonly #vault: Vault;
@@ -57,10 +57,6 @@ export class LiveChanges implements OnModuleDestroy {
       { prefixes: ['run-'], waiter: createPositionWaiter(readStore, recentRunsView) },
       { prefixes: ['dlv-'], waiter: createPositionWaiter(readStore, deliveriesView) },
     ];
-  }
-
-  onModuleDestroy(): void {
-    for (const reader of this.#readers) this.leave(reader);
   }
 
   /** `lastEventId`: what the reader has seen last; it gets what it missed, or a gap. Resolves once it is caught up. */
