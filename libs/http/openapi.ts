@@ -145,8 +145,16 @@ function answerOf(components: Components, declaration: RouteDeclaration, answer:
 const errorOf = (status: string) => ({ $ref: `#/components/responses/Error${status}` });
 
 /** Which errors an operation can answer with. */
-function errorsOf({ access, ids, body, query, conditional, method }: RouteDeclaration): Record<string, unknown> {
-  const statuses = new Set(['500', '503']);
+function errorsOf({
+  access,
+  ids,
+  body,
+  query,
+  conditional,
+  method,
+  errors = [],
+}: RouteDeclaration): Record<string, unknown> {
+  const statuses = new Set(['500', '503', ...errors.map(String)]);
   if (access !== 'probe') statuses.add('429');
   if (access !== 'probe' && access !== 'public') ['401', '403'].forEach((status) => statuses.add(status));
   if (body !== undefined || query !== undefined || conditional) statuses.add('400');
@@ -180,6 +188,7 @@ function parametersOf({ ids, query, method, conditional, access }: RouteDeclarat
     required: true,
     description: `Id of the ${of}.`,
     schema: { type: 'string', pattern: `^${prefix}_[0-9a-z]{26}$` },
+    example: `${prefix}_01k9q3v5zt8m2x4c6b7n8p9r0s`,
   }));
   const key = method === 'POST' && access !== 'public';
   return [

@@ -66,6 +66,8 @@ export interface RouteDeclaration {
   /** Takes `If-Match`. */
   readonly conditional?: boolean;
   readonly answers: readonly RouteAnswer[];
+  /** Statuses of errors that do not follow from the rest. */
+  readonly errors?: readonly number[];
   /** Left out of the OpenAPI document: pages and probes. */
   readonly hidden?: boolean;
 }

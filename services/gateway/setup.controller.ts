@@ -26,6 +26,7 @@ const setup = route({
     password: 'correct horse battery staple',
   },
   answers: [{ status: 201, description: 'What was made.', envelope: 'data', schema: setupAnswer }],
+  errors: [401, 404],
 });
 
 @Controller()

@@ -1,0 +1,142 @@
+/** The OpenAPI document: the example of every operation is sent as it stands, and answered as the document says. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { createInstallation } from './kit/create-installation.js';
+import { startHookSink, type HookSink } from './kit/hook-sink.js';
+import type { Installation } from './kit/installation.js';
+import { startMailSink, type MailSink } from './kit/mail-sink.js';
+import { html, startPageSite, type PageSite } from './kit/page-site.js';
+import { whenInStock } from './kit/settings.js';
+import { until } from './kit/until.js';
+
+const operation = z.looseObject({
+  operationId: z.string(),
+  parameters: z
+    .array(z.looseObject({ name: z.string().optional(), in: z.string().optional(), example: z.string().optional() }))
+    .default([]),
+  requestBody: z
+    .object({ required: z.boolean(), content: z.record(z.string(), z.looseObject({ example: z.json().optional() })) })
+    .optional(),
+  responses: z.record(z.string(), z.looseObject({ content: z.record(z.string(), z.unknown()).optional() })),
+});
+type Operation = z.infer<typeof operation>;
+const openApi = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), operation)) });
+const withId = z.object({ data: z.looseObject({ id: z.string() }) });
+
+const owner = { OWNER_EMAIL: 'owner@example.com', OWNER_PASSWORD: 'correct horse battery staple' };
+
+let installation: Installation;
+let site: PageSite;
+let hooks: HookSink;
+let mails: MailSink;
+let cookie = '';
+
+/** What the ids of the examples stand for. */
+interface Made {
+  readonly notifications: string;
+  readonly actions: string;
+  readonly executions: string;
+  readonly deliveries: string;
+  readonly keys: string;
+}
+
+beforeAll(async () => {
+  [site, hooks, mails] = await Promise.all([startPageSite(), startHookSink(), startMailSink()]);
+  site.serve('/shop', html('in stock'));
+  installation = await createInstallation({ smtpUrl: mails.url, settings: owner });
+  await installation.start();
+});
+
+afterAll(async () => {
+  await installation.remove();
+  await Promise.all([site.close(), hooks.close(), mails.close()]);
+});
+
+/** A task with a few revisions, a run that notified, and a candidate beside it. */
+async function made(): Promise<Made> {
+  const { api } = installation;
+  const action = { type: 'webhook', config: { url: hooks.address('/hook') }, on: ['triggered'] };
+  const settings = { ...whenInStock(site.address('/shop')), schedule: { type: 'manual' }, actions: [action] };
+  const { id, actions } = await api.create(settings);
+  for (const name of ['one', 'two', 'three']) {
+    await api.send(`/api/notifications/${id}`, { method: 'PATCH', json: { name } });
+  }
+  const { id: executions } = await api.execute(id, 30);
+  await api.send(`/api/notifications/${id}/shadow`, { method: 'PUT', json: { policy: { confirmations: 2 } } });
+  const delivery = await until('its delivery is there', async () => (await api.deliveries(id))[0] ?? null);
+  const key = await api.send('/api/keys', { method: 'POST', json: { name: 'example', scopes: ['read'] } });
+  return {
+    notifications: id,
+    actions: actions[0]?.id ?? '',
+    executions,
+    deliveries: delivery.id,
+    keys: withId.parse(key.body).data.id,
+  };
+}
+
+function pathFor(template: string, ids: Made): string {
+  return template
+    .replace('{actionId}', ids.actions)
+    .replace(/\/api\/(\w+)\/\{id\}/, (_all, what: string) => `/api/${what}/${ids[what as keyof Made]}`);
+}
+
+/** The status and the content type; the rest of the answer is not waited for, since a stream has no end. */
+async function send(method: string, path: string, body: unknown) {
+  const closing = new AbortController();
+  const answer = await fetch(installation.url + path, {
+    method: method.toUpperCase(),
+    headers: {
+      authorization: `Bearer ${installation.apiKey}`,
+      ...(path === '/api/sessions/current' ? { cookie, origin: installation.url } : {}),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal: closing.signal,
+  });
+  if (path === '/api/sessions') cookie = (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  const contentType = (answer.headers.get('content-type') ?? '').split(';')[0] ?? '';
+  const text = contentType === 'text/event-stream' ? '' : await answer.text();
+  closing.abort();
+  return { status: answer.status, contentType, text };
+}
+
+function expectExamples({ operationId, parameters, requestBody }: Operation): void {
+  const missing = parameters.filter((one) => one.in === 'path' && one.example === undefined).map(({ name }) => name);
+  const bodies = Object.entries(requestBody?.content ?? {}).filter(([, { example }]) => example === undefined);
+  expect({ operationId, missing, bodies: bodies.map(([type]) => type) }).toEqual({
+    operationId,
+    missing: [],
+    bodies: [],
+  });
+}
+
+/** What only a new installation takes: this one is set up. */
+const isOver: ReadonlySet<string> = new Set(['setup']);
+
+function isDocumented({ operationId, responses }: Operation, status: number, contentType: string): boolean {
+  const documented = responses[String(status)];
+  // Errors are named once for all operations.
+  if (isOver.has(operationId)) return documented !== undefined;
+  return Object.keys(documented?.content ?? {}).some((type) => type.split(';')[0] === contentType);
+}
+
+describe('the OpenAPI document', () => {
+  it('has an example for every operation, which is answered as documented', async () => {
+    const { paths } = openApi.parse((await installation.api.send('/api/openapi.json')).body);
+    const operations = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, found]) => ({ path, method, found })),
+    );
+    expect(operations.length).toBeGreaterThan(40);
+    for (const { found } of operations) expectExamples(found);
+    const shared = await made();
+    const failed: unknown[] = [];
+    for (const { path, method, found } of operations) {
+      const ids = method === 'get' ? shared : await made();
+      const body = found.requestBody?.content['application/json']?.example;
+      const { status, contentType, text } = await send(method, pathFor(path, ids), body);
+      const isFine = isDocumented(found, status, contentType) && status < 300 !== isOver.has(found.operationId);
+      if (!isFine) failed.push({ operation: found.operationId, status, contentType, text: text.slice(0, 300) });
+    }
+    expect(failed).toEqual([]);
+  });
+});
