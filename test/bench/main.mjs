@@ -16,6 +16,7 @@ const benches = {
   lateness: async () => (await import('./lateness.mjs')).lateness,
   replay: async () => (await import('./replay.mjs')).replay,
   migrate: async () => (await import('./migrate.mjs')).migrate,
+  backtest: async () => (await import('./backtest.mjs')).backtest,
   neighbours: async () => (await import('./neighbours.mjs')).neighbours,
 };
 const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')}…] [--json] [--seed N] [--profile]\n`;
