@@ -56,7 +56,8 @@ describe('a body of YAML', () => {
     ['\tx: 1', 'malformed_yaml'],
     ['__proto__: {a: 1}', 'unknown_field'],
     ['a: "\\ud800"', 'malformed_text'],
-    [many('[', 100_000), 'too_deep'],
+    [many('[', 900_000), 'too_deep'],
+    [Array.from({ length: 60_000 }, (_, at) => `k${at}: 1`).join('\n'), 'too_many_values'],
     [`${many('[', 40)}${many(']', 40)}`, 'too_deep'],
     [`${many('- ', 20_000)}x`, 'too_deep'],
   ])('%#. is refused by name', (text, reason) => {
@@ -64,8 +65,23 @@ describe('a body of YAML', () => {
   });
 
   it('has the place of what cannot be read', () => {
-    expect(() => parse('a: 1\nb: 2\na: 3')).toThrow(
+    expect(() => parse('a: 1\nb: [2\nc: 3')).toThrow(
       expect.objectContaining({ details: [expect.objectContaining({ line: 3, column: 1 })] }),
     );
+  });
+
+  it('names the field that stands twice, however many there are', () => {
+    const names = Array.from({ length: 15_000 }, (_, at) => `k${at}: 1`).join('\n');
+    expect(() => parse(`${names}\nk7: 2`)).toThrow(
+      expect.objectContaining({ reason: 'duplicate_field', details: [expect.objectContaining({ field: 'k7' })] }),
+    );
+  });
+
+  it('may hold in its texts what is refused outside of them', () => {
+    expect(parse('a: |\n  &x *y !z [[[\nb: "*c"\nd: x & y * z\n')).toEqual({
+      a: '&x *y !z [[[\n',
+      b: '*c',
+      d: 'x & y * z',
+    });
   });
 });

@@ -1,5 +1,5 @@
 /** YAML as another way to write JSON: what JSON cannot say (anchors, tags, several documents) is refused by name. */
-import { isAlias, isNode, parseAllDocuments, stringify, visit, type Document } from 'yaml';
+import { CST, isAlias, isNode, isScalar, Lexer, parseAllDocuments, stringify, visit, type Document } from 'yaml';
 import { reject, type AppError } from '#runtime/errors';
 import type { Json } from '#runtime/json';
 import { checkJsonBody } from './json-body.js';
@@ -12,11 +12,52 @@ function malformed(reason: string, message: string, place?: { readonly line: num
   ]);
 }
 
+/** Of a file that JSON could have said within its own bounds, by far; the reader takes some 100 ms for so many. */
+const mostTokens = 150_000;
+const deepest = 64;
+
+/** Ends with what can be seen in the tokens alone, before the reader takes time and memory for it. */
+function checkTokens(text: string): void {
+  let [count, depth, isText] = [0, 0, false];
+  for (const token of new Lexer().lex(text)) {
+    count += 1;
+    if (count > mostTokens) throw reject('too_many_values', 'The body holds more than can be taken at once.');
+    if (isText) {
+      // The text of a value, whatever it looks like.
+      isText = false;
+      continue;
+    }
+    if (token === CST.SCALAR) isText = true;
+    else if (token === '[' || token === '{') depth += 1;
+    else if (token === ']' || token === '}') depth -= 1;
+    else if (/^[&*]/.test(token)) {
+      throw malformed('yaml_anchor', 'Anchors and aliases are not taken: write out what they stand for.');
+    }
+    if (depth > deepest) throw malformed('too_deep', 'The body is nested too deeply.');
+  }
+}
+
+/** The reader compares each name with each other: that is left to a set. */
+function repeatedName(document: Document.Parsed): string | null {
+  let repeated: string | null = null;
+  visit(document, {
+    Map(_key, map) {
+      const names = new Set<string>();
+      for (const { key } of map.items) {
+        const name = isScalar(key) ? String(key.value) : String(key);
+        if (names.has(name)) repeated = name;
+        names.add(name);
+      }
+      return repeated === null ? undefined : visit.BREAK;
+    },
+  });
+  return repeated;
+}
+
 function firstFault(document: Document.Parsed): AppError | null {
   const [error] = document.errors;
   if (error !== undefined) {
     const place = error.linePos?.[0];
-    if (error.code === 'DUPLICATE_KEY') return malformed('duplicate_field', 'A field is given twice.', place);
     if (error.code === 'MULTIPLE_DOCS')
       return malformed('several_documents', 'There is more than one document.', place);
     if (error.code === 'RESOURCE_EXHAUSTION') return malformed('too_deep', 'The body is nested too deeply.', place);
@@ -25,6 +66,13 @@ function firstFault(document: Document.Parsed): AppError | null {
   // Of tags that it does not know the reader only warns; one that it knows makes what JSON has not.
   if (document.warnings.length > 0)
     return malformed('yaml_tag', 'Tags are not taken.', document.warnings[0]?.linePos?.[0]);
+  const repeated = repeatedName(document);
+  if (repeated !== null) {
+    const message = 'is given twice in one object';
+    return reject('duplicate_field', `${repeated.slice(0, 100)} ${message}.`, [
+      { field: repeated.slice(0, 100), rule: 'duplicate', message },
+    ]);
+  }
   let fault: AppError | null = null;
   visit(document, (_key, node) => {
     if (isAlias(node) || (isNode(node) && 'anchor' in node && node.anchor !== undefined)) {
@@ -39,8 +87,15 @@ function firstFault(document: Document.Parsed): AppError | null {
 
 function valueOf(text: string): Json | undefined {
   if (/^%/m.test(text)) throw malformed('yaml_tag', 'Directives are not taken.');
+  checkTokens(text);
   // Version 1.2 alone: `yes` is a text, and a merge key is a key like any other.
-  const documents = parseAllDocuments(text, { version: '1.2', schema: 'core', merge: false, logLevel: 'silent' });
+  const documents = parseAllDocuments(text, {
+    version: '1.2',
+    schema: 'core',
+    merge: false,
+    uniqueKeys: false,
+    logLevel: 'silent',
+  });
   if (!Array.isArray(documents)) return undefined;
   const [document, second] = documents as readonly Document.Parsed[];
   if (document === undefined) return undefined;
