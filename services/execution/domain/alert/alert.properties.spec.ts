@@ -6,6 +6,7 @@ import type { WeekDay } from '#contracts/week-time';
 import { runRecorded, type AlertState } from '#contracts/run';
 import { aContext, findingAt } from './alert.kit.js';
 import { decideAlert, initialAlert, type AlertDecision } from './alert.js';
+import { explainDecision } from './explain-decision.js';
 import { isQuiet } from './quiet-hours.js';
 import type { AlertContext, Finding } from './step.js';
 
@@ -120,6 +121,24 @@ describe('a decision under any policy and any sequence of runs', () => {
         expect(decideAlert(read, finding, task)).toEqual({ decision, intents, alert, late });
       }
     }, rarely);
+  });
+
+  it('is explained by rules of which none stops it where it notifies, and the last one alone where it does not', () => {
+    const isExplained = (runs: readonly Run[]): void => {
+      for (const { before, finding, task, decision, alert: after, late } of runs) {
+        const result = { ...finding, status: 'succeeded', error: null } as const;
+        const steps = explainDecision({ result, decision, late, before, after, policy: task.policy });
+        const stops = steps.map(({ passed }) => !passed);
+        expect({ decision, stops }).toEqual({
+          decision,
+          stops: stops.map((_, at) => !decision.notify && at === stops.length - 1),
+        });
+        expect(steps.every(({ message }) => message.length > 0)).toBe(true);
+      }
+    };
+    always(isExplained, rarely);
+    always(isExplained, rarely, { actions: [] });
+    always(isExplained, never, { actions: [{ enabled: true, on: ['recovered'] }] });
   });
 
   it('notifies exactly where it has a message, with a reason that says so', () => {

@@ -69,6 +69,17 @@ const becameWords: Readonly<Partial<Record<DecisionReason, string>>> = {
   every_true: 'The condition is true, and the policy tells every run that finds it so.',
 };
 
+function flappingRule({ after, policy }: DecidedRun): Rule {
+  const outcomes = after.outcomes ?? '';
+  const shown = outcomes.replaceAll('t', '+').replaceAll('f', '-');
+  return {
+    rule: 'flapping',
+    ends: ['flapping'],
+    passed: policy.flapWindow === 0 ? 'Flapping is not looked for.' : 'The outcomes are calm.',
+    ended: `The last ${plural(outcomes.length, 'outcome')} changed too often (${shown}).`,
+  };
+}
+
 function outcomeRules(run: DecidedRun): readonly Rule[] {
   const { decision, policy, result } = run;
   const isHealth = decision.transition?.kind === 'health' && decision.reason === 'recovered';
@@ -79,16 +90,11 @@ function outcomeRules(run: DecidedRun): readonly Rule[] {
   if (policy.notifyOn === 'changed') {
     const passed = 'The value, or the outcome where none is reported, differs from the last one.';
     const ended = 'The value, or the outcome where none is reported, is as before, or is the first of all.';
-    return [{ rule: 'changed', ends: ['not_changed'], passed, ended }, confirmationRule(run)];
+    const changed: Rule = { rule: 'changed', ends: ['not_changed'], passed, ended };
+    return [changed, flappingRule(run), confirmationRule(run)];
   }
-  const outcomes = run.after.outcomes ?? '';
   return [
-    {
-      rule: 'flapping',
-      ends: ['flapping'],
-      passed: policy.flapWindow === 0 ? 'Flapping is not looked for.' : 'The outcomes are calm.',
-      ended: `The last ${plural(outcomes.length, 'outcome')} changed too often (${outcomes.replaceAll('t', '+').replaceAll('f', '-')}).`,
-    },
+    flappingRule(run),
     confirmationRule(run),
     {
       rule: 'condition',
