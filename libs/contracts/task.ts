@@ -7,7 +7,7 @@ import { fetchSettings, storedFetch } from './fetch.js';
 import { condition, health, policy, storedPolicy } from './policy.js';
 import { defaultSchedule, schedule, storedSchedule, wholeSchedule } from './schedule.js';
 import type { ViewDefinition } from '#read-store/read-store';
-import { unreachable } from '#runtime/errors';
+import { AppError, unreachable } from '#runtime/errors';
 
 export const tag = z.string().regex(/^[A-Za-z0-9._:-]{1,50}$/, { error: 'must be 1 to 50 of A-Z a-z 0-9 . _ : -' });
 
@@ -167,6 +167,14 @@ function afterEvent(task: Task, event: TaskEvent): Task {
 }
 
 export const taskFold: Fold<Task, TaskEvent> = { initial: { status: 'none' }, evolve: afterEvent };
+
+/** After this event the condition is unknown: what was found before says nothing about the present. */
+export function forgetsCondition(event: TaskEvent): boolean {
+  return (
+    event.type === 'task.resumed' ||
+    (event.type === 'task.changed' && event.data.changes.evaluationFunction !== undefined)
+  );
+}
 
 /** A stream per external key: its last event says which task holds it. */
 export const externalKeyClaimed = defineEvent('externalkey.claimed', {
@@ -344,6 +352,15 @@ export type TaskHistory = z.infer<typeof taskHistory>;
 /** A moment in the life of a task: the end of a revision, or a time. */
 export const taskMoment = z.union([z.object({ revision: z.int() }), z.object({ at: storedTimestamp })]);
 export type TaskMoment = z.infer<typeof taskMoment>;
+
+/** For who asks for a moment at which the task was not there. */
+export function taskNotThere(moment: TaskMoment): AppError {
+  const [reason, field, message] =
+    'revision' in moment
+      ? ['no_such_revision', 'revision', `There is no revision ${moment.revision} of this notification.`]
+      : ['not_there_then', 'at', `The notification was not there at ${moment.at}.`];
+  return new AppError('NOT_FOUND', reason, message, { details: [{ field, rule: 'unknown', message }] });
+}
 
 /** Asks for a task as it was (`task.at`); the answer is the document that the view held then. */
 export const pastTaskQuery = z.object({ taskId: idSchema('ntf'), moment: taskMoment });

@@ -1,6 +1,6 @@
 /** Whether a task has to be silent because of one that it depends on. */
 import type { StoredPolicy } from '#contracts/policy';
-import { runStream, type RunEvent } from '#contracts/run';
+import { runStream, type AlertState, type RunEvent } from '#contracts/run';
 import { tasksView } from '#contracts/task';
 import { decodeEvent } from '#eventing/codec';
 import type { EventStore } from '#event-store/event-store';
@@ -9,6 +9,11 @@ import type { ViewStore } from '#read-store/read-store';
 export interface DependencyStores {
   readonly eventStore: Pick<EventStore, 'readLast'>;
   readonly readStore: Pick<ViewStore, 'get'>;
+}
+
+/** Whether a task in this state keeps those silent that depend on it. `isOfPresentCode`: its condition still says something. */
+export function keepsSilent({ condition, flapping, health }: AlertState, isOfPresentCode: boolean): boolean {
+  return (isOfPresentCode && condition === 'true' && flapping !== true) || health !== 'ok';
 }
 
 /** A task that is archived, or of another organisation, keeps nobody silent; nor does an outcome of code that was edited since. */
@@ -24,9 +29,8 @@ async function isDown(
   if (last === null) return false;
   const event = decodeEvent<RunEvent>(last);
   if (event.type !== 'run.recorded') return false;
-  const { condition, flapping, health, codeRevision } = event.data.alert;
-  const isTrue = condition === 'true' && flapping !== true && codeRevision >= task.codeRevision;
-  return isTrue || health !== 'ok';
+  const { alert } = event.data;
+  return keepsSilent(alert, alert.codeRevision >= task.codeRevision);
 }
 
 export async function isDependencyDown(

@@ -5,6 +5,9 @@ import { decodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { Projected } from '#eventing/projected';
 
+/** What one recorded run says. */
+export type RecordedRun = Extract<RunEvent, { readonly type: 'run.recorded' }>['data'];
+
 type Known = RunEvent | ScheduleEvent;
 
 function runOf(event: Known): DueRun | null {
@@ -20,6 +23,28 @@ function runOf(event: Known): DueRun | null {
   }
 }
 
+/** A run as it stands once it is recorded. */
+export function withResult(base: ExecutionDocument, { result, decision }: RecordedRun): ExecutionDocument {
+  const { status, outcome, values, logs, error, snapshotId, page, startedAt, finishedAt, timings, seed } = result;
+  const revision = result.taskRevision < 0 ? null : result.taskRevision;
+  return {
+    ...base,
+    revision,
+    status,
+    outcome,
+    values,
+    logs,
+    error,
+    decision,
+    snapshotId,
+    page,
+    startedAt,
+    finishedAt,
+    timings,
+    seed,
+  };
+}
+
 function after(document: ExecutionDocument | null, event: Known, recorded: RecordedEvent): ExecutionDocument | null {
   const queued = (run: DueRun): ExecutionDocument => queuedExecution(run, recorded.metadata.organizationId);
   switch (event.type) {
@@ -31,28 +56,8 @@ function after(document: ExecutionDocument | null, event: Known, recorded: Recor
       // A run that is recorded stays so, whatever a second worker began.
       return base.finishedAt === null ? { ...base, status: 'running', startedAt: event.data.startedAt } : base;
     }
-    case 'run.recorded': {
-      const { result, decision } = event.data;
-      const base = document ?? queued(result);
-      const { status, outcome, values, logs, error, snapshotId, page, startedAt, finishedAt, timings, seed } = result;
-      const revision = result.taskRevision < 0 ? null : result.taskRevision;
-      return {
-        ...base,
-        revision,
-        status,
-        outcome,
-        values,
-        logs,
-        error,
-        decision,
-        snapshotId,
-        page,
-        startedAt,
-        finishedAt,
-        timings,
-        seed,
-      };
-    }
+    case 'run.recorded':
+      return withResult(document ?? queued(event.data.result), event.data);
     default:
       return document;
   }

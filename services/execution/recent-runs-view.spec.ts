@@ -3,65 +3,38 @@ import { mostRecentRuns, mostRecentValues, toRecentRuns, type RecentRunsDocument
 import { runStream } from '#contracts/run';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
 import { recentRunsProjection } from './recent-runs-view.js';
-import { executeRun, type RunDeps } from './run.js';
-import {
-  closeRunDeps,
-  document,
-  due,
-  metadata,
-  page,
-  runDeps,
-  saveTasks,
-  scriptedOutbound,
-  start,
-  taskId,
-} from './run.kit.js';
-
-const running = new AbortController().signal;
+import { document, due, playRuns, taskId, type PlayedRuns } from './run.kit.js';
 
 describe('the view of recent runs', () => {
   const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
-  let html: string;
-  let nowMs: number;
-  let deps: RunDeps;
+  let runs: PlayedRuns;
 
   beforeEach(async () => {
-    nowMs = start;
-    deps = {
-      ...runDeps(
-        sandbox,
-        scriptedOutbound(() => page(html)),
-      ),
-      clock: { now: () => nowMs },
-    };
+    runs = playRuns(sandbox);
     const evaluationFunction = `const n = page.number(document.querySelector('p')); page.report('value', n > 90 ? 'many' : n); return n > 5`;
-    await saveTasks(deps, [document({ evaluationFunction })]);
+    await runs.saveTask(document({ evaluationFunction }));
   });
 
-  afterEach(() => closeRunDeps(deps));
+  afterEach(() => runs.close());
   afterAll(() => sandbox.close());
 
   async function afterRuns(...numbers: readonly number[]): Promise<RecentRunsDocument | null> {
-    for (const number of numbers) {
-      html = `<p>${number}`;
-      nowMs += 60_000;
-      await executeRun(deps, due((nowMs - start) / 1_000), metadata, running);
-    }
-    const events = await Array.fromAsync(deps.eventStore.read(runStream(taskId)));
+    await runs.runOn(...numbers.map((number) => `<p>${number}`));
+    const events = await Array.fromAsync(runs.deps.eventStore.read(runStream(taskId)));
     return events.reduce<RecentRunsDocument | null>(recentRunsProjection.reduce, null);
   }
 
   it('has the last runs and the last numbers, oldest first', async () => {
-    const { runs, values } = toRecentRuns(await afterRuns(1, 7, 99, 8));
-    expect(runs.map(({ outcome, notified }) => [outcome, notified])).toEqual([
+    const recent = toRecentRuns(await afterRuns(1, 7, 99, 8));
+    expect(recent.runs.map(({ outcome, notified }) => [outcome, notified])).toEqual([
       [false, false],
       [true, true],
       [true, false],
       [true, false],
     ]);
-    expect(runs[1]).toMatchObject({ id: due(120).runId, status: 'succeeded' });
-    expect(values.map(({ value }) => value)).toEqual([1, 7, 8]);
-    expect(values[1]?.at).toBe(runs[1]?.at);
+    expect(recent.runs[1]).toMatchObject({ id: due(120).runId, status: 'succeeded' });
+    expect(recent.values.map(({ value }) => value)).toEqual([1, 7, 8]);
+    expect(recent.values[1]?.at).toBe(recent.runs[1]?.at);
   });
 
   it('keeps no more than a list shows', async () => {

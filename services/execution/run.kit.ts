@@ -1,5 +1,6 @@
 /** What the specs of runs share: a task, its due runs, and a network that answers as it is scripted. */
 import { createFairSlots } from '#concurrency/fair-slots';
+import { runStream } from '#contracts/run';
 import type { DueRun } from '#contracts/schedule';
 import { tasksView, type TaskDocument } from '#contracts/task';
 import { aTask } from '#contracts/task.kit';
@@ -14,7 +15,8 @@ import { defaultSandboxLimits, type Sandbox } from '#sandbox/sandbox';
 import { createSqliteSnapshots } from '#snapshots/sqlite';
 import { createEventVault } from '#vault/event-vault';
 import { KnownResults } from './known-results.js';
-import type { RunDeps } from './run.js';
+import { recordedRunOf, type RecordedRun } from './past/recorded-runs.js';
+import { executeRun, type RunDeps } from './run.js';
 
 export const taskId = 'ntf_00000000000000000000000001';
 export const start = Date.parse('2026-11-21T10:00:00.000Z');
@@ -146,4 +148,43 @@ export async function closeRunDeps({ pageLoader, readStore, snapshots, eventStor
   await readStore.close();
   await snapshots.close();
   await eventStore.close();
+}
+
+/** A task, its page and its clock, as a spec moves them. */
+export interface PlayedRuns {
+  readonly deps: RunDeps;
+  readonly clock: { ms: number };
+  /** In place of the settings before. */
+  saveTask(document: TaskDocument): Promise<void>;
+  /** A run on each of these pages, a minute apart; null: the site is down. Returns all runs so far, oldest first. */
+  runOn(...pages: readonly (string | null)[]): Promise<readonly RecordedRun[]>;
+  close(): Promise<void>;
+}
+
+const neverStopping = new AbortController().signal;
+
+export function playRuns(sandbox: Sandbox): PlayedRuns {
+  const clock = { ms: start };
+  let html: string | null = '';
+  let saves = 0;
+  const outbound = scriptedOutbound(() => (html === null ? down : page(html)));
+  const deps: RunDeps = { ...runDeps(sandbox, outbound), clock: { now: () => clock.ms } };
+  return {
+    deps,
+    clock,
+    async saveTask(saved) {
+      saves += 1;
+      await deps.readStore.save(tasksView, [{ id: saved.id, revision: saves, document: saved }], saves);
+    },
+    async runOn(...pages) {
+      for (const each of pages) {
+        html = each;
+        clock.ms += 60_000;
+        await executeRun(deps, due((clock.ms - start) / 1_000), metadata, neverStopping);
+      }
+      const events = await Array.fromAsync(deps.eventStore.read(runStream(taskId)));
+      return events.map(recordedRunOf).filter((run) => run !== null);
+    },
+    close: () => closeRunDeps(deps),
+  };
 }

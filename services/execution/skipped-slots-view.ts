@@ -5,11 +5,12 @@ import { decodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { Projected } from '#eventing/projected';
 
-const messages: Readonly<Record<SkipReason, string>> = {
-  overlap: 'The run before was still going (`overlap: skip`, or one slot was waiting already).',
-  catch_up_none: 'The slot was over before it could be fired, and `catchUp: none` leaves such slots out.',
-  missed: 'Nobody was there to fire it: this instance was not running, or was far behind.',
-  backs_off: 'The task backs off: its runs had to be ended from outside, again and again.',
+/** Why slots have no run, as the end of a sentence. */
+export const whySkipped: Readonly<Record<SkipReason, string>> = {
+  overlap: 'the run before was still going (`overlap: skip`, or one slot was waiting already)',
+  catch_up_none: 'it was over before it could be fired, and `catchUp: none` leaves such slots out',
+  missed: 'this instance was not running then, or was far behind',
+  backs_off: 'the task backs off: its runs had to be ended from outside, again and again',
 };
 
 /** The row, as it is after this event. Events of earlier versions are rows of their own. */
@@ -42,7 +43,7 @@ export const skippedSlotsProjection: Projected<ExecutionDocument> = {
     return {
       ...queuedExecution(slot, organizationId),
       status: 'skipped',
-      error: { reason, message: messages[reason] },
+      error: { reason, message: `No run, because ${whySkipped[reason]}.` },
       finishedAt: at,
       count,
     };

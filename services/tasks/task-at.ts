@@ -1,10 +1,11 @@
 /** A task as it was: the document that the view held at a moment, reduced from the events up to then. */
 import { runStream } from '#contracts/run';
 import { scheduleStream } from '#contracts/schedule';
-import { taskStream, type TaskDocument, type TaskMoment } from '#contracts/task';
+import { taskNotThere, taskStream, type TaskDocument, type TaskMoment } from '#contracts/task';
+import { lastBefore, revisionAt } from '#eventing/events-by-time';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
-import { AppError, notFound } from '#runtime/errors';
+import { notFound } from '#runtime/errors';
 import { tasksProjection } from './task-view.js';
 
 export interface PastTask {
@@ -13,43 +14,15 @@ export interface PastTask {
   readonly moment: TaskMoment;
 }
 
-function notThere(moment: TaskMoment): AppError {
-  const [reason, field, message] =
-    'revision' in moment
-      ? ['no_such_revision', 'revision', `There is no revision ${moment.revision} of this notification.`]
-      : ['not_there_then', 'at', `The notification was not there at ${moment.at}.`];
-  return new AppError('NOT_FOUND', reason, message, { details: [{ field, rule: 'unknown', message }] });
-}
-
-async function eventAt(eventStore: EventStore, stream: string, revision: number): Promise<RecordedEvent | null> {
-  for await (const recorded of eventStore.read(stream, revision)) return recorded;
-  return null;
-}
-
-/**
- * The last event of the type up to that time; any type where that is null. By halving: a stream of runs is long, and of no
- * other event than this one anything is needed.
- */
+/** The last event of the type up to that time; any type where that is null. */
 async function lastUntil(
   eventStore: EventStore,
   stream: string,
   time: string,
   type: string | null,
 ): Promise<RecordedEvent | null> {
-  const last = await eventStore.readLast(stream);
-  let before = -1;
-  let behind = (last?.revision ?? -1) + 1;
-  while (behind - before > 1) {
-    const middle = Math.floor((before + behind) / 2);
-    const recorded = await eventAt(eventStore, stream, middle);
-    if (recorded !== null && recorded.metadata.at <= time) before = middle;
-    else behind = middle;
-  }
-  for (let revision = before; revision >= 0; revision -= 1) {
-    const recorded = await eventAt(eventStore, stream, revision);
-    if (type === null || recorded?.type === type) return recorded;
-  }
-  return null;
+  const behind = await revisionAt(eventStore, stream, Date.parse(time) + 1);
+  return lastBefore(eventStore, stream, behind, (recorded) => type === null || recorded.type === type);
 }
 
 /** The task's own events up to the moment, and the time of the moment: a revision lasts until the next one. */
@@ -74,10 +47,10 @@ export async function taskAt(
   if (last === undefined || last.metadata.organizationId !== organizationId || last.type === 'task.archived') {
     throw notFound('notification');
   }
-  if ('revision' in moment && moment.revision > last.revision) throw notThere(moment);
+  if ('revision' in moment && moment.revision > last.revision) throw taskNotThere(moment);
   const { until, time } = eventsUntil(events, moment, toTimestamp(clock.now()));
   const before = until.reduce<TaskDocument | null>(tasksProjection.reduce, null);
-  if (before === null) throw notThere(moment);
+  if (before === null) throw taskNotThere(moment);
   const run = await lastUntil(eventStore, runStream(taskId), time, 'run.recorded');
   const slot = await lastUntil(eventStore, scheduleStream(taskId), time, null);
   const found = [run, slot].filter((recorded) => recorded !== null);

@@ -3,6 +3,7 @@ import type { RunEvent } from '#contracts/run';
 import type { ScheduleEvent } from '#contracts/schedule';
 import {
   attentionOf,
+  forgetsCondition,
   taskFold,
   tasksView,
   turnedTrueMsOf,
@@ -27,10 +28,7 @@ function afterTaskEvent(document: TaskDocument | null, recorded: RecordedEvent):
   const task = taskFold.evolve(before, event);
   if (task.status === 'none' || task.status === 'archived') return null;
   const { at, organizationId } = recorded.metadata;
-  // Editing the code or unpausing resets the condition; the next run finds it again.
-  const forgets =
-    event.type === 'task.resumed' ||
-    (event.type === 'task.changed' && event.data.changes.evaluationFunction !== undefined);
+  const forgets = forgetsCondition(event);
   const base = document ?? {
     id: recorded.stream.slice('task-'.length),
     organizationId,

@@ -4,40 +4,24 @@ import type { Backtest, BacktestQuery } from '#contracts/run';
 import { taskStream } from '#contracts/task';
 import { encodeEvents } from '#eventing/codec';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
-import { executeRun, type RunDeps } from '../run.js';
-import {
-  closeRunDeps,
-  document,
-  down,
-  due,
-  metadata,
-  page,
-  runDeps,
-  saveTasks,
-  scriptedOutbound,
-  start,
-  taskId,
-} from '../run.kit.js';
+import type { RunDeps } from '../run.js';
+import { document, metadata, playRuns, start, taskId, type PlayedRuns } from '../run.kit.js';
 import { backtestTask } from './backtest.js';
 import { createBacktests } from './backtests.js';
 
 const { organizationId } = metadata;
-const running = new AbortController().signal;
 const liveCode = `page.report('value', page.number(document.querySelector('p'))); return page.number(document.querySelector('p')) < 40`;
 
 describe('a backtest', () => {
   const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
-  let html: string | null;
-  let nowMs: number;
+  let runs: PlayedRuns;
   let deps: RunDeps;
 
   beforeEach(async () => {
-    nowMs = start;
-    html = '<p>50';
-    const outbound = scriptedOutbound(() => (html === null ? down : page(html)));
-    deps = { ...runDeps(sandbox, outbound), clock: { now: () => nowMs } };
+    runs = playRuns(sandbox);
+    ({ deps } = runs);
     const task = document({ evaluationFunction: liveCode });
-    await saveTasks(deps, [task]);
+    await runs.saveTask(task);
     const created = {
       type: 'task.created',
       data: { spec: task.spec, status: 'active', createdBy: 'key:key_1' },
@@ -45,17 +29,8 @@ describe('a backtest', () => {
     await deps.eventStore.append(taskStream(taskId), encodeEvents([created], { commandId: 'made', metadata }), 'none');
   });
 
-  afterEach(() => closeRunDeps(deps));
+  afterEach(() => runs.close());
   afterAll(() => sandbox.close());
-
-  /** One run on each page, a minute apart; null: the site is down. */
-  async function runOn(...pages: readonly (string | null)[]): Promise<void> {
-    for (const each of pages) {
-      html = each;
-      nowMs += 60_000;
-      await executeRun(deps, due((nowMs - start) / 1_000), metadata, running);
-    }
-  }
 
   const ask = (
     candidate: { readonly code?: string; readonly policy?: Partial<Policy> } = {},
@@ -79,7 +54,7 @@ describe('a backtest', () => {
     );
 
   it('decides as the task did where nothing differs', async () => {
-    await runOn('<p>50', '<p>30', '<p>31', '<p>60', null, '<p>20');
+    await runs.runOn('<p>50', '<p>30', '<p>31', '<p>60', null, '<p>20');
     const { summary, snapshots } = await ask();
     expect(summary).toEqual({ snapshots: 5, wouldNotify: 2, didNotify: 2, onlyNew: 0, onlyOld: 0, complete: true });
     for (const { outcome, decision, recorded } of snapshots) expect({ outcome, decision }).toEqual(recorded);
@@ -87,7 +62,7 @@ describe('a backtest', () => {
   });
 
   it('shows what other code would have notified, and what it would not', async () => {
-    await runOn('<p>50', '<p>30', '<p>50', '<p>70');
+    await runs.runOn('<p>50', '<p>30', '<p>50', '<p>70');
     const { summary, snapshots } = await ask({ code: `return page.number(document.querySelector('p')) > 60` });
     expect(summary).toMatchObject({ wouldNotify: 1, didNotify: 1, onlyNew: 1, onlyOld: 1 });
     expect(snapshots.map(({ outcome }) => outcome)).toEqual([false, false, false, true]);
@@ -100,7 +75,7 @@ describe('a backtest', () => {
   });
 
   it('applies another policy to the runs in their order', async () => {
-    await runOn('<p>30', '<p>50', '<p>30', '<p>31');
+    await runs.runOn('<p>30', '<p>50', '<p>30', '<p>31');
     const { snapshots } = await ask({ policy: { confirmations: 2 } });
     expect(snapshots.map(({ decision }) => decision.reason)).toEqual([
       'awaiting_confirmation',
@@ -111,14 +86,14 @@ describe('a backtest', () => {
   });
 
   it('counts every run on a page that stayed', async () => {
-    await runOn('<p>50', '<p>30', '<p>30', '<p>30');
+    await runs.runOn('<p>50', '<p>30', '<p>30', '<p>30');
     const { snapshots } = await ask({ policy: { confirmations: 3 } });
     expect(snapshots.map(({ runs }) => runs)).toEqual([1, 3]);
     expect(snapshots[1]).toMatchObject({ decision: { notify: true }, recorded: { decision: { notify: true } } });
   });
 
   it('carries the state and the text of the page before from run to run', async () => {
-    await runOn('<p>1', '<p>2', '<p>3');
+    await runs.runOn('<p>1', '<p>2', '<p>3');
     const code = `page.state.sum = (page.state.sum ?? 0) + page.number(document.querySelector('p'));
       page.report('value', [page.state.sum, page.previous?.text ?? null]); return false`;
     const { snapshots } = await ask({ code });
@@ -130,7 +105,7 @@ describe('a backtest', () => {
   });
 
   it('goes on from the state of the task before the time that is asked for', async () => {
-    await runOn('<p>30', '<p>31', '<p>32');
+    await runs.runOn('<p>30', '<p>31', '<p>32');
     const { snapshots } = await ask({}, { from: new Date(start + 120_000).toISOString() });
     expect(snapshots.map(({ decision }) => decision.reason)).toEqual(['still_true', 'still_true']);
     const before = await ask({}, { to: new Date(start + 60_000).toISOString() });
@@ -138,19 +113,43 @@ describe('a backtest', () => {
   });
 
   it('judges the newest pages where there are more than asked for', async () => {
-    await runOn('<p>30', '<p>31', '<p>50', '<p>32');
+    await runs.runOn('<p>30', '<p>31', '<p>50', '<p>32');
     const { snapshots, summary } = await ask({}, { limit: 2 });
     expect(snapshots.map(({ value }) => value)).toEqual([50, 32]);
     expect(summary).toMatchObject({ wouldNotify: 1, didNotify: 1 });
   });
 
   it('tells code that fails, and records nothing', async () => {
-    await runOn('<p>30', '<p>31');
+    await runs.runOn('<p>30', '<p>31');
     const events = await Array.fromAsync(deps.eventStore.read(`run-${taskId}`));
     const { snapshots } = await ask({ code: 'throw new Error("no")', policy: { errorThreshold: 2 } });
     expect(snapshots.map(({ error }) => error?.reason)).toEqual(['threw', 'threw']);
     expect(snapshots[1]?.decision).toMatchObject({ notify: true, reason: 'error_threshold' });
     expect(await Array.fromAsync(deps.eventStore.read(`run-${taskId}`))).toEqual(events);
+  });
+
+  it('reads no further ahead than it evaluates, however long the history is', async () => {
+    await runs.runOn(...Array.from({ length: 40 }, (_, at) => `<p>${at}`));
+    let [read, judged, furthest] = [0, 0, 0];
+    const stored = deps.eventStore;
+    const eventStore = {
+      ...stored,
+      async *read(...asked: Parameters<typeof stored.read>) {
+        for await (const event of stored.read(...asked)) {
+          if (event.type === 'run.recorded' && judged > 0) read += 1;
+          furthest = Math.max(furthest, read - judged);
+          yield event;
+        }
+      },
+    };
+    const evaluate: typeof sandbox.evaluate = async (job) => {
+      judged += 1;
+      return sandbox.evaluate(job);
+    };
+    deps = { ...deps, eventStore, sandbox: { ...sandbox, evaluate } };
+    expect((await ask()).summary.snapshots).toBe(10);
+    expect(judged).toBeGreaterThanOrEqual(10);
+    expect(furthest).toBeLessThanOrEqual(8);
   });
 
   it('is unknown to another organisation, and has no pages where nothing ran', async () => {
@@ -169,7 +168,7 @@ describe('a backtest', () => {
   });
 
   it('runs once at a time for an organisation', async () => {
-    await runOn('<p>30');
+    await runs.runOn('<p>30');
     const backtests = createBacktests(deps);
     const candidate = {
       evaluationFunction: 'true',

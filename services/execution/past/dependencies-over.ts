@@ -1,56 +1,57 @@
-/** Whether tasks that another one depends on were down, asked for times that only grow: each stream is read once. */
-import { runStream, type AlertState } from '#contracts/run';
+/** Whether tasks that another one depends on kept it silent, asked for times that only grow: their streams are read along. */
+import { runStream } from '#contracts/run';
+import { revisionAt } from '#eventing/events-by-time';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
+import { keepsSilent } from '../dependencies.js';
 import { recordedRunOf } from './recorded-runs.js';
 
 export interface DependenciesOver {
   isDownAt(time: string): Promise<boolean>;
+  /** To be called once it is not asked any more: the streams are open until then. */
+  close(): Promise<void>;
 }
 
-function isDown({ condition, flapping, health }: AlertState): boolean {
-  return (condition === 'true' && flapping !== true) || health !== 'ok';
+interface Parent {
+  readonly events: AsyncIterator<RecordedEvent>;
+  /** Read, and later than what was asked for so far. */
+  next: RecordedEvent | null;
+  isDown: boolean;
 }
 
-class Parent {
-  readonly #events: AsyncIterator<RecordedEvent>;
-  readonly #organizationId: string;
-  #next: RecordedEvent | null = null;
-  #hasEnded = false;
-  #isDown = false;
-
-  constructor(eventStore: Pick<EventStore, 'read'>, taskId: string, organizationId: string) {
-    this.#events = eventStore.read(runStream(taskId))[Symbol.asyncIterator]();
-    this.#organizationId = organizationId;
-  }
-
-  async isDownAt(time: string): Promise<boolean> {
-    while (!this.#hasEnded) {
-      if (this.#next === null) {
-        const step = await this.#events.next();
-        if (step.done === true) this.#hasEnded = true;
-        else this.#next = step.value;
-        continue;
-      }
-      const { metadata } = this.#next;
-      if (metadata.at > time) break;
-      const run = metadata.organizationId === this.#organizationId ? recordedRunOf(this.#next) : null;
-      if (run !== null) this.#isDown = isDown(run.alert);
-      this.#next = null;
-    }
-    return this.#isDown;
-  }
-}
-
-export function dependenciesOver(
-  eventStore: Pick<EventStore, 'read'>,
+/** `fromMs`: before the first time that is asked for. Runs of another organisation count for nothing. */
+export async function dependenciesOver(
+  eventStore: Pick<EventStore, 'read' | 'readLast'>,
   taskIds: readonly string[],
-  organizationId: string,
-): DependenciesOver {
-  const parents = taskIds.map((taskId) => new Parent(eventStore, taskId, organizationId));
+  { organizationId, fromMs }: { readonly organizationId: string; readonly fromMs: number },
+): Promise<DependenciesOver> {
+  const open = async (taskId: string): Promise<Parent> => {
+    const stream = runStream(taskId);
+    // The run before says how it stood then.
+    const first = Math.max(0, (await revisionAt(eventStore, stream, fromMs)) - 1);
+    return { events: eventStore.read(stream, first)[Symbol.asyncIterator](), next: null, isDown: false };
+  };
+  const isDownAt = async (parent: Parent, time: string): Promise<boolean> => {
+    for (;;) {
+      if (parent.next === null) {
+        const step = await parent.events.next();
+        if (step.done === true) return parent.isDown;
+        parent.next = step.value;
+      }
+      const { metadata } = parent.next;
+      if (metadata.at > time) return parent.isDown;
+      const run = metadata.organizationId === organizationId ? recordedRunOf(parent.next) : null;
+      if (run !== null) parent.isDown = keepsSilent(run.alert, true);
+      parent.next = null;
+    }
+  };
+  const parents = await Promise.all(taskIds.map(open));
   return {
     async isDownAt(time) {
-      const found = await Promise.all(parents.map((parent) => parent.isDownAt(time)));
+      const found = await Promise.all(parents.map((parent) => isDownAt(parent, time)));
       return found.includes(true);
+    },
+    async close() {
+      await Promise.all(parents.map(async ({ events }) => events.return?.()));
     },
   };
 }

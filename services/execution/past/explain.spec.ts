@@ -1,57 +1,39 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { deliveriesView } from '#contracts/delivery';
 import type { Explanation } from '#contracts/explanation';
+import { runStream } from '#contracts/run';
 import { scheduleStream, type Plan, type ScheduleEvent } from '#contracts/schedule';
-import { taskStream, tasksView, type TaskEvent } from '#contracts/task';
+import { taskStream, type TaskEvent } from '#contracts/task';
 import { encodeEvents } from '#eventing/codec';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
-import { executeRun, type RunDeps } from '../run.js';
-import {
-  closeRunDeps,
-  document,
-  down,
-  due,
-  metadata,
-  page,
-  runDeps,
-  scriptedOutbound,
-  start,
-  taskId,
-} from '../run.kit.js';
+import type { RunDeps } from '../run.js';
+import { document, due, metadata, playRuns, start, taskId, type PlayedRuns } from '../run.kit.js';
 import { explain } from './explain.js';
-import { recordedRunOf } from './recorded-runs.js';
 
 const { organizationId } = metadata;
-const running = new AbortController().signal;
 const timeOf = (seconds: number): string => new Date(start + seconds * 1_000).toISOString();
 
 describe('an explanation', () => {
   const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
-  let html: string | null;
-  let nowMs: number;
-  let saves: number;
+  let runs: PlayedRuns;
   let deps: RunDeps;
+  let revision: number;
 
   beforeEach(async () => {
-    nowMs = start;
-    saves = 0;
-    const outbound = scriptedOutbound(() => (html === null ? down : page(html)));
-    deps = { ...runDeps(sandbox, outbound), clock: { now: () => nowMs } };
+    runs = playRuns(sandbox);
+    ({ deps } = runs);
+    revision = -1;
     await taskWith({});
   });
 
-  afterEach(() => closeRunDeps(deps));
+  afterEach(() => runs.close());
   afterAll(() => sandbox.close());
 
   async function taskWith(policy: object): Promise<void> {
     const task = document({ policy: { notifyOn: 'became_true', errorThreshold: 2, ...policy } });
-    saves += 1;
-    await deps.readStore.save(
-      tasksView,
-      [{ id: taskId, revision: saves, document: { ...task, revision: saves - 1 } }],
-      saves,
-    );
-    if ((await deps.eventStore.readLast(taskStream(taskId))) !== null) {
+    revision += 1;
+    await runs.saveTask({ ...task, revision });
+    if (revision > 0) {
       await record(taskStream(taskId), { type: 'task.changed', data: { changes: { policy: task.spec.policy } } });
       return;
     }
@@ -65,7 +47,7 @@ describe('an explanation', () => {
     const last = await deps.eventStore.readLast(stream);
     const source = {
       commandId: `${stream}|${last?.revision ?? -1}`,
-      metadata: { ...metadata, at: timeOf((nowMs - start) / 1_000) },
+      metadata: { ...metadata, at: new Date(runs.clock.ms).toISOString() },
     };
     await deps.eventStore.append(stream, encodeEvents([event], source), last?.revision ?? 'none');
   }
@@ -82,14 +64,11 @@ describe('an explanation', () => {
 
   /** The slot of that second, as the timer fires it, and its run. */
   async function runAt(seconds: number, content: string | null): Promise<void> {
-    nowMs = start + seconds * 1_000;
-    html = content;
-    const run = due(seconds);
-    await record(scheduleStream(taskId), {
-      type: 'slot.fired',
-      data: { plan: plan({ nextDueAt: timeOf(seconds + 60) }), run, skipped: null },
-    });
-    await executeRun(deps, run, metadata, running);
+    runs.clock.ms = start + seconds * 1_000;
+    const fired = { plan: plan({ nextDueAt: timeOf(seconds + 60) }), run: due(seconds), skipped: null };
+    await record(scheduleStream(taskId), { type: 'slot.fired', data: fired });
+    runs.clock.ms -= 60_000;
+    await runs.runOn(content);
   }
 
   const at = (seconds: number): Promise<Explanation> => explain(deps, { taskId, at: timeOf(seconds) }, organizationId);
@@ -161,11 +140,42 @@ describe('an explanation', () => {
     expect((await at(150)).answer).not.toBe((await at(90)).answer);
   });
 
+  it('has the deliveries of the run, however many there were since', async () => {
+    await runAt(60, '<p id=p>yes');
+    const [run] = await runs.runOn();
+    const id = run?.notifications[0]?.deliveryId ?? '';
+    const later = Array.from({ length: 200 }, (_, index) => `dlv_${String(index).padStart(26, '0')}`);
+    const made = { organizationId, notificationId: taskId, actionId: 'act_00000000000000000000000001' };
+    const settled = {
+      state: 'delivered',
+      reason: null,
+      nextAttemptAt: null,
+      finishedAt: null,
+      dueAt: null,
+    } as const;
+    const written = [id, ...later].map((each, index) => ({
+      id: each,
+      revision: index + 1,
+      document: {
+        ...made,
+        ...settled,
+        attempts: [],
+        id: each,
+        executionId: index === 0 ? due(60).runId : due(600 + index).runId,
+        actionType: 'webhook' as const,
+        type: 'notification.triggered',
+        createdAt: index === 0 ? timeOf(60) : timeOf(600 + index),
+        expiresAt: timeOf(9_999),
+      },
+    }));
+    await deps.readStore.save(deliveriesView, written, null);
+    expect((await at(90)).deliveries.map((delivery) => delivery.id)).toEqual([id]);
+  });
+
   it('has the deliveries of the run, and the last message before it', async () => {
     await runAt(60, '<p id=p>yes');
     await runAt(120, '<p id=p>yes<i>');
-    const [first] = await Array.fromAsync(deps.eventStore.read(`run-${taskId}`));
-    const [request] = (first === undefined ? null : recordedRunOf(first))?.notifications ?? [];
+    const [request] = (await runs.runOn())[0]?.notifications ?? [];
     const id = request?.deliveryId ?? '';
     await deps.readStore.save(
       deliveriesView,
@@ -206,7 +216,7 @@ describe('an explanation', () => {
     await record(scheduleStream(taskId), { type: 'schedule.planned', data: { plan: plan() } });
     expect((await at(1)).noRun).toMatchObject({ reason: 'not_due', nextRunAt: timeOf(60) });
     expect((await at(100)).noRun).toMatchObject({ reason: 'missed' });
-    nowMs = start + 400_000;
+    runs.clock.ms = start + 400_000;
     const skipped = { from: timeOf(60), to: timeOf(300), count: 5 };
     await record(scheduleStream(taskId), {
       type: 'slot.fired',
@@ -215,18 +225,34 @@ describe('an explanation', () => {
     expect((await at(100)).noRun?.message).toContain('5 slots');
     expect((await at(401)).noRun).toMatchObject({ reason: 'running' });
     const slots = { from: timeOf(420), to: timeOf(420), count: 1 };
-    nowMs = start + 420_000;
+    runs.clock.ms = start + 420_000;
     const after = plan({ nextDueAt: timeOf(480) });
     await record(scheduleStream(taskId), { type: 'slots.skipped', data: { plan: after, slots, reason: 'overlap' } });
     expect((await at(421)).noRun).toMatchObject({ reason: 'overlap' });
     const stopped = plan({ active: false, nextDueAt: null });
-    nowMs = start + 430_000;
+    runs.clock.ms = start + 430_000;
     await record(scheduleStream(taskId), { type: 'schedule.planned', data: { plan: stopped } });
     expect((await at(431)).noRun).toMatchObject({ reason: 'paused', nextRunAt: null });
-    nowMs = start + 440_000;
+    runs.clock.ms = start + 440_000;
     const manual = plan({ schedule: { type: 'manual' }, nextDueAt: null });
     await record(scheduleStream(taskId), { type: 'schedule.planned', data: { plan: manual } });
     expect((await at(441)).noRun).toMatchObject({ reason: 'manual' });
+  });
+
+  it('of a task that backs off does not blame the instance', async () => {
+    await runAt(60, '<p id=p>no');
+    const stream = runStream(taskId);
+    const last = await deps.eventStore.readLast(stream);
+    const [run] = await runs.runOn();
+    if (last === null || run === undefined) throw new Error('nothing was recorded');
+    const slow = { ...run, alert: { ...run.alert, timesEnded: 3 } };
+    const [event] = encodeEvents([{ type: 'run.recorded', data: slow }], {
+      commandId: 'slow',
+      metadata: last.metadata,
+    });
+    if (event === undefined) throw new Error('no event');
+    await deps.eventStore.append(stream, [event], last.revision);
+    expect((await at(150)).noRun).toMatchObject({ reason: 'backs_off' });
   });
 
   it('is 404 before the task was there, and for another organisation', async () => {

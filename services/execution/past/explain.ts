@@ -2,16 +2,21 @@
 import { deliveriesView, type DeliveryDocument } from '#contracts/delivery';
 import type { ExplainedStep, Explanation, ExplainQuery } from '#contracts/explanation';
 import { wholePolicy } from '#contracts/policy';
-import { executionsView, queuedExecution, runStream, type ExecutionDocument } from '#contracts/run';
-import { taskFold, taskStream, type Task, type TaskEvent } from '#contracts/task';
+import { queuedExecution, runStream } from '#contracts/run';
+import { forgetsCondition, taskFold, taskNotThere, taskStream, type Task, type TaskEvent } from '#contracts/task';
 import { decodeEvent } from '#eventing/codec';
+import { revisionAt } from '#eventing/events-by-time';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import type { ReadStore } from '#read-store/read-store';
-import { AppError, notFound } from '#runtime/errors';
+import { notFound } from '#runtime/errors';
 import { initialAlert } from '../domain/alert/alert.js';
 import { explainDecision } from '../domain/alert/explain-decision.js';
+import { withResult } from '../execution-view.js';
 import { noRunAt } from './no-run.js';
-import { recordedRunOf, revisionAt, runBefore, type RecordedRun } from './recorded-runs.js';
+import { runBefore, type RecordedRun } from './recorded-runs.js';
+
+/** Of the newest messages: beyond so many trial messages in a row the answer has none. */
+const mostLookedThrough = 100;
 
 export interface ExplainDeps {
   readonly eventStore: Pick<EventStore, 'read' | 'readLast'>;
@@ -24,18 +29,14 @@ interface TaskThen {
   readonly codeRevision: number;
 }
 
-function isNewCode(event: TaskEvent): boolean {
-  if (event.type === 'task.changed') return event.data.changes.evaluationFunction !== undefined;
-  return event.type === 'task.created' || event.type === 'task.restored' || event.type === 'task.resumed';
-}
-
 function stateAfter(events: readonly RecordedEvent[]): TaskThen | null {
   let task: Task = taskFold.initial;
   let codeRevision = 0;
   for (const recorded of events) {
     const event = decodeEvent<TaskEvent>(recorded);
     task = taskFold.evolve(task, event);
-    if (isNewCode(event)) codeRevision = recorded.revision;
+    const begins = event.type === 'task.created' || event.type === 'task.restored';
+    if (begins || forgetsCondition(event)) codeRevision = recorded.revision;
   }
   const revision = events.at(-1)?.revision;
   if (revision === undefined || task.status === 'none' || task.status === 'archived') return null;
@@ -50,8 +51,7 @@ async function taskThen({ eventStore }: ExplainDeps, { taskId, at }: ExplainQuer
   }
   const known = stateAfter(events.filter(({ metadata }) => metadata.at <= at));
   if (known !== null) return { events, known };
-  const message = `The notification was not there at ${at}.`;
-  throw new AppError('NOT_FOUND', 'not_there_then', message, { details: [{ field: 'at', rule: 'unknown', message }] });
+  throw taskNotThere({ at });
 }
 
 interface LastRun {
@@ -60,42 +60,53 @@ interface LastRun {
 }
 
 /** The last run that had been recorded then. */
-async function lastRunAt(deps: ExplainDeps, { taskId, at }: ExplainQuery): Promise<LastRun | null> {
-  const { eventStore } = deps;
+async function lastRunAt({ eventStore }: ExplainDeps, { taskId, at }: ExplainQuery): Promise<LastRun | null> {
   const behind = await revisionAt(eventStore, runStream(taskId), Date.parse(at) + 1);
-  for (let revision = behind - 1; revision >= 0; revision -= 1) {
-    for await (const recorded of eventStore.read(runStream(taskId), revision)) {
-      const run = recordedRunOf(recorded);
-      if (run !== null) return { run, before: await runBefore(eventStore, taskId, revision) };
-      break;
-    }
-  }
-  return null;
+  const found = await runBefore(eventStore, taskId, behind);
+  if (found === null) return null;
+  return { run: found.run, before: (await runBefore(eventStore, taskId, found.revision))?.run ?? null };
 }
 
-function asExecution({ result, decision }: RecordedRun): Omit<ExecutionDocument, 'organizationId'> {
-  const { organizationId: _organizationId, ...queued } = queuedExecution(result, '');
-  const { status, outcome, values, logs, error, snapshotId, page, startedAt, finishedAt, timings, seed } = result;
-  const revision = result.taskRevision < 0 ? null : result.taskRevision;
-  const found = { status, outcome, values, logs, error, snapshotId, page, startedAt, finishedAt, timings, seed };
-  return { ...queued, ...found, revision, decision };
+/** By their ids, which the run has on record: however many there were since. */
+async function deliveriesOf(
+  readStore: ReadStore,
+  { notifications }: RecordedRun,
+): Promise<readonly DeliveryDocument[]> {
+  if (notifications.length === 0) return [];
+  const ids = notifications.map(({ deliveryId }) => deliveryId);
+  const loaded = await readStore.load(deliveriesView, ids);
+  return ids.flatMap((id) => loaded.get(id)?.document ?? []);
 }
 
-async function deliveriesUntil(readStore: ReadStore, taskId: string, at: string): Promise<readonly DeliveryDocument[]> {
+/** The newest message until then of another run; trial messages say nothing of the page. */
+async function lastNotified(
+  readStore: ReadStore,
+  taskId: string,
+  until: string,
+  runId: string | null,
+): Promise<Explanation['lastNotified']> {
   const { documents } = await readStore.page(deliveriesView, {
     where: [
       { field: 'notificationId', equals: taskId },
-      { field: 'createdAt', from: '', to: at },
+      { field: 'createdAt', from: '', to: until },
     ],
     sort: [{ field: 'createdAt', descending: true }],
-    limit: 50,
+    limit: mostLookedThrough,
     offset: 0,
     count: false,
   });
-  return documents;
+  const found = documents.find(({ type, executionId }) => type !== 'notification.test' && executionId !== runId);
+  if (found === undefined) return null;
+  const { id: deliveryId, executionId, type, state, createdAt: at } = found;
+  return { deliveryId, executionId, type, state, at };
 }
 
 function shownDelivery({ organizationId: _organizationId, dueAt: _dueAt, ...shown }: DeliveryDocument) {
+  return shown;
+}
+
+function shownExecution(run: RecordedRun): Explanation['execution'] {
+  const { organizationId: _organizationId, ...shown } = withResult(queuedExecution(run.result, ''), run);
   return shown;
 }
 
@@ -127,13 +138,8 @@ export async function explain(deps: ExplainDeps, query: ExplainQuery, organizati
   const { events, known } = await taskThen(deps, query, organizationId);
   const { taskId, at } = query;
   const found = await lastRunAt(deps, query);
-  const noRun = await noRunAt(deps.eventStore, query, found?.run.result ?? null);
-  const all = await deliveriesUntil(deps.readStore, taskId, found === null ? at : '9999');
-  const deliveries = all.filter(({ executionId }) => executionId === found?.run.result.runId);
-  const made = found?.run.result.finishedAt ?? at;
-  const earlier = all.find(
-    ({ createdAt, executionId }) => createdAt <= made && executionId !== found?.run.result.runId,
-  );
+  const noRun = await noRunAt(deps.eventStore, query, found?.run ?? null);
+  const deliveries = found === null ? [] : await deliveriesOf(deps.readStore, found.run);
   const past = found === null ? null : stateAfter(events.slice(0, found.run.result.taskRevision + 1));
   const policy = wholePolicy((past ?? known).task.spec.policy);
   const steps =
@@ -145,14 +151,6 @@ export async function explain(deps: ExplainDeps, query: ExplainQuery, organizati
           after: found.run.alert,
           policy,
         });
-  const execution =
-    found === null
-      ? null
-      : await deps.readStore.get(executionsView, found.run.result.runId).then((document) => {
-          if (document === null) return asExecution(found.run);
-          const { organizationId: _organizationId, ...shown } = document;
-          return shown;
-        });
   const { page = null, snapshotId = null } = found?.run.result ?? {};
   const stopped = steps.find(({ passed }) => !passed) ?? steps.at(-1);
   return {
@@ -161,22 +159,18 @@ export async function explain(deps: ExplainDeps, query: ExplainQuery, organizati
     notified: found?.run.decision.notify ?? false,
     task: { id: taskId, name: known.task.spec.name, revision: known.revision, status: known.task.status },
     noRun,
-    execution,
+    execution: found === null ? null : shownExecution(found.run),
     page: page === null ? null : { finalUrl: page.finalUrl, status: page.status, bytes: page.bytes, snapshotId },
     value: (found?.run.result.values['value'] ?? null) as Explanation['value'],
     codeRevision: (past ?? known).codeRevision,
     steps: [...steps],
     decision: found === null ? null : { ...found.run.decision, message: stopped?.message ?? '' },
     deliveries: deliveries.map(shownDelivery),
-    lastNotified:
-      earlier === undefined
-        ? null
-        : {
-            deliveryId: earlier.id,
-            executionId: earlier.executionId,
-            type: earlier.type,
-            state: earlier.state,
-            at: earlier.createdAt,
-          },
+    lastNotified: await lastNotified(
+      deps.readStore,
+      taskId,
+      found?.run.result.finishedAt ?? at,
+      found?.run.result.runId ?? null,
+    ),
   };
 }

@@ -1,10 +1,12 @@
 /** Why a task had no run at a moment, by what its schedule had recorded until then. */
 import type { Explanation, ExplainQuery, NoRunReason } from '#contracts/explanation';
-import { runStream, type RunResult } from '#contracts/run';
-import { scheduleStream, type ScheduleEvent, type SkipReason } from '#contracts/schedule';
+import { backsOff, runStream } from '#contracts/run';
+import { scheduleStream, type ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent } from '#eventing/codec';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
-import { eventAt, revisionAt } from './recorded-runs.js';
+import { eventAt, revisionAt } from '#eventing/events-by-time';
+import { whySkipped } from '../skipped-slots-view.js';
+import { recordedRunOf, type RecordedRun } from './recorded-runs.js';
 
 type NoRun = NonNullable<Explanation['noRun']>;
 
@@ -33,16 +35,9 @@ function missedBy(next: RecordedEvent | null, dueAt: string): NoRun {
   return { reason: 'missed', message: `${message} ${went}`, nextRunAt: dueAt };
 }
 
-const skipWords: Readonly<Record<SkipReason, string>> = {
-  overlap: 'the run before was still going (`overlap`)',
-  catch_up_none: 'the instance had not been running then, and `catchUp: none` leaves such slots out',
-  missed: 'the instance had not been running then, or was far behind',
-  backs_off: 'the task backs off after runs that had to be ended from outside',
-};
-
 function skipped(event: Extract<ScheduleEvent, { readonly type: 'slots.skipped' }>): NoRun {
   const { slots: which, reason, plan } = event.data;
-  const message = `No run happened for ${slots(which.count)} (${which.from} to ${which.to}), because ${skipWords[reason]}.`;
+  const message = `No run happened for ${slots(which.count)} (${which.from} to ${which.to}), because ${whySkipped[reason]}.`;
   return { reason, message, nextRunAt: plan.nextDueAt };
 }
 
@@ -55,8 +50,7 @@ async function hasEndedBy(
   const from = await revisionAt(eventStore, runStream(taskId), Date.parse(firedAt));
   for await (const recorded of eventStore.read(runStream(taskId), from)) {
     if (recorded.metadata.at > at) return false;
-    const { result } = recorded.data as { readonly result?: { readonly runId?: string } };
-    if (result?.runId === runId) return true;
+    if (recordedRunOf(recorded)?.result.runId === runId) return true;
   }
   return false;
 }
@@ -65,7 +59,7 @@ async function hasEndedBy(
 export async function noRunAt(
   eventStore: Pick<EventStore, 'read' | 'readLast'>,
   query: ExplainQuery,
-  last: Pick<RunResult, 'runId'> | null,
+  last: Pick<RecordedRun, 'result' | 'alert'> | null,
 ): Promise<NoRun | null> {
   const stream = scheduleStream(query.taskId);
   const behind = await revisionAt(eventStore, stream, Date.parse(query.at) + 1);
@@ -77,11 +71,16 @@ export async function noRunAt(
   const { nextDueAt } = event.data.plan;
   if (event.type === 'slot.fired' || event.type === 'run.requested') {
     const { runId, queuedAt } = event.data.run;
-    if (last?.runId !== runId && !(await hasEndedBy(eventStore, query, runId, queuedAt))) {
+    if (last?.result.runId !== runId && !(await hasEndedBy(eventStore, query, runId, queuedAt))) {
       return { reason: 'running', message: `The run of ${queuedAt} had not ended yet.`, nextRunAt: nextDueAt };
     }
   }
   const isOverdue = nextDueAt !== null && Date.parse(nextDueAt) + firesWithinMs < Date.parse(query.at);
+  // Of a task that backs off the plan names a slot that is passed over.
+  if (isOverdue && last !== null && backsOff(last.alert)) {
+    const message = `No run was due yet, because ${whySkipped.backs_off}.`;
+    return { reason: 'backs_off', message, nextRunAt: null };
+  }
   if (isOverdue) return missedBy(await eventAt(eventStore, stream, behind), nextDueAt);
   if (event.type === 'slots.skipped') return skipped(event);
   if (event.type === 'slot.queued') {

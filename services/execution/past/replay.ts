@@ -2,6 +2,7 @@
 import { executionsView, replay, runStream, type Replay, type RunResult } from '#contracts/run';
 import { taskFold, taskStream, type TaskSpec } from '#contracts/task';
 import type { EventStore } from '#event-store/event-store';
+import { revisionAt } from '#eventing/events-by-time';
 import { foldStream } from '#eventing/fold-stream';
 import { AppError, notFound } from '#runtime/errors';
 import type { Json } from '#runtime/json';
@@ -9,7 +10,7 @@ import { previousText } from '../run-check.js';
 import { initialAlert } from '../domain/alert/alert.js';
 import { evaluated } from '../page-evaluation.js';
 import type { RunDeps } from '../run.js';
-import { recordedRunOf, revisionAt, type RecordedRun as Recorded } from './recorded-runs.js';
+import { recordedRunOf, type RecordedRun as Recorded } from './recorded-runs.js';
 
 /** Results of two processes may be written in another order than they came to; never further apart than a run takes. */
 const disorderMs = 30 * 60_000;

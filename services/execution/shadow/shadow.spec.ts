@@ -1,27 +1,13 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { runStream } from '#contracts/run';
 import type { ShadowDocument } from '#contracts/shadow';
-import { tasksView, taskStream, type Shadow, type TaskEvent } from '#contracts/task';
+import { taskStream, type Shadow, type TaskEvent } from '#contracts/task';
 import { encodeEvents } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
-import { executeRun, type RunDeps } from '../run.js';
-import {
-  closeRunDeps,
-  document,
-  down,
-  due,
-  metadata,
-  page,
-  runDeps,
-  scriptedOutbound,
-  start,
-  taskId,
-} from '../run.kit.js';
-import { recordedRunOf, type RecordedRun } from '../past/recorded-runs.js';
+import { document, metadata, playRuns, taskId, type PlayedRuns } from '../run.kit.js';
 import { shadowsProjection } from './shadow-view.js';
 
-const running = new AbortController().signal;
 const candidate = (more: Partial<Shadow>): Shadow => ({
   evaluationFunction: null,
   codeForm: null,
@@ -33,48 +19,31 @@ const candidate = (more: Partial<Shadow>): Shadow => ({
 
 describe('a candidate beside a task', () => {
   const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
-  let html: string | null;
-  let nowMs: number;
-  let saves: number;
-  let deps: RunDeps;
+  let runs: PlayedRuns;
 
   beforeEach(() => {
-    nowMs = start;
-    saves = 0;
-    const outbound = scriptedOutbound(() => (html === null ? down : page(html)));
-    deps = { ...runDeps(sandbox, outbound), clock: { now: () => nowMs } };
+    runs = playRuns(sandbox);
   });
 
-  afterEach(() => closeRunDeps(deps));
+  afterEach(() => runs.close());
   afterAll(() => sandbox.close());
 
   async function put(shadow: Shadow | undefined): Promise<void> {
-    saves += 1;
+    const { deps } = runs;
     const task = document({ policy: { notifyOn: 'became_true', errorThreshold: 1 } });
-    const saved = shadow === undefined ? task : { ...task, shadow };
-    await deps.readStore.save(tasksView, [{ id: taskId, revision: saves, document: saved }], saves);
+    await runs.saveTask(shadow === undefined ? task : { ...task, shadow });
     const events: TaskEvent[] =
       shadow === undefined
         ? [{ type: 'task.shadow_ended', data: { reason: 'removed' } }]
         : [{ type: 'task.shadow_started', data: { shadow } }];
     const last = await deps.eventStore.readLast(taskStream(taskId));
-    const encoded = encodeEvents(events, { commandId: `put ${saves}`, metadata });
+    const encoded = encodeEvents(events, { commandId: `put ${last?.revision ?? -1}`, metadata });
     await deps.eventStore.append(taskStream(taskId), encoded, last?.revision ?? 'none');
-  }
-
-  async function runOn(...pages: readonly (string | null)[]): Promise<readonly RecordedRun[]> {
-    for (const each of pages) {
-      html = each;
-      nowMs += 60_000;
-      await executeRun(deps, due((nowMs - start) / 1_000), metadata, running);
-    }
-    const events = await Array.fromAsync(deps.eventStore.read(runStream(taskId)));
-    return events.map(recordedRunOf).filter((run) => run !== null);
   }
 
   async function figures(): Promise<ShadowDocument | null> {
     const streams = await Promise.all(
-      [taskStream(taskId), runStream(taskId)].map((stream) => Array.fromAsync(deps.eventStore.read(stream))),
+      [taskStream(taskId), runStream(taskId)].map((stream) => Array.fromAsync(runs.deps.eventStore.read(stream))),
     );
     const events: readonly RecordedEvent[] = streams.flat().toSorted((one, other) => one.position - other.position);
     return events
@@ -86,15 +55,15 @@ describe('a candidate beside a task', () => {
     await put(
       candidate({ evaluationFunction: `return document.querySelector('#p').textContent === 'no'`, codeForm: 'body' }),
     );
-    const runs = await runOn('<p id=p>no', '<p id=p>yes', '<p id=p>yes', '<p id=p>no');
-    expect(runs.map(({ result, shadow }) => [result.outcome, shadow?.outcome])).toEqual([
+    const recorded = await runs.runOn('<p id=p>no', '<p id=p>yes', '<p id=p>yes', '<p id=p>no');
+    expect(recorded.map(({ result, shadow }) => [result.outcome, shadow?.outcome])).toEqual([
       [false, true],
       [true, false],
       [true, false],
       [false, true],
     ]);
-    expect(runs.map(({ notifications }) => notifications.length)).toEqual([0, 1, 0, 0]);
-    expect(runs.map(({ shadow }) => shadow?.decision.reason)).toEqual([
+    expect(recorded.map(({ notifications }) => notifications.length)).toEqual([0, 1, 0, 0]);
+    expect(recorded.map(({ shadow }) => shadow?.decision.reason)).toEqual([
       'became_true',
       'no_actions',
       'not_true',
@@ -102,7 +71,7 @@ describe('a candidate beside a task', () => {
     ]);
     expect(await figures()).toMatchObject({ runs: 4, same: 1, onlyLive: 1, onlyShadow: 2, failed: 0 });
     expect((await figures())?.differences.map(({ at }) => at)).toEqual(
-      runs
+      recorded
         .flatMap(({ result, decision, shadow }) =>
           decision.notify === shadow?.decision.notify ? [] : [result.finishedAt],
         )
@@ -112,9 +81,9 @@ describe('a candidate beside a task', () => {
 
   it('applies its own policy to what the live code finds', async () => {
     await put(candidate({ policy: { notifyOn: 'became_true', errorThreshold: 1, confirmations: 2 } }));
-    const runs = await runOn('<p id=p>yes', '<p id=p>yes', '<p id=p>yes');
-    expect(runs.map(({ decision }) => decision.notify)).toEqual([true, false, false]);
-    expect(runs.map(({ shadow }) => shadow?.decision.reason)).toEqual([
+    const recorded = await runs.runOn('<p id=p>yes', '<p id=p>yes', '<p id=p>yes');
+    expect(recorded.map(({ decision }) => decision.notify)).toEqual([true, false, false]);
+    expect(recorded.map(({ shadow }) => shadow?.decision.reason)).toEqual([
       'awaiting_confirmation',
       'became_true',
       'still_true',
@@ -124,8 +93,8 @@ describe('a candidate beside a task', () => {
 
   it('counts a failure of its own code as failed alone, and one of the page as the same', async () => {
     await put(candidate({ evaluationFunction: 'throw new Error("no")', codeForm: 'body' }));
-    const runs = await runOn(null, '<p id=p>no');
-    expect(runs.map(({ result }) => result.status)).toEqual(['failed', 'succeeded']);
+    const recorded = await runs.runOn(null, '<p id=p>no');
+    expect(recorded.map(({ result }) => result.status)).toEqual(['failed', 'succeeded']);
     const found = await figures();
     expect(found).toMatchObject({ runs: 2, same: 1, failed: 1, onlyLive: 0, onlyShadow: 0 });
     expect(found?.differences).toMatchObject([{ shadow: { outcome: null, error: { reason: 'threw' } } }]);
@@ -134,22 +103,22 @@ describe('a candidate beside a task', () => {
   it('keeps a state of its own from run to run', async () => {
     const code = `page.state.runs = (page.state.runs ?? 0) + 1; return page.state.runs > 2`;
     await put(candidate({ evaluationFunction: code, codeForm: 'body' }));
-    const runs = await runOn('<p id=p>no', '<p id=p>no', '<p id=p>no');
-    expect(runs.map(({ shadow }) => shadow?.outcome)).toEqual([false, false, true]);
-    expect(runs.at(-1)?.alert.state).toEqual({});
+    const recorded = await runs.runOn('<p id=p>no', '<p id=p>no', '<p id=p>no');
+    expect(recorded.map(({ shadow }) => shadow?.outcome)).toEqual([false, false, true]);
+    expect(recorded.at(-1)?.alert.state).toEqual({});
   });
 
   it('starts from what the task has told, and begins anew where another is put in its place', async () => {
     await put(candidate({ policy: { notifyOn: 'became_true', errorThreshold: 1 } }));
-    await runOn('<p id=p>yes');
+    await runs.runOn('<p id=p>yes');
     await put(
       candidate({ policy: { notifyOn: 'every_true', errorThreshold: 1 }, startedAt: '2026-11-21T10:01:30.000Z' }),
     );
-    const runs = await runOn('<p id=p>yes');
-    expect(runs.at(-1)?.shadow?.decision.reason).toBe('every_true');
+    const recorded = await runs.runOn('<p id=p>yes');
+    expect(recorded.at(-1)?.shadow?.decision.reason).toBe('every_true');
     expect(await figures()).toMatchObject({ runs: 1, onlyShadow: 1 });
     await put(undefined);
-    expect((await runOn('<p id=p>no')).at(-1)).not.toHaveProperty('shadow');
+    expect((await runs.runOn('<p id=p>no')).at(-1)).not.toHaveProperty('shadow');
     expect(await figures()).toBeNull();
   });
 });
