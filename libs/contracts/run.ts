@@ -9,6 +9,7 @@ import { notificationRequest } from './delivery.js';
 import { defineEvent, type EventOf } from './event.js';
 import type { TaskInput } from './task.js';
 import type { ViewDefinition } from '#read-store/read-store';
+import { codeForms } from '#sandbox/sandbox';
 
 export const runStatus = z.enum(['queued', 'running', 'succeeded', 'failed', 'timed_out', 'skipped', 'cancelled']);
 export type RunStatus = z.infer<typeof runStatus>;
@@ -227,7 +228,7 @@ export const testRun = z.object({
   runId: idSchema('exe'),
   url: z.string(),
   evaluationFunction: z.string(),
-  codeForm: z.enum(['function', 'body', 'script']),
+  codeForm: z.enum(codeForms),
   /** Secrets sealed under the organisation. */
   fetch: storedFetch,
   policy,
@@ -284,7 +285,7 @@ export const backtestQuery = z.object({
   taskId: idSchema('ntf'),
   candidate: z.object({
     evaluationFunction: z.string(),
-    codeForm: z.enum(['function', 'body', 'script']),
+    codeForm: z.enum(codeForms),
     policy,
   }),
   /** Of runs that ended then. */

@@ -24,6 +24,18 @@ export const shadowFigures = z.object({
   differences: z.array(shadowDifference).describe(`The newest ${mostDifferences}, newest first.`),
 });
 
+export type ShadowFigures = z.infer<typeof shadowFigures>;
+
+/** Before the first run. */
+export const noShadowFigures: ShadowFigures = {
+  runs: 0,
+  same: 0,
+  onlyLive: 0,
+  onlyShadow: 0,
+  failed: 0,
+  differences: [],
+};
+
 export const shadowDocument = shadowFigures.extend({
   id: idSchema('ntf'),
   organizationId: idSchema('org'),

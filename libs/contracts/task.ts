@@ -8,6 +8,7 @@ import { condition, health, policy, storedPolicy } from './policy.js';
 import { defaultSchedule, schedule, storedSchedule, wholeSchedule } from './schedule.js';
 import type { ViewDefinition } from '#read-store/read-store';
 import { AppError, unreachable } from '#runtime/errors';
+import { codeForms } from '#sandbox/sandbox';
 
 export const tag = z.string().regex(/^[A-Za-z0-9._:-]{1,50}$/, { error: 'must be 1 to 50 of A-Z a-z 0-9 . _ : -' });
 
@@ -47,7 +48,7 @@ export const taskInput = z.strictObject({
 });
 export type TaskInput = z.infer<typeof taskInput>;
 
-export const codeForm = z.enum(['function', 'body', 'script']);
+export const codeForm = z.enum(codeForms);
 
 /** A task's settings as stored: secrets sealed, actions with ids, the code's form decided. */
 export const taskSpec = z.object({

@@ -36,12 +36,6 @@ export class AnswerInterceptor implements NestInterceptor {
     const key = request.method === 'POST' ? idempotencyKey(request.headers['idempotency-key']) : null;
     const ending = (): AbortSignal => AbortSignal.any([signalOf(reply), this.frontDoor.stopSignal]);
     const call = parseCall(declaration, request, ending, () => this.frontDoor.stillAllows(request));
-    if (declaration.answers[0]?.stream === true) {
-      request.call = call;
-      const { status, headers, body } = await lastValueFrom(next.handle());
-      reply.code(status).headers(headers);
-      return typeof body === 'string' || body instanceof Readable ? body : encodeJson(body);
-    }
     const answer =
       key === null || request.principal === null
         ? await run(request, call, next)
@@ -61,7 +55,7 @@ export class AnswerInterceptor implements NestInterceptor {
     const { organizationId } = call.context;
     const { answer, replayed } = await this.records.once({ organizationId, key, content }, async (attempt) => {
       try {
-        return await run(request, { ...call, attempt }, next);
+        return kept(await run(request, { ...call, attempt }, next));
       } catch (thrown) {
         const error = toAppError(thrown);
         // An outage is no answer: the repeat is meant to try again.
@@ -75,14 +69,21 @@ export class AnswerInterceptor implements NestInterceptor {
   }
 }
 
+type Encoded = Omit<StoredAnswer, 'body'> & { readonly body: string | Readable };
+
 async function run(
   request: FastifyRequest,
   call: RouteCall<RouteDeclaration>,
   next: CallHandler<Answer>,
-): Promise<StoredAnswer> {
+): Promise<Encoded> {
   request.call = call;
   const { status, headers, body } = await lastValueFrom(next.handle());
-  if (body instanceof Readable) throw new Error('a stream where none is declared');
-  if (typeof body === 'string') return { status, headers, body };
+  if (typeof body === 'string' || body instanceof Readable) return { status, headers, body };
   return { status, headers: { 'content-type': jsonType, ...headers }, body: await encodeJson(body) };
+}
+
+/** An answer that goes on has no end that could be kept. */
+function kept({ body, ...answer }: Encoded): StoredAnswer {
+  if (body instanceof Readable) throw new Error('a stream cannot be repeated under an idempotency key');
+  return { ...answer, body };
 }

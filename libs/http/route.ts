@@ -27,8 +27,6 @@ export interface RouteAnswer {
   readonly schema?: z.ZodType;
   /** A page-numbered list that also answers with a cursor where `after` is given. */
   readonly cursor?: boolean;
-  /** It goes on for as long as the reader stays. */
-  readonly stream?: true;
   /** Of an answer without envelope. */
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;

@@ -12,7 +12,7 @@ function malformed(reason: string, message: string, place?: { readonly line: num
   ]);
 }
 
-/** Of a file that JSON could have said within its own bounds, by far; the reader takes some 100 ms for so many. */
+/** The reader holds up everything else meanwhile: 1,500 tasks in 340 KB are 112,500 tokens, and took it 100 to 180 ms. */
 const mostTokens = 150_000;
 const deepest = 64;
 

@@ -6,19 +6,19 @@ import { tasksView } from '#contracts/task';
 import { toAppError } from '#http/failures';
 import type { IdempotentAttempt } from '#http/route';
 import { refuse } from '#http/validation';
-import { READ_STORE, type PageQuery, type ReadStore } from '#read-store/read-store';
+import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { notFound, unreachable } from '#runtime/errors';
 import { isId } from '#runtime/ids';
 import { LOGGER, type Logger } from '#runtime/logger';
 import type { BulkBody } from './bulk.routes.js';
 import { TaskRunner } from './execute-task.js';
 import { findTask } from './find-owned.js';
+import { everyDocument } from './paging.js';
 import { TaskSaver } from './save-task.js';
 import { tasksWhere, type TaskFilters } from './task-list.js';
 
 /** More than a request can wait for. */
 const mostMatching = 5_000;
-const pageSize = 500;
 /** Of one request: others write meanwhile. */
 const commandsAtOnce = 16;
 
@@ -55,20 +55,19 @@ export class BulkWork {
 
   /** Ids of the tasks that match, oldest first. Throws where they are too many for one request. */
   async matching(organizationId: string, filters: TaskFilters): Promise<readonly string[]> {
-    const where = tasksWhere(organizationId, filters);
-    const sort = [{ field: 'createdAt', descending: false }];
     const ids: string[] = [];
-    let query: PageQuery = { where, sort, limit: pageSize, offset: 0, count: false };
-    for (;;) {
-      const page = await this.#readStore.page(tasksView, query);
-      ids.push(...page.documents.map(({ id }) => id));
+    for await (const { id } of everyDocument(
+      this.#readStore,
+      tasksView,
+      'createdAt',
+      tasksWhere(organizationId, filters),
+    )) {
+      ids.push(id);
       if (ids.length > mostMatching) {
         throw refuse(['filter'], 'too_many', `matches more than ${mostMatching} tasks: narrow it`);
       }
-      const last = page.documents.at(-1);
-      if (last === undefined || page.documents.length < pageSize) return ids;
-      query = { ...query, behind: { values: [last.createdAt], id: last.id } };
     }
+    return ids;
   }
 
   /** In the order of the ids. Never rejects: what fails is told with its task. */

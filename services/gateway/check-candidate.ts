@@ -4,7 +4,7 @@ import type { Policy } from '#contracts/policy';
 import type { TaskDocument } from '#contracts/task';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { SANDBOX, type CodeForm, type Sandbox } from '#sandbox/sandbox';
-import { checkDependencies } from './check-dependencies.js';
+import { checkDependencies, dependentTask, presentTasks } from './check-dependencies.js';
 import { checkCode, createCodeChecker, type CodeChecker } from './check-settings.js';
 
 @Injectable()
@@ -26,7 +26,12 @@ export class CandidateChecker {
     task: TaskDocument,
   ): Promise<CodeForm | null> {
     if (policy !== undefined) {
-      await checkDependencies(this.#readStore, task.organizationId, policy.dependsOn, task);
+      await checkDependencies(
+        presentTasks(this.#readStore),
+        task.organizationId,
+        policy.dependsOn,
+        dependentTask(task),
+      );
     }
     return evaluationFunction === undefined ? null : checkCode(this.#code, ['evaluationFunction'], evaluationFunction);
   }

@@ -3,43 +3,63 @@ import { tasksView, type TaskDocument } from '#contracts/task';
 import { refuse } from '#http/validation';
 import type { ViewStore } from '#read-store/read-store';
 
-type Tasks = Pick<ViewStore, 'get'>;
+/** What is asked of tasks: as they are, or as they will be. */
+export interface DependencyLookup {
+  /** Whether there is such a task of the organisation. */
+  isOf(organizationId: string, id: string): Promise<boolean>;
+  /** What the task depends on; nothing where there is none. */
+  parentsOf(id: string): Promise<readonly string[]>;
+}
+
+/** Tasks as they are. */
+export function presentTasks(readStore: Pick<ViewStore, 'get'>): DependencyLookup {
+  return {
+    isOf: async (organizationId, id) => (await readStore.get(tasksView, id))?.organizationId === organizationId,
+    parentsOf: async (id) => (await readStore.get(tasksView, id))?.spec.policy.dependsOn ?? [],
+  };
+}
+
+/** A task before its dependencies change. */
+export interface DependentTask {
+  readonly id: string;
+  readonly parents: readonly string[];
+}
+
+export function dependentTask({ id, spec }: Pick<TaskDocument, 'id' | 'spec'>): DependentTask {
+  return { id, parents: spec.policy.dependsOn ?? [] };
+}
 
 /** More tasks than this behind one dependency are not looked at: nobody would find out who keeps whom silent. */
 const maxFollowed = 1_000;
 
-const parentsOf = (task: TaskDocument | null): readonly string[] => task?.spec.policy.dependsOn ?? [];
-
 /** Whether `taskId` is among the tasks that `parentId` depends on, directly or not; null: too many to say. */
-async function leadsTo(tasks: Tasks, parentId: string, taskId: string): Promise<boolean | null> {
+async function leadsTo(tasks: DependencyLookup, parentId: string, taskId: string): Promise<boolean | null> {
   const seen = new Set<string>();
   let next: readonly string[] = [parentId];
   while (next.length > 0) {
     if (next.includes(taskId)) return true;
     for (const id of next) seen.add(id);
     if (seen.size > maxFollowed) return null;
-    const found = await Promise.all(next.map((id) => tasks.get(tasksView, id)));
-    next = [...new Set(found.flatMap(parentsOf))].filter((id) => !seen.has(id));
+    const found = await Promise.all(next.map((id) => tasks.parentsOf(id)));
+    next = [...new Set(found.flat())].filter((id) => !seen.has(id));
   }
   return false;
 }
 
 /**
- * Throws the first fault. `before`: the task as it is, null for a new one. An id that stands there already is taken as it is:
- * a task that was archived since keeps nobody silent, and must not be in the way of other changes.
+ * Throws the first fault. `before`: the task as it is, null for one that nothing can depend on yet. An id that stands there
+ * already is taken as it is: a task that was archived since keeps nobody silent, and must not be in the way of other changes.
  */
 export async function checkDependencies(
-  tasks: Tasks,
+  tasks: DependencyLookup,
   organizationId: string,
   dependsOn: readonly string[],
-  before: TaskDocument | null,
+  before: DependentTask | null,
 ): Promise<void> {
-  const known = parentsOf(before);
   for (const [index, id] of dependsOn.entries()) {
-    if (known.includes(id)) continue;
+    if (before?.parents.includes(id) === true) continue;
     const field = ['policy', 'dependsOn', index];
-    const parent = await tasks.get(tasksView, id);
-    if (parent === null || parent.organizationId !== organizationId) {
+    if (!(await tasks.isOf(organizationId, id))) {
       throw refuse(field, 'unknown', 'is not a notification', 'dependency_not_found');
     }
     if (before === null) continue;

@@ -7,7 +7,7 @@ import { READ_STORE, type FieldFilter, type ReadStore } from '#read-store/read-s
 import { findDelivery, findTask } from './find-owned.js';
 import { without } from './json-casts.js';
 import * as routes from './executions.routes.js';
-import { listOfView } from './paging.js';
+import { listOfViews } from './paging.js';
 
 export function toDeliveryAnswer(delivery: DeliveryDocument): object {
   return without(delivery, 'organizationId', 'dueAt');
@@ -44,6 +44,6 @@ export class DeliveriesController {
 
   private list(owner: readonly FieldFilter[], query: routes.DeliveryFilters): Promise<Answer> {
     const where = [...owner, ...filtersOf(query)];
-    return listOfView(this.readStore, deliveriesView, 'createdAt', where, query, toDeliveryAnswer);
+    return listOfViews(this.readStore, [deliveriesView], 'createdAt', where, query, toDeliveryAnswer);
   }
 }

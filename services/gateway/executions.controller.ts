@@ -8,7 +8,7 @@ import { findExecution, findTask } from './find-owned.js';
 import { without } from './json-casts.js';
 import { TaskRunner } from './execute-task.js';
 import * as routes from './executions.routes.js';
-import { listOfView, listOfViews } from './paging.js';
+import { listOfViews } from './paging.js';
 import { TaskTester } from './test-task.js';
 
 function toAnswer(execution: ExecutionDocument): object {
@@ -75,10 +75,7 @@ export class ExecutionsController {
 
   private list(owner: readonly FieldFilter[], query: routes.ExecutionFilters): Promise<Answer> {
     const where = [...owner, ...filtersOf(query)];
-    if (query.includeSkipped === 'true') {
-      const views = [executionsView, skippedSlotsView];
-      return listOfViews(this.readStore, views, 'queuedAt', where, query, toAnswer);
-    }
-    return listOfView(this.readStore, executionsView, 'queuedAt', where, query, toAnswer);
+    const views = query.includeSkipped === 'true' ? [executionsView, skippedSlotsView] : [executionsView];
+    return listOfViews(this.readStore, views, 'queuedAt', where, query, toAnswer);
   }
 }

@@ -10,7 +10,7 @@ import { refuse, validated } from '#http/validation';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { AppError } from '#runtime/errors';
 import { VAULT, type Vault } from '#vault/vault';
-import { checkDependencies } from './check-dependencies.js';
+import { checkDependencies, dependentTask, presentTasks } from './check-dependencies.js';
 import { checkSettings } from './check-settings.js';
 import { toJsonObject, without } from './json-casts.js';
 import { TaskSaver, type SavedTask } from './save-task.js';
@@ -73,7 +73,7 @@ export class PastTasks {
     // Settings that there were not then have their defaults.
     const input = validated(taskInput, settings, 'body');
     const codeForm = await checkSettings(this.#saver.checks, input);
-    await checkDependencies(this.#readStore, organizationId, input.policy.dependsOn, task);
+    await checkDependencies(presentTasks(this.#readStore), organizationId, input.policy.dependsOn, dependentTask(task));
     const policy = toStoredPolicy(input.policy);
     const kept = { schedule: toStoredSchedule(input.schedule), policy };
     const spec = membersOf(taskSpec, { ...input, ...kept, codeForm, actions: stored.actions, fetch: stored.fetch });

@@ -1,4 +1,5 @@
 /** Long lists: by page number, or by cursor where `after` is given. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HistoryEntry } from '#contracts/task';
 import { cursorList, list, type Answer } from '#http/envelope';
 import { cursorOfAnotherList, decodeCursor, encodeCursor } from '#http/cursor';
@@ -6,7 +7,10 @@ import { offsetOf } from '#http/parameters';
 import { refuse } from '#http/validation';
 import { toJsonObject } from './json-casts.js';
 import { withoutSealed } from './secrets.js';
-import type { FieldFilter, ReadStore, ViewDefinition } from '#read-store/read-store';
+import type { DocumentPage, FieldFilter, PageQuery, ReadStore, ViewDefinition } from '#read-store/read-store';
+
+const pageOfAll = 500;
+const documentsATurn = 20;
 
 interface ListQuery {
   readonly page: number;
@@ -21,10 +25,43 @@ function checkOneWay({ page, after }: ListQuery): void {
   }
 }
 
-/** One page of a view, newest first by `field`. */
-export async function listOfView<Document extends { readonly id: string }>(
+/** Documents behind a page of several views are read to be merged: so many at most. */
+const mostMerged = 5_000;
+
+type Part = Pick<PageQuery, 'where' | 'sort' | 'limit' | 'offset' | 'count' | 'behind'>;
+
+/** A page over all the views, in the order of `field`; the same as the store's where it is one. */
+async function mergedPage<Document extends { readonly id: string }>(
   readStore: ReadStore,
-  view: ViewDefinition<Document>,
+  views: readonly ViewDefinition<Document>[],
+  field: keyof Document & string,
+  part: Part,
+): Promise<DocumentPage<Document>> {
+  const [first, ...others] = views;
+  if (first !== undefined && others.length === 0) return readStore.page(first, part);
+  const { offset, limit } = part;
+  if (offset + limit > mostMerged) {
+    throw refuse(['page'], 'too_large', `reaches more than ${mostMerged} entries back; go on with after`);
+  }
+  const pages = await Promise.all(
+    views.map((view) => readStore.page(view, { ...part, offset: 0, limit: offset + limit })),
+  );
+  const keyOf = (document: Document): string => `${String(document[field])} ${document.id}`;
+  const documents = pages
+    .flatMap((page) => page.documents)
+    .toSorted((one, other) => (keyOf(one) < keyOf(other) ? 1 : -1))
+    .slice(offset, offset + limit);
+  const totals = pages.map(({ total }) => total);
+  return {
+    documents,
+    total: totals.includes(null) ? null : totals.reduce<number>((sum, total) => sum + (total ?? 0), 0),
+  };
+}
+
+/** One page of views with the same fields, newest first by `field`. */
+export async function listOfViews<Document extends { readonly id: string }>(
+  readStore: ReadStore,
+  views: readonly ViewDefinition<Document>[],
   field: keyof Document & string,
   where: readonly FieldFilter[],
   query: ListQuery,
@@ -33,12 +70,12 @@ export async function listOfView<Document extends { readonly id: string }>(
   checkOneWay(query);
   const sort = [{ field, descending: true }];
   if (query.after === undefined) {
-    const options = { where, sort, limit: query.limit, offset: offsetOf(query), count: true };
-    const { documents, total } = await readStore.page(view, options);
+    const part = { where, sort, limit: query.limit, offset: offsetOf(query), count: true };
+    const { documents, total } = await mergedPage(readStore, views, field, part);
     return list(documents.map(show), query, total ?? 0);
   }
   const cursor = decodeCursor(query.after);
-  const { documents } = await readStore.page(view, {
+  const { documents } = await mergedPage(readStore, views, field, {
     where,
     sort,
     limit: query.limit + 1,
@@ -51,48 +88,31 @@ export async function listOfView<Document extends { readonly id: string }>(
   return cursorList(shown.map(show), last === undefined ? null : cursorOf(last, field));
 }
 
-/** Documents behind a page of several views are read to be merged: so many at most. */
-const mostMerged = 5_000;
-
-/** The same of several views with the same fields, merged. */
-export async function listOfViews<Document extends { readonly id: string }>(
+/** Every document of a list that starts with the oldest by `field`, read in pages. */
+export async function* everyDocument<Document extends { readonly id: string }>(
   readStore: ReadStore,
-  views: readonly ViewDefinition<Document>[],
+  view: ViewDefinition<Document>,
   field: keyof Document & string,
   where: readonly FieldFilter[],
-  query: ListQuery,
-  show: (document: Document) => unknown,
-): Promise<Answer> {
-  checkOneWay(query);
-  const offset = query.after === undefined ? offsetOf(query) : 0;
-  const cursor = query.after === undefined ? null : decodeCursor(query.after);
-  const count = query.after === undefined;
-  if (offset + query.limit > mostMerged) {
-    throw refuse(['page'], 'too_large', `reaches more than ${mostMerged} entries back; go on with after`);
+): AsyncGenerator<Document> {
+  let query: PageQuery = {
+    where,
+    sort: [{ field, descending: false }],
+    limit: pageOfAll,
+    offset: 0,
+    count: false,
+  };
+  for (;;) {
+    const { documents } = await readStore.page(view, query);
+    for (const [index, document] of documents.entries()) {
+      // A store in this process answers without a pause: everything else has its turn.
+      if (index % documentsATurn === 0) await nextTurn();
+      yield document;
+    }
+    const last = documents.at(-1);
+    if (last === undefined || documents.length < pageOfAll) return;
+    query = { ...query, behind: { values: [String(last[field])], id: last.id } };
   }
-  const pages = await Promise.all(
-    views.map((view) =>
-      readStore.page(view, {
-        where,
-        sort: [{ field, descending: true }],
-        limit: offset + query.limit + 1,
-        offset: 0,
-        count,
-        ...(cursor === null ? {} : { behind: { values: [cursor.value], id: cursor.id } }),
-      }),
-    ),
-  );
-  const keyOf = (document: Document): string => `${String(document[field])} ${document.id}`;
-  const merged = pages
-    .flatMap(({ documents }) => documents)
-    .toSorted((one, other) => (keyOf(one) < keyOf(other) ? 1 : -1));
-  const shown = merged.slice(offset, offset + query.limit);
-  if (count) {
-    const total = pages.reduce((sum, page) => sum + (page.total ?? 0), 0);
-    return list(shown.map(show), query, total);
-  }
-  const last = merged.length > query.limit ? shown.at(-1) : undefined;
-  return cursorList(shown.map(show), last === undefined ? null : cursorOf(last, field));
 }
 
 function cursorOf<Document extends { readonly id: string }>(document: Document, field: keyof Document): string {

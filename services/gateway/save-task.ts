@@ -31,7 +31,7 @@ import { derivedId, IDS, type Ids } from '#runtime/ids';
 import type { Json, JsonObject } from '#runtime/json';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { VAULT, type Vault } from '#vault/vault';
-import { checkDependencies } from './check-dependencies.js';
+import { checkDependencies, dependentTask, presentTasks } from './check-dependencies.js';
 import { checkScheduleIsDue, isStored } from './check-schedule.js';
 import { checkSettings, createCodeChecker, type SettingsChecks } from './check-settings.js';
 import { asChangedTask, toJsonObject } from './json-casts.js';
@@ -59,7 +59,7 @@ export interface Prepared {
 }
 
 /** The task as it is: its settings as stored and in clear. */
-interface Base {
+export interface Base {
   readonly document: TaskDocument;
   readonly opened: OpenedSettings;
 }
@@ -117,7 +117,7 @@ export class TaskSaver {
       attempt === null
         ? this.ids.next('ntf')
         : derivedId('ntf', attempt.startedAtMs, context.organizationId, attempt.key, String(attempt.startedAtMs));
-    await checkDependencies(this.readStore, context.organizationId, input.policy.dependsOn, null);
+    await checkDependencies(presentTasks(this.readStore), context.organizationId, input.policy.dependsOn, null);
     const prepared = await this.prepare({ ...input, actions }, taskId, null, attempt);
     const { spec } = prepared;
     return this.saved({ type: 'createTask', taskId, spec, status: input.status }, prepared, context);
@@ -130,7 +130,12 @@ export class TaskSaver {
     expectedRevision: number,
     context: RequestContext,
   ): Promise<SavedTask> {
-    await checkDependencies(this.readStore, context.organizationId, input.policy.dependsOn, document);
+    await checkDependencies(
+      presentTasks(this.readStore),
+      context.organizationId,
+      input.policy.dependsOn,
+      dependentTask(document),
+    );
     const opened = await openSettings(this.vault, document);
     const prepared = await this.prepare(input, document.id, { document, opened }, null);
     const command: TaskCommand = {
@@ -144,9 +149,8 @@ export class TaskSaver {
   }
 
   /** The settings as they would be stored, checked but for what the policy depends on. null: of a new task. */
-  async plan(input: TaskInput, taskId: string, document: TaskDocument | null): Promise<Prepared> {
-    if (document === null) return this.prepare(input, taskId, null, null);
-    return this.prepare(input, taskId, { document, opened: await openSettings(this.vault, document) }, null);
+  plan(input: TaskInput, taskId: string, base: Base | null): Promise<Prepared> {
+    return this.prepare(input, taskId, base, null);
   }
 
   newTaskId(): string {

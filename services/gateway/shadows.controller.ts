@@ -2,7 +2,7 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { RequestContext } from '#bus/bus';
 import { toStoredPolicy, wholePolicy } from '#contracts/policy';
-import { shadowsView } from '#contracts/shadow';
+import { noShadowFigures, shadowFigures, shadowsView } from '#contracts/shadow';
 import { tasksView, type Shadow, type TaskCommand, type TaskDocument, type TaskState } from '#contracts/task';
 import { data, type Answer } from '#http/envelope';
 import { entityTag } from '#http/entity-tag';
@@ -101,21 +101,13 @@ export class ShadowsController {
   async #shown(task: TaskDocument): Promise<Answer> {
     const { evaluationFunction, policy, startedAt } = shadowOf(task);
     const counted = await this.#readStore.get(shadowsView, task.id);
-    const isOfIt = counted?.startedAt === startedAt;
-    const { runs, same, onlyLive, onlyShadow, failed, differences } =
-      isOfIt && counted !== null
-        ? counted
-        : { runs: 0, same: 0, onlyLive: 0, onlyShadow: 0, failed: 0, differences: [] };
+    // Figures of a candidate that was replaced say nothing of this one.
+    const figures = counted?.startedAt === startedAt ? counted : noShadowFigures;
     return data({
       ...(evaluationFunction === null ? {} : { evaluationFunction }),
       ...(policy === null ? {} : { policy: wholePolicy(policy) }),
       since: startedAt,
-      runs,
-      same,
-      onlyLive,
-      onlyShadow,
-      failed,
-      differences,
+      ...shadowFigures.parse(figures),
     });
   }
 }

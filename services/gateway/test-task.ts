@@ -14,7 +14,7 @@ import { CONFIG, type Config } from '#runtime/config';
 import { derivedId, IDS, type Ids } from '#runtime/ids';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { VAULT, type Vault } from '#vault/vault';
-import { checkDependencies } from './check-dependencies.js';
+import { checkDependencies, presentTasks } from './check-dependencies.js';
 import { checkSettings, createCodeChecker, type SettingsChecks } from './check-settings.js';
 import { toJsonObject } from './json-casts.js';
 import { secretsOfFetch, unmasked } from './secrets.js';
@@ -47,7 +47,7 @@ export class TaskTester {
   async test(input: TaskInput, context: RequestContext, attempt: IdempotentAttempt | null): Promise<TestExecution> {
     const codeForm = await checkSettings(this.checks, input);
     const { organizationId } = context;
-    await checkDependencies(this.readStore, organizationId, input.policy.dependsOn, null);
+    await checkDependencies(presentTasks(this.readStore), organizationId, input.policy.dependsOn, null);
     const fetch = unmasked(toJsonObject(input.fetch), null, secretsOfFetch, ['fetch']);
     const run = testRunOf(input, {
       runId:

@@ -1,6 +1,6 @@
 /** The view `shadows`: how often a candidate and the task's own settings would have done the same, run by run. */
 import type { RunEvent } from '#contracts/run';
-import { mostDifferences, shadowsView, type ShadowDocument } from '#contracts/shadow';
+import { mostDifferences, noShadowFigures, shadowsView, type ShadowDocument } from '#contracts/shadow';
 import type { TaskEvent } from '#contracts/task';
 import { decodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
@@ -12,8 +12,6 @@ function idOf({ stream, type, data }: RecordedEvent): string | null {
   const isAbout = type === 'run.recorded' ? data['shadow'] !== undefined : ofTasks.includes(type);
   return isAbout ? stream.slice(stream.indexOf('-') + 1) : null;
 }
-
-const noFigures = { runs: 0, same: 0, onlyLive: 0, onlyShadow: 0, failed: 0, differences: [] };
 
 function withRun(
   document: ShadowDocument,
@@ -42,7 +40,7 @@ function reduce(document: ShadowDocument | null, recorded: RecordedEvent): Shado
     case 'task.shadow_started': {
       const id = recorded.stream.slice('task-'.length);
       const { organizationId } = recorded.metadata;
-      return { ...noFigures, id, organizationId, startedAt: event.data.shadow.startedAt };
+      return { ...noShadowFigures, id, organizationId, startedAt: event.data.shadow.startedAt };
     }
     case 'task.shadow_ended':
     case 'task.archived':

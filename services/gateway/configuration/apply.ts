@@ -2,17 +2,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { RequestContext } from '#bus/bus';
 import { tasksView, type TaskDocument } from '#contracts/task';
-import { READ_STORE, type PageQuery, type ReadStore } from '#read-store/read-store';
+import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { AppError } from '#runtime/errors';
 import { VAULT, type Vault } from '#vault/vault';
+import { findTask } from '../find-owned.js';
+import { writeCurrent } from '../notifications.write.js';
+import { everyDocument } from '../paging.js';
 import { TaskSaver } from '../save-task.js';
 import type { Configuration } from './configuration.js';
-import { parentsFirst } from './dependency-graph.js';
-import { planConfiguration, type PlannedTask, type Planning } from './plan.js';
-
-const pageSize = 500;
-/** Of a task that others write meanwhile. */
-const attempts = 8;
+import { parentsFirst } from './parents-first.js';
+import { planConfiguration, replan, type PlannedTask, type Planning } from './plan.js';
 
 export interface ApplyOptions {
   readonly dryRun: boolean;
@@ -27,21 +26,8 @@ export interface AppliedPlan {
 }
 
 /** All tasks of the organisation, oldest first. */
-export async function* allTasks(readStore: ReadStore, organizationId: string): AsyncGenerator<TaskDocument> {
-  let query: PageQuery = {
-    where: [{ field: 'organizationId', equals: organizationId }],
-    sort: [{ field: 'createdAt', descending: false }],
-    limit: pageSize,
-    offset: 0,
-    count: false,
-  };
-  for (;;) {
-    const { documents } = await readStore.page(tasksView, query);
-    yield* documents;
-    const last = documents.at(-1);
-    if (last === undefined || documents.length < pageSize) return;
-    query = { ...query, behind: { values: [last.createdAt], id: last.id } };
-  }
+export function allTasks(readStore: ReadStore, organizationId: string): AsyncGenerator<TaskDocument> {
+  return everyDocument(readStore, tasksView, 'createdAt', [{ field: 'organizationId', equals: organizationId }]);
 }
 
 @Injectable()
@@ -64,7 +50,7 @@ export class ConfigurationApplier {
     const updated = planned.filter(({ document, changes }) => document !== null && changes.length > 0);
     if (!options.dryRun) {
       for (const one of parentsFirst(created)) await this.#write(one, context);
-      for (const one of updated) await this.#update(one, file, context);
+      for (const one of updated) await this.#update(one, context);
       for (const { id } of missing) await this.#archive(id, context);
     }
     const shown = ({ externalKey, taskId }: PlannedTask): object => ({ externalKey, id: taskId });
@@ -96,21 +82,14 @@ export class ConfigurationApplier {
     );
   }
 
-  /** Somebody else may have changed the task since it was looked at: then it is planned anew, the file stays the same. */
-  async #update(one: PlannedTask, file: Configuration, context: RequestContext): Promise<void> {
-    let planned: PlannedTask | undefined = one;
-    for (let attempt = 1; planned !== undefined; attempt += 1) {
-      try {
-        await this.#write(planned, context);
-        return;
-      } catch (error) {
-        const isStale = error instanceof AppError && error.reason === 'stale_revision';
-        if (!isStale || attempt >= attempts || planned.document === null) throw error;
-        await this.#planning.saver.seenBeyond(planned.taskId, planned.document.revision);
-        const again = await planConfiguration(this.#planning, file, context);
-        planned = again.find(({ taskId, document }) => taskId === one.taskId && document !== null);
-      }
-    }
+  /** Somebody else may have changed the task since it was looked at: then its entry is planned anew. */
+  async #update(first: PlannedTask, context: RequestContext): Promise<void> {
+    let planned = first;
+    const find = (): Promise<TaskDocument> => findTask(this.#planning.readStore, context.organizationId, first.taskId);
+    await writeCurrent(this.#planning.saver, find, null, async (document) => {
+      if (document.revision !== planned.document?.revision) planned = await replan(this.#planning, first, document);
+      await this.#write(planned, context);
+    });
   }
 
   async #archive(id: string, context: RequestContext): Promise<void> {

@@ -1,4 +1,5 @@
 /** From a configuration file to what has to be done: every entry checked against the task that it names. Nothing is written. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RequestContext } from '#bus/bus';
 import { taskInput, tasksView, type TaskDocument, type TaskInput } from '#contracts/task';
 import { refuse, validated } from '#http/validation';
@@ -10,11 +11,14 @@ import { diffPaths, type Change } from '#runtime/json-diff';
 import type { JsonObject } from '#runtime/json';
 import type { Vault } from '#vault/vault';
 import { toJsonObject } from '../json-casts.js';
-import type { Prepared, TaskSaver } from '../save-task.js';
+import { checkDependencies, presentTasks, type DependencyLookup } from '../check-dependencies.js';
+import type { Base, Prepared, TaskSaver } from '../save-task.js';
 import { masked, secretsOfAction, withoutSealed } from '../secrets.js';
 import { openSettings } from '../task-answer.js';
-import { checkGraph } from './dependency-graph.js';
 import type { Configuration, ConfiguredTask } from './configuration.js';
+
+/** A store in this process answers without a pause: everything else has its turn. */
+const entriesATurn = 20;
 
 export interface PlannedTask {
   readonly index: number;
@@ -22,6 +26,8 @@ export interface PlannedTask {
   readonly taskId: string;
   /** null: it is created. */
   readonly document: TaskDocument | null;
+  /** What it depends on by ids. */
+  readonly entry: ConfiguredTask;
   readonly input: TaskInput;
   readonly prepared: Prepared;
   readonly changes: readonly Change[];
@@ -85,6 +91,7 @@ async function named(
   const seen = new Map<string, number>();
   const found: Named[] = [];
   for (const [index, entry] of notifications.entries()) {
+    if (index % entriesATurn === 0) await nextTurn();
     const key = entry.externalKey;
     const document = await taskOfKey(readStore, organizationId, key);
     if (document === null && isId(key, 'ntf')) {
@@ -124,17 +131,13 @@ async function dependencyIds(
  * Files have no ids of actions: an action is the one of the task with the same settings, else the next one of its type, so
  * that the same file again changes nothing and a masked secret finds its own.
  */
-async function withActionIds(
-  { vault }: Planning,
-  actions: TaskInput['actions'],
-  document: TaskDocument | null,
-): Promise<TaskInput['actions']> {
-  if (document === null) return actions.map((action) => ({ ...action, id: undefined }));
-  const { configs } = await openSettings(vault, document);
+function withActionIds(actions: TaskInput['actions'], base: Base | null): TaskInput['actions'] {
+  if (base === null) return actions.map((action) => ({ ...action, id: undefined }));
+  const { document, opened } = base;
   const free = document.spec.actions.map(({ id, type }) => ({
     id,
     type,
-    shown: JSON.stringify(masked(configs.get(id) ?? {}, secretsOfAction(type))),
+    shown: JSON.stringify(masked(opened.configs.get(id) ?? {}, secretsOfAction(type))),
   }));
   const take = (matches: (one: (typeof free)[number]) => boolean): string | undefined => {
     const at = free.findIndex(matches);
@@ -151,6 +154,48 @@ function settingsOf({ spec }: Pick<Prepared, 'spec'>, status: string): JsonObjec
   return { ...toJsonObject(spec), status };
 }
 
+/** What the entry, whose dependencies are ids by now, makes of the task. Throws its first fault, with its place in the file. */
+async function planned(
+  { saver, vault }: Planning,
+  { index, taskId, externalKey }: Pick<PlannedTask, 'index' | 'taskId' | 'externalKey'>,
+  entry: ConfiguredTask,
+  document: TaskDocument | null,
+): Promise<PlannedTask> {
+  try {
+    const base = document === null ? null : { document, opened: await openSettings(vault, document) };
+    const key = isId(externalKey, 'ntf') ? (document?.externalKey ?? null) : externalKey;
+    const input = validated(
+      taskInput,
+      { ...entry, externalKey: key, actions: withActionIds(entry.actions, base) },
+      'body',
+    );
+    const prepared = await saver.plan(input, taskId, base);
+    const changes =
+      document === null
+        ? []
+        : diffPaths(settingsOf(document, document.status), settingsOf(prepared, input.status)).map(
+            (change) => withoutSealed(toJsonObject(change)) as unknown as Change,
+          );
+    return { index, externalKey, taskId, document, entry, input, prepared, changes };
+  } catch (thrown) {
+    throw within(index, thrown);
+  }
+}
+
+/** The same entry on the task as it is now. */
+export function replan(planning: Planning, before: PlannedTask, document: TaskDocument): Promise<PlannedTask> {
+  return planned(planning, before, before.entry, document);
+}
+
+/** Tasks as they will be once the file is applied. */
+function asApplied(present: DependencyLookup, tasks: readonly PlannedTask[]): DependencyLookup {
+  const parents = new Map(tasks.map(({ taskId, input }) => [taskId, input.policy.dependsOn]));
+  return {
+    isOf: async (organizationId, id) => parents.has(id) || present.isOf(organizationId, id),
+    parentsOf: async (id) => parents.get(id) ?? present.parentsOf(id),
+  };
+}
+
 /** Rejects with the first fault of the file, naming its place. */
 export async function planConfiguration(
   planning: Planning,
@@ -159,27 +204,21 @@ export async function planConfiguration(
 ): Promise<readonly PlannedTask[]> {
   const entries = await named(planning, file, organizationId);
   const ofFile = new Map(entries.map(({ entry, taskId }) => [entry.externalKey, taskId]));
-  const planned: PlannedTask[] = [];
+  const tasks: PlannedTask[] = [];
   for (const one of entries) {
     const { index, entry, document, taskId } = one;
+    if (index % entriesATurn === 0) await nextTurn();
     const dependsOn = await dependencyIds(planning, one, ofFile, organizationId);
-    try {
-      const externalKey = isId(entry.externalKey, 'ntf') ? (document?.externalKey ?? null) : entry.externalKey;
-      const actions = await withActionIds(planning, entry.actions, document);
-      const whole = { ...entry, externalKey, actions, policy: { ...entry.policy, dependsOn } };
-      const input = validated(taskInput, JSON.parse(JSON.stringify(whole)), 'body');
-      const prepared = await planning.saver.plan(input, taskId, document);
-      const changes =
-        document === null
-          ? []
-          : diffPaths(settingsOf(document, document.status), settingsOf(prepared, input.status)).map(
-              (change) => withoutSealed(toJsonObject(change)) as unknown as Change,
-            );
-      planned.push({ index, externalKey: entry.externalKey, taskId, document, input, prepared, changes });
-    } catch (thrown) {
-      throw within(index, thrown);
-    }
+    const resolved = { ...entry, policy: { ...entry.policy, dependsOn } };
+    tasks.push(await planned(planning, { index, taskId, externalKey: entry.externalKey }, resolved, document));
   }
-  await checkGraph(planning.readStore, planned);
-  return planned;
+  const applied = asApplied(presentTasks(planning.readStore), tasks);
+  for (const { index, taskId, document, input } of tasks) {
+    if (index % entriesATurn === 0) await nextTurn();
+    const before = { id: taskId, parents: document?.spec.policy.dependsOn ?? [] };
+    await checkDependencies(applied, organizationId, input.policy.dependsOn, before).catch((thrown: unknown) => {
+      throw within(index, thrown);
+    });
+  }
+  return tasks;
 }

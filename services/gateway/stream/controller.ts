@@ -69,7 +69,7 @@ export class StreamController {
     reader.body.once('close', end);
     if (ending.aborted) end();
     else ending.addEventListener('abort', end, { once: true });
-    void this.#changes.join(reader, lastEventId, ending).catch(end);
+    this.#changes.join(reader, lastEventId, ending).catch(end);
     return { status: 200, headers, body: reader.body };
   }
 }

@@ -48,15 +48,14 @@ async function framesOf<Document extends Owned>(
   return frames.filter((frame) => frame !== null);
 }
 
-/** Tasks first, as their executions and deliveries follow from them. */
+/** Of changes of which each is there once. Tasks first, as their executions and deliveries follow from them. */
 export async function framesFor(
   { readStore, vault }: { readonly readStore: ReadStore; readonly vault: Vault },
   organizationId: string,
   changes: readonly Change[],
 ): Promise<readonly Frame[]> {
-  const idsOf = (kind: StreamKind): readonly string[] => [
-    ...new Set(changes.filter((change) => change.kind === kind).map(({ id }) => id)),
-  ];
+  const idsOf = (kind: StreamKind): readonly string[] =>
+    changes.filter((change) => change.kind === kind).map(({ id }) => id);
   const taskIds = idsOf('task');
   const recent = taskIds.length === 0 ? null : await readStore.load(recentRunsView, taskIds);
   const [tasks, executions, deliveries] = await Promise.all([

@@ -11,13 +11,15 @@ import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { LOGGER, type Logger } from '#runtime/logger';
 import { VAULT, type Vault } from '#vault/vault';
 import { changesOf, streamPrefixes, type Change } from './changes.js';
-import { framesFor } from './frames.js';
-import type { StreamReader } from './stream-reader.js';
+import { framesFor, type Frame } from './frames.js';
+import { gapAt, mostWaiting, mostWaitingBytes, type StreamReader } from './stream-reader.js';
 
 /** A view that is further behind makes a gap. */
 const viewWaitMs = 5_000;
 /** A reader that missed more than this reads its lists again: that is less work than all that happened. */
 const mostMissedEvents = 20_000;
+/** Documents that are read at once for readers. */
+const changesAtOnce = 50;
 const catchUpMs = 5_000;
 const beatEveryMs = 15_000;
 const retryMs = 1_000;
@@ -61,18 +63,18 @@ export class LiveChanges {
 
   /** `lastEventId`: what the reader has seen last; it gets what it missed, or a gap. Resolves once it is caught up. */
   async join(reader: StreamReader, lastEventId: string | undefined, signal: AbortSignal): Promise<void> {
-    reader.hold();
-    const position = await this.#follow();
+    // Before anything is waited for: with a reader there is somebody to follow for.
     this.#readers.add(reader);
+    const position = await this.#follow();
+    const hasSeen = lastEventId !== undefined && lastEventId !== '';
+    let missed: readonly string[] = [];
     try {
-      if (lastEventId !== undefined && lastEventId !== '') await this.#catchUp(reader, lastEventId, position, signal);
-      // A first answer at once: proxies and clients take the stream for open.
-      else reader.take([], position);
+      if (hasSeen) missed = await this.#missedBy(reader, lastEventId, position, signal);
     } catch (error) {
       this.#logger.warn({ error: String(error) }, 'a stream could not be resumed; its reader reads again');
-      reader.gap(position);
+      missed = [gapAt(position)];
     }
-    reader.release();
+    reader.begin(missed);
     reader.beat(position);
   }
 
@@ -91,13 +93,13 @@ export class LiveChanges {
   async #follow(): Promise<number> {
     if (this.#position !== null) return this.#position;
     const last = (await this.#eventStore.lastPosition()) ?? -1;
-    // Another reader may have come meanwhile.
-    if (this.#position !== null) return this.#position;
+    // Another reader may have come meanwhile, or all of them gone.
+    if (this.#position !== null || this.#readers.size === 0) return this.#position ?? last;
     this.#position = last;
     const following = new AbortController();
     this.#following = following;
     this.#beats = setInterval(() => {
-      for (const reader of this.#readers) reader.beat(this.#position);
+      for (const reader of this.#readers) if (this.#position !== null) reader.beat(this.#position);
     }, beatEveryMs).unref();
     void this.#run(following.signal);
     return last;
@@ -109,7 +111,9 @@ export class LiveChanges {
         const after = this.#position === -1 ? null : this.#position;
         for await (const batch of this.#eventStore.subscribe({ prefixes: streamPrefixes, after, signal })) {
           await this.#hand(batch);
+          // The next follower begins where the events end then.
           if (signal.aborted) return;
+          this.#position = batch.position;
         }
       } catch (error) {
         if (signal.aborted) return;
@@ -124,20 +128,25 @@ export class LiveChanges {
     const byOrganization = this.#changesFor(new Set(readers.map(({ wants }) => wants.organizationId)), events);
     if (byOrganization.size > 0) {
       const isSeen = await this.#areShown(events);
-      for (const [organizationId, changes] of byOrganization) {
+      for (const [organizationId, all] of byOrganization) {
+        const changes = distinct(all);
         const own = readers.filter(({ wants }) => wants.organizationId === organizationId);
         if (!isSeen) {
           for (const reader of own) reader.gap(position);
           continue;
         }
-        const frames = await this.#framesFor(organizationId, changes);
-        for (const reader of own) reader.take(frames, position);
+        for await (const { frames, isLast } of this.#framesFor(organizationId, changes)) {
+          for (const reader of own) reader.take(frames, isLast ? position : null);
+          if (own.every(({ isBehind }) => isBehind)) break;
+        }
       }
     }
-    this.#position = position;
   }
 
-  #changesFor(organizations: ReadonlySet<string>, events: readonly RecordedEvent[]): ReadonlyMap<string, Change[]> {
+  #changesFor(
+    organizations: ReadonlySet<string>,
+    events: readonly RecordedEvent[],
+  ): ReadonlyMap<string, readonly Change[]> {
     const found = new Map<string, Change[]>();
     for (const event of events) {
       const { organizationId } = event.metadata;
@@ -149,8 +158,16 @@ export class LiveChanges {
     return found;
   }
 
-  #framesFor(organizationId: string, changes: readonly Change[]) {
-    return framesFor({ readStore: this.#readStore, vault: this.#vault }, organizationId, changes);
+  /** Some at a time: their documents may be large. */
+  async *#framesFor(
+    organizationId: string,
+    changes: readonly Change[],
+  ): AsyncGenerator<{ readonly frames: readonly Frame[]; readonly isLast: boolean }> {
+    for (let from = 0; from < changes.length; from += changesAtOnce) {
+      const some = changes.slice(from, from + changesAtOnce);
+      const frames = await framesFor({ readStore: this.#readStore, vault: this.#vault }, organizationId, some);
+      yield { frames, isLast: from + changesAtOnce >= changes.length };
+    }
   }
 
   /** Whether each view has seen the events that it is made of. */
@@ -164,23 +181,44 @@ export class LiveChanges {
     return !reached.includes(false);
   }
 
-  /** What happened between the event that the reader saw last and `until`, each document once, as it is now. */
-  async #catchUp(reader: StreamReader, lastEventId: string, until: number, signal: AbortSignal): Promise<void> {
+  /** What happened between the event that the reader saw last and `until`: each document once, as it is now, or a gap. */
+  async #missedBy(
+    reader: StreamReader,
+    lastEventId: string,
+    until: number,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    const gap = [gapAt(until)];
     const after = /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : null;
-    if (after === null || after > until) return reader.gap(until);
-    if (after === until) return undefined;
+    if (after === null) return gap;
+    // Another gateway may be ahead of this one; an id ahead of all events was never given.
+    if (after >= until) return after <= ((await this.#eventStore.lastPosition()) ?? -1) ? [] : gap;
     const { organizationId } = reader.wants;
     const ending = AbortSignal.any([signal, AbortSignal.timeout(catchUpMs)]);
     const missed: RecordedEvent[] = [];
-    let isThere = false;
+    let [count, isThere] = [0, false];
     for await (const batch of this.#eventStore.subscribe({ prefixes: streamPrefixes, after, signal: ending })) {
-      missed.push(...batch.events);
-      if (missed.length > mostMissedEvents) break;
+      count += batch.events.length;
+      if (count > mostMissedEvents) break;
+      missed.push(...batch.events.filter(({ metadata }) => metadata.organizationId === organizationId));
       isThere = batch.position >= until;
       if (isThere) break;
     }
-    if (!isThere || !(await this.#areShown(missed))) return reader.gap(until);
-    const changes = this.#changesFor(new Set([organizationId]), missed).get(organizationId) ?? [];
-    return reader.take(await this.#framesFor(organizationId, changes), until);
+    const changes = distinct(missed.flatMap(changesOf));
+    if (!isThere || changes.length > mostWaiting || !(await this.#areShown(missed))) return gap;
+    const texts: string[] = [];
+    let bytes = 0;
+    for await (const { frames, isLast } of this.#framesFor(organizationId, changes)) {
+      const rendered = reader.render(frames, isLast ? until : null);
+      bytes += rendered.reduce((sum, text) => sum + text.length, 0);
+      if (bytes > mostWaitingBytes) return gap;
+      texts.push(...rendered);
+    }
+    return texts;
   }
+}
+
+/** In the order in which each is changed first. */
+function distinct(changes: readonly Change[]): readonly Change[] {
+  return [...new Map(changes.map((change) => [`${change.kind} ${change.id}`, change])).values()];
 }

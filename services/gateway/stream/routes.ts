@@ -28,7 +28,6 @@ export const streamChanges = route({
       status: 200,
       description: 'The stream.',
       envelope: 'none',
-      stream: true,
       contentType: 'text/event-stream',
     },
   ],

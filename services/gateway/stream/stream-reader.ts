@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 import type { Frame } from './frames.js';
 import type { StreamKind } from './changes.js';
 
-const mostWaiting = 1_000;
-const mostWaitingBytes = 1_000_000;
+export const mostWaiting = 1_000;
+export const mostWaitingBytes = 1_000_000;
 
 export interface ReaderWants {
   readonly organizationId: string;
@@ -21,8 +21,8 @@ export class StreamReader {
   #waiting: string[] = [];
   #waitingBytes = 0;
   #isWanted = false;
-  /** While it is caught up with what it missed, what is new waits behind that. */
-  #held: string[] | null = null;
+  /** Until then what is new waits behind what the reader missed. */
+  #hasBegun = false;
   #isBehind = false;
 
   constructor(wants: ReaderWants) {
@@ -36,39 +36,49 @@ export class StreamReader {
     });
   }
 
-  /** From now on new frames wait, until `release`. */
-  hold(): void {
-    this.#held = [];
+  /** Nothing more is taken until the reader takes something again: it gets one gap for all of it. */
+  get isBehind(): boolean {
+    return this.#isBehind;
   }
 
-  release(): void {
-    const held = this.#held ?? [];
-    this.#held = null;
-    for (const text of held) this.#push(text);
+  /** Gives what the reader missed, and from then on what comes. */
+  begin(missed: readonly string[]): void {
+    const later = this.#isBehind ? [gapText] : this.#waiting;
+    [this.#waiting, this.#waitingBytes, this.#isBehind, this.#hasBegun] = [[], 0, false, true];
+    for (const text of [...missed, ...later]) this.#add(text);
+    this.#flow();
   }
 
-  /** Frames of one step, in order; `position` is where a reader that has them goes on. */
-  take(frames: readonly Frame[], position: number): void {
+  /** Frames in order; `position`, where a reader that has them goes on, null where more of the same step follows. */
+  take(frames: readonly Frame[], position: number | null): void {
+    for (const text of this.render(frames, position)) this.#add(text);
+    this.#flow();
+  }
+
+  /** Those of the frames that the reader wants, as text. */
+  render(frames: readonly Frame[], position: number | null): readonly string[] {
     const { kinds, notificationId } = this.wants;
     const own = frames.filter(
       (frame) => kinds.includes(frame.kind) && (notificationId === null || frame.notificationId === notificationId),
     );
-    for (const [index, { event, data }] of own.entries()) {
+    return own.map(({ event, data }, index) => {
       // With the last one only: a reader that is cut off in between gets the step once more.
-      const id = index === own.length - 1 ? `id: ${position}\n` : '';
-      this.send(`${id}event: ${event}\ndata: ${data}\n\n`);
-    }
+      const id = position !== null && index === own.length - 1 ? `id: ${position}\n` : '';
+      return `${id}event: ${event}\ndata: ${data}\n\n`;
+    });
   }
 
   /** Something was left out: the reader has to read again. */
-  gap(position: number | null): void {
-    this.send(`${position === null ? '' : `id: ${position}\n`}${gapText}`);
+  gap(position: number): void {
+    this.#add(gapAt(position));
+    this.#flow();
   }
 
   /** Shows that the connection stands, and where to go on. */
-  beat(position: number | null): void {
+  beat(position: number): void {
     if (this.#waiting.length > 0) return;
-    this.send(position === null ? ': \n\n' : `: \nid: ${position}\n\n`);
+    this.#add(`: \nid: ${position}\n\n`);
+    this.#flow();
   }
 
   end(): void {
@@ -76,30 +86,18 @@ export class StreamReader {
     this.body.destroy();
   }
 
-  send(text: string): void {
-    if (this.#held === null) {
-      this.#push(text);
-      return;
-    }
-    this.#held.push(text);
-    if (this.#held.length > mostWaiting) this.#held = [gapText];
-  }
-
-  #push(text: string): void {
-    // One gap stands for all that follows until the reader takes something again.
+  #add(text: string): void {
     if (this.#isBehind) return;
     this.#waiting.push(text);
     this.#waitingBytes += text.length;
-    if (this.#waiting.length > mostWaiting || this.#waitingBytes > mostWaitingBytes) {
-      this.#waiting = [gapText];
-      this.#waitingBytes = gapText.length;
-      this.#isBehind = true;
-    }
-    this.#flow();
+    if (this.#waiting.length <= mostWaiting && this.#waitingBytes <= mostWaitingBytes) return;
+    this.#waiting = [gapText];
+    this.#waitingBytes = gapText.length;
+    this.#isBehind = true;
   }
 
   #flow(): void {
-    while (this.#isWanted) {
+    while (this.#hasBegun && this.#isWanted) {
       const text = this.#waiting.shift();
       if (text === undefined) return;
       this.#waitingBytes -= text.length;
@@ -107,4 +105,8 @@ export class StreamReader {
       this.#isWanted = this.body.push(text);
     }
   }
+}
+
+export function gapAt(position: number): string {
+  return `id: ${position}\n${gapText}`;
 }
