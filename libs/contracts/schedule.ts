@@ -76,9 +76,13 @@ export const storedSchedule = z.discriminatedUnion('type', [
 ]);
 export type StoredSchedule = z.infer<typeof storedSchedule>;
 
-export const defaultSchedule: StoredSchedule = { type: 'interval', intervalSeconds: 300, catchUp: 'latest' };
+export const defaultSchedule = {
+  type: 'interval',
+  intervalSeconds: 300,
+  catchUp: 'latest',
+} as const satisfies StoredSchedule;
 
-const repeatedDefaults = {
+export const repeatedDefaults = {
   timezone: 'UTC',
   startAt: null,
   endAt: null,

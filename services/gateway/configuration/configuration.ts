@@ -1,6 +1,8 @@
 /** The file that says what an organisation watches: as it is written, and a task as such a file has it. */
 import { z } from 'zod';
+import { actionInput } from '#contracts/action';
 import { portablePolicy } from '#contracts/policy';
+import { defaultSchedule, repeatedDefaults } from '#contracts/schedule';
 import { taskInput } from '#contracts/task';
 import { isJsonObject, type Json, type JsonObject } from '#runtime/json';
 import { toJsonObject } from '../json-casts.js';
@@ -22,19 +24,17 @@ export type Configuration = z.infer<typeof configuration>;
 /** Answers of a task that no file has. */
 const leftOut: readonly string[] = [...readOnlyFields, 'externalKey'];
 
-/** What a schedule may leave unsaid, whatever its type. */
-const plainSchedule: JsonObject = {
-  timezone: 'UTC',
-  startAt: null,
-  endAt: null,
-  windows: [],
-  jitterSeconds: 0,
-  overlap: 'skip',
-  catchUp: 'latest',
-};
+const { catchUp } = defaultSchedule;
+/** What a schedule of any type may leave unsaid. */
+const plainSchedule = toJsonObject({ ...repeatedDefaults, catchUp });
 
 const plain = toJsonObject(taskInput.parse({ name: 'x', url: 'https://example.com/', evaluationFunction: 'true' }));
-const plainAction = toJsonObject({ enabled: true, expireAfterSeconds: 86_400, on: ['triggered', 'error'] });
+/** What an action of any type may leave unsaid. */
+const {
+  type: _type,
+  config: _config,
+  ...plainAction
+} = toJsonObject(actionInput.parse({ type: 'webhook', config: { url: 'https://example.com/' } }));
 
 const isSame = (one: Json | undefined, other: Json | undefined): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
