@@ -6,6 +6,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createLru } from '#concurrency/lru';
 import { organizationsView, type Plan } from '#contracts/account';
+import { BUILT_VIEWS, type BuiltViews } from '#read-store/built-views';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
@@ -57,6 +58,7 @@ export class FrontDoor {
     @Inject(QUOTA) private readonly quota: Quota,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(BUILT_VIEWS) private readonly views: BuiltViews,
   ) {
     this.verifier = createKeyVerifier(readStore, pepper, clock);
     this.clientAddress = createClientAddress(config.trustedProxies);
@@ -80,6 +82,7 @@ export class FrontDoor {
       reply.header('connection', 'close');
       throw unavailable('shutting_down', 'This process is stopping; try again.');
     }
+    await this.checkBuilt();
     if (access === 'public') return this.takeAnonymous(request);
     const verdict = await this.verifier.verify(request.headers.authorization, this.addressOf(request));
     if (!verdict.ok) {
@@ -109,6 +112,14 @@ export class FrontDoor {
   /** Where the request comes from, past the proxies that are trusted. */
   addressOf(request: FastifyRequest): string {
     return this.clientAddress(request.raw.socket.remoteAddress, request.headers['x-forwarded-for']);
+  }
+
+  /** An empty list, or a 404, would be a wrong answer while a view is built from a history, as after an upgrade. */
+  private async checkBuilt(): Promise<void> {
+    const unbuilt = await this.views.unbuilt();
+    if (unbuilt.length === 0) return;
+    const message = `Built from the recorded events, as once after an upgrade: ${unbuilt.join(', ')}. Try again soon.`;
+    throw unavailable('views_being_built', message, 1);
   }
 
   private async takeAnonymous(request: FastifyRequest): Promise<void> {

@@ -15,6 +15,7 @@ import { createHttpApplication } from '#http/application';
 import { OUTBOUND } from '#outbound/outbound';
 import { LEASES } from '#leases/leases';
 import { createSoleLeases } from '#leases/sole';
+import { BUILT_VIEWS } from '#read-store/built-views';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp } from '#runtime/clock';
 import { CONFIG, readConfig } from '#runtime/config';
@@ -53,6 +54,8 @@ export interface GatewayKit extends PlayedCommands {
   /** Pages that executions were made on. */
   readonly snapshots: Snapshots;
   readonly disk: { state: DiskState };
+  /** Names of views that are still being built. */
+  readonly unbuilt: Set<string>;
   /** Of the newest event of a run. */
   readonly runs: { position: number };
   addOrganization(plan: Plan): Promise<string>;
@@ -180,6 +183,7 @@ export async function startGateway(
   await playRuns(stores, { runs }, now);
   const ids = createIds(now);
   const disk: { state: DiskState } = { state: 'ok' };
+  const unbuilt = new Set<string>();
   const snapshots = createSqliteSnapshots(':memory:', { keepCount: 10, keepDays: 30 });
   const providers = [
     { provide: CONFIG, useValue: readConfig({ MAIL_FROM: 'm@example.com', ...settings }, '/nonexistent') },
@@ -196,6 +200,7 @@ export async function startGateway(
     { provide: KEY_PEPPER, useValue: pepper },
     { provide: SNAPSHOTS, useValue: snapshots },
     { provide: DISK_SPACE, useValue: disk },
+    { provide: BUILT_VIEWS, useValue: { unbuilt: () => Promise.resolve([...unbuilt]) } },
     {
       provide: SANDBOX,
       useValue: {
@@ -220,6 +225,7 @@ export async function startGateway(
   let defaultKey: string | null = null;
   const kit: GatewayKit = {
     disk,
+    unbuilt,
     url,
     time,
     logged,

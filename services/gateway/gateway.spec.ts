@@ -220,7 +220,13 @@ describe('pages and probes', () => {
       data: { status: 'alive' },
     });
     const ready = await gateway.send('GET', '/readyz', { key: null });
-    expect(member(ready.body, 'data', 'parts')).toEqual({ eventStore: 'ok', bus: 'ok', readStore: 'ok', disk: 'ok' });
+    expect(member(ready.body, 'data', 'parts')).toEqual({
+      eventStore: 'ok',
+      bus: 'ok',
+      readStore: 'ok',
+      views: 'ok',
+      disk: 'ok',
+    });
     gateway.disk.state = 'nearly_full';
     const warned = await gateway.send('GET', '/readyz', { key: null });
     expect([warned.status, member(warned.body, 'data', 'parts', 'disk')]).toEqual([200, 'nearly_full']);
@@ -235,6 +241,24 @@ describe('pages and probes', () => {
     expect(metrics.text).toContain('meerkat_http_request_duration_seconds_bucket');
     expect(metrics.text).toContain('route="/api/notifications/:id"');
     expect(metrics.text).not.toContain('ntf_');
+  });
+
+  it('are not ready while a view is built, and then nothing is answered that would be wrong', async () => {
+    const key = await gateway.addKey(organizationId, ['read']);
+    gateway.unbuilt.add('tasks');
+    const ready = await gateway.send('GET', '/readyz', { key: null });
+    expect([ready.status, member(ready.body, 'error', 'details')]).toEqual([
+      503,
+      [{ field: 'views', rule: 'built', message: 'are being built from the recorded events' }],
+    ]);
+    const list = await gateway.send('GET', '/api/notifications', { key });
+    expect([errorOf(list), list.headers.get('retry-after')]).toEqual([
+      refused(503, 'SERVER_ERROR', 'views_being_built'),
+      '1',
+    ]);
+    expect((await gateway.send('GET', '/healthz', { key: null })).status).toBe(200);
+    gateway.unbuilt.clear();
+    expect((await gateway.send('GET', '/api/notifications', { key })).status).toBe(200);
   });
 
   it('answer HEAD like GET without a body', async () => {

@@ -8,6 +8,7 @@ import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { data, text, type Answer } from '#http/envelope';
 import { FrontDoor } from '#http/front-door';
 import { Handles, route } from '#http/route';
+import { BUILT_VIEWS, type BuiltViews } from '#read-store/built-views';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { DISK_SPACE, type DiskSpace } from '#runtime/disk-space';
 import { AppError } from '#runtime/errors';
@@ -26,9 +27,16 @@ const health = route({
 });
 
 const partState = z.enum(['ok', 'unreachable']);
+const viewsState = z.enum(['ok', 'being_built', 'unreachable']);
 const diskState = z.enum(['ok', 'nearly_full', 'full']);
-const parts = z.object({ eventStore: partState, bus: partState, readStore: partState, disk: diskState });
-type Parts = Omit<z.infer<typeof parts>, 'disk'>;
+const parts = z.object({
+  eventStore: partState,
+  bus: partState,
+  readStore: partState,
+  views: viewsState,
+  disk: diskState,
+});
+type Parts = Omit<z.infer<typeof parts>, 'views' | 'disk'>;
 
 const readiness = route({
   method: 'GET',
@@ -78,6 +86,7 @@ export class ProbesController {
     @Inject(EVENT_STORE) private readonly eventStore: EventStore,
     @Inject(BUS_ADMIN) private readonly bus: BusAdmin,
     @Inject(READ_STORE) private readonly readStore: ReadStore,
+    @Inject(BUILT_VIEWS) private readonly views: BuiltViews,
     @Inject(DISK_SPACE) private readonly disk: DiskSpace,
     @Inject(FrontDoor) private readonly frontDoor: FrontDoor,
   ) {}
@@ -90,8 +99,8 @@ export class ProbesController {
   @Handles(readiness)
   async isReady(): Promise<Answer> {
     if (this.frontDoor.stopSignal.aborted) throw notReady('This process is stopping.', []);
-    const states = { ...(await this.parts()), disk: this.disk.state };
-    const failing = Object.entries(states).filter(([, state]) => state === 'unreachable' || state === 'full');
+    const states = { ...(await this.parts()), views: await this.viewsState(), disk: this.disk.state };
+    const failing = Object.entries(states).filter(([, state]) => state !== 'ok' && state !== 'nearly_full');
     if (failing.length > 0) throw notReady(`Not ready: ${failing.map(([part]) => part).join(', ')}.`, failing);
     return data({ status: 'ready', parts: states });
   }
@@ -118,15 +127,25 @@ export class ProbesController {
     ]);
     return { eventStore, bus, readStore };
   }
+
+  private viewsState(): Promise<z.infer<typeof viewsState>> {
+    const state = this.views.unbuilt().then(
+      (unbuilt) => (unbuilt.length === 0 ? 'ok' : 'being_built'),
+      () => 'unreachable' as const,
+    );
+    return withTimeoutOr(state, partTimeoutMs, 'unreachable');
+  }
 }
+
+const unreachablePart = { rule: 'reachable', message: 'does not answer' };
+const faults: ReadonlyMap<string, typeof unreachablePart> = new Map([
+  ['full', { rule: 'writable', message: 'has no room left' }],
+  ['being_built', { rule: 'built', message: 'are being built from the recorded events' }],
+]);
 
 function notReady(message: string, failing: readonly (readonly [string, string])[]): AppError {
   return new AppError('SERVER_ERROR', 'not_ready', message, {
     retryAfterSeconds: 1,
-    details: failing.map(([field, state]) =>
-      state === 'full'
-        ? { field, rule: 'writable', message: 'has no room left' }
-        : { field, rule: 'reachable', message: 'does not answer' },
-    ),
+    details: failing.map(([field, state]) => ({ field, ...(faults.get(state) ?? unreachablePart) })),
   });
 }

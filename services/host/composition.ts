@@ -10,6 +10,7 @@ import { EVENT_STORE, type EventArchive, type EventStore } from '#event-store/ev
 import { LEASES, type Leases } from '#leases/leases';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
+import { BUILT_VIEWS, type BuiltViews } from '#read-store/built-views';
 import { READ_STORE, type ReadStore, type ViewStore } from '#read-store/read-store';
 import type { BackfillSource } from '#read-store/sqlite-backfill';
 import { CLOCK, systemClock } from '#runtime/clock';
@@ -350,7 +351,12 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
 }
 
 /** The parts as providers, the same for every service of the process. */
-export function portsModule(config: Config, logger: Logger, ports: Ports, address: PublicAddress): DynamicModule {
+export function portsModule(
+  config: Config,
+  logger: Logger,
+  ports: Ports & { readonly builtViews: BuiltViews },
+  address: PublicAddress,
+): DynamicModule {
   const providers = [
     { provide: CONFIG, useValue: config },
     { provide: PUBLIC_ADDRESS, useValue: address },
@@ -369,6 +375,7 @@ export function portsModule(config: Config, logger: Logger, ports: Ports, addres
     { provide: VAULT, useValue: ports.vault },
     { provide: SNAPSHOTS, useValue: ports.snapshots },
     { provide: DISK_SPACE, useValue: ports.disk },
+    { provide: BUILT_VIEWS, useValue: ports.builtViews },
     { provide: KEY_PEPPER, useValue: pepperOf(ports.secretKey) },
   ];
   class PortsModule {}

@@ -62,13 +62,16 @@ export async function run(config: Config, logger: Logger): Promise<Running> {
   const address = { baseUrl: () => known.promise };
   try {
     const services = await Promise.all(config.roles.map(moduleOf));
-    const { resetRewoundViews } = await import('./projections.js');
+    const { builtViews, resetRewoundViews } = await import('./projections.js');
     await resetRewoundViews({ ...ports, logger });
     if (config.listens && !config.roles.includes('gateway')) {
       services.push((await import('../gateway/probes.module.js')).ProbesModule);
     }
     class Root {}
-    const root: DynamicModule = { module: Root, imports: [portsModule(config, logger, ports, address), ...services] };
+    const root: DynamicModule = {
+      module: Root,
+      imports: [portsModule(config, logger, { ...ports, builtViews: builtViews(ports) }, address), ...services],
+    };
     let url: string | null = null;
     if (config.listens) {
       const { createHttpApplication } = await import('#http/application');

@@ -5,6 +5,7 @@ import type { LeasedWork } from '#leases/leases';
 import { resetAfterRewind, type RewindDeps } from '#eventing/store-rewind';
 import { settled, type Projected } from '#eventing/projected';
 import { startProjection, type ProjectionOptions } from '#eventing/projection';
+import { createBuiltViews, type BuiltViews } from '#read-store/built-views';
 import type { AnyView, ViewStore } from '#read-store/read-store';
 import { createViewBuilder, type BuiltDocuments, type ViewBuilder } from '#eventing/rebuild/view-builder';
 import { AppError } from '#runtime/errors';
@@ -80,6 +81,15 @@ export const keptViews: readonly KeptView[] = [
   kept(deliveriesProjection),
   ...accountProjections.map((projected) => kept(projected)),
 ];
+
+/** Whether all of them can answer. */
+export function builtViews({ readStore, eventStore }: Pick<Parts, 'readStore' | 'eventStore'>): BuiltViews {
+  return createBuiltViews(
+    readStore,
+    eventStore,
+    keptViews.map(({ view }) => view),
+  );
+}
 
 /** Who publishes keeps its place here. */
 export const publications: readonly AnyView[] = ['tasks', 'scheduling', 'execution', 'delivery'].map(

@@ -88,7 +88,13 @@ describe('an installation with its owner set by the environment', () => {
     const ready = await installation.api.send('/readyz', { key: null });
     expect([ready.status, ready.body]).toEqual([
       200,
-      { success: true, data: { status: 'ready', parts: { eventStore: 'ok', bus: 'ok', readStore: 'ok', disk: 'ok' } } },
+      {
+        success: true,
+        data: {
+          status: 'ready',
+          parts: { eventStore: 'ok', bus: 'ok', readStore: 'ok', views: 'ok', disk: 'ok' },
+        },
+      },
     ]);
   });
 

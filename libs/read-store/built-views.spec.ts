@@ -1,0 +1,35 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createBuiltViews } from './built-views.js';
+import type { ReadStore } from './read-store.js';
+import { createSqliteReadStore } from './sqlite.js';
+
+const things = { name: 'things', fields: [], indexes: [] };
+const others = { name: 'others', fields: [], indexes: [] };
+
+describe('whether views are built', () => {
+  let readStore: ReadStore;
+  let lastPosition: number | null;
+  const eventStore = { lastPosition: () => Promise.resolve(lastPosition) };
+
+  beforeEach(() => {
+    readStore = createSqliteReadStore(':memory:');
+    lastPosition = 7;
+  });
+  afterEach(() => readStore.close());
+
+  it('those that have seen nothing of a history are not', async () => {
+    const built = createBuiltViews(readStore, eventStore, [things, others]);
+    await readStore.save(things, [], 7);
+    expect(await built.unbuilt()).toEqual(['others']);
+    await readStore.save(others, [], 3);
+    expect(await built.unbuilt()).toEqual([]);
+  });
+
+  it('where nothing has happened yet there is nothing to build, then or later', async () => {
+    lastPosition = null;
+    const built = createBuiltViews(readStore, eventStore, [things]);
+    expect(await built.unbuilt()).toEqual([]);
+    lastPosition = 1;
+    expect(await built.unbuilt()).toEqual([]);
+  });
+});

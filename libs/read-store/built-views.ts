@@ -1,0 +1,31 @@
+/** Whether the views can answer: one that has seen nothing of a history is still being built from it. */
+import type { EventStore } from '#event-store/event-store';
+import type { AnyView, ReadStore } from './read-store.js';
+
+export interface BuiltViews {
+  /** Names of the views that have seen nothing although there are events; none from the first time on that there was none. */
+  unbuilt(): Promise<readonly string[]>;
+}
+
+export const BUILT_VIEWS = Symbol('BuiltViews');
+
+export function createBuiltViews(
+  readStore: Pick<ReadStore, 'checkpoint'>,
+  eventStore: Pick<EventStore, 'lastPosition'>,
+  views: readonly AnyView[],
+): BuiltViews {
+  let missing: readonly AnyView[] = views;
+
+  const look = async (): Promise<void> => {
+    if ((await eventStore.lastPosition()) === null) missing = [];
+    const seen = await Promise.all(missing.map((view) => readStore.checkpoint(view)));
+    missing = missing.filter((_view, index) => seen[index] === null);
+  };
+
+  return {
+    async unbuilt() {
+      if (missing.length > 0) await look();
+      return missing.map(({ name }) => name);
+    },
+  };
+}
