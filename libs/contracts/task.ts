@@ -320,7 +320,12 @@ export const tasksView: ViewDefinition<TaskDocument> = {
     ['organizationId', 'name'],
     ['organizationId', 'nextRunAt'],
     ['organizationId', 'externalKey', 'createdAt'],
+    ['organizationId', 'tags', 'createdAt'],
+    ['organizationId', 'tags', 'condition', 'createdAt'],
   ],
+  lists: ['tags'],
+  totals: ['organizationId', 'status', 'condition', 'health'],
+  searched: ['name', 'url'],
 };
 
 /** One change of a task, as `GET …/history` shows it (`task.history`). */

@@ -13,7 +13,13 @@ export interface ReadStoreUnderTest {
 export const view: ViewDefinition = {
   name: 'things',
   fields: ['owner', 'name', 'tags', 'count', 'inner.done'],
-  indexes: [['owner', 'name']],
+  indexes: [
+    ['owner', 'name'],
+    ['owner', 'tags', 'name'],
+  ],
+  lists: ['tags'],
+  totals: ['owner'],
+  searched: ['name', 'owner'],
 };
 
 export const query = (more: Partial<PageQuery> = {}): PageQuery => ({

@@ -10,9 +10,22 @@ export interface ViewDefinition<Document extends object = JsonObject> {
   readonly fields: readonly string[];
   /** Fields of each index, in order. Every list has an index, so that none scans. */
   readonly indexes: readonly (readonly string[])[];
+  /** Fields that hold lists and are part of an index: filters by what they hold. */
+  readonly lists?: readonly string[];
+  /** Fields of which each is a text: how many documents have the same ones is kept, for filters by any of them. */
+  readonly totals?: readonly string[];
+  /** Fields that are searched for a text. */
+  readonly searched?: readonly string[];
   /** Never present: carries the type of the documents, so that readers need no assertion. */
   readonly document?: Document;
 }
+
+/** The view under another name while it is built: it has one writer and no reader, so it needs nothing that lists do. */
+export const asBuilt = <D extends object>({ fields }: ViewDefinition<D>, name: string): ViewDefinition<D> => ({
+  name,
+  fields,
+  indexes: [],
+});
 
 export interface DocumentWrite<Document extends object = JsonObject> {
   readonly id: string;

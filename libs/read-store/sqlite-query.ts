@@ -1,28 +1,30 @@
 /** Lists of a view in SQL: filters, cursors and pages over the columns of its indexed fields. */
-import type { FieldFilter, PageQuery } from './read-store.js';
+import type { AnyView, FieldFilter, PageQuery } from './read-store.js';
 import { toIndexed, type PlainValue } from './indexed-fields.js';
-import { columnOf } from './sqlite-tables.js';
+import { fieldsBeside, textsTable, totalsTable, valuesTable } from './sqlite-list-aids.js';
+import { columnOf, tableOf } from './sqlite-tables.js';
 
 interface Condition {
   readonly sql: string;
   readonly values: readonly PlainValue[];
 }
 
-/** The statements of a page; `count` has the values of the filters alone. */
+/** The statements of a page: the total has the values of the filters alone. */
 export interface PageStatements {
-  readonly rows: Condition;
+  readonly rows: (part: Pick<PageQuery, 'offset' | 'limit'> & { readonly backwards: boolean }) => Condition;
   readonly count: Condition;
 }
 
 const escapeLike = (text: string): string => text.replace(/[\\%_]/g, (character) => `\\${character}`);
 
+const containsIn = ({ fields, contains }: { fields: readonly string[]; contains: string }): Condition => ({
+  sql: `(${['0', ...fields.map((field) => `${columnOf(field)} LIKE ? ESCAPE '\\'`)].join(' OR ')})`,
+  values: fields.map(() => `%${escapeLike(contains)}%`),
+});
+
 function toCondition(filter: FieldFilter): Condition {
   if ('contains' in filter) {
-    const alternatives = filter.fields.map((field) => `${columnOf(field)} LIKE ? ESCAPE '\\'`);
-    return {
-      sql: `(${['0', ...alternatives].join(' OR ')})`,
-      values: filter.fields.map(() => `%${escapeLike(filter.contains)}%`),
-    };
+    return containsIn(filter);
   }
   const column = columnOf(filter.field);
   if ('equals' in filter) {
@@ -74,21 +76,125 @@ const toWhere = (conditions: readonly Condition[]): string =>
 const valuesOf = (conditions: readonly Condition[]): readonly PlainValue[] =>
   conditions.flatMap(({ values }) => values);
 
-export function toPageStatements(table: string, query: PageQuery): PageStatements {
-  const conditions = query.where.map(toCondition);
+/** Where the rows of a page are found. */
+interface Source {
+  readonly from: string;
+  /** The number of a row in the view's table. */
+  readonly row: string;
+  /** Of the parameters in `from`. */
+  readonly values: readonly PlainValue[];
+  readonly conditions: readonly Condition[];
+}
+
+/** Rows of the view that are known by number: these are gone through, never the list in search of them. */
+function amongRows(view: AnyView, sql: string, values: readonly PlainValue[], rest: readonly FieldFilter[]): Source {
+  return {
+    // The engine carries out a cross join in the order in which it is written.
+    from: `(${sql}) AS found CROSS JOIN ${tableOf(view)} AS held ON held.row = found.number`,
+    row: 'held.row',
+    values,
+    conditions: rest.map(toCondition),
+  };
+}
+
+type ListFilter = Extract<FieldFilter, { has: string }>;
+export type TextFilter = Extract<FieldFilter, { contains: string }>;
+
+const fieldsOf = (filter: FieldFilter): readonly string[] => ('contains' in filter ? filter.fields : [filter.field]);
+
+/** The rows that a list's value has; alone where these have every other field of the query too. */
+function toValuesSource(view: AnyView, query: PageQuery, filter: ListFilter): Source {
+  const others = query.where.filter((one) => one !== filter);
+  const table = valuesTable(view, filter.field);
+  const beside = fieldsBeside(view, filter.field);
+  const isHolder: Condition = { sql: 'value = ?', values: [toIndexed(filter.has)] };
+  const used = [...others.flatMap(fieldsOf), ...query.sort.map(({ field }) => field)];
+  if (used.every((field) => beside.includes(field))) {
+    return { from: table, row: 'row', values: [], conditions: [...others.map(toCondition), isHolder] };
+  }
+  // What fields both have narrows the rows of the value too.
+  const shared = others.filter((one) => fieldsOf(one).every((field) => beside.includes(field))).map(toCondition);
+  const inner = [...shared, isHolder];
+  return amongRows(view, `SELECT row AS number FROM ${table} ${toWhere(inner)}`, valuesOf(inner), others);
+}
+
+/** Three letters and more are searched by all the threes in them; null: shorter ones are compared with every text. */
+function toTrigrams(text: string): string | null {
+  const letters = Array.from(text);
+  const threes = letters.slice(2).map((last, index) => `${letters[index]}${letters[index + 1]}${last}`);
+  const quoted = threes.filter((three) => !three.includes('\0')).map((three) => `"${three.replaceAll('"', '""')}"`);
+  return quoted.length === 0 ? null : [...new Set(quoted)].join(' ');
+}
+
+/** The filter of a query whose text the view can look up; null where there is none. */
+export function searchedText({ searched = [] }: AnyView, { where }: PageQuery): TextFilter | null {
+  const found = where.find(
+    (filter): filter is TextFilter =>
+      'contains' in filter && filter.fields.length > 0 && filter.fields.every((field) => searched.includes(field)),
+  );
+  return found !== undefined && toTrigrams(found.contains) !== null ? found : null;
+}
+
+/** Whether more rows than so many have the letters of a text, whatever else is asked of them. */
+export function toManyStatement(view: AnyView, { contains }: TextFilter, many: number): Condition {
+  const table = textsTable(view);
+  return {
+    sql: `SELECT count(*) > ? AS many FROM (SELECT 1 FROM ${table} WHERE ${table} MATCH ? LIMIT ?)`,
+    values: [many, toTrigrams(contains), many + 1],
+  };
+}
+
+/** The rows that have the text, looked up first. */
+function toTextSource(view: AnyView, { where }: PageQuery, filter: TextFilter): Source {
+  const texts = textsTable(view);
+  const inner = [{ sql: `${texts} MATCH ?`, values: [toTrigrams(filter.contains)] }, containsIn(filter)];
+  const rest = where.filter((one) => one !== filter);
+  return amongRows(view, `SELECT rowid AS number FROM ${texts} ${toWhere(inner)}`, valuesOf(inner), rest);
+}
+
+function toSource(view: AnyView, query: PageQuery, text: TextFilter | null): Source {
+  if (text !== null) return toTextSource(view, query, text);
+  const held = query.where.find(
+    (filter): filter is ListFilter => 'has' in filter && view.lists?.includes(filter.field) === true,
+  );
+  if (held !== undefined) return toValuesSource(view, query, held);
+  return { from: tableOf(view), row: 'rowid', values: [], conditions: query.where.map(toCondition) };
+}
+
+/** From the totals that are kept, where they tell. */
+function toKeptTotal(view: AnyView, { where }: PageQuery): Condition | null {
+  const { totals = [] } = view;
+  const isKept = (filter: FieldFilter): boolean =>
+    'equals' in filter && typeof filter.equals === 'string' && filter.equals !== '' && totals.includes(filter.field);
+  if (totals.length === 0 || !where.every(isKept)) return null;
+  const conditions = where.map(toCondition);
+  return {
+    sql: `SELECT coalesce(sum(total), 0) AS total FROM ${totalsTable(view)} ${toWhere(conditions)}`,
+    values: valuesOf(conditions),
+  };
+}
+
+/** `text`: the filter whose text is looked up, where few have it. */
+export function toPageStatements(view: AnyView, query: PageQuery, text: TextFilter | null): PageStatements {
+  const table = tableOf(view);
+  const { from, row, values, conditions } = toSource(view, query, text);
   const behind = toBehind(query);
   const all = behind === null ? conditions : [...conditions, behind];
   const direction = (descending: boolean): string => (descending ? 'DESC' : 'ASC');
-  const order = [
-    ...query.sort.map(({ field, descending }) => `${columnOf(field)} ${direction(descending)}`),
-    `id ${direction(query.sort.at(-1)?.descending ?? false)}`,
-  ].join(', ');
+  const orderOf = (backwards: boolean): string =>
+    [
+      ...query.sort.map(({ field, descending }) => `${columnOf(field)} ${direction(descending !== backwards)}`),
+      `id ${direction((query.sort.at(-1)?.descending ?? false) !== backwards)}`,
+    ].join(', ');
   return {
-    rows: {
+    rows: ({ limit, offset, backwards }) => ({
       // Deferred join: the index alone is walked up to the offset, documents are read for one page only.
-      sql: `SELECT document FROM ${table} AS t JOIN (SELECT rowid AS page_row FROM ${table} ${toWhere(all)} ORDER BY ${order} LIMIT ? OFFSET ?) AS page ON t.rowid = page.page_row ORDER BY ${order}`,
-      values: [...valuesOf(all), query.limit, query.offset],
+      sql: `SELECT document FROM ${table} AS t JOIN (SELECT ${row} AS page_row FROM ${from} ${toWhere(all)} ORDER BY ${orderOf(backwards)} LIMIT ? OFFSET ?) AS page ON t.rowid = page.page_row ORDER BY ${orderOf(false)}`,
+      values: [...values, ...valuesOf(all), limit, offset],
+    }),
+    count: toKeptTotal(view, query) ?? {
+      sql: `SELECT count(*) AS total FROM ${from} ${toWhere(conditions)}`,
+      values: [...values, ...valuesOf(conditions)],
     },
-    count: { sql: `SELECT count(*) AS total FROM ${table} ${toWhere(conditions)}`, values: valuesOf(conditions) },
   };
 }

@@ -4,6 +4,7 @@ import { inTransaction, type Database, type Statement } from '#sqlite/database';
 import { partOfName } from './indexed-fields.js';
 import type { AnyView } from './read-store.js';
 import type { Checkpoints } from './sqlite-checkpoints.js';
+import { createListAids, freeName, hasAids, isListIndex, nameOf } from './sqlite-list-aids.js';
 import type { TableTrash } from './sqlite-table-trash.js';
 
 export interface OpenTable {
@@ -18,7 +19,7 @@ export interface OpenTable {
 export interface ViewTables {
   /** Creates table and indexes where they are missing. Throws `read_store_unavailable`. */
   open(view: AnyView): OpenTable;
-  /** Creates the first index of `view` that `built` lacks; false where none is missing. */
+  /** Creates the first index of `view` that `built` lacks, or a part of what else its lists need; false where nothing is missing. */
   makeIndex(view: AnyView, built: AnyView): boolean;
   /** Drops table and checkpoint, inside the caller's transaction. */
   drop(view: AnyView): void;
@@ -28,23 +29,23 @@ export interface ViewTables {
   forget(view: AnyView): void;
 }
 
-const nameOf = (prefix: 'view' | 'field', name: string): string => `${prefix}_${partOfName(name)}`;
-
 /** Prefixed: a field may be called `id` or `document` too. */
 export const columnOf = (field: string): string => `"${nameOf('field', field)}"`;
 
-const tableOf = (view: AnyView): string => `"${nameOf('view', view.name)}"`;
+export const tableOf = (view: AnyView): string => `"${nameOf('view', view.name)}"`;
 
 export const notWritten = (cause: unknown): AppError =>
   unavailable('read_store_unavailable', 'The read store could not be written.', 5, cause);
 
 export function createViewTables(database: Database, checkpoints: Checkpoints, trash: TableTrash): ViewTables {
   const opened = new Map<string, OpenTable>();
+  const aids = createListAids(database, trash);
   const hasTable = database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?");
 
   /** Together: a checkpoint that outlived its table would claim that an empty view has seen everything. */
   const drop = (view: AnyView): void => {
     opened.delete(view.name);
+    aids.drop(view);
     const table = nameOf('view', view.name);
     if (hasTable.get(table) !== undefined) trash.discard(table);
     checkpoints.drop(view);
@@ -60,27 +61,30 @@ export function createViewTables(database: Database, checkpoints: Checkpoints, t
       .all()
       .map((row) => row['columns']);
     for (const fields of view.indexes) {
+      // On the rows of the list's values.
+      if (isListIndex(view, fields)) continue;
       const columns = [...fields.map((field) => nameOf('field', field)), 'id'];
       if (present.includes(columns.join(','))) continue;
       const base = `${nameOf('view', view.name)}_by_${fields.map(partOfName).join('_')}`;
-      const isTaken = database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?');
-      let name = base;
-      for (let number = 2; isTaken.get(name) !== undefined; number += 1) name = `${base}_${number}`;
-      database.exec(`CREATE INDEX "${name}" ON "${table}" (${columns.map((column) => `"${column}"`).join(', ')})`);
+      database.exec(
+        `CREATE INDEX "${freeName(database, base)}" ON "${table}" (${columns.map((column) => `"${column}"`).join(', ')})`,
+      );
       return true;
     }
-    return false;
+    return aids.makePart(view, built);
   };
 
   const make = (view: AnyView): OpenTable => {
     const name = tableOf(view);
     const columns = view.fields.map(columnOf);
     database.exec(
-      `CREATE TABLE IF NOT EXISTS ${name} (${['id TEXT PRIMARY KEY', 'revision INTEGER NOT NULL', 'document TEXT', ...columns].join(', ')})`,
+      `CREATE TABLE IF NOT EXISTS ${name} (${['row INTEGER PRIMARY KEY', 'id TEXT NOT NULL UNIQUE', 'revision INTEGER NOT NULL', 'document TEXT', ...columns].join(', ')})`,
     );
     // A view that has gained a field is dropped, and rebuilt from the events.
     const present = database.prepare(`SELECT name FROM pragma_table_info('${nameOf('view', view.name)}')`).all();
-    const wanted = ['id', 'revision', 'document', ...view.fields.map((field) => nameOf('field', field))];
+    // Tables of older versions have no numbered rows, which other tables can point to.
+    const numbered = hasAids(view) ? ['row'] : [];
+    const wanted = [...numbered, 'id', 'revision', 'document', ...view.fields.map((field) => nameOf('field', field))];
     if (wanted.some((one) => !present.some((column) => column['name'] === one))) {
       inTransaction(database, () => drop(view));
       trash.empty();
@@ -120,7 +124,9 @@ export function createViewTables(database: Database, checkpoints: Checkpoints, t
     drop,
     move(view, built) {
       drop(view);
+      aids.move(view, built);
       database.exec(`ALTER TABLE ${tableOf(built)} RENAME TO ${tableOf(view)}`);
+      aids.keep(view);
       checkpoints.move(view, built);
     },
     forget: (view) => void opened.delete(view.name),

@@ -16,7 +16,7 @@ import {
 import { createWorkerBackfiller, type BackfillSource, type CallHandler } from './sqlite-backfill.js';
 import { createTableTrash, type TableTrash } from './sqlite-table-trash.js';
 import { checkpointSchema, createCheckpoints, type Checkpoints } from './sqlite-checkpoints.js';
-import { toPageStatements } from './sqlite-query.js';
+import { searchedText, toManyStatement, toPageStatements, type TextFilter } from './sqlite-query.js';
 import { createViewTables, notWritten, type ViewTables } from './sqlite-tables.js';
 
 interface Parts {
@@ -27,6 +27,8 @@ interface Parts {
 }
 
 const maxPreparedPages = 500;
+/** Of a text that more documents have, the first page is found sooner by going through the list. */
+const mostLookedUp = 10_000;
 /** Characters of documents that are parsed before everything else has a turn. */
 const charactersATurn = 1_000_000;
 
@@ -90,6 +92,14 @@ function createCallHandler({ database, checkpoints, tables }: Parts): CallHandle
   };
 }
 
+/** Behind its middle a list is walked from its end. */
+function shorterWay({ limit, offset, behind }: PageQuery, total: number | null) {
+  const left = (total ?? 0) - offset;
+  if (behind !== undefined || left <= 0 || offset <= left) return { limit, offset, backwards: false };
+  const shown = Math.min(limit, left);
+  return { limit: shown, offset: left - shown, backwards: true };
+}
+
 function createReads({ database, checkpoints, tables }: Parts): Omit<ReadStore, 'save' | 'close'> {
   const pageStatements = new Map<string, Statement>();
   const prepared = (sql: string): Statement => {
@@ -99,6 +109,11 @@ function createReads({ database, checkpoints, tables }: Parts): Omit<ReadStore, 
     if (pageStatements.size >= maxPreparedPages) pageStatements.clear();
     pageStatements.set(sql, statement);
     return statement;
+  };
+
+  const isRare = (view: AnyView, text: TextFilter): boolean => {
+    const { sql, values } = toManyStatement(view, text, mostLookedUp);
+    return prepared(sql).get(...values)?.['many'] === 0;
   };
 
   return {
@@ -112,9 +127,12 @@ function createReads({ database, checkpoints, tables }: Parts): Omit<ReadStore, 
     },
 
     async page<D extends object>(view: AnyView, query: PageQuery) {
-      const { rows, count } = toPageStatements(tables.open(view).name, query);
-      const found = prepared(rows.sql).all(...rows.values);
+      tables.open(view);
+      const text = searchedText(view, query);
+      const { rows, count } = toPageStatements(view, query, text !== null && isRare(view, text) ? text : null);
       const total = query.count ? (prepared(count.sql).get(...count.values)?.['total'] as number) : null;
+      const { sql, values } = rows(shorterWay(query, total));
+      const found = prepared(sql).all(...values);
       return { documents: await parseDocuments<D>(found.map((row) => row['document'] as string)), total };
     },
 

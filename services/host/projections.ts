@@ -6,7 +6,7 @@ import { resetAfterRewind, type RewindDeps } from '#eventing/store-rewind';
 import { settled, type Projected } from '#eventing/projected';
 import { startProjection, type ProjectionOptions } from '#eventing/projection';
 import { createBuiltViews, type BuiltViews } from '#read-store/built-views';
-import type { AnyView, ViewStore } from '#read-store/read-store';
+import { asBuilt, type AnyView, type ViewStore } from '#read-store/read-store';
 import { createViewBuilder, type BuiltDocuments, type ViewBuilder } from '#eventing/rebuild/view-builder';
 import { AppError } from '#runtime/errors';
 import { accountProjections } from '../accounts/accounts-views.js';
@@ -65,7 +65,7 @@ function kept<Document extends object>(projected: Projected<Document>): KeptView
       return { ...builder, apply: (events) => builder.apply(events.filter(({ stream }) => isFedBy(stream))) };
     },
     isFedBy,
-    builder: (built, documents) => createViewBuilder(projected, { ...view, name: built, indexes: [] }, documents),
+    builder: (built, documents) => createViewBuilder(projected, asBuilt(view, built), documents),
     replay: (events) => replayed(projected, events),
   };
 }

@@ -65,10 +65,14 @@ function tailOf(number) {
 }
 
 const ids = /\b((?:ntf|act)_[0-9a-z]{21})[0-9a-z]{5}\b|\b((?:exe|dlv)_[0-9a-z]{21})[0-9a-z]{5}\b/g;
+const sevenZeros = /\b0000000\b/g;
 const times = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\b/g;
 
-/** Appends copies until there are enough events: other ids, later times, the same shapes. */
-function multiply(dataDir, { wantedEvents, wantedTasks }) {
+/**
+ * Appends copies until there are enough events: other ids, later times, the same shapes. The number of each task, seven digits,
+ * stands where the sampled ones have seven zeros; each begins `apartMs` later than the one before.
+ */
+export function multiply(dataDir, { wantedEvents, wantedTasks, apartMs = 0 }) {
   const database = new DatabaseSync(join(dataDir, 'events.db'));
   database.exec('PRAGMA synchronous = OFF; BEGIN');
   const rows = database
@@ -84,6 +88,7 @@ function multiply(dataDir, { wantedEvents, wantedTasks }) {
   const copy = (row, task, run, laterMs) => {
     const other = (text) =>
       text
+        .replace(sevenZeros, () => String(task).padStart(7, '0'))
         .replace(ids, (_, ofTask, ofRun) => (ofTask === undefined ? ofRun + tailOf(run) : ofTask + tailOf(task)))
         .replace(times, (time) => new Date(Date.parse(time) + laterMs).toISOString());
     const name = other(row.name);
@@ -96,7 +101,7 @@ function multiply(dataDir, { wantedEvents, wantedTasks }) {
   };
   const tasks = chapters(rows);
   const copied = Array.from({ length: wantedTasks }, (_, number) => ({ number, ...tasks[number % tasks.length] }));
-  for (const { number, begin } of copied) for (const row of begin) copy(row, number, 0, 0);
+  for (const { number, begin } of copied) for (const row of begin) copy(row, number, 0, number * apartMs);
   const ending = copied.reduce((sum, { end }) => sum + end.length, 0);
   let run = 0;
   for (let round = 0; count + ending < wantedEvents; round += 1) {

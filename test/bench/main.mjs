@@ -10,6 +10,7 @@ import { toLine, toRecord } from './report.mjs';
 const benches = {
   start: async () => (await import('./start.mjs')).start,
   create: async () => (await import('./create.mjs')).create,
+  list: async () => (await import('./list.mjs')).list,
   evaluate: async () => (await import('./evaluate.mjs')).evaluate,
   pipeline: async () => (await import('./pipeline.mjs')).pipeline,
   deliver: async () => (await import('./deliver.mjs')).deliver,

@@ -43,7 +43,7 @@ export async function removeFolders() {
  * Runs a script of this repository and waits until a line of its output names where it listens.
  * `startedMs` is from the start of the process to the first 200 from `probe`.
  */
-export async function startProcess(script, { env = {}, probe, profileAs = null } = {}) {
+export async function startProcess(script, { env = {}, probe, profileAs = null, withinMs = startTimeoutMs } = {}) {
   const flags = profileAs === null ? [] : profileFlags(profileAs);
   const beganAt = performance.now();
   const child = spawn(process.execPath, [...flags, join(root, script)], {
@@ -56,7 +56,7 @@ export async function startProcess(script, { env = {}, probe, profileAs = null }
   void ended.then(() => children.delete(child));
   let output = '';
   const url = await new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`${script} did not start:\n${output}`)), startTimeoutMs);
+    const late = setTimeout(() => reject(new Error(`${script} did not start:\n${output}`)), withinMs);
     const read = (chunk) => {
       output += chunk;
       const found = /ready at (http:\/\/\S+)/.exec(output)?.[1];
@@ -76,7 +76,7 @@ export async function startProcess(script, { env = {}, probe, profileAs = null }
     const answer = await fetch(new URL(probe, url));
     await answer.arrayBuffer();
     if (answer.status === 200) break;
-    if (performance.now() - beganAt > startTimeoutMs) throw new Error(`${script} answers ${answer.status} to ${probe}`);
+    if (performance.now() - beganAt > withinMs) throw new Error(`${script} answers ${answer.status} to ${probe}`);
     await delay(probeAgainMs);
   }
   const startedMs = performance.now() - beganAt;
@@ -102,8 +102,9 @@ function profileFlags(name) {
 }
 
 /** The built product on a data folder, set up unattended. */
-export function startProduct(dataDir, { env = {}, profileAs = null } = {}) {
+export function startProduct(dataDir, { env = {}, profileAs = null, withinMs } = {}) {
   return startProcess('scripts/start.mjs', {
+    withinMs,
     probe: '/readyz',
     profileAs,
     env: {

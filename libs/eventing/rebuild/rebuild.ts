@@ -15,7 +15,7 @@ import type { Logger } from '#runtime/logger';
 import type { SharedState } from '#shared-state/shared-state';
 import { coalesced } from '../coalesce.js';
 import type { Projected } from '../projected.js';
-import type { AnyView, BackfillResult, ViewDefinition, ViewStore } from '#read-store/read-store';
+import { asBuilt, type AnyView, type BackfillResult, type ViewStore } from '#read-store/read-store';
 import {
   createProgressReporter,
   createRequestClaim,
@@ -57,13 +57,6 @@ export interface RebuildDeps<Document extends object> extends Projected<Document
 const minEventsForBackfill = 10_000;
 const defaultLookEveryMs = 2_000;
 
-/** The view under its build's name. No other process writes it, and no query reads it, so it needs no indexes yet. */
-const buildViewOf = <D extends object>(view: ViewDefinition<D>, name: string): ViewDefinition<D> => ({
-  ...view,
-  name,
-  indexes: [],
-});
-
 /** Fills the build up to the second-last event where the store can backfill; the last one is read by subscription, as new events are. */
 async function backfill<Document extends object>(
   deps: RebuildDeps<Document>,
@@ -95,7 +88,7 @@ async function build<Document extends object>(
   signal: AbortSignal,
 ): Promise<void> {
   const { view, prefixes, eventStore, readStore, sharedState, live } = deps;
-  const built = buildViewOf(view, name);
+  const built = asBuilt(view, name);
   const report = createProgressReporter(sharedState, view.name, name);
   let events = 0;
   let release: (() => void) | null = null;
@@ -146,7 +139,7 @@ async function carryOut<Document extends object>(
 ): Promise<void> {
   const { view, readStore, sharedState, logger } = deps;
   // An unfinished build is not continued: another version may have begun it.
-  if (request.value.build !== null) await readStore.reset(buildViewOf(view, request.value.build));
+  if (request.value.build !== null) await readStore.reset(asBuilt(view, request.value.build));
   await writeRebuild(sharedState, { ...request.value, state: 'building', build: name, done: 0, events: 0 }, request);
   // Of two processes that began at once one was written.
   if ((await rebuildOf(sharedState, view.name))?.build !== name) return;
@@ -156,7 +149,7 @@ async function carryOut<Document extends object>(
     if (!signal.aborted) logger.info({ view: view.name }, 'the view is rebuilt');
   } catch (error) {
     if (!(error instanceof TakenOver) && isOutage(error)) throw error;
-    await readStore.reset(buildViewOf(view, name));
+    await readStore.reset(asBuilt(view, name));
     if (error instanceof TakenOver) return;
     logger.error({ view: view.name, error: String(error) }, 'the view cannot be rebuilt; the live one stays');
     const known = await findRebuild(sharedState, view.name);
