@@ -15,6 +15,10 @@ const faultsShown = 1_000;
 const number = (value: number): string => value.toLocaleString('en-US');
 const counted = (count: number, what: string): string => `${number(count)} ${what}${count === 1 ? '' : 's'}`;
 
+function sayRest(faultCount: number): void {
+  if (faultCount > faultsShown) printNote(`and ${number(faultCount - faultsShown)} more`);
+}
+
 async function verify(product: Product, isJson: boolean): Promise<boolean> {
   const config = readConfig();
   refuseEmptyFolder(config);
@@ -29,7 +33,7 @@ async function verify(product: Product, isJson: boolean): Promise<boolean> {
     printJson({ events, signed, unsigned: events - signed, faultCount, faults });
     return faultCount === 0;
   }
-  if (faultCount > faultsShown) printNote(`and ${number(faultCount - faultsShown)} more`);
+  sayRest(faultCount);
   const older = events === signed ? '' : `, ${number(events - signed)} of them without a MAC`;
   printResult(`${counted(events, 'event')}${older}: ${faultCount === 0 ? 'intact' : counted(faultCount, 'fault')}`);
   return faultCount === 0;
@@ -45,7 +49,8 @@ async function accept(product: Product, isJson: boolean): Promise<void> {
   refuseEmptyFolder(config);
   const faults = await product.acceptEvents(config).catch(refuseWhileServerRuns);
   if (isJson) return printJson({ accepted: faults });
-  for (const { text } of faults) printResult(plain(text));
+  for (const { text } of faults.slice(0, faultsShown)) printResult(plain(text));
+  sayRest(faults.length);
   printNote(
     faults.length === 0 ? 'There is nothing to accept.' : `${counted(faults.length, 'fault')} accepted, on record.`,
   );
