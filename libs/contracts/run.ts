@@ -150,6 +150,11 @@ export const runEvents = [
     version: 1,
     schema: z.object({ run: dueRun, startedAt: storedTimestamp, worker: z.string() }),
   }),
+  /** The worker gave the run up before it was over: it is due as before, for whoever claims it next. */
+  defineEvent('run.cancelled', {
+    version: 1,
+    schema: z.object({ run: dueRun, startedAt: storedTimestamp, worker: z.string(), reason: z.literal('shutdown') }),
+  }),
   runRecorded,
 ] as const;
 export type RunEvent = EventOf<(typeof runEvents)[number]>;

@@ -230,11 +230,16 @@ export function describeExchanges(create: CreateOutbound): void {
   describe('a time limit', () => {
     it('ends a request whose answer does not begin', async () => {
       const server = await up(serveHttp(() => undefined));
-      const slow = await failureOf(door({ limits: { firstByteMs: 40 } }), server.origin);
+      const slow = await failureOf(door(), server.origin, { timeoutMs: 40 });
       expect(slow).toMatchObject({ reason: 'timed_out', sent: true });
-      const total = await failureOf(door(), server.origin, { timeoutMs: 40 });
-      expect(total).toMatchObject({ reason: 'timed_out', sent: true });
+      expect(slow.message).toContain('did not begin within 0.04 s');
       await server.whenOpen(0);
+    });
+
+    it('leaves all of it to an answer that takes long to begin, however slow a body may be', async () => {
+      const server = await up(serveHttp((_request, response) => void setTimeout(() => response.end('late'), 150)));
+      const answer = await answerOf(door({ limits: { trickleWindowMs: 20 } }), server.origin);
+      expect(new TextDecoder().decode(answer.body)).toBe('late');
     });
 
     it('ends a request whose body does not end', async () => {
@@ -250,7 +255,7 @@ export function describeExchanges(create: CreateOutbound): void {
           response.on('close', () => clearInterval(timer));
         }),
       );
-      const failure = await failureOf(door({ limits: { trickleWindowMs: 60, firstByteMs: 60 } }), server.origin);
+      const failure = await failureOf(door({ limits: { trickleWindowMs: 60 } }), server.origin);
       expect(failure.reason).toBe('timed_out');
       expect(failure.message).toContain('slowly');
       await server.whenOpen(0);
@@ -269,7 +274,7 @@ export function describeExchanges(create: CreateOutbound): void {
           }, 10);
         }),
       );
-      const outbound = door({ limits: { trickleWindowMs: 60, firstByteMs: 60 } });
+      const outbound = door({ limits: { trickleWindowMs: 60 } });
       expect((await answerOf(outbound, server.origin)).body.length).toBe(240_000);
     });
 

@@ -6,7 +6,6 @@ import type { Outbound, OutboundAnswer, OutboundFailure, OutboundRequest } from 
 /** Limits that a spec lowers, so that it does not wait for the real ones. */
 export interface ContractLimits {
   readonly connectMs?: number;
-  readonly firstByteMs?: number;
   readonly trickleWindowMs?: number;
   readonly connectionsPerOrigin?: number;
 }

@@ -3,8 +3,6 @@
 export interface OutboundLimits {
   /** TCP, each proxy and TLS: each of them. */
   readonly connectMs: number;
-  /** From the sent request to the answer's headers. */
-  readonly firstByteMs: number;
   /** A body must bring `trickleBytes` in every such window, or end. */
   readonly trickleWindowMs: number;
   readonly trickleBytes: number;
@@ -18,7 +16,6 @@ export interface OutboundLimits {
 
 export const defaultOutboundLimits: OutboundLimits = {
   connectMs: 10_000,
-  firstByteMs: 10_000,
   trickleWindowMs: 10_000,
   trickleBytes: 10_240,
   wireBytes: 5_242_880,

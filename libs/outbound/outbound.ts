@@ -48,10 +48,8 @@ export interface OutboundRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | string;
-  /** Whole exchange, redirects included. */
+  /** Whole exchange, redirects included; the other side may take all of it to begin its answer. */
   readonly timeoutMs: number;
-  /** How long the other side may take to begin its answer, where that is longer than the default limit of 10 s. */
-  readonly firstByteMs?: number;
   /** Decoded bytes of the answer's body. */
   readonly maxBodyBytes: number;
   /** What to do past `maxBodyBytes`: fail with `too_large`, or stop reading and hand over what came. */

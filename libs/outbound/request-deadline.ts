@@ -15,7 +15,6 @@ export class RequestDeadline {
   readonly #limits: OutboundLimits;
   readonly #signal: AbortSignal | undefined;
   #timer: NodeJS.Timeout;
-  #sentAt: number | null = null;
   #windowStartedAt: number | null = null;
   #windowBytes = 0;
   #fault: Fault | null = null;
@@ -31,7 +30,7 @@ export class RequestDeadline {
     this.#timeoutMs = Math.min(Math.max(1, timeoutMs), maxTimerMs);
     this.#limits = limits;
     this.#signal = signal;
-    this.#timer = setTimeout(this.#tick, Math.min(this.#timeoutMs, limits.firstByteMs));
+    this.#timer = setTimeout(this.#tick, Math.min(this.#timeoutMs, limits.trickleWindowMs));
     if (signal !== undefined) {
       signal.addEventListener('abort', this.#onAbort, { once: true });
       if (signal.aborted) this.#onAbort();
@@ -46,7 +45,6 @@ export class RequestDeadline {
 
   requestSent(): void {
     this.sent = true;
-    this.#sentAt = performance.now();
     this.#windowStartedAt = null;
   }
 
@@ -90,12 +88,13 @@ export class RequestDeadline {
       this.#timer = setTimeout(this.#tick, pausedTickMs);
       return;
     }
-    const { firstByteMs, trickleWindowMs, trickleBytes } = this.#limits;
+    const { trickleWindowMs, trickleBytes } = this.#limits;
     const left = this.startedAt + this.#timeoutMs + this.#pausedMs - now;
     if (left <= 0) {
-      return this.fail(new Fault('timed_out', `The answer was not complete within ${seconds(this.#timeoutMs)}.`));
+      const what = this.#windowStartedAt === null ? 'did not begin' : 'was not complete';
+      return this.fail(new Fault('timed_out', `The answer ${what} within ${seconds(this.#timeoutMs)}.`));
     }
-    let next = firstByteMs;
+    let next = trickleWindowMs;
     if (this.#windowStartedAt !== null) {
       next = this.#windowStartedAt + trickleWindowMs - now;
       if (next <= 0) {
@@ -109,11 +108,6 @@ export class RequestDeadline {
         }
         this.answerStarted();
         next = trickleWindowMs;
-      }
-    } else if (this.#sentAt !== null) {
-      next = this.#sentAt + firstByteMs - now;
-      if (next <= 0) {
-        return this.fail(new Fault('timed_out', `The server did not begin to answer within ${seconds(firstByteMs)}.`));
       }
     }
     this.#timer = setTimeout(this.#tick, Math.ceil(Math.min(left, next)));

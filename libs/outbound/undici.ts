@@ -91,14 +91,12 @@ class UndiciOutbound implements Outbound {
   }
 
   async request(request: OutboundRequest): Promise<OutboundAnswer | OutboundFailure> {
-    const { firstByteMs } = request;
-    const limits = firstByteMs === undefined ? this.#limits : { ...this.#limits, firstByteMs };
-    const deadline = new RequestDeadline(request.timeoutMs, limits, request.signal);
+    const deadline = new RequestDeadline(request.timeoutMs, this.#limits, request.signal);
     return this.#within(deadline, () => this.#follow(request, deadline));
   }
 
   async connect(host: string, port: number, timeoutMs: number): Promise<ConnectResult> {
-    const deadline = new RequestDeadline(timeoutMs, { ...this.#limits, firstByteMs: timeoutMs }, undefined);
+    const deadline = new RequestDeadline(timeoutMs, this.#limits, undefined);
     return this.#within(deadline, async () => {
       const parsed = hostOf(host);
       if (parsed === null) throw new Fault('invalid_url', 'The host name is not valid.');

@@ -36,7 +36,7 @@ export function describeFailures(mode: PageRequest['mode'], create: CreateLoader
 
     it('names a timeout before the answer, and one within its body', async () => {
       const silent = await up(serveHttp(() => undefined));
-      expect((await failureOf(loader({ limits: { firstByteMs: 40 } }), silent.origin)).reason).toBe('timed_out');
+      expect((await failureOf(loader(), silent.origin, { timeoutMs: 40 })).reason).toBe('timed_out');
       const endless = await up(serveHttp((_request, response) => response.write('<p>')));
       expect((await failureOf(loader(), endless.origin, { timeoutMs: 60 })).reason).toBe('timed_out');
       await silent.whenOpen(0);
@@ -50,7 +50,7 @@ export function describeFailures(mode: PageRequest['mode'], create: CreateLoader
           response.on('close', () => clearInterval(timer));
         }),
       );
-      const from = loader({ limits: { firstByteMs: 50, trickleWindowMs: 50 } });
+      const from = loader({ limits: { trickleWindowMs: 50 } });
       expect((await failureOf(from, server.origin)).reason).toBe('timed_out');
     });
 

@@ -5,7 +5,7 @@ import type { LoadedPage, LoadFailure, PageLoader, PageRequest } from './page-lo
 
 export interface LoaderContractOptions {
   /** Time limits that a spec lowers, so that it need not wait for the real ones. */
-  readonly limits?: { readonly firstByteMs?: number; readonly trickleWindowMs?: number };
+  readonly limits?: { readonly trickleWindowMs?: number };
   readonly egressAllow?: readonly string[];
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random?: () => number;

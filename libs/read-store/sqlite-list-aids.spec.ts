@@ -160,7 +160,7 @@ describe('lists of a view with totals, values of lists and texts', () => {
   it('are the same for a built view that takes the place of one, and go on from there', async () => {
     await both(many(40));
     const built = asBuilt(aided, 'aided_anew');
-    const rows = many(12_000);
+    const rows = many(25_000);
     await store.save(plain, rows, 1);
     await store.save(built, rows, 1);
     await store.index(aided, built);

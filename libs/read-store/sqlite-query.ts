@@ -11,6 +11,8 @@ interface Condition {
 
 /** The statements of a page: the total has the values of the filters alone. */
 export interface PageStatements {
+  /** The same total of the rows from one number up to another, where all of them have to be gone through. */
+  readonly countBetween: ((after: number, upTo: number) => Condition) | null;
   readonly rows: (part: Pick<PageQuery, 'offset' | 'limit'> & { readonly backwards: boolean }) => Condition;
   readonly count: Condition;
 }
@@ -135,6 +137,9 @@ export function searchedText({ searched = [] }: AnyView, { where }: PageQuery): 
   return found !== undefined && toTrigrams(found.contains) !== null ? found : null;
 }
 
+/** Rows of the view's table, more or less: those that were removed count too. */
+export const toRowsStatement = (view: AnyView): string => `SELECT coalesce(max(rowid), 0) AS rows FROM ${tableOf(view)}`;
+
 /** Whether more rows than so many have the letters of a text, whatever else is asked of them. */
 export function toManyStatement(view: AnyView, { contains }: TextFilter, many: number): Condition {
   const table = textsTable(view);
@@ -174,6 +179,15 @@ function toKeptTotal(view: AnyView, { where }: PageQuery): Condition | null {
   };
 }
 
+/** Not looked up: every text of the list is compared. */
+const walksTexts = ({ where }: PageQuery, text: TextFilter | null): boolean =>
+  text === null && where.some((filter) => 'contains' in filter) && !where.some((filter) => 'has' in filter);
+
+function toCountBetween(table: string, conditions: readonly Condition[], after: number, upTo: number): Condition {
+  const all = [{ sql: 'rowid > ? AND rowid <= ?', values: [after, upTo] }, ...conditions];
+  return { sql: `SELECT count(*) AS total FROM ${table} NOT INDEXED ${toWhere(all)}`, values: valuesOf(all) };
+}
+
 /** `text`: the filter whose text is looked up, where few have it. */
 export function toPageStatements(view: AnyView, query: PageQuery, text: TextFilter | null): PageStatements {
   const table = tableOf(view);
@@ -192,6 +206,7 @@ export function toPageStatements(view: AnyView, query: PageQuery, text: TextFilt
       sql: `SELECT document FROM ${table} AS t JOIN (SELECT ${row} AS page_row FROM ${from} ${toWhere(all)} ORDER BY ${orderOf(backwards)} LIMIT ? OFFSET ?) AS page ON t.rowid = page.page_row ORDER BY ${orderOf(false)}`,
       values: [...values, ...valuesOf(all), limit, offset],
     }),
+    countBetween: walksTexts(query, text) ? (after, upTo) => toCountBetween(table, conditions, after, upTo) : null,
     count: toKeptTotal(view, query) ?? {
       sql: `SELECT count(*) AS total FROM ${from} ${toWhere(conditions)}`,
       values: [...values, ...valuesOf(conditions)],

@@ -16,7 +16,14 @@ import {
 import { createWorkerBackfiller, type BackfillSource, type CallHandler } from './sqlite-backfill.js';
 import { createTableTrash, type TableTrash } from './sqlite-table-trash.js';
 import { checkpointSchema, createCheckpoints, type Checkpoints } from './sqlite-checkpoints.js';
-import { searchedText, toManyStatement, toPageStatements, type TextFilter } from './sqlite-query.js';
+import {
+  searchedText,
+  toManyStatement,
+  toPageStatements,
+  toRowsStatement,
+  type PageStatements,
+  type TextFilter,
+} from './sqlite-query.js';
 import { createViewTables, notWritten, type ViewTables } from './sqlite-tables.js';
 
 interface Parts {
@@ -27,8 +34,10 @@ interface Parts {
 }
 
 const maxPreparedPages = 500;
-/** Of a text that more documents have, the first page is found sooner by going through the list. */
-const mostLookedUp = 10_000;
+/** Of a text that a greater part of all documents has, the first page is found sooner by going through the list. */
+const mostLookedUp = { part: 1 / 8, atLeast: 10_000 };
+/** Rows whose texts are compared before everything else has a turn. */
+const rowsATurn = 20_000;
 /** Characters of documents that are parsed before everything else has a turn. */
 const charactersATurn = 1_000_000;
 
@@ -111,8 +120,23 @@ function createReads({ database, checkpoints, tables }: Parts): Omit<ReadStore, 
     return statement;
   };
 
+  const rowsOf = (view: AnyView): number => Number(prepared(toRowsStatement(view)).get()?.['rows'] ?? 0);
+
+  const totalOf = async (view: AnyView, { count, countBetween }: PageStatements): Promise<number> => {
+    const rows = countBetween === null ? 0 : rowsOf(view);
+    if (countBetween === null || rows <= rowsATurn) return Number(prepared(count.sql).get(...count.values)?.['total']);
+    let total = 0;
+    for (let after = 0; after < rows; after += rowsATurn) {
+      const { sql, values } = countBetween(after, after + rowsATurn);
+      total += Number(prepared(sql).get(...values)?.['total']);
+      await nextTurn();
+    }
+    return total;
+  };
+
   const isRare = (view: AnyView, text: TextFilter): boolean => {
-    const { sql, values } = toManyStatement(view, text, mostLookedUp);
+    const most = Math.max(mostLookedUp.atLeast, Math.round(rowsOf(view) * mostLookedUp.part));
+    const { sql, values } = toManyStatement(view, text, most);
     return prepared(sql).get(...values)?.['many'] === 0;
   };
 
@@ -129,9 +153,9 @@ function createReads({ database, checkpoints, tables }: Parts): Omit<ReadStore, 
     async page<D extends object>(view: AnyView, query: PageQuery) {
       tables.open(view);
       const text = searchedText(view, query);
-      const { rows, count } = toPageStatements(view, query, text !== null && isRare(view, text) ? text : null);
-      const total = query.count ? (prepared(count.sql).get(...count.values)?.['total'] as number) : null;
-      const { sql, values } = rows(shorterWay(query, total));
+      const statements = toPageStatements(view, query, text !== null && isRare(view, text) ? text : null);
+      const total = query.count ? await totalOf(view, statements) : null;
+      const { sql, values } = statements.rows(shorterWay(query, total));
       const found = prepared(sql).all(...values);
       return { documents: await parseDocuments<D>(found.map((row) => row['document'] as string)), total };
     },

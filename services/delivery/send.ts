@@ -137,8 +137,6 @@ function httpTransmission(
       headers,
       ...(body === null ? {} : { body }),
       timeoutMs,
-      // A receiver may work before it answers: the whole time that its action gives is for that.
-      firstByteMs: timeoutMs,
       maxBodyBytes: readBytes,
       onBodyLimit: 'cut',
       maxRedirects: 0,

@@ -15,6 +15,7 @@ function runOf(event: Known): DueRun | null {
     case 'slot.fired':
     case 'run.requested':
     case 'run.started':
+    case 'run.cancelled':
       return event.data.run;
     case 'run.recorded':
       return event.data.result;
@@ -45,6 +46,12 @@ export function withResult(base: ExecutionDocument, { result, decision }: Record
   };
 }
 
+const shutDown = {
+  reason: 'shutdown',
+  message:
+    'Meerkat was stopped before the run was over. It begins anew once Meerkat runs again, or at once where other processes do.',
+};
+
 function after(document: ExecutionDocument | null, event: Known, recorded: RecordedEvent): ExecutionDocument | null {
   const queued = (run: DueRun): ExecutionDocument => queuedExecution(run, recorded.metadata.organizationId);
   switch (event.type) {
@@ -54,7 +61,12 @@ function after(document: ExecutionDocument | null, event: Known, recorded: Recor
     case 'run.started': {
       const base = document ?? queued(event.data.run);
       // A run that is recorded stays so, whatever a second worker began.
-      return base.finishedAt === null ? { ...base, status: 'running', startedAt: event.data.startedAt } : base;
+      if (base.finishedAt !== null) return base;
+      return { ...base, status: 'running', error: null, startedAt: event.data.startedAt };
+    }
+    case 'run.cancelled': {
+      const base = document ?? queued(event.data.run);
+      return base.finishedAt === null ? { ...base, status: 'cancelled', error: shutDown } : base;
     }
     case 'run.recorded':
       return withResult(document ?? queued(event.data.result), event.data);

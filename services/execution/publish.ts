@@ -44,6 +44,7 @@ export function toMessages(recorded: RecordedEvent): readonly BusMessage[] {
       ];
     }
     case 'run.started':
+    case 'run.cancelled':
       return [];
     default:
       return unreachable(event);

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { RunEvent } from '#contracts/run';
+import type { ExecutionDocument, RunEvent } from '#contracts/run';
 import { tasksView } from '#contracts/task';
 import { decodeEvent } from '#eventing/codec';
 import type { OutboundAnswer, OutboundFailure } from '#outbound/outbound';
@@ -19,6 +19,8 @@ import {
   start,
   taskId,
 } from './run.kit.js';
+import { settled } from '#eventing/projected';
+import { executionsProjection } from './execution-view.js';
 import { executeRun, type RunDeps } from './run.js';
 
 const running = new AbortController().signal;
@@ -124,6 +126,41 @@ describe('a due run', () => {
     await expect(executeRun(at(29_999), due(0), metadata, running)).rejects.toMatchObject({ reason: 'run_claimed' });
     expect(await recorded()).toEqual([]);
     await executeRun(at(30_000), due(0), metadata, running);
+    expect(await recorded()).toHaveLength(1);
+  });
+
+  it('that does not end in time where its process stops is on record as cancelled, and begins anew at once', async () => {
+    const answers = Promise.withResolvers<void>();
+    const loading = Promise.withResolvers<void>();
+    const pageLoader: RunDeps['pageLoader'] = {
+      ...parts.pageLoader,
+      async load(request) {
+        loading.resolve();
+        await answers.promise;
+        return parts.pageLoader.load(request);
+      },
+    };
+    const stopping = new AbortController();
+    const hanging = executeRun({ ...parts, pageLoader, finishWithinMs: 1 }, due(0), metadata, stopping.signal);
+    await loading.promise;
+    stopping.abort();
+    await expect(hanging).rejects.toMatchObject({ reason: 'shutting_down' });
+    const claims = await Array.fromAsync(parts.eventStore.read(`claim-${due(0).runId}`));
+    expect(claims.map(({ type }) => type)).toEqual(['run.started', 'run.cancelled']);
+    const shown = async () => {
+      const events = await Array.fromAsync(parts.eventStore.read(`claim-${due(0).runId}`));
+      return events.reduce<ExecutionDocument | null>(
+        (document, event) => settled(executionsProjection.reduce(document, event)),
+        null,
+      );
+    };
+    expect(await shown()).toMatchObject({ status: 'cancelled', error: { reason: 'shutdown' }, finishedAt: null });
+    const another = { ...parts.leases, memberId: 'w2', isLiving: () => true };
+    await executeRun({ ...parts, leases: another }, due(0), metadata, running);
+    expect(await shown()).toMatchObject({ status: 'running', error: null });
+    expect(await recorded()).toHaveLength(1);
+    // What the first worker finds after all changes nothing.
+    answers.resolve();
     expect(await recorded()).toHaveLength(1);
   });
 

@@ -32,6 +32,8 @@ export interface RunDeps extends CheckDeps {
   readonly readStore: ViewStore;
   /** Names this process in claims, and says which other workers are dead. */
   readonly leases: Leases;
+  /** How long a run that was begun may still take once the process stops; 20 s by default. */
+  readonly finishWithinMs?: number;
 }
 
 export const RUN_DEPS = Symbol('RunDeps');
@@ -43,6 +45,8 @@ const appendRounds = 10;
 const renewEveryMs = 10_000;
 const claimHoldsMs = 30_000;
 const claimLaterMs = 250;
+/** A process that stops waits a little longer than this for what it has begun. */
+const defaultFinishWithinMs = 20_000;
 
 interface Recorded {
   readonly alert: AlertState;
@@ -80,7 +84,8 @@ interface Claim {
 }
 
 /** Whether the worker of this claim still holds it, as far as another process can see. */
-function isHeld({ data, metadata }: RecordedEvent, { clock, leases }: RunDeps): boolean {
+function isHeld({ type, data, metadata }: RecordedEvent, { clock, leases }: RunDeps): boolean {
+  if (type === 'run.cancelled') return false;
   const holder = data['worker'];
   if (typeof holder !== 'string' || holder === leases.memberId || !leases.isLiving(holder)) return false;
   return clock.now() - Date.parse(metadata.at) < claimHoldsMs;
@@ -276,30 +281,77 @@ export async function executeRun(
   metadata: EventMetadata,
   stopping: AbortSignal,
 ): Promise<void> {
-  const known = await lastRecorded(deps.eventStore, run.taskId);
-  if (await hasResult(deps, known.alert, run)) return;
+  const before = await lastRecorded(deps.eventStore, run.taskId);
+  if (await hasResult(deps, before.alert, run)) return;
   // Before the claim: an attempt that finds the view behind must not keep other workers away.
   const task = await findTask(deps, run.taskId);
   const startedAt = toTimestamp(deps.clock.now());
   const claimed = deps.leases.isAlone
     ? claimLater(deps, run, metadata, startedAt)
     : await claim(deps, run, metadata, startedAt);
+  const givenUp = new AbortController();
+  const known = { ...before, task, stopping, givenUp: givenUp.signal };
+  const carriedOut = carryOut(deps, run, metadata, known, claimed.startedAt);
+  // Nobody waits for it any more once it is given up.
+  carriedOut.catch(() => undefined);
+  const tooLate = deadlineOf(stopping, deps.finishWithinMs ?? defaultFinishWithinMs);
   try {
-    await carryOut(deps, run, metadata, { ...known, task, stopping }, claimed.startedAt);
+    const isOver = await Promise.race([carriedOut.then(() => true), tooLate.passed]);
+    if (isOver) return;
   } finally {
+    tooLate.clear();
     claimed.release();
   }
+  givenUp.abort();
+  await giveUp(deps, run, metadata, claimed.startedAt);
+  throw unavailable('shutting_down', `This process stopped before ${run.runId} was over.`);
+}
+
+/** `passed` resolves to false once a process that stops has waited long enough; never where it does not stop. */
+function deadlineOf(
+  stopping: AbortSignal,
+  finishWithinMs: number,
+): { readonly passed: Promise<false>; readonly clear: () => void } {
+  const { promise, resolve } = Promise.withResolvers<false>();
+  let timer: NodeJS.Timeout | undefined;
+  const begin = (): void => void (timer = setTimeout(() => resolve(false), finishWithinMs));
+  if (stopping.aborted) begin();
+  else stopping.addEventListener('abort', begin, { once: true });
+  const clear = (): void => {
+    stopping.removeEventListener('abort', begin);
+    clearTimeout(timer);
+  };
+  return { passed: promise, clear };
+}
+
+/** Puts on record that this worker ends without a result: another may begin the run at once. */
+async function giveUp(deps: RunDeps, run: DueRun, metadata: EventMetadata, startedAt: string): Promise<void> {
+  const { eventStore, clock, leases, logger } = deps;
+  const stream = claimStream(run.runId);
+  const worker = leases.memberId;
+  const last = await eventStore.readLast(stream);
+  const events = encodeEvents([{ type: 'run.cancelled', data: { run, startedAt, worker, reason: 'shutdown' } }], {
+    commandId: `${run.runId}|cancelled|${last?.revision ?? -1}|${worker}`,
+    metadata: { ...metadata, at: toTimestamp(clock.now()) },
+  });
+  await eventStore.append(stream, events, last?.revision ?? 'none');
+  const { taskId, runId } = run;
+  logger.warn({ taskId, runId }, 'stopped before the run was over; it begins anew');
 }
 
 async function carryOut(
   deps: RunDeps,
   run: DueRun,
   metadata: EventMetadata,
-  known: Recorded & { readonly task: TaskDocument | null; readonly stopping: AbortSignal },
+  known: Recorded & {
+    readonly task: TaskDocument | null;
+    readonly stopping: AbortSignal;
+    readonly givenUp: AbortSignal;
+  },
   startedAt: string,
 ): Promise<void> {
   const { eventStore, clock, logger } = deps;
-  const { task, stopping } = known;
+  const { task, stopping, givenUp } = known;
   let found =
     task === null
       ? cancelled
@@ -317,6 +369,8 @@ async function carryOut(
           shadow: shadowCode(task, known.shadow, known.alert),
           stopping,
         });
+  // What a process finds whose parts are being closed says nothing about the page.
+  if (givenUp.aborted) return;
   const finishedAt = toTimestamp(clock.now());
   const source = { commandId: `${run.runId}|recorded`, metadata: { ...metadata, at: finishedAt } };
   const isDown = await dependenciesDown(deps, task);

@@ -9,7 +9,7 @@ import { createApi, errorOf } from './kit/api.js';
 import { startHookSink, type HookSink } from './kit/hook-sink.js';
 import { createInstallation } from './kit/create-installation.js';
 import { ownerApiKey, ownerEmail, ownerPassword, type Installation } from './kit/installation.js';
-import { html, startPageSite, type PageSite } from './kit/page-site.js';
+import { html, silent, startPageSite, type PageSite } from './kit/page-site.js';
 import { refusedStart } from './kit/refused-start.js';
 import { until } from './kit/until.js';
 import { whenInStock } from './kit/settings.js';
@@ -203,6 +203,28 @@ describe('an installation with its owner set by the environment', () => {
     await until('all of them are done', async () => {
       const executions = await installation.api.executions(id);
       return executions.filter(({ status }) => status === 'succeeded').length === runs;
+    });
+  });
+
+  it('on SIGTERM puts on record which run did not end in time, and begins it anew after the start', async () => {
+    site.serve('/never', silent);
+    const { id } = await installation.api.create({
+      ...whenInStock(site.address('/never')),
+      schedule: { type: 'manual' },
+      fetch: { timeoutSeconds: 60, retry: { attempts: 1 } },
+      actions: [],
+    });
+    await installation.api.send(`/api/notifications/${id}/execute`, { method: 'POST' });
+    await until('the page is asked for', () => site.loads('/never') > 0);
+    expect(await installation.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    const [run] = (await installation.recordedEvents()).filter(({ type }) => type === 'run.cancelled');
+    expect(run?.data).toMatchObject({ run: { taskId: id }, reason: 'shutdown' });
+
+    site.serve('/never', html('in stock'));
+    await installation.start();
+    await until('it is done', async () => {
+      const [execution] = await installation.api.executions(id);
+      return execution?.status === 'succeeded';
     });
   });
 
