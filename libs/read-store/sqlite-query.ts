@@ -138,7 +138,8 @@ export function searchedText({ searched = [] }: AnyView, { where }: PageQuery): 
 }
 
 /** Rows of the view's table, more or less: those that were removed count too. */
-export const toRowsStatement = (view: AnyView): string => `SELECT coalesce(max(rowid), 0) AS rows FROM ${tableOf(view)}`;
+export const toRowsStatement = (view: AnyView): string =>
+  `SELECT coalesce(max(rowid), 0) AS rows FROM ${tableOf(view)}`;
 
 /** Whether more rows than so many have the letters of a text, whatever else is asked of them. */
 export function toManyStatement(view: AnyView, { contains }: TextFilter, many: number): Condition {
