@@ -2,6 +2,7 @@
 // EVENT_STORE_URL, BUS_URL and READ_STORE_URL are set (npm run servers -- up), on those servers too, in ever more processes.
 import { setTimeout } from 'node:timers/promises';
 import { receivedBy } from './deliver.mjs';
+import { folderWithManyTasks } from './many-tasks.mjs';
 import { ask, makeFolder, startProcess, startProduct, startServices } from './processes.mjs';
 import { quantile } from './report.mjs';
 
@@ -9,6 +10,7 @@ const intervalSeconds = 1;
 /** Until members of consumer groups have their parts and code that runs often is compiled: a rate is steady after that. */
 const warmupMs = 20_000;
 const measureMs = 20_000;
+const restMs = 10_000;
 const roles = ['gateway', 'accounts,tasks,scheduling', 'execution', 'delivery'];
 /** On servers: the roles of each process. The last is that of the end-to-end specs. */
 const layouts = {
@@ -31,7 +33,8 @@ async function executionsOf(url, id) {
   return executions;
 }
 
-async function* measure({ tasks, where, start }) {
+/** `beginTarget`: of the p99 from due to begun, in ms. */
+async function* measure({ tasks, where, start, beginTarget = 1_000 }) {
   const receiver = await startProcess('test/bench/receiver.mjs', { probe: '/received' });
   const product = await start();
   const ids = [];
@@ -72,7 +75,7 @@ async function* measure({ tasks, where, start }) {
     case: `${title}: due to begun p99`,
     value: quantile(begun, 0.99),
     unit: 'ms',
-    target: 1_000,
+    target: beginTarget,
   };
   yield { bench: 'lateness', case: `${title}: due to webhook p50`, value: quantile(arrived, 0.5), unit: 'ms' };
   yield {
@@ -85,6 +88,14 @@ async function* measure({ tasks, where, start }) {
   yield { bench: 'lateness', case: `${title}: processor time a run`, value: cpuMs / executions.length, unit: 'ms' };
 }
 
+async function restingMemoryMb(folder, env) {
+  const product = await startProduct(folder, { env, withinMs: 120_000 });
+  await setTimeout(restMs);
+  const memoryMb = product.memoryMb();
+  await product.stop();
+  return memoryMb;
+}
+
 export async function* lateness() {
   const env = { MIN_INTERVAL_SECONDS: '1' };
   yield* measure({
@@ -92,6 +103,20 @@ export async function* lateness() {
     where: 'one process',
     start: async () => startProduct(await makeFolder(), { env, profileAs: 'lateness.cpuprofile' }),
   });
+  const few = await restingMemoryMb(await makeFolder(), env);
+  for (const [schedules, beginTarget] of Object.entries({ 100_000: 50, 1_000_000: 100 })) {
+    const folder = await folderWithManyTasks(Number(schedules));
+    const where = `one process with ${Number(schedules).toLocaleString('en-US')} more schedules`;
+    yield {
+      bench: 'lateness',
+      case: `${where}: memory of them, at rest`,
+      value: (await restingMemoryMb(folder, env)) - few,
+      unit: 'MB',
+      target: 20,
+    };
+    const start = () => startProduct(folder, { env, withinMs: 120_000 });
+    yield* measure({ tasks: 20, where, beginTarget, start });
+  }
   if (process.env.EVENT_STORE_URL === undefined) return;
   for (const [where, layout] of Object.entries(layouts)) {
     yield* measure({ tasks: 20, where, start: () => startServices({ env, layout }) });

@@ -15,6 +15,7 @@ const benches = {
   pipeline: async () => (await import('./pipeline.mjs')).pipeline,
   deliver: async () => (await import('./deliver.mjs')).deliver,
   lateness: async () => (await import('./lateness.mjs')).lateness,
+  'api-under-load': async () => (await import('./api-under-load.mjs')).apiUnderLoad,
   replay: async () => (await import('./replay.mjs')).replay,
   migrate: async () => (await import('./migrate.mjs')).migrate,
   backtest: async () => (await import('./backtest.mjs')).backtest,

@@ -1,5 +1,6 @@
 // `start`: from the start of the process to the first 200 from /readyz, and what it holds in memory when nothing happens.
 import { setTimeout } from 'node:timers/promises';
+import { folderWithManyTasks } from './many-tasks.mjs';
 import { ask, makeFolder, startProcess, startProduct } from './processes.mjs';
 import { median } from './report.mjs';
 
@@ -57,6 +58,33 @@ async function folderWithTasks() {
   return folder;
 }
 
+/** From the start of the process, after a kill, to the begin of the first run that is due, in ms. */
+async function restartToFirstRunMs(folder) {
+  const env = { MIN_INTERVAL_SECONDS: '1' };
+  const pages = await startProcess('test/bench/receiver.mjs', { probe: '/received' });
+  const before = await startProduct(folder, { env });
+  const { data: task } = await ask(before.url, 'POST', '/api/notifications', {
+    name: 'Every second',
+    url: `${pages.url}/steady`,
+    evaluationFunction: 'return true',
+    schedule: { type: 'interval', intervalSeconds: 1 },
+  });
+  await setTimeout(idleAfterMs);
+  await before.kill();
+  const beganAt = Date.now();
+  const after = await startProduct(folder, { env });
+  for (;;) {
+    const { data } = await ask(after.url, 'GET', `/api/notifications/${task.id}/executions?limit=50`);
+    const begun = data.map(({ startedAt }) => Date.parse(startedAt)).filter((atMs) => atMs > beganAt);
+    if (begun.length > 0) {
+      await after.stop();
+      await pages.stop();
+      return Math.min(...begun) - beganAt;
+    }
+    await setTimeout(20);
+  }
+}
+
 export async function* start() {
   const withTasks = await folderWithTasks();
   const fresh = async () => startProduct(await makeFolder());
@@ -82,6 +110,14 @@ export async function* start() {
     value: times.fresh.processorMs,
     baseline: { name: bare.name, value: times.baseline.processorMs },
     target: null,
+  };
+  const manyTasks = 100_000;
+  yield {
+    bench: 'start',
+    case: `kill -9 with ${manyTasks.toLocaleString('en-US')} tasks to the first due run`,
+    value: await restartToFirstRunMs(await folderWithManyTasks(manyTasks)),
+    unit: 'ms',
+    target: 5_000,
   };
   yield {
     bench: 'start',
