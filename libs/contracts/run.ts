@@ -81,6 +81,8 @@ export const alertState = z.object({
   triggeredAt: storedTimestamp.optional(),
   /** When the messages of the last hour were decided, where the policy limits them. */
   notifiedAt: z.array(storedTimestamp).optional(),
+  /** In how many runs in a row each of these values was a number, up to ten; absent: none was. */
+  numbers: z.record(z.string(), z.int()).optional(),
   /** Of the policy `changed`: the value that the next one is compared with, as JSON, or `#` and a hash where that is long. */
   lastValue: z.string().optional(),
   /** Values in a row that differ from it and are too few to be notified. Absent: none. */

@@ -34,11 +34,45 @@ describe('page.number', () => {
     const all = ['meta', 'data', 'input', 'button', 'progress', 'p', 'i'].map((selector) => of(selector));
     const list = `[${[...all, of('i', ", 'en'"), 'page.number(3)', 'page.number("5 €", null)'].join()}]`;
     expect(await valueOf(list, { page: pageOf(html) })).toEqual([1.299, 12.5, 5, 7, 0.4, 1299, 1299, 1.299, 3, 5]);
-    expect(await valueOf('[page.number(null), page.number("none"), page.number(true)].map(Number.isNaN)')).toEqual([
-      true,
-      true,
-      true,
-    ]);
+  });
+
+  it.each([
+    ['page.number(null) < 40', 'page.number was given null, so there is no number to read.'],
+    ['page.number(undefined) < 40', 'page.number was given undefined, so there is no number to read.'],
+    ['page.number(NaN) < 40', 'page.number: there is no number in "NaN".'],
+    ['page.number("sold  out") < 40', 'page.number: there is no number in "sold out".'],
+    ["page.number(document.querySelector('h1')) < 40", 'page.number: there is no number in "Hello world".'],
+  ])('ends the run where there is none: %s', async (code, message) => {
+    expect(await failureOf(code)).toMatchObject({ reason: 'number_not_found', message, line: 1, column: 1 });
+  });
+
+  it('names the selector that found nothing, and the place of the call', async () => {
+    const code = `const price = document.querySelector('.price');\nconst a = 1; const b = page.number(price, 'de');\nb < 40`;
+    expect(await failureOf(code)).toMatchObject({
+      reason: 'number_not_found',
+      line: 2,
+      column: 24,
+      hint: expect.stringMatching(
+        /^`document.querySelector\('.price'\)` found nothing: .* give page.number `{ or: null }` as well/,
+      ),
+    });
+    expect((await failureOf("page.number(document.querySelector('h1')) > 1")).hint).toBeUndefined();
+  });
+
+  it('gives instead what it is told to', async () => {
+    const list = `[page.number(null, { or: null }), page.number('none', { or: -1, locale: 'de' }), page.number('1.234', { locale: 'de', or: 0 }),
+      page.number('1.234', { locale: 'en' }), page.number(undefined, { or: undefined }) === undefined]`;
+    expect(await valueOf(list)).toEqual([null, -1, 1234, 1.234, true]);
+    expect((await failureOf('page.number("x", { locale: "de" })')).reason).toBe('number_not_found');
+  });
+
+  it('is an error that code may catch, and one of its own making is none', async () => {
+    expect(
+      await valueOf(`(() => { try { return page.number('none') } catch (error) { return error.message } })()`),
+    ).toBe('page.number: there is no number in "none".');
+    expect(
+      (await failureOf('throw Object.assign(new Error("number_not_found"), { reason: "number_not_found" })')).reason,
+    ).toBe('threw');
   });
 });
 
@@ -62,7 +96,7 @@ describe('page.report', () => {
   it('accepts JSON values, and stores nodes, maps and sets as what people see of them', async () => {
     const { values } =
       await evaluate(`page.report('node', document.querySelector('h1')); page.report('list', [...document.querySelectorAll('li')]);
-      page.report('map', new Map([['a', new Set([1, 2n])]])); page.report('date', new Date(0)); page.report('none', NaN);
+      page.report('map', new Map([['a', new Set([1, 2n])]])); page.report('date', new Date(0)); page.report('none', undefined);
       page.report('__proto__', 1); page.report('f', () => 1); true`);
     expect(Object.entries(values)).toEqual([
       ['node', 'Hello world'],
@@ -76,6 +110,14 @@ describe('page.report', () => {
     expect((await failureOf('const a = {}; a.a = a; page.report("a", a)')).message).toBe(
       'TypeError: circular reference',
     );
+  });
+});
+
+describe('page.report of a number', () => {
+  it.each(['NaN', 'Infinity', '-1 / 0'])('that is not finite ends the run: %s', async (number) => {
+    const failure = await failureOf(`\npage.report('price', ${number}); true`);
+    expect(failure).toMatchObject({ reason: 'not_a_number', line: 2 });
+    expect(failure.message).toMatch(/^page.report: "price" is (NaN|-?Infinity), which is no number to record\.$/);
   });
 });
 

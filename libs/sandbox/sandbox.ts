@@ -70,6 +70,8 @@ export const sandboxFailureReasons = [
   'syntax_error',
   'threw',
   'not_boolean',
+  'number_not_found',
+  'not_a_number',
   'never_settled',
   'cpu_limit',
   'memory_limit',

@@ -22,6 +22,7 @@ import { derivedEventId } from '#runtime/ids';
 import { countRun } from '#runtime/metrics';
 import { isDependencyDown } from './dependencies.js';
 import { decideAlert, initialAlert, isRecorded } from './domain/alert/alert.js';
+import { withLostValue } from './domain/alert/lost-value.js';
 import type { Finding } from './domain/alert/step.js';
 import { runCheck, type CheckResult, type CheckDeps } from './run-check.js';
 import { notificationsFor } from './notifications.js';
@@ -257,14 +258,15 @@ function toEvent(
     const decision = { notify: false, reason: 'not_changed' as const, transition: null };
     return { type: 'run.recorded', data: { result, decision, late: false, notifications: [], alert } };
   }
-  const { decision, intents, alert, late } = decideAlert(before, finding, {
+  const { decision, intents, alert, late, lost } = decideAlert(before, finding, {
     policy: wholePolicy(task.spec.policy),
     paused: task.status === 'paused',
     codeRevision: task.codeRevision,
     actions: task.spec.actions,
     isDependencyDown: isDown.live,
   });
-  const noted = backsOff(alert) ? withBackOffNote(result) : result;
+  const whole = lost === null ? result : withLostValue(result, lost);
+  const noted = backsOff(alert) ? withBackOffNote(whole) : whole;
   const notifications = notificationsFor(intents, task, noted);
   const recorded = { result: noted, decision, late, notifications, alert };
   const { shadow } = task;

@@ -10,6 +10,7 @@ import { toTimestamp } from '#runtime/clock';
 import { executionsProjection } from './execution-view.js';
 import { expiredPages, forgetArchived } from './kept-pages.js';
 import { isLost } from './lost-run.js';
+import { missingNumbers } from './past/missing-numbers.js';
 import { toMessages } from './publish.js';
 import { recentRunsProjection } from './recent-runs-view.js';
 import { redispatchSweep } from './redispatch.js';
@@ -50,7 +51,10 @@ function createDueRuns(deps: RunDeps) {
 /** Runs that are due and begun, most of which may wait for their site: a bound on memory. Slots bound those at work. */
 const maxRunsBegun = 1_024;
 
-export function createExecutionService(deps: RunDeps & Pick<ServicePorts, 'bus'>, tests: TestRuns): Service {
+export function createExecutionService(
+  deps: RunDeps & Pick<ServicePorts, 'bus' | 'sharedState'>,
+  tests: TestRuns,
+): Service {
   return {
     name: 'execution',
     projections: [
@@ -95,7 +99,7 @@ export function createExecutionService(deps: RunDeps & Pick<ServicePorts, 'bus'>
         query: (payload, context) => new RunQuery({ type: 'explain', query: explainQuery.parse(payload) }, context),
       },
     ],
-    sweeps: [redispatchSweep(deps), expiredPages(deps)],
+    sweeps: [redispatchSweep(deps), expiredPages(deps), missingNumbers(deps)],
     closed: () => tests.ended(),
   };
 }

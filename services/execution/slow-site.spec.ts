@@ -4,6 +4,7 @@ import type { BusMessage, OpenedBus } from '#bus/bus';
 import type { TaskDocument } from '#contracts/task';
 import { runStream } from '#contracts/run';
 import { found } from '#runtime/probe.kit';
+import { createDocumentState } from '#shared-state/document-state';
 import { silentLogger } from '#runtime/logger';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
 import { closeRunDeps, document, due, metadata, page, runDeps, saveTasks, scriptedOutbound } from './run.kit.js';
@@ -58,7 +59,8 @@ describe('a site that answers nothing', () => {
     (await Array.fromAsync(deps.eventStore.read(runStream(taskIdOf(n))))).length;
 
   const consume = async (): Promise<{ stop(): Promise<void> }> => {
-    const [consumer] = createExecutionService({ ...deps, bus }, createTestRuns(deps)).consumers ?? [];
+    const sharedState = createDocumentState(deps.readStore);
+    const [consumer] = createExecutionService({ ...deps, bus, sharedState }, createTestRuns(deps)).consumers ?? [];
     if (consumer === undefined) throw new Error('the service consumes nothing');
     return bus.consume(consumer, consumer.handle);
   };

@@ -27,7 +27,7 @@ describe('the command line', () => {
   it.each([
     ['a command that there is not', ['chek'], 'Did you mean check?'],
     ['no command', [], 'Usage: meerkat'],
-    ['a command without its argument', ['check'], "missing required argument 'file.json'"],
+    ['a command without its argument', ['check'], 'Name a file, or say --all.'],
     ['an option that there is not', ['check', 'a.json', '--jsn'], 'Did you mean --json?'],
     ['too many arguments', ['check', 'a.json', 'b.json'], 'too many arguments'],
     ['a group without its command', ['keys'], 'create'],

@@ -160,7 +160,7 @@ function createProgram(end: (exitCode: number) => void): Command {
   addStart(program, product);
   addDemo(program, product);
   addCheck(program, product, end);
-  addTasks(program);
+  addTasks(program, end);
   addConfiguration(program, end);
   addKeys(program, product);
   addRebuild(program, product, end);

@@ -14,8 +14,8 @@ export interface TimerDeps extends DueSlotsDeps {
 const lookEveryMs = 250;
 /** Slots that become due before the next look are found by this one and fired at their time; a look may take as long again. */
 const lookAheadMs = 500;
-/** Slots that become due within so long of one another are fired together. */
-const tickMs = 100;
+/** Slots that become due within so long of one another are fired together: so late they are at most. */
+const tickMs = 20;
 const sweepEveryMs = 30_000;
 const firstSweepMs = 5_000;
 /** A run this long without a result is emitted again; a worker that is running it ignores the repeat. */

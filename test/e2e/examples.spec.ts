@@ -1,5 +1,7 @@
-/** The OpenAPI document: the example of every operation is sent as it stands, and answered as the document says. */
+/** The OpenAPI document: the example of every operation is sent as it stands, and answered as the document says, body and all. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { z } from 'zod';
 import { createInstallation } from './kit/create-installation.js';
 import { startHookSink, type HookSink } from './kit/hook-sink.js';
@@ -20,7 +22,10 @@ const operation = z.looseObject({
   responses: z.record(z.string(), z.looseObject({ content: z.record(z.string(), z.unknown()).optional() })),
 });
 type Operation = z.infer<typeof operation>;
-const openApi = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), operation)) });
+const openApi = z.looseObject({
+  paths: z.record(z.string(), z.record(z.string(), operation)),
+  components: z.looseObject({ schemas: z.record(z.string(), z.json()) }),
+});
 const withId = z.object({ data: z.looseObject({ id: z.string() }) });
 
 const owner = { OWNER_EMAIL: 'owner@example.com', OWNER_PASSWORD: 'correct horse battery staple' };
@@ -120,9 +125,29 @@ function isDocumented({ operationId, responses }: Operation, status: number, con
   return Object.keys(documented?.content ?? {}).some((type) => type.split(';')[0] === contentType);
 }
 
+const documentId = 'https://meerkat.test/openapi.json';
+
+/** What is wrong with the body of an answer by the schema that the document has for it; empty where nothing is. */
+function bodyChecker(document: object) {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  ajv.addSchema({ ...document, $id: documentId });
+  const pointer = (...names: readonly string[]): string =>
+    names.map((name) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
+  return (path: string, method: string, status: number, text: string): readonly string[] => {
+    const place = pointer('paths', path, method, 'responses', String(status), 'content', 'application/json', 'schema');
+    const check = ajv.getSchema(`${documentId}#/${place}`);
+    if (check === undefined) return ['the document has no schema'];
+    void check(JSON.parse(text));
+    return (check.errors ?? []).map(({ instancePath, message }) => `${instancePath}: ${message ?? ''}`);
+  };
+}
+
 describe('the OpenAPI document', () => {
   it('has an example for every operation, which is answered as documented', async () => {
-    const { paths } = openApi.parse((await installation.api.send('/api/openapi.json')).body);
+    const document = openApi.parse((await installation.api.send('/api/openapi.json')).body);
+    const { paths } = document;
+    const faultsOf = bodyChecker(document);
     const operations = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, found]) => ({ path, method, found })),
     );
@@ -136,6 +161,9 @@ describe('the OpenAPI document', () => {
       const { status, contentType, text } = await send(method, pathFor(path, ids), body);
       const isFine = isDocumented(found, status, contentType) && status < 300 !== isOver.has(found.operationId);
       if (!isFine) failed.push({ operation: found.operationId, status, contentType, text: text.slice(0, 300) });
+      const faults =
+        contentType === 'application/json' && isFine && status < 300 ? faultsOf(path, method, status, text) : [];
+      if (faults.length > 0) failed.push({ operation: found.operationId, status, faults, text: text.slice(0, 300) });
     }
     expect(failed).toEqual([]);
   });

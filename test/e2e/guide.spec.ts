@@ -54,7 +54,8 @@ async function type(page: string, hookPath: string): Promise<{ readonly secret: 
     expect([command, answer.ok, answer.ok || text]).toEqual([command, true, true]);
     bodies.push(JSON.parse(text));
     const task = created.safeParse(bodies.at(-1));
-    if (id === '' && task.success) [id, secret] = [task.data.data.id, task.data.data.actions[0]?.config.secret ?? secret];
+    if (id === '' && task.success)
+      [id, secret] = [task.data.data.id, task.data.data.actions[0]?.config.secret ?? secret];
   }
   return { secret, bodies };
 }

@@ -145,6 +145,12 @@ function whyNothing(tree: CodeTree, code: string, expression: AnyNode, depth = 0
   return `${source} is undefined: there is nothing of that name.`;
 }
 
+/** Why what page.number was given is nothing; null where the code does not show it. */
+export function whyNoNumber(tree: CodeTree, code: string, source: AnyNode): string | null {
+  const why = whyNothing(tree, code, source);
+  return why === null ? null : why.replace('write `?.`', 'give page.number `{ or: null }` as well');
+}
+
 function nearest(name: string): string | undefined {
   const plain = name.toLowerCase().replace(/s$/, '');
   return methods.find((known) => known !== name && known.toLowerCase().replace(/s$/, '') === plain);

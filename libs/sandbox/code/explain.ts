@@ -3,7 +3,7 @@
  * alone, so "cannot read property 'x' of null" points at whatever call came last; the tree of the code knows where `x` is
  * read. The same tree says why something was null, and what to write instead.
  */
-import { adviceFor, type Fault } from './advice.js';
+import { adviceFor, whyNoNumber, type Fault } from './advice.js';
 import { offsetOf, parseCode, placeOf } from './code-tree.js';
 import type { AnyNode, CodeTree, Step } from './code-tree.js';
 import { isUserFrame, topFrame } from '../guest/guest-result.js';
@@ -146,11 +146,29 @@ function faultIn(tree: CodeTree, code: string, failure: SandboxFailure, stack: s
   );
 }
 
+/** The call of page.number that found none: the innermost one around the place. */
+function withoutNumber(tree: CodeTree, code: string, failure: SandboxFailure): SandboxFailure {
+  const { line, column } = failure;
+  if (line === undefined || column === undefined) return failure;
+  const offset = offsetOf(code, line, column);
+  for (const { node } of tree.steps) {
+    if (node.type !== 'CallExpression' || keyOf(node.callee) !== 'number') continue;
+    const [source] = node.arguments;
+    if (source === undefined || offset < node.start || offset > node.end) continue;
+    const isNothing = / was given (?:null|undefined)/.test(failure.message);
+    const hint = isNothing ? whyNoNumber(tree, code, source) : null;
+    return { ...failure, ...placeOf(code, node.start), ...(hint === null ? {} : { hint }) };
+  }
+  return failure;
+}
+
 /** The failure with its exact place, a message that names what failed, and a hint where there is one. */
 export function explained(failure: SandboxFailure, code: string, form: CodeForm, stack: string): SandboxFailure {
-  if (failure.reason !== 'threw' && failure.reason !== 'not_boolean') return failure;
+  const { reason } = failure;
+  if (reason !== 'threw' && reason !== 'not_boolean' && reason !== 'number_not_found') return failure;
   const tree = parseCode(code, form);
   if (tree === null) return failure;
+  if (reason === 'number_not_found') return withoutNumber(tree, code, failure);
   const fault = failure.reason === 'threw' ? faultIn(tree, code, failure, stack) : { node: null, at: -1 };
   const hint = adviceFor(tree, code, form, failure, fault);
   return {

@@ -1,4 +1,5 @@
 /** From what the code came back with to the JSON that is handed out; all of it inside the sandbox, under its limits. */
+import { endingReasonOf } from './ending-errors.js';
 import { isOutputOverLimit, jsonText, logsJson, utf8Length, valuesJson } from './output.js';
 import { touchedJson } from './touched.js';
 
@@ -127,6 +128,8 @@ export function thrownJson(thrown: unknown): string {
   const message = ownText(thrown, 'message') ?? exceptionText(thrown, exceptionMessage) ?? '';
   const stack = (ownText(thrown, 'stack') ?? '').slice(0, 4_000);
   if (isOutputOverLimit()) return failureJson('output_limit', outputMessage, stack);
+  const reason = endingReasonOf(thrown);
+  if (reason !== null) return failureJson(reason, message, stack);
   if (message === 'out of memory' && name === 'InternalError') {
     return failureJson('memory_limit', 'The code used more memory than its limit allows.', stack);
   }

@@ -1,4 +1,5 @@
 /** `page`: what is known of the load, and what the code may hand back besides its answer. */
+import { endingError } from './ending-errors.js';
 import { firstNumber } from './numbers.js';
 import { reportValue } from './output.js';
 import { touch } from './touched.js';
@@ -21,7 +22,7 @@ export interface Page extends PageFacts {
   readonly text: string;
   state: object;
   json(): unknown;
-  number(source: unknown, locale?: string): number;
+  number(source: unknown, localeOrOptions?: string | { readonly locale?: string; readonly or?: unknown }): unknown;
   report(name: string, value: unknown): void;
 }
 
@@ -43,7 +44,6 @@ interface ElementLike {
 
 function numberIn(source: unknown, locale: string | undefined): number {
   if (typeof source === 'number') return source;
-  if (source === null || source === undefined) return Number.NaN;
   if (typeof source !== 'object') return firstNumber(String(source), locale);
   const element = source as ElementLike;
   const tag = typeof element.tagName === 'string' ? element.tagName : '';
@@ -53,6 +53,54 @@ function numberIn(source: unknown, locale: string | undefined): number {
     return firstNumber(element.value, locale);
   }
   return firstNumber(typeof element.textContent === 'string' ? element.textContent : String(source), locale);
+}
+
+const shownText = 80;
+
+/** Compared with NaN everything is false, and nobody would hear of it: so it ends the run. */
+function noNumberIn(source: unknown): Error {
+  const text =
+    typeof source === 'object' && source !== null && typeof (source as ElementLike).textContent === 'string'
+      ? String((source as ElementLike).textContent)
+      : String(source);
+  const shown = text.replace(/\s+/g, ' ').trim();
+  const clipped = shown.length > shownText ? `${shown.slice(0, shownText)}…` : shown;
+  return endingError('number_not_found', `page.number: there is no number in ${stringify(clipped)}.`);
+}
+
+interface NumberOptions {
+  readonly locale: string | undefined;
+  /** null: a number that is not there ends the run. */
+  readonly instead: { readonly value: unknown } | null;
+}
+
+function numberOptions(given: unknown): NumberOptions {
+  if (given === undefined || given === null) return { locale: undefined, instead: null };
+  if (typeof given !== 'object') return { locale: String(given), instead: null };
+  const { locale } = given as { locale?: unknown };
+  return {
+    locale: locale === undefined || locale === null ? undefined : String(locale),
+    instead: 'or' in given ? { value: given.or } : null,
+  };
+}
+
+function pageNumber(source: unknown, given: unknown): unknown {
+  const { locale, instead } = numberOptions(given);
+  const isNothing = source === null || source === undefined;
+  const found = isNothing ? Number.NaN : numberIn(source, locale);
+  if (found === found) return found;
+  if (instead !== null) return instead.value;
+  throw isNothing
+    ? endingError('number_not_found', `page.number was given ${String(source)}, so there is no number to read.`)
+    : noNumberIn(source);
+}
+
+function report(name: string, value: unknown): void {
+  // Infinity minus itself is NaN too, and nothing else that is a number.
+  if (typeof value === 'number' && value - value !== 0) {
+    throw endingError('not_a_number', `page.report: ${stringify(name)} is ${value}, which is no number to record.`);
+  }
+  reportValue(name, value);
 }
 
 /** Where the engine says that JSON broke off; it does not always. */
@@ -124,9 +172,8 @@ const page: { -readonly [name in keyof Page]: Page[name] | undefined } = {
   previous: undefined,
   state: undefined,
   json: () => readJson(pageText),
-  number: (source: unknown, locale?: unknown) =>
-    numberIn(source, locale === undefined || locale === null ? undefined : String(locale)),
-  report: (name: string, value: unknown) => reportValue(String(name), value),
+  number: (source: unknown, localeOrOptions?: unknown) => pageNumber(source, localeOrOptions),
+  report: (name: string, value: unknown) => report(String(name), value),
 };
 const toHeaders = noted(
   'headers',

@@ -21,6 +21,7 @@ import { createEventVault } from '#vault/event-vault';
 import { executionsProjection } from '../execution-view.js';
 import { KnownResults } from '../known-results.js';
 import { createBacktests } from './backtests.js';
+import { missingNumbers } from './missing-numbers.js';
 import { differencesBetween, replayRun } from './replay.js';
 import { executeRun, type RunDeps } from '../run.js';
 import { RunQueryHandler } from '../run-query.js';
@@ -231,6 +232,42 @@ describe('a replay', () => {
     });
     await deps.snapshots.forget(taskId);
     await expect(replayOf(document)).rejects.toMatchObject({ code: 'NOT_FOUND', reason: 'snapshot_gone' });
+  });
+
+  it('of a run that lacked a number it had always had finds the same', async () => {
+    await save('page.report("n", page.number(document.body, { or: null })); true');
+    for (let count = 0; count < 10; count += 1) await run();
+    html = '<p>sold out';
+    const lost = await run();
+    expect(lost).toMatchObject({
+      status: 'failed',
+      outcome: null,
+      values: { n: null },
+      error: { reason: 'value_lost' },
+    });
+    expect(await replayOf(lost)).toMatchObject({ same: true, error: { reason: 'value_lost' } });
+  });
+
+  it('names each task once whose last run took a number that is not there', async () => {
+    await save('page.number(document.querySelector("b")) < 40');
+    // As it was before such a run ended with an error.
+    deps = { ...deps, sandbox: { ...sandbox, evaluate: (job) => sandbox.evaluate({ ...job, code: 'false' }) } };
+    const { id, finishedAt, status, outcome } = await run();
+    const document = await deps.readStore.get(tasksView, taskId);
+    if (document === null || finishedAt === null) throw new Error('there is no task');
+    const lastExecution = { id, finishedAt, status, outcome, durationMs: 1, value: null, reason: null };
+    await deps.readStore.save(
+      tasksView,
+      [{ id: taskId, revision: 1_000, document: { ...document, lastExecution } }],
+      null,
+    );
+    const warned: object[] = [];
+    const logger = { ...silentLogger, warn: (fields: object) => void warned.push(fields) };
+    const sharedState = createDocumentState(deps.readStore);
+    for (let start = 0; start < 2; start += 1) {
+      await missingNumbers({ ...deps, sandbox, logger, sharedState }).sweep();
+    }
+    expect(warned).toEqual([{ taskId, fault: expect.stringContaining('page.number was given null') }]);
   });
 
   it('finds a run far back among many', async () => {

@@ -8,6 +8,7 @@ import { AppError, notFound } from '#runtime/errors';
 import type { Json } from '#runtime/json';
 import { previousText } from '../run-check.js';
 import { initialAlert } from '../domain/alert/alert.js';
+import { lostValue, withLostValue } from '../domain/alert/lost-value.js';
 import { evaluated } from '../page-evaluation.js';
 import type { RunDeps } from '../run.js';
 import { recordedRunOf, type RecordedRun as Recorded } from './recorded-runs.js';
@@ -101,7 +102,10 @@ export async function replayRun(deps: RunDeps, runId: string, organizationId: st
     nowMs: Date.parse(result.startedAt),
     limits,
   });
-  const { status, outcome, values, logs, error, timings } = evaluated({ ...snapshot, fetchMs: 0 }, replayed);
+  const again = evaluated({ ...snapshot, fetchMs: 0 }, replayed);
+  const lost =
+    result.error?.reason === 'value_lost' && again.outcome !== null ? lostValue(found.before, again.values) : null;
+  const { status, outcome, values, logs, error, timings } = lost === null ? again : withLostValue(again, lost);
   const differences = differencesBetween(result, { status, outcome, values, logs, error });
   const { parseMs, evaluateMs } = timings;
   return {

@@ -24,7 +24,15 @@ export const exportConfiguration = route({
     'Settings that are as by default are left out; secrets are `********`. With `Accept: application/yaml` the bare document as YAML.',
   tag: 'Configuration',
   access: 'admin',
-  answers: [{ status: 200, description: 'The configuration.', envelope: 'data', schema: configuration }],
+  answers: [
+    {
+      status: 200,
+      description: 'The configuration.',
+      envelope: 'data',
+      schema: configuration,
+      leavesOutDefaults: true,
+    },
+  ],
 });
 
 export const applyConfiguration = route({

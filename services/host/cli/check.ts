@@ -11,6 +11,7 @@ import { refuse, validated } from '#http/validation';
 import { readConfig } from '#runtime/config';
 import { AppError, type ErrorDetail } from '#runtime/errors';
 import type { Product } from './product.js';
+import { checkAll } from './tasks.js';
 import { exitCodes, plain, plainLines, printJson, printNote, printResult, Refused, styled } from './terminal.js';
 
 /** As large as a body of the API may be. */
@@ -157,9 +158,16 @@ export function addCheck(program: Command, product: Product, end: (exitCode: num
   program
     .command('check')
     .description('run a task once against its live page and print what came of it; nothing is stored or sent')
-    .argument('<file.json>', 'the body of POST /api/notifications')
+    .argument('[file]', 'the body of POST /api/notifications')
+    .option(
+      '--all',
+      'each task of the server at MEERKAT_URL instead, with MEERKAT_API_KEY; the runs are on record as dry runs',
+    )
     .option('--json', 'answer as one JSON document')
-    .action(async (file: string, { json }: { readonly json?: true }) =>
-      end(await checkFile(product, file, json === true)),
-    );
+    .action(async (file: string | undefined, { json, all }: { readonly json?: true; readonly all?: true }) => {
+      if ((file === undefined) === (all === undefined)) {
+        throw new Refused('usage', 'Name a file, or say --all.', exitCodes.usage);
+      }
+      end(file === undefined ? await checkAll(json === true) : await checkFile(product, file, json === true));
+    });
 }

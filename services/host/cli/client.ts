@@ -14,7 +14,7 @@ const failure = z.object({
 });
 
 export interface Asked {
-  readonly method?: 'GET' | 'PUT';
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly accept?: string;
   readonly json?: unknown;
 }

@@ -105,20 +105,20 @@ const sent = (runs: readonly Run[]) =>
 describe('a decision under any policy and any sequence of runs', () => {
   it('is the same for the same state, finding and task', () => {
     always((runs) => {
-      for (const { before, finding, task, decision, intents, alert, late } of runs) {
+      for (const { before, finding, task, decision, intents, alert, late, lost } of runs) {
         const again = decideAlert(structuredClone(before), structuredClone(finding), structuredClone(task));
-        expect(again).toEqual({ decision, intents, alert, late });
+        expect(again).toEqual({ decision, intents, alert, late, lost });
       }
     }, rarely);
   });
 
   it('is the same after its state went through the event that stores it', () => {
     always((runs) => {
-      for (const { before, finding, task, decision, intents, alert, late } of runs) {
+      for (const { before, finding, task, decision, intents, alert, late, lost } of runs) {
         const stored: unknown = JSON.parse(JSON.stringify(before));
         const read = runRecorded.schema.shape.alert.parse(stored);
         expect(read).toEqual(before);
-        expect(decideAlert(read, finding, task)).toEqual({ decision, intents, alert, late });
+        expect(decideAlert(read, finding, task)).toEqual({ decision, intents, alert, late, lost });
       }
     }, rarely);
   });

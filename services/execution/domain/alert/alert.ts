@@ -3,6 +3,7 @@ import type { Decision, DecisionReason } from '#contracts/policy';
 import { backsOff, type AlertState } from '#contracts/run';
 import { withoutOutcomes } from './condition.js';
 import { afterError, afterHealthy, afterOwnNetwork } from './health.js';
+import { countNumbers, lostValue } from './lost-value.js';
 import { subscribes, withoutUnused } from './message.js';
 import { afterOutcome, withForced } from './outcome.js';
 import type { AlertContext, Finding, NotificationIntent, Step } from './step.js';
@@ -28,6 +29,8 @@ export interface AlertDecision {
   readonly alert: AlertState;
   /** The slot was decided before: kept, without a transition. */
   readonly late: boolean;
+  /** The value whose number is missing, which makes the run an error; null: none. */
+  readonly lost: string | null;
 }
 
 const maxRecentRuns = 16;
@@ -79,12 +82,19 @@ function remember(alert: AlertState, { runId, trigger, scheduledFor }: Finding, 
 /** Editing the code or unpausing forgets the condition, but not the outcome last notified. */
 function forget(alert: AlertState, codeRevision: number): AlertState {
   if (alert.codeRevision >= codeRevision) return alert;
-  const { timesEnded: _timesEnded, ...rest } = withoutOutcomes(alert);
+  const { timesEnded: _timesEnded, numbers: _numbers, ...rest } = withoutOutcomes(alert);
   return { ...rest, codeRevision };
 }
 
 /** The decision, the notifications to make, and the alert state afterwards. */
-export function decideAlert(before: AlertState, finding: Finding, task: AlertContext): AlertDecision {
+export function decideAlert(before: AlertState, found: Finding, task: AlertContext): AlertDecision {
+  const expected = found.outcome === null ? before : forget(before, task.codeRevision);
+  const lost = found.outcome === null ? null : lostValue(expected, found.values);
+  const finding = lost === null ? found : { ...found, outcome: null, state: null };
+  return { ...decide(before, finding, task), lost };
+}
+
+function decide(before: AlertState, finding: Finding, task: AlertContext): Omit<AlertDecision, 'lost'> {
   const late = finding.trigger === 'schedule' && before.lastSlot !== null && finding.scheduledFor <= before.lastSlot;
   const quiet = (reason: DecisionReason): Decision => ({ notify: false, reason, transition: null });
   if (late) return { decision: quiet('not_changed'), intents: [], alert: remember(before, finding, late), late };
@@ -94,8 +104,9 @@ export function decideAlert(before: AlertState, finding: Finding, task: AlertCon
   const known = withoutUnused(forget(before, task.codeRevision), task);
   const steps = stepsAfter(countEnded(known, finding), finding, task);
   const [first] = steps;
+  const counted = finding.outcome === null ? first.alert : countNumbers(first.alert, finding.values);
   const alert: AlertState = {
-    ...remember(first.alert, finding, late),
+    ...remember(counted, finding, late),
     previous: { outcome: finding.outcome, values: finding.values, at: finding.finishedAt },
     state: finding.state ?? before.state,
   };
