@@ -1,5 +1,6 @@
 /** When an outcome becomes a notification: the user's policy and the words of a decision. */
 import { z } from 'zod';
+import { notificationKind } from './action.js';
 import { idSchema } from './common.js';
 import { dayMinutes, minutesOfDay, storedWindow, timezone, weekDays, weekWindow } from './week-time.js';
 
@@ -195,5 +196,9 @@ export const decision = z.object({
   notify: z.boolean(),
   reason: decisionReason,
   transition: transition.nullable(),
+  wouldTell: z
+    .object({ kind: notificationKind, reason: decisionReason })
+    .optional()
+    .describe('Of `no_actions`: the message that no enabled action listens to.'),
 });
 export type Decision = z.infer<typeof decision>;

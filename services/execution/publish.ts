@@ -26,6 +26,7 @@ export function toMessages(recorded: RecordedEvent): readonly BusMessage[] {
   switch (event.type) {
     case 'run.recorded': {
       const { result, decision, notifications } = event.data;
+      const { notify, reason, transition } = decision;
       return [
         {
           id: recorded.id,
@@ -36,7 +37,7 @@ export function toMessages(recorded: RecordedEvent): readonly BusMessage[] {
             taskId: result.taskId,
             status: result.status,
             outcome: result.outcome,
-            decision,
+            decision: { notify, reason, transition },
           },
           metadata: { ...recorded.metadata, causationId: recorded.id },
         },

@@ -38,6 +38,7 @@ describe('a notification task', () => {
         id: expect.stringMatching(/^ntf_[0-9a-z]{26}$/),
         description: '',
         actions: [],
+        warnings: [expect.objectContaining({ field: 'actions', rule: 'nobody_listens' })],
         schedule: {
           type: 'interval',
           intervalSeconds: 300,

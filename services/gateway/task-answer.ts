@@ -11,6 +11,7 @@ import type { JsonObject } from '#runtime/json';
 import { secretMask } from '#runtime/secret-mask';
 import type { Vault } from '#vault/vault';
 import { toJsonObject, without } from './json-casts.js';
+import { taskWarning, warningsOf } from './task-warnings.js';
 import { masked, secretsOfAction, secretsOfFetch } from './secrets.js';
 
 export const actionScope = (actionId: string): string => `actions/${actionId}`;
@@ -27,6 +28,7 @@ export const readOnlyFields = [
   'createdAt',
   'updatedAt',
   'createdBy',
+  'warnings',
 ] as const;
 
 /** The settings of an answer, without what cannot be set. */
@@ -60,6 +62,7 @@ export const taskAnswer = z.object({
   createdAt: storedTimestamp,
   updatedAt: storedTimestamp,
   createdBy: z.string(),
+  warnings: z.array(taskWarning).optional().describe('What its settings leave silent; absent: nothing.'),
 });
 
 /** What the gateway knows of a task's runs; a new task has had none. */
@@ -110,6 +113,7 @@ export function toTaskAnswer(
 ): JsonObject {
   const { id, spec, status, revision, createdAt, updatedAt, createdBy } = state;
   const { condition, health, nextRunAt, lastExecution } = progress;
+  const warnings = warningsOf(spec);
   const actions = spec.actions.map((action) =>
     toActionAnswer(action, configs.get(action.id) ?? action.config, generated.get(action.id)),
   );
@@ -129,5 +133,6 @@ export function toTaskAnswer(
     createdAt,
     updatedAt,
     createdBy,
+    ...(warnings.length === 0 ? {} : { warnings }),
   });
 }

@@ -45,7 +45,9 @@ describe('the data of an earlier version', () => {
     const now = await Promise.all(paths.map(async (path) => [path, await installation.api.send(path)] as const));
     // An error's answer carries the id of its own request.
     const shown = (status: number, text: string) => ({ status, ...(status === 200 ? { text } : {}) });
-    expect(Object.fromEntries(now.map(([path, { status, text }]) => [path, shown(status, text)]))).toEqual(
+    // What settings leave silent was not told then.
+    const known = (text: string): string => text.replace(/,"warnings":\[(?:\{[^{}]*\},?)*\]/g, '');
+    expect(Object.fromEntries(now.map(([path, { status, text }]) => [path, shown(status, known(text))]))).toEqual(
       Object.fromEntries(
         Object.entries(answers).map(([path, { status, text }]) => [
           path,

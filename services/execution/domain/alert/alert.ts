@@ -124,9 +124,20 @@ function decide(before: AlertState, finding: Finding, task: AlertContext): Omit<
       return { decision, intents: [...intents, forced], alert: withForced(alert, forced, finding, task), late };
     }
     if (intents.length === 0)
-      return { decision: { notify: false, reason: 'no_actions', transition }, intents, alert, late };
+      return {
+        decision: {
+          notify: false,
+          reason: 'no_actions',
+          transition,
+          wouldTell: { kind: 'triggered', reason: 'forced' },
+        },
+        intents,
+        alert,
+        late,
+      };
   }
-  const { reason, transition } = decisiveOf(steps);
+  const { reason, transition, unheard } = decisiveOf(steps);
   const changed = transition ?? steps.find((step) => step.transition !== null)?.transition ?? null;
-  return { decision: { notify: intents.length > 0, reason, transition: changed }, intents, alert, late };
+  const wouldTell = reason === 'no_actions' && unheard !== undefined ? { wouldTell: unheard } : {};
+  return { decision: { notify: intents.length > 0, reason, transition: changed, ...wouldTell }, intents, alert, late };
 }

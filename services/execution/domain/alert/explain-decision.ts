@@ -105,7 +105,13 @@ function outcomeRules(run: DecidedRun): readonly Rule[] {
   ];
 }
 
-function gateRules({ before, result, policy }: DecidedRun): readonly Rule[] {
+function unheardWords({ wouldTell }: Decision): string {
+  if (wouldTell === undefined) return 'No enabled action listens to this kind of message (`on`).';
+  const { kind, reason } = wouldTell;
+  return `It would have told "${kind}" (${reason}), but no enabled action listens to that (\`on\`).`;
+}
+
+function gateRules({ before, result, policy, decision }: DecidedRun): readonly Rule[] {
   const { cooldownSeconds, maxPerHour, quietHours, dependsOn } = policy;
   const seconds = sinceSeconds(before.triggeredAt, result.finishedAt);
   return [
@@ -139,7 +145,7 @@ function gateRules({ before, result, policy }: DecidedRun): readonly Rule[] {
       rule: 'actions',
       ends: ['no_actions'],
       passed: 'An enabled action listens to this kind of message.',
-      ended: 'No enabled action listens to this kind of message (`on`).',
+      ended: unheardWords(decision),
     },
   ];
 }

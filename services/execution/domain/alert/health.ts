@@ -45,6 +45,7 @@ export function afterError(alert: AlertState, finding: Finding, task: AlertConte
     reason: sent.reason,
     transition,
     intent: sent.intent,
+    ...(sent.unheard === undefined ? {} : { unheard: sent.unheard }),
   };
 }
 
@@ -67,6 +68,7 @@ export function afterHealthy(alert: AlertState, finding: Finding, task: AlertCon
     reason: sent.reason,
     transition,
     intent: sent.intent,
+    ...(sent.unheard === undefined ? {} : { unheard: sent.unheard }),
   };
 }
 

@@ -3,7 +3,7 @@ import type { NotificationKind } from '#contracts/action';
 import type { DecisionReason } from '#contracts/policy';
 import type { AlertState } from '#contracts/run';
 import { isQuiet } from './quiet-hours.js';
-import { apartMs, type AlertContext, type Finding, type NotificationIntent } from './step.js';
+import { apartMs, type AlertContext, type Finding, type NotificationIntent, type Step } from './step.js';
 
 const hourMs = 3_600_000;
 
@@ -13,7 +13,7 @@ export type Sent = {
   readonly reason: DecisionReason;
   readonly intent: NotificationIntent | null;
   readonly result: 'sent' | 'held' | 'unheard';
-};
+} & Pick<Step, 'unheard'>;
 
 /** Says that a notification is new: these alone are held back by a cooldown. */
 const triggers: readonly DecisionReason[] = ['became_true', 'every_true', 'changed'];
@@ -82,7 +82,8 @@ export function withoutUnused(alert: AlertState, { policy }: AlertContext): Aler
  * message is held back first, so that a task that is muted says so with or without actions.
  */
 export function send(alert: AlertState, message: NotificationIntent, finding: Finding, task: AlertContext): Sent {
-  const unheard: Sent = { alert, reason: 'no_actions', intent: null, result: 'unheard' };
+  const { kind, reason } = message;
+  const unheard: Sent = { alert, reason: 'no_actions', intent: null, result: 'unheard', unheard: { kind, reason } };
   if (task.paused) return { alert, reason: 'paused', intent: null, result: 'held' };
   const isHeard = subscribes(task, message.kind);
   if (!isHeard && message.kind === 'recovered') return unheard;

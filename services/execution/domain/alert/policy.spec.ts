@@ -342,7 +342,12 @@ describe('a message to which no action subscribes', () => {
     const story = new Story({}, unheard);
     const { decision, intents } = story.run(true, { trigger: 'manual', force: true });
     expect([decision, intents]).toEqual([
-      { notify: false, reason: 'no_actions', transition: { kind: 'condition', from: 'unknown', to: 'true' } },
+      {
+        notify: false,
+        reason: 'no_actions',
+        transition: { kind: 'condition', from: 'unknown', to: 'true' },
+        wouldTell: { kind: 'triggered', reason: 'forced' },
+      },
       [],
     ]);
   });

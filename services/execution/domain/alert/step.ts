@@ -1,6 +1,6 @@
 /** What a decision is made of: what was found, what of the task bears on it, and what one rule makes of both. */
 import type { NotificationKind, StoredAction } from '#contracts/action';
-import type { DecisionReason, Policy, Transition } from '#contracts/policy';
+import type { Decision, DecisionReason, Policy, Transition } from '#contracts/policy';
 import type { AlertState } from '#contracts/run';
 import type { JsonObject } from '#runtime/json';
 
@@ -50,6 +50,8 @@ export interface Step {
   readonly reason: DecisionReason;
   readonly transition: Transition | null;
   readonly intent: NotificationIntent | null;
+  /** The message that no action subscribes to. */
+  readonly unheard?: NonNullable<Decision['wouldTell']>;
 }
 
 /** Milliseconds between two times. Of two runs at once the one that ended first may be decided last. */

@@ -58,5 +58,6 @@ export function afterValue(before: AlertState, found: AlertState, finding: Findi
     reason: sent.reason,
     transition,
     intent: sent.intent,
+    ...(sent.unheard === undefined ? {} : { unheard: sent.unheard }),
   };
 }
