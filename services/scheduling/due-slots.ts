@@ -101,8 +101,8 @@ export class DueSlots {
     return this.#upcoming.length;
   }
 
-  /** Fires the slots whose time has come of those found. */
-  async fire(): Promise<void> {
+  /** Fires the slots whose time has come of those found. Returns how many. */
+  async fire(): Promise<number> {
     const { clock, shards } = this.#deps;
     const nowMs = clock.now();
     const later = this.#upcoming.findIndex(({ nextDueAt }) => nextDueAt === null || Date.parse(nextDueAt) > nowMs);
@@ -112,6 +112,7 @@ export class DueSlots {
     // A shard may have gone to another process since the look.
     const own = due.filter(({ taskId }) => shards.holds(taskId));
     await Promise.all(own.map((document) => this.#fireNext(document, nowMs)));
+    return own.length;
   }
 
   async #fireNext(document: ScheduleDocument, nowMs: number): Promise<void> {

@@ -14,8 +14,11 @@ export interface TimerDeps extends DueSlotsDeps {
 const lookEveryMs = 250;
 /** Slots that become due before the next look are found by this one and fired at their time; a look may take as long again. */
 const lookAheadMs = 500;
-/** Slots that become due within so long of one another are fired together: so late they are at most. */
-const tickMs = 20;
+/**
+ * Slots that become due within so long of one another are fired together: so late they are at most. Many together cost less
+ * each, so that the more there are, the longer it is.
+ */
+const tickMs = { least: 20, most: 100, forEach: 2 };
 const sweepEveryMs = 30_000;
 const firstSweepMs = 5_000;
 /** A run this long without a result is emitted again; a worker that is running it ignores the repeat. */
@@ -50,6 +53,8 @@ export function startTimer(deps: TimerDeps): BackgroundWork {
   // By a clock that never goes back: where the machine's own is set back, looks and sweeps go on.
   let lookAtMs = performance.now();
   let sweepAtMs = lookAtMs + firstSweepMs;
+  /** In the last round. */
+  let fired = 0;
 
   const look = async (): Promise<void> => {
     const startedMs = performance.now();
@@ -59,10 +64,10 @@ export function startTimer(deps: TimerDeps): BackgroundWork {
   };
 
   const round = async (): Promise<void> => {
-    await slots.fire();
+    fired = await slots.fire();
     if (performance.now() >= lookAtMs) {
       await look();
-      await slots.fire();
+      fired += await slots.fire();
     }
     if (performance.now() < sweepAtMs) return;
     sweepAtMs = performance.now() + sweepEveryMs;
@@ -73,7 +78,8 @@ export function startTimer(deps: TimerDeps): BackgroundWork {
   const untilNextRoundMs = (): number => {
     const dueAt = slots.nextDueAt;
     const untilDueMs = dueAt === null ? Infinity : Date.parse(dueAt) - clock.now();
-    return Math.max(tickMs, Math.min(untilDueMs, lookAtMs - performance.now()));
+    const together = Math.min(tickMs.most, Math.max(tickMs.least, fired * tickMs.forEach));
+    return Math.max(together, Math.min(untilDueMs, lookAtMs - performance.now()));
   };
 
   const run = async (): Promise<void> => {
