@@ -43,11 +43,15 @@ export async function removeFolders() {
  * Runs a script of this repository and waits until a line of its output names where it listens.
  * `startedMs` is from the start of the process to the first 200 from `probe`.
  */
-export async function startProcess(script, { env = {}, probe, profileAs = null, withinMs = startTimeoutMs } = {}) {
-  const flags = profileAs === null ? [] : profileFlags(profileAs);
+export async function startProcess(
+  script,
+  { env = {}, probe, profileAs = null, withinMs = startTimeoutMs, nodeFlags = [] } = {},
+) {
+  const flags = [...nodeFlags, ...(profileAs === null ? [] : profileFlags(profileAs))];
+  const folder = await makeFolder();
   const beganAt = performance.now();
   const child = spawn(process.execPath, [...flags, join(root, script)], {
-    cwd: await makeFolder(),
+    cwd: folder,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -88,6 +92,8 @@ export async function startProcess(script, { env = {}, probe, profileAs = null, 
   return {
     url,
     pid: child.pid,
+    /** Where it runs. */
+    folder,
     startedMs,
     output: () => output,
     memoryMb: () => treeMemoryMb(child.pid),
@@ -102,9 +108,10 @@ function profileFlags(name) {
 }
 
 /** The built product on a data folder, set up unattended. */
-export function startProduct(dataDir, { env = {}, profileAs = null, withinMs } = {}) {
+export function startProduct(dataDir, { env = {}, profileAs = null, withinMs, nodeFlags } = {}) {
   return startProcess('scripts/start.mjs', {
     withinMs,
+    nodeFlags,
     probe: '/readyz',
     profileAs,
     env: {
