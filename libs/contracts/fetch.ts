@@ -17,11 +17,24 @@ const proxyAddress = z
     error: 'must be an address such as http://user:password@proxy.example:3128',
   });
 
+/** RFC 7617: a colon would end the user name, and nothing that is no text can be sent. */
+const credentialText = z
+  .string()
+  .max(500)
+  .regex(/^[^\p{Cc}]*$/u, { error: 'must be text without control characters' });
+const basicAuth = z.strictObject({
+  type: z.literal('basic'),
+  username: credentialText.regex(/^[^:]*$/, { error: 'cannot have a colon' }),
+  password: credentialText.meta({ writeOnly: true }),
+});
+
 export const fetchSettings = z.strictObject({
   mode: z.enum(['http', 'browser']).default('http'),
   method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']).default('GET'),
   headers: httpHeaders.default({}),
   body: z.string().max(65_536).nullable().default(null),
+  /** User name and password for the page's own origin. */
+  auth: basicAuth.nullable().optional(),
   /** The body is a secret: stored encrypted, masked in answers. One that looks like a login is so without being marked. */
   bodyIsSecret: z.boolean().optional(),
   timeoutSeconds: z.int().min(1).max(120).default(30),
@@ -59,9 +72,9 @@ export function isSecretBody({ body, bodyIsSecret }: JsonObject): boolean {
     .some(([, field, member, element]) => credentialNames.test(field ?? member ?? element ?? ''));
 }
 
-/** What is sealed of them before they are stored: `httpHeaders` of every name, the proxy with its credentials, a secret body. */
+/** What is sealed of them before they are stored: headers of every name, the proxy with its credentials, the password, a secret body. */
 export function sealedFetchPaths(settings: JsonObject): readonly string[] {
-  return ['headers.*', 'proxy', ...(isSecretBody(settings) ? ['body'] : [])];
+  return ['headers.*', 'proxy', 'auth.password', ...(isSecretBody(settings) ? ['body'] : [])];
 }
 
 /** As stored: sealed values stand where secrets were. */

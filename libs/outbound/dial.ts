@@ -42,13 +42,14 @@ export async function checkedAddresses(
     throw new Fault(
       'dns_failed',
       ['ETIMEOUT', 'ETIMEDOUT', 'EAI_AGAIN', 'ESERVFAIL'].includes(codeOf(error))
-        ? 'The name servers did not answer for this host name.'
-        : 'The host name does not exist.',
+        ? `The name servers did not answer for ${host.name}.`
+        : `The host name ${host.name} does not exist.`,
     );
   }
-  if (addresses.length === 0) throw new Fault('dns_failed', 'The host name has no address.');
+  if (addresses.length === 0) throw new Fault('dns_failed', `The host name ${host.name} has no address.`);
   for (const address of addresses) {
-    if (isIP(address) === 0) throw new Fault('dns_failed', 'The name servers gave something that is no address.');
+    if (isIP(address) === 0)
+      throw new Fault('dns_failed', `The name servers gave something for ${host.name} that is no address.`);
     if (!trusted && policy.refusalOfAddress(address, host.name) !== null) {
       throw new Fault(
         'address_denied',

@@ -24,6 +24,15 @@ describe('the vault', () => {
     expect(await vault.open('ntf_1', 'actions/act_1', sealed)).toEqual(config);
   });
 
+  it('seals one member of an object, and refuses a path that it does not understand', async () => {
+    const settings = { auth: { type: 'basic', username: 'ada', password: 'secret' }, none: null };
+    const sealed = await vault.seal('ntf_1', 'fetch', settings, ['auth.password', 'none.password']);
+    expect(sealed).toMatchObject({ auth: { type: 'basic', username: 'ada' }, none: null });
+    expect(JSON.stringify(sealed)).not.toContain('secret');
+    expect(await vault.open('ntf_1', 'fetch', sealed)).toEqual(settings);
+    await expect(vault.seal('ntf_1', 'fetch', settings, ['auth.password.deeper'])).rejects.toThrow('no path to seal');
+  });
+
   it('leaves what is sealed already as it is', async () => {
     const sealed = await vault.seal('ntf_1', 's', config, paths);
     expect(await vault.seal('ntf_1', 's', sealed, paths)).toEqual(sealed);

@@ -38,20 +38,26 @@ function decrypt(key: KeyObject, sealed: string, associated: string): Buffer {
   return Buffer.concat([decipher.update(bytes.subarray(ivBytes + tagBytes)), decipher.final()]);
 }
 
-/** `to` names a plain value, `to[]` each entry of a list, `headers.*` each member of an object. */
+/** `to` names a plain value, `to[]` each entry of a list, `headers.*` each member of an object, `auth.password` one of them. */
 type Visit = (value: Json, path: string) => Json;
 
 function mapAt(value: JsonObject, path: string, visit: Visit): JsonObject {
-  const [, name = '', kind] = /^([^.[]+)(\[\]|\.\*)?$/.exec(path) ?? [];
+  const [, name, kind] = /^([^.[]+)(\[\]|\.(?:\*|[A-Za-z]+))?$/.exec(path) ?? [];
+  // What is not understood would be stored in clear.
+  if (name === undefined) throw new Error(`no path to seal: ${path}`);
   const target = value[name];
   if (target === undefined || target === null) return value;
   if (kind === '[]') {
     if (!Array.isArray(target)) return value;
     return { ...value, [name]: target.map((entry: Json, index) => visit(entry, `${name}[${index}]`)) };
   }
-  if (kind === '.*') {
+  if (kind?.startsWith('.') === true) {
     if (typeof target !== 'object' || Array.isArray(target)) return value;
-    const members = Object.entries(target as JsonObject).map(([key, entry]) => [key, visit(entry, `${name}.${key}`)]);
+    const isSought = (key: string): boolean => kind === '.*' || kind === `.${key}`;
+    const members = Object.entries(target as JsonObject).map(([key, entry]) => [
+      key,
+      isSought(key) ? visit(entry, `${name}.${key}`) : entry,
+    ]);
     return { ...value, [name]: Object.fromEntries(members) as JsonObject };
   }
   return Array.isArray(target) ? value : { ...value, [name]: visit(target, name) };

@@ -21,13 +21,41 @@ export type Evaluated = Pick<RunResult, 'status' | 'outcome' | 'values' | 'logs'
   readonly endedFromOutside: boolean;
 };
 
+/** What a body is, where its author did not say; by its first letters, since it may be large. */
+function contentTypeOf(body: string): string {
+  const text = body.trim();
+  if (/^[[{]/.test(text) && isJson(text)) return 'application/json';
+  const isForm = /^[^\s=&<>"{}]+=[^\s=&]*(?:&[^\s=&<>"{}]+=[^\s=&]*)*$/.test(text);
+  return isForm ? 'application/x-www-form-urlencoded' : 'text/plain; charset=utf-8';
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The headers as given, with what follows from the other settings. */
+function headersOf({ headers, auth, body }: FetchSettings): FetchSettings['headers'] {
+  const isGiven = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type');
+  const pair = (auth ?? null) === null ? null : Buffer.from(`${auth?.username}:${auth?.password}`).toString('base64');
+  return {
+    ...headers,
+    ...(body === null || isGiven ? {} : { 'content-type': contentTypeOf(body) }),
+    ...(pair === null ? {} : { authorization: `Basic ${pair}` }),
+  };
+}
+
 export function toPageRequest(url: string, settings: FetchSettings): PageRequest {
-  const { mode, method, headers, body, timeoutSeconds, maxBytes, followRedirects, acceptStatus, userAgent } = settings;
+  const { mode, method, body, timeoutSeconds, maxBytes, followRedirects, acceptStatus, userAgent } = settings;
   return {
     url,
     mode,
     method,
-    headers,
+    headers: headersOf(settings),
     body,
     timeoutMs: timeoutSeconds * 1_000,
     maxBytes,
@@ -43,6 +71,14 @@ export function toPageRequest(url: string, settings: FetchSettings): PageRequest
   };
 }
 
+/** A status that asks for a login says so, beside the statuses that would be taken. */
+function hintOf({ reason, status }: LoadFailure): { readonly hint?: string } {
+  if (reason !== 'http_status' || (status !== 401 && status !== 403)) return {};
+  return {
+    hint: 'The page asks who you are: fetch.auth sends a user name and a password, fetch.headers a key or a cookie. fetch.acceptStatus takes the answer as it is.',
+  };
+}
+
 export function failedLoad(failure: LoadFailure): Evaluated {
   const status: RunStatus = failure.reason === 'timed_out' ? 'timed_out' : 'failed';
   return {
@@ -50,7 +86,7 @@ export function failedLoad(failure: LoadFailure): Evaluated {
     outcome: null,
     values: {},
     logs: [],
-    error: { reason: failure.reason, message: failure.message },
+    error: { reason: failure.reason, message: failure.message, ...hintOf(failure) },
     page: { finalUrl: failure.finalUrl, status: failure.status, bytes: 0, contentHash: null, fromCache: false },
     timings: { fetchMs: Math.round(failure.fetchMs), parseMs: 0, evaluateMs: 0 },
     state: null,

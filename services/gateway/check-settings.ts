@@ -124,6 +124,10 @@ export async function checkSettings(checks: SettingsChecks, input: TaskInput): P
       'browser_unavailable',
     );
   }
+  const isAuthorized = Object.keys(fetch.headers).some((name) => name.toLowerCase() === 'authorization');
+  if (isAuthorized && (fetch.auth ?? null) !== null) {
+    throw refuse(['fetch', 'auth'], 'invalid', 'and a header Authorization contradict each other; send one of them');
+  }
   checkAddress(checks, ['url'], input.url);
   if (fetch.proxy !== null) checkAddress(checks, ['fetch', 'proxy'], withoutCredentials(fetch.proxy));
   const form = await checkCode(checks.code, ['evaluationFunction'], input.evaluationFunction);

@@ -55,9 +55,9 @@ export function secretsOfAction(type: ActionType): SecretPlaces {
   return places;
 }
 
-/** Of `fetch`: headers by their names, the proxy's password, and a body that is a login. */
+/** Of `fetch`: headers by their names, the passwords of the page and of the proxy, and a body that is a login. */
 export const secretsOfFetch: SecretPlaces = {
-  writeOnly: [],
+  writeOnly: [['auth', 'password']],
   addresses: ['proxy'],
   code: [],
   signing: [],

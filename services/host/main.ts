@@ -13,7 +13,14 @@ import { openPorts, pageParserOf, portsModule, version } from './composition.js'
 import { EventsAltered, sayFault } from './integrity.js';
 import { ServerUnreachable } from './wait-for-server.js';
 
-const exitCodes = { done: 0, defect: 1, alteredEvents: 65, unreachableServer: 75, unusableSettings: 78 } as const;
+const exitCodes = {
+  done: 0,
+  defect: 1,
+  alteredEvents: 65,
+  unreachableServer: 75,
+  unusableSettings: 78,
+  interrupted: 130,
+} as const;
 /** Work in progress gets this long after a signal. */
 const drainMs = 25_000;
 
@@ -166,6 +173,25 @@ function refuse(error: unknown, logger: Logger | null): never {
   process.exit(exitCodes.defect);
 }
 
+/** A terminal sends a signal to every process of its group and npm sends it once more: so close together they are one. */
+const sameRequestMs = 2_000;
+
+/** The first request stops, the second says what is waited for, the third ends at once. */
+function onStopSignals(stop: (signal: string) => void, log: Logger): void {
+  let requests = 0;
+  let lastAtMs = -Infinity;
+  const receive = (signal: string): void => {
+    const nowMs = performance.now();
+    if (nowMs - lastAtMs < sameRequestMs) return;
+    lastAtMs = nowMs;
+    requests += 1;
+    if (requests === 1) return stop(signal);
+    if (requests > 2) process.exit(exitCodes.interrupted);
+    log.warn({ signal }, 'still finishing work in progress; the same signal once more ends it at once');
+  };
+  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, receive);
+}
+
 /** Runs the product until a signal: what `npm start` and each service's own entry call. Ends the process. */
 export async function start(only?: readonly ServiceRole[]): Promise<void> {
   ignoreInspectorSignal();
@@ -189,8 +215,7 @@ export async function start(only?: readonly ServiceRole[]): Promise<void> {
         (error: unknown) => refuse(error, log),
       );
     };
-    process.once('SIGTERM', stop);
-    process.once('SIGINT', stop);
+    onStopSignals(stop, log);
     process.stdout.write(banner(config, running));
   } catch (error) {
     refuse(error, logger);
