@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { parseEngineAddress, parseKafkaAddress, unsafeIn } from './engine-address.js';
+import { nearestName } from './nearest-name.js';
 
 export const roles = ['gateway', 'accounts', 'tasks', 'scheduling', 'execution', 'delivery'] as const;
 export type ServiceRole = (typeof roles)[number];
@@ -42,10 +43,39 @@ function isEngineAddress(value: string, schemes: readonly string[]): boolean {
   return parsed.scheme !== 'kafka' || parseKafkaAddress(value) !== null;
 }
 
+/** What separates the parts of an address, and stands in a password only as its percent-encoding (RFC 3986, section 3.2.1). */
+const separators = ['@', '/', '?', '#'];
+
+/** Of an address that may hold a password: one that is written plainly would lead elsewhere. null: there is none. */
+function unescapedIn(address: string): string | null {
+  const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*):\/\/(.*)$/s.exec(address) ?? [];
+  const [authority = ''] = rest.split(/[/?#]/, 1);
+  // Options of an engine may have such a character; a mail server and a proxy have nothing behind their name.
+  const hasOptions = !/^(?:smtp|http)s?$/.test(scheme) && authority.includes('@');
+  const told = hasOptions ? authority : rest;
+  const credentials = told.includes('@') ? told.slice(0, told.lastIndexOf('@')) : '';
+  const found = separators.filter((separator) => credentials.includes(separator));
+  if (found.length === 0) return null;
+  const written = found.map((separator) => `${separator} as ${encodeURIComponent(separator)}`).join(', ');
+  return `has a user name or password with a character that separates; write ${written}`;
+}
+
+const unescaped = ({ input }: { readonly input?: unknown }): string =>
+  (typeof input === 'string' ? unescapedIn(input) : null) ?? 'has a character that has to be percent-encoded';
+
+/** An address that may hold a user name and a password. */
+const credentialed = <Schema extends z.ZodType<string, string>>(schema: Schema) =>
+  z
+    .string()
+    .refine((value) => unescapedIn(value) === null, { error: unescaped, abort: true })
+    .pipe(schema);
+
 const engineUrl = (schemes: readonly string[], example: string) =>
-  z.string().refine((value) => value === 'sqlite' || isEngineAddress(value, schemes), {
-    error: `must be \`sqlite\` or an address such as ${example}`,
-  });
+  credentialed(
+    z.string().refine((value) => value === 'sqlite' || isEngineAddress(value, schemes), {
+      error: `must be \`sqlite\` or an address such as ${example}`,
+    }),
+  );
 
 const address = (schemes: readonly string[], example: string) =>
   z.string().refine((value) => URL.canParse(value) && schemes.includes(new URL(value).protocol.slice(0, -1)), {
@@ -82,7 +112,7 @@ const settings = z.object({
   OWNER_PASSWORD: z.string().min(12, { error: 'must have at least 12 characters' }).optional(),
   OWNER_API_KEY: z.string().optional(),
   OWNER_ORGANIZATION: z.string().min(1).max(200).default('Meerkat'),
-  SMTP_URL: address(['smtp', 'smtps'], 'smtp://user:password@mail.example.com:587').optional(),
+  SMTP_URL: credentialed(address(['smtp', 'smtps'], 'smtp://user:password@mail.example.com:587')).optional(),
   MAIL_FROM: z.string().min(3).max(500).optional(),
   EGRESS_ALLOW: list
     .pipe(
@@ -91,7 +121,7 @@ const settings = z.object({
       ),
     )
     .default([]),
-  EGRESS_PROXY: address(['http', 'https'], 'http://proxy.example:3128').optional(),
+  EGRESS_PROXY: credentialed(address(['http', 'https'], 'http://proxy.example:3128')).optional(),
   NETWORK_PROBE_URL: address(['http', 'https'], 'https://example.com/').optional(),
   MIN_INTERVAL_SECONDS: wholeNumber(1, 86_400).default(10),
   DEFAULT_PLAN: z
@@ -180,6 +210,8 @@ export interface Config {
   readonly publicUrl: string | null;
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
   readonly logFormat: 'pretty' | 'json';
+  /** What is probably not as the operator meant it, in sentences. */
+  readonly warnings: readonly string[];
 }
 
 export const CONFIG = Symbol('Config');
@@ -211,6 +243,19 @@ function withFiles(names: readonly string[], environment: Environment, faults: s
     }
   }
   return values;
+}
+
+/** Names in `.env` that no setting has, but nearly: what they say is not heard. */
+function misspelled(folder: string): readonly string[] {
+  const envFile = resolve(folder, '.env');
+  if (!existsSync(envFile)) return [];
+  const known = [...Object.keys(settings.shape), ...Object.keys(clientSettings.shape)];
+  const all = new Set(known.flatMap((name) => [name, `${name}_FILE`]));
+  const unknown = Object.keys(parseEnv(readFileSync(envFile, 'utf8'))).filter((name) => !all.has(name));
+  return unknown.flatMap((name) => {
+    const nearest = nearestName(name.replace(/_FILE$/, ''), known);
+    return nearest === null ? [] : [`${envFile} has ${name}, which is no setting; did you mean ${nearest}?`];
+  });
 }
 
 /** The values of a schema's variables, from the environment and from `.env` in the folder below it. */
@@ -370,5 +415,6 @@ export function readConfig(
     publicUrl: values.PUBLIC_URL ?? null,
     logLevel: values.LOG_LEVEL,
     logFormat: values.LOG_FORMAT ?? (process.stdout.isTTY ? 'pretty' : 'json'),
+    warnings: misspelled(folder),
   };
 }

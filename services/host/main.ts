@@ -200,6 +200,7 @@ export async function start(only?: readonly ServiceRole[]): Promise<void> {
     const config = readConfig(undefined, undefined, only);
     logger = createLogger(config);
     const log = logger;
+    for (const warning of config.warnings) log.warn({}, warning);
     const running = await run(config, log);
     const stop = (signal: string): void => {
       log.info({ signal }, 'stopping: no new work, finishing work in progress');
