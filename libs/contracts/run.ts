@@ -152,7 +152,7 @@ export const runEvents = [
     version: 1,
     schema: z.object({ run: dueRun, startedAt: storedTimestamp, worker: z.string() }),
   }),
-  /** The worker gave the run up before it was over: it is due as before, for whoever claims it next. */
+  /** The worker gave the run up before it was over: it is due as before, for the next one that claims it. */
   defineEvent('run.cancelled', {
     version: 1,
     schema: z.object({ run: dueRun, startedAt: storedTimestamp, worker: z.string(), reason: z.literal('shutdown') }),

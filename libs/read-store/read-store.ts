@@ -16,15 +16,18 @@ export interface ViewDefinition<Document extends object = JsonObject> {
   readonly totals?: readonly string[];
   /** Fields that are searched for a text. */
   readonly searched?: readonly string[];
+  /** It is being built: nothing is kept of it but the documents. */
+  readonly isBuild?: true;
   /** Never present: carries the type of the documents, so that readers need no assertion. */
   readonly document?: Document;
 }
 
-/** The view under another name while it is built: it has one writer and no reader, so it needs nothing that lists do. */
-export const asBuilt = <D extends object>({ fields }: ViewDefinition<D>, name: string): ViewDefinition<D> => ({
+/** The view under another name while it is built: it has one writer and no reader, and is given what lists need at its end. */
+export const asBuilt = <D extends object>(view: ViewDefinition<D>, name: string): ViewDefinition<D> => ({
+  ...view,
   name,
-  fields,
   indexes: [],
+  isBuild: true,
 });
 
 export interface DocumentWrite<Document extends object = JsonObject> {

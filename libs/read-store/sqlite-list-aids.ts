@@ -202,7 +202,7 @@ export function createListAids(database: Database, trash: TableTrash): ListAids 
 
     makePart(wanted, built) {
       const view = { ...wanted, name: built.name };
-      if (!hasAids(view)) return false;
+      if (wanted.isBuild === true || !hasAids(view)) return false;
       const table = nameOf('view', view.name);
       const present = triggersOf.all(table).map(({ sql }) => sql);
       if (triggersFor(view).every((sql) => present.includes(sql))) return false;

@@ -77,8 +77,10 @@ export function createViewTables(database: Database, checkpoints: Checkpoints, t
   const make = (view: AnyView): OpenTable => {
     const name = tableOf(view);
     const columns = view.fields.map(columnOf);
+    // Other tables point to the rows: their numbers must stay as they are, whatever becomes of the file.
+    const key = hasAids(view) ? ['row INTEGER PRIMARY KEY', 'id TEXT NOT NULL UNIQUE'] : ['id TEXT PRIMARY KEY'];
     database.exec(
-      `CREATE TABLE IF NOT EXISTS ${name} (${['row INTEGER PRIMARY KEY', 'id TEXT NOT NULL UNIQUE', 'revision INTEGER NOT NULL', 'document TEXT', ...columns].join(', ')})`,
+      `CREATE TABLE IF NOT EXISTS ${name} (${[...key, 'revision INTEGER NOT NULL', 'document TEXT', ...columns].join(', ')})`,
     );
     // A view that has gained a field is dropped, and rebuilt from the events.
     const present = database.prepare(`SELECT name FROM pragma_table_info('${nameOf('view', view.name)}')`).all();

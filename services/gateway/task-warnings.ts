@@ -9,7 +9,7 @@ export function warningsOf({ actions, policy }: Pick<TaskSpec, 'actions' | 'poli
   if (policy.muted === true) return [];
   const enabled = actions.filter((action) => action.enabled);
   if (enabled.length === 0) {
-    const message = 'No action is enabled: runs are recorded and decided, and nobody is told of anything.';
+    const message = 'No action is enabled: runs are recorded and decided, and nobody hears of anything.';
     return [{ field: 'actions', rule: 'nobody_listens', message }];
   }
   if (enabled.some(({ on }) => on.includes('error'))) return [];
