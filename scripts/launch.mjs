@@ -92,6 +92,13 @@ export function isStale() {
 /** Builds what is not built. Rejects where the build fails. */
 export async function buildIfStale() {
   if (!isStale()) return;
+  if (!existsSync(join(root, 'node_modules', '@swc', 'core'))) {
+    process.stderr.write(
+      'Meerkat is not built, or older than its sources, and what builds it is not installed.\n' +
+        'Run `npm ci && npm run build` first; `npm ci --omit=dev` and `npm start` work from then on.\n',
+    );
+    process.exit(1);
+  }
   const code = await runToEnd(process.execPath, [join(root, 'scripts', 'build.mjs'), '--if-stale']);
   if (code !== 0) throw new Error(`The build ended with code ${code}.`);
 }

@@ -262,6 +262,7 @@ export const testExecution = executionDocument.omit({ organizationId: true }).ex
     .extend({ frame: z.string().optional().describe('The lines of the code around the place, a caret under it.') })
     .nullable(),
   decision: decision.describe('What would be decided if it were the first run of a task.'),
+  hint: z.string().optional().describe('Why the code may have found nothing, where the page says so.'),
 });
 export type TestExecution = z.infer<typeof testExecution>;
 

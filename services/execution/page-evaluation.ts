@@ -1,6 +1,7 @@
 /** What a recorded check, a replay and a test of a page share: settings in, an evaluation out. A failure is a value with a reason. */
 import type { FetchSettings } from '#contracts/fetch';
 import type { RunError, RunResult, RunStatus } from '#contracts/run';
+import { isScriptShell, shellHint } from '#hints/script-shell';
 import type { LoadedPage, LoadFailure, PageLoader, PageRequest } from '#page-loader/page-loader';
 import type { JsonObject } from '#runtime/json';
 import type { EvaluationResult, Sandbox, SandboxLimits } from '#sandbox/sandbox';
@@ -98,6 +99,23 @@ function errorOf(result: EvaluationResult): RunError | null {
   if (result.ok) return null;
   const { endedFromOutside: _endedFromOutside, ...error } = result.failure;
   return error;
+}
+
+/** Why code may have found nothing: to be asked where it failed, or answered false. */
+export function isShell({ contentKind, body }: Pick<LoadedPage, 'contentKind' | 'body'>): boolean {
+  return contentKind === 'html' && isScriptShell(new TextDecoder().decode(body));
+}
+
+const foundNothing: ReadonlySet<string> = new Set(['threw', 'number_not_found', 'not_a_number', 'not_boolean']);
+
+/** A failure on a page that is empty without its scripts says so. */
+export function withShellHint(
+  result: EvaluationResult,
+  page: Pick<LoadedPage, 'contentKind' | 'body'>,
+): EvaluationResult {
+  if (result.ok || !foundNothing.has(result.failure.reason) || !isShell(page)) return result;
+  const { hint } = result.failure;
+  return { ...result, failure: { ...result.failure, hint: hint === undefined ? shellHint : `${hint} ${shellHint}` } };
 }
 
 /** What an evaluation keeps of its page. */

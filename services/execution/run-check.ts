@@ -13,7 +13,14 @@ import type { JsonObject } from '#runtime/json';
 import type { Logger } from '#runtime/logger';
 import type { EvaluationJob, EvaluationResult, PreviousRun, Touchable } from '#sandbox/sandbox';
 import type { Snapshot, Snapshots } from '#snapshots/snapshots';
-import { evaluated, failedLoad, toPageRequest, type Evaluated, type EvaluationDeps } from './page-evaluation.js';
+import {
+  evaluated,
+  failedLoad,
+  toPageRequest,
+  withShellHint,
+  type Evaluated,
+  type EvaluationDeps,
+} from './page-evaluation.js';
 import type { KnownResult, KnownResults, KnownTask } from './known-results.js';
 import type { ShadowCode } from './shadow/shadow.js';
 
@@ -152,10 +159,11 @@ async function evaluate(
   body: Uint8Array,
   readsPreviousText: boolean,
 ): Promise<EvaluationResult> {
-  const run = (before: PreviousRun | null): Promise<EvaluationResult> => {
+  const run = async (before: PreviousRun | null): Promise<EvaluationResult> => {
     const page: EvaluationJob['page'] = { ...seen, body };
     const { evaluationFunction: code, codeForm: form } = spec;
-    return sandbox.evaluate({ code, form, page, previous: before, state, seed, nowMs, limits });
+    const result = await sandbox.evaluate({ code, form, page, previous: before, state, seed, nowMs, limits });
+    return withShellHint(result, page);
   };
   if (previous === null) return run(null);
   const readText = () => withFallback(null, previousText(snapshots, taskId, previous.at), logger, taskId);

@@ -7,11 +7,20 @@ import { fetchSettings } from '#contracts/fetch';
 import type { RunError, TestExecution, TestRun } from '#contracts/run';
 import { codeFrame } from '#hints/code-frame';
 import { hintFor } from '#hints/hint';
+import { shellHint } from '#hints/script-shell';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import { AppError, unavailable } from '#runtime/errors';
 import { isDependencyDown, type DependencyStores } from './dependencies.js';
 import { decideAlert, initialAlert } from './domain/alert/alert.js';
-import { evaluated, failedLoad, toPageRequest, type Evaluated, type EvaluationDeps } from './page-evaluation.js';
+import {
+  evaluated,
+  failedLoad,
+  isShell,
+  toPageRequest,
+  withShellHint,
+  type Evaluated,
+  type EvaluationDeps,
+} from './page-evaluation.js';
 
 type TestRunDeps = EvaluationDeps & DependencyStores;
 
@@ -37,13 +46,15 @@ async function evaluateTask(
   { runId, url, evaluationFunction: code, codeForm: form, fetch }: TestRun,
   ownerId: string,
   nowMs: number,
-): Promise<Evaluated> {
+): Promise<Evaluated & { readonly hint?: string }> {
   const settings = fetchSettings.parse(await vault.open(ownerId, 'fetch', fetch));
   const signal = AbortSignal.timeout(loadTimeoutMs);
   const page = await pageLoader.load({ ...toPageRequest(url, settings), signal });
   if (!page.ok) return failedLoad(page);
   const job = { code, form, page, previous: null, state: {}, seed: runId, nowMs, limits };
-  return evaluated({ ...page, bytes: page.body.byteLength }, await sandbox.evaluate(job));
+  const result = withShellHint(await sandbox.evaluate(job), page);
+  const found = evaluated({ ...page, bytes: page.body.byteLength }, result);
+  return found.outcome === false && isShell(page) ? { ...found, hint: shellHint } : found;
 }
 
 /** The finished execution. Never rejects for what the page or the code does. `ownerId`: whose key the secrets are sealed with. */

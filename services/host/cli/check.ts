@@ -124,6 +124,7 @@ function report(input: TaskInput, trial: TestExecution): string {
       ? []
       : [row('took', `load ${ms(timings.fetchMs)}, parse ${ms(timings.parseMs)}, code ${ms(timings.evaluateMs)}`)]),
     row('decision', decisionLine(trial, input)),
+    ...(trial.hint === undefined ? [] : [row('hint', plain(trial.hint))]),
   ].join('\n');
 }
 
