@@ -13,7 +13,14 @@ export interface Notification {
   readonly executionId: string;
   readonly kind: 'triggered' | 'recovered' | 'error' | 'test';
   readonly context: {
-    readonly task: { readonly id: string; readonly name: string; readonly url: string; readonly tags: string[] };
+    readonly task: {
+      readonly id: string;
+      readonly name: string;
+      /** Absent: there is none. */
+      readonly description?: string;
+      readonly url: string;
+      readonly tags: string[];
+    };
     readonly execution: {
       readonly id: string;
       readonly outcome: boolean | null;

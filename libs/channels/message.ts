@@ -17,7 +17,8 @@ export function linksOf(request: Notification, linkBase: string): { task: string
 
 /** The body of a webhook, and `event` in custom code. Nothing in it depends on the try. */
 export function eventOf(request: Notification, linkBase: string): JsonObject {
-  const { task, execution, transition, message } = request.context;
+  const { task: frozen, execution, transition, message } = request.context;
+  const { description: _description, ...task } = frozen;
   return {
     type: messageTypeOf(request),
     timestamp: request.createdAt,
@@ -28,7 +29,7 @@ export function eventOf(request: Notification, linkBase: string): JsonObject {
 export function variablesOf(request: Notification, linkBase: string): TemplateVariables {
   const { task, execution, transition, message } = request.context;
   return {
-    task,
+    task: { ...task, description: task.description ?? '' },
     execution,
     transition,
     value: execution.values['value'] ?? null,

@@ -8,7 +8,14 @@ import type { ViewDefinition } from '#read-store/read-store';
 
 /** What a message is about: frozen when the decision is made, so that every try says the same. */
 export const messageContext = z.object({
-  task: z.object({ id: idSchema('ntf'), name: z.string(), url: z.string(), tags: z.array(z.string()) }),
+  task: z.object({
+    id: idSchema('ntf'),
+    name: z.string(),
+    /** Absent: there is none. */
+    description: z.string().exactOptional(),
+    url: z.string(),
+    tags: z.array(z.string()),
+  }),
   execution: z.object({
     id: idSchema('exe'),
     outcome: z.boolean().nullable(),

@@ -55,7 +55,8 @@ export function arbitraryOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
   }
   if (schema instanceof z.ZodLazy) return json;
   if (schema instanceof z.ZodNullable) return fc.option(arbitraryOf(schema.unwrap()));
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return arbitraryOf(schema.unwrap());
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodExactOptional || schema instanceof z.ZodDefault)
+    return arbitraryOf(schema.unwrap());
   if (schema instanceof z.ZodUnion) return fc.oneof(...schema.options.map(arbitraryOf));
   throw new Error(`no arbitrary for the schema kind ${schema._zod.def.type}`);
 }

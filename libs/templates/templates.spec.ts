@@ -109,6 +109,27 @@ describe('a fault in a template', () => {
     expect(checkTemplate(text)).toMatchObject({ ok: false, message: 'is nested too deeply' });
   });
 
+  it.each([
+    ['{{ taks.name }}', 'names taks, which there is not; did you mean task?', 1, 4],
+    ['fine\n  {{ task.nme }}', 'names task.nme, which there is not; did you mean task.name?', 2, 6],
+    ['{{ message | append: tilte }}', 'names tilte, which there is not', 1, 22],
+    ['{% if outcome %}x{% endif %}', 'names outcome, which there is not', 1, 7],
+    ['{{ execution.value }}', 'names execution.value, which there is not; did you mean execution.values?', 1, 4],
+    ['{{ links.tasks }}', 'names links.tasks, which there is not; did you mean links.task?', 1, 4],
+  ])('is a variable that does not exist: %j', (text, message, line, column) => {
+    expect(checkTemplate(text)).toEqual({ ok: false, reason: 'unknown_variable', message, line, column });
+  });
+
+  it.each([
+    '{{ task.description }} {{ task.tags | join: ", " }} {{ task.tags[0] }} {{ task.tags.size }} {{ task["name"] }}',
+    '{% for tag in task.tags %}{{ tag }} {{ forloop.index }}{% endfor %}',
+    '{% assign price = values.price | times: 2 %}{{ price }} {% capture line %}{{ message }}{% endcapture %}{{ line }}',
+    '{{ values.anything["at all"].deeper }} {{ value.whatever }} {{ execution.values.price }} {{ transition.to }}',
+    '{{ organization.id }} {{ links.execution }} {{ execution.finishedAt | date: "%H:%M" }} {{ values[message] }}',
+  ])('is none in what a task has, its code reported, or the template made itself: %j', (text) => {
+    expect(checkTemplate(text)).toEqual({ ok: true });
+  });
+
   it.each(['include', 'render', 'layout', 'block'])('is the tag %s, which would read a file', (tag) => {
     expect(checkTemplate(`{% ${tag} '/etc/passwd' %}`)).toMatchObject({ ok: false });
     expect(checkTemplate(`{% ${tag} "../package.json" %}{% end${tag} %}`)).toMatchObject({ ok: false });

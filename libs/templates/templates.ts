@@ -1,10 +1,11 @@
 /** Text templates (LiquidJS): checked when saved, rendered when sent, with values escaped for the place they stand in. */
 import { Liquid, LiquidError, type Template } from 'liquidjs';
 import { reject } from '#runtime/errors';
+import { nearestName } from '#runtime/nearest-name';
 import type { Json, JsonObject } from '#runtime/json';
 
-export const templateEscapes = ['text', 'json', 'html', 'header'] as const;
-/** Where the rendered text will stand. `json`: inside the quotes of a JSON string. `header`: one line of a header. */
+export const templateEscapes = ['text', 'json', 'html', 'header', 'address'] as const;
+/** Where the rendered text will stand. `json`: inside the quotes of a JSON string. `header`: one line of a header. `address`: a part of one. */
 export type TemplateEscape = (typeof templateEscapes)[number];
 /** How a value is written where none of these fits, such as a vendor's Markdown. */
 export type Escaper = (text: string) => string;
@@ -25,7 +26,13 @@ export interface TemplateVariables {
 export type CheckedTemplate =
   | { readonly ok: true }
   /** Line and column count from 1. */
-  | { readonly ok: false; readonly message: string; readonly line: number; readonly column: number };
+  | {
+      readonly ok: false;
+      readonly reason: 'template_error' | 'unknown_variable';
+      readonly message: string;
+      readonly line: number;
+      readonly column: number;
+    };
 
 /** Longer than any field that holds a template. */
 const parseLimitCharacters = 131_072;
@@ -83,6 +90,8 @@ function escaperOf(escape: TemplateEscape | Escaper): Escaper {
       return (text) => JSON.stringify(text).slice(1, -1);
     case 'html':
       return escapeHtml;
+    case 'address':
+      return (text) => encodeURIComponent(text.toWellFormed());
     default:
       return escape satisfies never;
   }
@@ -206,10 +215,48 @@ function parse(
   }
 }
 
-/** Reads a template without rendering it: the first fault with its place, unknown tags and filters included. */
+/** What each variable holds; null: whatever the task's code reported. */
+const known: ReadonlyMap<string, readonly string[] | null> = new Map<string, readonly string[] | null>([
+  ['task', ['id', 'name', 'description', 'url', 'tags']],
+  ['execution', ['id', 'outcome', 'values', 'finishedAt', 'finalUrl']],
+  ['transition', ['kind', 'from', 'to']],
+  ['value', null],
+  ['values', null],
+  ['message', []],
+  ['links', ['task', 'execution']],
+  ['organization', ['id']],
+]);
+/** What the language has of any list or text. */
+const ofAnything = ['size', 'first', 'last'];
+
+/** The name that a template has no value for, with the one that was probably meant; null: there is a value. */
+function unknownName(segments: readonly unknown[]): string | null {
+  const [name, member] = segments;
+  if (typeof name !== 'string') return null;
+  const members = known.get(name);
+  if (members === undefined) return `names ${name}, which there is not${meant(nearestName(name, [...known.keys()]))}`;
+  if (members === null || typeof member !== 'string' || [...members, ...ofAnything].includes(member)) return null;
+  const nearest = nearestName(member, members);
+  return `names ${name}.${member}, which there is not${meant(nearest === null ? null : `${name}.${nearest}`)}`;
+}
+
+const meant = (nearest: string | null): string => (nearest === null ? '' : `; did you mean ${nearest}?`);
+
+/**
+ * Reads a template without rendering it: the first fault with its place, unknown tags, filters and variables included. What a
+ * template assigns itself is known.
+ */
 export function checkTemplate(text: string): CheckedTemplate {
-  const parsed = parse(engineOf('text'), text);
-  return parsed.ok ? { ok: true } : parsed;
+  const engine = engineOf('text');
+  const parsed = parse(engine, text);
+  if (!parsed.ok) return { ...parsed, reason: 'template_error' };
+  const { globals } = engine.analyzeSync(parsed.templates, { partials: false });
+  for (const variable of Object.values(globals).flat()) {
+    const message = unknownName(variable.segments);
+    const { row: line, col: column } = variable.location;
+    if (message !== null) return { ok: false, reason: 'unknown_variable', message, line, column };
+  }
+  return { ok: true };
 }
 
 /**

@@ -63,7 +63,13 @@ export function notificationsFor(
           action,
           kind: intent.kind,
           context: {
-            task: { id: task.id, name: task.spec.name, url: task.spec.url, tags: task.spec.tags },
+            task: {
+              id: task.id,
+              name: task.spec.name,
+              ...(task.spec.description === '' ? {} : { description: task.spec.description }),
+              url: task.spec.url,
+              tags: task.spec.tags,
+            },
             execution: { id: runId, outcome, values, finishedAt, finalUrl: page?.finalUrl ?? null },
             transition: intent.transition,
             message: sentence(intent, task, result),

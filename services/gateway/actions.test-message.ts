@@ -107,7 +107,7 @@ export class TestMessenger {
     const parts = attempt === null ? null : [action.id, 'test', attempt.key, String(attempt.startedAtMs)];
     const idOf = (prefix: 'dlv' | 'exe'): string =>
       parts === null ? this.#ids.next(prefix) : derivedId(prefix, createdMs, ...parts);
-    const { name, url, tags } = task.spec;
+    const { name, description, url, tags } = task.spec;
     const createdAt = toTimestamp(createdMs);
     const none = { id: idOf('exe'), outcome: true, values: {}, finishedAt: createdAt, finalUrl: url };
     const execution = (await this.#lastExecution(task)) ?? none;
@@ -119,7 +119,7 @@ export class TestMessenger {
       action,
       kind: 'test',
       context: {
-        task: { id: task.id, name, url, tags },
+        task: { id: task.id, name, ...(description === '' ? {} : { description }), url, tags },
         execution,
         transition: null,
         message: `This is a test of "${name}": nothing has happened, and its messages arrive here.`,

@@ -9,6 +9,7 @@ import { reject, unavailable, type AppError } from '#runtime/errors';
 import { secretMask } from '#runtime/secret-mask';
 import type { CheckedCode, CodeForm, Sandbox } from '#sandbox/sandbox';
 import { checkTemplate } from '#templates/templates';
+import { isJsonObject } from '#runtime/json';
 import { fieldPath } from '#http/field-path';
 import { checkSchedule } from './check-schedule.js';
 
@@ -77,7 +78,7 @@ function withoutCredentials(address: string): string {
 
 function checkText(field: Field, template: string): void {
   const checked = checkTemplate(template);
-  if (!checked.ok) throw misread(field, 'template_error', checked);
+  if (!checked.ok) throw misread(field, checked.reason, checked);
 }
 
 /** Throws where the code cannot be read, with the place in it. */
@@ -93,7 +94,11 @@ export async function checkAction(checks: SettingsChecks, { type, config }: Acti
   const textsAt = (names: readonly string[]) =>
     names.flatMap((name) => {
       const text = config[name];
-      return typeof text === 'string' ? [{ place: [...field, 'config', name], text }] : [];
+      if (typeof text === 'string') return [{ place: [...field, 'config', name], text }];
+      // Each member of an object, such as the headers.
+      return Object.entries(isJsonObject(text) ? text : {}).flatMap(([key, inner]) =>
+        typeof inner === 'string' ? [{ place: [...field, 'config', name, key], text: inner }] : [],
+      );
     });
   if (needs === 'smtp' && checks.config.smtpUrl === null) {
     throw refuse(

@@ -215,6 +215,23 @@ describe('a notification task', () => {
     expect(await post(`${'['.repeat(200_000)}${']'.repeat(200_000)}`)).toEqual(invalid('too_deep'));
   });
 
+  it.each([
+    ['body', '{"text": "{{ task.nmae }}"}', 'actions[0].config.body', 'names task.nmae'],
+    ['url', 'https://hooks.example/{{ tsk.id }}', 'actions[0].config.url', 'names tsk'],
+    ['headers', { 'X-Title': '{{ vlaue }}' }, 'actions[0].config.headers.X-Title', 'names vlaue'],
+  ])('is refused where a template in %s names what there is not', async (name, template, field, message) => {
+    const config = { url: 'https://hooks.example/', [name]: template };
+    const reply = await gateway.send('POST', '/api/notifications', {
+      body: { ...task, actions: [{ type: 'webhook', config }] },
+    });
+    expect(errorOf(reply)).toEqual(refused(400, 'VALIDATION_ERROR', 'unknown_variable'));
+    expect(member(reply.body, 'error', 'details', 0)).toMatchObject({
+      field: expect.stringContaining(field.split('.').slice(0, 3).join('.')),
+      message: expect.stringContaining(message),
+      line: 1,
+    });
+  });
+
   it('is replaced by PUT, which passes over read-only fields', async () => {
     const made = await create({ description: 'before', tags: ['x'] });
     const path = `/api/notifications/${idOf(made)}`;

@@ -80,6 +80,19 @@ describe('secrets', () => {
     expect(member(last, 'spec', 'fetch')).toEqual(member(first, 'spec', 'fetch'));
   });
 
+  it('are masked in an address that is a template, which stays as it was written', async () => {
+    const made = await create({
+      actions: [{ type: 'webhook', config: { url: 'https://user:hunter2@example.com/{{ task.id }}?n={{ value }}' } }],
+    });
+    const path = `/api/notifications/${idOf(made)}`;
+    const shown = await gateway.send('GET', path);
+    expect(member(shown.body, 'data', 'actions', 0, 'config', 'url')).toBe(
+      'https://user:********@example.com/{{ task.id }}?n={{ value }}',
+    );
+    const same = await gateway.send('PUT', path, { body: member(shown.body, 'data') });
+    expect(member(same.body, 'data', 'revision')).toBe(0);
+  });
+
   it('do not follow an address to another host', async () => {
     const made = await create({ actions: [{ type: 'webhook', config: { url: 'https://user:hunter2@example.com/' } }] });
     const id = String(member(made.body, 'data', 'actions', 0, 'id'));

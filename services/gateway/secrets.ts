@@ -100,7 +100,9 @@ function isList(value: Json | undefined): value is readonly Json[] {
 function withPassword(address: string, password: string): string {
   const url = new URL(address);
   url.password = password;
-  return url.href;
+  // A template in the address stays as it was written.
+  const isTemplate = address.includes('{{');
+  return isTemplate ? address.replace(/^([a-z]+:\/\/[^/?#@:]*:)[^/?#]*@/i, `$1${url.password}@`) : url.href;
 }
 
 function passwordIn(value: Json | undefined): string {

@@ -1,7 +1,7 @@
 /** Webhook: a notification as one signed HTTP request in the form of Standard Webhooks 1.0. */
 import type { z } from 'zod';
 import { unsendableHeader } from '#runtime/http-headers';
-import { renderTemplate, type TemplateEscape } from '#templates/templates';
+import { renderTemplate, type TemplateEscape, type TemplateVariables } from '#templates/templates';
 import {
   httpChannel,
   refusal,
@@ -32,6 +32,15 @@ const ownHeaders: ReadonlySet<string> = new Set([
   'host',
 ]);
 
+/** Of a template that does not say itself what it is. */
+const isJsonTemplate = (template: string | undefined): boolean => template === undefined || /^\s*[[{"]/.test(template);
+
+/** The address with its variables in it, which must not lead to another host; null: they do. */
+function renderedAddress(address: string, variables: TemplateVariables): string | null {
+  const rendered = renderTemplate(address, variables, 'address');
+  return URL.canParse(rendered) && new URL(rendered).origin === new URL(address).origin ? rendered : null;
+}
+
 function escapeOf(contentType: string): TemplateEscape {
   if (/\bjson\b/i.test(contentType)) return 'json';
   return /\bhtml\b/i.test(contentType) ? 'html' : 'text';
@@ -50,10 +59,22 @@ function buildWebhook(
   { nowMs, linkBase }: BuildContext,
 ): HttpBatch | NothingToSend {
   const { url: address, method = 'POST', body: template, timeoutSeconds = defaultTimeoutSeconds } = config;
-  const headers = lowerHeaders(config.headers ?? {});
+  const variables = variablesOf(request, linkBase);
+  const given = Object.entries(lowerHeaders(config.headers ?? {}));
+  const headers = Object.fromEntries(
+    given.map(([name, value]) => [name, renderTemplate(value, variables, 'header')] as const),
+  );
   for (const name of ownHeaders) delete headers[name];
-  headers['content-type'] ??= 'application/json';
-  const { url, authorization } = splitCredentials(address);
+  headers['content-type'] ??= isJsonTemplate(template) ? 'application/json' : 'text/plain; charset=utf-8';
+  const rendered = renderedAddress(address, variables);
+  if (rendered === null) {
+    return refusal(
+      httpSummary(method, splitCredentials(address).url),
+      'address_invalid',
+      'The values in the address lead to another host.',
+    );
+  }
+  const { url, authorization } = splitCredentials(rendered);
   if (authorization !== null) headers['authorization'] ??= authorization;
   const unsendable = unsendableHeader(headers);
   if (unsendable !== null) {
@@ -66,7 +87,7 @@ function buildWebhook(
   const body =
     template === undefined
       ? JSON.stringify(eventOf(request, linkBase))
-      : renderTemplate(template, variablesOf(request, linkBase), escapeOf(headers['content-type']));
+      : renderTemplate(template, variables, escapeOf(headers['content-type']));
   const timestampSeconds = Math.floor(nowMs / 1_000);
   headers['webhook-id'] = request.deliveryId;
   headers['webhook-timestamp'] = String(timestampSeconds);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { httpHeaders } from '#runtime/http-headers';
 import { declareChannel } from '../declaration.js';
 
-/** A user name and password inside are allowed; the password is a secret. */
+/** A user name and password inside are allowed; the password is a secret. Behind the host it is a template. */
 const webhookAddress = z
   .string()
   .min(1)
@@ -36,7 +36,7 @@ export const webhookDeclaration = declareChannel({
   }),
   sealed: ['url', 'secret', 'previousSecret', 'headers.*'],
   addresses: ['url'],
-  templates: ['body'],
+  templates: ['url', 'headers', 'body'],
   generated: [
     { name: 'secret', prefix: 'whsec_', bytes: 24, previous: { name: 'previousSecret', until: 'previousSecretUntil' } },
   ],

@@ -53,6 +53,41 @@ describe('a webhook', () => {
     });
   });
 
+  it('has templates behind the host and in the values of headers, escaped for their place', () => {
+    const { url, headers } = build({
+      url: 'https://user:pw@hooks.example/in/{{ task.name }}?note={{ values.note }}',
+      headers: { 'X-Title': '{{ task.name }}: {{ value }}', 'X-Plain': 'a{b}c' },
+    });
+    expect(url).toBe('https://hooks.example/in/Price%20watch?note=only%20%22two%22%20left');
+    expect(headers).toMatchObject({
+      'x-title': 'Price watch: 12.5',
+      'x-plain': 'a{b}c',
+      authorization: `Basic ${Buffer.from('user:pw').toString('base64')}`,
+    });
+  });
+
+  it('never leads to another host, whatever its variables say', () => {
+    const hostile = '//evil.example/ @evil.example:80/..';
+    const request = aNotification({ context: { message: hostile } });
+    for (const url of ['https://hooks.example{{ message }}', 'https://hooks.example/{{ message }}']) {
+      const outgoing = webhook.build({ request, config: { url } }, context);
+      const [sent] = outgoing.kind === 'http' ? outgoing.requests : [];
+      expect(sent === undefined ? 'refused' : new URL(sent.url).host).toMatch(/^(refused|hooks\.example)$/);
+    }
+  });
+
+  it('has a body without JSON escapes where it is not JSON', () => {
+    const said = (body: string, headers?: JsonObject) => {
+      const sent = build({ url: 'https://hooks.example/', body, ...(headers === undefined ? {} : { headers }) });
+      return [sent.headers['content-type'], sent.body];
+    };
+    expect(said('Note: {{ values.note }}')).toEqual(['text/plain; charset=utf-8', 'Note: only "two" left']);
+    expect(said('{"note": "{{ values.note }}"}')).toEqual(['application/json', '{"note": "only \\"two\\" left"}']);
+    expect(said('Note: {{ values.note }}', { 'Content-Type': 'application/json' })[1]).toBe(
+      'Note: only \\"two\\" left',
+    );
+  });
+
   it('is verified by the reference library', () => {
     const nowMs = Date.now();
     const { headers, body } = build({ url: 'https://hooks.example/', secret }, nowMs);
