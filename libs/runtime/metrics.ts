@@ -65,7 +65,49 @@ export function countDeliveryAttempt(actionType: string, state: string): void {
   deliveries.inc({ action_type: actionType, state });
 }
 
+export interface Observation {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+interface Observed {
+  readonly gauge: Gauge;
+  read: () => Promise<readonly Observation[]>;
+}
+const observed = new Map<string, Observed>();
+/** Scrapers come from several sides, and some ask every second: reading is not for each of them. */
+const rememberedMs = 5_000;
+let observedAtMs = -Infinity;
+
+/** A gauge that is read when the metrics are asked for. Said again it stands in place of the one before. */
+export function observe(name: string, help: string, label: string | null, read: Observed['read']): void {
+  const known = observed.get(name);
+  if (known !== undefined) {
+    known.read = read;
+    observedAtMs = -Infinity;
+    return;
+  }
+  observed.set(name, {
+    gauge: new Gauge({ name, help, labelNames: label === null ? [] : [label], registers: [registry] }),
+    read,
+  });
+}
+
+/** What cannot be read now is left out, so that nothing old is taken for new. */
+async function readObserved(): Promise<void> {
+  if (performance.now() - observedAtMs < rememberedMs) return;
+  observedAtMs = performance.now();
+  await Promise.all(
+    [...observed.values()].map(async ({ gauge, read }) => {
+      const found = await read().catch(() => []);
+      gauge.reset();
+      for (const { labels, value } of found) gauge.set({ ...labels }, value);
+    }),
+  );
+}
+
 /** The exposition text and its content type. */
 export async function metricsText(): Promise<{ readonly contentType: string; readonly text: string }> {
+  await readObserved();
   return { contentType: registry.contentType, text: await registry.metrics() };
 }

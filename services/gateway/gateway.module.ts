@@ -11,6 +11,7 @@ import { BulkWork } from './bulk.work.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { TaskRunner } from './execute-task.js';
 import { ExecutionsController } from './executions.controller.js';
+import { InstallationMetrics } from './installation-metrics.js';
 import { NotificationsController } from './notifications.controller.js';
 import { PastTasks } from './notifications.past.js';
 import { PagesController } from './pages.controller.js';
@@ -60,6 +61,7 @@ import { TaskTester } from './test-task.js';
     CandidateChecker,
     ConfigurationApplier,
     LiveChanges,
+    InstallationMetrics,
   ],
 })
 export class GatewayModule {}

@@ -239,6 +239,9 @@ describe('pages and probes', () => {
     gateway.disk.state = 'ok';
     const metrics = await gateway.send('GET', '/metrics', { key: null });
     expect(metrics.text).toContain('meerkat_http_request_duration_seconds_bucket');
+    expect(metrics.text).toMatch(/^meerkat_tasks_by_health\{health="ok"\} \d+$/m);
+    expect(metrics.text).toMatch(/^meerkat_due_lag_seconds 0$/m);
+    expect(metrics.text).toMatch(/^meerkat_deliveries_waiting 0$/m);
     expect(metrics.text).toContain('route="/api/notifications/:id"');
     expect(metrics.text).not.toContain('ntf_');
   });

@@ -24,6 +24,7 @@ import {
 import { startProduct, type Ending, type Product } from './product.js';
 import type { ServerAddresses } from './servers.js';
 import { startTcpProxy } from './tcp-proxy.js';
+import { until } from './until.js';
 
 /** One process of an installation, killed and started for itself. */
 export interface Member {
@@ -85,7 +86,12 @@ function createMember(
     },
     async start() {
       product = startProduct(settings, folder);
-      url = await product.ready();
+      const told = await product.ready();
+      // A gateway says where people find the installation, which may be another gateway.
+      const { PORT = '0' } = settings;
+      const own = PORT === '0' ? told : `http://127.0.0.1:${PORT}`;
+      await until(`${name} is ready`, async () => (await fetch(`${own}/readyz`)).ok);
+      url = told;
     },
     signal: (signal: NodeJS.Signals) => current().signal(signal),
     async kill(signal: NodeJS.Signals): Promise<Ending> {
