@@ -19,6 +19,7 @@ const label = z
   .min(1)
   .max(200)
   .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u, { error: 'must not hold control characters' })
+  .regex(/^\P{Bidi_Control}*$/u, { error: 'must not have marks that change the direction of text' })
   .regex(/^$|\S/, { error: 'must not be blank' });
 
 export const accountEmail = z

@@ -29,7 +29,8 @@ const text = {
     .string()
     .min(1)
     .max(200)
-    .regex(/^[^\p{Cc}\u2028\u2029]*$/u, { error: 'must be one line without control characters' }),
+    .regex(/^[^\p{Cc}\u2028\u2029]*$/u, { error: 'must be one line without control characters' })
+    .regex(/^\P{Bidi_Control}*$/u, { error: 'must not have marks that change the direction of text' }),
   description: z.string().max(2_000).default(''),
   url: webAddress,
   evaluationFunction: evaluationCode,

@@ -232,6 +232,12 @@ describe('a notification task', () => {
     });
   });
 
+  it.each(['\u202e', '\u200f', '\u2066'])('is refused with a mark in its name that turns text around', async (mark) => {
+    const reply = await gateway.send('POST', '/api/notifications', { body: { ...task, name: `photo_${mark}gnp.exe` } });
+    expect(errorOf(reply)).toEqual(refused(400, 'VALIDATION_ERROR', 'name_invalid'));
+    expect(member(reply.body, 'error', 'details', 0, 'field')).toBe('name');
+  });
+
   it('is replaced by PUT, which passes over read-only fields', async () => {
     const made = await create({ description: 'before', tags: ['x'] });
     const path = `/api/notifications/${idOf(made)}`;
