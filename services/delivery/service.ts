@@ -1,6 +1,6 @@
 /** The delivery service: consumes decisions to notify, keeps the view of deliveries, and runs the worker that sends. */
 import type { DeliveryDocument } from '#contracts/delivery';
-import type { Service } from '#eventing/service';
+import type { BackgroundWork, Service } from '#eventing/service';
 import type { ServicePorts } from '#eventing/service-ports';
 import type { DocumentWrite } from '#read-store/read-store';
 import type { PublicAddress } from '#runtime/config';
@@ -19,6 +19,22 @@ export interface DeliveryDeps extends ServicePorts {
   readonly builder: MessageBuilder;
 }
 
+/** Said once, beside the start: a mail server that refuses is found before the first message needs it. */
+function greetMailServer({ mailer, logger }: Pick<DeliveryDeps, 'mailer' | 'logger'>): BackgroundWork {
+  let isStopping = false;
+  void mailer?.greet().then((fault) => {
+    const { server } = mailer;
+    if (fault === null) logger.info({ server }, 'the mail server answers');
+    else if (!isStopping)
+      logger.error({ server, ...fault }, 'mail cannot be sent: try `meerkat test-mail`; messages wait until it can');
+  });
+  return {
+    async stop() {
+      isStopping = true;
+    },
+  };
+}
+
 export function createDeliveryService(deps: DeliveryDeps): Service {
   const worker = new DeliveryWorker(deps);
   return {
@@ -35,6 +51,7 @@ export function createDeliveryService(deps: DeliveryDeps): Service {
     publication: { prefixes: deliveriesProjection.prefixes, topic: 'delivery', toMessages },
     consumers: deliveryConsumers({ ...deps, offer: (id, dueMs) => worker.offer(id, dueMs) }),
     background: [
+      () => greetMailServer(deps),
       () => {
         worker.start();
         return worker;

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import { createTransport } from 'nodemailer';
 import type { MailAnswer, MailOutgoing, MailRefusal } from '#channels/channel';
+import { withTimeout } from '#concurrency/timeout';
 import { outboundFailureReasons, type Outbound } from '#outbound/outbound';
 
 export interface Mailer {
@@ -9,6 +10,8 @@ export interface Mailer {
   readonly server: string;
   /** Sends one mail to `recipients`, which are some or all of its own. Never rejects: what went wrong is a value. */
   send(mail: MailOutgoing, recipients: readonly string[], signal: AbortSignal): Promise<MailAnswer>;
+  /** Connects and signs in, and sends nothing. null: all is well; else why not. Never rejects. */
+  greet(): Promise<{ readonly reason: string; readonly message: string } | null>;
   close(): void;
 }
 
@@ -199,6 +202,17 @@ export function createMailer(
         };
       } catch (error) {
         return failureOf(error, signal);
+      }
+    },
+    async greet() {
+      try {
+        await withTimeout(transport.verify(), timeouts.totalMs, () =>
+          Object.assign(new Error('late'), { code: 'ETIMEDOUT' }),
+        );
+        return null;
+      } catch (error) {
+        const answer = failureOf(error, new AbortController().signal);
+        return answer.kind === 'taken' ? null : { reason: answer.reason, message: answer.text };
       }
     },
     close() {

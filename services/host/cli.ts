@@ -20,6 +20,7 @@ import type { OpenViews, Product, TrialBench } from './cli/product.js';
 import { addRebuild } from './cli/rebuild.js';
 import { addStart } from './cli/start.js';
 import { addTasks } from './cli/tasks.js';
+import { addTestMail } from './cli/test-mail.js';
 import { exitCodes, plain, printJson, printNote, Refused } from './cli/terminal.js';
 import { EventsAltered } from './integrity.js';
 import { ServerUnreachable } from './wait-for-server.js';
@@ -120,6 +121,7 @@ const product: Product = {
   openViews,
   verifyEvents: async (config, found) => (await import('./audit.js')).verifyStoredEvents(config, found),
   acceptEvents: async (config) => (await import('./audit.js')).acceptStoredEvents(config),
+  sendTestMail: async (config, address) => (await import('./test-mail.js')).sendTestMail(config, address),
   migrate: async (request) => (await import('./migrate.js')).migrate(request),
   hostEvaluators: async (config, folder) => (await import('./evaluators.js')).hostEvaluators(config, folder),
 };
@@ -162,6 +164,7 @@ function createProgram(end: (exitCode: number) => void): Command {
   addCheck(program, product, end);
   addTasks(program, end);
   addConfiguration(program, end);
+  addTestMail(program, product, end);
   addKeys(program, product);
   addRebuild(program, product, end);
   addAudit(program, product, end);

@@ -277,6 +277,18 @@ export function pageParserOf({ pageParser }: Config): PageParserName {
   throw new ConfigError(['PAGE_PARSER: lexbor is not built; run `npm run build:parser`, or set it to auto.']);
 }
 
+/** The one door to the network, as the settings have it. */
+export async function openOutbound(config: Config): Promise<Outbound> {
+  const { createOutbound } = await import('#outbound/undici');
+  return createOutbound({
+    egressAllow: config.egressAllow,
+    egressProxyUrl: config.egressProxyUrl,
+    trustedHosts: trustedHosts(config),
+    refusedHosts: ownServers(config),
+    userAgent: `Meerkat/${version}`,
+  });
+}
+
 /** Opens every part that the settings name. Rejects with `ConfigError` where one cannot be used. */
 export async function openPorts(config: Config, logger: Logger, options: OpenOptions = {}): Promise<Ports> {
   const pageParser = pageParserOf(config);
@@ -292,20 +304,12 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
   const { eventStore, readStore, sharedState, snapshots, ...openedBus } =
     disk === null ? stores : refusingWhenFull(stores, disk);
   const leases = await openLeases(config, logger, sharedState);
-  const [{ createEventVault }, { createOutbound }, { createHttpPageLoader }, { createQuickJsSandbox }] =
-    await Promise.all([
-      import('#vault/event-vault'),
-      import('#outbound/undici'),
-      import('#page-loader/http'),
-      import('#sandbox/quickjs'),
-    ]);
-  const outbound = createOutbound({
-    egressAllow: config.egressAllow,
-    egressProxyUrl: config.egressProxyUrl,
-    trustedHosts: trustedHosts(config),
-    refusedHosts: ownServers(config),
-    userAgent: `Meerkat/${version}`,
-  });
+  const [{ createEventVault }, { createHttpPageLoader }, { createQuickJsSandbox }] = await Promise.all([
+    import('#vault/event-vault'),
+    import('#page-loader/http'),
+    import('#sandbox/quickjs'),
+  ]);
+  const outbound = await openOutbound(config);
   const probeRefusal = config.networkProbeUrl === null ? null : outbound.refusalOf(config.networkProbeUrl);
   if (probeRefusal !== null) throw new ConfigError([`NETWORK_PROBE_URL: ${probeRefusal}`]);
   const pageLoader = createHttpPageLoader(outbound, {

@@ -1,4 +1,5 @@
 /** What commands need of the product. cli.ts loads it once a command needs it: `--help` loads nothing of it. */
+import type { MailAnswer } from '#channels/channel';
 import type { CreatedKey, KeyInput } from '#contracts/account';
 import type { TestExecution } from '#contracts/run';
 import type { TaskInput } from '#contracts/task';
@@ -91,6 +92,8 @@ export interface Product {
   verifyEvents(config: Config, found: (fault: AuditFault) => void): Promise<Audited>;
   /** Puts on record that the faults there are now are known. Rejects with `ConfigError` where a server runs on the folder. */
   acceptEvents(config: Config): Promise<readonly AuditFault[]>;
+  /** What the mail server made of one mail. Rejects with `ConfigError` where there is none. */
+  sendTestMail(config: Config, address: string): Promise<MailAnswer>;
   /** Rejects with `Refused`, `ConfigError`, or an `AppError` that says why not. */
   migrate(request: MigrationRequest): Promise<Migrated>;
   /** Rejects where the sockets cannot be made in the folder. */
