@@ -379,7 +379,7 @@ export function openApiDocument(declarations: readonly RouteDeclaration[]): Sche
           type: 'http',
           scheme: 'bearer',
           description:
-            'Authorization: Bearer <API_KEY>. The scopes: read, write, execute (both imply read), admin (all).',
+            '`Authorization: Bearer <API_KEY>`. The scopes: read, write, execute (both imply read), admin (all).',
         },
       },
       schemas: { ...sharedSchemas, ...components.schemas },

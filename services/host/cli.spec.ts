@@ -195,6 +195,21 @@ return price < 50;`;
     expect(exitCode).toBe(1);
   });
 
+  it('takes YAML, and the code from a file beside it, whose faults it shows', async () => {
+    const file = join(folder, 'task.yaml');
+    await writeFile(file, `name: Price\nurl: ${address}\ncode: ./price.js\n`);
+    await writeFile(join(folder, 'price.js'), evaluationFunction);
+    const { exitCode, out } = await call('check', file);
+    expect([exitCode, out]).toEqual([0, expect.stringMatching(/value +price = 79\.9$/m)]);
+    await writeFile(join(folder, 'price.js'), 'const a = 1;\nreturn (;');
+    const broken = await call('check', file);
+    expect([broken.exitCode, broken.error]).toEqual([1, expect.stringContaining('2 | return (;')]);
+    await rm(join(folder, 'price.js'));
+    expect((await call('check', file)).error).toContain('price.js cannot be read');
+    await writeFile(file, 'name: *a\n');
+    expect((await call('check', file)).error).toContain('Anchors and aliases');
+  });
+
   it('refuses a file that is not there', async () => {
     const { exitCode, error } = await call('check', join(folder, 'none.json'));
     expect(exitCode).toBe(1);

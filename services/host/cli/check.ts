@@ -1,5 +1,6 @@
 /** `meerkat check task.json`: one run of a task against its live page; nothing is stored, nothing is sent. */
 import { readFile, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { declarationOf } from '#channels/declarations';
 import type { TestExecution } from '#contracts/run';
@@ -7,6 +8,8 @@ import { taskInput, type TaskInput } from '#contracts/task';
 import { codeFrame } from '#hints/code-frame';
 import { hintFor } from '#hints/hint';
 import { parseJsonBody } from '#http/json-body';
+import { parseYamlBody } from '#http/yaml';
+import { isJsonObject } from '#runtime/json';
 import { refuse, validated } from '#http/validation';
 import { readConfig } from '#runtime/config';
 import { AppError, type ErrorDetail } from '#runtime/errors';
@@ -29,8 +32,17 @@ async function readTaskFile(file: string): Promise<Uint8Array> {
   }
 }
 
-function parseTask(bytes: Uint8Array): TaskInput {
-  const input = validated(taskInput, parseJsonBody(bytes), 'body');
+/** The code may stand in a file beside the task: `code: ./kettle.js`, from the folder of the task's own file. */
+async function withCodeFile(task: unknown, file: string): Promise<unknown> {
+  if (!isJsonObject(task) || typeof task['code'] !== 'string' || 'evaluationFunction' in task) return task;
+  const { code, ...rest } = task;
+  const evaluationFunction = Buffer.from(await readTaskFile(resolve(dirname(file), code))).toString('utf8');
+  return { ...rest, evaluationFunction };
+}
+
+async function parseTask(bytes: Uint8Array, file: string): Promise<TaskInput> {
+  const read = /\.ya?ml$/i.test(file) ? parseYamlBody(bytes) : parseJsonBody(bytes);
+  const input = validated(taskInput, await withCodeFile(read, file), 'body');
   for (const [index, { id }] of input.actions.entries()) {
     if (id !== undefined) throw refuse(['actions', index, 'id'], 'unknown', 'is given by the service');
   }
@@ -136,7 +148,7 @@ async function checkFile(product: Product, file: string, isJson: boolean): Promi
   const bytes = await readTaskFile(file);
   let input: TaskInput | null = null;
   try {
-    input = parseTask(bytes);
+    input = await parseTask(bytes, file);
     const lacksMail = config.smtpUrl === null && input.actions.some(({ type }) => declarationOf(type).needs === 'smtp');
     if (lacksMail) printNote(smtpNote);
     const bench = await product.openTrialBench(config);
@@ -159,7 +171,10 @@ export function addCheck(program: Command, product: Product, end: (exitCode: num
   program
     .command('check')
     .description('run a task once against its live page and print what came of it; nothing is stored or sent')
-    .argument('[file]', 'the body of POST /api/notifications')
+    .argument(
+      '[file]',
+      'the body of POST /api/notifications, as JSON or YAML; `code: ./file.js` takes the code from a file beside it',
+    )
     .option(
       '--all',
       'each task of the server at MEERKAT_URL instead, with MEERKAT_API_KEY; the runs are on record as dry runs',
