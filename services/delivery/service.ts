@@ -26,7 +26,7 @@ function greetMailServer({ mailer, logger }: Pick<DeliveryDeps, 'mailer' | 'logg
     const { server } = mailer;
     if (fault === null) logger.info({ server }, 'the mail server answers');
     else if (!isStopping)
-      logger.error({ server, ...fault }, 'mail cannot be sent: try `meerkat test-mail`; messages wait until it can');
+      logger.warn({ server, ...fault }, 'mail cannot be sent: try `meerkat test-mail`; messages wait until it can');
   });
   return {
     async stop() {

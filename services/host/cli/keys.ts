@@ -1,11 +1,13 @@
-/** `meerkat keys create`: an API key without a running server, for who may open the data folder anyway. */
+/** `meerkat keys`: made without a running server, by anybody who may open the data folder anyway; listed and revoked over the API. */
 import { InvalidArgumentError, type Command } from 'commander';
+import { z } from 'zod';
 import { keyInput, scope, type Scope } from '#contracts/account';
 import { validated } from '#http/validation';
-import { readConfig } from '#runtime/config';
+import { readClientSettings, readConfig, type ClientSettings } from '#runtime/config';
+import { askJson } from './client.js';
 import { isInUse, refuseEmptyFolder } from './data-folder.js';
 import type { Product } from './product.js';
-import { printJson, printNote, printResult, Refused } from './terminal.js';
+import { plain, printJson, printNote, printResult, Refused, table } from './terminal.js';
 
 interface KeyOptions {
   readonly name: string;
@@ -31,8 +33,58 @@ function refuseWhileServerRuns(error: unknown): never {
   throw error;
 }
 
+const pageLimit = 100;
+const listedKey = z.looseObject({
+  id: z.string(),
+  publicId: z.string(),
+  name: z.string(),
+  scopes: z.array(z.string()),
+  createdAt: z.string(),
+  expiresAt: z.string().nullable(),
+});
+const keyList = z.object({ data: z.array(listedKey), pagination: z.object({ pages: z.number() }) });
+
+async function listAll(settings: ClientSettings): Promise<readonly z.infer<typeof listedKey>[]> {
+  const keys: z.infer<typeof listedKey>[] = [];
+  for (let page = 1, pages = 1; page <= pages; page += 1) {
+    const list = keyList.safeParse(await askJson(settings, `/api/keys?limit=${pageLimit}&page=${page}`));
+    if (!list.success) throw new Refused('not_meerkat', `${settings.url} does not answer like a Meerkat.`);
+    keys.push(...list.data.data);
+    pages = list.data.pagination.pages;
+  }
+  return keys;
+}
+
+function addOnline(keys: Command): void {
+  keys
+    .command('list')
+    .description(
+      'list the API keys of the server at MEERKAT_URL with MEERKAT_API_KEY, an admin key; never the keys themselves',
+    )
+    .option('--json', 'answer as one JSON document: a list of keys')
+    .action(async ({ json }: Pick<KeyOptions, 'json'>) => {
+      const all = await listAll(readClientSettings());
+      if (json === true) return printJson(all);
+      const rows = all.map(({ id, publicId, scopes, createdAt, expiresAt, name }) =>
+        [id, `mk_${publicId}_…`, scopes.join(','), createdAt, expiresAt ?? '–', name].map(plain),
+      );
+      printResult(table(['id', 'key', 'scopes', 'made', 'expires', 'name'], rows));
+    });
+  keys
+    .command('revoke')
+    .description('revoke an API key of that server at once')
+    .argument('<id>', 'key_…, as `keys list` shows it')
+    .option('--json', 'answer as one JSON document')
+    .action(async (id: string, { json }: Pick<KeyOptions, 'json'>) => {
+      const answer = await askJson(readClientSettings(), `/api/keys/${encodeURIComponent(id)}`, { method: 'DELETE' });
+      if (json === true) return printJson(answer);
+      printResult(`${plain(id)} is revoked.`);
+    });
+}
+
 export function addKeys(program: Command, product: Product): void {
   const keys = program.command('keys').description('API keys');
+  addOnline(keys);
   keys
     .command('create')
     .description('make an API key while no server runs on DATA_DIR')

@@ -36,6 +36,18 @@ afterAll(async () => {
 const command = (...words: string[]) =>
   runCommand(words, { MEERKAT_URL: installation.url, MEERKAT_API_KEY: installation.apiKey }, folder);
 
+describe('commands on keys', () => {
+  it('list them without the keys themselves, and revoke one at once', async () => {
+    const made = await installation.api.send('/api/keys', { method: 'POST', json: { name: 'ci', scopes: ['read'] } });
+    const { id: keyId, key } = z.object({ data: z.object({ id: z.string(), key: z.string() }) }).parse(made.body).data;
+    const { out } = await command('keys', 'list');
+    expect(out).toMatch(new RegExp(`^${keyId} +mk_\\w{8}_… +read .* ci$`, 'm'));
+    expect(out).not.toContain(key);
+    expect((await command('keys', 'revoke', keyId)).exitCode).toBe(0);
+    expect((await installation.api.send('/api/notifications', { key })).status).toBe(401);
+  });
+});
+
 describe('commands on tasks', () => {
   it('run a task by its name, and show what came of it', async () => {
     const { exitCode, out } = await command('run', 'Kettle');
