@@ -25,6 +25,25 @@ describe('whether views are built', () => {
     expect(await built.unbuilt()).toEqual([]);
   });
 
+  it('one that is not built stays so, however many ask at once', async () => {
+    await readStore.save(things, [], 7);
+    const first = Promise.withResolvers<void>();
+    let asked = 0;
+    const slow: Pick<ReadStore, 'checkpoint'> = {
+      async checkpoint(view) {
+        // The second question is answered after the first one has been.
+        asked += 1;
+        if (asked > 2) await first.promise;
+        return readStore.checkpoint(view);
+      },
+    };
+    const built = createBuiltViews(slow, eventStore, [things, others]);
+    const both = [built.unbuilt(), built.unbuilt()];
+    expect(await both[0]).toEqual(['others']);
+    first.resolve();
+    expect(await both[1]).toEqual(['others']);
+  });
+
   it('where nothing has happened yet there is nothing to build, then or later', async () => {
     lastPosition = null;
     const built = createBuiltViews(readStore, eventStore, [things]);

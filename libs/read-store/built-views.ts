@@ -18,8 +18,11 @@ export function createBuiltViews(
 
   const look = async (): Promise<void> => {
     if ((await eventStore.lastPosition()) === null) missing = [];
-    const seen = await Promise.all(missing.map((view) => readStore.checkpoint(view)));
-    missing = missing.filter((_view, index) => seen[index] === null);
+    // Another look may have ended meanwhile: what was seen belongs to the views that were asked for here.
+    const asked = missing;
+    const seen = await Promise.all(asked.map((view) => readStore.checkpoint(view)));
+    const found = new Set(asked.filter((_view, index) => seen[index] !== null));
+    missing = missing.filter((view) => !found.has(view));
   };
 
   return {
