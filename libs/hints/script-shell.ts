@@ -1,27 +1,50 @@
 /** Pages that are empty until scripts fill them in a browser: what they look like without, and what to do about it. Pure. */
+import { partsOf } from './page-text.js';
 
 /** A shell is small; what stands behind this is content. */
-const lookedAt = 262_144;
+const largestShell = 262_144;
 /** Visible letters of a page that says something. */
 const enoughText = 200;
 
-const hidden = /<(script|style|template|svg|noscript|head|title)\b[^>]*>[^]*?<\/\1\s*>|<!--[^]*?-->/gi;
-/** Where frameworks of the browser hang their page, and nothing in it yet. */
-const mount =
-  /<([a-z][a-z0-9-]*)\b[^>]*\bid\s*=\s*["']?(?:root|app|__next|__nuxt|q-app|svelte|ember[^"'\s>]*|gatsby-focus-wrapper|___gatsby|main-app|react-root)["']?[^>]*>\s*(?:<!--[^]*?-->\s*)?<\/\1\s*>|<([a-z]+-(?:root|app))\b[^>]*>\s*<\/\2\s*>/i;
-const asksForScripts = /<noscript\b[^>]*>(?:(?!<\/noscript)[^])*\b(?:java\s?script|enable)\b/i;
+/** Where frameworks of the browser hang their page. */
+const mountId =
+  /\sid\s{0,3}=\s{0,3}["']?(?:root|app|__next|__nuxt|q-app|svelte|ember[^"'\s>]*|gatsby-focus-wrapper|___gatsby|main-app|react-root)(?=["'\s/]|$)/i;
+const mountName = /^[a-z]+-(?:root|app)$/;
+const asksForScripts = /\b(?:java\s?script|enable)\b/i;
 
 export const shellHint =
   'The page shows next to nothing without its scripts: its content comes later, in the browser. Look in the browser’s network tools for the address that the data comes from, often JSON, and watch that with page.json().';
 
 /** Whether a page of HTML is such a shell. */
 export function isScriptShell(html: string): boolean {
-  if (!/<script\b/i.test(html)) return false;
-  const text = html
-    .slice(0, lookedAt)
-    .replace(hidden, ' ')
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim();
-  return html.length <= lookedAt && text.length < enoughText && (mount.test(html) || asksForScripts.test(html));
+  if (html.length > largestShell) return false;
+  let [hasScript, waitsForScripts, letters] = [false, false, 0];
+  /** The name of an element that a framework fills, while nothing is in it. */
+  let mount: string | null = null;
+  for (const part of partsOf(html)) {
+    switch (part.kind) {
+      case 'hidden':
+        hasScript ||= part.name === 'script';
+        waitsForScripts ||= part.name === 'noscript' && asksForScripts.test(part.content);
+        mount = null;
+        break;
+      case 'open':
+        mount = mountName.test(part.name) || mountId.test(part.source) ? part.name : null;
+        break;
+      case 'close':
+        waitsForScripts ||= mount === part.name;
+        mount = null;
+        break;
+      case 'text': {
+        const length = part.text.trim().length;
+        letters += length;
+        if (letters >= enoughText) return false;
+        if (length > 0) mount = null;
+        break;
+      }
+      case 'comment':
+        break;
+    }
+  }
+  return hasScript && waitsForScripts;
 }
