@@ -8,10 +8,10 @@ import type { Clock } from '#runtime/clock';
 import { AppError } from '#runtime/errors';
 import { isWithin } from './client-address.js';
 
-/** Who asks, once a key is known to be good. */
+/** Who asks, once a key or a session is known to be good. */
 export interface Principal {
   readonly organizationId: string;
-  /** `key:<id>`: what events name as their author. */
+  /** `key:<id>` or `user:<id>`: what events name as their author. */
   readonly actor: string;
   readonly scopes: readonly Scope[];
 }

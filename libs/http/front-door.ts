@@ -12,11 +12,12 @@ import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
 import { AppError, unavailable } from '#runtime/errors';
 import { countRequest } from '#runtime/metrics';
-import { allows, createKeyVerifier, type KeyVerifier } from './api-key.js';
+import { allows, createKeyVerifier, type KeyVerifier, type Principal, type Verdict } from './api-key.js';
 import { KEY_PEPPER } from '#contracts/api-key';
 import { addressGroup, createClientAddress } from './client-address.js';
 import { QUOTA, quotaHeaders, type Budget, type Quota } from './quota.js';
 import { declarationOf } from './route.js';
+import { createSessionVerifier, type SessionVerifier } from './session.js';
 
 export const apiVersion = '2026-11-01';
 
@@ -31,11 +32,19 @@ export const standingHeaders: Readonly<Record<string, string>> = {
 
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
+/** People at a screen ask for many small things; they do not pay from the budget of programs. */
+const sessionsFactor = 10;
 const budgetOfPlan: Readonly<Record<Plan, number>> = { free: 100, pro: 1_000, enterprise: 100_000 };
 
 /** A change of plan is felt after this long at most. */
 const planCachedMs = 3_000;
 const cachedPlans = 10_000;
+
+/** Whose budget pays: the organisation's for its keys, another one for its members at their screens. */
+type Payer = Pick<Principal, 'organizationId' | 'actor'>;
+
+const isPerson = ({ actor }: Payer): boolean => actor.startsWith('user:');
+const subjectOf = (payer: Payer): string => `${isPerson(payer) ? 'sessions' : 'organization'}:${payer.organizationId}`;
 
 /** The request id a client sends is taken where it is short and plain. */
 export function acceptedRequestId(header: string | readonly string[] | undefined): string | null {
@@ -44,7 +53,8 @@ export function acceptedRequestId(header: string | readonly string[] | undefined
 
 @Injectable()
 export class FrontDoor {
-  private readonly verifier: KeyVerifier;
+  private readonly keys: KeyVerifier;
+  private readonly sessions: SessionVerifier;
   private readonly clientAddress: (
     peer: string | undefined,
     forwardedFor: string | readonly string[] | undefined,
@@ -60,7 +70,8 @@ export class FrontDoor {
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(BUILT_VIEWS) private readonly views: BuiltViews,
   ) {
-    this.verifier = createKeyVerifier(readStore, pepper, clock);
+    this.keys = createKeyVerifier(readStore, pepper, clock);
+    this.sessions = createSessionVerifier(readStore, pepper, clock, config.publicUrl);
     this.clientAddress = createClientAddress(config.trustedProxies);
   }
 
@@ -84,7 +95,7 @@ export class FrontDoor {
     }
     await this.checkBuilt();
     if (access === 'public') return this.takeAnonymous(request);
-    const verdict = await this.verifier.verify(request.headers.authorization, this.addressOf(request));
+    const verdict = await this.verify(request);
     if (!verdict.ok) {
       await this.takeAnonymous(request);
       // An unknown path is 404 for everybody: it is no secret which paths exist.
@@ -92,12 +103,25 @@ export class FrontDoor {
       throw verdict.error;
     }
     request.principal = verdict.principal;
-    await this.takeOfOrganization(verdict.principal.organizationId, reply);
+    await this.takeOfOrganization(verdict.principal, reply);
   }
 
-  /** Whether the caller would be let in once more, by the same key; takes from no budget. */
+  /** A key counts before a session: who sends one means it. */
+  private async verify(request: FastifyRequest): Promise<Verdict> {
+    const { authorization } = request.headers;
+    const bySession = authorization === undefined ? await this.sessions.verify(request) : null;
+    return bySession ?? this.keys.verify(authorization, this.addressOf(request));
+  }
+
+  /** Who is signed in, where a public page asks; takes from no budget. */
+  async signedIn(request: FastifyRequest): Promise<Principal | null> {
+    const verdict = await this.sessions.verify(request);
+    return verdict?.ok === true ? verdict.principal : null;
+  }
+
+  /** Whether the caller would be let in once more, by the same key or session; takes from no budget. */
   async stillAllows(request: FastifyRequest): Promise<boolean> {
-    const verdict = await this.verifier.verify(request.headers.authorization, this.addressOf(request));
+    const verdict = await this.verify(request);
     const needed = declarationOf(request)?.access;
     if (!verdict.ok || needed === undefined || needed === 'public' || needed === 'probe') return false;
     return allows(verdict.principal.scopes, needed);
@@ -129,9 +153,9 @@ export class FrontDoor {
       throw this.refused('Too many requests without a valid API key from this address.', state.resetAtMs);
   }
 
-  private async takeOfOrganization(organizationId: string, reply: FastifyReply): Promise<void> {
-    const budget = await this.budgetOf(organizationId);
-    const state = await this.quota.take(`organization:${organizationId}`, budget);
+  private async takeOfOrganization(principal: Payer, reply: FastifyReply): Promise<void> {
+    const budget = await this.budgetOf(principal);
+    const state = await this.quota.take(subjectOf(principal), budget);
     reply.headers(quotaHeaders(state, budget.windowMs, this.clock.now()));
     if (!state.allowed) {
       throw this.refused(`The budget of ${budget.limit} requests per hour is used up.`, state.resetAtMs);
@@ -139,24 +163,29 @@ export class FrontDoor {
   }
 
   /** For a request that counts as several: takes those beyond itself, or throws what is to be answered. */
-  async takeMore(organizationId: string, requests: number): Promise<void> {
-    const budget = await this.budgetOf(organizationId);
+  async takeMore(payer: Payer, requests: number): Promise<void> {
+    const budget = await this.budgetOf(payer);
     for (let left = requests; left > 0; left -= 1) {
-      const state = await this.quota.take(`organization:${organizationId}`, budget);
+      const state = await this.quota.take(subjectOf(payer), budget);
       // Where it will not be enough, the rest is left to others.
       if (state.allowed && state.remaining >= left - 1) continue;
       throw this.refused(`The budget of ${budget.limit} requests per hour does not reach so far.`, state.resetAtMs);
     }
   }
 
-  private async budgetOf(organizationId: string): Promise<Budget> {
+  private async budgetOf(payer: Payer): Promise<Budget> {
+    const limit = budgetOfPlan[await this.planOf(payer.organizationId)];
+    return { limit: isPerson(payer) ? limit * sessionsFactor : limit, windowMs: hourMs };
+  }
+
+  private async planOf(organizationId: string): Promise<Plan> {
     const nowMs = this.clock.now();
     const known = this.plans.get(organizationId);
-    if (known !== undefined && known.untilMs > nowMs) return { limit: budgetOfPlan[known.plan], windowMs: hourMs };
+    if (known !== undefined && known.untilMs > nowMs) return known.plan;
     const found = await this.readStore.get(organizationsView, organizationId);
     const plan = found?.plan ?? this.config.defaultPlan;
     this.plans.set(organizationId, { plan, untilMs: nowMs + planCachedMs });
-    return { limit: budgetOfPlan[plan], windowMs: hourMs };
+    return plan;
   }
 
   private refused(message: string, resetAtMs: number): AppError {

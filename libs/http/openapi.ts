@@ -242,7 +242,7 @@ function operationOf(components: Components, declaration: RouteDeclaration): Sch
 const errorTexts: Readonly<Record<string, string>> = {
   400: 'VALIDATION_ERROR: the request cannot be understood or breaks a rule; details name the fields.',
   401: 'UNAUTHORIZED: no API key, or one that is not valid.',
-  403: 'FORBIDDEN: the key is known and lacks the scope.',
+  403: 'FORBIDDEN: the key or the session is known and lacks the scope.',
   404: 'NOT_FOUND: unknown, malformed or another organisation’s id.',
   409: 'VALIDATION_ERROR: it exists already, or the Idempotency-Key was used for another request.',
   412: 'VALIDATION_ERROR, stale_revision: it was changed since the revision in If-Match.',

@@ -9,7 +9,11 @@ import { declarationOf } from './route.js';
 /** Throws `missing_scope` where the scopes do not reach that far. */
 export function checkScope(scopes: readonly Scope[], needed: Scope): void {
   if (!allows(scopes, needed)) {
-    throw new AppError('FORBIDDEN', 'missing_scope', `This API key lacks the scope ${needed}.`);
+    throw new AppError(
+      'FORBIDDEN',
+      'missing_scope',
+      `This needs the scope ${needed}, which this API key, or your role, does not have.`,
+    );
   }
 }
 

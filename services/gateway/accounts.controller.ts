@@ -9,13 +9,14 @@ import { data, list, type Answer } from '#http/envelope';
 import { FrontDoor } from '#http/front-door';
 import { offsetOf } from '#http/parameters';
 import { Call, Handles, type RouteCall } from '#http/route';
+import { foreignOrigin } from '#http/session';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
 import { AppError } from '#runtime/errors';
 import * as routes from './accounts.routes.js';
 import { toJsonObject } from './json-casts.js';
-import { clearedCookie, isOwnOrigin, sessionCookie, tokenOfCookie } from './session-cookie.js';
+import { clearedCookie, isOwnOrigin, sessionCookie, tokenOfCookie } from '#http/session-cookie';
 
 /** A password is hashed on purpose slowly, and a queue of them may be ahead. */
 const signInDeadlineMs = 30_000;
@@ -113,7 +114,7 @@ export class SessionsController {
 
   private checkOrigin({ headers }: FastifyRequest): void {
     if (isOwnOrigin(headers.origin, headers.host, this.config.publicUrl)) return;
-    throw new AppError('FORBIDDEN', 'foreign_origin', 'This request comes from a page of another site.');
+    throw foreignOrigin;
   }
 
   /** Behind a proxy that ends TLS the header says so; a client that forges it only restricts its own cookie to TLS. */

@@ -4,8 +4,17 @@ import { DISK_SPACE, type DiskState } from '#runtime/disk-space';
 import { createHmac } from 'node:crypto';
 import type { DynamicModule } from '@nestjs/common';
 import { BUS, BUS_ADMIN, type OpenedBus } from '#bus/bus';
-import { keysView, organizationsView, type KeyDocument, type Plan, type Scope } from '#contracts/account';
-import { createApiKey, hashApiKey, parseApiKey } from '#contracts/api-key';
+import {
+  keysView,
+  organizationsView,
+  sessionsView,
+  type KeyDocument,
+  type Plan,
+  type Role,
+  type Scope,
+  type SessionDocument,
+} from '#contracts/account';
+import { createApiKey, hashApiKey, hashSessionToken, parseApiKey } from '#contracts/api-key';
 import { requests } from '#contracts/catalogue';
 import { executionsView, type ExecutionDocument } from '#contracts/run';
 import { triggerRun, type DueRun } from '#contracts/schedule';
@@ -59,6 +68,12 @@ export interface GatewayKit extends PlayedCommands {
   /** Of the newest event of a run. */
   readonly runs: { position: number };
   addOrganization(plan: Plan): Promise<string>;
+  /** Somebody signed in: the Cookie header of their browser, and the id of the session's document. */
+  addSession(
+    organizationId: string,
+    role: Role,
+    more?: Partial<SessionDocument>,
+  ): Promise<{ readonly cookie: string; readonly id: string }>;
   addKey(organizationId: string, scopes: readonly Scope[], more?: Partial<KeyDocument>): Promise<string>;
   send(method: string, path: string, options?: SendOptions): Promise<Reply>;
   stop(): Promise<void>;
@@ -249,6 +264,14 @@ export async function startGateway(
       await stores.readStore.save(keysView, [{ id: publicId, revision: 1, document }], null);
       defaultKey ??= key;
       return key;
+    },
+    async addSession(organizationId, role, more = {}) {
+      const token = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url');
+      const id = hashSessionToken(token, pepper);
+      const times = { createdAt: toTimestamp(now()), expiresAt: toTimestamp(now() + 60_000) };
+      const document: SessionDocument = { id, userId: ids.next('usr'), organizationId, role, ...times, ...more };
+      await stores.readStore.save(sessionsView, [{ id, revision: 1, document }], null);
+      return { cookie: `meerkat_session=${token}`, id };
     },
     async send(method, path, { key = defaultKey, body, headers = {} } = {}) {
       const isRaw = typeof body === 'string' || body instanceof Uint8Array;
