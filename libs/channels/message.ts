@@ -7,11 +7,13 @@ export function messageTypeOf(request: Pick<Notification, 'kind'>): string {
   return `notification.${request.kind}`;
 }
 
-export function linksOf(request: Notification, linkBase: string): { task: string; execution: string } {
+/** `task` and `execution` are pages for people, `api` is the execution for programs. */
+export function linksOf(request: Notification, linkBase: string): { task: string; execution: string; api: string } {
   const base = linkBase.replace(/\/+$/, '');
   return {
-    task: `${base}/api/notifications/${request.taskId}`,
-    execution: `${base}/api/executions/${request.executionId}`,
+    task: `${base}/tasks/${request.taskId}`,
+    execution: `${base}/executions/${request.executionId}`,
+    api: `${base}/api/executions/${request.executionId}`,
   };
 }
 

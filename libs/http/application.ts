@@ -26,6 +26,8 @@ const requestTimeoutMs = 60_000;
 /** Every id fits; anything longer is an unknown path, not an error of its own. */
 const longestParameter = 8_192;
 
+const formType = 'application/x-www-form-urlencoded';
+
 const ids = createIds();
 
 /** Bytes that are no HTTP request get the envelope too, as far as the socket still takes it. */
@@ -53,6 +55,9 @@ function readBody(request: FastifyRequest, bytes: Buffer): unknown {
   const charset = parameters.map((part) => /^\s*charset\s*=\s*"?([^"\s]+)"?\s*$/.exec(part)?.[1]).find(Boolean);
   if (encoding.toLowerCase() !== 'identity') throw unsupportedMediaType;
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') throw unsupportedMediaType;
+  const isForm = mediaType.trim() === formType;
+  if (isForm !== (declarationOf(request)?.form === true)) throw unsupportedMediaType;
+  if (isForm) return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
   if (mediaType.trim() === 'application/merge-patch+json' && declarationOf(request)?.mergePatch !== true) {
     throw unsupportedMediaType;
   }
@@ -98,7 +103,7 @@ function createServer(found: { door: FrontDoor | null; declarations: RouteDeclar
   server.decorateRequest('call', null);
   server.removeAllContentTypeParsers();
   server.addContentTypeParser(
-    ['application/json', 'application/merge-patch+json', 'application/yaml'],
+    ['application/json', 'application/merge-patch+json', 'application/yaml', formType],
     { parseAs: 'buffer' },
     (request, bytes: Buffer, done) => {
       try {

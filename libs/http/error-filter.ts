@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LOGGER, type Logger } from '#runtime/logger';
 import { errorAnswer } from './envelope.js';
 import { toAppError, unknownPath } from './failures.js';
+import { declarationOf } from './route.js';
 import { RouteTable } from './route-table.js';
 import { statusOf } from './status.js';
 
@@ -31,6 +32,11 @@ export class ErrorFilter implements ExceptionFilter {
       // A probe that says no is no defect; what is away says so itself.
       const isOutage = error.retryAfterSeconds !== undefined;
       this.logger[isOutage ? 'warn' : 'error']({ ...fields, reason: error.reason }, 'request failed');
+    }
+    const page = declarationOf(request)?.errorPage?.(error, request.url);
+    if (page !== undefined) {
+      void reply.code(page.status).headers(page.headers).send(page.body);
+      return;
     }
     const { status, headers, body } = errorAnswer(error, request.id);
     void reply.code(status).headers(headers).type('application/json; charset=utf-8').send(body);

@@ -8,9 +8,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Scope } from '#contracts/account';
 import type { RequestContext } from '#bus/bus';
-import { notFound } from '#runtime/errors';
+import { notFound, type AppError } from '#runtime/errors';
 import { isId, type IdPrefix } from '#runtime/ids';
 import type { Principal } from './api-key.js';
+import type { Answer } from './envelope.js';
 import { singleParameters } from './parameters.js';
 import { refuse, validated } from './validation.js';
 
@@ -63,6 +64,10 @@ export interface RouteDeclaration {
   readonly mergePatch?: boolean;
   /** Also takes `application/yaml`. */
   readonly yaml?: boolean;
+  /** Takes `application/x-www-form-urlencoded`, as browsers send forms, and nothing else. */
+  readonly form?: boolean;
+  /** What is answered in place of the error envelope, where people look. */
+  readonly errorPage?: (error: AppError, url: string) => Answer;
   /** Takes `If-Match`. */
   readonly conditional?: boolean;
   readonly answers: readonly RouteAnswer[];
@@ -161,6 +166,7 @@ function checkedQuery(declaration: RouteDeclaration, request: FastifyRequest): u
 function checkedBody(declaration: RouteDeclaration, request: FastifyRequest): unknown {
   const given: unknown = request.body ?? undefined;
   if (declaration.body === undefined) {
+    if (declaration.form === true) return undefined;
     // Some clients send `{}` with every request; anything more was meant to do something here.
     if (given === undefined || JSON.stringify(given) === '{}') return undefined;
     throw refuse([], 'unknown', 'must be empty', 'body_not_allowed');

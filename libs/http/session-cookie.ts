@@ -31,3 +31,11 @@ export function isOwnOrigin(origin: string | undefined, host: string | undefined
   if (publicUrl !== null && origin === new URL(publicUrl).origin) return true;
   return host !== undefined && new URL(origin).host === host.toLowerCase();
 }
+
+/** Behind a proxy that ends TLS the header says so; a client that forges it only restricts its own cookie to TLS. */
+export function isSecureRequest(
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+  publicUrl: string | null,
+): boolean {
+  return headers['x-forwarded-proto'] === 'https' || publicUrl?.startsWith('https:') === true;
+}

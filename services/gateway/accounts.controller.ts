@@ -16,7 +16,7 @@ import { CONFIG, type Config } from '#runtime/config';
 import { AppError } from '#runtime/errors';
 import * as routes from './accounts.routes.js';
 import { toJsonObject } from './json-casts.js';
-import { clearedCookie, isOwnOrigin, sessionCookie, tokenOfCookie } from '#http/session-cookie';
+import { clearedCookie, isOwnOrigin, isSecureRequest, sessionCookie, tokenOfCookie } from '#http/session-cookie';
 
 /** A password is hashed on purpose slowly, and a queue of them may be ahead. */
 const signInDeadlineMs = 30_000;
@@ -83,7 +83,7 @@ export class SessionsController {
     const opened = await this.bus.request(requests.sessionOpen, payload, context, signInDeadlineMs);
     const { token, ...shown } = openedSession.parse(opened);
     const maxAgeSeconds = Math.floor((Date.parse(shown.expiresAt) - this.clock.now()) / 1_000);
-    const cookie = sessionCookie(token, maxAgeSeconds, this.isSecure(request));
+    const cookie = sessionCookie(token, maxAgeSeconds, isSecureRequest(request.headers, this.config.publicUrl));
     return data(shown, { status: 201, headers: { 'set-cookie': cookie } });
   }
 
@@ -104,7 +104,7 @@ export class SessionsController {
   ): Promise<Answer> {
     this.checkOrigin(request);
     await this.end(tokenOfCookie(request.headers.cookie), context);
-    const headers = { 'set-cookie': clearedCookie(this.isSecure(request)) };
+    const headers = { 'set-cookie': clearedCookie(isSecureRequest(request.headers, this.config.publicUrl)) };
     return data({ id: 'current', deleted: true }, { headers });
   }
 
@@ -115,10 +115,5 @@ export class SessionsController {
   private checkOrigin({ headers }: FastifyRequest): void {
     if (isOwnOrigin(headers.origin, headers.host, this.config.publicUrl)) return;
     throw foreignOrigin;
-  }
-
-  /** Behind a proxy that ends TLS the header says so; a client that forges it only restricts its own cookie to TLS. */
-  private isSecure({ headers }: FastifyRequest): boolean {
-    return headers['x-forwarded-proto'] === 'https' || this.config.publicUrl?.startsWith('https:') === true;
   }
 }

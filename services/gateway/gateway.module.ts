@@ -14,7 +14,9 @@ import { ExecutionsController } from './executions.controller.js';
 import { InstallationMetrics } from './installation-metrics.js';
 import { NotificationsController } from './notifications.controller.js';
 import { PastTasks } from './notifications.past.js';
-import { PagesController } from './pages.controller.js';
+import { PagesController } from './pages/controller.js';
+import { SignInController } from './pages/sign-in.controller.js';
+import { TaskPagesController } from './pages/task-pages.controller.js';
 import { ConfigurationApplier } from './configuration/apply.js';
 import { ConfigurationController } from './configuration/controller.js';
 import { CandidateChecker } from './check-candidate.js';
@@ -44,6 +46,8 @@ import { TaskTester } from './test-task.js';
     SessionsController,
     ProbesController,
     PagesController,
+    SignInController,
+    TaskPagesController,
     SnapshotsController,
     PastController,
     StreamController,

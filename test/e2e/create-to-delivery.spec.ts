@@ -47,14 +47,15 @@ describe('a page that changes', () => {
     expect(mail.subject).toBe('In stock');
     expect(mail.text).toContain(world.site.address(watch.path));
     const links = verified(hook, secret).data['links'] as Record<string, string>;
-    for (const [name, id] of [
-      ['task', watch.taskId],
-      ['execution', run.id],
+    const headers = { authorization: `Bearer ${watch.installation.apiKey}` };
+    const linked = await fetch(links['api'] ?? '', { headers });
+    expect(await linked.json()).toMatchObject({ success: true, data: { id: run.id } });
+    for (const [name, path] of [
+      ['task', `/tasks/${watch.taskId}`],
+      ['execution', `/executions/${run.id}`],
     ] as const) {
-      const linked = await fetch(links[name] ?? '', {
-        headers: { authorization: `Bearer ${watch.installation.apiKey}` },
-      });
-      expect(await linked.json()).toMatchObject({ success: true, data: { id } });
+      expect(new URL(links[name] ?? '').pathname).toBe(path);
+      expect((await fetch(links[name] ?? '', { headers })).headers.get('content-type')).toContain('text/html');
     }
     expect(run.page?.status).toBe(200);
     expect((await api.task(watch.taskId)).condition).toBe('true');

@@ -33,7 +33,7 @@ describe('a mail', () => {
         'Value: 12.5',
         'note: only "two" left',
         'Checked: 2026-01-02T03:04:05.678Z',
-        `Details: https://meerkat.example/api/executions/${executionId}`,
+        `Details: https://meerkat.example/executions/${executionId}`,
         '',
       ].join('\n'),
       html: null,

@@ -46,8 +46,9 @@ describe('a webhook', () => {
         transition: { kind: 'condition', from: 'false', to: 'true' },
         message: 'The condition of “Price watch” became true.',
         links: {
-          task: `https://meerkat.example/api/notifications/${taskId}`,
-          execution: `https://meerkat.example/api/executions/${executionId}`,
+          task: `https://meerkat.example/tasks/${taskId}`,
+          execution: `https://meerkat.example/executions/${executionId}`,
+          api: `https://meerkat.example/api/executions/${executionId}`,
         },
       },
     });

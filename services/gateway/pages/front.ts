@@ -7,7 +7,9 @@ interface Line {
 
 function linesOf(isSetUp: boolean): readonly Line[] {
   return [
-    ...(isSetUp ? [] : [{ path: '/setup', says: 'set this instance up (with the token printed at start)' }]),
+    isSetUp
+      ? { path: '/tasks', says: 'sign in and see what the tasks found' }
+      : { path: '/setup', says: 'set this instance up (with the token printed at start)' },
     { path: '/docs', says: 'read and try the API' },
     { path: '/api/openapi.json', says: 'the same as a document for machines' },
     { path: '/readyz', says: 'whether every part answers' },
@@ -31,6 +33,7 @@ export function frontPage(isSetUp: boolean): string {
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>Meerkat</title>
+    <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
     <link rel="stylesheet" href="/style.css" />
   </head>
   <body>
@@ -51,6 +54,7 @@ export const docsPage = `<!doctype html>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>Meerkat API</title>
+    <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
     <script type="module" src="/docs/reader.js"></script>
     <script type="module" src="/docs/start.js"></script>
   </head>

@@ -1,47 +1,37 @@
 /** The few pages that people see: what this is, the setup form, the reader of the API document. All files are our own. */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { Controller, Inject } from '@nestjs/common';
+import { Controller, Inject, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import { organizationsView } from '#contracts/account';
 import { text, type Answer } from '#http/envelope';
+import { FrontDoor } from '#http/front-door';
 import { openApiDocument } from '#http/openapi';
 import { RouteTable } from '#http/route-table';
 import { Call, Handles, route, type RouteCall } from '#http/route';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { AppError } from '#runtime/errors';
-import { docsPage, docsScript, frontPage, frontText } from './pages.js';
+import { docsPage, docsScript, frontPage, frontText } from './front.js';
+import { contentSecurityPolicy, htmlAnswer, redirect } from './layout.js';
+import { publicPage } from './page-route.js';
 
-/** Nothing from elsewhere, no inline script; no page may be framed or post elsewhere. */
-const contentSecurityPolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 /** The reader's components carry their own style elements. */
 const docsPolicy = contentSecurityPolicy.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'");
 
-const html = 'text/html; charset=utf-8';
 const javascript = 'text/javascript; charset=utf-8';
-const folder = new URL('./pages/', import.meta.url);
+const folder = new URL('./', import.meta.url);
 
-/** A page of ours is public, small and not part of the API document. */
-function page(path: string, contentType: string) {
-  return route({
-    method: 'GET',
-    path,
-    operationId: `page${path.replaceAll(/\W/g, '_')}`,
-    summary: path,
-    tag: 'Pages',
-    access: 'public',
-    hidden: true,
-    answers: [{ status: 200, description: 'The file.', envelope: 'none', contentType }],
-  });
-}
-
-const front = page('/', html);
-const docs = page('/docs', html);
-const docsStart = page('/docs/start.js', javascript);
-const docsReader = page('/docs/reader.js', javascript);
-const setup = page('/setup', html);
-const setupScript = page('/setup.js', javascript);
-const style = page('/style.css', 'text/css; charset=utf-8');
+const front = publicPage('/');
+const docs = publicPage('/docs');
+const docsStart = publicPage('/docs/start.js', javascript);
+const docsReader = publicPage('/docs/reader.js', javascript);
+const setup = publicPage('/setup');
+const setupScript = publicPage('/setup.js', javascript);
+const style = publicPage('/style.css', 'text/css; charset=utf-8');
+const svg = 'image/svg+xml; charset=utf-8';
+const favicon = publicPage('/favicon.svg', svg);
+/** What browsers ask for where a page names none. */
+const faviconByName = publicPage('/favicon.ico', svg);
 const document = route({
   method: 'GET',
   path: '/api/openapi.json',
@@ -76,10 +66,6 @@ function readerScript(): URL {
   return new URL(`file://${entry.replace(/package\.json$/, 'dist/browser/openapi-explorer.min.js')}`);
 }
 
-function htmlAnswer(body: string, policy = contentSecurityPolicy): Answer {
-  return text(body, html, { 'content-security-policy': policy });
-}
-
 @Controller()
 export class PagesController {
   private documentText: string | null = null;
@@ -87,12 +73,15 @@ export class PagesController {
   constructor(
     @Inject(READ_STORE) private readonly readStore: ReadStore,
     @Inject(RouteTable) private readonly routes: RouteTable,
+    @Inject(FrontDoor) private readonly frontDoor: FrontDoor,
   ) {}
 
   @Handles(front)
-  async front(@Call() { accept }: RouteCall<typeof front>): Promise<Answer> {
+  async front(@Call() { accept }: RouteCall<typeof front>, @Req() request: FastifyRequest): Promise<Answer> {
     const isSetUp = await this.isSetUp();
-    if (accept.includes('text/html')) return htmlAnswer(frontPage(isSetUp));
+    const isBrowser = accept.includes('text/html');
+    if (isBrowser && (await this.frontDoor.signedIn(request)) !== null) return redirect('/tasks');
+    if (isBrowser) return htmlAnswer(frontPage(isSetUp));
     return text(frontText(isSetUp), 'text/plain; charset=utf-8');
   }
 
@@ -119,7 +108,7 @@ export class PagesController {
 
   @Handles(setup)
   async setup(): Promise<Answer> {
-    if (await this.isSetUp()) throw new AppError('NOT_FOUND', 'unknown_path', 'This instance is set up already.');
+    if (await this.isSetUp()) return redirect('/sign-in');
     return htmlAnswer(fileOf(new URL('setup.html', folder)));
   }
 
@@ -131,6 +120,16 @@ export class PagesController {
   @Handles(style)
   style(): Answer {
     return text(fileOf(new URL('style.css', folder)), 'text/css; charset=utf-8');
+  }
+
+  @Handles(favicon)
+  favicon(): Answer {
+    return text(fileOf(new URL('favicon.svg', folder)), svg, { 'cache-control': 'public, max-age=86400' });
+  }
+
+  @Handles(faviconByName)
+  faviconByName(): Answer {
+    return this.favicon();
   }
 
   private async isSetUp(): Promise<boolean> {
