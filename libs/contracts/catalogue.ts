@@ -21,6 +21,7 @@ export const requests = {
   runReplay: 'run.replay',
   runBacktest: 'run.backtest',
   runExplain: 'run.explain',
+  messagePreview: 'message.preview',
   accountSetup: 'account.setup',
   keyCreate: 'account.create_key',
   keyShow: 'account.show_key',

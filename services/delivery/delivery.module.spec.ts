@@ -137,7 +137,7 @@ describe('the delivery service', () => {
     });
     expect(told.map(({ type }) => type)).toEqual(['delivery.requested', 'attempt.started', 'attempt.ended']);
     expect(receiver.received[0]?.path).toBe('/in?key=canary-query');
-    expect(receiver.received[0]?.body).toContain('"task":"http://listening.example:1234/api/notifications/ntf_');
+    expect(receiver.received[0]?.body).toContain('"task":"http://listening.example:1234/tasks/ntf_');
     expect(JSON.stringify(told)).not.toContain('canary');
     expect(receiver.received).toHaveLength(1);
     await app.close();

@@ -10,6 +10,8 @@ import { defaultSandboxLimits, SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { LOGGER, type Logger } from '#runtime/logger';
 import { VAULT, type Vault } from '#vault/vault';
 import { createMessageBuilder } from './message-builder.js';
+import { createPreview, type Preview } from './preview.js';
+import { MessageQueryHandler, PREVIEW } from './preview-query.js';
 import { createSender } from './send.js';
 import { createDeliveryService, type DeliveryDeps } from './service.js';
 import { createMailer } from './smtp.js';
@@ -17,7 +19,7 @@ import { createMailer } from './smtp.js';
 const SENDING = Symbol('Sending');
 
 /** The executor and the mail server behind it. */
-type Sending = Pick<DeliveryDeps, 'sender' | 'mailer' | 'builder'>;
+type Sending = Pick<DeliveryDeps, 'sender' | 'mailer' | 'builder'> & { readonly preview: Preview };
 
 function createSending(
   config: Config,
@@ -33,8 +35,8 @@ function createSending(
   const linkBase = config.publicUrl ?? `http://${host}:${config.port}`;
   const sandboxLimits = { ...defaultSandboxLimits, cpuMs, memoryMb };
   const builder = createMessageBuilder(logger);
-  const sender = createSender({ vault, sandbox, outbound, builder, mailer, clock, linkBase, mailFrom, sandboxLimits });
-  return { sender, mailer, builder };
+  const making = { vault, sandbox, builder, clock, linkBase, mailFrom, sandboxLimits };
+  return { sender: createSender({ ...making, outbound, mailer }), mailer, builder, preview: createPreview(making) };
 }
 
 @Module({
@@ -47,6 +49,8 @@ function createSending(
       useFactory: (ports: ServicePorts, sending: Sending, address: PublicAddress) =>
         createDeliveryService({ ...ports, ...sending, address }),
     },
+    { provide: PREVIEW, useFactory: ({ preview }: Sending) => preview, inject: [SENDING] },
+    MessageQueryHandler,
     ServiceRunner,
   ],
 })

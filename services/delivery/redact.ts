@@ -55,12 +55,13 @@ const shortestSecret = 4;
 
 /**
  * Takes what was sealed out of a text, however the other side wrote it; mailboxes stay recognizable. `addresses`: members
- * that hold an address of the receiver.
+ * that hold an address of the receiver. `characters`: how much of a text is read; what lies behind is left out.
  */
 export function createRedactor(
   stored: JsonObject,
   opened: JsonObject,
   addresses: readonly string[],
+  characters?: number,
 ): (text: string) => string {
   const sealed = new Map<string, string>();
   collect('', stored, opened, sealed);
@@ -77,7 +78,7 @@ export function createRedactor(
       for (const spelling of spellings(word)) replacements.set(spelling, isMailbox ? maskMailbox(secret) : secretMask);
     }
   }
-  return createTextRedactor(replacements);
+  return createTextRedactor(replacements, characters);
 }
 
 /** At most 2 KiB, whole characters, no control characters but line break and tab. */

@@ -1,9 +1,7 @@
 /** The executor: asks the channel what to send, sends it through the outbound door, and has the channel judge the answer. */
 import {
   refusal,
-  type BuildContext,
   type Channel,
-  type HttpBatch,
   type HttpChannel,
   type HttpOutgoing,
   type MailChannel,
@@ -11,35 +9,26 @@ import {
   type NothingToSend,
   type OpenNotification,
   type PartVerdict,
-  type ScriptFirst,
 } from '#channels/channel';
 import { channels } from '#channels/channels';
 import { declarationOf, type ActionType } from '#channels/declarations';
 import { httpSummary, mailSummary } from '#channels/summary';
 import type { NotificationRequest, RequestSummary, SettledPart } from '#contracts/delivery';
 import type { Outbound } from '#outbound/outbound';
-import type { Clock } from '#runtime/clock';
-import { AppError } from '#runtime/errors';
-import { defaultSandboxLimits, type Sandbox, type SandboxLimits } from '#sandbox/sandbox';
 import type { Vault } from '#vault/vault';
 import { attemptResultOf } from './attempt-result.js';
 import type { AttemptResult } from './domain/delivery.js';
-import type { MessageBuilder } from './message-builder.js';
+import { createOutgoing, isFinal, type OutgoingOptions } from './outgoing.js';
 import { createRedactor } from './redact.js';
 import { defaultSmtpTimeouts, type Mailer } from './smtp.js';
 
-export interface SenderOptions {
+export interface SenderOptions extends OutgoingOptions {
   readonly vault: Vault;
-  readonly sandbox: Sandbox;
   readonly outbound: Outbound;
-  readonly builder: Pick<MessageBuilder, 'build'>;
   /** null: the operator has set no mail server. */
   readonly mailer: Mailer | null;
-  readonly clock: Clock;
   /** For deliveries that were requested without one. */
   readonly linkBase: string;
-  readonly mailFrom: string;
-  readonly sandboxLimits?: SandboxLimits;
 }
 
 /** An attempt of one delivery, ready to be sent; holds secrets and lives in memory only. */
@@ -162,26 +151,17 @@ function httpTransmission(
 }
 
 export function createSender(options: SenderOptions): Sender {
-  const { vault, sandbox, builder, mailer, clock, mailFrom } = options;
-  const limits = options.sandboxLimits ?? defaultSandboxLimits;
-
-  const runScript = async (method: string, { script, finish }: ScriptFirst): Promise<HttpBatch | NothingToSend> => {
-    const checked = await sandbox.check(script.code);
-    if (checked.ok) return finish(await sandbox.runScript({ ...script, form: checked.form, limits }));
-    const { line, column, message } = checked;
-    return refusal({ method, url: '' }, 'syntax_error', `Line ${line}, column ${column}: ${message}`);
-  };
+  const { vault, mailer } = options;
+  const outgoingOf = createOutgoing(options);
 
   const plan = async (type: ActionType, notification: OpenNotification, linkBase: string): Promise<Transmission> => {
     const channel: Channel = channels[type];
-    const context: BuildContext = { nowMs: clock.now(), linkBase, mailFrom };
     const { method } = channel;
     if (channel.transport === 'smtp' && mailer === null) {
       const message = 'No mail server is set; the operator has to set SMTP_URL.';
       return nothingSent(refusal({ method, url: '' }, 'smtp_not_configured', message));
     }
-    const built = await builder.build(type, notification, context);
-    const outgoing = built.kind === 'script' ? await runScript(method, built) : built;
+    const outgoing = await outgoingOf(type, notification, linkBase);
     if (outgoing.kind === 'none') return nothingSent(outgoing);
     if (outgoing.kind === 'http' && channel.transport === 'http') {
       return httpTransmission(channel, options, outgoing.requests);
@@ -202,9 +182,7 @@ export function createSender(options: SenderOptions): Sender {
         redact = createRedactor(action.config, config, declarationOf(action.type).addresses);
         transmission = await plan(action.type, { request, config }, linkBase ?? options.linkBase);
       } catch (error) {
-        // A template that cannot be rendered, a key that was dropped: the same on every try.
-        const final = error instanceof AppError && ['template_failed', 'secret_unreadable'].includes(error.reason);
-        if (!final) throw error;
+        if (!isFinal(error)) throw error;
         transmission = nothingSent(refusal({ method: action.type, url: '' }, error.reason, error.message));
       }
       const { method, url } = transmission.summary;

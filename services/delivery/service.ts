@@ -1,5 +1,7 @@
 /** The delivery service: consumes decisions to notify, keeps the view of deliveries, and runs the worker that sends. */
+import { requests } from '#contracts/catalogue';
 import type { DeliveryDocument } from '#contracts/delivery';
+import { previewQuery } from '#contracts/message-preview';
 import type { BackgroundWork, Service } from '#eventing/service';
 import type { ServicePorts } from '#eventing/service-ports';
 import type { DocumentWrite } from '#read-store/read-store';
@@ -9,6 +11,7 @@ import { deliveryConsumers } from './consumers.js';
 import { deliveriesProjection } from './delivery-view.js';
 import { toMessages } from './publish.js';
 import type { MessageBuilder } from './message-builder.js';
+import { MessageQuery } from './preview-query.js';
 import type { Sender } from './send.js';
 import { DeliveryWorker } from './worker.js';
 
@@ -50,6 +53,12 @@ export function createDeliveryService(deps: DeliveryDeps): Service {
     ],
     publication: { prefixes: deliveriesProjection.prefixes, topic: 'delivery', toMessages },
     consumers: deliveryConsumers({ ...deps, offer: (id, dueMs) => worker.offer(id, dueMs) }),
+    responders: [
+      {
+        request: requests.messagePreview,
+        query: (payload) => new MessageQuery(previewQuery.parse(payload)),
+      },
+    ],
     background: [
       () => greetMailServer(deps),
       () => {

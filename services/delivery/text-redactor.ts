@@ -49,9 +49,12 @@ function lower(text: string): string {
 
 /**
  * `replacements`: words of four characters and more, found in any case, and what stands in their place. Words that overlap are
- * taken out together, as a mask. The answer covers the first 4,096 characters of the text, and every word that begins there.
+ * taken out together, as a mask. The answer covers the first `characters` of the text, and every word that begins there.
  */
-export function createTextRedactor(replacements: ReadonlyMap<string, string>): (text: string) => string {
+export function createTextRedactor(
+  replacements: ReadonlyMap<string, string>,
+  characters: number = redactedCharacters,
+): (text: string) => string {
   /** By their first characters, the longest first. */
   let words: Map<string, Word[]> | null = null;
   let longest = 0;
@@ -71,8 +74,8 @@ export function createTextRedactor(replacements: ReadonlyMap<string, string>): (
 
   return (text) => {
     words ??= index();
-    const end = Math.min(text.length, redactedCharacters);
-    const haystack = lower(text.slice(0, redactedCharacters + longest));
+    const end = Math.min(text.length, characters);
+    const haystack = lower(text.slice(0, characters + longest));
     const hashBetween = createRangeHash(haystack);
     let redacted = '';
     /** Up to here the text is written, or part of the run. */

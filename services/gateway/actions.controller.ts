@@ -7,15 +7,17 @@ import { entityTag, expectedRevision } from '#http/entity-tag';
 import { offsetOf } from '#http/parameters';
 import { Call, Handles, type RouteCall } from '#http/route';
 import { validated } from '#http/validation';
+import { notFound } from '#runtime/errors';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { actionOf, ActionSaver, type OpenedAction, type SavedAction } from './actions.saver.js';
 import { TestMessenger } from './actions.test-message.js';
 import * as routes from './actions.routes.js';
 import { toDeliveryAnswer } from './deliveries.controller.js';
-import { findTask } from './find-owned.js';
+import { findExecution, findTask } from './find-owned.js';
 import { toJsonObject, without } from './json-casts.js';
 import { mergePatch } from './merge-patch.js';
 import { writeCurrent } from './notifications.write.js';
+import { MessagePreviewer } from './preview-messages.js';
 import { TaskSaver } from './save-task.js';
 import { toActionAnswer } from './task-answer.js';
 
@@ -28,17 +30,20 @@ export class ActionsController {
   readonly #tasks: TaskSaver;
   readonly #actions: ActionSaver;
   readonly #tests: TestMessenger;
+  readonly #previewer: MessagePreviewer;
 
   constructor(
     @Inject(READ_STORE) readStore: ReadStore,
     @Inject(TaskSaver) tasks: TaskSaver,
     @Inject(ActionSaver) actions: ActionSaver,
     @Inject(TestMessenger) tests: TestMessenger,
+    @Inject(MessagePreviewer) previewer: MessagePreviewer,
   ) {
     this.#readStore = readStore;
     this.#tasks = tasks;
     this.#actions = actions;
     this.#tests = tests;
+    this.#previewer = previewer;
   }
 
   @Handles(routes.listActions)
@@ -104,6 +109,17 @@ export class ActionsController {
     const task = await findTask(this.#readStore, context.organizationId, ids.id);
     const action = actionOf(task, ids.actionId);
     return data(toDeliveryAnswer(await this.#tests.send(task, action, { context, attempt, signal: ending() })));
+  }
+
+  @Handles(routes.previewAction)
+  async preview(@Call() { ids, body, context }: RouteCall<typeof routes.previewAction>): Promise<Answer> {
+    const task = await findTask(this.#readStore, context.organizationId, ids.id);
+    const action = actionOf(task, ids.actionId);
+    const runId = body.executionId ?? task.lastExecution?.id;
+    const run = runId === undefined ? null : await findExecution(this.#readStore, context.organizationId, runId);
+    if (run !== null && run.notificationId !== task.id) throw notFound('execution');
+    const ended = run === null || run.finishedAt === null ? null : { ...run, finishedAt: run.finishedAt };
+    return data(await this.#previewer.ofAction(task, action, ended, body.kind, context));
   }
 
   async #write(

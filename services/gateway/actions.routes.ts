@@ -1,7 +1,8 @@
 /** The operations on the actions of a task, as the contract has them. */
 import { z } from 'zod';
-import { actionInput } from '#contracts/action';
+import { actionInput, notificationKind } from '#contracts/action';
 import { idSchema } from '#contracts/common';
+import { messagePreview } from '#contracts/message-preview';
 import { pageParameters } from '#http/parameters';
 import { route } from '#http/route';
 import { deliveryAnswer } from './executions.routes.js';
@@ -144,6 +145,25 @@ export const testAction = route({
       schema: deliveryAnswer,
     },
   ],
+});
+
+export const previewAction = route({
+  method: 'POST',
+  path: '/api/notifications/{id}/actions/{actionId}/preview',
+  operationId: 'previewAction',
+  summary: 'Show a message of an action as it would be sent',
+  description:
+    'Nothing is sent. With the values of the execution that is named, else of the last one. Secrets and signatures are masked.',
+  tag,
+  access: 'write',
+  ids: actionIds,
+  body: z.strictObject({
+    kind: notificationKind.default('triggered').describe('What the message would tell.'),
+    executionId: idSchema('exe').optional().describe('A run of this task.'),
+  }),
+  emptyBody: {},
+  bodyExample: { kind: 'triggered' },
+  answers: [{ status: 200, description: 'The message.', envelope: 'data', schema: messagePreview }],
 });
 
 /** A day is enough for a receiver that is changed by hand. */

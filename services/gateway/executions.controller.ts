@@ -9,6 +9,7 @@ import { without } from './json-casts.js';
 import { TaskRunner } from './execute-task.js';
 import * as routes from './executions.routes.js';
 import { listOfViews } from './paging.js';
+import { MessagePreviewer } from './preview-messages.js';
 import { TaskTester } from './test-task.js';
 
 function toAnswer(execution: ExecutionDocument): object {
@@ -33,6 +34,7 @@ export class ExecutionsController {
     @Inject(READ_STORE) private readonly readStore: ReadStore,
     @Inject(TaskRunner) private readonly runner: TaskRunner,
     @Inject(TaskTester) private readonly tester: TaskTester,
+    @Inject(MessagePreviewer) private readonly previewer: MessagePreviewer,
   ) {}
 
   @Handles(routes.executeNotification)
@@ -54,7 +56,8 @@ export class ExecutionsController {
 
   @Handles(routes.testNotification)
   async test(@Call() { body, context, attempt }: RouteCall<typeof routes.testNotification>): Promise<Answer> {
-    return data(await this.tester.test(body, context, attempt));
+    const trial = await this.tester.test(body, context, attempt);
+    return data({ ...trial, messages: await this.previewer.ofTrial(body, trial, context) });
   }
 
   @Handles(routes.listTaskExecutions)

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { actionType } from '#contracts/action';
 import { deliveryDocument, deliveryState } from '#contracts/delivery';
 import { executionDocument, runStatus, testExecution } from '#contracts/run';
+import { messagePreview } from '#contracts/message-preview';
 import { runTrigger } from '#contracts/schedule';
 import { taskInput } from '#contracts/task';
 import { afterParameter, pageParameters, timeParameter, wholeNumber } from '#http/parameters';
@@ -79,6 +80,14 @@ export const executeNotification = route({
   ],
 });
 
+const trialAnswer = testExecution.extend({
+  messages: z
+    .array(messagePreview)
+    .describe(
+      'Of each enabled action that listens: its message as it would be sent, whether or not the policy sends it.',
+    ),
+});
+
 export const testNotification = route({
   method: 'POST',
   path: '/api/notifications/test',
@@ -95,7 +104,7 @@ export const testNotification = route({
     url: 'https://shop.example.com/kettle',
     evaluationFunction: "return page.number(document.querySelector('.price')) < 40;",
   },
-  answers: [{ status: 200, description: 'The finished execution.', envelope: 'data', schema: testExecution }],
+  answers: [{ status: 200, description: 'The finished execution.', envelope: 'data', schema: trialAnswer }],
 });
 
 export const listTaskExecutions = route({

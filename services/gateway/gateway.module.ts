@@ -21,6 +21,7 @@ import { ConfigurationApplier } from './configuration/apply.js';
 import { ConfigurationController } from './configuration/controller.js';
 import { CandidateChecker } from './check-candidate.js';
 import { PastController } from './past.controller.js';
+import { MessagePreviewer } from './preview-messages.js';
 import { ProbesController } from './probes.controller.js';
 import { TaskSaver } from './save-task.js';
 import { SchedulesController } from './schedules.controller.js';
@@ -58,6 +59,7 @@ import { TaskTester } from './test-task.js';
     TaskSaver,
     ActionSaver,
     TestMessenger,
+    MessagePreviewer,
     PastTasks,
     BulkWork,
     TaskRunner,

@@ -65,7 +65,7 @@ export interface Base {
 }
 
 /** Settings with what the user left to the service: as it was before, or made now. `made` names what was. */
-function withGenerated(
+export function withGenerated(
   given: JsonObject,
   before: JsonObject | null,
   generated: ChannelDeclaration['generated'],

@@ -16,6 +16,7 @@ import { addEvaluators } from './cli/evaluators.js';
 import { addKeys } from './cli/keys.js';
 import { addMigrate } from './cli/migrate.js';
 import { isInUse } from './cli/data-folder.js';
+import type { MessagePreview } from '#contracts/message-preview';
 import type { OpenViews, Product, TrialBench } from './cli/product.js';
 import { addRebuild } from './cli/rebuild.js';
 import { addStart } from './cli/start.js';
@@ -24,6 +25,9 @@ import { addTestMail } from './cli/test-mail.js';
 import { exitCodes, plain, printJson, printNote, Refused } from './cli/terminal.js';
 import { EventsAltered } from './integrity.js';
 import { ServerUnreachable } from './wait-for-server.js';
+
+/** Whose key the secrets of a trial are sealed with. */
+const trialOwner = 'trial';
 
 /** The parts of the product on a folder of their own that is gone afterwards: a trial touches no installation. */
 async function openTrialBench(config: Config): Promise<TrialBench> {
@@ -35,6 +39,9 @@ async function openTrialBench(config: Config): Promise<TrialBench> {
     { createIds },
     { testRunOf },
     sandbox,
+    { trialNotifications },
+    { createPreview },
+    { createMessageBuilder },
   ] = await Promise.all([
     import('./composition.js'),
     import('../gateway/check-settings.js'),
@@ -43,6 +50,9 @@ async function openTrialBench(config: Config): Promise<TrialBench> {
     import('#runtime/ids'),
     import('#contracts/run'),
     import('#sandbox/sandbox'),
+    import('../gateway/preview-messages.js'),
+    import('../delivery/preview.js'),
+    import('../delivery/message-builder.js'),
   ]);
   const folder = await mkdtemp(join(tmpdir(), 'meerkat-check-'));
   const embedded = {
@@ -64,6 +74,7 @@ async function openTrialBench(config: Config): Promise<TrialBench> {
     cpuMs: config.evaluationCpuMs,
     memoryMb: config.evaluationMemoryMb,
   };
+  const builder = createMessageBuilder(silentLogger);
   return {
     check: (input) =>
       checkSettings(
@@ -81,9 +92,19 @@ async function openTrialBench(config: Config): Promise<TrialBench> {
         codeForm,
         queuedAt: toTimestamp(systemClock.now()),
       });
-      return runTest({ ...ports, limits }, systemClock, run, 'trial');
+      return runTest({ ...ports, limits }, systemClock, run, trialOwner);
+    },
+    async messages(input, trial) {
+      const made = await trialNotifications({ vault: ports.vault, ids: createIds() }, input, trial, trialOwner);
+      const linkBase = config.publicUrl ?? `http://${config.host}:${config.port}`;
+      const sending = { ...ports, builder, clock: systemClock, linkBase, mailFrom: config.mailFrom };
+      const preview = createPreview({ ...sending, sandboxLimits: limits });
+      const messages: MessagePreview[] = [];
+      for (const notification of made) messages.push(await preview(notification, trialOwner));
+      return messages;
     },
     async close() {
+      await builder.close();
       await ports.close();
       await remove();
     },

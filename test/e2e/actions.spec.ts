@@ -46,6 +46,24 @@ const lastAt = (path: string): ReceivedHook => {
 };
 
 describe('an action of a task', () => {
+  it('is previewed with the values of a run, and nothing is sent', async () => {
+    const { task, action } = await withHook('/preview');
+    const before = await send(`${action}/preview`, { kind: 'error' });
+    expect([before.status, dataOf(before)]).toEqual([200, expect.objectContaining({ kind: 'error', error: null })]);
+    const run = await installation.api.execute(task.split('/').at(-1) ?? '', 30, { dryRun: true });
+    const shown = dataOf(await send(`${action}/preview`, { executionId: run.id }));
+    expect(JSON.parse(String(shown['text']))).toMatchObject({
+      type: 'notification.triggered',
+      data: { execution: { id: run.id, outcome: run.outcome } },
+    });
+    const unknown = await send(`${action}/preview`, {
+      executionId: run.id.replace(/.$/, '0').replace(/^exe_../, 'exe_00'),
+    });
+    expect(unknown.status).toBe(404);
+    expect(JSON.stringify(shown)).not.toContain(secret);
+    expect(hooks.received('/preview')).toEqual([]);
+  });
+
   it('is tested by a marked message through the delivery service', async () => {
     const { task, action } = await withHook('/test');
     const run = await installation.api.execute(task.split('/').at(-1) ?? '', 30, { dryRun: true });

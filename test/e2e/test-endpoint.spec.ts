@@ -31,6 +31,64 @@ const test = (body: object, headers: Readonly<Record<string, string>> = {}): Pro
   installation.api.send('/api/notifications/test', { json: body, headers });
 
 describe('a test run of an unsaved task', () => {
+  it('shows each message as it would be sent, in every format, secrets masked', async () => {
+    const code = `page.report('value', page.number(document.querySelector('#stock'))); return true;`;
+    const url = `${site.address('/in')}?token=canary-query`;
+    const hook = {
+      type: 'webhook',
+      config: {
+        url,
+        headers: { Authorization: 'Bearer canary-header' },
+        body: '{"text":"{{ task.name }}: {{ value }}"}',
+      },
+    };
+    const custom = {
+      type: 'custom',
+      config: {
+        code: `return { url: '${site.address('/custom')}', method: 'POST', headers: { 'x-key': secrets.key }, body: event.data.message + secrets.key };`,
+        secrets: { key: 'canary-secret' },
+      },
+    };
+    const broken = {
+      type: 'webhook',
+      config: { url: site.address('/in'), body: '{% for a in (1..99999999) %}{{ a }}{% endfor %}' },
+    };
+    const silent = { type: 'webhook', config: { url: site.address('/in') }, on: ['error'] };
+    const { status, body } = await test(settings(code, { actions: [hook, custom, broken, silent] }));
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      data: {
+        messages: [
+          {
+            actionType: 'webhook',
+            kind: 'triggered',
+            text: '{"text":"Price: 1299"}',
+            request: {
+              method: 'POST',
+              url: site.address('/in'),
+              headers: { authorization: '********', 'webhook-signature': '********' },
+              body: '{"text":"Price: 1299"}',
+            },
+            error: null,
+          },
+          {
+            actionType: 'custom',
+            request: { url: site.address('/custom'), headers: { 'x-key': '********' } },
+            text: '"Price": the condition became true.********',
+            error: null,
+          },
+          { actionType: 'webhook', text: '', error: { reason: 'template_failed' } },
+        ],
+      },
+    });
+    expect(JSON.stringify(body)).not.toContain('canary');
+    expect([site.loads('/in'), site.loads('/custom')]).toEqual([0, 0]);
+    const failing = await test(settings(`throw new Error('no price')`, { actions: [silent] }));
+    expect(failing.body).toMatchObject({
+      data: { messages: [{ kind: 'error', title: expect.stringContaining('no price') }] },
+    });
+  });
+
   it('answers with outcome, values, logs, timings and the decision', async () => {
     const code = `const price = page.number(document.querySelector('#stock'));
       page.report('value', price); console.log('price', price);

@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { declarationOf } from '#channels/declarations';
+import type { MessagePreview } from '#contracts/message-preview';
 import type { TestExecution } from '#contracts/run';
 import { taskInput, type TaskInput } from '#contracts/task';
 import { codeFrame } from '#hints/code-frame';
@@ -140,6 +141,17 @@ function report(input: TaskInput, trial: TestExecution): string {
   ].join('\n');
 }
 
+const shownMessageLines = 12;
+
+/** A message as it would be sent: its title, and the beginning of its text. */
+function messageLines({ actionType, kind, title, text, request, error }: MessagePreview): readonly string[] {
+  const head = `  ${styled('dim', 'message'.padEnd(9))} ${actionType}, ${kind}, ${plain(`${request.method} ${request.url}`)}`;
+  if (error !== null) return [head, `    ${styled('red', error.reason)}  ${plain(error.message)}`];
+  const lines = plainLines(text.trimEnd());
+  const more = lines.length > shownMessageLines ? ['…'] : [];
+  return [head, ...[plain(title), ...lines.slice(0, shownMessageLines), ...more].map((line) => `    ${line}`)];
+}
+
 const smtpNote =
   'Note: SMTP_URL is not set here; an instance without it refuses this task, because it has an e-mail action.';
 
@@ -154,8 +166,9 @@ async function checkFile(product: Product, file: string, isJson: boolean): Promi
     const bench = await product.openTrialBench(config);
     try {
       const trial = await bench.run(input, await bench.check(input));
-      if (isJson) printJson(trial);
-      else printResult(report(input, trial));
+      const messages = await bench.messages(input, trial);
+      if (isJson) printJson({ ...trial, messages });
+      else printResult([report(input, trial), ...messages.flatMap(messageLines)].join('\n'));
       return trial.status === 'succeeded' ? exitCodes.done : exitCodes.refused;
     } finally {
       await bench.close();

@@ -1,6 +1,7 @@
 /** What commands need of the product. cli.ts loads it once a command needs it: `--help` loads nothing of it. */
 import type { MailAnswer } from '#channels/channel';
 import type { CreatedKey, KeyInput } from '#contracts/account';
+import type { MessagePreview } from '#contracts/message-preview';
 import type { TestExecution } from '#contracts/run';
 import type { TaskInput } from '#contracts/task';
 import type { SharedState } from '#shared-state/shared-state';
@@ -18,6 +19,8 @@ export interface TrialBench {
   check(input: TaskInput): Promise<CodeForm>;
   /** Loads the page and runs the code. Nothing is stored or sent. */
   run(input: TaskInput, form: CodeForm): Promise<TestExecution>;
+  /** The messages of the actions that listen, as they would be sent. */
+  messages(input: TaskInput, trial: TestExecution): Promise<readonly MessagePreview[]>;
   close(): Promise<void>;
 }
 

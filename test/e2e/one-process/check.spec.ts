@@ -62,6 +62,19 @@ describe('meerkat check', () => {
     expect(await readdir(folder)).toEqual(['task.json']);
   });
 
+  it('shows the messages as they would be sent', async () => {
+    const config = { url: site.address('/in'), body: 'Now: {{ value }}' };
+    const code = `page.report('value', 'in stock'); return true`;
+    const task = { ...taskOf(code), actions: [{ type: 'webhook', config }] };
+    const { exitCode, out } = await check(task);
+    expect(out).toContain(`webhook, triggered, POST ${site.address('/in')}`);
+    expect(out).toMatch(/^ {4}Now: in stock$/m);
+    expect(exitCode).toBe(0);
+    const { out: asJson } = await check(task, '--json');
+    expect(JSON.parse(asJson)).toMatchObject({ messages: [{ text: 'Now: in stock' }] });
+    expect(site.loads('/in')).toBe(0);
+  });
+
   it('exits with 1 and the place where the code failed', async () => {
     const { exitCode, out } = await check(taskOf(`const a = 1;\nthrow new Error('no ' + a)`));
     expect(exitCode).toBe(1);

@@ -1,0 +1,33 @@
+/** Messages as they would be sent (`message.preview`): built by the delivery service, sent nowhere, recorded nowhere. */
+import { z } from 'zod';
+import { actionType, mostActions } from './action.js';
+import { idSchema } from './common.js';
+import { notificationRequest } from './delivery.js';
+
+export const previewQuery = z.object({
+  /** Whose key the settings of the actions are sealed with. */
+  ownerId: z.string(),
+  notifications: z.array(notificationRequest).max(mostActions),
+});
+export type PreviewQuery = z.infer<typeof previewQuery>;
+
+export const messagePreview = z.object({
+  actionId: idSchema('act'),
+  actionType,
+  kind: notificationRequest.shape.kind,
+  title: z.string().describe('The subject of a mail; of other messages the sentence that says what happened.'),
+  text: z.string().describe('The text of a mail, or the body of the first request.'),
+  html: z.string().optional().describe('Of a mail in HTML.'),
+  request: z
+    .object({
+      method: z.string(),
+      url: z.string(),
+      headers: z.record(z.string(), z.string()),
+      body: z.string().nullable(),
+    })
+    .describe('As it would be sent, secrets and signatures masked; of a mail `smtp` and its recipients.'),
+  error: z.object({ reason: z.string(), message: z.string() }).nullable().describe('Why nothing could be sent.'),
+});
+export type MessagePreview = z.infer<typeof messagePreview>;
+
+export const previewAnswer = z.object({ messages: z.array(messagePreview) });

@@ -1,0 +1,106 @@
+/** Messages as they would be sent, for people who write templates: nothing is sent, nothing is recorded. */
+import type { HttpOutgoing, MailOutgoing } from '#channels/channel';
+import { channels } from '#channels/channels';
+import { declarationOf } from '#channels/declarations';
+import { httpSummary, mailSummary } from '#channels/summary';
+import { isSecretHeader } from '#contracts/common';
+import type { NotificationRequest } from '#contracts/delivery';
+import type { MessagePreview } from '#contracts/message-preview';
+import { secretMask } from '#runtime/secret-mask';
+import type { Vault } from '#vault/vault';
+import { createOutgoing, isFinal, type Outgoing, type OutgoingOptions } from './outgoing.js';
+import { createRedactor } from './redact.js';
+
+export interface PreviewOptions extends OutgoingOptions {
+  readonly vault: Vault;
+  readonly linkBase: string;
+}
+
+/** `ownerId`: whose key the settings are sealed with. Rejects only where a part of this installation is broken. */
+export type Preview = (request: NotificationRequest, ownerId: string) => Promise<MessagePreview>;
+
+/** Of one text: as much as a message may hold. */
+const shownCharacters = 262_144;
+
+type Shown = Pick<MessagePreview, 'title' | 'text' | 'html' | 'request' | 'error'>;
+
+/** A signature over a body that was never sent would let whoever reads it send it. */
+function isHiddenHeader(name: string): boolean {
+  return isSecretHeader(name) || name.toLowerCase().endsWith('signature');
+}
+
+function mapHeaders(
+  headers: Readonly<Record<string, string>>,
+  change: (value: string, name: string) => string,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]): [string, string] => [name, change(value, name)]),
+  );
+}
+
+function shownHttp({ method, url, headers, body }: HttpOutgoing, title: string): Shown {
+  const shown = mapHeaders(headers, (value, name) => (isHiddenHeader(name) ? secretMask : value));
+  const request = { method, url: httpSummary(method, url).url, headers: shown, body };
+  return { title, text: body ?? '', request, error: null };
+}
+
+function shownMail({ recipients, subject, text, html }: MailOutgoing): Shown {
+  const request = { ...mailSummary(recipients), headers: {}, body: html ?? text };
+  return { title: subject, text, ...(html === null ? {} : { html }), request, error: null };
+}
+
+function shownOf(outgoing: Outgoing, title: string): Shown {
+  switch (outgoing.kind) {
+    case 'mail':
+      return shownMail(outgoing.mail);
+    case 'http': {
+      const [first] = outgoing.requests;
+      if (first === undefined) throw new Error('a channel built no request');
+      return shownHttp(first, title);
+    }
+    case 'none': {
+      const { reason, message } = outgoing.verdict;
+      return nothing(outgoing.request.method, title, { reason, message });
+    }
+  }
+}
+
+function nothing(method: string, title: string, { reason, message }: { reason: string; message: string }): Shown {
+  return { title, text: '', request: { method, url: '', headers: {}, body: null }, error: { reason, message } };
+}
+
+export function createPreview({ vault, linkBase, ...options }: PreviewOptions): Preview {
+  const outgoingOf = createOutgoing(options);
+
+  const build = async (request: NotificationRequest, ownerId: string): Promise<Shown> => {
+    const { action, context } = request;
+    const { type } = action;
+    try {
+      const config = await vault.open(ownerId, `actions/${action.id}`, action.config);
+      const redact = createRedactor(action.config, config, declarationOf(type).addresses, shownCharacters);
+      const shown = shownOf(await outgoingOf(type, { request, config }, linkBase), context.message);
+      const { method, url, headers, body } = shown.request;
+      return {
+        ...shown,
+        title: redact(shown.title),
+        text: redact(shown.text),
+        ...(shown.html === undefined ? {} : { html: redact(shown.html) }),
+        request: {
+          method,
+          url: redact(url),
+          headers: mapHeaders(headers, redact),
+          body: body === null ? null : redact(body),
+        },
+        error: shown.error === null ? null : { ...shown.error, message: redact(shown.error.message) },
+      };
+    } catch (error) {
+      if (isFinal(error)) return nothing(channels[type].method, context.message, error);
+      throw error;
+    }
+  };
+
+  return async (request, ownerId) => {
+    const { action, kind } = request;
+    return { actionId: action.id, actionType: action.type, kind, ...(await build(request, ownerId)) };
+  };
+}

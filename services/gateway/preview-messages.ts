@@ -1,0 +1,141 @@
+/** Messages as they would be sent, asked of the delivery service: of settings that are not saved, and of an action. */
+import { Inject, Injectable } from '@nestjs/common';
+import { declarationOf } from '#channels/declarations';
+import { BUS, type Bus, type RequestContext } from '#bus/bus';
+import { requests } from '#contracts/catalogue';
+import { storedAction, type NotificationKind, type StoredAction } from '#contracts/action';
+import type { NotificationRequest } from '#contracts/delivery';
+import { previewAnswer, type MessagePreview } from '#contracts/message-preview';
+import { sentenceOf, type Told } from '#contracts/message-sentence';
+import type { TestExecution } from '#contracts/run';
+import type { TaskInput, TaskSpec } from '#contracts/task';
+import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
+import { IDS, type Ids } from '#runtime/ids';
+import { VAULT, type Vault } from '#vault/vault';
+import { toJsonObject } from './json-casts.js';
+import { withGenerated } from './save-task.js';
+import { actionScope } from './task-answer.js';
+
+/** Templates are ended after a second each, and code of the user's own after its own time. */
+const deadlineMs = 45_000;
+const transitions: Readonly<Record<NotificationKind, Told['transition']>> = {
+  triggered: { kind: 'condition', from: 'false', to: 'true' },
+  recovered: { kind: 'condition', from: 'true', to: 'false' },
+  error: { kind: 'health', from: 'ok', to: 'error' },
+};
+const reasons = { triggered: 'became_true', recovered: 'recovered', error: 'error_threshold' } as const;
+
+/** What is told where nobody has decided anything yet. */
+export function usualToldOf(kind: NotificationKind): Told {
+  return { kind, reason: reasons[kind], transition: transitions[kind] };
+}
+
+/** A run as messages name it. */
+type Found = Pick<TestExecution, 'id' | 'outcome' | 'values' | 'page'> & {
+  readonly finishedAt: string;
+  readonly error: { readonly message: string } | null;
+};
+
+export interface PreviewedTask {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly spec: Pick<TaskSpec, 'name' | 'description' | 'url' | 'tags'>;
+}
+
+function notificationOf(
+  ids: Ids,
+  task: PreviewedTask,
+  action: StoredAction,
+  run: Found,
+  told: Told,
+): NotificationRequest {
+  const { name, description, url, tags } = task.spec;
+  const { id, outcome, values, finishedAt, page } = run;
+  return {
+    deliveryId: ids.next('dlv'),
+    organizationId: task.organizationId,
+    taskId: task.id,
+    executionId: id,
+    action,
+    kind: told.kind,
+    context: {
+      task: { id: task.id, name, ...(description === '' ? {} : { description }), url, tags },
+      execution: { id, outcome, values, finishedAt, finalUrl: page?.finalUrl ?? null },
+      transition: told.transition,
+      message: sentenceOf(told, name, run),
+    },
+    createdAt: finishedAt,
+    expiresAt: finishedAt,
+  };
+}
+
+/** The notifications of a trial, one for each action that listens; settings sealed with the key of `organizationId`. */
+export async function trialNotifications(
+  { vault, ids }: { readonly vault: Vault; readonly ids: Ids },
+  input: TaskInput,
+  trial: TestExecution,
+  organizationId: string,
+): Promise<readonly NotificationRequest[]> {
+  const kind = trial.error === null ? 'triggered' : 'error';
+  const { notify, reason, transition } = trial.decision;
+  const told = notify ? ({ kind, reason, transition } as const) : usualToldOf(kind);
+  const task = { id: ids.next('ntf'), organizationId, spec: input };
+  const run = { ...trial, finishedAt: trial.finishedAt ?? trial.queuedAt };
+  const made: NotificationRequest[] = [];
+  for (const action of input.actions) {
+    if (!action.enabled || !action.on.includes(kind)) continue;
+    const id = ids.next('act');
+    const { sealed, generated } = declarationOf(action.type);
+    const { config } = withGenerated(toJsonObject(action.config), null, generated);
+    const stored = { ...action, id, config: await vault.seal(organizationId, actionScope(id), config, sealed) };
+    made.push(notificationOf(ids, task, storedAction.parse(stored), run, told));
+  }
+  return made;
+}
+
+@Injectable()
+export class MessagePreviewer {
+  readonly #bus: Bus;
+  readonly #ids: Ids;
+  readonly #clock: Clock;
+  readonly #vault: Vault;
+
+  constructor(@Inject(BUS) bus: Bus, @Inject(IDS) ids: Ids, @Inject(CLOCK) clock: Clock, @Inject(VAULT) vault: Vault) {
+    this.#bus = bus;
+    this.#ids = ids;
+    this.#clock = clock;
+    this.#vault = vault;
+  }
+
+  /** Of a trial: what each action that listens would send, whether or not the policy would send it. */
+  async ofTrial(input: TaskInput, trial: TestExecution, context: RequestContext): Promise<readonly MessagePreview[]> {
+    const { organizationId } = context;
+    const made = await trialNotifications({ vault: this.#vault, ids: this.#ids }, input, trial, organizationId);
+    return this.#ask(organizationId, made, context);
+  }
+
+  /** Of one action of a saved task. */
+  async ofAction(
+    task: PreviewedTask,
+    action: StoredAction,
+    run: Found | null,
+    kind: NotificationKind,
+    context: RequestContext,
+  ): Promise<MessagePreview | null> {
+    const now = toTimestamp(this.#clock.now());
+    const none = { id: this.#ids.next('exe'), outcome: kind === 'triggered', values: {}, finishedAt: now, page: null };
+    const made = notificationOf(this.#ids, task, action, run ?? { ...none, error: null }, usualToldOf(kind));
+    const [preview] = await this.#ask(task.id, [made], context);
+    return preview ?? null;
+  }
+
+  async #ask(
+    ownerId: string,
+    notifications: readonly NotificationRequest[],
+    context: RequestContext,
+  ): Promise<readonly MessagePreview[]> {
+    if (notifications.length === 0) return [];
+    const query = toJsonObject({ ownerId, notifications });
+    return previewAnswer.parse(await this.#bus.request(requests.messagePreview, query, context, deadlineMs)).messages;
+  }
+}
