@@ -24,7 +24,7 @@ const shownCharacters = 262_144;
 
 type Shown = Pick<MessagePreview, 'title' | 'text' | 'html' | 'request' | 'error'>;
 
-/** A signature over a body that was never sent would let whoever reads it send it. */
+/** A signature over a body that was never sent would let its reader send it. */
 function isHiddenHeader(name: string): boolean {
   return isSecretHeader(name) || name.toLowerCase().endsWith('signature');
 }

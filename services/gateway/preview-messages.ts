@@ -26,7 +26,7 @@ const transitions: Readonly<Record<NotificationKind, Told['transition']>> = {
 const reasons = { triggered: 'became_true', recovered: 'recovered', error: 'error_threshold' } as const;
 
 /** What is told where nobody has decided anything yet. */
-export function usualToldOf(kind: NotificationKind): Told {
+export function firstMessageOf(kind: NotificationKind): Told {
   return { kind, reason: reasons[kind], transition: transitions[kind] };
 }
 
@@ -78,7 +78,7 @@ export async function trialNotifications(
 ): Promise<readonly NotificationRequest[]> {
   const kind = trial.error === null ? 'triggered' : 'error';
   const { notify, reason, transition } = trial.decision;
-  const told = notify ? ({ kind, reason, transition } as const) : usualToldOf(kind);
+  const told = notify ? ({ kind, reason, transition } as const) : firstMessageOf(kind);
   const task = { id: ids.next('ntf'), organizationId, spec: input };
   const run = { ...trial, finishedAt: trial.finishedAt ?? trial.queuedAt };
   const made: NotificationRequest[] = [];
@@ -124,7 +124,7 @@ export class MessagePreviewer {
   ): Promise<MessagePreview | null> {
     const now = toTimestamp(this.#clock.now());
     const none = { id: this.#ids.next('exe'), outcome: kind === 'triggered', values: {}, finishedAt: now, page: null };
-    const made = notificationOf(this.#ids, task, action, run ?? { ...none, error: null }, usualToldOf(kind));
+    const made = notificationOf(this.#ids, task, action, run ?? { ...none, error: null }, firstMessageOf(kind));
     const [preview] = await this.#ask(task.id, [made], context);
     return preview ?? null;
   }

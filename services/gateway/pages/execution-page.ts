@@ -4,7 +4,7 @@ import type { Explanation } from '#contracts/explanation';
 import type { ExecutionDocument, RunError } from '#contracts/run';
 import type { Answer } from '#http/envelope';
 import { html, type Html } from './html.js';
-import { page, timeOf, valueText } from './layout.js';
+import { page, prose, timeOf, valueText } from './layout.js';
 import { deliveryTable, outsideLink, stepList } from './task-page.js';
 import { decisionText, outcomeBadge } from './words.js';
 
@@ -23,8 +23,8 @@ function errorPart({ reason, message, line, column, hint }: RunError): Html {
     line === undefined ? null : ` Line ${line}${column === undefined ? '' : `, column ${column}`} of the code.`;
   return html`<section>
     <h2>Error</h2>
-    <p class="problem"><strong>${reason}</strong>: ${message}${place}</p>
-    ${hint !== undefined && html`<p>${hint}</p>`}
+    <p class="problem"><strong>${reason}</strong>: ${prose(message)}${place}</p>
+    ${hint !== undefined && html`<p>${prose(hint)}</p>`}
   </section>`;
 }
 

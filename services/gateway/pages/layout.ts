@@ -69,3 +69,8 @@ export function valueText(value: unknown): string {
   const whole = typeof value === 'string' ? value : JSON.stringify(value);
   return whole.length > longestValue ? `${whole.slice(0, longestValue)}…` : whole;
 }
+
+/** A sentence whose `names` are set as code. */
+export function prose(text: string): Html {
+  return html`${text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;
+}

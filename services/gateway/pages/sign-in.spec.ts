@@ -15,7 +15,7 @@ afterAll(() => opened.close());
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
 
-describe('where sign-in leads', () => {
+describe('the way back from sign-in', () => {
   it.each([
     ['/executions/exe_1?tab=logs', '/executions/exe_1?tab=logs'],
     ['/tasks', '/tasks'],
@@ -29,7 +29,7 @@ describe('where sign-in leads', () => {
     ['https://evil.example/', '/tasks'],
     ['javascript:alert(1)', '/tasks'],
     ['/a\r\nset-cookie: x=y', '/tasks'],
-  ])('of %j is %j', (asked, path) => {
+  ])('asked for as %j leads to %j', (asked, path) => {
     expect(pathWithin(asked)).toBe(path);
   });
 });

@@ -5,7 +5,7 @@ import type { ExecutionDocument } from '#contracts/run';
 import type { TaskDocument } from '#contracts/task';
 import type { Answer } from '#http/envelope';
 import { html, type Html } from './html.js';
-import { badge, page, timeOf, valueText } from './layout.js';
+import { badge, page, prose, timeOf, valueText } from './layout.js';
 import { conditionBadge, decisionText, healthBadge, outcomeBadge } from './words.js';
 
 /** Addresses of pages are shown as links only where a click does what it says. */
@@ -20,7 +20,7 @@ function taskRow({ id, spec, status, condition, health, lastExecution, nextRunAt
       ${status === 'paused' ? badge('paused', 'plain') : conditionBadge(condition)}
       ${health === 'ok' ? null : healthBadge(health)}
     </td>
-    <td>${valueText(lastExecution?.value)}</td>
+    <td>${lastExecution?.reason ?? valueText(lastExecution?.value)}</td>
     <td>${timeOf(lastExecution?.finishedAt ?? null)}</td>
     <td>${timeOf(nextRunAt)}</td>
   </tr>`;
@@ -115,7 +115,9 @@ export function deliveryTable(deliveries: readonly DeliveryDocument[], withRun: 
 export function stepList(steps: Explanation['steps']): Html {
   const items = steps.map(
     ({ rule, passed, message }) =>
-      html`<li class="${passed ? 'passed' : 'stopped'}"><strong>${rule.replaceAll('_', ' ')}</strong>: ${message}</li>`,
+      html`<li class="${passed ? 'passed' : 'stopped'}">
+        <strong>${rule.replaceAll('_', ' ')}</strong>: ${prose(message)}
+      </li>`,
   );
   return html`<ol class="steps">
     ${items}
@@ -158,7 +160,7 @@ export function taskPage({ task, explained, runs, deliveries }: TaskPage): Answe
     </section>
     <section>
       <h2>Why it did, or did not, notify</h2>
-      <p>${explained.answer}</p>
+      <p>${prose(explained.answer)}</p>
       ${stepList(explained.steps)}
     </section>
     <section>
