@@ -21,7 +21,7 @@ export const requests = {
   runReplay: 'run.replay',
   runBacktest: 'run.backtest',
   runExplain: 'run.explain',
-  messagePreview: 'message.preview',
+  deliveryPreview: 'delivery.preview',
   accountSetup: 'account.setup',
   keyCreate: 'account.create_key',
   keyShow: 'account.show_key',

@@ -1,5 +1,6 @@
 /** How a task's page is loaded. */
 import { z } from 'zod';
+import { certificatesIn, normalFingerprint } from '#outbound/certificates';
 import { httpHeaders } from '#runtime/http-headers';
 import type { JsonObject } from '#runtime/json';
 import { secretMask } from '#runtime/secret-mask';
@@ -28,6 +29,36 @@ const basicAuth = z.strictObject({
   password: credentialText.meta({ writeOnly: true }),
 });
 
+function isPem(text: string): boolean {
+  try {
+    return certificatesIn(text).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** What is trusted at the page's own host. */
+const tls = z
+  .strictObject({
+    ca: z
+      .string()
+      .max(65_536)
+      .refine(isPem, { error: 'must be certificates in PEM (-----BEGIN CERTIFICATE-----)' })
+      .describe('PEM of the authority that signed the certificate, or of the certificate itself.')
+      .optional(),
+    fingerprint: z
+      .string()
+      .max(200)
+      .refine((text) => normalFingerprint(text).length === 95, {
+        error: 'must be a SHA-256 fingerprint: 64 hexadecimal digits, with or without colons',
+      })
+      .describe('SHA-256 of the one certificate that is accepted, whatever signed it.')
+      .optional(),
+  })
+  .refine(({ ca, fingerprint }) => ca !== undefined || fingerprint !== undefined, {
+    error: 'needs ca, fingerprint or both',
+  });
+
 export const fetchSettings = z.strictObject({
   mode: z.enum(['http', 'browser']).default('http'),
   method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']).default('GET'),
@@ -35,6 +66,7 @@ export const fetchSettings = z.strictObject({
   body: z.string().max(65_536).nullable().default(null),
   /** User name and password for the page's own origin. */
   auth: basicAuth.nullable().optional(),
+  tls: tls.nullable().optional(),
   /** The body is a secret: stored encrypted, masked in answers. One that looks like a login is so without being marked. */
   bodyIsSecret: z.boolean().optional(),
   timeoutSeconds: z.int().min(1).max(120).default(30),

@@ -1,4 +1,4 @@
-/** Messages as they would be sent (`message.preview`): built by the delivery service, sent nowhere, recorded nowhere. */
+/** Messages as they would be sent (`delivery.preview`): built by the delivery service, sent nowhere, recorded nowhere. */
 import { z } from 'zod';
 import { actionType, mostActions } from './action.js';
 import { idSchema } from './common.js';

@@ -5,7 +5,8 @@ const hints: Readonly<Record<string, string>> = {
   address_denied: 'Addresses that are not public are reached where EGRESS_ALLOW names them, such as 127.0.0.1/32.',
   dns_failed: 'The name does not lead anywhere from this machine; is it spelt right?',
   connect_failed: 'Nobody listens there, or something on the way refuses; try the address from this machine.',
-  tls_failed: 'The certificate is not one that can be trusted for this name.',
+  tls_failed:
+    'fetch.tls takes an authority of your own (ca) or one certificate alone (fingerprint); EGRESS_CA_FILE names authorities for the whole instance.',
   timed_out: 'fetch.timeoutSeconds gives the page more time, up to 120.',
   http_status: 'The statuses in fetch.acceptStatus are taken for a page; the default is ["2xx"].',
   too_large: 'fetch.maxBytes takes larger pages, up to 52428800.',

@@ -1,6 +1,8 @@
 /** One HTTP/1.1 connection: an undici client over a socket that was opened and checked before, and that is never replaced. */
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { Client } from 'undici';
+import { certificateOf, type ServerCertificate } from './certificates.js';
 import type { PooledConnection } from './connection-pool.js';
 import { Fault } from './failures.js';
 
@@ -27,12 +29,16 @@ export class Connection implements PooledConnection {
   /** True once an exchange has completed on it. */
   reused = false;
   alive = true;
+  /** Of the server; null without TLS. */
+  readonly certificate: ServerCertificate | null;
   readonly #onClose: (connection: Connection) => void;
   /** The socket until the client takes it over, then null. */
   #socket: Socket | null;
 
   constructor(HttpClient: ClientClass, origin: string, socket: Socket, onClose: (connection: Connection) => void) {
     this.#socket = socket;
+    // Read now: a connection that is closed tells nothing.
+    this.certificate = socket instanceof TLSSocket ? certificateOf(socket) : null;
     this.#onClose = onClose;
     this.client = new HttpClient(origin, {
       pipelining: 1,

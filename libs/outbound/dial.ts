@@ -3,6 +3,7 @@ import { isIP, connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { isLocalhost, loopbackAddresses, networkOf, type AddressPolicy, type Host } from './addresses.js';
 import type { Endpoint, Proxy } from './endpoints.js';
+import { certificateOf, normalFingerprint, trusting, type TrustSettings } from './certificates.js';
 import { codeOf, connectFault, Fault, tlsFault } from './failures.js';
 import { refuseOwnServers, type RefusedEndpoint } from './refused-endpoints.js';
 import type { Resolve } from './resolve.js';
@@ -60,6 +61,14 @@ export async function checkedAddresses(
   return addresses;
 }
 
+/** Whom TLS trusts besides the usual authorities. */
+export interface Trusted {
+  /** PEM, of the operator. */
+  readonly authorities: string | null;
+  /** Of the request, for its target alone. */
+  readonly trust: TrustSettings | null;
+}
+
 /**
  * A connection to the target, over the proxies in order. Each host on the way is resolved and checked here, and only the
  * checked address is used. Throws a Fault; `signal` ends it with its reason.
@@ -72,6 +81,7 @@ export async function dial(
   resolve: Resolve,
   connectMs: number,
   signal: AbortSignal,
+  { authorities, trust }: Trusted,
 ): Promise<Socket> {
   const addressesOf = async (endpoint: Endpoint): Promise<readonly string[]> => {
     const found = await checkedAddresses(endpoint, policy, resolve);
@@ -87,14 +97,14 @@ export async function dial(
   });
   try {
     for (const [index, proxy] of proxies.entries()) {
-      if (proxy.tls) socket = await secure(socket, proxy.host, connectMs, signal);
+      if (proxy.tls) socket = await secure(socket, proxy.host, connectMs, signal, { authorities, trust: null });
       const next = rest[index] ?? target;
       const address = later[index]?.[0];
       if (address !== undefined) {
         await openTunnel(socket, proxy, address, next.port, connectMs, signal);
       }
     }
-    if (target.tls) socket = await secure(socket, target.host, connectMs, signal);
+    if (target.tls) socket = await secure(socket, target.host, connectMs, signal, { authorities, trust });
     return socket;
   } catch (error) {
     socket.on('error', () => undefined).destroy();
@@ -182,14 +192,24 @@ async function openTcp(
 }
 
 /** TLS over an open connection, the certificate checked against the host as it was asked for. */
-async function secure(inner: Socket, host: Host, connectMs: number, signal: AbortSignal): Promise<Socket> {
+async function secure(
+  inner: Socket,
+  host: Host,
+  connectMs: number,
+  signal: AbortSignal,
+  { authorities, trust }: Trusted,
+): Promise<Socket> {
+  const pinned = trust?.fingerprint === undefined ? null : normalFingerprint(trust.fingerprint);
+  const secureContext = trusting([authorities, trust?.ca ?? null].filter((pem) => pem !== null));
   const name = host.kind === 'name' ? host.name : host.address;
   const socket = connectTls({
     socket: inner,
     host: name,
     servername: host.kind === 'name' ? name : '',
     ALPNProtocols: ['http/1.1'],
-    rejectUnauthorized: true,
+    // Where one certificate alone is taken, it is compared below, before anything is sent.
+    rejectUnauthorized: pinned === null,
+    ...(secureContext === null ? {} : { secureContext }),
   });
   const late = (): Fault => new Fault('tls_failed', 'The secure connection (TLS) was not agreed on in time.');
   await step(socket, connectMs, signal, late, tlsFault, (done) => {
@@ -197,6 +217,13 @@ async function secure(inner: Socket, host: Host, connectMs: number, signal: Abor
     socket.once('secureConnect', onSecure);
     return () => socket.off('secureConnect', onSecure);
   });
+  if (pinned !== null) {
+    const shown = certificateOf(socket)?.fingerprint ?? 'no certificate';
+    if (shown !== pinned) {
+      socket.on('error', () => undefined).destroy();
+      throw new Fault('tls_failed', `The server shows another certificate than fetch.tls.fingerprint names: ${shown}.`);
+    }
+  }
   return socket;
 }
 

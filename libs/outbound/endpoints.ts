@@ -1,5 +1,7 @@
 /** What URLs, proxy settings and `host:port` settings name: endpoints, and keys to compare them by. */
+import { createHash } from 'node:crypto';
 import { hostOf, hostOfUrlHostname, type Host } from './addresses.js';
+import type { TrustSettings } from './certificates.js';
 import { Fault } from './failures.js';
 
 export interface Endpoint {
@@ -79,9 +81,10 @@ export function endpointOf(text: string): { readonly host: Host; readonly port: 
   return host === null || !Number.isInteger(port) || port < 1 || port > 65_535 ? null : { host, port };
 }
 
-/** Requests with the same key may share connections: same scheme, host, port and proxies with the same credentials. */
-export function connectionKey(url: URL, proxies: readonly Proxy[]): string {
-  if (proxies.length === 0) return url.origin;
+/** Requests with the same key may share connections: same scheme, host, port, trust and proxies with the same credentials. */
+export function connectionKey(url: URL, proxies: readonly Proxy[], trust: TrustSettings | null): string {
+  if (proxies.length === 0 && trust === null) return url.origin;
   const via = proxies.map((proxy) => [endpointKey(proxy.host, proxy.port), proxy.tls, proxy.authorization]);
-  return `${url.origin} ${JSON.stringify(via)}`;
+  const trusted = trust === null ? '' : createHash('sha256').update(JSON.stringify(trust)).digest('base64');
+  return `${url.origin} ${JSON.stringify(via)} ${trusted}`;
 }

@@ -1,5 +1,6 @@
 /** The outbound port: the one door to the network. Every page, webhook, custom request and mail connection goes through it. */
 import type { Socket } from 'node:net';
+import type { ServerCertificate, TrustSettings } from './certificates.js';
 
 export const outboundFailureReasons = [
   'invalid_url',
@@ -39,6 +40,8 @@ export interface OutboundAnswer {
   /** True where `onBodyLimit` is `cut` and more came than was read. */
   readonly bodyCut: boolean;
   readonly finalUrl: string;
+  /** Of the server that answered; null or absent without TLS. */
+  readonly certificate?: ServerCertificate | null;
   readonly redirects: number;
   readonly durationMs: number;
 }
@@ -60,6 +63,8 @@ export interface OutboundRequest {
   readonly keepsCookies?: boolean;
   /** `http://user:pass@host:port` for this request alone; its address is checked too. */
   readonly proxyUrl?: string;
+  /** What is trusted at the host of `url`; hosts that it redirects to are judged as usual. */
+  readonly trust?: TrustSettings;
   /**
    * Called when the final answer has begun, before anything of its body is read: the caller may wait for the memory that the
    * body takes. That time is not the other side's. null: go on at once. A rejection ends the request as `aborted`.

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { onHead, serveHttp, serveHttps, serveRaw, testCertificate, type Loopback } from './loopback.contract.js';
@@ -258,6 +259,76 @@ describe('the undici outbound adapter', () => {
         expect(answer).toMatchObject({ ok: false, sent: false });
         if (host === 'other.test') expect(answer).toMatchObject({ reason: 'tls_failed' });
       }
+    });
+
+    const shown = new X509Certificate(testCertificate).fingerprint256;
+    const isTaken = async (outbound: Outbound, url: string, extra: Partial<OutboundRequest> = {}) => {
+      const answer = await outbound.request(get(url, extra));
+      return answer.ok ? 'taken' : [answer.reason, answer.sent];
+    };
+    const refused = ['tls_failed', false];
+
+    it("takes what the operator's authorities signed, and the usual ones as before", async () => {
+      const server = await up(serveHttps((_request, response) => response.end('x')));
+      expect(await isTaken(door(), server.origin)).toEqual(refused);
+      expect(await isTaken(door({ authorities: testCertificate }), server.origin)).toBe('taken');
+    });
+
+    it('takes an authority of the request, for the names of its certificate alone', async () => {
+      const server = await up(serveHttps((_request, response) => response.end('x')));
+      const outbound = door();
+      const trust = { ca: testCertificate };
+      expect(await isTaken(outbound, server.origin, { trust })).toBe('taken');
+      expect(await isTaken(outbound, `https://other.test:${server.port}/`, { trust })).toEqual(refused);
+      // The connection that is open now is not one for requests that trust less.
+      expect(await isTaken(outbound, server.origin)).toEqual(refused);
+    });
+
+    it.each([
+      ['with colons', shown],
+      ['without', shown.replaceAll(':', '').toLowerCase()],
+      ['as OpenSSL prints it', `SHA256=${shown}`],
+    ])('takes the one certificate of a fingerprint %s, whatever it is for', async (_, fingerprint) => {
+      const server = await up(serveHttps((_request, response) => response.end('x')));
+      const url = `https://other.test:${server.port}/`;
+      const answer = await door().request(get(url, { trust: { fingerprint } }));
+      expect(answer.ok ? answer.certificate?.fingerprint : answer.message).toBe(shown);
+    });
+
+    it('sends nothing to a server with another certificate than that of the fingerprint, and names it', async () => {
+      let requests = 0;
+      const server = await up(serveHttps((_request, response) => response.end(String((requests += 1)))));
+      const trust = { fingerprint: shown.replace(/^../, shown.startsWith('00') ? '01' : '00') };
+      const outbound = door({ authorities: testCertificate });
+      const answer = await outbound.request(get(server.origin, { trust }));
+      expect(answer).toMatchObject({ ok: false, reason: 'tls_failed', sent: false });
+      expect(answer.ok ? '' : answer.message).toContain(shown);
+      expect(requests).toBe(0);
+    });
+
+    it('does not trust the host of a redirect as the one that was asked for', async () => {
+      const other = await up(serveHttps((_request, response) => response.end('x')));
+      const location = `https://named.test:${other.port}/`;
+      const server = await up(serveHttps((_request, response) => response.writeHead(302, { location }).end()));
+      const url = `https://127.0.0.1:${server.port}/`;
+      const trust = { fingerprint: shown };
+      expect(await isTaken(door(), url, { trust, maxRedirects: 5 })).toEqual(['tls_failed', true]);
+    });
+
+    it('hands over the certificate of the server that answered', async () => {
+      const secure = await up(serveHttps((_request, response) => response.end('x')));
+      const plain = await up(serveHttp((_request, response) => response.end('x')));
+      const outbound = door({ authorities: testCertificate });
+      for (const url of [secure.origin, secure.origin]) {
+        const answer = await outbound.request(get(url));
+        expect(answer.ok ? answer.certificate : answer.message).toMatchObject({
+          validTo: '2099-12-31T23:59:59.000Z',
+          subject: 'CN=localhost',
+          fingerprint: shown,
+        });
+      }
+      const answer = await outbound.request(get(plain.origin));
+      expect(answer.ok ? answer.certificate : answer.message).toBeNull();
     });
 
     it('drops credentials where a redirect leads from https to http', async () => {

@@ -1,6 +1,7 @@
 /** The outbound port over undici's HTTP/1.1 client: one client per checked and pinned socket, kept alive and reused. */
 import type { Socket } from 'node:net';
 import { createAddressPolicy, hostOf, hostOfUrlHostname, type AddressPolicy, type Host } from './addresses.js';
+import type { TrustSettings } from './certificates.js';
 import { Connection, loadClient } from './connection.js';
 import { ConnectionPool } from './connection-pool.js';
 import { Cookies } from './cookies.js';
@@ -36,6 +37,8 @@ export interface OutboundOptions {
   readonly trustedHosts?: readonly string[];
   /** `host:port` of servers that are no target, whatever `egressAllow` says. */
   readonly refusedHosts?: readonly string[];
+  /** PEM of authorities that are trusted besides the usual ones; null: none. */
+  readonly authorities?: string | null;
   readonly userAgent: string;
   readonly resolve?: Resolve;
   readonly limits?: Partial<OutboundLimits>;
@@ -60,6 +63,7 @@ class UndiciOutbound implements Outbound {
   readonly #trustedHosts: ReadonlySet<string>;
   readonly #refused: readonly RefusedEndpoint[];
   readonly #userAgent: string;
+  readonly #authorities: string | null;
   readonly #limits: OutboundLimits;
   readonly #pool: ConnectionPool<Connection>;
   readonly #open = new Set<Connection>();
@@ -86,6 +90,7 @@ class UndiciOutbound implements Outbound {
       return endpoint;
     });
     this.#userAgent = options.userAgent;
+    this.#authorities = options.authorities ?? null;
     this.#limits = { ...defaultOutboundLimits, ...options.limits };
     this.#pool = new ConnectionPool(this.#limits.connectionsPerOrigin, this.#limits.idleConnections);
   }
@@ -104,7 +109,7 @@ class UndiciOutbound implements Outbound {
         throw new Fault('invalid_url', 'The port is not valid.');
       const trusted = this.#trustedHosts.has(endpointKey(parsed, port));
       const target = { host: parsed, port, tls: false, trusted };
-      return { ok: true, socket: await this.#dial(target, [], deadline) };
+      return { ok: true, socket: await this.#dial(target, [], deadline, null) };
     });
   }
 
@@ -132,10 +137,17 @@ class UndiciOutbound implements Outbound {
     }
   }
 
-  #dial(target: Endpoint, proxies: readonly Proxy[], deadline: RequestDeadline): Promise<Socket> {
+  #dial(
+    target: Endpoint,
+    proxies: readonly Proxy[],
+    deadline: RequestDeadline,
+    trust: TrustSettings | null,
+  ): Promise<Socket> {
     const ending = new AbortController();
     deadline.whileWaiting((fault) => ending.abort(fault));
-    return dial(target, proxies, this.#policy, this.#refused, this.#resolve, this.#limits.connectMs, ending.signal);
+    const { connectMs } = this.#limits;
+    const trusted = { authorities: this.#authorities, trust };
+    return dial(target, proxies, this.#policy, this.#refused, this.#resolve, connectMs, ending.signal, trusted);
   }
 
   async #follow(request: OutboundRequest, deadline: RequestDeadline): Promise<OutboundAnswer> {
@@ -151,7 +163,8 @@ class UndiciOutbound implements Outbound {
     let hop: Hop = { method, url: first.url, headers: request.headers, body: request.body };
     const cookies = request.keepsCookies === true && limit > 0 ? new Cookies(request.headers) : null;
     for (let redirects = 0; ; redirects += 1) {
-      const answer = await this.#requestHop(hop, request, deadline, proxies, limit > 0);
+      const trust = hop.url.hostname === first.url.hostname ? (request.trust ?? null) : null;
+      const { connection, answer } = await this.#requestHop(hop, request, deadline, proxies, limit > 0, trust);
       if (answer.next === null) {
         return {
           ok: true,
@@ -160,6 +173,7 @@ class UndiciOutbound implements Outbound {
           body: answer.body,
           bodyCut: answer.cut,
           finalUrl: hop.url.href,
+          certificate: connection.certificate,
           redirects,
           durationMs: Math.round(performance.now() - deadline.startedAt),
         };
@@ -179,12 +193,13 @@ class UndiciOutbound implements Outbound {
     deadline: RequestDeadline,
     proxies: readonly Proxy[],
     followsRedirects: boolean,
-  ): Promise<HopAnswer> {
+    trust: TrustSettings | null,
+  ): Promise<{ readonly connection: Connection; readonly answer: HopAnswer }> {
     const host = hostOfUrlHostname(hop.url.hostname);
     if (host === null) throw new Fault('invalid_url', 'The host name is not valid.');
     const port = portOf(hop.url);
     if (port === 0) throw new Fault('invalid_url', 'Port 0 cannot be reached.');
-    const key = connectionKey(hop.url, proxies);
+    const key = connectionKey(hop.url, proxies, trust);
     const options = dispatchOptions(hop, proxies.length > 0, this.#userAgent);
     const limits: BodyLimits = {
       maxBodyBytes: request.maxBodyBytes,
@@ -194,13 +209,13 @@ class UndiciOutbound implements Outbound {
       ratioFromBytes: this.#limits.ratioFromBytes,
     };
     for (;;) {
-      const connection = await this.#connectionFor(key, hop.url, host, port, proxies, deadline);
+      const connection = await this.#connectionFor(key, hop.url, host, port, proxies, deadline, trust);
       const sentBefore = deadline.sent;
       const exchange = new Exchange(connection, deadline, hop, limits, followsRedirects, request.beforeBody ?? null);
       deadline.whileWaiting((fault) => exchange.bodyFailed(fault));
       connection.client.dispatch(options, exchange);
       try {
-        return await exchange.answer;
+        return { connection, answer: await exchange.answer };
       } catch (error) {
         if (!isStale(error, connection, exchange, hop.method)) throw error;
         deadline.sent = sentBefore;
@@ -222,6 +237,7 @@ class UndiciOutbound implements Outbound {
     port: number,
     proxies: readonly Proxy[],
     deadline: RequestDeadline,
+    trust: TrustSettings | null,
   ): Promise<Connection> {
     const idle = this.#pool.takeIdle(key);
     if (idle !== null) return idle;
@@ -239,7 +255,7 @@ class UndiciOutbound implements Outbound {
       const tls = url.protocol === 'https:';
       const target = { host, port, tls, trusted: false };
       const HttpClient = await loadClient();
-      const socket = await this.#dial(target, proxies, deadline);
+      const socket = await this.#dial(target, proxies, deadline, trust);
       const connection = new Connection(HttpClient, url.origin, socket, (gone) => {
         this.#open.delete(gone);
         this.#pool.remove(key, gone);

@@ -111,6 +111,7 @@ export async function attemptOnce(
     maxRedirects: request.followRedirects ? maxRedirects : 0,
     keepsCookies: true,
     ...(request.proxyUrl === null ? {} : { proxyUrl: request.proxyUrl }),
+    ...(request.trust === undefined ? {} : { trust: request.trust }),
     ...(beforeBody === undefined ? {} : { beforeBody }),
     signal,
   });
@@ -118,7 +119,10 @@ export async function attemptOnce(
   if (answer.status !== 304 || known === null) return pageOf(door.decoder, request, answer);
   const finalUrl = withFragmentOf(request.url, answer.finalUrl);
   if (finalUrl === known.finalUrl)
-    return { ok: true, page: { ok: true, unchanged: true, finalUrl, headers: answer.headers } };
+    return {
+      ok: true,
+      page: { ok: true, unchanged: true, finalUrl, headers: answer.headers, certificate: answer.certificate ?? null },
+    };
   // Somewhere else than where the page was: what is unchanged there is not the page that is known.
   return attemptOnce(door, request, null, deadline, signal, beforeBody);
 }
@@ -161,6 +165,7 @@ async function pageOf(decoder: Decoder, request: PageRequest, answer: OutboundAn
       status,
       headers,
       contentKind: content.kind,
+      certificate: answer.certificate ?? null,
       encoding: text.encoding,
       body: text.body,
       contentHash: `sha256:${hash('sha256', text.body, 'hex')}`,

@@ -1,4 +1,5 @@
 /** The page-loader port: a task's fetch settings in, a decoded page or a named failure out. */
+import type { ServerCertificate, TrustSettings } from '#outbound/certificates';
 import type { ContentKind } from '#sandbox/sandbox';
 
 export const loadFailureReasons = [
@@ -31,6 +32,8 @@ export interface PageRequest {
   readonly acceptStatus: readonly string[];
   readonly userAgent: string | null;
   readonly proxyUrl: string | null;
+  /** Of the page's own host; absent: as usual. */
+  readonly trust?: TrustSettings;
   readonly retry: {
     /** The first included. */
     readonly attempts: number;
@@ -61,6 +64,8 @@ export interface LoadedPage {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly contentKind: ContentKind;
+  /** Of https; null or absent otherwise. */
+  readonly certificate?: ServerCertificate | null;
   /** The name of the encoding the site used, by the WHATWG Encoding standard. */
   readonly encoding: string;
   /** UTF-8. */
@@ -85,6 +90,7 @@ export interface UnchangedPage {
   readonly finalUrl: string;
   /** Of this answer: what they do not name is as it was. */
   readonly headers: Readonly<Record<string, string>>;
+  readonly certificate?: ServerCertificate | null;
   readonly attempts: number;
   readonly fetchMs: number;
 }

@@ -84,6 +84,21 @@ const address = (schemes: readonly string[], example: string) =>
 
 const addressRange = /^(?:[0-9a-fA-F:.]+(?:\/[0-9]{1,3})?|(?:\*\.)?[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*)$/;
 
+/** The text of a file of certificates. Whether each can be read is found at the first connection that needs them. */
+const authoritiesFile = z.string().transform((path, { addIssue }) => {
+  try {
+    const text = readFileSync(path, 'utf8');
+    if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+    addIssue({
+      code: 'custom',
+      message: `names ${path}, which has no certificate in PEM (-----BEGIN CERTIFICATE-----)`,
+    });
+  } catch {
+    addIssue({ code: 'custom', message: `names ${path}, which cannot be read` });
+  }
+  return z.NEVER;
+});
+
 const defaultPort = 3_000;
 
 const settings = z.object({
@@ -122,6 +137,7 @@ const settings = z.object({
     )
     .default([]),
   EGRESS_PROXY: credentialed(address(['http', 'https'], 'http://proxy.example:3128')).optional(),
+  EGRESS_CA_FILE: authoritiesFile.optional(),
   NETWORK_PROBE_URL: address(['http', 'https'], 'https://example.com/').optional(),
   MIN_INTERVAL_SECONDS: wholeNumber(1, 86_400).default(10),
   DEFAULT_PLAN: z
@@ -191,6 +207,8 @@ export interface Config {
   readonly mailFrom: string;
   readonly egressAllow: readonly string[];
   readonly egressProxyUrl: string | null;
+  /** PEM of further authorities that pages and receivers may be signed by. */
+  readonly egressAuthorities: string | null;
   /** Its answer tells whether this network is the one that is down. */
   readonly networkProbeUrl: string | null;
   readonly minIntervalSeconds: number;
@@ -400,6 +418,7 @@ export function readConfig(
     mailFrom: values.MAIL_FROM ?? 'Meerkat <meerkat@localhost>',
     egressAllow: values.EGRESS_ALLOW,
     egressProxyUrl: values.EGRESS_PROXY ?? null,
+    egressAuthorities: values.EGRESS_CA_FILE ?? null,
     networkProbeUrl: values.NETWORK_PROBE_URL ?? null,
     minIntervalSeconds: values.MIN_INTERVAL_SECONDS,
     defaultPlan: values.DEFAULT_PLAN,

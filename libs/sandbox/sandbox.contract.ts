@@ -153,17 +153,33 @@ export function describeSandbox(name: string, create: () => Sandbox): void {
         ['page.previous.text === "old"', ['previous', 'previous_text']],
         ['JSON.stringify(page.previous).includes("old")', ['previous', 'previous_text']],
         ['page.headers["content-type"] === ""', ['headers']],
+        ['page.certificate === null', ['certificate']],
         ['Date.now() > 0', ['clock']],
         ['new Date().getTime() > 0', ['clock']],
         ['Date() !== ""', ['clock']],
         ['new (Object.getPrototypeOf(new Date(0)).constructor)().getTime() > 0', ['clock']],
         ['class Later extends Date {}; new Later().getTime() > 0', ['clock']],
         ['Math.random() < 1', ['random']],
-        ['Object.values({ ...page }).length > 3', ['state', 'previous', 'headers']],
+        ['Object.values({ ...page }).length > 3', ['state', 'previous', 'headers', 'certificate']],
         ['(async () => { await null; return Date.now() > 0 })()', ['clock']],
         ['Array.prototype.push = () => 0; JSON.stringify = () => ""; Date.now() > 0', ['clock']],
       ])('reports which inputs the code used: %s', async (code, touched) => {
         expect((await evaluate(code, { previous })).touched).toEqual(touched);
+      });
+
+      it('shows the certificate of the site, with the days that are left at the time of the run', async () => {
+        const certificate = {
+          validTo: '2026-03-01T12:00:00.000Z',
+          issuer: 'CN=Spec CA',
+          subject: 'CN=shop.example',
+          fingerprint: 'AB:CD',
+        };
+        const code = `const { daysLeft, validTo, issuer, subject, fingerprint } = page.certificate;
+          page.report('seen', { daysLeft, validTo, issuer, subject, fingerprint }); return daysLeft < 30`;
+        const nowMs = Date.parse('2026-02-01T12:00:01.000Z');
+        const { values } = await evaluate(code, { nowMs, form: 'body', page: pageOf(shop, { certificate }) });
+        expect(values).toEqual({ seen: { daysLeft: 27, ...certificate } });
+        expect((await evaluate('page.certificate === null')).ok).toBe(true);
       });
 
       it('reports used inputs of a run that fails as well', async () => {

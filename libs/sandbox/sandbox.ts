@@ -11,6 +11,16 @@ export type CheckedCode =
 
 export type ContentKind = 'html' | 'xml' | 'json' | 'text';
 
+/** What the site's server proved with; `page.certificate` in the code, which adds the days that are left. */
+export interface PageCertificate {
+  /** RFC 3339. */
+  readonly validTo: string;
+  readonly issuer: string;
+  readonly subject: string;
+  /** SHA-256. */
+  readonly fingerprint: string;
+}
+
 /** A loaded page as the code sees it. `body` is UTF-8, whatever the site's encoding was. */
 export interface SandboxPage {
   readonly url: string;
@@ -18,6 +28,8 @@ export interface SandboxPage {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Of https; absent or null: there is none. */
+  readonly certificate?: PageCertificate | null;
   readonly contentKind: ContentKind;
   readonly body: Uint8Array;
   /** Of the body. Where it is given, a page that comes again and again is not parsed again. */
@@ -105,7 +117,7 @@ export interface SandboxTimings {
  * What code can make use of besides the page's address, status and content. `previous_text` is separate from the rest
  * of `previous`: it is large and rarely used.
  */
-export const touchable = ['state', 'previous', 'previous_text', 'headers', 'clock', 'random'] as const;
+export const touchable = ['state', 'previous', 'previous_text', 'headers', 'certificate', 'clock', 'random'] as const;
 export type Touchable = (typeof touchable)[number];
 
 /** What was logged and reported before a failure is kept. `state` is null where the run failed: the old one stays. */

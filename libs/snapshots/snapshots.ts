@@ -1,4 +1,5 @@
 /** The snapshots port: pages as they were evaluated, kept for a while, each content once per organisation. */
+import type { ServerCertificate } from '#outbound/certificates';
 import type { ContentKind } from '#sandbox/sandbox';
 
 /** What is known of a page besides its content: all of it that code could see, and what the next load may ask with. */
@@ -15,6 +16,8 @@ export interface Snapshot {
   readonly finalUrl: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** Of https; absent in snapshots of before it was kept, and where there is none. */
+  readonly certificate?: ServerCertificate;
   readonly contentKind: ContentKind;
   readonly encoding: string;
   /** `sha256:` and the hexadecimal digest of the content, which is UTF-8. */

@@ -29,8 +29,15 @@ function createSending(
   vault: Vault,
   logger: Logger,
 ): Sending {
-  const { smtpUrl, insecureOk, mailFrom, evaluationCpuMs: cpuMs, evaluationMemoryMb: memoryMb } = config;
-  const mailer = smtpUrl === null ? null : createMailer(smtpUrl, outbound, { insecureOk });
+  const {
+    smtpUrl,
+    insecureOk,
+    egressAuthorities: authorities,
+    mailFrom,
+    evaluationCpuMs: cpuMs,
+    evaluationMemoryMb: memoryMb,
+  } = config;
+  const mailer = smtpUrl === null ? null : createMailer(smtpUrl, outbound, { insecureOk, authorities });
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   const linkBase = config.publicUrl ?? `http://${host}:${config.port}`;
   const sandboxLimits = { ...defaultSandboxLimits, cpuMs, memoryMb };

@@ -55,7 +55,7 @@ export function createDeliveryService(deps: DeliveryDeps): Service {
     consumers: deliveryConsumers({ ...deps, offer: (id, dueMs) => worker.offer(id, dueMs) }),
     responders: [
       {
-        request: requests.messagePreview,
+        request: requests.deliveryPreview,
         query: (payload) => new MessageQuery(previewQuery.parse(payload)),
       },
     ],

@@ -1,5 +1,6 @@
 /** The operator's mail server, reached by nodemailer over sockets that the outbound door opened. */
 import type { Socket } from 'node:net';
+import { trusting } from '#outbound/certificates';
 import { createTransport } from 'nodemailer';
 import type { MailAnswer, MailOutgoing, MailRefusal } from '#channels/channel';
 import { withTimeout } from '#concurrency/timeout';
@@ -125,19 +126,22 @@ export interface MailerOptions {
   readonly timeouts?: SmtpTimeouts;
   /** The password may go over a connection that is not encrypted. */
   readonly insecureOk?: boolean;
+  /** PEM of authorities that are trusted besides the usual ones. */
+  readonly authorities?: string | null;
 }
 
 /** `smtpUrl`: `smtp(s)://user:password@host:port`, and `?ignoreTLS`, `?requireTLS` or `?rejectUnauthorized=false`. */
 export function createMailer(
   smtpUrl: string,
   outbound: Outbound,
-  { timeouts = defaultSmtpTimeouts, insecureOk = false }: MailerOptions = {},
+  { timeouts = defaultSmtpTimeouts, insecureOk = false, authorities = null }: MailerOptions = {},
 ): Mailer {
   const url = new URL(smtpUrl);
   const secure = url.protocol === 'smtps:';
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const port = url.port === '' ? (secure ? 465 : 587) : Number(url.port);
   const flag = (name: string): boolean => ['', 'true', '1'].includes(url.searchParams.get(name) ?? 'false');
+  const secureContext = authorities === null ? null : trusting([authorities]);
   const needsTls = url.username !== '' && !insecureOk;
   const transport = createTransport({
     pool: true,
@@ -149,7 +153,10 @@ export function createMailer(
     ...(url.username === ''
       ? {}
       : { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }),
-    ...(url.searchParams.get('rejectUnauthorized') === 'false' ? { tls: { rejectUnauthorized: false } } : {}),
+    tls: {
+      ...(url.searchParams.get('rejectUnauthorized') === 'false' ? { rejectUnauthorized: false } : {}),
+      ...(secureContext === null ? {} : { secureContext }),
+    },
     maxConnections: connections,
     // Only a message of which nothing was sent is put on another connection (a kept one that the server had closed).
     maxRequeues: 1,

@@ -50,6 +50,12 @@ function headersOf({ headers, auth, body }: FetchSettings): FetchSettings['heade
   };
 }
 
+function trustOf({ tls }: FetchSettings): Pick<PageRequest, 'trust'> {
+  const { ca, fingerprint } = tls ?? {};
+  if (ca === undefined && fingerprint === undefined) return {};
+  return { trust: { ...(ca === undefined ? {} : { ca }), ...(fingerprint === undefined ? {} : { fingerprint }) } };
+}
+
 export function toPageRequest(url: string, settings: FetchSettings): PageRequest {
   const { mode, method, body, timeoutSeconds, maxBytes, followRedirects, acceptStatus, userAgent } = settings;
   return {
@@ -64,6 +70,7 @@ export function toPageRequest(url: string, settings: FetchSettings): PageRequest
     acceptStatus,
     userAgent,
     proxyUrl: settings.proxy,
+    ...trustOf(settings),
     retry: {
       attempts: settings.retry.attempts,
       strategy: settings.retry.strategy,

@@ -91,10 +91,10 @@ function mergedHeaders(
   return merged;
 }
 
-function seenAgain(last: Snapshot, { headers, finalUrl, fetchMs }: UnchangedPage): SeenPage {
+function seenAgain(last: Snapshot, { headers, finalUrl, certificate = null, fetchMs }: UnchangedPage): SeenPage {
   const { url, status, contentKind, encoding, contentHash, bytes } = last;
   const merged = mergedHeaders(last.headers, headers);
-  return { url, finalUrl, status, headers: merged, contentKind, encoding, contentHash, bytes, fetchMs };
+  return { url, finalUrl, status, headers: merged, certificate, contentKind, encoding, contentHash, bytes, fetchMs };
 }
 
 function seenNow({ body, ...page }: LoadedPage): SeenPage {
@@ -106,7 +106,7 @@ function haveSameHeaders(a: Readonly<Record<string, string>>, b: Readonly<Record
   return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
 }
 
-/** The same in all that code sees, headers aside. */
+/** The same in all that code sees, headers and certificate aside. */
 function isSamePage(last: Snapshot, seen: SeenPage): boolean {
   const { contentHash, finalUrl, status, contentKind } = last;
   return (
@@ -186,8 +186,9 @@ async function keep(
   body: Uint8Array,
 ): Promise<Snapshot | null> {
   const takenMs = clock.now();
-  const { url, finalUrl, status, headers, contentKind, encoding, contentHash, bytes } = seen;
-  const page = { url, finalUrl, status, headers, contentKind, encoding, contentHash, bytes };
+  const { url, finalUrl, status, headers, certificate, contentKind, encoding, contentHash, bytes } = seen;
+  const proof = certificate === undefined || certificate === null ? {} : { certificate };
+  const page = { url, finalUrl, status, headers, ...proof, contentKind, encoding, contentHash, bytes };
   const id = derivedId('snp', takenMs, runId, contentHash);
   const snapshot = { id, organizationId, taskId, taskRevision, takenAt: new Date(takenMs).toISOString(), ...page };
   return withFallback(
@@ -313,7 +314,10 @@ async function check(deps: CheckDeps, input: CheckInput, slot: LoadSlot): Promis
   const evaluating = evaluate(deps, input, seen, body, task?.readsPreviousText ?? false);
   const [result, keptEarly] = await Promise.all([evaluating, early]);
   const readsHeaders = result.touched?.includes('headers') ?? true;
-  const staysKept = isSame && isRecent && (hasSameHeaders || !readsHeaders);
+  const readsCertificate = result.touched?.includes('certificate') ?? true;
+  const hasSameCertificate = last?.certificate?.fingerprint === seen.certificate?.fingerprint;
+  const seesTheSame = (hasSameHeaders || !readsHeaders) && (hasSameCertificate || !readsCertificate);
+  const staysKept = isSame && isRecent && seesTheSame;
   const newlyKept = async () => (early === null ? keep(deps, input, seen, body) : keptEarly);
   const snapshot = staysKept ? last : await newlyKept();
   if (snapshot === null) knownResults.forget(taskId);

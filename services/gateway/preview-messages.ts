@@ -136,6 +136,6 @@ export class MessagePreviewer {
   ): Promise<readonly MessagePreview[]> {
     if (notifications.length === 0) return [];
     const query = toJsonObject({ ownerId, notifications });
-    return previewAnswer.parse(await this.#bus.request(requests.messagePreview, query, context, deadlineMs)).messages;
+    return previewAnswer.parse(await this.#bus.request(requests.deliveryPreview, query, context, deadlineMs)).messages;
   }
 }

@@ -285,6 +285,7 @@ export async function openOutbound(config: Config): Promise<Outbound> {
     egressProxyUrl: config.egressProxyUrl,
     trustedHosts: trustedHosts(config),
     refusedHosts: ownServers(config),
+    authorities: config.egressAuthorities,
     userAgent: `Meerkat/${version}`,
   });
 }

@@ -11,7 +11,10 @@ export async function sendTestMail(config: Config, to: string): Promise<MailAnsw
   if (config.smtpUrl === null) throw new ConfigError(['SMTP_URL: must be set to send mail.']);
   const from = parseMailFrom(config.mailFrom);
   const outbound = await openOutbound(config);
-  const mailer = createMailer(config.smtpUrl, outbound, { insecureOk: config.insecureOk });
+  const mailer = createMailer(config.smtpUrl, outbound, {
+    insecureOk: config.insecureOk,
+    authorities: config.egressAuthorities,
+  });
   const [, domain = 'localhost'] = from.address.split('@');
   const mail = {
     messageId: `${randomUUID()}@${domain}`,

@@ -192,6 +192,7 @@ export class SandboxCore {
       finalUrl: page.finalUrl,
       status: page.status,
       headers: page.headers,
+      certificate: page.certificate ?? null,
       contentKind: page.contentKind,
       previous: job.previous,
       state: job.state,

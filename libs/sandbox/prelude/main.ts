@@ -82,7 +82,7 @@ export const guestEntry = {
       if (type !== null) pageFacts.contentType = type[0].toLowerCase();
     }
     const document = openDocument(settings.finalUrl, settings.url);
-    const page = openPage(settings, pageText);
+    const page = openPage(settings, pageText, settings.nowMs);
     globals['document'] = document;
     globals['page'] = page;
     handedOver = [document, page];

@@ -5,11 +5,19 @@ import { reportValue } from './output.js';
 import { touch } from './touched.js';
 import type { Touched } from './touched.js';
 
+interface CertificateFacts {
+  readonly validTo: string;
+  readonly issuer: string;
+  readonly subject: string;
+  readonly fingerprint: string;
+}
+
 export interface PageFacts {
   readonly url: string;
   readonly finalUrl: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  readonly certificate: CertificateFacts | null;
   readonly previous: object | null;
   readonly state: object;
 }
@@ -161,6 +169,16 @@ function notedPrevious(previous: object): object {
 }
 
 let [pageText, headers, previous, state]: [string, unknown, unknown, unknown] = ['', undefined, null, undefined];
+let certificate: unknown = null;
+
+const dayMs = 86_400_000;
+const parseDate = Date.parse;
+const { floor } = Math;
+
+/** Days are counted from the time of the run, as `Date.now()` tells it, so that a replay counts the same. */
+function shownCertificate({ validTo, issuer, subject, fingerprint }: CertificateFacts, nowMs: number): object {
+  return { validTo, daysLeft: floor((parseDate(validTo) - nowMs) / dayMs), issuer, subject, fingerprint };
+}
 
 /** Made with the image, and filled in for each run. */
 const page: { -readonly [name in keyof Page]: Page[name] | undefined } = {
@@ -168,6 +186,7 @@ const page: { -readonly [name in keyof Page]: Page[name] | undefined } = {
   finalUrl: '',
   status: 0,
   headers: undefined,
+  certificate: undefined,
   text: '',
   previous: undefined,
   state: undefined,
@@ -180,6 +199,11 @@ const toHeaders = noted(
   () => headers,
   (value) => (headers = value),
 );
+const toCertificate = noted(
+  'certificate',
+  () => certificate,
+  (value) => (certificate = value),
+);
 const toPrevious = noted(
   'previous',
   () => previous,
@@ -191,17 +215,19 @@ const toState = noted(
   (value) => (state = value),
 );
 defineProperty(page, 'headers', toHeaders);
+defineProperty(page, 'certificate', toCertificate);
 defineProperty(page, 'previous', toPrevious);
 defineProperty(page, 'state', toState);
 
 /** For one run, once. */
-export function openPage(facts: PageFacts, text: string): object {
+export function openPage(facts: PageFacts, text: string, nowMs: number): object {
   page.url = facts.url;
   page.finalUrl = facts.finalUrl;
   page.status = facts.status;
   page.text = text;
   pageText = text;
   headers = facts.headers;
+  certificate = facts.certificate === null ? null : shownCertificate(facts.certificate, nowMs);
   previous = facts.previous === null ? null : notedPrevious(facts.previous);
   state = facts.state;
   return page;

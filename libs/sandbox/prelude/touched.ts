@@ -1,11 +1,12 @@
 /** What a run made use of besides the page's address, status and content: where it is nothing, the same page gives the same answer. */
-export type Touched = 'state' | 'previous' | 'previous_text' | 'headers' | 'clock' | 'random';
+export type Touched = 'state' | 'previous' | 'previous_text' | 'headers' | 'certificate' | 'clock' | 'random';
 
 /** Marks in variables of their own, which no patched built-in can reach. */
 let state = false;
 let previous = false;
 let previousText = false;
 let headers = false;
+let certificate = false;
 let clock = false;
 let random = false;
 
@@ -14,6 +15,7 @@ export function touch(what: Touched): void {
   else if (what === 'previous') previous = true;
   else if (what === 'previous_text') previousText = true;
   else if (what === 'headers') headers = true;
+  else if (what === 'certificate') certificate = true;
   else if (what === 'clock') clock = true;
   else random = true;
 }
@@ -26,6 +28,7 @@ export function touchedJson(): string {
   if (previous) text += ',"previous"';
   if (previousText) text += ',"previous_text"';
   if (headers) text += ',"headers"';
+  if (certificate) text += ',"certificate"';
   if (clock) text += ',"clock"';
   if (random) text += ',"random"';
   return `${text}]`;
