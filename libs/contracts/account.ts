@@ -31,12 +31,14 @@ export const accountEmail = z
 export const newPassword = z.string().min(12, { error: 'must have at least 12 characters' }).max(1_000);
 
 /** The body of `POST /api/setup`, and the payload of `account.setup`. */
-export const setupInput = z.strictObject({
-  setupToken: z.string().min(1).max(200),
-  organization: label,
-  email: accountEmail,
-  password: newPassword,
-});
+export const setupInput = z
+  .strictObject({
+    setupToken: z.string().min(1).max(200).describe('As printed at the start.'),
+    organization: label.describe('Its name.'),
+    email: accountEmail.describe('Of the owner.'),
+    password: newPassword.describe('At least 12 characters.'),
+  })
+  .meta({ id: 'SetupInput' });
 export type SetupInput = z.infer<typeof setupInput>;
 
 /** `10.0.0.0/8`, `2001:db8::/32`; one address stands for itself. */
@@ -46,18 +48,18 @@ const addressRange = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
 
 /** What the gateway must know of a key to let a request in (view `keys`, by public id). */
 export const keyDocument = z.object({
-  id: idSchema('key'),
-  publicId: z.string(),
+  id: idSchema('key').describe('Of the key.'),
+  publicId: z.string().describe('The eight characters behind `mk_`.'),
   organizationId: idSchema('org'),
-  name: z.string(),
-  scopes: z.array(scope),
+  name: z.string().describe('What it is for.'),
+  scopes: z.array(scope).describe('What it may do.'),
   /** HMAC-SHA-256 of the whole key with the instance's pepper, base64url. */
   hash: z.string(),
-  createdAt: storedTimestamp,
-  expiresAt: storedTimestamp.nullable(),
+  createdAt: storedTimestamp.describe('When it was made.'),
+  expiresAt: storedTimestamp.nullable().describe('null: never.'),
   /** Where it may be used from; none: from everywhere. */
-  allowedCidrs: z.array(z.string()).default([]),
-  revokedAt: storedTimestamp.nullable(),
+  allowedCidrs: z.array(z.string()).default([]).describe('Where it may be used from; none: from everywhere.'),
+  revokedAt: storedTimestamp.nullable().describe('null: it is not.'),
 });
 export type KeyDocument = z.infer<typeof keyDocument>;
 
@@ -73,13 +75,14 @@ export type ApiKey = z.infer<typeof apiKey>;
 
 /** The body of `POST /api/keys`, and the payload of `account.create_key`. */
 export const keyInput = z.strictObject({
-  name: label,
+  name: label.describe('What it is for.'),
   scopes: z
     .array(scope)
     .min(1)
     .max(scope.options.length)
-    .refine((scopes) => new Set(scopes).size === scopes.length, { error: 'must name each scope once' }),
-  expiresAt: timestamp.nullable().default(null),
+    .refine((scopes) => new Set(scopes).size === scopes.length, { error: 'must name each scope once' })
+    .describe('What it may do.'),
+  expiresAt: timestamp.nullable().default(null).describe('null: never.'),
   allowedCidrs: z
     .array(addressRange)
     .max(50)
@@ -98,12 +101,14 @@ export const showKeyInput = z.strictObject({ keyId: idSchema('key') });
 /** The payload of `account.revoke_key`, which answers `{ id, deleted: true }` once no request gets in with the key. */
 export const revokeKeyInput = z.strictObject({ keyId: idSchema('key') });
 
-export const organizationDocument = z.object({
-  id: idSchema('org'),
-  name: z.string(),
-  plan,
-  createdAt: storedTimestamp,
-});
+export const organizationDocument = z
+  .object({
+    id: idSchema('org').describe('Of the organisation.'),
+    name: z.string().describe('What people call it.'),
+    plan: plan.describe('Its budget of requests goes by it.'),
+    createdAt: storedTimestamp.describe('When it was made.'),
+  })
+  .meta({ id: 'Organization' });
 export type OrganizationDocument = z.infer<typeof organizationDocument>;
 
 export const organizationsView: ViewDefinition<OrganizationDocument> = {
@@ -130,30 +135,41 @@ export const membersView: ViewDefinition = {
 };
 
 /** Who is signed in, in clear: for that person's own eyes. */
-export const account = z.object({ id: idSchema('usr'), email: z.string(), role });
+export const account = z
+  .object({
+    id: idSchema('usr').describe('Of the member.'),
+    email: z.string().describe('Their address.'),
+    role: role.describe('What they may.'),
+  })
+  .meta({ id: 'Account' });
 
 /** The answer to `account.setup`. */
 export const setupAnswer = z.object({
-  organization: organizationDocument,
-  account,
+  organization: organizationDocument.describe('What was made.'),
+  account: account.describe('Its owner.'),
   apiKey: z.string().describe('A first key with the scope admin. It is shown this once.'),
 });
 export type SetupAnswer = z.infer<typeof setupAnswer>;
 
 /** The body of `POST /api/sessions`. No rule for the password: what was never set is simply wrong. */
-export const sessionInput = z.strictObject({ email: z.string().max(1_000), password: z.string().max(1_000) });
+export const sessionInput = z.strictObject({
+  email: z.string().max(1_000).describe('As the account has it.'),
+  password: z.string().max(1_000).describe('Of the account.'),
+});
 
 /** The payload of `account.open_session`. `address`: the client's, by which wrong tries are counted. */
 export const openSessionInput = sessionInput.extend({ address: z.string().max(200) });
 export type OpenSessionInput = z.infer<typeof openSessionInput>;
 
 /** A session as the API shows it. */
-export const session = z.object({
-  account,
-  organization: organizationDocument,
-  role,
-  expiresAt: storedTimestamp,
-});
+export const session = z
+  .object({
+    account: account.describe('Who is signed in.'),
+    organization: organizationDocument.describe('Where.'),
+    role: role.describe('What they may.'),
+    expiresAt: storedTimestamp.describe('When it ends.'),
+  })
+  .meta({ id: 'Session' });
 export type Session = z.infer<typeof session>;
 
 /** The answer to `account.open_session`: `token` is the cookie's value and stands nowhere else. */

@@ -13,20 +13,30 @@ export type NotificationKind = z.infer<typeof notificationKind>;
 export const mostActions = 20;
 
 const common = {
-  id: idSchema('act').optional(),
-  enabled: z.boolean().default(true),
-  expireAfterSeconds: z.int().min(60).max(604_800).default(86_400),
-  on: z.array(notificationKind).max(3).default(['triggered', 'error']),
+  id: idSchema('act').optional().describe('Of the action; those that are sent back keep it.'),
+  enabled: z.boolean().default(true).describe('Whether it sends.'),
+  expireAfterSeconds: z
+    .int()
+    .min(60)
+    .max(604_800)
+    .default(86_400)
+    .describe('A message that could not be delivered for so long is given up.'),
+  on: z.array(notificationKind).max(3).default(['triggered', 'error']).describe('The kinds of message that it sends.'),
 };
 
+const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
 function inputOf({ type, config }: { readonly type: ActionType; readonly config: z.ZodObject }) {
-  return z.strictObject({ ...common, type: z.literal(type), config });
+  const typed = { type: z.literal(type).describe('The channel.'), config: config.describe('Settings of the channel.') };
+  return z.strictObject({ ...common, ...typed }).meta({ id: `${capital(type)}ActionInput` });
 }
 
 const [first, ...others] = declarations;
 
 /** As a user writes it. */
-export const actionInput = z.discriminatedUnion('type', [inputOf(first), ...others.map(inputOf)]);
+export const actionInput = z
+  .discriminatedUnion('type', [inputOf(first), ...others.map(inputOf)])
+  .meta({ id: 'ActionInput' });
 export type ActionInput = z.infer<typeof actionInput>;
 
 /** As stored and sent between services: sealed values inside `config`. */

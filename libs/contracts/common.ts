@@ -19,7 +19,7 @@ export function membersOf<Schema extends z.ZodObject>(schema: Schema, value: z.o
 export const timestamp = z.iso.datetime({ offset: true });
 
 /** The one form that is stored and answered: UTC, milliseconds, `Z`. Not validated again when read back: it was written by us. */
-export const storedTimestamp = z.string();
+export const storedTimestamp = z.string().meta({ format: 'date-time' });
 
 export const json: z.ZodType<Json> = z.json();
 export const jsonObject: z.ZodType<JsonObject> = z.record(z.string(), json);

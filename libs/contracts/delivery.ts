@@ -55,15 +55,27 @@ export const deliveryState = z.enum([
 ]);
 
 /** Where an attempt went: an origin and a path without its tokens and query, or `smtp` and a masked mailbox. */
-export const requestSummary = z.object({ method: z.string(), url: z.string() });
+export const requestSummary = z.object({
+  method: z.string().describe('Of HTTP, or `smtp`.'),
+  url: z.string().describe('Without tokens and query, or the mailboxes masked.'),
+});
 export type RequestSummary = z.infer<typeof requestSummary>;
 
 /** What is kept of an attempt: never a secret, and an address only masked. */
 export const attemptRecord = z.object({
-  durationMs: z.number(),
-  request: requestSummary,
-  response: z.object({ status: z.int(), body: z.string() }).nullable(),
-  error: z.object({ reason: z.string(), message: z.string() }).nullable(),
+  durationMs: z.number().describe('How long it took.'),
+  request: requestSummary.describe('Where it went.'),
+  response: z
+    .object({
+      status: z.int().describe('Of the answer.'),
+      body: z.string().describe('Its first 2 KiB, secrets masked.'),
+    })
+    .nullable()
+    .describe('What came back; null: nothing.'),
+  error: z
+    .object({ reason: z.string().describe('A stable word.'), message: z.string().describe('For people.') })
+    .nullable()
+    .describe('What went wrong; null: nothing.'),
 });
 export type AttemptRecord = z.infer<typeof attemptRecord>;
 
@@ -131,20 +143,22 @@ export type DeliveryEvent = EventOf<(typeof deliveryEvents)[number]>;
 
 /** The view `deliveries`: as the API answers it, plus `dueAt` for the worker. */
 export const deliveryDocument = z.object({
-  id: idSchema('dlv'),
+  id: idSchema('dlv').describe('Of this delivery; the same on every try.'),
   organizationId: idSchema('org'),
-  notificationId: idSchema('ntf'),
-  executionId: idSchema('exe'),
-  actionId: idSchema('act'),
-  actionType,
-  type: z.string(),
-  state: deliveryState,
-  reason: z.string().nullable(),
-  attempts: z.array(attemptRecord.extend({ at: storedTimestamp })),
-  createdAt: storedTimestamp,
-  nextAttemptAt: storedTimestamp.nullable(),
-  expiresAt: storedTimestamp,
-  finishedAt: storedTimestamp.nullable(),
+  notificationId: idSchema('ntf').describe('The task.'),
+  executionId: idSchema('exe').describe('The run that it tells of.'),
+  actionId: idSchema('act').describe('The action that it goes by.'),
+  actionType: actionType.describe('The channel.'),
+  type: z.string().describe('The kind of message: `notification.triggered` and so on.'),
+  state: deliveryState.describe('How far it is, or how it ended.'),
+  reason: z.string().nullable().describe('Why it ended so.'),
+  attempts: z
+    .array(attemptRecord.extend({ at: storedTimestamp.describe('When it was tried.') }))
+    .describe('Each try, the first one first.'),
+  createdAt: storedTimestamp.describe('When it was decided.'),
+  nextAttemptAt: storedTimestamp.nullable().describe('When it is tried next; null: not any more.'),
+  expiresAt: storedTimestamp.describe('It is given up then.'),
+  finishedAt: storedTimestamp.nullable().describe('When it ended.'),
   /** When a worker has to look at it again; null once it is finished. */
   dueAt: storedTimestamp.nullable(),
 });

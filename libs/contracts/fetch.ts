@@ -24,9 +24,9 @@ const credentialText = z
   .max(500)
   .regex(/^[^\p{Cc}]*$/u, { error: 'must be text without control characters' });
 const basicAuth = z.strictObject({
-  type: z.literal('basic'),
-  username: credentialText.regex(/^[^:]*$/, { error: 'cannot have a colon' }),
-  password: credentialText.meta({ writeOnly: true }),
+  type: z.literal('basic').describe('Basic authentication (RFC 7617).'),
+  username: credentialText.regex(/^[^:]*$/, { error: 'cannot have a colon' }).describe('The user name.'),
+  password: credentialText.meta({ writeOnly: true }).describe('The password.'),
 });
 
 function isPem(text: string): boolean {
@@ -59,36 +59,59 @@ const tls = z
     error: 'needs ca, fingerprint or both',
   });
 
-export const fetchSettings = z.strictObject({
-  mode: z.enum(['http', 'browser']).default('http'),
-  method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']).default('GET'),
-  headers: httpHeaders.default({}),
-  body: z.string().max(65_536).nullable().default(null),
-  /** User name and password for the page's own origin. */
-  auth: basicAuth.nullable().optional(),
-  tls: tls.nullable().optional(),
-  /** The body is a secret: stored encrypted, masked in answers. One that looks like a login is so without being marked. */
-  bodyIsSecret: z.boolean().optional(),
-  timeoutSeconds: z.int().min(1).max(120).default(30),
-  maxBytes: z.int().min(1_024).max(52_428_800).default(10_485_760),
-  followRedirects: z.boolean().default(true),
-  acceptStatus: z.array(statusPattern).min(1).max(20).default(['2xx']),
-  userAgent: z
-    .string()
-    .min(1)
-    .max(500)
-    .regex(/^[\u0020-\u007e\u00a0-\u00ff]*$/, { error: 'must be printable text on one line' })
-    .nullable()
-    .default(null),
-  proxy: proxyAddress.nullable().default(null),
-  retry: z
-    .strictObject({
-      attempts: z.int().min(1).max(5).default(2),
-      strategy: z.enum(['fixed', 'exponential']).default('exponential'),
-      baseSeconds: z.number().min(0.1).max(60).default(1),
-    })
-    .prefault({}),
-});
+export const fetchSettings = z
+  .strictObject({
+    mode: z
+      .enum(['http', 'browser'])
+      .default('http')
+      .describe('`http` reads the answer as it is sent; `browser` renders it first.'),
+    method: z
+      .enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+      .default('GET')
+      .describe('Of the request.'),
+    headers: httpHeaders
+      .default({})
+      .describe('Sent with the request; the values of those whose names speak of secrets are masked.'),
+    body: z
+      .string()
+      .max(65_536)
+      .nullable()
+      .default(null)
+      .describe('Of the request; without a Content-Type of its own it gets one by what it is.'),
+    auth: basicAuth.nullable().optional().describe('User name and password for the page’s own origin.'),
+    tls: tls.nullable().optional().describe('What is trusted at the page’s own host.'),
+    bodyIsSecret: z
+      .boolean()
+      .optional()
+      .describe('Stored encrypted, masked in answers. A body that looks like a login is so without being marked.'),
+    timeoutSeconds: z.int().min(1).max(120).default(30).describe('For all of it; the first byte may take all of that.'),
+    maxBytes: z.int().min(1_024).max(52_428_800).default(10_485_760).describe('A larger page fails with `too_large`.'),
+    followRedirects: z.boolean().default(true).describe('Whether redirects are followed, five at most.'),
+    acceptStatus: z
+      .array(statusPattern)
+      .min(1)
+      .max(20)
+      .default(['2xx'])
+      .describe('Statuses (`404`) and classes (`2xx`) that are taken for a page.'),
+    userAgent: z
+      .string()
+      .min(1)
+      .max(500)
+      .regex(/^[\u0020-\u007e\u00a0-\u00ff]*$/, { error: 'must be printable text on one line' })
+      .nullable()
+      .default(null)
+      .describe('In place of the own one.'),
+    proxy: proxyAddress.nullable().default(null).describe('Goes out through this proxy; a password inside is masked.'),
+    retry: z
+      .strictObject({
+        attempts: z.int().min(1).max(5).default(2).describe('The first included.'),
+        strategy: z.enum(['fixed', 'exponential']).default('exponential').describe('How the waits grow.'),
+        baseSeconds: z.number().min(0.1).max(60).default(1).describe('The first wait.'),
+      })
+      .prefault({})
+      .describe('When a load fails in a way that may pass.'),
+  })
+  .meta({ id: 'Fetch' });
 export type FetchSettings = z.infer<typeof fetchSettings>;
 
 const credentialNames = /pass(word|wd|phrase|code)?|pwd|secret|token|credential|api[-_]?key|\bpin\b|\botp\b/i;

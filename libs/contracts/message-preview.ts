@@ -11,23 +11,28 @@ export const previewQuery = z.object({
 });
 export type PreviewQuery = z.infer<typeof previewQuery>;
 
-export const messagePreview = z.object({
-  actionId: idSchema('act'),
-  actionType,
-  kind: notificationRequest.shape.kind,
-  title: z.string().describe('The subject of a mail; of other messages the sentence that says what happened.'),
-  text: z.string().describe('The text of a mail, or the body of the first request.'),
-  html: z.string().optional().describe('Of a mail in HTML.'),
-  request: z
-    .object({
-      method: z.string(),
-      url: z.string(),
-      headers: z.record(z.string(), z.string()),
-      body: z.string().nullable(),
-    })
-    .describe('As it would be sent, secrets and signatures masked; of a mail `smtp` and its recipients.'),
-  error: z.object({ reason: z.string(), message: z.string() }).nullable().describe('Why nothing could be sent.'),
-});
+export const messagePreview = z
+  .object({
+    actionId: idSchema('act').describe('The action.'),
+    actionType: actionType.describe('The channel.'),
+    kind: notificationRequest.shape.kind.describe('What it tells.'),
+    title: z.string().describe('The subject of a mail; of other messages the sentence that says what happened.'),
+    text: z.string().describe('The text of a mail, or the body of the first request.'),
+    html: z.string().optional().describe('Of a mail in HTML.'),
+    request: z
+      .object({
+        method: z.string().describe('Of HTTP, or `smtp`.'),
+        url: z.string().describe('Without its query and tokens, or the mailboxes masked.'),
+        headers: z.record(z.string(), z.string()).describe('Secrets and signatures masked.'),
+        body: z.string().nullable().describe('Of the request.'),
+      })
+      .describe('As it would be sent, secrets and signatures masked; of a mail `smtp` and its recipients.'),
+    error: z
+      .object({ reason: z.string().describe('A stable word.'), message: z.string().describe('For people.') })
+      .nullable()
+      .describe('Why nothing could be sent.'),
+  })
+  .meta({ id: 'MessagePreview' });
 export type MessagePreview = z.infer<typeof messagePreview>;
 
 export const previewAnswer = z.object({ messages: z.array(messagePreview) });

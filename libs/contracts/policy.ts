@@ -6,7 +6,7 @@ import { dayMinutes, minutesOfDay, storedWindow, timezone, weekDays, weekWindow 
 
 const yearSeconds = 31_536_000;
 
-const quietWindow = weekWindow.extend({ timezone });
+const quietWindow = weekWindow.extend({ timezone }).meta({ id: 'QuietWindow' });
 export type QuietWindow = z.infer<typeof quietWindow>;
 
 /** As the API takes and answers it, all fields there. */
@@ -112,11 +112,13 @@ export const portablePolicy = settings.extend({
     .describe('Keys (`externalKey`) or ids of notifications.'),
 });
 
-export const policy = settings.superRefine((value, context) => {
-  for (const { path, message } of contradictions(value)) {
-    context.addIssue({ code: 'custom', path: [...path], message });
-  }
-});
+export const policy = settings
+  .superRefine((value, context) => {
+    for (const { path, message } of contradictions(value)) {
+      context.addIssue({ code: 'custom', path: [...path], message });
+    }
+  })
+  .meta({ id: 'Policy' });
 export type Policy = z.infer<typeof policy>;
 
 /** As stored with a task: what has its default is left out, but for the two fields that were there first. */
@@ -185,20 +187,27 @@ export const decisionReason = z.enum([
 ]);
 export type DecisionReason = z.infer<typeof decisionReason>;
 
-export const transition = z.object({
-  kind: z.enum(['condition', 'health']),
-  from: z.string(),
-  to: z.string(),
-});
+export const transition = z
+  .object({
+    kind: z.enum(['condition', 'health']).describe('Of the condition, or of the health.'),
+    from: z.string().describe('As it was.'),
+    to: z.string().describe('As it is.'),
+  })
+  .meta({ id: 'Transition' });
 export type Transition = z.infer<typeof transition>;
 
-export const decision = z.object({
-  notify: z.boolean(),
-  reason: decisionReason,
-  transition: transition.nullable(),
-  wouldTell: z
-    .object({ kind: notificationKind, reason: decisionReason })
-    .optional()
-    .describe('Of `no_actions`: the message that no enabled action listens to.'),
-});
+export const decision = z
+  .object({
+    notify: z.boolean().describe('Whether messages were made.'),
+    reason: decisionReason.describe('Why, or why not.'),
+    transition: transition.nullable().describe('What changed; null: nothing.'),
+    wouldTell: z
+      .object({
+        kind: notificationKind.describe('The kind of message.'),
+        reason: decisionReason.describe('Why it would be told.'),
+      })
+      .optional()
+      .describe('Of `no_actions`: the message that no enabled action listens to.'),
+  })
+  .meta({ id: 'Decision' });
 export type Decision = z.infer<typeof decision>;

@@ -8,18 +8,26 @@ export const mostRecentRuns = 40;
 export const mostRecentValues = 24;
 
 /** As answered: oldest first. */
-export const recentRuns = z.object({
-  runs: z.array(
-    z.object({
-      id: idSchema('exe'),
-      at: storedTimestamp,
-      status: runStatus,
-      outcome: z.boolean().nullable(),
-      notified: z.boolean(),
-    }),
-  ),
-  values: z.array(z.object({ at: storedTimestamp, value: z.number() })),
-});
+export const recentRuns = z
+  .object({
+    runs: z
+      .array(
+        z.object({
+          id: idSchema('exe').describe('Of the execution.'),
+          at: storedTimestamp.describe('When it ended.'),
+          status: runStatus.describe('How it ended.'),
+          outcome: z.boolean().nullable().describe('What the code answered.'),
+          notified: z.boolean().describe('Whether it made messages.'),
+        }),
+      )
+      .describe('The last ones, oldest first.'),
+    values: z
+      .array(
+        z.object({ at: storedTimestamp.describe('When it was found.'), value: z.number().describe('*The* value.') }),
+      )
+      .describe('The last numbers, oldest first.'),
+  })
+  .meta({ id: 'RecentRuns' });
 export type RecentRuns = z.infer<typeof recentRuns>;
 
 /** As stored: written at every run, so it is as short as it can be. Times are in milliseconds since 1970. */

@@ -14,33 +14,44 @@ import { codeForms } from '#sandbox/sandbox';
 export const runStatus = z.enum(['queued', 'running', 'succeeded', 'failed', 'timed_out', 'skipped', 'cancelled']);
 export type RunStatus = z.infer<typeof runStatus>;
 
-export const runError = z.object({
-  reason: z.string(),
-  message: z.string(),
-  /** In the user's own text, both from 1. */
-  line: z.int().optional(),
-  column: z.int().optional(),
-  /** What to do about it. */
-  hint: z.string().optional(),
-});
+export const runError = z
+  .object({
+    reason: z.string().describe('A stable word.'),
+    message: z.string().describe('For people.'),
+    /** In the user's own text, both from 1. */
+    line: z.int().optional().describe('In the code, from 1.'),
+    column: z.int().optional().describe('In the line, from 1.'),
+    /** What to do about it. */
+    hint: z.string().optional().describe('What to do about it.'),
+  })
+  .meta({ id: 'RunError' });
 export type RunError = z.infer<typeof runError>;
 
-export const logLine = z.object({ level: z.string(), message: z.string() });
+export const logLine = z
+  .object({
+    level: z.string().describe('`log`, `info`, `warn`, `error` or `debug`.'),
+    message: z.string().describe('What was logged.'),
+  })
+  .meta({ id: 'LogLine' });
 
-export const runPage = z.object({
-  finalUrl: z.string(),
-  status: z.int().nullable(),
-  bytes: z.int(),
-  contentHash: z.string().nullable(),
-  fromCache: z.boolean(),
-});
+export const runPage = z
+  .object({
+    finalUrl: z.string().describe('Where redirects ended.'),
+    status: z.int().nullable().describe('Of the answer; null: there was none.'),
+    bytes: z.int().describe('Of the page in UTF-8.'),
+    contentHash: z.string().nullable().describe('SHA-256 of the page.'),
+    fromCache: z.boolean().describe('The page was as before, and so was what the code finds on it.'),
+  })
+  .meta({ id: 'EvaluatedPage' });
 
-export const runTimings = z.object({
-  queueMs: z.number(),
-  fetchMs: z.number(),
-  parseMs: z.number(),
-  evaluateMs: z.number(),
-});
+export const runTimings = z
+  .object({
+    queueMs: z.number().describe('Until it was begun.'),
+    fetchMs: z.number().describe('Until the page was there.'),
+    parseMs: z.number().describe('Until the page was parsed.'),
+    evaluateMs: z.number().describe('Until the code was done.'),
+  })
+  .meta({ id: 'Timings' });
 
 /** What is known of a task's condition after a run; every result carries it whole, so the last event is enough to go on. */
 export const alertState = z.object({
@@ -163,25 +174,25 @@ export type RunEvent = EventOf<(typeof runEvents)[number]>;
 
 /** The view `executions`: one document per run, as the API answers it. */
 export const executionDocument = z.object({
-  id: idSchema('exe'),
+  id: idSchema('exe').describe('Of this execution.'),
   organizationId: idSchema('org'),
-  notificationId: idSchema('ntf'),
-  revision: z.int().nullable(),
-  trigger: runTrigger,
-  status: runStatus,
-  outcome: z.boolean().nullable(),
-  values: jsonObject,
-  logs: z.array(logLine),
-  error: runError.nullable(),
-  decision: decision.nullable(),
-  snapshotId: z.string().nullable(),
-  page: runPage.nullable(),
-  scheduledFor: storedTimestamp,
-  queuedAt: storedTimestamp,
-  startedAt: storedTimestamp.nullable(),
-  finishedAt: storedTimestamp.nullable(),
-  timings: runTimings.nullable(),
-  seed: z.string().nullable(),
+  notificationId: idSchema('ntf').describe('The task.'),
+  revision: z.int().nullable().describe('Of the task.'),
+  trigger: runTrigger.describe('What asked for it.'),
+  status: runStatus.describe('How far it is, or how it ended.'),
+  outcome: z.boolean().nullable().describe('What the code answered; null: nothing.'),
+  values: jsonObject.describe('What the code reported, by name.'),
+  logs: z.array(logLine).describe('What the code logged.'),
+  error: runError.nullable().describe('Why it failed.'),
+  decision: decision.nullable().describe('Whether it notified, and why.'),
+  snapshotId: z.string().nullable().describe('The page as it was evaluated, where it is kept.'),
+  page: runPage.nullable().describe('What was loaded.'),
+  scheduledFor: storedTimestamp.describe('The slot; of a run by hand the time of the request.'),
+  queuedAt: storedTimestamp.describe('When it was due.'),
+  startedAt: storedTimestamp.nullable().describe('When it was begun.'),
+  finishedAt: storedTimestamp.nullable().describe('When it ended.'),
+  timings: runTimings.nullable().describe('How long each part took.'),
+  seed: z.string().nullable().describe('What `Math.random()` began from.'),
   count: z
     .int()
     .min(1)
@@ -255,12 +266,13 @@ export function testRunOf(
 
 /** The answer: an execution that no list holds, its error with the place drawn. */
 export const testExecution = executionDocument.omit({ organizationId: true }).extend({
-  notificationId: z.null(),
-  revision: z.null(),
-  trigger: z.literal('test'),
+  notificationId: z.null().describe('It is not saved.'),
+  revision: z.null().describe('It is not saved.'),
+  trigger: z.literal('test').describe('It was tried.'),
   error: runError
     .extend({ frame: z.string().optional().describe('The lines of the code around the place, a caret under it.') })
-    .nullable(),
+    .nullable()
+    .describe('Why it failed.'),
   decision: decision.describe('What would be decided if it were the first run of a task.'),
   hint: z.string().optional().describe('Why the code may have found nothing, where the page says so.'),
 });
@@ -273,16 +285,23 @@ export const replayQuery = z.object({ executionId: idSchema('exe') });
 export const replay = executionDocument
   .pick({ status: true, outcome: true, values: true, logs: true, error: true })
   .extend({
-    same: z.boolean(),
-    executionId: idSchema('exe'),
-    snapshotId: idSchema('snp'),
-    revision: z.int(),
-    seed: z.string(),
+    same: z.boolean().describe('Whether it found the same.'),
+    executionId: idSchema('exe').describe('The execution that was replayed.'),
+    snapshotId: idSchema('snp').describe('The page.'),
+    revision: z.int().describe('Of the task.'),
+    seed: z.string().describe('As in the execution.'),
     differences: z
-      .array(z.object({ path: z.string(), from: z.json().optional(), to: z.json().optional() }))
+      .array(
+        z.object({
+          path: z.string().describe('Such as `values.price`.'),
+          from: z.json().optional().describe('As recorded.'),
+          to: z.json().optional().describe('As replayed.'),
+        }),
+      )
       .describe('`from` is as recorded, `to` as replayed; empty where they are the same.'),
-    timings: runTimings.pick({ parseMs: true, evaluateMs: true }),
-  });
+    timings: runTimings.pick({ parseMs: true, evaluateMs: true }).describe('Of the replay.'),
+  })
+  .meta({ id: 'Replay' });
 export type Replay = z.infer<typeof replay>;
 
 /** So many snapshots are judged by one backtest at most. */
@@ -304,31 +323,37 @@ export const backtestQuery = z.object({
 });
 export type BacktestQuery = z.infer<typeof backtestQuery>;
 
-export const backtest = z.object({
-  snapshots: z
-    .array(
-      z.object({
-        snapshotId: idSchema('snp'),
-        executionId: idSchema('exe').describe(
-          'The run that counts: the one that would notify or did, else the last one.',
-        ),
-        at: storedTimestamp.describe('When that run ended.'),
-        runs: z.int().min(1).describe('Runs that saw this page.'),
-        outcome: z.boolean().nullable(),
-        value: z.json().describe('*The* value that the code reported, where it is short; else null.'),
-        error: runError.nullable(),
-        decision,
-        recorded: z.object({ outcome: z.boolean().nullable(), decision }).describe('What was found and decided then.'),
-      }),
-    )
-    .describe('Oldest first.'),
-  summary: z.object({
-    snapshots: z.int(),
-    wouldNotify: z.int(),
-    didNotify: z.int(),
-    onlyNew: z.int().describe('The candidate would notify, and the task did not.'),
-    onlyOld: z.int().describe('The task did, and the candidate would not.'),
-    complete: z.boolean().describe('False where the time of one request was over before the last snapshot.'),
-  }),
-});
+export const backtest = z
+  .object({
+    snapshots: z
+      .array(
+        z.object({
+          snapshotId: idSchema('snp').describe('The page.'),
+          executionId: idSchema('exe').describe(
+            'The run that counts: the one that would notify or did, else the last one.',
+          ),
+          at: storedTimestamp.describe('When that run ended.'),
+          runs: z.int().min(1).describe('Runs that saw this page.'),
+          outcome: z.boolean().nullable().describe('What the candidate answered.'),
+          value: z.json().describe('*The* value that the code reported, where it is short; else null.'),
+          error: runError.nullable().describe('Why the candidate failed.'),
+          decision: decision.describe('What the candidate would have decided.'),
+          recorded: z
+            .object({ outcome: z.boolean().nullable().describe('What the task found.'), decision })
+            .describe('What was found and decided then.'),
+        }),
+      )
+      .describe('Oldest first.'),
+    summary: z
+      .object({
+        snapshots: z.int().describe('Pages that were judged.'),
+        wouldNotify: z.int().describe('Times the candidate would notify.'),
+        didNotify: z.int().describe('Times the task did.'),
+        onlyNew: z.int().describe('The candidate would notify, and the task did not.'),
+        onlyOld: z.int().describe('The task did, and the candidate would not.'),
+        complete: z.boolean().describe('False where the time of one request was over before the last snapshot.'),
+      })
+      .describe('In figures.'),
+  })
+  .meta({ id: 'Backtest' });
 export type Backtest = z.infer<typeof backtest>;

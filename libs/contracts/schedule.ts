@@ -39,18 +39,28 @@ const repeated = {
   ...once,
 };
 
-const intervalSeconds = z.int().min(smallestIntervalSeconds).max(longestIntervalSeconds);
+const intervalSeconds = z
+  .int()
+  .min(smallestIntervalSeconds)
+  .max(longestIntervalSeconds)
+  .describe('From one slot to the next; the instance may ask for more (MIN_INTERVAL_SECONDS).');
 
-export const schedule = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('interval'), intervalSeconds, ...repeated }),
-  z.strictObject({
-    type: z.literal('cron'),
-    cron: z.string().min(1).max(200).describe('Five fields: minute, hour, day of the month, month, day of the week.'),
-    ...repeated,
-  }),
-  z.strictObject({ type: z.literal('once'), at: timestamp, ...once }),
-  z.strictObject({ type: z.literal('manual') }),
-]);
+export const schedule = z
+  .discriminatedUnion('type', [
+    z.strictObject({
+      type: z.literal('interval').describe('Again and again, so far apart.'),
+      intervalSeconds,
+      ...repeated,
+    }),
+    z.strictObject({
+      type: z.literal('cron').describe('By a cron expression.'),
+      cron: z.string().min(1).max(200).describe('Five fields: minute, hour, day of the month, month, day of the week.'),
+      ...repeated,
+    }),
+    z.strictObject({ type: z.literal('once').describe('One time.'), at: timestamp.describe('When.'), ...once }),
+    z.strictObject({ type: z.literal('manual').describe('Only when it is asked for.') }),
+  ])
+  .meta({ id: 'Schedule' });
 export type Schedule = z.infer<typeof schedule>;
 
 const storedRepeated = {

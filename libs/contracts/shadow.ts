@@ -9,14 +9,25 @@ import type { ViewDefinition } from '#read-store/read-store';
 export const mostDifferences = 100;
 
 export const shadowDifference = z.object({
-  executionId: idSchema('exe'),
-  at: storedTimestamp,
-  live: z.object({ outcome: z.boolean().nullable(), decision }),
-  shadow: z.object({ outcome: z.boolean().nullable(), decision, error: runError.nullable() }),
+  executionId: idSchema('exe').describe('The run.'),
+  at: storedTimestamp.describe('When it ended.'),
+  live: z
+    .object({
+      outcome: z.boolean().nullable().describe('What it answered.'),
+      decision: decision.describe('What follows from it.'),
+    })
+    .describe('What the task found and decided.'),
+  shadow: z
+    .object({
+      outcome: z.boolean().nullable().describe('What it answered.'),
+      decision: decision.describe('What follows from it.'),
+      error: runError.nullable().describe('Why it failed.'),
+    })
+    .describe('What the candidate found and would have decided.'),
 });
 
 export const shadowFigures = z.object({
-  runs: z.int(),
+  runs: z.int().describe('Runs that were judged.'),
   same: z.int().describe('Both would notify, or neither.'),
   onlyLive: z.int().describe('The task notified, the candidate would not have.'),
   onlyShadow: z.int().describe('The candidate would have notified, the task did not.'),

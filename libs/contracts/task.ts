@@ -30,23 +30,34 @@ const text = {
     .min(1)
     .max(200)
     .regex(/^[^\p{Cc}\u2028\u2029]*$/u, { error: 'must be one line without control characters' })
-    .regex(/^\P{Bidi_Control}*$/u, { error: 'must not have marks that change the direction of text' }),
-  description: z.string().max(2_000).default(''),
-  url: webAddress,
-  evaluationFunction: evaluationCode,
-  schedule: schedule.default(() => wholeSchedule(defaultSchedule)),
-  policy: policy.prefault({}),
-  tags: z.array(tag).max(mostTags).default([]),
-  externalKey: z.string().min(1).max(200).nullable().default(null),
+    .regex(/^\P{Bidi_Control}*$/u, { error: 'must not have marks that change the direction of text' })
+    .describe('What people call it.'),
+  description: z.string().max(2_000).default('').describe('Free text.'),
+  url: webAddress.describe('The page, without a user name or password inside.'),
+  evaluationFunction: evaluationCode.describe(
+    'A script body that reads the page through `document` and returns a boolean. At most 65,536 bytes.',
+  ),
+  schedule: schedule.default(() => wholeSchedule(defaultSchedule)).describe('When it runs.'),
+  policy: policy.prefault({}).describe('When an outcome becomes a notification.'),
+  tags: z.array(tag).max(mostTags).default([]).describe('Words to find it by.'),
+  externalKey: z
+    .string()
+    .min(1)
+    .max(200)
+    .nullable()
+    .default(null)
+    .describe('The name that configuration as code knows it by; unique in the organisation.'),
 };
 
 /** The body of `POST /api/notifications`, and of PUT less its read-only fields. */
-export const taskInput = z.strictObject({
-  ...text,
-  actions: z.array(actionInput).max(mostActions).default([]),
-  fetch: fetchSettings.prefault({}),
-  status: taskStatus.default('active'),
-});
+export const taskInput = z
+  .strictObject({
+    ...text,
+    actions: z.array(actionInput).max(mostActions).default([]).describe('Who is told, and how.'),
+    fetch: fetchSettings.prefault({}).describe('How the page is loaded.'),
+    status: taskStatus.default('active').describe('A task that is paused does not run by itself.'),
+  })
+  .meta({ id: 'NotificationInput' });
 export type TaskInput = z.infer<typeof taskInput>;
 
 export const codeForm = z.enum(codeForms);
@@ -251,15 +262,17 @@ export const taskState = z.object({
 });
 export type TaskState = z.infer<typeof taskState>;
 
-export const lastExecution = z.object({
-  id: idSchema('exe'),
-  finishedAt: storedTimestamp,
-  status: z.string(),
-  outcome: z.boolean().nullable(),
-  durationMs: z.number(),
-  value: json.describe('*The* value of what the code reported, or null.'),
-  reason: z.string().nullable().describe('Of an error.'),
-});
+export const lastExecution = z
+  .object({
+    id: idSchema('exe').describe('Of the execution.'),
+    finishedAt: storedTimestamp.describe('When it ended.'),
+    status: z.string().describe('How it ended.'),
+    outcome: z.boolean().nullable().describe('What the code answered; null where it failed.'),
+    durationMs: z.number().describe('From its start to its end.'),
+    value: json.describe('*The* value of what the code reported, or null.'),
+    reason: z.string().nullable().describe('Of an error.'),
+  })
+  .meta({ id: 'LastExecution' });
 
 /** The view `tasks`, one document per task that is not archived. Fields that lists filter and sort by stand at the top. */
 export const taskDocument = taskState.extend({
@@ -330,17 +343,30 @@ export const tasksView: ViewDefinition<TaskDocument> = {
 };
 
 /** One change of a task, as `GET …/history` shows it (`task.history`). */
-export const historyEntry = z.object({
-  revision: z.int(),
-  type: z.string(),
-  at: storedTimestamp,
-  actor: z.string(),
-  requestId: z.string(),
-  data: z.record(z.string(), z.json()),
-  changes: z.array(z.object({ path: z.string(), from: z.json().optional(), to: z.json().optional() })),
-  /** Long texts in it were cut, since the answer would have become too large. */
-  shortened: z.literal(true).optional(),
-});
+export const historyEntry = z
+  .object({
+    revision: z.int().describe('The revision that this change made.'),
+    type: z.string().describe('What happened.'),
+    at: storedTimestamp.describe('When.'),
+    actor: z.string().describe('By whom: `key:<id>`, `user:<id>` or a part of the service.'),
+    requestId: z.string().describe('The request that it came with.'),
+    data: z.record(z.string(), z.json()).describe('What is on record of it, secrets masked.'),
+    changes: z
+      .array(
+        z.object({
+          path: z.string().describe('Such as `policy.cooldownSeconds`.'),
+          from: z.json().optional().describe('Absent: it was not there.'),
+          to: z.json().optional().describe('Absent: it is not there any more.'),
+        }),
+      )
+      .describe('What it changed, by path.'),
+    /** Long texts in it were cut, since the answer would have become too large. */
+    shortened: z
+      .literal(true)
+      .optional()
+      .describe('Long texts in it were cut, since the answer would have become too large.'),
+  })
+  .meta({ id: 'HistoryEntry' });
 export type HistoryEntry = z.infer<typeof historyEntry>;
 
 /** Of the changes below revision `before` (null: of all), `offset` are passed over and at most `limit` answered, newest first. */

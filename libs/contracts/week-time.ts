@@ -35,17 +35,19 @@ const startOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'must 
 const endOfDay = z.string().regex(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, { error: 'must be a time such as 18:00' });
 
 /** A time of some days: one that ends before it begins goes over midnight. */
-export const weekWindow = z.strictObject({
-  days: z
-    .array(weekDay)
-    .min(1)
-    .max(7)
-    .refine((days) => new Set(days).size === days.length, { error: 'must name each day once' })
-    .default([...weekDays])
-    .describe('The days on which it begins.'),
-  from: startOfDay,
-  to: endOfDay.describe('24:00 is the end of the day; a time before `from` is on the next day.'),
-});
+export const weekWindow = z
+  .strictObject({
+    days: z
+      .array(weekDay)
+      .min(1)
+      .max(7)
+      .refine((days) => new Set(days).size === days.length, { error: 'must name each day once' })
+      .default([...weekDays])
+      .describe('The days on which it begins.'),
+    from: startOfDay.describe('When it begins.'),
+    to: endOfDay.describe('24:00 is the end of the day; a time before `from` is on the next day.'),
+  })
+  .meta({ id: 'WeekWindow' });
 export type WeekWindow = z.infer<typeof weekWindow>;
 
 /** As stored: checked when it was saved. */

@@ -43,7 +43,7 @@ describe('the OpenAPI document', () => {
   it('says what an operation needs and gives', () => {
     const operation = at('paths', '/api/items/{id}', 'post');
     expect(operation).toMatchObject({
-      security: [{ apiKey: ['write'] }],
+      security: [{ apiKey: ['write'] }, { session: ['write'] }],
       requestBody: { required: true },
     });
     const responses = at('paths', '/api/items/{id}', 'post', 'responses');

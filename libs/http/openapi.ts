@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { errorCodes } from '#runtime/errors';
 import { apiVersion } from './front-door.js';
+import { sessionCookieName } from './session-cookie.js';
 import type { Access, RouteAnswer, RouteDeclaration } from './route.js';
 
 type Schema = { [name: string]: unknown };
@@ -10,22 +11,26 @@ function isSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Every `$ref` with `change` applied, everywhere inside. */
-function mapRefs(value: unknown, change: (ref: string) => string): unknown {
+/** Every schema that is a reference, with what `change` makes of it and of what stands beside it, everywhere inside. */
+function mapRefs(value: unknown, change: (ref: string) => Schema): unknown {
   if (Array.isArray(value)) return value.map((entry: unknown) => mapRefs(entry, change));
   if (!isSchema(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [
-      name,
-      name === '$ref' && typeof inner === 'string' ? change(inner) : mapRefs(inner, change),
-    ]),
-  );
+  const { $ref, ...beside } = value;
+  const mapped = Object.fromEntries(Object.entries(beside).map(([name, inner]) => [name, mapRefs(inner, change)]));
+  return typeof $ref === 'string' ? { ...change($ref), ...mapped } : mapped;
 }
 
 /** What a schema's own words for OpenAPI say in place of what zod makes of it. */
-function override({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: Schema }): void {
+function override(
+  { zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: Schema },
+  io: 'input' | 'output',
+): void {
+  // A secret is shown as a mask: it is there.
+  if (io === 'output') delete jsonSchema['writeOnly'];
+  // Clients would send it with every request, and generators take it for code.
+  if (isSchema(jsonSchema['default'])) delete jsonSchema['default'];
   const meta = z.globalRegistry.get(zodSchema);
-  const { parameter, patchOf } = meta ?? {};
+  const { parameter } = meta ?? {};
   // A default behind a transformation is a value of the output; of these parameters both look alike.
   if (zodSchema instanceof z.ZodDefault && typeof zodSchema.def.defaultValue === 'number') {
     jsonSchema['default'] = zodSchema.def.defaultValue;
@@ -34,54 +39,113 @@ function override({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonS
     for (const name of ['pattern', 'parameter', 'type', 'format']) delete jsonSchema[name];
     Object.assign(jsonSchema, parameter);
   }
-  if (patchOf instanceof z.ZodObject) {
-    for (const name of Object.keys(jsonSchema)) delete jsonSchema[name];
-    const { properties } = plainSchema(patchOf, 'input');
-    Object.assign(jsonSchema, { type: 'object', properties: nullable(properties), additionalProperties: false });
-  }
-  if (patchOf instanceof z.ZodDiscriminatedUnion) {
-    for (const name of Object.keys(jsonSchema)) delete jsonSchema[name];
-    const { oneOf } = plainSchema(patchOf, 'input');
-    const anyOf = (Array.isArray(oneOf) ? oneOf : []).map((option: unknown) => ({
-      type: 'object',
-      properties: nullable(isSchema(option) ? option['properties'] : undefined),
-      additionalProperties: false,
-    }));
-    Object.assign(jsonSchema, { anyOf });
-  }
 }
 
 /** In a merge patch any member may be null: back to its default. */
 function nullable(properties: unknown): Schema {
   if (!isSchema(properties)) return {};
   return Object.fromEntries(
-    Object.entries(properties).map(([name, schema]) => [name, { anyOf: [schema, { type: 'null' }] }]),
+    Object.entries(properties).map(([name, schema]) => {
+      const { description, ...rest } = isSchema(schema) ? schema : {};
+      return [name, { ...(description === undefined ? {} : { description }), anyOf: [rest, { type: 'null' }] }];
+    }),
   );
 }
 
 function plainSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
-  const made = z.toJSONSchema(schema, { io, unrepresentable: 'any', override });
+  const made = z.toJSONSchema(schema, { io, unrepresentable: 'any', override: (made) => override(made, io) });
   return Object.fromEntries(Object.entries(made).filter(([name]) => name !== '$schema' && name !== '~standard'));
 }
 
-/** Schemas under names; shared parts of each move to names of their own. */
+/** Any JSON value calls itself: generators get it as what it is, anything. */
+const anyJson = 'JsonValue';
+
+function isRecursive(name: string, definition: unknown): boolean {
+  return JSON.stringify(definition).includes(`"#/$defs/${name}"`);
+}
+
+/** The root of a schema with an id is a reference to itself among the definitions. */
+function rootOf({ $ref, ...own }: Schema, $defs: unknown): Schema {
+  const id = typeof $ref === 'string' ? $ref.replace('#/$defs/', '') : null;
+  const found = id !== null && isSchema($defs) ? $defs[id] : own;
+  return isSchema(found) ? found : own;
+}
+
+/** A member of one of several forms, in a patch that does not say which: what all agree on. */
+function agreed(schemas: readonly Schema[]): Schema {
+  const [first = {}, ...others] = schemas;
+  if (others.every((other) => JSON.stringify(other) === JSON.stringify(first))) return first;
+  const words = schemas.map((schema) => schema['const']);
+  if (words.every((word) => typeof word === 'string')) return { type: 'string', enum: words };
+  return { type: 'object', description: 'Members to change; null takes one away.' };
+}
+
+/** A merge patch of an object, or of one of several that differ by their type. */
+function patchSchema(patchOf: z.ZodType): Schema {
+  const { $defs, ...own } = plainSchema(patchOf, 'input');
+  const root = rootOf(own, $defs);
+  const { oneOf } = root;
+  const forms = (Array.isArray(oneOf) ? oneOf : [root]).filter(isSchema).map((form) => rootOf(form, $defs));
+  const members = forms.flatMap(({ properties }) => Object.entries(isSchema(properties) ? properties : {}));
+  const byName = Map.groupBy(members, ([name]) => name);
+  const properties = [...byName].map(([name, all]): [string, unknown] => [
+    name,
+    agreed(all.map(([, schema]) => schema).filter(isSchema)),
+  ]);
+  return { type: 'object', properties: nullable(Object.fromEntries(properties)), additionalProperties: false, $defs };
+}
+
+/** Schemas under names, one for each concept: a schema with an `id` is a component, whatever it is a part of. */
 class Components {
   readonly schemas: Record<string, unknown> = {};
+  /** Under which name the schema of an id stands: what is sent and what is answered may differ by defaults. */
+  readonly #names = new Map<string, string>();
 
-  add(name: string, schema: z.ZodType, io: 'input' | 'output'): { readonly $ref: string } {
+  #nameOf(id: string, io: 'input' | 'output'): string {
+    const known = this.#names.get(`${io} ${id}`);
+    if (known !== undefined) return known;
+    const schema = schemaOfId(id);
+    const sameBothWays = JSON.stringify(plainSchema(schema, 'input')) === JSON.stringify(plainSchema(schema, 'output'));
+    const name = io === 'input' && !sameBothWays && !id.endsWith('Input') ? `${id}Input` : id;
+    this.#names.set(`${io} ${id}`, name);
+    return name;
+  }
+
+  /** `name`: of a schema that has no id. */
+  add(name: string, schema: z.ZodType, io: 'input' | 'output'): Schema {
+    const { patchOf } = z.globalRegistry.get(schema) ?? {};
+    const { $defs, ...own } = patchOf instanceof z.ZodType ? patchSchema(patchOf) : plainSchema(schema, io);
+    const definitions = Object.entries(isSchema($defs) ? $defs : {});
+    const recursive = new Set(definitions.filter(([id, one]) => isRecursive(id, one)).map(([id]) => id));
     const here = `#/components/schemas/${name}`;
-    if (this.schemas[name] !== undefined) return { $ref: here };
-    const { $defs, ...own } = plainSchema(schema, io);
-    const moved = (ref: string): string => {
-      if (ref === '#') return here;
-      return ref.startsWith('#/$defs/') ? `${here}_${ref.slice('#/$defs/'.length)}` : ref;
+    const moved = (ref: string): Schema => {
+      if (ref === '#') return { $ref: here };
+      const id = ref.slice('#/$defs/'.length);
+      if (recursive.has(id)) return { $ref: `#/components/schemas/${anyJson}` };
+      return { $ref: `#/components/schemas/${isUnnamed(id) ? `${name}${id}` : this.#nameOf(id, io)}` };
     };
-    this.schemas[name] = mapRefs(own, moved);
-    for (const [inner, definition] of Object.entries(isSchema($defs) ? $defs : {})) {
-      this.schemas[`${name}_${inner}`] = mapRefs(definition, moved);
+    for (const [id, definition] of definitions) {
+      if (recursive.has(id)) continue;
+      const component = isUnnamed(id) ? `${name}${id}` : this.#nameOf(id, io);
+      const { id: _id, ...said } = mapRefs(definition, moved) as Schema;
+      this.schemas[component] ??= said;
     }
+    const mapped = mapRefs(own, moved) as Schema;
+    // Nothing but a reference to a concept: there is no need for a second name.
+    if (typeof mapped['$ref'] === 'string' && Object.keys(mapped).length === 1) return mapped;
+    this.schemas[name] ??= mapped;
     return { $ref: here };
   }
+}
+
+function isUnnamed(id: string): boolean {
+  return id.startsWith('__schema');
+}
+
+function schemaOfId(id: string): z.ZodType {
+  const found = z.globalRegistry._idmap.get(id);
+  if (found === undefined) throw new Error(`no schema has the id ${id}`);
+  return found as z.ZodType;
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -102,7 +166,7 @@ function enveloped({ envelope, cursor }: RouteAnswer, inner: unknown): Schema {
   if (envelope === 'data') {
     return {
       type: 'object',
-      properties: { success: { const: true }, data: inner },
+      properties: { success: { const: true, description: 'It did.' }, data: inner },
       required: ['success', 'data'],
       additionalProperties: false,
     };
@@ -160,7 +224,8 @@ function errorsOf({
   const statuses = new Set(['500', '503', ...errors.map(String)]);
   if (access !== 'probe') statuses.add('429');
   if (access !== 'probe' && access !== 'public') ['401', '403'].forEach((status) => statuses.add(status));
-  if (body !== undefined || query !== undefined || conditional) statuses.add('400');
+  // A path, a header or an unknown parameter may be what cannot be read.
+  statuses.add('400');
   if (body !== undefined) ['413', '415'].forEach((status) => statuses.add(status));
   if (ids !== undefined) statuses.add('404');
   if (conditional) statuses.add('412');
@@ -227,7 +292,7 @@ function operationOf(components: Components, declaration: RouteDeclaration): Sch
     summary,
     ...(description === undefined ? {} : { description }),
     tags: [tag],
-    security: open ? [] : [{ apiKey: [access] }],
+    security: open ? [] : [{ apiKey: [access] }, { session: [access] }],
     parameters: parametersOf(declaration),
     ...(requestBody === undefined ? {} : { requestBody }),
     responses: {
@@ -283,24 +348,26 @@ const sharedSchemas = {
   Error: {
     type: 'object',
     properties: {
-      success: { const: false },
+      success: { const: false, description: 'It did not.' },
       error: {
         type: 'object',
+        description: 'What went wrong.',
         properties: {
-          code: { enum: [...errorCodes] },
+          code: { type: 'string', enum: [...errorCodes], description: 'For programs: one of six.' },
           message: { type: 'string', description: 'For people.' },
           reason: { type: 'string', description: 'For programs: a stable snake_case word.' },
-          requestId: { type: 'string' },
+          requestId: { type: 'string', description: 'Of the request: what the log has about it stands under this id.' },
           details: {
             type: 'array',
+            description: 'The fields that are at fault.',
             items: {
               type: 'object',
               properties: {
                 field: { type: 'string', description: 'Path such as actions[0].config.to.' },
-                rule: { type: 'string' },
-                message: { type: 'string' },
-                line: { type: 'integer' },
-                column: { type: 'integer' },
+                rule: { type: 'string', description: 'A stable word.' },
+                message: { type: 'string', description: 'For people.' },
+                line: { type: 'integer', description: 'In the text of the field, from 1.' },
+                column: { type: 'integer', description: 'In the line, from 1.' },
               },
               required: ['field', 'rule', 'message'],
             },
@@ -321,9 +388,16 @@ const sharedSchemas = {
       },
     },
   },
+  [anyJson]: { description: 'Any JSON value.' },
   Pagination: {
     type: 'object',
-    properties: { page: integer, limit: integer, total: integer, pages: integer },
+    description: 'Where in a page-numbered list the answer is.',
+    properties: {
+      page: { ...integer, description: 'From 1.' },
+      limit: { ...integer, description: 'Entries of a page.' },
+      total: { ...integer, description: 'Entries in all.' },
+      pages: { ...integer, description: 'Pages in all; 0 where there is no entry.' },
+    },
     required: ['page', 'limit', 'total', 'pages'],
   },
   Cursor: {
@@ -354,6 +428,25 @@ const sharedParameters = {
   },
 };
 
+const tagTexts: Readonly<Record<string, string>> = {
+  Notifications: 'Tasks: a page, the code that reads it, and who is told.',
+  Actions: 'Who is told, and over which channel.',
+  Execute: 'Runs: asked for by hand, tried without being saved, looked up, replayed.',
+  Schedules: 'When tasks run.',
+  Deliveries: 'Messages on their way, each try on record.',
+  Configuration: 'All tasks as a file.',
+  Keys: 'What programs sign in with.',
+  Sessions: 'What people sign in with.',
+  Setup: 'The first start.',
+  Stream: 'What happens, as it happens.',
+  Operations: 'The instance itself.',
+};
+
+function tagsOf(declarations: readonly RouteDeclaration[]): readonly Schema[] {
+  const shown = declarations.filter(({ hidden }) => hidden !== true);
+  return [...new Set(shown.map(({ tag }) => tag))].map((name) => ({ name, description: tagTexts[name] }));
+}
+
 /** The whole document. */
 export function openApiDocument(declarations: readonly RouteDeclaration[]): Schema {
   const components = new Components();
@@ -371,7 +464,8 @@ export function openApiDocument(declarations: readonly RouteDeclaration[]): Sche
       description: 'Watches web pages with your own code and tells you when it matters.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: '/', description: 'This instance.' }],
+    tags: tagsOf(declarations),
     paths,
     components: {
       securitySchemes: {
@@ -380,6 +474,13 @@ export function openApiDocument(declarations: readonly RouteDeclaration[]): Sche
           scheme: 'bearer',
           description:
             '`Authorization: Bearer <API_KEY>`. The scopes: read, write, execute (both imply read), admin (all).',
+        },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: sessionCookieName,
+          description:
+            'Who signed in with `POST /api/sessions`. A role stands for scopes; writes need an `Origin` of this instance.',
         },
       },
       schemas: { ...sharedSchemas, ...components.schemas },

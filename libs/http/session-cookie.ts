@@ -1,12 +1,12 @@
 /** The cookie of a signed-in browser: read, set, cleared. Pure. */
 
-const name = 'meerkat_session';
+export const sessionCookieName = 'meerkat_session';
 
 /** The token in a Cookie header; null where there is none. Of several the first counts, as browsers send the closest path first. */
 export function tokenOfCookie(header: string | undefined): string | null {
   for (const pair of (header ?? '').split(';')) {
     const [key = '', ...value] = pair.split('=');
-    if (key.trim() === name) return value.join('=').trim().slice(0, 200);
+    if (key.trim() === sessionCookieName) return value.join('=').trim().slice(0, 200);
   }
   return null;
 }
@@ -14,11 +14,11 @@ export function tokenOfCookie(header: string | undefined): string | null {
 const attributes = (secure: boolean): string => `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
 
 export function sessionCookie(token: string, maxAgeSeconds: number, secure: boolean): string {
-  return `${name}=${token}; Max-Age=${maxAgeSeconds}; ${attributes(secure)}`;
+  return `${sessionCookieName}=${token}; Max-Age=${maxAgeSeconds}; ${attributes(secure)}`;
 }
 
 export function clearedCookie(secure: boolean): string {
-  return `${name}=; Max-Age=0; ${attributes(secure)}`;
+  return `${sessionCookieName}=; Max-Age=0; ${attributes(secure)}`;
 }
 
 /**

@@ -6,8 +6,8 @@ import { route } from '#http/route';
 
 const key = { id: { prefix: 'key', of: 'API key' } } as const;
 
-export const keyAnswer = apiKey.omit({ organizationId: true });
-export const createdKeyAnswer = createdKey.omit({ organizationId: true });
+export const keyAnswer = apiKey.omit({ organizationId: true }).meta({ id: 'ApiKey' });
+export const createdKeyAnswer = createdKey.omit({ organizationId: true }).meta({ id: 'CreatedApiKey' });
 
 export const listKeys = route({
   method: 'GET',
@@ -59,7 +59,10 @@ export const revokeKey = route({
       status: 200,
       description: 'No request gets in with it any more.',
       envelope: 'data',
-      schema: z.object({ id: z.string(), deleted: z.literal(true) }),
+      schema: z.object({
+        id: z.string().describe('Of what is gone.'),
+        deleted: z.literal(true).describe('It is gone.'),
+      }),
     },
   ],
 });
@@ -101,7 +104,10 @@ export const closeSession = route({
       status: 200,
       description: 'Signed out.',
       envelope: 'data',
-      schema: z.object({ id: z.literal('current'), deleted: z.literal(true) }),
+      schema: z.object({
+        id: z.literal('current').describe('Of what is gone.'),
+        deleted: z.literal(true).describe('It is gone.'),
+      }),
     },
   ],
 });

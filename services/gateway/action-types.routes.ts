@@ -5,7 +5,7 @@ import { pageParameters } from '#http/parameters';
 import { route } from '#http/route';
 
 const actionTypeAnswer = z.object({
-  type: actionType,
+  type: actionType.describe('The channel.'),
   configSchema: z
     .record(z.string(), z.json())
     .describe('JSON Schema (2020-12) of `config`; secrets are `writeOnly` and come back masked.'),

@@ -39,7 +39,7 @@ describe('GET /api/action-types', () => {
         required: ['url'],
         additionalProperties: false,
         properties: expect.objectContaining({
-          url: { type: 'string', minLength: 1, maxLength: 2_048 },
+          url: expect.objectContaining({ type: 'string', minLength: 1, maxLength: 2_048 }),
           secret: expect.objectContaining({ type: 'string', writeOnly: true }),
         }),
       }),

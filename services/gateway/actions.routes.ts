@@ -122,7 +122,10 @@ export const deleteAction = route({
       status: 200,
       description: 'It is removed.',
       envelope: 'data',
-      schema: z.object({ id: idSchema('act'), deleted: z.literal(true) }),
+      schema: z.object({
+        id: idSchema('act').describe('Of what is gone.'),
+        deleted: z.literal(true).describe('It is gone.'),
+      }),
     },
   ],
 });
@@ -179,7 +182,14 @@ export const rotateActionSecret = route({
   tag,
   access: 'write',
   ids: actionIds,
-  body: z.strictObject({ overlapSeconds: z.int().min(0).max(604_800).default(defaultOverlapSeconds) }),
+  body: z.strictObject({
+    overlapSeconds: z
+      .int()
+      .min(0)
+      .max(604_800)
+      .default(defaultOverlapSeconds)
+      .describe('For so long deliveries are signed with the old one too.'),
+  }),
   emptyBody: {},
   bodyExample: { overlapSeconds: 3_600 },
   answers: [changed],

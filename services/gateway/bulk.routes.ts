@@ -5,9 +5,9 @@ import { route } from '#http/route';
 import { taskFilters } from './notifications.routes.js';
 
 export const bulkBody = z.strictObject({
-  ids: z.array(z.string().max(100)).min(1).max(500).optional(),
+  ids: z.array(z.string().max(100)).min(1).max(500).optional().describe('Of tasks.'),
   filter: z.strictObject(taskFilters).optional().describe('As the list of tasks takes it; an empty one means all.'),
-  do: z.enum(['pause', 'resume', 'archive', 'restore', 'execute', 'tag', 'untag']),
+  do: z.enum(['pause', 'resume', 'archive', 'restore', 'execute', 'tag', 'untag']).describe('What is done.'),
   tags: z.array(tag).min(1).max(mostTags).optional().describe('For tag and untag alone.'),
 });
 export type BulkBody = z.output<typeof bulkBody>;
@@ -29,8 +29,16 @@ export const bulkNotifications = route({
       description: 'What was done, and what could not be.',
       envelope: 'data',
       schema: z.object({
-        done: z.array(z.string()),
-        failed: z.array(z.object({ id: z.string(), reason: z.string(), message: z.string() })),
+        done: z.array(z.string()).describe('Ids of tasks of which it is done.'),
+        failed: z
+          .array(
+            z.object({
+              id: z.string().describe('Of the task.'),
+              reason: z.string().describe('A stable word.'),
+              message: z.string().describe('For people.'),
+            }),
+          )
+          .describe('Tasks of which it could not be done.'),
       }),
     },
   ],

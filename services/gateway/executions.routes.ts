@@ -12,8 +12,8 @@ import { readOnlyFields } from './task-answer.js';
 
 const task = { id: { prefix: 'ntf', of: 'notification' } } as const;
 
-export const executionAnswer = executionDocument.omit({ organizationId: true });
-export const deliveryAnswer = deliveryDocument.omit({ organizationId: true, dueAt: true });
+export const executionAnswer = executionDocument.omit({ organizationId: true }).meta({ id: 'Execution' });
+export const deliveryAnswer = deliveryDocument.omit({ organizationId: true, dueAt: true }).meta({ id: 'Delivery' });
 
 const between = {
   from: timeParameter.optional(),
@@ -51,7 +51,7 @@ const deliveries = [
 ] as const;
 
 /** Slots without a run are not run by hand. */
-const ranExecution = executionAnswer.omit({ count: true });
+const ranExecution = executionAnswer.omit({ count: true }).meta({ id: 'StartedExecution' });
 
 export const executeNotification = route({
   method: 'POST',
@@ -66,7 +66,10 @@ export const executeNotification = route({
   query: z.strictObject({
     wait: wholeNumber(1, 60).optional().meta({ description: 'Seconds to wait for the execution to finish.' }),
   }),
-  body: z.strictObject({ force: z.boolean().default(false), dryRun: z.boolean().default(false) }),
+  body: z.strictObject({
+    force: z.boolean().default(false).describe('Notify if the outcome is true, whatever the policy says.'),
+    dryRun: z.boolean().default(false).describe('Decide, but send nothing and change no state.'),
+  }),
   emptyBody: {},
   bodyExample: { dryRun: true },
   answers: [
@@ -80,13 +83,15 @@ export const executeNotification = route({
   ],
 });
 
-const trialAnswer = testExecution.extend({
-  messages: z
-    .array(messagePreview)
-    .describe(
-      'Of each enabled action that listens: its message as it would be sent, whether or not the policy sends it.',
-    ),
-});
+const trialAnswer = testExecution
+  .extend({
+    messages: z
+      .array(messagePreview)
+      .describe(
+        'Of each enabled action that listens: its message as it would be sent, whether or not the policy sends it.',
+      ),
+  })
+  .meta({ id: 'Trial' });
 
 export const testNotification = route({
   method: 'POST',

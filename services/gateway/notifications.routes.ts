@@ -48,11 +48,11 @@ const sorts = ['-createdAt', 'createdAt', 'name', '-name', 'nextRunAt', 'attenti
 
 /** What narrows a list of tasks. */
 export const taskFilters = {
-  externalKey: z.string().min(1).max(200).optional(),
-  status: taskStatus.optional(),
-  condition: condition.optional(),
-  health: health.optional(),
-  tag: z.string().min(1).max(50).optional(),
+  externalKey: z.string().min(1).max(200).optional().describe('Exactly.'),
+  status: taskStatus.optional().describe('Active or paused.'),
+  condition: condition.optional().describe('What was found.'),
+  health: health.optional().describe('Whether the page can be checked.'),
+  tag: z.string().min(1).max(50).optional().describe('One of its tags.'),
   q: z.string().min(1).max(200).optional().meta({ description: 'Text that name or url hold, whatever its case.' }),
 };
 
@@ -145,7 +145,10 @@ export const deleteNotification = route({
       status: 200,
       description: 'It is archived.',
       envelope: 'data',
-      schema: z.object({ id: idSchema('ntf'), deleted: z.literal(true) }),
+      schema: z.object({
+        id: idSchema('ntf').describe('Of what is gone.'),
+        deleted: z.literal(true).describe('It is gone.'),
+      }),
     },
   ],
 });
@@ -181,7 +184,7 @@ export const rollbackNotification = route({
   tag,
   access: 'write',
   ids,
-  body: z.strictObject({ revision: z.int().min(0) }),
+  body: z.strictObject({ revision: z.int().min(0).describe('The one to go back to.') }),
   bodyExample: { revision: 3 },
   answers: [changed],
 });

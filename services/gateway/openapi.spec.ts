@@ -125,9 +125,10 @@ describe('GET /api/openapi.json', () => {
   });
 
   it('marks secrets as writeOnly in requests', () => {
-    const secrets = objectsIn(member(document, 'components', 'schemas', 'CreateNotificationBody')).filter(
-      ({ value }) => Reflect.get(value, 'writeOnly') === true,
-    );
+    const inputs = namesIn(member(document, 'components', 'schemas')).filter((name) => name.endsWith('ActionInput'));
+    const secrets = inputs
+      .flatMap((name) => objectsIn(member(document, 'components', 'schemas', name)))
+      .filter(({ value }) => Reflect.get(value, 'writeOnly') === true);
     const declared = declarations
       .flatMap(({ type }) => secretsOfAction(type).writeOnly)
       .map((place) => place.at(-1)?.replace('*', 'additionalProperties'));
@@ -135,13 +136,59 @@ describe('GET /api/openapi.json', () => {
     expect(declared).toContain('secret');
   });
 
+  it('has a component for each concept, none of which calls itself, and a description for each property', () => {
+    const schemas = member(document, 'components', 'schemas');
+    expect(namesIn(schemas)).toEqual(
+      expect.arrayContaining(
+        ['Notification', 'NotificationInput', 'Action', 'ActionInput', 'Schedule', 'Policy', 'Fetch'].concat([
+          'Execution',
+          'Delivery',
+          'ApiKey',
+          'Decision',
+          'Explanation',
+          'MessagePreview',
+          'Error',
+        ]),
+      ),
+    );
+    const reaches = (name: string): readonly string[] =>
+      [...JSON.stringify(member(schemas, name)).matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, to]) => to ?? '');
+    const walk = (name: string, above: readonly string[]): void => {
+      expect([name, above.includes(name)]).toEqual([name, false]);
+      for (const inner of reaches(name)) walk(inner, [...above, name]);
+    };
+    for (const name of namesIn(schemas)) walk(name, []);
+    const silent = objectsIn(schemas).filter(
+      ({ path, value }) => path.at(-2) === 'properties' && !('description' in value) && !('$ref' in value),
+    );
+    expect(silent.map(({ path }) => path.join('.'))).toEqual([]);
+  });
+
+  it('says nothing that generators stumble over', () => {
+    for (const { path, value } of objectsIn(member(document, 'components', 'schemas'))) {
+      const given: unknown = Reflect.get(value, 'default');
+      const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
+      if (path.at(-1) !== 'properties') expect([path, isObject]).toEqual([path, false]);
+      const isAnswer = !path[0]?.endsWith('Input') && !path[0]?.endsWith('Body');
+      if (isAnswer) expect([path, 'writeOnly' in value]).toEqual([path, false]);
+    }
+    const tags: unknown = member(document, 'tags');
+    const known = entriesIn(tags).map(([, tag]) => member(tag, 'name'));
+    for (const { value } of operations()) expect(known).toContain(member(value, 'tags', '0'));
+    for (const [, tag] of entriesIn(tags)) expect(typeof member(tag, 'description')).toBe('string');
+    expect(member(document, 'components', 'securitySchemes', 'session')).toMatchObject({
+      type: 'apiKey',
+      in: 'cookie',
+    });
+  });
+
   it('describes what is really answered: every field, none besides', async () => {
     await gateway.addKey(await gateway.addOrganization('enterprise'), ['admin']);
     const body = { name: 'x', url: 'https://example.com/', evaluationFunction: 'return true' };
     const made = await gateway.send('POST', '/api/notifications', { body });
     const fieldsOf = (schema: string) => namesIn(member(document, 'components', 'schemas', schema, 'properties'));
-    expect(namesIn(member(made.body, 'data'))).toEqual(fieldsOf('CreateNotificationAnswer'));
+    expect(namesIn(member(made.body, 'data'))).toEqual(fieldsOf('Notification'));
     const run = await gateway.send('POST', `/api/notifications/${String(member(made.body, 'data', 'id'))}/execute`);
-    expect(namesIn(member(run.body, 'data'))).toEqual(fieldsOf('ExecuteNotificationAnswer'));
+    expect(namesIn(member(run.body, 'data'))).toEqual(fieldsOf('StartedExecution'));
   });
 });

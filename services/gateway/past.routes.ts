@@ -36,8 +36,8 @@ export const backtestNotification = route({
   body: z.strictObject({
     evaluationFunction: taskInput.shape.evaluationFunction.optional(),
     policy: policy.optional(),
-    from: timeParameter.optional(),
-    to: timeParameter.optional(),
+    from: timeParameter.optional().describe('Runs that ended then or later.'),
+    to: timeParameter.optional().describe('Runs that ended before.'),
     limit: z.int().min(1).max(mostBacktested).default(500).describe('The newest so many pages of that time.'),
   }),
   emptyBody: {},

@@ -23,18 +23,25 @@ const health = route({
   summary: 'The process is alive',
   tag,
   access: 'probe',
-  answers: [{ status: 200, description: 'Alive.', envelope: 'data', schema: z.object({ status: z.literal('alive') }) }],
+  answers: [
+    {
+      status: 200,
+      description: 'Alive.',
+      envelope: 'data',
+      schema: z.object({ status: z.literal('alive').describe('It is.') }),
+    },
+  ],
 });
 
 const partState = z.enum(['ok', 'unreachable']);
 const viewsState = z.enum(['ok', 'being_built', 'unreachable']);
 const diskState = z.enum(['ok', 'nearly_full', 'full']);
 const parts = z.object({
-  eventStore: partState,
-  bus: partState,
-  readStore: partState,
-  views: viewsState,
-  disk: diskState,
+  eventStore: partState.describe('Where events are.'),
+  bus: partState.describe('What the services talk over.'),
+  readStore: partState.describe('Where the views are.'),
+  views: viewsState.describe('Whether they have seen the events.'),
+  disk: diskState.describe('Whether there is room for events.'),
 });
 type Parts = Omit<z.infer<typeof parts>, 'views' | 'disk'>;
 
@@ -50,7 +57,7 @@ const readiness = route({
       status: 200,
       description: 'Ready.',
       envelope: 'data',
-      schema: z.object({ status: z.literal('ready'), parts }),
+      schema: z.object({ status: z.literal('ready').describe('It is.'), parts: parts.describe('By part.') }),
     },
   ],
 });

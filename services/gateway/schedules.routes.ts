@@ -10,7 +10,9 @@ const ids = { id: { prefix: 'ntf', of: 'notification' } } as const;
 const etag = { ETag: 'The revision of the task, for If-Match.' };
 const example = { type: 'cron', cron: '0 8 * * mon-fri', timezone: 'Europe/Berlin' };
 
-const preview = z.object({ runs: z.array(storedTimestamp).describe('When it will run, soonest first.') });
+const preview = z
+  .object({ runs: z.array(storedTimestamp).describe('When it will run, soonest first.') })
+  .meta({ id: 'SchedulePreview' });
 const count = wholeNumber(1, 100).default(10);
 
 export const getSchedule = route({
@@ -81,7 +83,12 @@ export const listSchedules = route({
       status: 200,
       description: 'Tasks that have a next run.',
       envelope: 'list',
-      schema: z.object({ notificationId: idSchema('ntf'), name: z.string(), runAt: storedTimestamp, schedule }),
+      schema: z.object({
+        notificationId: idSchema('ntf').describe('The task.'),
+        name: z.string().describe('What people call it.'),
+        runAt: storedTimestamp.describe('When it runs next.'),
+        schedule,
+      }),
     },
   ],
 });

@@ -15,11 +15,13 @@ const candidate = {
   policy: policy.optional(),
 };
 
-export const shadowAnswer = z.object({
-  ...candidate,
-  since: storedTimestamp.describe('When it was put beside the task.'),
-  ...shadowFigures.shape,
-});
+export const shadowAnswer = z
+  .object({
+    ...candidate,
+    since: storedTimestamp.describe('When it was put beside the task.'),
+    ...shadowFigures.shape,
+  })
+  .meta({ id: 'Shadow' });
 
 const answer = {
   status: 200,
@@ -68,7 +70,10 @@ export const deleteShadow = route({
       status: 200,
       description: 'It is gone.',
       envelope: 'data',
-      schema: z.object({ id: idSchema('ntf'), deleted: z.literal(true) }),
+      schema: z.object({
+        id: idSchema('ntf').describe('Of what is gone.'),
+        deleted: z.literal(true).describe('It is gone.'),
+      }),
     },
   ],
 });

@@ -1,7 +1,7 @@
 /** A notification task as the API answers it: flat, opened, secrets masked. */
 import { z } from 'zod';
 import { declarations, type ActionType } from '#channels/declarations';
-import { actionType, notificationKind, type StoredAction } from '#contracts/action';
+import { notificationKind, type StoredAction } from '#contracts/action';
 import { idSchema, storedTimestamp } from '#contracts/common';
 import { fetchSettings } from '#contracts/fetch';
 import { condition, health, wholePolicy } from '#contracts/policy';
@@ -37,33 +37,45 @@ export function settable(answer: JsonObject): JsonObject {
   return toJsonObject(Object.fromEntries(Object.entries(answer).filter(([name]) => !readOnly.includes(name))));
 }
 
-export const actionAnswer = z.object({
-  id: idSchema('act'),
-  type: actionType,
-  config: z
-    .union(declarations.map(({ config }) => config))
-    .describe(`Settings of the type; secrets are ${secretMask}.`),
-  enabled: z.boolean(),
-  expireAfterSeconds: z.int(),
-  on: z.array(notificationKind),
-});
+const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
-export const taskAnswer = z.object({
-  id: idSchema('ntf'),
-  ...taskInput.shape,
-  actions: z.array(actionAnswer),
-  fetch: fetchSettings,
-  revision: z.int().min(0).describe('Grows with every change; also the ETag.'),
-  status: taskStatus,
-  condition,
-  health,
-  nextRunAt: storedTimestamp.nullable(),
-  lastExecution: lastExecution.nullable(),
-  createdAt: storedTimestamp,
-  updatedAt: storedTimestamp,
-  createdBy: z.string(),
-  warnings: z.array(taskWarning).optional().describe('What its settings leave silent; absent: nothing.'),
-});
+function answerOf({ type, config }: (typeof declarations)[number]) {
+  return z
+    .object({
+      id: idSchema('act').describe('Of the action.'),
+      type: z.literal(type).describe('The channel.'),
+      config: (config as z.ZodObject).describe(`Settings of the channel; secrets are ${secretMask}.`),
+      enabled: z.boolean().describe('Whether it sends.'),
+      expireAfterSeconds: z.int().describe('A message that could not be delivered for so long is given up.'),
+      on: z.array(notificationKind).describe('The kinds of message that it sends.'),
+    })
+    .meta({ id: `${capital(type)}Action` });
+}
+
+const [firstChannel, ...otherChannels] = declarations;
+
+export const actionAnswer = z
+  .discriminatedUnion('type', [answerOf(firstChannel), ...otherChannels.map(answerOf)])
+  .meta({ id: 'Action' });
+
+export const taskAnswer = z
+  .object({
+    id: idSchema('ntf').describe('Of the task.'),
+    ...taskInput.shape,
+    actions: z.array(actionAnswer).describe('Who is told, and how.'),
+    fetch: fetchSettings.describe('How the page is loaded; secrets are masked.'),
+    revision: z.int().min(0).describe('Grows with every change; also the ETag.'),
+    status: taskStatus.describe('A task that is paused does not run by itself.'),
+    condition: condition.describe('What was found, as far as the policy has confirmed it.'),
+    health: health.describe('Whether the page can be checked.'),
+    nextRunAt: storedTimestamp.nullable().describe('null: it does not run by itself.'),
+    lastExecution: lastExecution.nullable().describe('null: there was none yet.'),
+    createdAt: storedTimestamp.describe('When it was made.'),
+    updatedAt: storedTimestamp.describe('When it was changed last.'),
+    createdBy: z.string().describe('`key:<id>` or `user:<id>`.'),
+    warnings: z.array(taskWarning).optional().describe('What its settings leave silent; absent: nothing.'),
+  })
+  .meta({ id: 'Notification' });
 
 /** What the gateway knows of a task's runs; a new task has had none. */
 export type TaskProgress = Pick<TaskDocument, 'condition' | 'health' | 'nextRunAt' | 'lastExecution'>;

@@ -2,7 +2,13 @@
 import { z } from 'zod';
 import type { TaskSpec } from '#contracts/task';
 
-export const taskWarning = z.object({ field: z.string(), rule: z.string(), message: z.string() });
+export const taskWarning = z
+  .object({
+    field: z.string().describe('The setting.'),
+    rule: z.string().describe('A stable word.'),
+    message: z.string().describe('For people.'),
+  })
+  .meta({ id: 'TaskWarning' });
 export type TaskWarning = z.infer<typeof taskWarning>;
 
 export function warningsOf({ actions, policy }: Pick<TaskSpec, 'actions' | 'policy'>): readonly TaskWarning[] {

@@ -24,12 +24,12 @@ export const discordDeclaration = declareChannel({
       .refine((value) => value === secretMask || isWebhookAddress(value), {
         error: 'must be the address of a webhook such as https://discord.com/api/webhooks/<id>/<token>',
       })
-      .meta({ writeOnly: true }),
-    threadId: snowflake.optional(),
-    username: z.string().min(1).max(200).optional(),
-    content: z.string().max(65_536).optional(),
-    embed: z.boolean().optional(),
-    allowedRoleIds: z.array(snowflake).max(100).optional(),
+      .meta({ writeOnly: true, description: 'As Discord shows it in the settings of the channel.' }),
+    threadId: snowflake.optional().describe('A thread of the channel.'),
+    username: z.string().min(1).max(200).optional().describe('Template: the name that the message comes from.'),
+    content: z.string().max(65_536).optional().describe('Template: the text.'),
+    embed: z.boolean().optional().describe('Whether the values stand in a box below; by default they do.'),
+    allowedRoleIds: z.array(snowflake).max(100).optional().describe('Roles that the text may mention.'),
   }),
   sealed: ['webhookUrl'],
   addresses: ['webhookUrl'],

@@ -19,18 +19,19 @@ const mailAddresses = z.union([mailAddress, z.array(mailAddress).min(1).max(50)]
 export const emailDeclaration = declareChannel({
   type: 'email',
   config: z.strictObject({
-    to: mailAddresses,
+    to: mailAddresses.describe('Who gets it: an address, or a list of up to 50.'),
     // a line break in a subject would be another header
     subject: z
       .string()
       .min(1)
       .max(500)
-      .regex(/^[^\u0000-\u001f\u007f]*$/, { error: 'must be one line of text' }),
-    cc: mailAddresses.optional(),
-    bcc: mailAddresses.optional(),
-    replyTo: mailAddress.optional(),
-    body: z.string().max(65_536).optional(),
-    format: z.enum(['text', 'html']).optional(),
+      .regex(/^[^\u0000-\u001f\u007f]*$/, { error: 'must be one line of text' })
+      .describe('Template: one line.'),
+    cc: mailAddresses.optional().describe('Who gets a copy, seen by all.'),
+    bcc: mailAddresses.optional().describe('Who gets a copy, seen by nobody.'),
+    replyTo: mailAddress.optional().describe('Where answers go.'),
+    body: z.string().max(65_536).optional().describe('Template: the text; without it a plain text says what there is.'),
+    format: z.enum(['text', 'html']).optional().describe('What the body is.'),
   }),
   sealed: ['to', 'to[]', 'cc', 'cc[]', 'bcc', 'bcc[]', 'replyTo'],
   templates: ['subject', 'body'],

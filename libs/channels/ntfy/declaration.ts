@@ -27,23 +27,32 @@ export const ntfyDeclaration = declareChannel({
   type: 'ntfy',
   config: z
     .strictObject({
-      topic: z.string().regex(/^[-_A-Za-z0-9]{1,64}$/, { error: 'must be a topic: 1 to 64 of A-Z a-z 0-9 - _' }),
-      serverUrl: serverAddress.optional(),
-      token: token.meta({ writeOnly: true }).optional(),
+      topic: z
+        .string()
+        .regex(/^[-_A-Za-z0-9]{1,64}$/, { error: 'must be a topic: 1 to 64 of A-Z a-z 0-9 - _' })
+        .describe('The topic.'),
+      serverUrl: serverAddress.optional().describe('The server; https://ntfy.sh where it is left out.'),
+      token: token.meta({ writeOnly: true }).optional().describe('Gives the right to publish.'),
       user: z
         .string()
         .min(1)
         .max(200)
         // A colon would end the name in the header.
         .regex(/^[^:]*$/, { error: 'must not hold a colon' })
-        .optional(),
-      password: z.string().min(1).max(500).meta({ writeOnly: true }).optional(),
-      title: z.string().min(1).max(500).optional(),
-      message: z.string().max(65_536).optional(),
+        .optional()
+        .describe('With `password`, in place of a token.'),
+      password: z.string().min(1).max(500).meta({ writeOnly: true }).optional().describe('Of `user`.'),
+      title: z.string().min(1).max(500).optional().describe('Template: the headline.'),
+      message: z.string().max(65_536).optional().describe('Template: the text.'),
       priority: z
-        .strictObject({ triggered: priority.optional(), recovered: priority.optional(), error: priority.optional() })
-        .optional(),
-      tags: z.array(z.string().min(1).max(50)).max(10).optional(),
+        .strictObject({
+          triggered: priority.optional().describe('Of what became true.'),
+          recovered: priority.optional().describe('Of what is over.'),
+          error: priority.optional().describe('Of a check that fails.'),
+        })
+        .optional()
+        .describe('From 1 to 5, by the kind of message.'),
+      tags: z.array(z.string().min(1).max(50)).max(10).optional().describe('Words or emoji names.'),
     })
     .refine(({ user, password }) => (user === undefined) === (password === undefined), {
       error: 'must have both user and password, or neither',

@@ -22,17 +22,17 @@ const signingSecret = z
 export const webhookDeclaration = declareChannel({
   type: 'webhook',
   config: z.strictObject({
-    url: webhookAddress,
-    method: z.enum(['POST', 'PUT', 'PATCH']).optional(),
-    headers: httpHeaders.optional(),
+    url: webhookAddress.describe('Where to; behind the host it is a template.'),
+    method: z.enum(['POST', 'PUT', 'PATCH']).optional().describe('POST where it is left out.'),
+    headers: httpHeaders.optional().describe('Their values are templates.'),
     /** A template; without it the Standard Webhooks body is sent. */
-    body: z.string().max(65_536).optional(),
+    body: z.string().max(65_536).optional().describe('Template; without it the body of Standard Webhooks.'),
     /** Made where absent. */
-    secret: signingSecret,
+    secret: signingSecret.describe('Signs; made where it is left out.'),
     /** Signs beside `secret` until then, for a receiver that does not know the new one yet. */
-    previousSecret: signingSecret,
-    previousSecretUntil: z.iso.datetime({ offset: true }).optional(),
-    timeoutSeconds: z.int().min(1).max(60).optional(),
+    previousSecret: signingSecret.describe('Signs as well until `previousSecretUntil`.'),
+    previousSecretUntil: z.iso.datetime({ offset: true }).optional().describe('Set when a secret is rotated.'),
+    timeoutSeconds: z.int().min(1).max(60).optional().describe('For the whole exchange; 10 where it is left out.'),
   }),
   sealed: ['url', 'secret', 'previousSecret', 'headers.*'],
   addresses: ['url'],

@@ -11,13 +11,16 @@ import { readOnlyFields } from '../task-answer.js';
 export const configuredTask = taskInput
   .extend({
     externalKey: z.string().min(1).max(200).describe('What the file calls it; of a task without a key its id.'),
-    policy: portablePolicy.prefault({}),
+    policy: portablePolicy.prefault({}).describe('When an outcome becomes a notification.'),
   })
   .meta({ id: 'ConfiguredNotification' });
 export type ConfiguredTask = z.infer<typeof configuredTask>;
 
 export const configuration = z
-  .strictObject({ version: z.literal(1), notifications: z.array(configuredTask) })
+  .strictObject({
+    version: z.literal(1).describe('Of the form of the file.'),
+    notifications: z.array(configuredTask).describe('The tasks.'),
+  })
   .meta({ id: 'Configuration', description: 'Every notification task of an organisation, or some of them.' });
 export type Configuration = z.infer<typeof configuration>;
 

@@ -5,14 +5,23 @@ import { route } from '#http/route';
 import { configuration } from './configuration.js';
 
 const flag = z.enum(['true', 'false']).optional();
-const planned = z.object({ externalKey: z.string(), id: idSchema('ntf') });
-const changes = z.array(z.object({ path: z.string(), from: z.json().optional(), to: z.json().optional() }));
+const planned = z.object({
+  externalKey: z.string().describe('The key, or the id where there is none.'),
+  id: idSchema('ntf').describe('Of the task.'),
+});
+const changes = z.array(
+  z.object({
+    path: z.string().describe('Such as `policy.cooldownSeconds`.'),
+    from: z.json().optional().describe('Absent: it was not there.'),
+    to: z.json().optional().describe('Absent: it is not there any more.'),
+  }),
+);
 
 export const plan = z.object({
-  create: z.array(planned),
-  update: z.array(planned.extend({ changes })),
-  unchanged: z.array(planned),
-  archive: z.array(planned),
+  create: z.array(planned).describe('New tasks.'),
+  update: z.array(planned.extend({ changes: changes.describe('By path.') })).describe('Tasks that the file changes.'),
+  unchanged: z.array(planned).describe('Tasks that are as the file says.'),
+  archive: z.array(planned).describe('Tasks that the file does not name.'),
 });
 
 export const exportConfiguration = route({
