@@ -1,6 +1,6 @@
 /** Organisations, their members, API keys and sessions. */
 import { z } from 'zod';
-import { idSchema, storedTimestamp, timestamp } from './common.js';
+import { idSchema, plainLine, storedTimestamp, timestamp } from './common.js';
 import { defineEvent, type EventOf } from './event.js';
 import type { ViewDefinition } from '#read-store/read-store';
 
@@ -18,14 +18,18 @@ const label = z
   .string()
   .min(1)
   .max(200)
-  .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u, { error: 'must not hold control characters' })
-  .regex(/^\P{Bidi_Control}*$/u, { error: 'must not have marks that change the direction of text' })
+  .regex(plainLine.noControls, { error: 'must not hold control characters' })
+  .refine((text) => text.isWellFormed(), { error: 'must be whole characters' })
+  .regex(plainLine.noTurns, { error: 'must not have marks that change the direction of text' })
   .regex(/^$|\S/, { error: 'must not be blank' });
 
 export const accountEmail = z
   .string()
   .max(254)
-  .regex(/^[^\s\p{C}@<>,;:"()[\]\\]{1,64}@[^\s\p{C}@<>,;:"()[\]\\]{1,190}$/u, { error: 'must be an e-mail address' });
+  .regex(
+    /^[!#-'*+\-./0-9=?A-Z^-~\u00a1-\u061b\u061d-\u1fff\u2030-\u205e\u2070-\ud7ff]{1,64}@[!#-'*+\-./0-9=?A-Z^-~\u00a1-\u061b\u061d-\u1fff\u2030-\u205e\u2070-\ud7ff]{1,190}$/,
+    { error: 'must be an e-mail address' },
+  );
 
 /** A password that is set. */
 export const newPassword = z.string().min(12, { error: 'must have at least 12 characters' }).max(1_000);
@@ -81,6 +85,7 @@ export const keyInput = z.strictObject({
     .min(1)
     .max(scope.options.length)
     .refine((scopes) => new Set(scopes).size === scopes.length, { error: 'must name each scope once' })
+    .meta({ uniqueItems: true })
     .describe('What it may do.'),
   expiresAt: timestamp.nullable().default(null).describe('null: never.'),
   allowedCidrs: z

@@ -4,8 +4,20 @@ import { isId, type IdPrefix } from '#runtime/ids';
 import type { Json, JsonObject } from '#runtime/json';
 
 export function idSchema(prefix: IdPrefix) {
-  return z.string().refine((value) => isId(value, prefix), { error: `must be an id that begins with ${prefix}_` });
+  return z
+    .string()
+    .refine((value) => isId(value, prefix), { error: `must be an id that begins with ${prefix}_` })
+    .meta({ pattern: `^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$` });
 }
+
+/**
+ * Text on one line that turns nothing around: no control characters (Cc), no line or paragraph separator, and no marks that
+ * change the direction of text (Bidi_Control). As ranges, because not every engine that reads the schema knows the names.
+ */
+export const plainLine = {
+  noControls: /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$/,
+  noTurns: /^[^\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$/,
+} as const;
 
 /** What a schema names of a value that fits it already, in the order of the schema: without the cost of checking it again. */
 export function membersOf<Schema extends z.ZodObject>(schema: Schema, value: z.output<Schema>): z.output<Schema> {

@@ -18,11 +18,11 @@ const proxyAddress = z
     error: 'must be an address such as http://user:password@proxy.example:3128',
   });
 
+/** No control characters (Cc), as a range that any engine reads. */
+const plainText = /^[^\u0000-\u001f\u007f-\u009f]*$/;
+
 /** RFC 7617: a colon would end the user name, and nothing that is no text can be sent. */
-const credentialText = z
-  .string()
-  .max(500)
-  .regex(/^[^\p{Cc}]*$/u, { error: 'must be text without control characters' });
+const credentialText = z.string().max(500).regex(plainText, { error: 'must be text without control characters' });
 const basicAuth = z.strictObject({
   type: z.literal('basic').describe('Basic authentication (RFC 7617).'),
   username: credentialText.regex(/^[^:]*$/, { error: 'cannot have a colon' }).describe('The user name.'),

@@ -47,6 +47,7 @@ const settings = z.strictObject({
     .array(idSchema('ntf'))
     .max(20)
     .refine((ids) => new Set(ids).size === ids.length, { error: 'must name each notification once' })
+    .meta({ uniqueItems: true })
     .default([])
     .describe('Nothing is sent while one of these is true or cannot be checked.'),
   muted: z.boolean().default(false).describe('Run and decide, but send nothing.'),

@@ -1,7 +1,7 @@
 /** Notification tasks: what users write, the events that say what became of it, and the document that answers questions. */
 import { z } from 'zod';
 import { actionInput, mostActions, storedAction } from './action.js';
-import { idSchema, json, storedTimestamp, webAddress } from './common.js';
+import { idSchema, json, plainLine, storedTimestamp, webAddress } from './common.js';
 import { defineEvent, type EventOf, type Fold } from './event.js';
 import { fetchSettings, storedFetch } from './fetch.js';
 import { condition, health, policy, storedPolicy } from './policy.js';
@@ -29,8 +29,8 @@ const text = {
     .string()
     .min(1)
     .max(200)
-    .regex(/^[^\p{Cc}\u2028\u2029]*$/u, { error: 'must be one line without control characters' })
-    .regex(/^\P{Bidi_Control}*$/u, { error: 'must not have marks that change the direction of text' })
+    .regex(plainLine.noControls, { error: 'must be one line without control characters' })
+    .regex(plainLine.noTurns, { error: 'must not have marks that change the direction of text' })
     .describe('What people call it.'),
   description: z.string().max(2_000).default('').describe('Free text.'),
   url: webAddress.describe('The page, without a user name or password inside.'),

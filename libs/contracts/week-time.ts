@@ -42,6 +42,7 @@ export const weekWindow = z
       .min(1)
       .max(7)
       .refine((days) => new Set(days).size === days.length, { error: 'must name each day once' })
+      .meta({ uniqueItems: true })
       .default([...weekDays])
       .describe('The days on which it begins.'),
     from: startOfDay.describe('When it begins.'),

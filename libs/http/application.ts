@@ -1,4 +1,5 @@
 /** Makes the Nest application on Fastify with the house's rules at the door. */
+import { METHODS } from 'node:http';
 import type { Socket } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -99,6 +100,8 @@ function createServer(found: { door: FrontDoor | null; declarations: RouteDeclar
         .end(JSON.stringify(body));
     },
   });
+  // What Node reads and Fastify does not know would be a request that cannot be read; it is a method that no path takes.
+  for (const method of METHODS) if (!server.supportedMethods.includes(method)) server.addHttpMethod(method);
   server.decorateRequest('principal', null);
   server.decorateRequest('call', null);
   server.removeAllContentTypeParsers();

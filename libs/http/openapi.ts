@@ -27,6 +27,8 @@ function override(
 ): void {
   // A secret is shown as a mask: it is there.
   if (io === 'output') delete jsonSchema['writeOnly'];
+  // The format says it, in a line that can be read.
+  if (jsonSchema['format'] === 'date-time') delete jsonSchema['pattern'];
   // Clients would send it with every request, and generators take it for code.
   if (isSchema(jsonSchema['default'])) delete jsonSchema['default'];
   const meta = z.globalRegistry.get(zodSchema);
@@ -76,7 +78,8 @@ function agreed(schemas: readonly Schema[]): Schema {
   const [first = {}, ...others] = schemas;
   if (others.every((other) => JSON.stringify(other) === JSON.stringify(first))) return first;
   const words = schemas.map((schema) => schema['const']);
-  if (words.every((word) => typeof word === 'string')) return { type: 'string', enum: words };
+  if (words.every((word) => typeof word === 'string'))
+    return { type: 'string', enum: words, description: 'One of these.' };
   return { type: 'object', description: 'Members to change; null takes one away.' };
 }
 
@@ -194,7 +197,11 @@ function answerOf(components: Components, declaration: RouteDeclaration, answer:
     headers[name] = { description, schema: { type: 'string' } };
   }
   if (answer.envelope === 'none') {
-    const schema = answer.contentType === 'application/json' ? { type: 'object' } : { type: 'string' };
+    const schemaOf: Readonly<Record<string, Schema>> = {
+      'application/json': { type: 'object' },
+      'text/event-stream': {},
+    };
+    const schema = schemaOf[answer.contentType ?? ''] ?? { type: 'string' };
     return { description: answer.description, headers, content: { [answer.contentType ?? 'text/plain']: { schema } } };
   }
   const name = `${capital(declaration.operationId)}Answer`;
@@ -212,15 +219,7 @@ function answerOf(components: Components, declaration: RouteDeclaration, answer:
 const errorOf = (status: string) => ({ $ref: `#/components/responses/Error${status}` });
 
 /** Which errors an operation can answer with. */
-function errorsOf({
-  access,
-  ids,
-  body,
-  query,
-  conditional,
-  method,
-  errors = [],
-}: RouteDeclaration): Record<string, unknown> {
+function errorsOf({ access, ids, body, conditional, method, errors = [] }: RouteDeclaration): Record<string, unknown> {
   const statuses = new Set(['500', '503', ...errors.map(String)]);
   if (access !== 'probe') statuses.add('429');
   if (access !== 'probe' && access !== 'public') ['401', '403'].forEach((status) => statuses.add(status));
@@ -255,7 +254,7 @@ function parametersOf({ ids, query, method, conditional, access }: RouteDeclarat
     in: 'path',
     required: true,
     description: `Id of the ${of}.`,
-    schema: { type: 'string', pattern: `^${prefix}_[0-9a-z]{26}$` },
+    schema: { type: 'string', pattern: `^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$` },
     example: `${prefix}_01k9q3v5zt8m2x4c6b7n8p9r0s`,
   }));
   const key = method === 'POST' && access !== 'public';
@@ -412,19 +411,19 @@ const sharedParameters = {
     name: 'Idempotency-Key',
     in: 'header',
     description: 'Kept for 24 hours: the same key and body get the first answer again, with Idempotent-Replayed: true.',
-    schema: { type: 'string', minLength: 1, maxLength: 255 },
+    schema: { type: 'string', pattern: '^[!-~]([ -~]{0,253}[!-~])?$' },
   },
   'If-Match': {
     name: 'If-Match',
     in: 'header',
     description: 'The ETag the change is based on, or *.',
-    schema: { type: 'string' },
+    schema: { type: 'string', pattern: String.raw`^(\*|"(0|[1-9][0-9]{0,14})")$` },
   },
   'X-Request-Id': {
     name: 'X-Request-Id',
     in: 'header',
-    description: 'An id of yours for this request; made where absent or not of this form.',
-    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
+    description: 'An id of yours for this request, up to 128 of A-Z a-z 0-9 . _ -; anything else is replaced.',
+    schema: { type: 'string' },
   },
 };
 

@@ -79,6 +79,7 @@ export const openSession = route({
   body: sessionInput,
   bodyExample: { email: 'owner@example.com', password: 'correct horse battery staple' },
   answers: [{ status: 201, description: 'Who is signed in, until when.', envelope: 'data', schema: session }],
+  errors: [401],
 });
 
 export const showSession = route({
@@ -89,6 +90,7 @@ export const showSession = route({
   tag: 'Sessions',
   access: 'public',
   answers: [{ status: 200, description: 'Who is signed in, until when.', envelope: 'data', schema: session }],
+  errors: [401],
 });
 
 export const closeSession = route({

@@ -24,7 +24,11 @@ export const discordDeclaration = declareChannel({
       .refine((value) => value === secretMask || isWebhookAddress(value), {
         error: 'must be the address of a webhook such as https://discord.com/api/webhooks/<id>/<token>',
       })
-      .meta({ writeOnly: true, description: 'As Discord shows it in the settings of the channel.' }),
+      .meta({
+        writeOnly: true,
+        pattern: String.raw`^(https://((canary|ptb)\.)?(discord|discordapp)\.com/api(/v[0-9]{1,2})?/webhooks/[0-9]{15,20}/[-_A-Za-z0-9]{20,200}/?|\*{8})$`,
+        description: 'As Discord shows it in the settings of the channel.',
+      }),
     threadId: snowflake.optional().describe('A thread of the channel.'),
     username: z.string().min(1).max(200).optional().describe('Template: the name that the message comes from.'),
     content: z.string().max(65_536).optional().describe('Template: the text.'),
