@@ -245,7 +245,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: ['^dist/', '^test/architecture/planted/', '^test/bench/node_modules/'] },
+    exclude: { path: ['^dist/', '^test/architecture/planted/', '^test/bench/node_modules/', '^test/clients/'] },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     detectProcessBuiltinModuleCalls: true,

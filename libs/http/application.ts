@@ -1,5 +1,4 @@
 /** Makes the Nest application on Fastify with the house's rules at the door. */
-import { METHODS } from 'node:http';
 import type { Socket } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -28,6 +27,15 @@ const requestTimeoutMs = 60_000;
 const longestParameter = 8_192;
 
 const formType = 'application/x-www-form-urlencoded';
+
+/**
+ * What Node reads and no path takes: unknown to Fastify they would be requests that cannot be read, and are answered with 405.
+ * QUERY is known to it, and refused without a Content-Type before anything else is said.
+ */
+const otherMethods = (
+  'ACL BIND CHECKOUT COPY LINK LOCK M-SEARCH MERGE MKACTIVITY MKCALENDAR MKCOL MOVE NOTIFY PROPFIND PROPPATCH PURGE QUERY ' +
+  'REBIND REPORT SEARCH SOURCE SUBSCRIBE UNBIND UNLINK UNLOCK UNSUBSCRIBE'
+).split(' ');
 
 const ids = createIds();
 
@@ -100,8 +108,7 @@ function createServer(found: { door: FrontDoor | null; declarations: RouteDeclar
         .end(JSON.stringify(body));
     },
   });
-  // What Node reads and Fastify does not know would be a request that cannot be read; it is a method that no path takes.
-  for (const method of METHODS) if (!server.supportedMethods.includes(method)) server.addHttpMethod(method);
+  for (const method of otherMethods) server.addHttpMethod(method);
   server.decorateRequest('principal', null);
   server.decorateRequest('call', null);
   server.removeAllContentTypeParsers();

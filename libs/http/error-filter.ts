@@ -1,6 +1,7 @@
 /** The last stop of everything that is thrown while a request is handled: answers with the envelope, logs defects. */
 import { Catch, Inject, NotFoundException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '#runtime/errors';
 import { LOGGER, type Logger } from '#runtime/logger';
 import { errorAnswer } from './envelope.js';
 import { toAppError, unknownPath } from './failures.js';
@@ -19,7 +20,7 @@ export class ErrorFilter implements ExceptionFilter {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     if (reply.sent) return;
-    const allowed = thrown instanceof NotFoundException ? this.routes.methodsAt(request.url) : null;
+    const allowed = this.allowedInstead(thrown, request);
     const error = allowed === null ? toAppError(thrown) : unknownPath(allowed);
     if (allowed !== null && allowed.length > 0) reply.header('allow', allowed.join(', '));
     if (statusOf(error) >= 500) {
@@ -40,5 +41,13 @@ export class ErrorFilter implements ExceptionFilter {
     }
     const { status, headers, body } = errorAnswer(error, request.id);
     void reply.code(status).headers(headers).type('application/json; charset=utf-8').send(body);
+  }
+
+  /** What the path takes, where the method is what is wrong; null where something else is. */
+  private allowedInstead(thrown: unknown, { method, url }: FastifyRequest): readonly string[] | null {
+    if (thrown instanceof NotFoundException) return this.routes.methodsAt(url);
+    if (!(thrown instanceof AppError) || thrown.reason !== 'not_found') return null;
+    const exact = this.routes.methodsOfExact(url);
+    return exact.length > 0 && !exact.includes(method) ? exact : null;
   }
 }

@@ -17,8 +17,18 @@ export class RouteTable {
     return this.entries.map(({ declaration }) => declaration);
   }
 
+  /** Methods of a path that is declared letter by letter; none where it is not. `/api/notifications/bulk` is no id. */
+  methodsOfExact(url: string): readonly string[] {
+    const path = url.split(/[?#]/, 1)[0] ?? '';
+    const exact = this.entries.filter(({ declaration }) => declaration.path === path);
+    const methods = exact.map(({ declaration }) => declaration.method);
+    return methods.includes('GET') ? [...methods, 'HEAD'].sort() : [...methods].sort();
+  }
+
   /** Methods that a path takes, HEAD beside GET; none where nothing is there. */
   methodsAt(url: string): readonly string[] {
+    const exact = this.methodsOfExact(url);
+    if (exact.length > 0) return exact;
     const path = url.split(/[?#]/, 1)[0] ?? '';
     const methods = new Set<string>();
     for (const { declaration, pattern } of this.entries) {

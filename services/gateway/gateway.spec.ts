@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { keysView } from '#contracts/account';
 import { parseApiKey } from '#contracts/api-key';
@@ -16,6 +17,16 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 const create = (more?: object): Promise<Reply> => opened.create(more);
+
+/** By a socket: `fetch` sends no such methods. The first line of the answer. */
+async function sendRaw(method: string, path: string): Promise<string> {
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname);
+  socket.end(`${method} ${path} HTTP/1.1\r\nhost: ${hostname}\r\nconnection: close\r\n\r\n`);
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString().split('\r\n', 1)[0] ?? '';
+}
 
 describe('every answer', () => {
   it('carries request id, version and security headers, whatever it is', async () => {
@@ -53,6 +64,12 @@ describe('every answer', () => {
     expect(errorOf(await gateway.send('OPTIONS', '/api/notifications'))).toEqual(
       refused(405, 'NOT_FOUND', 'method_not_allowed'),
     );
+    for (const method of ['QUERY', 'PROPFIND', 'TRACE', 'REPORT']) {
+      const reply = await sendRaw(method, '/api/notifications');
+      expect([method, reply]).toEqual([method, 'HTTP/1.1 405 Method Not Allowed']);
+    }
+    const word = await gateway.send('PUT', '/api/notifications/bulk', { body: {} });
+    expect([word.status, word.headers.get('allow')]).toEqual([405, 'POST']);
     expect(errorOf(await gateway.send('GET', '/api/%zz'))).toEqual(refused(400, 'VALIDATION_ERROR', 'malformed_url'));
     expect(errorOf(await post('{"name":'))).toEqual(refused(400, 'VALIDATION_ERROR', 'malformed_json'));
     expect(errorOf(await post(''))).toEqual(refused(400, 'VALIDATION_ERROR', 'body_required'));

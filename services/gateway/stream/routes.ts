@@ -31,4 +31,5 @@ export const streamChanges = route({
       contentType: 'text/event-stream',
     },
   ],
+  errors: [404],
 });
