@@ -107,7 +107,8 @@ export const testNotification = route({
   bodyExample: {
     name: 'Price of the red kettle',
     url: 'https://shop.example.com/kettle',
-    evaluationFunction: "return page.number(document.querySelector('.price')) < 40;",
+    evaluationFunction:
+      "const price = page.number(document.querySelector('.price'));\npage.report('value', price);\nreturn price < 40;",
   },
   answers: [{ status: 200, description: 'The finished execution.', envelope: 'data', schema: trialAnswer }],
 });

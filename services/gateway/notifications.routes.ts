@@ -15,7 +15,8 @@ const etag = { ETag: 'The revision, for If-Match.' };
 const example = {
   name: 'Price of the red kettle',
   url: 'https://shop.example.com/kettle',
-  evaluationFunction: "return page.number(document.querySelector('.price')) < 40;",
+  evaluationFunction:
+    "const price = page.number(document.querySelector('.price'));\npage.report('value', price);\nreturn price < 40;",
   actions: [{ type: 'email', config: { to: 'me@example.com', subject: 'The kettle costs {{ value }}' } }],
 };
 

@@ -41,6 +41,10 @@ export const backtestNotification = route({
     limit: z.int().min(1).max(mostBacktested).default(500).describe('The newest so many pages of that time.'),
   }),
   emptyBody: {},
-  bodyExample: { evaluationFunction: "return page.number(document.querySelector('.price')) < 40;", limit: 100 },
+  bodyExample: {
+    evaluationFunction:
+      "const price = page.number(document.querySelector('.price'));\npage.report('value', price);\nreturn price < 40;",
+    limit: 100,
+  },
   answers: [{ status: 200, description: 'What it would have done.', envelope: 'data', schema: backtest }],
 });

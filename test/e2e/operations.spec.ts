@@ -267,7 +267,8 @@ describe('the first start without an owner', () => {
       const { data } = z.object({ data: z.looseObject({ apiKey: z.string() }) }).parse(made.body);
       const again = await installation.api.send('/api/setup', { key: null, json: body });
       expect([again.status, errorOf(again).code]).toEqual([404, 'NOT_FOUND']);
-      expect((await fetch(new URL('/setup', installation.url))).status).toBe(404);
+      const after = await fetch(new URL('/setup', installation.url), { redirect: 'manual' });
+      expect([after.status, after.headers.get('location')]).toEqual([303, '/sign-in']);
 
       const mine = createApi(() => installation.url, data.apiKey);
       const created = await mine.create({ ...whenInStock('https://example.com/'), status: 'paused' });

@@ -63,7 +63,8 @@ export const applyConfiguration = route({
         externalKey: 'kettle',
         name: 'Price of the red kettle',
         url: 'https://shop.example.com/kettle',
-        evaluationFunction: "return page.number(document.querySelector('.price')) < 40;",
+        evaluationFunction:
+          "const price = page.number(document.querySelector('.price'));\npage.report('value', price);\nreturn price < 40;",
       },
     ],
   },

@@ -69,4 +69,14 @@ export const docsPage = `<!doctype html>
 export const docsScript = `const reader = document.querySelector('openapi-explorer');
 reader.setAttribute('server-url', location.origin);
 document.body.style.margin = '0';
+// Its search begins with paths alone: who looks for a field finds it in requests too.
+const widen = () => {
+  for (const box of reader.shadowRoot.querySelectorAll('.advanced-search-options input[type=checkbox]')) {
+    if (box.dataset.widened !== undefined) continue;
+    box.dataset.widened = '';
+    box.checked = true;
+  }
+};
+await customElements.whenDefined('openapi-explorer');
+new MutationObserver(widen).observe(reader.shadowRoot, { childList: true, subtree: true });
 `;
