@@ -1,4 +1,4 @@
-// `npm run bench -- [name…] [--json] [--seed N] [--profile]`: measures on the machine it runs on, beside its baselines.
+// `npm run bench -- [name…] [--json] [--seed N] [--case TEXT] [--seconds N] [--profile]`: measures on the machine it runs on, beside its baselines.
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { isOnOwnNode } from '../../scripts/launch.mjs';
@@ -13,6 +13,7 @@ const benches = {
   list: async () => (await import('./list.mjs')).list,
   evaluate: async () => (await import('./evaluate.mjs')).evaluate,
   pipeline: async () => (await import('./pipeline.mjs')).pipeline,
+  checks: async () => (await import('./checks.mjs')).checks,
   deliver: async () => (await import('./deliver.mjs')).deliver,
   lateness: async () => (await import('./lateness.mjs')).lateness,
   'api-under-load': async () => (await import('./api-under-load.mjs')).apiUnderLoad,
@@ -21,7 +22,7 @@ const benches = {
   backtest: async () => (await import('./backtest.mjs')).backtest,
   neighbours: async () => (await import('./neighbours.mjs')).neighbours,
 };
-const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')}…] [--json] [--seed N] [--profile]\n`;
+const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')}…] [--json] [--seed N] [--case TEXT…] [--seconds N] [--profile]\n`;
 
 function readArguments() {
   try {
@@ -30,13 +31,17 @@ function readArguments() {
       options: {
         json: { type: 'boolean', default: false },
         seed: { type: 'string', default: '1' },
+        case: { type: 'string', multiple: true, default: [] },
+        seconds: { type: 'string', default: '20' },
         profile: { type: 'boolean', default: false },
       },
     });
     const unknown = positionals.find((name) => !Object.hasOwn(benches, name));
     if (unknown !== undefined) throw new Error(`There is no benchmark named ${unknown}.`);
     if (!/^\d{1,9}$/.test(values.seed)) throw new Error('--seed takes a whole number.');
-    return { json: values.json, seed: Number(values.seed), names: positionals };
+    if (!/^[1-9]\d{0,3}$/.test(values.seconds)) throw new Error('--seconds takes a whole number from 1 on.');
+    const { json, seed, case: cases, seconds } = values;
+    return { json, seed: Number(seed), cases, seconds: Number(seconds), names: positionals };
   } catch (error) {
     process.stderr.write(`${error.message}\n${usage}`);
     return null;

@@ -1,5 +1,6 @@
 // The other side of `pipeline`, in a process of its own: /changing/<shape>/<bytes> is another page at each visit,
-// /steady/<shape>/<bytes> always the same, /tagged/<shape>/<bytes> too, and answers 304 to who knows it.
+// /steady/<shape>/<bytes> always the same, /tagged/<shape>/<bytes> too, and answers 304 to who knows it. With SITES it answers
+// at so many addresses of the loopback network, each a site of its own to who limits what one site is asked.
 import { createServer } from 'node:http';
 import { makePage } from './pages.mjs';
 
@@ -17,7 +18,7 @@ function pagesOf(shape, bytes) {
   return pages;
 }
 
-const server = createServer((request, response) => {
+function answer(request, response) {
   const [, kind = '', shape, bytes] = new URL(request.url, 'http://localhost').pathname.split('/');
   if (shape === undefined || bytes === undefined) return void response.end('pages');
   visits += 1;
@@ -29,6 +30,15 @@ const server = createServer((request, response) => {
   const headers = { 'content-type': 'text/html; charset=utf-8', 'content-length': page.length };
   response.writeHead(200, kind === 'tagged' ? { ...headers, etag: tag } : headers);
   response.end(page);
-});
-server.keepAliveTimeout = 60_000;
-server.listen(0, '127.0.0.1', () => process.stdout.write(`ready at http://127.0.0.1:${server.address().port}\n`));
+}
+
+async function listen(address, port) {
+  const server = createServer(answer);
+  server.keepAliveTimeout = 60_000;
+  await new Promise((resolve) => server.listen(port, address, resolve));
+  return server.address().port;
+}
+
+const port = await listen('127.0.0.1', 0);
+for (let site = 2; site <= Number(process.env.SITES ?? 1); site += 1) await listen(`127.0.0.${site}`, port);
+process.stdout.write(`ready at http://127.0.0.1:${port}\n`);

@@ -45,12 +45,13 @@ export async function removeFolders() {
  */
 export async function startProcess(
   script,
-  { env = {}, probe, profileAs = null, withinMs = startTimeoutMs, nodeFlags = [] } = {},
+  { env = {}, probe, profileAs = null, withinMs = startTimeoutMs, nodeFlags = [], cores = null } = {},
 ) {
   const flags = [...nodeFlags, ...(profileAs === null ? [] : profileFlags(profileAs))];
   const folder = await makeFolder();
   const beganAt = performance.now();
-  const child = spawn(process.execPath, [...flags, join(root, script)], {
+  const words = [...(cores === null ? [] : ['taskset', '-c', cores]), process.execPath, ...flags, join(root, script)];
+  const child = spawn(words[0], words.slice(1), {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -58,6 +59,7 @@ export async function startProcess(
   children.add(child);
   const ended = new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));
   void ended.then(() => children.delete(child));
+  child.once('error', (error) => process.stderr.write(`${words[0]} could not be started: ${error.message}\n`));
   let output = '';
   const url = await new Promise((resolve, reject) => {
     const late = setTimeout(() => reject(new Error(`${script} did not start:\n${output}`)), withinMs);
@@ -98,6 +100,8 @@ export async function startProcess(
     output: () => output,
     memoryMb: () => treeMemoryMb(child.pid),
     cpuMs: () => processorMs(child.pid),
+    /** Of its main thread, of its other threads together, and of the processes that it started. */
+    cpuMsByPart: () => processorMsByPart(child.pid),
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   };
@@ -108,10 +112,11 @@ function profileFlags(name) {
 }
 
 /** The built product on a data folder, set up unattended. */
-export function startProduct(dataDir, { env = {}, profileAs = null, withinMs, nodeFlags } = {}) {
+export function startProduct(dataDir, { env = {}, profileAs = null, withinMs, nodeFlags, cores } = {}) {
   return startProcess('scripts/start.mjs', {
     withinMs,
     nodeFlags,
+    cores,
     probe: '/readyz',
     profileAs,
     env: {
@@ -274,6 +279,16 @@ export function processorMs(pid) {
     const stat = statOf(id);
     return stat === null ? sum : sum + ticks(stat) * 10;
   }, 0);
+}
+
+/** The same by who used it: the thread that answers requests, all others of that process, and the processes that it started. */
+function processorMsByPart(pid) {
+  const msOf = (stat) => (Number(stat[11]) + Number(stat[12])) * 10;
+  const stat = statOf(`${pid}/task/${pid}`);
+  const main = stat === null ? Number.NaN : msOf(stat);
+  const whole = statOf(pid);
+  const threads = whole === null ? Number.NaN : msOf(whole) - main;
+  return { main, threads, children: processorMs(pid) - main - threads };
 }
 
 /** Processor time of this process and of all that it started, in ms: finer where it started nothing. */

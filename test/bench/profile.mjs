@@ -10,6 +10,15 @@ export const profileFolder = process.argv.includes('--profile')
 
 const shownLines = 25;
 
+/** Flags by which the threads that a process starts are profiled too, each into a file beside that of the process. */
+export const threadProfileFlags = (name) =>
+  profileFolder === null
+    ? []
+    : [
+        '--import',
+        `${new URL('profiled-threads.mjs', import.meta.url)}?${new URLSearchParams({ profileFolder, name })}`,
+      ];
+
 /** `dist/libs/bus/sqlite.js`, or `node_modules/zod`; null for what belongs to Node itself. */
 function ownerOf({ url }) {
   const [, folder, rest = ''] =
