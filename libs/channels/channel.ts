@@ -12,6 +12,9 @@ export interface Notification {
   readonly taskId: string;
   readonly executionId: string;
   readonly kind: 'triggered' | 'recovered' | 'error' | 'test';
+  readonly action: { readonly id: string };
+  /** What a message and the one that ends it have in common, within the task. Absent: it stands for itself. */
+  readonly episode?: string;
   readonly context: {
     readonly task: {
       readonly id: string;
@@ -47,7 +50,14 @@ export interface BuildContext {
   readonly linkBase: string;
   /** `Name <name@example.com>` or a plain address. */
   readonly mailFrom: string;
+  /** What the first message of this action and episode was given when it arrived. Absent or null: nothing, or it is the first. */
+  readonly opened?: Receipt | null;
+  /** What the parts of this message were given that have arrived already, each by its place. */
+  readonly receipts?: readonly (Receipt | null)[];
 }
+
+/** What a receiver gives for a message that arrived and later ones need, such as its id. Kept in clear: never a secret. */
+export type Receipt = JsonObject;
 
 export interface HttpOutgoing {
   readonly method: string;
@@ -55,6 +65,12 @@ export interface HttpOutgoing {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
   readonly timeoutMs: number;
+  /** What the request is for, where a channel tells its answers apart by it. */
+  readonly step?: string;
+  /** Sent in its place, once, where the receiver refuses this content, such as one with a picture. */
+  readonly fallback?: HttpOutgoing;
+  /** Asked first where an earlier try may have arrived. An answer with a receipt says that it has, and nothing more is sent. */
+  readonly unless?: HttpOutgoing;
 }
 
 export interface MailOutgoing {
@@ -78,10 +94,14 @@ export interface ShownRequest {
   readonly url: string;
 }
 
-/** Several HTTP requests, sent in order. */
+/** Several HTTP requests, sent one after the other. */
 export interface HttpBatch {
   readonly kind: 'http';
   readonly requests: readonly HttpOutgoing[];
+  /** Each is sent only once all before it have arrived. */
+  readonly inOrder?: boolean;
+  /** Once these have arrived the channel is asked again, with their receipts: it answers with them and with those that follow. */
+  readonly more?: boolean;
 }
 
 export interface Mail {
@@ -103,6 +123,12 @@ export interface ScriptFirst {
   finish(result: ScriptResult): HttpBatch | NothingToSend;
 }
 
+export interface Delivered {
+  readonly state: 'delivered';
+  /** For later messages of the episode. */
+  readonly receipt?: Receipt;
+}
+
 export interface Refused {
   readonly state: 'refused';
   readonly reason: string;
@@ -118,7 +144,7 @@ export interface Retried {
 }
 
 /** What became of one part. `unreachable`: the receiver did not answer at all, which is what opens its breaker. */
-export type Verdict = ({ readonly state: 'delivered' } | Refused | Retried) & {
+export type Verdict = (Delivered | Refused | Retried) & {
   /** As it came; secrets are taken out and it is shortened before it is kept. */
   readonly response: { readonly status: number; readonly body: string } | null;
   readonly unreachable: boolean;
@@ -166,7 +192,8 @@ type Built<Config, Outgoing> = (
 ) => Outgoing | NothingToSend;
 type Build<Outgoing> = (notification: OpenNotification, context: BuildContext) => Outgoing | NothingToSend;
 
-type ClassifyHttp = (answer: HttpAnswer, nowMs: number) => Verdict;
+/** `step`: of the request that was answered. */
+export type ClassifyHttp = (answer: HttpAnswer, nowMs: number, step?: string) => Verdict;
 type ClassifyMail = (answer: MailAnswer, recipients: readonly { part: number; address: string }[]) => PartVerdict[];
 
 export interface HttpChannel {
@@ -175,6 +202,8 @@ export interface HttpChannel {
   readonly method: string;
   readonly build: Build<HttpBatch | ScriptFirst>;
   readonly classify: ClassifyHttp;
+  /** Later messages of an episode need what the first one was given: `opened` is looked up for it. */
+  readonly usesThread: boolean;
 }
 
 export interface MailChannel {
@@ -182,6 +211,7 @@ export interface MailChannel {
   readonly method: string;
   readonly build: Build<Mail>;
   readonly classify: ClassifyMail;
+  readonly usesThread: false;
 }
 
 export type Channel = HttpChannel | MailChannel;
@@ -209,8 +239,9 @@ export function httpChannel<Config extends z.ZodObject>(
   method: string,
   build: Built<z.output<Config>, HttpBatch | ScriptFirst>,
   classify: ClassifyHttp,
+  { usesThread = false }: Partial<Pick<HttpChannel, 'usesThread'>> = {},
 ): HttpChannel {
-  return { transport: 'http', method, build: withConfig(declaration, method, build), classify };
+  return { transport: 'http', method, build: withConfig(declaration, method, build), classify, usesThread };
 }
 
 export function mailChannel<Config extends z.ZodObject>(
@@ -219,5 +250,5 @@ export function mailChannel<Config extends z.ZodObject>(
   classify: ClassifyMail,
 ): MailChannel {
   const method = 'smtp';
-  return { transport: 'smtp', method, build: withConfig(declaration, method, build), classify };
+  return { transport: 'smtp', method, build: withConfig(declaration, method, build), classify, usesThread: false };
 }

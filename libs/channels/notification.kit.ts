@@ -9,6 +9,8 @@ export interface KitNotification {
   readonly organizationId?: string;
   readonly taskId?: string;
   readonly kind?: Notification['kind'];
+  readonly episode?: string;
+  readonly actionId?: string;
   readonly createdMs?: number;
   readonly context?: Partial<Notification['context']>;
 }
@@ -18,6 +20,8 @@ export function aNotification({
   kind = 'triggered',
   createdMs = kitTimeMs,
   context,
+  episode = 'condition:1',
+  actionId = derivedId('act', kitTimeMs, 'action'),
   organizationId = derivedId('org', kitTimeMs, 'organization'),
   taskId = derivedId('ntf', kitTimeMs, 'task'),
 }: KitNotification = {}) {
@@ -28,6 +32,8 @@ export function aNotification({
     taskId,
     executionId,
     kind,
+    action: { id: actionId },
+    episode,
     context: {
       task: { id: taskId, name: 'Price watch', url: 'https://shop.example/item', tags: ['shop'] },
       execution: {

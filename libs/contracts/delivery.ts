@@ -37,6 +37,8 @@ export const notificationRequest = z.object({
   /** As it was when the decision was made, sealed. */
   action: storedAction,
   kind: z.enum([...notificationKind.options, 'test']),
+  /** What a message and the one that ends it have in common, within the task. Absent: it stands for itself. */
+  episode: z.string().exactOptional(),
   context: messageContext,
   createdAt: storedTimestamp,
   expiresAt: storedTimestamp,
@@ -83,7 +85,12 @@ export type AttemptRecord = z.infer<typeof attemptRecord>;
  * A delivery may have several parts that answer one by one: the recipients of a mail, the requests of custom code.
  * A settled part is never sent again: it arrived (`refused` null) or was refused for good.
  */
-export const settledPart = z.object({ part: z.int().min(0), refused: z.string().nullable() });
+export const settledPart = z.object({
+  part: z.int().min(0),
+  refused: z.string().nullable(),
+  /** What the receiver gave for it that later messages of the episode need, such as its id. Absent: nothing. */
+  receipt: jsonObject.exactOptional(),
+});
 export type SettledPart = z.infer<typeof settledPart>;
 
 /** `settled`: parts settled by this attempt. */
@@ -149,6 +156,8 @@ export const deliveryDocument = z.object({
   executionId: idSchema('exe').describe('The run that it tells of.'),
   actionId: idSchema('act').describe('The action that it goes by.'),
   actionType: actionType.describe('The channel.'),
+  /** Action and episode, under which a later message finds the first one. Absent: it stands for itself. */
+  thread: z.string().exactOptional(),
   type: z.string().describe('The kind of message: `notification.triggered` and so on.'),
   state: deliveryState.describe('How far it is, or how it ended.'),
   reason: z.string().nullable().describe('Why it ended so.'),
@@ -162,12 +171,17 @@ export const deliveryDocument = z.object({
   /** When a worker has to look at it again; null once it is finished. */
   dueAt: storedTimestamp.nullable(),
 });
+
+/** Of the messages of one action in one episode. */
+export function threadOf({ action, episode }: NotificationRequest): string | null {
+  return episode === undefined ? null : `${action.id}/${episode}`;
+}
 export type DeliveryDocument = z.infer<typeof deliveryDocument>;
 
 export const deliveriesView: ViewDefinition<DeliveryDocument> = {
   name: 'deliveries',
-  fields: ['organizationId', 'notificationId', 'state', 'actionType', 'createdAt', 'dueAt'],
-  indexes: [['organizationId', 'createdAt'], ['notificationId', 'createdAt'], ['dueAt']],
+  fields: ['organizationId', 'notificationId', 'state', 'actionType', 'thread', 'createdAt', 'dueAt'],
+  indexes: [['organizationId', 'createdAt'], ['notificationId', 'createdAt'], ['thread', 'createdAt'], ['dueAt']],
 };
 
 /** Where a delivery's request and attempts are. */

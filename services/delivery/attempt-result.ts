@@ -26,7 +26,9 @@ export function attemptResultOf(tried: SendOutcome): AttemptResult {
   const { verdicts, earlier, parts, partName, summaryOf, durationMs, redact } = tried;
   const settled: SettledPart[] = [];
   for (const { part, verdict } of verdicts) {
-    if (verdict.state === 'delivered') settled.push({ part, refused: null });
+    if (verdict.state === 'delivered') {
+      settled.push({ part, refused: null, ...(verdict.receipt === undefined ? {} : { receipt: verdict.receipt }) });
+    }
     if (verdict.state === 'refused') settled.push({ part, refused: verdict.reason });
   }
   const all = [...earlier, ...settled];

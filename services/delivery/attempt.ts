@@ -8,20 +8,25 @@
  * same id, by which the receiver recognizes a repeat.
  */
 import type { FairSlots } from '#concurrency/fair-slots';
+import { channels } from '#channels/channels';
 import { sleep } from '#concurrency/sleep';
 import type { EventStore } from '#event-store/event-store';
 import type { Leases } from '#leases/leases';
+import type { ReadStore } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import type { Logger } from '#runtime/logger';
 import { countDeliveryAttempt } from '#runtime/metrics';
 import { changeDelivery, loadDelivery, type LoadedDelivery } from './delivery-stream.js';
 import { isLost, lostAtMs, type AttemptResult, type Delivery } from './domain/delivery.js';
+import { receiptsOf } from './http-transmission.js';
+import { openedBy } from './opened-thread.js';
 import type { NextLook } from './queue.js';
 import type { ReceiverGate } from './receiver-gate.js';
 import type { PreparedAttempt, Sender, SentAttempt } from './send.js';
 
 export interface AttemptDeps {
   readonly eventStore: EventStore;
+  readonly readStore: Pick<ReadStore, 'page'>;
   readonly sender: Sender;
   readonly gate: Pick<ReceiverGate, 'enter' | 'leave'>;
   /** Attempts in flight. An attempt takes its slot once its receiver admits it. */
@@ -81,8 +86,10 @@ export async function advanceDelivery(deps: AttemptDeps, id: string): Promise<Ne
 
 async function attemptThroughGate(deps: AttemptDeps, delivery: WaitingDelivery): Promise<NextLook> {
   const { sender, gate } = deps;
-  const { request, linkBase } = delivery.state;
-  const prepared = await sender.prepare(request, linkBase);
+  const { request, linkBase, attempts, settled } = delivery.state;
+  const opened = channels[request.action.type].usesThread ? await openedBy(deps, request) : null;
+  const earlier = { opened, receipts: receiptsOf(settled), isRepeat: attempts > 0 };
+  const prepared = await sender.prepare(request, linkBase, earlier);
   const { receiver } = prepared;
   if (receiver === null) return attemptInSlot(deps, delivery, prepared);
   if (!gate.enter(receiver, delivery.id, Date.parse(request.expiresAt))) return 'waiting_for_slot';

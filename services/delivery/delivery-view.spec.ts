@@ -43,6 +43,7 @@ describe('the document of a delivery', () => {
       executionId: request.executionId,
       actionId: request.action.id,
       actionType: 'webhook',
+      thread: `${request.action.id}/condition:1`,
       type: 'notification.recovered',
       state: 'pending',
       reason: null,

@@ -1,5 +1,5 @@
 /** The view `deliveries`: each delivery as the API answers it, and when a worker has to look at it again. */
-import { deliveriesView, type DeliveryDocument, type DeliveryEvent } from '#contracts/delivery';
+import { deliveriesView, threadOf, type DeliveryDocument, type DeliveryEvent } from '#contracts/delivery';
 import { decodeEvent } from '#eventing/codec';
 import type { Projected } from '#eventing/projected';
 import { unreachable } from '#runtime/errors';
@@ -25,6 +25,7 @@ const lostMessage =
 export function documentAfter(document: DeliveryDocument | null, event: DeliveryEvent): DeliveryDocument | null {
   if (event.type === 'delivery.requested') {
     const { request } = event.data;
+    const thread = threadOf(request);
     return {
       id: request.deliveryId,
       organizationId: request.organizationId,
@@ -32,6 +33,7 @@ export function documentAfter(document: DeliveryDocument | null, event: Delivery
       executionId: request.executionId,
       actionId: request.action.id,
       actionType: request.action.type,
+      ...(thread === null ? {} : { thread }),
       type: messageTypeOf(request),
       state: 'pending',
       reason: null,

@@ -11,7 +11,6 @@ import type { LeasedWork } from '#leases/leases';
 import { createSoleLeases } from '#leases/sole';
 import { startProjection } from '#eventing/projection';
 import type { ViewStore } from '#read-store/read-store';
-import { derivedId } from '#runtime/ids';
 import type { JsonObject } from '#runtime/json';
 import { silentLogger } from '#runtime/logger';
 import type { Sandbox } from '#sandbox/sandbox';
@@ -32,9 +31,10 @@ export interface KitRequest extends KitNotification {
 
 export function notificationOf(options: KitRequest = {}): NotificationRequest {
   const { type = 'webhook', config = {}, createdMs = kitTimeMs, expireAfterSeconds = 86_400 } = options;
-  const id = derivedId('act', kitTimeMs, 'action');
+  const plain = aNotification(options);
+  const { id } = plain.action;
   return {
-    ...aNotification(options),
+    ...plain,
     action: { id, type, config, enabled: true, expireAfterSeconds, on: ['triggered'] },
     expiresAt: new Date(createdMs + expireAfterSeconds * 1_000).toISOString(),
   };

@@ -1,6 +1,7 @@
 /** From a notification to what is to be sent: templates are rendered, code of the user's own is run. */
 import {
   refusal,
+  type BuildContext,
   type HttpBatch,
   type Mail,
   type NothingToSend,
@@ -24,7 +25,16 @@ export interface OutgoingOptions {
 
 export type Outgoing = HttpBatch | Mail | NothingToSend;
 
-export type MakeOutgoing = (type: ActionType, notification: OpenNotification, linkBase: string) => Promise<Outgoing>;
+/** What earlier messages and tries were given by the receiver. */
+export type Earlier = Required<Pick<BuildContext, 'opened' | 'receipts'>>;
+export const nothingEarlier: Earlier = { opened: null, receipts: [] };
+
+export type MakeOutgoing = (
+  type: ActionType,
+  notification: OpenNotification,
+  linkBase: string,
+  earlier?: Earlier,
+) => Promise<Outgoing>;
 
 export function createOutgoing({ sandbox, builder, clock, mailFrom, sandboxLimits }: OutgoingOptions): MakeOutgoing {
   const limits = sandboxLimits ?? defaultSandboxLimits;
@@ -36,8 +46,9 @@ export function createOutgoing({ sandbox, builder, clock, mailFrom, sandboxLimit
     return refusal({ method, url: '' }, 'syntax_error', `Line ${line}, column ${column}: ${message}`);
   };
 
-  return async (type, notification, linkBase) => {
-    const built = await builder.build(type, notification, { nowMs: clock.now(), linkBase, mailFrom });
+  return async (type, notification, linkBase, earlier = nothingEarlier) => {
+    const context = { nowMs: clock.now(), linkBase, mailFrom, ...earlier };
+    const built = await builder.build(type, notification, context);
     return built.kind === 'script' ? runScript(channels[type].method, built) : built;
   };
 }

@@ -1,16 +1,22 @@
 /** From intents to one request per subscribing action: frozen here, so that every attempt says the same. */
 import type { NotificationRequest } from '#contracts/delivery';
 import { sentenceOf } from '#contracts/message-sentence';
-import type { RunResult } from '#contracts/run';
+import type { AlertState, RunResult } from '#contracts/run';
 import type { TaskDocument } from '#contracts/task';
 import { derivedId } from '#runtime/ids';
 import type { NotificationIntent } from './domain/alert/step.js';
+
+/** A reminder belongs to the episode that it reminds of; a message that nothing ends stands under its own key. */
+function episodeOf({ kind, dedupKey }: NotificationIntent, { told, episode }: AlertState): string {
+  return kind === 'triggered' && told === 'true' ? `condition:${episode}` : dedupKey;
+}
 
 /** Ids are derived from task, dedup key, kind and action: a run that is repeated after a crash asks for the same deliveries. */
 export function notificationsFor(
   intents: readonly NotificationIntent[],
   task: TaskDocument,
   result: RunResult,
+  alert: AlertState,
 ): NotificationRequest[] {
   return intents.flatMap((intent) =>
     task.spec.actions
@@ -25,6 +31,7 @@ export function notificationsFor(
           executionId: runId,
           action,
           kind: intent.kind,
+          episode: episodeOf(intent, alert),
           context: {
             task: {
               id: task.id,

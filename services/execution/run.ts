@@ -267,7 +267,7 @@ function toEvent(
   });
   const whole = lost === null ? result : withLostValue(result, lost);
   const noted = backsOff(alert) ? withBackOffNote(whole) : whole;
-  const notifications = notificationsFor(intents, task, noted);
+  const notifications = notificationsFor(intents, task, noted, alert);
   const recorded = { result: noted, decision, late, notifications, alert };
   const { shadow } = task;
   if (shadow === undefined || finding.dryRun) return { type: 'run.recorded', data: recorded };

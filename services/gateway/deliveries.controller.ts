@@ -10,7 +10,7 @@ import * as routes from './executions.routes.js';
 import { listOfViews } from './paging.js';
 
 export function toDeliveryAnswer(delivery: DeliveryDocument): object {
-  return without(delivery, 'organizationId', 'dueAt');
+  return without(delivery, 'organizationId', 'dueAt', 'thread');
 }
 
 function filtersOf({ state, actionType, from, to }: routes.DeliveryFilters): FieldFilter[] {
