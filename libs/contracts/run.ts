@@ -158,7 +158,7 @@ export const runRecorded = defineEvent('run.recorded', {
 });
 
 export const runEvents = [
-  /** Claims a run: the first event of `claim-<runId>`. */
+  /** Claims a run, or renews the claim. */
   defineEvent('run.started', {
     version: 1,
     schema: z.object({ run: dueRun, startedAt: storedTimestamp, worker: z.string() }),
@@ -215,6 +215,9 @@ export const skippedSlotsView: ViewDefinition<ExecutionDocument> = { ...executio
 
 /** Where the results of a task's runs are, the last one on top of all before it. */
 export const runStream = (taskId: string): string => `run-${taskId}`;
+
+/** Who has begun which run of a task. The first versions had a stream for each run, which are left as they are. */
+export const claimStream = (taskId: string): string => `claim-${taskId}`;
 
 /** A run as it stands before anything is known of it but that it is due. */
 export function queuedExecution(run: DueRun, organizationId: string): ExecutionDocument {

@@ -76,7 +76,7 @@ describe('a due run', () => {
   it('makes no claim where no other process could begin it and it ends soon', async () => {
     await executeRun({ ...parts, leases: { ...parts.leases, isAlone: true } }, due(0), metadata, running);
     expect(await recorded()).toHaveLength(1);
-    expect(await parts.eventStore.readLast(`claim-${due(0).runId}`)).toBe(null);
+    expect(await parts.eventStore.readLast(`claim-${due(0).taskId}`)).toBe(null);
   });
 
   it('claims itself where it takes longer', async () => {
@@ -99,7 +99,7 @@ describe('a due run', () => {
     };
     await executeRun({ ...parts, eventStore, pageLoader, leases: alone }, due(0), metadata, running);
     expect(await recorded()).toHaveLength(1);
-    expect((await parts.eventStore.readLast(`claim-${due(0).runId}`))?.data).toMatchObject({ worker: 'w1' });
+    expect((await parts.eventStore.readLast(`claim-${due(0).taskId}`))?.data).toMatchObject({ worker: 'w1' });
   });
 
   it('is left to the living process that claimed it, and taken over from a dead one with the same deliveries', async () => {
@@ -113,7 +113,7 @@ describe('a due run', () => {
     expect(await recorded()).toEqual([]);
     await executeRun({ ...parts, leases: { ...another, isLiving: (id) => id === 'w2' } }, due(0), metadata, running);
     const [first] = await recorded();
-    const claims = await Array.fromAsync(parts.eventStore.read(`claim-${due(0).runId}`));
+    const claims = await Array.fromAsync(parts.eventStore.read(`claim-${due(0).taskId}`));
     expect(claims.map(({ data }) => data['worker'])).toEqual(['w1', 'w2']);
     expect(first?.notifications).toHaveLength(1);
   });
@@ -145,10 +145,10 @@ describe('a due run', () => {
     await loading.promise;
     stopping.abort();
     await expect(hanging).rejects.toMatchObject({ reason: 'shutting_down' });
-    const claims = await Array.fromAsync(parts.eventStore.read(`claim-${due(0).runId}`));
+    const claims = await Array.fromAsync(parts.eventStore.read(`claim-${due(0).taskId}`));
     expect(claims.map(({ type }) => type)).toEqual(['run.started', 'run.cancelled']);
     const shown = async () => {
-      const events = await Array.fromAsync(parts.eventStore.read(`claim-${due(0).runId}`));
+      const events = await Array.fromAsync(parts.eventStore.read(`claim-${due(0).taskId}`));
       return events.reduce<ExecutionDocument | null>(
         (document, event) => settled(executionsProjection.reduce(document, event)),
         null,
@@ -238,7 +238,7 @@ describe('a due run', () => {
     await parts.eventStore.append(`task-${taskId}`, [event], 'none');
     await expect(executeRun(parts, due(0), metadata, running)).rejects.toMatchObject({ reason: 'view_behind' });
     // The next process need not wait for a claim to run out.
-    expect(await parts.eventStore.readLast(`claim-${due(0).runId}`)).toBe(null);
+    expect(await parts.eventStore.readLast(`claim-${due(0).taskId}`)).toBe(null);
     await parts.eventStore.append(`task-${taskId}`, [{ ...event, id: 'e2', type: 'task.archived' }], 0);
     await executeRun(parts, due(0), metadata, running);
     const [only] = await recorded();

@@ -13,13 +13,13 @@ import { wholePolicy } from '#contracts/policy';
 import { backOffFactor, type DueRun } from '#contracts/schedule';
 import { tasksView, taskStream, type TaskDocument } from '#contracts/task';
 import { decodeEvent, encodeEvents } from '#eventing/codec';
-import type { EventMetadata, EventStore, NewEvent, RecordedEvent } from '#event-store/event-store';
+import type { EventMetadata, EventStore, NewEvent } from '#event-store/event-store';
 import type { Leases } from '#leases/leases';
 import type { ViewStore } from '#read-store/read-store';
 import { toTimestamp } from '#runtime/clock';
-import { unavailable, type AppError } from '#runtime/errors';
-import { derivedEventId } from '#runtime/ids';
+import { unavailable } from '#runtime/errors';
 import { countRun } from '#runtime/metrics';
+import { claim, claimLater, giveUp } from './claim.js';
 import { isDependencyDown } from './dependencies.js';
 import { decideAlert, initialAlert, isRecorded } from './domain/alert/alert.js';
 import { withLostValue } from './domain/alert/lost-value.js';
@@ -39,13 +39,8 @@ export interface RunDeps extends CheckDeps {
 
 export const RUN_DEPS = Symbol('RunDeps');
 
-const claimStream = (runId: string): string => `claim-${runId}`;
 /** Writers of one task's results at once are two at most (a slot and a manual run); more rounds mean a loop. */
 const appendRounds = 10;
-/** A claim is renewed this often, and counts no longer than that without: its worker lives, but has given the run up. */
-const renewEveryMs = 10_000;
-const claimHoldsMs = 30_000;
-const claimLaterMs = 250;
 /** A process that stops waits a little longer than this for what it has begun. */
 const defaultFinishWithinMs = 20_000;
 
@@ -76,92 +71,6 @@ async function hasResult({ readStore }: RunDeps, alert: AlertState, run: DueRun)
   if (run.trigger === 'schedule' && (alert.lastSlot === null || run.scheduledFor > alert.lastSlot)) return false;
   const document = await readStore.get(executionsView, run.runId);
   return document !== null && document.finishedAt !== null;
-}
-
-interface Claim {
-  readonly startedAt: string;
-  /** Lets the claim run out: from now on another process may take the run over. */
-  release(): void;
-}
-
-/** Whether the worker of this claim still holds it, as far as another process can see. */
-function isHeld({ type, data, metadata }: RecordedEvent, { clock, leases }: RunDeps): boolean {
-  if (type === 'run.cancelled') return false;
-  const holder = data['worker'];
-  if (typeof holder !== 'string' || holder === leases.memberId || !leases.isLiving(holder)) return false;
-  return clock.now() - Date.parse(metadata.at) < claimHoldsMs;
-}
-
-/** Renews the claim from time to time, until another worker takes it over. */
-function renew(
-  { eventStore, clock, leases }: RunDeps,
-  claimed: NewEvent,
-  stream: string,
-  revision: number,
-): () => void {
-  let last = revision;
-  const timer = setInterval(() => {
-    const at = toTimestamp(clock.now());
-    const id = derivedEventId(`${stream}|renewed|${last}|${leases.memberId}`, '0');
-    eventStore.append(stream, [{ ...claimed, id, metadata: { ...claimed.metadata, at } }], last).then(
-      (appended) => {
-        if (appended.ok) last = appended.revision;
-        else clearInterval(timer);
-      },
-      // The next round tries again; should none come through, the claim runs out.
-      () => undefined,
-    );
-  }, renewEveryMs).unref();
-  return () => clearInterval(timer);
-}
-
-const claimedElsewhere = ({ runId }: DueRun): AppError =>
-  unavailable('run_claimed', `Another worker has claimed ${runId}.`);
-
-/**
- * Claims the run for this process. A claim of a process that died, or gave up, is taken over under the next revision. Rejects
- * where another worker holds it: the message comes again until there is a result, since that worker may give up, which the
- * sweep notices later.
- */
-async function claim(deps: RunDeps, run: DueRun, metadata: EventMetadata, startedAt: string): Promise<Claim> {
-  const { eventStore, clock, leases } = deps;
-  const worker = leases.memberId;
-  const stream = claimStream(run.runId);
-  const last = await eventStore.readLast(stream);
-  if (last !== null && isHeld(last, deps)) throw claimedElsewhere(run);
-  const events = encodeEvents([{ type: 'run.started', data: { run, startedAt, worker } }], {
-    commandId: `${run.runId}|started|${last?.revision ?? -1}|${worker}`,
-    metadata: { ...metadata, at: toTimestamp(clock.now()) },
-  });
-  const appended = await eventStore.append(stream, events, last?.revision ?? 'none');
-  if (!appended.ok) throw claimedElsewhere(run);
-  const [claimed] = events;
-  if (claimed === undefined) throw new Error('a claim without an event');
-  return { startedAt, release: renew(deps, claimed, stream, appended.revision) };
-}
-
-/** In a single process a claim only shows that the run has started: a run that is over by then needs none. */
-function claimLater(deps: RunDeps, run: DueRun, metadata: EventMetadata, startedAt: string): Claim {
-  let isOver = false;
-  let release = (): void => undefined;
-  const timer = setTimeout(() => {
-    claim(deps, run, metadata, startedAt).then(
-      (claimed) => {
-        ({ release } = claimed);
-        if (isOver) release();
-      },
-      // The result will show what the claim would have.
-      () => undefined,
-    );
-  }, claimLaterMs).unref();
-  return {
-    startedAt,
-    release() {
-      isOver = true;
-      clearTimeout(timer);
-      release();
-    },
-  };
 }
 
 /** The settings of the task; null: it is archived. Waits for nothing: a view that lags is looked at again by a later try. */
@@ -306,6 +215,7 @@ export async function executeRun(
   }
   givenUp.abort();
   await giveUp(deps, run, metadata, claimed.startedAt);
+  deps.logger.warn({ taskId: run.taskId, runId: run.runId }, 'stopped before the run was over; it begins anew');
   throw unavailable('shutting_down', `This process stopped before ${run.runId} was over.`);
 }
 
@@ -324,21 +234,6 @@ function deadlineOf(
     clearTimeout(timer);
   };
   return { passed: promise, clear };
-}
-
-/** Puts on record that this worker ends without a result: another may begin the run at once. */
-async function giveUp(deps: RunDeps, run: DueRun, metadata: EventMetadata, startedAt: string): Promise<void> {
-  const { eventStore, clock, leases, logger } = deps;
-  const stream = claimStream(run.runId);
-  const worker = leases.memberId;
-  const last = await eventStore.readLast(stream);
-  const events = encodeEvents([{ type: 'run.cancelled', data: { run, startedAt, worker, reason: 'shutdown' } }], {
-    commandId: `${run.runId}|cancelled|${last?.revision ?? -1}|${worker}`,
-    metadata: { ...metadata, at: toTimestamp(clock.now()) },
-  });
-  await eventStore.append(stream, events, last?.revision ?? 'none');
-  const { taskId, runId } = run;
-  logger.warn({ taskId, runId }, 'stopped before the run was over; it begins anew');
 }
 
 async function carryOut(
