@@ -105,6 +105,8 @@ export const taskEvents = [
     schema: z.object({ actionId: idSchema('act'), reason: z.string() }),
   }),
   defineEvent('task.archived', { version: 1, schema: z.object({ externalKey: z.string().nullable() }) }),
+  /** Its contents are gone for good: the key that they were sealed with is dropped. Nothing comes after it. */
+  defineEvent('task.purged', { version: 1, schema: z.object({}) }),
   /** Whole, like `task.created`: what derives from a task has forgotten it when it was archived. */
   defineEvent('task.restored', {
     version: 1,
@@ -122,7 +124,8 @@ export const taskStream = (taskId: string): string => `task-${taskId}`;
 
 /** What a task's events say of it. The answer to a command (`TaskState`) adds what the stream and its metadata say. */
 export type Task =
-  | { readonly status: 'none' }
+  /** `isPurged`: it was there, and its contents are gone for good. */
+  | { readonly status: 'none'; readonly isPurged?: true }
   | {
       readonly status: TaskStatus;
       readonly spec: TaskSpec;
@@ -155,6 +158,7 @@ function afterEvent(task: Task, event: TaskEvent): Task {
     const { spec, status, createdBy } = event.data;
     return { status, spec, createdBy };
   }
+  if (event.type === 'task.purged') return { status: 'none', isPurged: true };
   if (task.status === 'none') return task;
   switch (event.type) {
     case 'task.changed':
@@ -177,6 +181,11 @@ function afterEvent(task: Task, event: TaskEvent): Task {
     default:
       return unreachable(event);
   }
+}
+
+/** After it the task is not there, for all but the audit. */
+export function isGone({ type }: { readonly type: string }): boolean {
+  return type === 'task.archived' || type === 'task.purged';
 }
 
 export const taskFold: Fold<Task, TaskEvent> = { initial: { status: 'none' }, evolve: afterEvent };
@@ -214,6 +223,8 @@ export const taskCommand = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('archiveTask'), taskId: idSchema('ntf'), expectedRevision: z.int().nullable() }),
   z.object({ type: z.literal('restoreTask'), taskId: idSchema('ntf') }),
+  /** Of one that is archived, too. */
+  z.object({ type: z.literal('purgeTask'), taskId: idSchema('ntf'), expectedRevision: z.int().nullable() }),
   /** What changes nothing goes on as it was. */
   z.object({
     type: z.literal('startShadow'),

@@ -53,13 +53,17 @@ export interface Subscription {
   /** Resume after this position; null begins with the first event. */
   readonly after: number | null;
   readonly signal: AbortSignal;
+  /** Events whose contents are gone for good come too, without data. A store that does not open events hands over all. */
+  readonly includesPurged?: boolean;
 }
+
+export type ReadOptions = Pick<Subscription, 'includesPurged'>;
 
 export interface EventStore {
   /** Durable when it resolves. Rejects with `event_store_unavailable` where it could not be written: then nothing was. */
   append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<AppendResult>;
   /** A stream's events from a revision on, oldest first; an unknown stream has none. */
-  read(stream: string, fromRevision?: number): AsyncIterable<RecordedEvent>;
+  read(stream: string, fromRevision?: number, options?: ReadOptions): AsyncIterable<RecordedEvent>;
   /** The last event of a stream, or null. */
   readLast(stream: string): Promise<RecordedEvent | null>;
   /** Batches in order of position, first what is there, then what comes, until the signal aborts. Each event at least once. */

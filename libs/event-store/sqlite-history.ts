@@ -19,14 +19,14 @@ class HistoricEvent implements RecordedEvent {
   readonly #metadataText: string;
   #metadata: EventMetadata | null = null;
 
-  constructor([position, stream, revision, id, type, version, data, metadata]: EventValues) {
+  constructor([position, stream, revision, id, type, version, , metadata]: EventValues, data: JsonObject) {
     this.stream = stream;
     this.revision = revision;
     this.position = position;
     this.id = id;
     this.type = type;
     this.version = version;
-    this.data = JSON.parse(data) as JsonObject;
+    this.data = data;
     this.#metadataText = metadata;
   }
 
@@ -35,6 +35,15 @@ class HistoricEvent implements RecordedEvent {
   }
 }
 
+/** An event's place, id and data as it is stored. */
+export type HistoricData = Pick<RecordedEvent, 'stream' | 'revision' | 'id' | 'type' | 'data'>;
+
+/** The last event of a stream, for who opens others with it. */
+export type FindLast = (stream: string) => Pick<RecordedEvent, 'type' | 'data'> | null;
+
+/** What an event holds, as readers want it; null: nobody can read it any more, and it is passed over. */
+export type OpenHistoric = (event: HistoricData, findLast: FindLast) => JsonObject | null;
+
 export interface HistoryStretch {
   readonly events: readonly RecordedEvent[];
   /** Everything up to here was handed over. */
@@ -42,17 +51,31 @@ export interface HistoryStretch {
 }
 
 /** Every event up to the position `end`, oldest first. */
-export function* readHistory(file: string, end: number): Generator<HistoryStretch> {
+export function* readHistory(file: string, end: number, open: OpenHistoric): Generator<HistoryStretch> {
   const database = openEvents({ file, held: 'shared' });
   try {
     const read = database.prepare(
       `SELECT ${eventColumns} FROM events e CROSS JOIN streams s ON s.id = e.stream WHERE e.position > ? AND e.position <= ? ORDER BY e.position`,
     );
     read.setReturnArrays(true);
+    const readLast = database.prepare(
+      'SELECT e.type, e.data FROM streams s JOIN events e ON e.stream = s.id AND e.revision = s.revision WHERE s.name = ?',
+    );
+    const findLast: FindLast = (stream) => {
+      const row = readLast.get(stream);
+      return row === undefined
+        ? null
+        : { type: String(row['type']), data: JSON.parse(String(row['data'])) as JsonObject };
+    };
+    const toEvents = (row: EventValues): readonly HistoricEvent[] => {
+      const [, stream, revision, id, type, , text] = row;
+      const data = open({ stream, revision, id, type, data: JSON.parse(text) as JsonObject }, findLast);
+      return data === null ? [] : [new HistoricEvent(row, data)];
+    };
     for (let after = 0; after < end;) {
       const position = Math.min(after + stretchLength, end);
       const rows = read.all(after, position) as unknown as EventValues[];
-      yield { events: rows.map((row) => new HistoricEvent(row)), position };
+      yield { events: rows.flatMap(toEvents), position };
       after = position;
     }
   } finally {

@@ -24,7 +24,7 @@ export async function detectStoreRewind(
   if (end === null || seen.position > end) return `it has seen position ${seen.position}, the last is ${end ?? 'none'}`;
   const { event } = seen;
   if (event === null) return null;
-  for await (const found of eventStore.read(event.stream, event.revision)) {
+  for await (const found of eventStore.read(event.stream, event.revision, { includesPurged: true })) {
     if (found.id === event.id && found.position === event.position) return null;
     return `${event.stream}@${event.revision} is ${found.id}, and was ${event.id}`;
   }

@@ -12,7 +12,12 @@ import type { PlainValue } from './indexed-fields.js';
 export interface BackfillSource {
   readonly script: URL;
   readonly eventsFile: string;
+  /** Of the installation, by which sealed events are opened. null: none of them is. */
+  readonly secretKey: Uint8Array | null;
 }
+
+/** What the worker is given. */
+export type BackfillWorkerData = Omit<BackfillSource, 'script'>;
 
 /** Id, revision, the document's text or null, and the values of its indexed fields. */
 export type BuiltRow = readonly [string, number, string | null, ...PlainValue[]];
@@ -58,9 +63,9 @@ interface Joined {
 const youngMb = 192;
 
 /** One pass over the events for the backfills that join before it begins. */
-function startPass({ script, eventsFile }: BackfillSource, handle: CallHandler) {
+function startPass({ script, ...workerData }: BackfillSource, handle: CallHandler) {
   const worker = new Worker(script, {
-    workerData: eventsFile,
+    workerData: workerData satisfies BackfillWorkerData,
     env: {},
     argv: [],
     execArgv: [],

@@ -11,7 +11,7 @@ import {
 } from '#contracts/run';
 import { wholePolicy } from '#contracts/policy';
 import { backOffFactor, type DueRun } from '#contracts/schedule';
-import { tasksView, taskStream, type TaskDocument } from '#contracts/task';
+import { isGone, tasksView, taskStream, type TaskDocument } from '#contracts/task';
 import { decodeEvent, encodeEvents } from '#eventing/codec';
 import type { EventMetadata, EventStore, NewEvent } from '#event-store/event-store';
 import type { Leases } from '#leases/leases';
@@ -78,7 +78,7 @@ async function findTask({ readStore, eventStore }: RunDeps, taskId: string): Pro
   const document = await readStore.get(tasksView, taskId);
   if (document !== null) return document;
   const last = await eventStore.readLast(taskStream(taskId));
-  if (last === null || last.type === 'task.archived') return null;
+  if (last === null || isGone(last)) return null;
   throw unavailable('view_behind', `The view of ${taskId} is not there yet.`);
 }
 

@@ -27,9 +27,10 @@ import { DISK_SPACE, type DiskSpace } from '#runtime/disk-space';
 import { createDocumentState } from '#shared-state/document-state';
 import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
 import { SNAPSHOTS, type Retention, type Snapshots } from '#snapshots/snapshots';
+import type { EventOpener } from '#vault/sealed-events';
 import { VAULT, type Vault } from '#vault/vault';
 import type { StoredHistory } from '#event-store/event-chain';
-import { enterDataFolder, findSecretKey } from './data-folder.js';
+import { enterDataFolder, findSecretKey, knownSecretKey } from './data-folder.js';
 import { freeBytesOf, refusingWhenFull, watchDiskSpace } from './disk-guard.js';
 import { checkEventsAtStart, type StartCheck } from './integrity.js';
 import { trackVerified } from './verified-mark.js';
@@ -130,10 +131,10 @@ export async function openHistory(config: Config, logger: Logger): Promise<OpenH
   }
 }
 
-function viewsThread({ eventStoreUrl }: Config, eventsFile: string): BackfillSource | null {
-  if (eventStoreUrl !== 'sqlite') return null;
+function viewsThread(config: Config, eventsFile: string): BackfillSource | null {
+  if (config.eventStoreUrl !== 'sqlite') return null;
   const script = findBuiltScript(import.meta.url, ['./views-thread.js', '../../dist/services/host/views-thread.js']);
-  return script === null ? null : { script, eventsFile };
+  return script === null ? null : { script, eventsFile, secretKey: knownSecretKey(config) };
 }
 
 /** Rejects with `ConfigError` or `ServerUnreachable`. */
@@ -159,7 +160,16 @@ export async function openReadStore(
 }
 
 /** Whether a key is the one that an installation seals with, told by the events of its vault. */
-export const vaultKeyCheck = async () => (await import('#vault/event-vault')).opensVault;
+export const vaultKeyCheck = async () => (await import('#vault/owner-keys')).opensVault;
+
+/** Opens what the installation has sealed in its events. */
+export async function openerOf(eventStore: EventStore, secretKey: Uint8Array): Promise<EventOpener> {
+  const [{ createOwnerKeys }, { createEventOpener }] = await Promise.all([
+    import('#vault/owner-keys'),
+    import('#vault/sealed-events'),
+  ]);
+  return createEventOpener(createOwnerKeys(eventStore, secretKey));
+}
 
 /** On the connection of the views: the same file or database holds both. */
 export const openSharedState = (readStore: ReadStore): SharedState => createDocumentState(readStore);
@@ -305,8 +315,13 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
   const { eventStore, readStore, sharedState, snapshots, ...openedBus } =
     disk === null ? stores : refusingWhenFull(stores, disk);
   const leases = await openLeases(config, logger, sharedState);
-  const [{ createEventVault }, { createHttpPageLoader }, { createQuickJsSandbox }] = await Promise.all([
+  const [{ createVault }, { createOwnerKeys }, { createSealedEvents }] = await Promise.all([
     import('#vault/event-vault'),
+    import('#vault/owner-keys'),
+    import('#vault/sealed-events'),
+  ]);
+  const ownerKeys = createOwnerKeys(eventStore, secretKey);
+  const [{ createHttpPageLoader }, { createQuickJsSandbox }] = await Promise.all([
     import('#page-loader/http'),
     import('#sandbox/quickjs'),
   ]);
@@ -328,7 +343,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
   });
   logger.info({ ...sandbox.isolation }, 'containment of the evaluator process');
   return {
-    eventStore,
+    eventStore: createSealedEvents(eventStore, ownerKeys),
     ...openedBus,
     readStore,
     sharedState,
@@ -336,7 +351,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
     sandbox,
     outbound,
     pageLoader,
-    vault: createEventVault(eventStore, secretKey),
+    vault: createVault(ownerKeys),
     snapshots,
     secretKey,
     disk: disk ?? { state: 'ok' },

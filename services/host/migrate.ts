@@ -28,7 +28,7 @@ import { isInUse } from './cli/data-folder.js';
 import { keepSecretKey, knownSecretKey, makeDataFolder } from './data-folder.js';
 import type { Migrated, MigrationRequest } from './cli/product.js';
 import { exitCodes, Refused } from './cli/terminal.js';
-import { embedded, openEventStore, openReadStore, openSharedState, vaultKeyCheck } from './composition.js';
+import { embedded, openEventStore, openReadStore, openerOf, openSharedState, vaultKeyCheck } from './composition.js';
 import { EventsAltered, refuseAltered } from './integrity.js';
 import { keptViews, lookedThroughAgain, publications } from './projections.js';
 import { ServerUnreachable } from './wait-for-server.js';
@@ -234,6 +234,7 @@ function createEventCheck(note: (text: string) => void): (event: RecordedEvent) 
 
 interface Opened {
   readonly source: EventArchive;
+  readonly secretKey: Uint8Array;
   readonly readStore: ViewStore;
   readonly sharedState: SharedState;
   /** Opens the target's event store, again where it was closed. */
@@ -242,7 +243,10 @@ interface Opened {
   begin(): Promise<void>;
 }
 
-async function move({ source, readStore, sharedState, openTarget, begin }: Opened, { show, note }: MigrationRequest) {
+async function move(
+  { source, secretKey, readStore, sharedState, openTarget, begin }: Opened,
+  { show, note }: MigrationRequest,
+) {
   let target = await openTarget();
   try {
     const startedMs = performance.now();
@@ -258,12 +262,14 @@ async function move({ source, readStore, sharedState, openTarget, begin }: Opene
     target = await openTarget();
     const views = await beginViews(readStore);
     const check = createEventCheck(note);
+    const opener = await openerOf(target, secretKey);
     await verifyCopy({
       target,
       history,
       look: async (events: readonly RecordedEvent[]) => {
-        events.forEach(check);
-        for (const built of views) await unlessBroken(built, (builder) => builder.apply(events));
+        const opened = await opener.open(events);
+        opened.forEach(check);
+        for (const built of views) await unlessBroken(built, (builder) => builder.apply(opened));
       },
       progress: (share, events) => show({ phase: 'verify', share, events }),
     });
@@ -301,7 +307,7 @@ async function openAndMove(request: MigrationRequest): Promise<Migrated> {
         keepSecretKey(to, key);
         note(`The source's key was copied to ${to.dataDir}.`);
       };
-      const moved = await move({ source, readStore, sharedState, openTarget, begin }, request);
+      const moved = await move({ source, secretKey: key, readStore, sharedState, openTarget, begin }, request);
       return { ...moved, from: shownSide(from), to: shownSide(to), viewsAt: shownViews(to) };
     } finally {
       await readStore.close();

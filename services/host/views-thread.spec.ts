@@ -96,7 +96,7 @@ describe('views that a worker thread backfills', () => {
     folder = await mkdtemp(join(tmpdir(), 'meerkat-views-thread-spec-'));
     eventsFile = join(folder, 'events.db');
     eventStore = createSqliteEventStore(eventsFile);
-    readStore = createSqliteReadStore(join(folder, 'views.db'), { script, eventsFile });
+    readStore = createSqliteReadStore(join(folder, 'views.db'), { script, eventsFile, secretKey: null });
   });
   afterEach(async () => {
     await readStore.close();
@@ -128,7 +128,7 @@ describe('views that a worker thread backfills', () => {
     await readStore.close();
     const broken = join(folder, 'broken.db');
     await writeFile(broken, 'no database at all, whatever its name says');
-    readStore = createSqliteReadStore(join(folder, 'views.db'), { script, eventsFile: broken });
+    readStore = createSqliteReadStore(join(folder, 'views.db'), { script, eventsFile: broken, secretKey: null });
     expect(await build(buildOf(executionsView, end))).toBeNull();
   });
 

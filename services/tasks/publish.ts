@@ -22,6 +22,7 @@ function contentOf(event: TaskEvent): JsonObject | null {
     case 'task.paused':
     case 'task.resumed':
     case 'task.archived':
+    case 'task.purged':
     case 'task.action_disabled':
     case 'task.shadow_started':
     case 'task.shadow_ended':

@@ -1,7 +1,7 @@
 /** A task as it was: the document that the view held at a moment, reduced from the events up to then. */
 import { runStream } from '#contracts/run';
 import { scheduleStream } from '#contracts/schedule';
-import { taskNotThere, taskStream, type TaskDocument, type TaskMoment } from '#contracts/task';
+import { isGone, taskNotThere, taskStream, type TaskDocument, type TaskMoment } from '#contracts/task';
 import { lastBefore, revisionAt } from '#eventing/events-by-time';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
@@ -44,7 +44,7 @@ export async function taskAt(
 ): Promise<TaskDocument> {
   const events = await Array.fromAsync(eventStore.read(taskStream(taskId)));
   const last = events.at(-1);
-  if (last === undefined || last.metadata.organizationId !== organizationId || last.type === 'task.archived') {
+  if (last === undefined || last.metadata.organizationId !== organizationId || isGone(last)) {
     throw notFound('notification');
   }
   if ('revision' in moment && moment.revision > last.revision) throw taskNotThere(moment);

@@ -1,6 +1,7 @@
 /** The history of one task: each event with what it changed, newest first. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
+  isGone,
   taskFold,
   taskStream,
   type HistoryEntry,
@@ -89,7 +90,7 @@ export async function historyOf(
   const stream = taskStream(taskId);
   const last = await eventStore.readLast(stream);
   if (last === null || last.metadata.organizationId !== organizationId) throw notFound('notification');
-  if (decodeEvent<TaskEvent>(last).type === 'task.archived') throw notFound('notification');
+  if (isGone(last)) throw notFound('notification');
   const total = last.revision + 1;
   const until = Math.min(before ?? total, total) - offset;
   const from = Math.max(0, until - limit);

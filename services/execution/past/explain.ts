@@ -3,7 +3,15 @@ import { deliveriesView, type DeliveryDocument } from '#contracts/delivery';
 import type { ExplainedStep, Explanation, ExplainQuery } from '#contracts/explanation';
 import { wholePolicy } from '#contracts/policy';
 import { queuedExecution, runStream } from '#contracts/run';
-import { forgetsCondition, taskFold, taskNotThere, taskStream, type Task, type TaskEvent } from '#contracts/task';
+import {
+  forgetsCondition,
+  isGone,
+  taskFold,
+  taskNotThere,
+  taskStream,
+  type Task,
+  type TaskEvent,
+} from '#contracts/task';
 import { decodeEvent } from '#eventing/codec';
 import { revisionAt } from '#eventing/events-by-time';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
@@ -46,7 +54,7 @@ function stateAfter(events: readonly RecordedEvent[]): TaskThen | null {
 async function taskThen({ eventStore }: ExplainDeps, { taskId, at }: ExplainQuery, organizationId: string) {
   const events = await Array.fromAsync(eventStore.read(taskStream(taskId)));
   const last = events.at(-1);
-  if (last === undefined || last.metadata.organizationId !== organizationId || last.type === 'task.archived') {
+  if (last === undefined || last.metadata.organizationId !== organizationId || isGone(last)) {
     throw notFound('notification');
   }
   const known = stateAfter(events.filter(({ metadata }) => metadata.at <= at));

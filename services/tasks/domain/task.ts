@@ -104,13 +104,32 @@ function restored(task: Task, createdAt: string): readonly TaskEvent[] {
   return [{ type: 'task.restored', data: { spec, status, createdBy, createdAt } }];
 }
 
+/** What derives from it forgets it first, as of any that is archived. */
+function purged(task: Task): readonly TaskEvent[] {
+  const end: TaskEvent = { type: 'task.purged', data: {} };
+  switch (task.status) {
+    case 'none':
+      if (task.isPurged === true) return [];
+      throw notFound('notification');
+    case 'archived':
+      return [end];
+    case 'active':
+    case 'paused':
+      return [{ type: 'task.archived', data: { externalKey: task.spec.externalKey } }, end];
+    default:
+      return unreachable(task);
+  }
+}
+
 function decide(command: TaskCommandBy, task: Task): readonly TaskEvent[] {
   if (command.type === 'createTask') {
     // The id is derived from the request: the same request again finds its own task.
     if (task.status !== 'none') return [];
+    if (task.isPurged === true) throw notFound('notification');
     return [{ type: 'task.created', data: { spec: command.spec, status: command.status, createdBy: command.actor } }];
   }
   if (command.type === 'restoreTask') return restored(task, command.createdAt);
+  if (command.type === 'purgeTask') return purged(task);
   if (task.status === 'none' || task.status === 'archived') throw notFound('notification');
   switch (command.type) {
     case 'replaceTask': {

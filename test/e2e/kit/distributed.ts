@@ -5,6 +5,8 @@ import { Kafka, logLevel } from 'kafkajs';
 import { mongo } from 'mongoose';
 import type { RecordedEvent } from '#event-store/event-store';
 import { createEventStoreDbEventStore } from '#event-store/eventstoredb';
+import { createOwnerKeys } from '#vault/owner-keys';
+import { createSealedEvents } from '#vault/sealed-events';
 import { everyEvent } from '#event-store/read-through';
 import { createMongoReadStore } from '#read-store/mongo';
 import { parseKafkaAddress } from '#runtime/engine-address';
@@ -172,7 +174,7 @@ export async function distributedInstallation(
     async mendEventStore() {
       storeProxy.set('pass');
     },
-    recordedEvents: () => recordedEvents(servers, name),
+    recordedEvents: () => recordedEvents(servers, name, Buffer.from(shared.SECRET_KEY, 'base64')),
     command: (words) => runCommand(words, { ...shared, ...engines('all') }, folder),
     openReadStore: () => createMongoReadStore({ url: servers.readStoreUrl, installation: name, logger: silentLogger }),
     async stored() {
@@ -196,17 +198,19 @@ export async function distributedInstallation(
 async function recordedEvents(
   { eventStoreUrl: url }: ServerAddresses,
   installation: string,
+  /** null: as they are stored. */
+  secretKey: Uint8Array | null,
 ): Promise<readonly RecordedEvent[]> {
   const store = await createEventStoreDbEventStore({ url, installation, logger: silentLogger });
   try {
-    return await everyEvent(store);
+    return await everyEvent(secretKey === null ? store : createSealedEvents(store, createOwnerKeys(store, secretKey)));
   } finally {
     await store.close();
   }
 }
 
 async function storedEvents(servers: ServerAddresses, installation: string): Promise<StoredBytes[]> {
-  return (await recordedEvents(servers, installation)).map((event) => ({
+  return (await recordedEvents(servers, installation, null)).map((event) => ({
     name: `event ${event.stream}@${event.revision}`,
     bytes: Buffer.from(JSON.stringify(event)),
   }));

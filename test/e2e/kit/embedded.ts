@@ -6,6 +6,8 @@ import type { RecordedEvent } from '#event-store/event-store';
 import { everyEvent } from '#event-store/read-through';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { createSqliteReadStore } from '#read-store/sqlite';
+import { createOwnerKeys } from '#vault/owner-keys';
+import { createSealedEvents } from '#vault/sealed-events';
 import { createApi } from './api.js';
 import { runCommand } from './command-line.js';
 import { fillDisk, freeDisk } from './full-disk.js';
@@ -70,7 +72,7 @@ export async function embeddedInstallation(options: InstallationOptions = {}): P
         for (const name of await readdir(dataDir)) {
           if (name.startsWith('events.db')) await cp(join(dataDir, name), join(copy, name));
         }
-        return await allEvents(join(copy, 'events.db'));
+        return await allEvents(join(copy, 'events.db'), await secretKeyIn(dataDir, settings));
       } finally {
         await rm(copy, { recursive: true, force: true });
       }
@@ -93,10 +95,14 @@ export async function embeddedInstallation(options: InstallationOptions = {}): P
   };
 }
 
-async function allEvents(copiedFile: string): Promise<readonly RecordedEvent[]> {
+async function secretKeyIn(dataDir: string, settings: Readonly<Record<string, string>>): Promise<Uint8Array> {
+  return Buffer.from(settings['SECRET_KEY'] ?? (await readFile(join(dataDir, 'secret.key'), 'utf8')), 'base64');
+}
+
+async function allEvents(copiedFile: string, secretKey: Uint8Array): Promise<readonly RecordedEvent[]> {
   const store = createSqliteEventStore(copiedFile, { checked: true });
   try {
-    return await everyEvent(store);
+    return await everyEvent(createSealedEvents(store, createOwnerKeys(store, secretKey)));
   } finally {
     await store.close();
   }

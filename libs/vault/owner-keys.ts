@@ -1,0 +1,131 @@
+/** A key per owner, wrapped by the instance's own key and kept in a stream of its own: what is sealed with it goes with it. */
+import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
+import { createLru } from '#concurrency/lru';
+import { taskStream } from '#contracts/task';
+import type { VaultEvent } from '#contracts/vault';
+import { decodeEvent, encodeEvent } from '#eventing/codec';
+import type { EventStore, RecordedEvent } from '#event-store/event-store';
+import { AppError, reject } from '#runtime/errors';
+import { decrypt, encrypt } from './cipher.js';
+
+/** Keys of owners used last stay in memory, and no longer than this: another process may have dropped one. */
+const cachedKeys = 10_000;
+const cachedMs = 300_000;
+const streamPrefix = 'vault-';
+
+export const vaultStream = (ownerId: string): string => `${streamPrefix}${ownerId}`;
+
+export interface OwnerKeys {
+  /** The key where it is in memory: no waiting. */
+  known(ownerId: string): KeyObject | undefined;
+  /** null: the owner has none. Rejects with `secret_unreadable` where SECRET_KEY is not the one that it was wrapped by. */
+  find(ownerId: string): Promise<KeyObject | null>;
+  /** The owner's key, made where there is none. Rejects with `purged` where it was dropped. */
+  make(ownerId: string): Promise<KeyObject>;
+  /** Whether the owner is a task whose contents were purged. */
+  isPurged(ownerId: string): Promise<boolean>;
+  /** It was dropped from its stream, and goes from memory. */
+  forget(ownerId: string): void;
+}
+
+export function unwrapOwnerKey(master: KeyObject, wrapped: string, ownerId: string): KeyObject {
+  return createSecretKey(decrypt(master, wrapped, ownerId));
+}
+
+/** Whether this master key opens the owner's key that an event of a vault holds; null where the event holds none. */
+export function opensVault(
+  masterKey: Uint8Array,
+  { stream, data }: Pick<RecordedEvent, 'stream' | 'data'>,
+): boolean | null {
+  const { wrapped } = data;
+  if (!stream.startsWith(streamPrefix) || typeof wrapped !== 'string') return null;
+  try {
+    decrypt(createSecretKey(masterKey), wrapped, stream.slice(streamPrefix.length));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface CachedKey {
+  readonly key: Promise<KeyObject | null>;
+  found: KeyObject | null;
+  readonly untilMs: number;
+}
+
+/** `eventStore`: with the events as they are stored. `masterKey`: 32 bytes. */
+export function createOwnerKeys(eventStore: EventStore, masterKey: Uint8Array): OwnerKeys {
+  const master = createSecretKey(masterKey);
+  const keys = createLru<string, CachedKey>(cachedKeys);
+  const purged = createLru<string, true>(cachedKeys);
+
+  const cached = (ownerId: string): CachedKey | undefined => {
+    const known = keys.get(ownerId);
+    return known === undefined || known.untilMs < performance.now() ? undefined : known;
+  };
+
+  const remember = (ownerId: string, key: Promise<KeyObject | null>): Promise<KeyObject | null> => {
+    const entry: CachedKey = { key, found: null, untilMs: performance.now() + cachedMs };
+    keys.set(ownerId, entry);
+    const drop = (): void => {
+      if (keys.get(ownerId) === entry) keys.delete(ownerId);
+    };
+    key.then((found) => {
+      entry.found = found;
+      if (found === null) drop();
+    }, drop);
+    return key;
+  };
+
+  const load = async (ownerId: string): Promise<KeyObject | null> => {
+    if (purged.has(ownerId)) return null;
+    const last = await eventStore.readLast(vaultStream(ownerId));
+    if (last === null || '$erased' in last.data) return null;
+    const { data } = decodeEvent<VaultEvent>(last);
+    try {
+      return unwrapOwnerKey(master, data.wrapped, ownerId);
+    } catch (error) {
+      throw new AppError(
+        'SERVER_ERROR',
+        'secret_unreadable',
+        'A stored secret cannot be opened: SECRET_KEY is not the one it was sealed with.',
+        { cause: error },
+      );
+    }
+  };
+
+  const isPurged = async (ownerId: string): Promise<boolean> => {
+    if (purged.has(ownerId)) return true;
+    const last = await eventStore.readLast(taskStream(ownerId));
+    if (last?.type !== 'task.purged') return false;
+    purged.set(ownerId, true);
+    return true;
+  };
+
+  const make = async (ownerId: string): Promise<KeyObject | null> => {
+    const known = await load(ownerId);
+    if (known !== null) return known;
+    if (await isPurged(ownerId)) return null;
+    const bytes = randomBytes(32);
+    const id = crypto.randomUUID();
+    const made: VaultEvent = { type: 'vault.key_made', data: { wrapped: encrypt(master, bytes, ownerId) } };
+    const metadata = { organizationId: '', actor: 'system:vault', requestId: id, causationId: null };
+    const event = encodeEvent(made, id, { ...metadata, at: new Date().toISOString() });
+    const appended = await eventStore.append(vaultStream(ownerId), [event], 'none');
+    return appended.ok ? createSecretKey(bytes) : load(ownerId);
+  };
+
+  return {
+    known: (ownerId) => cached(ownerId)?.found ?? undefined,
+    find: (ownerId) => cached(ownerId)?.key ?? remember(ownerId, load(ownerId)),
+    async make(ownerId) {
+      const key = (await cached(ownerId)?.key) ?? (await remember(ownerId, make(ownerId)));
+      if (key === null) throw reject('purged', 'The contents of this notification are gone for good.');
+      return key;
+    },
+    isPurged,
+    forget(ownerId) {
+      keys.delete(ownerId);
+    },
+  };
+}
