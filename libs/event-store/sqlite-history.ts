@@ -1,6 +1,7 @@
 /** The events of a store's file, read by a connection of its own while another writes them: for a thread. */
 import type { JsonObject } from '#runtime/json';
 import type { EventMetadata, RecordedEvent } from './event-store.js';
+import type { FindLast, OpenHistoric } from './historic-event.js';
 import { eventColumns, type EventValues } from './sqlite-catch-up.js';
 import { openEvents } from './sqlite-writer.js';
 
@@ -34,15 +35,6 @@ class HistoricEvent implements RecordedEvent {
     return (this.#metadata ??= JSON.parse(this.#metadataText) as EventMetadata);
   }
 }
-
-/** An event's place, id and data as it is stored. */
-export type HistoricData = Pick<RecordedEvent, 'stream' | 'revision' | 'id' | 'type' | 'data'>;
-
-/** The last event of a stream, for who opens others with it. */
-export type FindLast = (stream: string) => Pick<RecordedEvent, 'type' | 'data'> | null;
-
-/** What an event holds, as readers want it; null: nobody can read it any more, and it is passed over. */
-export type OpenHistoric = (event: HistoricData, findLast: FindLast) => JsonObject | null;
 
 export interface HistoryStretch {
   readonly events: readonly RecordedEvent[];

@@ -2,7 +2,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { createLru } from '#concurrency/lru';
 import { taskStream } from '#contracts/task';
-import type { FindLast, HistoricData, OpenHistoric } from '#event-store/sqlite-history';
+import type { FindLast, HistoricData, OpenHistoric } from '#event-store/historic-event';
 import { unwrapOwnerKey, vaultStream } from './owner-keys.js';
 import { afterPurge, isErased, openEventData, sealedFor, unreadable } from './sealed-events.js';
 
