@@ -150,7 +150,7 @@ module.exports = {
       to: {
         path: [
           '^libs/event-store/(sqlite|sqlite-history|eventstoredb)\\.ts$',
-          '^libs/bus/(sqlite|kafka|sealed-requests)\\.ts$',
+          '^libs/bus/(sqlite|kafka|sealed-bus)\\.ts$',
           '^libs/leases/(sole|shared)\\.ts$',
           '^libs/vault/event-vault\\.ts$',
           '^libs/read-store/(sqlite|mongo)\\.ts$',

@@ -72,6 +72,9 @@ export interface BusAdmin {
 /** What an adapter opens. */
 export type OpenedBus = Bus & BusAdmin;
 
+/** The type of the message that stands for one that cannot be read. */
+export const unreadableType = 'unreadable';
+
 export interface DeadLetter {
   readonly message: BusMessage;
   readonly topic: string;

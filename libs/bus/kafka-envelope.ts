@@ -2,7 +2,7 @@
 import type { EventMetadata } from '#event-store/event-store';
 import { AppError, errorCodes, type ErrorDetail } from '#runtime/errors';
 import type { Json, JsonObject } from '#runtime/json';
-import type { BusMessage, RequestContext } from './bus.js';
+import { unreadableType, type BusMessage, type RequestContext } from './bus.js';
 
 const version = 1;
 
@@ -66,7 +66,7 @@ export function unreadableMessage(place: string, key: string, value: Buffer | nu
     at,
   };
   const raw = value === null ? null : value.subarray(0, shownBytes).toString('utf8');
-  return { id: place, type: 'unreadable', key, data: { raw }, metadata };
+  return { id: place, type: unreadableType, key, data: { raw }, metadata };
 }
 
 export interface WireRequest {

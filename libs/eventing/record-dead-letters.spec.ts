@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { silentLogger } from '#runtime/logger';
-import type { BusMessage, DeadLetter, OpenedBus } from '#bus/bus';
+import { unreadableType, type BusMessage, type DeadLetter, type OpenedBus } from '#bus/bus';
 import { recordDeadLetters } from './record-dead-letters.js';
 import { createSqliteBus } from '#bus/sqlite';
 
@@ -50,6 +50,23 @@ describe('a dead letter', () => {
   it('is on record however many are given up at once', async () => {
     await Promise.all(Array.from({ length: 8 }, (_, at) => recordDeadLetters(eventStore)(letter(`m${at}`))));
     expect(new Set((await readRecorded()).map(({ data }) => data['messageId'])).size).toBe(8);
+  });
+
+  it('that cannot be read is on record a hundred times an hour, however many somebody writes', async () => {
+    const record = recordDeadLetters(eventStore);
+    const unread = (at: string, count: number): DeadLetter[] =>
+      Array.from({ length: count }, (_, index) => ({
+        ...letter(''),
+        at,
+        message: { ...message, id: `t/0/${at}${index}`, type: unreadableType, key: 'k'.repeat(1_000) },
+      }));
+    for (const one of unread('2026-11-21T10:00:05.000Z', 150)) await record(one);
+    await record(letter('m1'));
+    for (const one of unread('2026-11-21T11:00:00.000Z', 2)) await record(one);
+    const recorded = await readRecorded();
+    expect(recorded.filter(({ data }) => data['messageType'] === unreadableType)).toHaveLength(102);
+    expect(recorded.filter(({ data }) => data['messageId'] === 'm1')).toHaveLength(1);
+    expect(Math.max(...recorded.map(({ data }) => String(data['key']).length))).toBe(200);
   });
 
   it('is recorded by the bus that gives the message up', async () => {

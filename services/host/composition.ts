@@ -209,15 +209,15 @@ async function openBus(
   }
   const address = parseKafkaAddress(url);
   if (address === null) throw new ConfigError(['BUS_URL: must be an address such as kafka://host:9092.']);
-  const [{ createKafkaBus }, { sealRequests }] = await Promise.all([
+  const [{ createKafkaBus }, { sealBus }] = await Promise.all([
     import('#bus/kafka'),
-    import('#bus/sealed-requests'),
+    import('#bus/sealed-bus'),
   ]);
   const processName = `${config.roles.join('-')}-${process.pid}`;
   const bus = await waitForServer({ variable: 'BUS_URL', url, logger }, () =>
     createKafkaBus({ ...address, installation, processName, logger, recordDeadLetter }),
   );
-  return { bus: sealRequests(bus, secretKey), busAdmin: bus };
+  return { bus: sealBus(bus, secretKey, logger), busAdmin: bus };
 }
 
 /** What of the event store is checked when it is opened. */
