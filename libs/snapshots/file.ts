@@ -4,12 +4,13 @@
  * seen by its count.
  */
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, readdir, readFile, rename, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
+import { constants, link, mkdir, open, readdir, rename, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ConfigError } from '#runtime/config';
 import { unavailable } from '#runtime/errors';
 import { isId } from '#runtime/ids';
 import { packed, unpacked } from './packed-body.js';
+import { parseFacts } from './snapshot-facts.js';
 import { keptSince, type Retention, type Snapshot, type Snapshots } from './snapshots.js';
 
 /** What is half done this long after it was begun, nobody finishes any more. */
@@ -30,7 +31,18 @@ async function unless<T>(codes: readonly string[], step: Promise<T>): Promise<T 
   }
 }
 
-const missing = ['ENOENT', 'ENOTDIR'];
+/** `ELOOP`: a link, which this product never makes. */
+const missing = ['ENOENT', 'ENOTDIR', 'ELOOP'];
+
+/** null where it is anything but a file: a pipe or a device that somebody put there would be read for ever. */
+async function readRegular(path: string): Promise<Buffer | null> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    return (await file.stat()).isFile() ? await file.readFile() : null;
+  } finally {
+    await file.close();
+  }
+}
 
 async function namesIn(folder: string): Promise<readonly string[]> {
   return (await unless(missing, readdir(folder))) ?? [];
@@ -90,7 +102,7 @@ class Folder implements Snapshots {
     const kept = (await this.#keptOf(taskId)).find(({ stem, isWhole }) => isWhole && stem.endsWith(`-${id}`));
     const snapshot = kept === undefined ? null : await this.#factsOf(taskId, kept.stem);
     if (kept === undefined || snapshot === null) return null;
-    const stored = await unless(missing, readFile(join(this.#taskFolder(taskId), `${kept.stem}.zst`)));
+    const stored = await unless(missing, readRegular(join(this.#taskFolder(taskId), `${kept.stem}.zst`)));
     const body = stored === null ? null : await unpacked(stored, snapshot);
     return body === null ? null : { snapshot, body };
   }
@@ -135,12 +147,8 @@ class Folder implements Snapshots {
   }
 
   async #factsOf(taskId: string, stem: string): Promise<Snapshot | null> {
-    const text = await unless(missing, readFile(join(this.#taskFolder(taskId), `${stem}.json`), 'utf8'));
-    try {
-      return text === null ? null : (JSON.parse(text) as Snapshot);
-    } catch {
-      return null; // cut short by a power cut
-    }
+    const text = await unless(missing, readRegular(join(this.#taskFolder(taskId), `${stem}.json`)));
+    return text === null ? null : parseFacts(text.toString('utf8'));
   }
 
   /** Rejects with ENOENT where another process clears the task's folder away meanwhile. */

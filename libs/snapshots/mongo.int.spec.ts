@@ -34,6 +34,12 @@ describeSnapshots('MongoDB', async () => {
         await database.collection(chunks).updateOne({ _id }, { $set: { data: new mongo.Binary(randomBytes(40)) } });
       }
     },
+    async alter(change) {
+      const kept = database.collection<{ _id: string; facts: string }>(`${installation}.snapshots`);
+      for (const { _id, facts } of await kept.find({}).toArray()) {
+        await kept.updateOne({ _id }, { $set: { facts: change(facts) } });
+      }
+    },
     async orphan() {
       // Killed before its content was named, and before its snapshot was written.
       const lost = { length: 1, chunkSize: 261_120, uploadDate: new Date(0), filename: 'lost' };

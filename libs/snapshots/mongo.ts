@@ -11,6 +11,7 @@ import { timeOfId } from '#runtime/ids';
 import type { Logger } from '#runtime/logger';
 import { createLooks } from './looks.js';
 import { packed, unpacked } from './packed-body.js';
+import { parseFacts } from './snapshot-facts.js';
 import { keptSince, type Retention, type Snapshot, type Snapshots } from './snapshots.js';
 
 export interface MongoSnapshotsOptions {
@@ -49,7 +50,7 @@ const outOfReach = (cause: unknown): AppError =>
   unavailable('snapshots_unavailable', 'The store of snapshots does not answer.', 5, cause);
 
 const contentIdOf = ({ organizationId, contentHash }: Snapshot): string => `${organizationId}:${contentHash}`;
-const factsOf = ({ facts }: KeptDocument): Snapshot => JSON.parse(facts) as Snapshot;
+const factsOf = ({ facts }: KeptDocument): Snapshot | null => parseFacts(facts);
 const isDuplicate = (error: unknown): boolean => error instanceof mongo.MongoServerError && error.code === 11_000;
 
 class MongoSnapshots implements Snapshots {
@@ -91,13 +92,14 @@ class MongoSnapshots implements Snapshots {
     const newest = this.#kept
       .find({ taskId: String(taskId) }, { sort: { takenAt: -1, _id: -1 }, limit: most })
       .toArray();
-    return (await this.#mongo.within(newest)).map(factsOf);
+    return (await this.#mongo.within(newest)).map(factsOf).filter((snapshot) => snapshot !== null);
   }
 
   async read(taskId: string, id: string) {
     const found = await this.#mongo.within(this.#kept.findOne({ _id: String(id), taskId: String(taskId) }));
     if (found === null) return null;
     const snapshot = factsOf(found);
+    if (snapshot === null) return null;
     const content = await this.#mongo.within(this.#contents.findOne({ _id: contentIdOf(snapshot) }));
     const stored = content === null ? null : await this.#mongo.within(this.#bytesOf(content.file));
     const body = stored === null ? null : await unpacked(stored, snapshot);
@@ -183,8 +185,13 @@ class MongoSnapshots implements Snapshots {
   async #letGo(kept: readonly KeptDocument[]): Promise<void> {
     if (kept.length === 0) return;
     await this.#mongo.within(this.#kept.deleteMany({ _id: { $in: kept.map(({ _id }) => _id) } }));
-    const names = Map.groupBy(kept, (one) => contentIdOf(factsOf(one)));
+    const names = Map.groupBy(kept, (one) => {
+      const snapshot = factsOf(one);
+      return snapshot === null ? null : contentIdOf(snapshot);
+    });
     for (const [content, named] of names) {
+      // Whose content is not known any more is swept later.
+      if (content === null) continue;
       await this.#takeNames(
         content,
         named.map(({ _id }) => _id),

@@ -2,7 +2,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createIds } from '#runtime/ids';
-import type { Retention, Snapshot, Snapshots } from './snapshots.js';
+import { readPageOfRun, type Retention, type Snapshot, type Snapshots } from './snapshots.js';
 
 export interface SnapshotsUnderTest {
   /** Again on the same place: what another process, or the next start of this one, sees. */
@@ -11,6 +11,8 @@ export interface SnapshotsUnderTest {
   contents(): Promise<number>;
   /** Changes stored bytes of every content. */
   damage(): Promise<void>;
+  /** Writes other facts in the place of those of every snapshot. */
+  alter(change: (facts: string) => string): Promise<void>;
   /** Leaves behind what a process leaves that was killed in the middle of a `save`, long ago. */
   orphan(): Promise<void>;
   dispose(): Promise<void>;
@@ -221,6 +223,37 @@ export function describeSnapshots(name: string, create: () => Promise<SnapshotsU
       const snapshot = await keep(store, '<p>whole '.repeat(50));
       await place.damage();
       expect(await store.read(snapshot.taskId, snapshot.id)).toBe(null);
+    });
+
+    it.each<[string, (facts: string) => string]>([
+      ['no JSON', () => '{'],
+      ['another document', () => '{"takenAt":"now"}'],
+      ['a size that nothing has', (facts) => facts.replace(/"bytes":\d+/, '"bytes":9007199254740991')],
+      [
+        'a hash that names a file elsewhere',
+        (facts) => facts.replace(/sha256:[0-9a-f]+/, 'sha256:../../../../outside'),
+      ],
+      ['an organisation that names a folder elsewhere', (facts) => facts.replace(/org_\w+/, '../../..')],
+      ['the hash of other content', (facts) => facts.replace(/sha256:[0-9a-f]+/, `sha256:${'0'.repeat(64)}`)],
+    ])('says of a snapshot whose facts became %s that it is not there, and lets go of it', async (_what, change) => {
+      const store = await open();
+      const snapshot = await keep(store, '<p>whole '.repeat(50));
+      const again = await reopen(store);
+      await place.alter(change);
+      expect(await again.read(snapshot.taskId, snapshot.id)).toBe(null);
+      await again.list(snapshot.taskId, 10);
+      await again.sweep(noon + 4_000 * dayMs);
+      expect(await again.list(snapshot.taskId, 10)).toEqual([]);
+    });
+
+    it('gives no page of a run that has another content on record, or that belongs to others', async () => {
+      const store = await open();
+      const { id: snapshotId, taskId, organizationId, contentHash } = await keep(store, '<p>seen');
+      const run = { organizationId, taskId, snapshotId, contentHash };
+      expect((await readPageOfRun(store, run))?.snapshot.id).toBe(snapshotId);
+      expect(await readPageOfRun(store, { ...run, contentHash: `sha256:${'0'.repeat(64)}` })).toBe(null);
+      expect(await readPageOfRun(store, { ...run, organizationId: 'org_00000000000000000000000002' })).toBe(null);
+      expect(await readPageOfRun(store, { ...run, snapshotId: null })).toBe(null);
     });
 
     it('clears away what a killed process left half done, and nothing else', async () => {

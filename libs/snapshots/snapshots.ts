@@ -45,7 +45,7 @@ export interface Snapshots {
   save(snapshot: Snapshot, body: Uint8Array): Promise<void>;
   /** The newest ones of a task, the newest first. */
   list(taskId: string, limit: number): Promise<readonly Snapshot[]>;
-  /** null: the task has none of that id any more, or its content is damaged. */
+  /** null: the task has none of that id any more, or what is stored of it is damaged. */
   read(taskId: string, id: string): Promise<KeptPage | null>;
   /** Lets all of a task's go. */
   forget(taskId: string): Promise<void>;
@@ -55,6 +55,24 @@ export interface Snapshots {
 }
 
 export const SNAPSHOTS = Symbol('Snapshots');
+
+/** What a run has on record of its page. */
+export interface PageOfRun {
+  readonly organizationId: string;
+  readonly taskId: string;
+  readonly snapshotId: string | null;
+  readonly contentHash: string | null;
+}
+
+/** The page that a run was made on; null where it is not kept any more, or is another than the run has on record. */
+export async function readPageOfRun(
+  snapshots: Pick<Snapshots, 'read'>,
+  { organizationId, taskId, snapshotId, contentHash }: PageOfRun,
+): Promise<KeptPage | null> {
+  const page = snapshotId === null ? null : await snapshots.read(taskId, snapshotId);
+  if (page === null || page.snapshot.organizationId !== organizationId) return null;
+  return contentHash === null || contentHash === page.snapshot.contentHash ? page : null;
+}
 
 const dayMs = 86_400_000;
 

@@ -45,6 +45,12 @@ describeSnapshots('SQLite', async () => {
     },
     contents: () => inside((database) => Number(database.prepare('SELECT count(*) AS n FROM contents').get()?.['n'])),
     damage: () => inside((database) => database.exec(`UPDATE contents SET packed = x'28b52ffd2000010000'`)),
+    alter: (change) =>
+      inside((database) => {
+        const update = database.prepare('UPDATE snapshots SET facts = ? WHERE id = ?');
+        for (const { id, facts } of database.prepare('SELECT id, facts FROM snapshots').all())
+          update.run(change(String(facts)), String(id));
+      }),
     // A transaction that was not committed leaves nothing.
     orphan: async () => undefined,
     dispose: () => rm(folder, { recursive: true, force: true }),

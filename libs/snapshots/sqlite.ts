@@ -4,6 +4,7 @@ import { inTransaction, openDatabase } from '#sqlite/database';
 import { createGroupCommit } from '#sqlite/group-commit';
 import { createLooks } from './looks.js';
 import { packed, unpacked } from './packed-body.js';
+import { parseFacts } from './snapshot-facts.js';
 import { keptSince, type Retention, type Snapshot, type Snapshots } from './snapshots.js';
 
 /**
@@ -46,8 +47,6 @@ interface Save {
   readonly bytes: Uint8Array | null;
 }
 
-const factsOf = (row: Record<string, unknown>): Snapshot => JSON.parse(String(row['facts'])) as Snapshot;
-
 /** `file`: a path or `:memory:`. Throws `DatabaseInUse` where another process holds the file, `DatabaseDamaged`. */
 export function createSqliteSnapshots(
   file: string,
@@ -78,8 +77,9 @@ export function createSqliteSnapshots(
 
   /** Nobody else writes: what is known of a snapshot holds for as long as the index has it. */
   const known = new Map<string, Snapshot>();
-  const knownFacts = (id: string): Snapshot => {
-    const found = known.get(id) ?? factsOf(findFacts.get(id) ?? {});
+  const knownFacts = (id: string): Snapshot | null => {
+    const found = known.get(id) ?? parseFacts(String(findFacts.get(id)?.['facts']));
+    if (found === null) return null;
     known.delete(id);
     known.set(id, found);
     const [oldest] = known.size > knownSnapshots ? known.keys() : [];
@@ -128,12 +128,16 @@ export function createSqliteSnapshots(
     },
 
     list: async (taskId, limit) =>
-      newest.all(taskId, Math.min(limit, retention.keepCount)).map((row) => knownFacts(String(row['id']))),
+      newest
+        .all(taskId, Math.min(limit, retention.keepCount))
+        .map((row) => knownFacts(String(row['id'])))
+        .filter((snapshot) => snapshot !== null),
 
     async read(taskId, id) {
       const row = find.get(id, taskId);
       if (row === undefined) return null;
-      const snapshot = factsOf(row);
+      const snapshot = parseFacts(String(row['facts']));
+      if (snapshot === null) return null;
       const body = await unpacked(row['packed'] as Uint8Array, snapshot);
       return body === null ? null : { snapshot, body };
     },

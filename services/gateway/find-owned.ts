@@ -5,6 +5,7 @@ import { executionsView, skippedSlotsView, type ExecutionDocument } from '#contr
 import { tasksView, type TaskDocument } from '#contracts/task';
 import type { ReadStore } from '#read-store/read-store';
 import { notFound } from '#runtime/errors';
+import { readPageOfRun, type KeptPage, type Snapshots } from '#snapshots/snapshots';
 
 type Owned = { readonly organizationId: OrganizationDocument['id'] };
 
@@ -25,6 +26,14 @@ export async function findExecution(
 ): Promise<ExecutionDocument> {
   const found = (await readStore.get(executionsView, id)) ?? (await readStore.get(skippedSlotsView, id));
   return owned(found, organizationId, 'execution');
+}
+
+/** The page that it was made on; null where it is not kept any more. */
+export function readPageOfExecution(
+  snapshots: Snapshots,
+  { organizationId, notificationId: taskId, snapshotId, page }: ExecutionDocument,
+): Promise<KeptPage | null> {
+  return readPageOfRun(snapshots, { organizationId, taskId, snapshotId, contentHash: page?.contentHash ?? null });
 }
 
 export async function findDelivery(

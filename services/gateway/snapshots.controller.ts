@@ -8,7 +8,7 @@ import { Call, Handles, type RouteCall } from '#http/route';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { AppError } from '#runtime/errors';
 import { SNAPSHOTS, type KeptPage, type Snapshots } from '#snapshots/snapshots';
-import { findExecution } from './find-owned.js';
+import { findExecution, readPageOfExecution } from './find-owned.js';
 import * as routes from './snapshots.routes.js';
 
 /**
@@ -42,9 +42,9 @@ export class SnapshotsController {
 
   @Handles(routes.getExecutionSnapshot)
   async get(@Call() { ids, context }: RouteCall<typeof routes.getExecutionSnapshot>): Promise<Answer> {
-    const { notificationId, snapshotId } = await findExecution(this.readStore, context.organizationId, ids.id);
-    const page = snapshotId === null ? null : await this.snapshots.read(notificationId, snapshotId);
-    if (page === null || page.snapshot.organizationId !== context.organizationId) {
+    const execution = await findExecution(this.readStore, context.organizationId, ids.id);
+    const page = await readPageOfExecution(this.snapshots, execution);
+    if (page === null) {
       const message = 'The page of this execution is not kept any more, or there never was one.';
       throw new AppError('NOT_FOUND', 'snapshot_gone', message);
     }

@@ -1,7 +1,7 @@
 /** Other code on kept pages: some runs ahead, on the guess that it looks at nothing but its page. */
 import type { AlertState, BacktestQuery } from '#contracts/run';
 import type { SandboxLimits, Sandbox } from '#sandbox/sandbox';
-import type { KeptPage, Snapshots } from '#snapshots/snapshots';
+import { readPageOfRun, type KeptPage, type Snapshots } from '#snapshots/snapshots';
 import { evaluated, type Evaluated } from '../page-evaluation.js';
 import type { RunDeps } from '../run.js';
 import type { RecordedRun } from './recorded-runs.js';
@@ -118,14 +118,11 @@ export class Judge {
     return this.#last === null ? null : new TextDecoder('utf-8', { ignoreBOM: true }).decode(this.#last.body);
   }
 
-  #pageOf({ result: { snapshotId } }: RecordedRun): Promise<KeptPage | null> {
+  #pageOf({ result: { snapshotId, page } }: RecordedRun): Promise<KeptPage | null> {
     if (snapshotId === null) return Promise.resolve(null);
-    const { taskId, organizationId } = this.#owner;
     const reading =
       this.#pages.get(snapshotId) ??
-      this.#deps.snapshots
-        .read(taskId, snapshotId)
-        .then((page) => (page?.snapshot.organizationId === organizationId ? page : null));
+      readPageOfRun(this.#deps.snapshots, { ...this.#owner, snapshotId, contentHash: page?.contentHash ?? null });
     this.#pages.set(snapshotId, reading);
     return reading;
   }

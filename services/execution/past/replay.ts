@@ -6,6 +6,7 @@ import { revisionAt } from '#eventing/events-by-time';
 import { foldStream } from '#eventing/fold-stream';
 import { AppError, notFound } from '#runtime/errors';
 import type { Json } from '#runtime/json';
+import { readPageOfRun } from '#snapshots/snapshots';
 import { previousText } from '../run-check.js';
 import { initialAlert } from '../domain/alert/alert.js';
 import { lostValue, withLostValue } from '../domain/alert/lost-value.js';
@@ -84,12 +85,13 @@ export async function replayRun(deps: RunDeps, runId: string, organizationId: st
   if (execution === null || execution.organizationId !== organizationId) throw notFound('execution');
   const { notificationId: taskId, startedAt, finishedAt, snapshotId } = execution;
   if (startedAt === null || finishedAt === null || snapshotId === null) throw gone();
-  const page = await snapshots.read(taskId, snapshotId);
-  if (page === null || page.snapshot.organizationId !== organizationId) throw gone();
   const found = await findResult(eventStore, { runId, taskId, startedAt, finishedAt });
   const spec = found === null ? null : await specAt(eventStore, taskId, found.recorded.result.taskRevision);
   if (found === null || spec === null) throw gone();
   const { result } = found.recorded;
+  const contentHash = result.page?.contentHash ?? null;
+  const page = await readPageOfRun(snapshots, { organizationId, taskId, snapshotId, contentHash });
+  if (page === null) throw gone();
   const { previous, state } = found.before;
   const { snapshot, body } = page;
   const replayed = await sandbox.evaluate({

@@ -14,7 +14,7 @@ import { READ_STORE, type ReadStore, type ViewDefinition } from '#read-store/rea
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import { AppError } from '#runtime/errors';
 import { SNAPSHOTS, type Snapshots } from '#snapshots/snapshots';
-import { findExecution, findTask } from '../find-owned.js';
+import { findExecution, findTask, readPageOfExecution } from '../find-owned.js';
 import { executionPage } from './execution-page.js';
 import { memberPage } from './page-route.js';
 import { taskListPage, taskPage } from './task-page.js';
@@ -142,9 +142,9 @@ export class TaskPagesController {
     return documents.filter(({ executionId }) => executionId === id);
   }
 
-  async #excerptOf({ notificationId, organizationId, snapshotId }: ExecutionDocument): Promise<string | null> {
-    const kept = snapshotId === null ? null : await this.#snapshots.read(notificationId, snapshotId);
-    if (kept === null || kept.snapshot.organizationId !== organizationId) return null;
+  async #excerptOf(execution: ExecutionDocument): Promise<string | null> {
+    const kept = await readPageOfExecution(this.#snapshots, execution);
+    if (kept === null) return null;
     const content = new TextDecoder('utf-8').decode(kept.body.subarray(0, excerptedBytes));
     return kept.snapshot.contentKind === 'html' ? pageText(content, excerptLength) : content.slice(0, excerptLength);
   }
