@@ -209,10 +209,7 @@ async function openBus(
   }
   const address = parseKafkaAddress(url);
   if (address === null) throw new ConfigError(['BUS_URL: must be an address such as kafka://host:9092.']);
-  const [{ createKafkaBus }, { sealBus }] = await Promise.all([
-    import('#bus/kafka'),
-    import('#bus/sealed-bus'),
-  ]);
+  const [{ createKafkaBus }, { sealBus }] = await Promise.all([import('#bus/kafka'), import('#bus/sealed-bus')]);
   const processName = `${config.roles.join('-')}-${process.pid}`;
   const bus = await waitForServer({ variable: 'BUS_URL', url, logger }, () =>
     createKafkaBus({ ...address, installation, processName, logger, recordDeadLetter }),

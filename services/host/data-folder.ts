@@ -27,6 +27,12 @@ function makeFolder(path: string): void {
   }
 }
 
+/** Never through what stands there: it is another file afterwards. */
+export function replaceFile(path: string, text: string): void {
+  rmSync(path, { force: true });
+  writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
+}
+
 /** Throws `ConfigError` where it is no folder and cannot be made one. */
 export function makeDataFolder({ dataDir }: Config): void {
   try {
@@ -61,6 +67,23 @@ function closeToOthers(dataDir: string, logger: Logger): void {
   );
 }
 
+/** The files that this product makes itself, by their names. */
+const ownFile = /^(secret\.key|unclean|verified|[a-z]+\.db(-wal|-shm|-journal)?)$/;
+
+/**
+ * Throws `ConfigError` where something else than a file has the name of one of ours: a link would be written through, to
+ * wherever it leads, and a pipe or a device read for ever. Whoever could write here before put it there.
+ */
+function refusePlanted(dataDir: string): void {
+  const planted = readdirSync(dataDir, { withFileTypes: true }).find(
+    (entry) => ownFile.test(entry.name) && !entry.isFile(),
+  );
+  if (planted === undefined) return;
+  throw new ConfigError([
+    `DATA_DIR: ${join(dataDir, planted.name)} is a link, a folder or a device; put the file itself there, or remove it. To keep data elsewhere set DATA_DIR.`,
+  ]);
+}
+
 /** Throws `ConfigError` where the folder cannot be used. */
 export function enterDataFolder({ dataDir }: Config, logger: Logger): DataFolder {
   const marker = join(dataDir, 'unclean');
@@ -68,9 +91,10 @@ export function enterDataFolder({ dataDir }: Config, logger: Logger): DataFolder
     // For the files that the engines make themselves.
     process.umask(forOthers);
     makeFolder(dataDir);
+    refusePlanted(dataDir);
     closeToOthers(dataDir, logger);
     const wasUnclean = existsSync(marker);
-    writeFileSync(marker, `${process.pid}\n`);
+    replaceFile(marker, `${process.pid}\n`);
     return { path: dataDir, wasUnclean, leave: () => rmSync(marker, { force: true }) };
   } catch (error) {
     if (error instanceof ConfigError) throw error;
@@ -80,19 +104,27 @@ export function enterDataFolder({ dataDir }: Config, logger: Logger): DataFolder
 
 const secretKeyFile = ({ dataDir }: Config): string => join(dataDir, 'secret.key');
 
-/** In the data folder, readable by its owner alone; never in the place of another. */
+/** In the data folder, readable by its owner alone; never in the place of another. Throws `ConfigError` where there is one. */
 export function keepSecretKey(config: Config, key: Uint8Array): void {
   const text = `${Buffer.from(key).toString('base64')}\n`;
-  writeFileSync(secretKeyFile(config), text, { mode: 0o600, flag: 'wx', flush: true });
+  try {
+    writeFileSync(secretKeyFile(config), text, { mode: 0o600, flag: 'wx', flush: true });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    throw new ConfigError([
+      `DATA_DIR: ${config.dataDir} is in use by another Meerkat, which made its key in this moment; start one alone.`,
+    ]);
+  }
 }
 
 /** SECRET_KEY, or the one in the data folder; null where there is neither. */
 export function knownSecretKey(config: Config): Uint8Array | null {
   if (config.secretKey !== null) return config.secretKey;
   const file = secretKeyFile(config);
-  if (!existsSync(file)) return null;
-  const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64');
-  if (key.length === 32) return key;
+  const stat = lstatSync(file, { throwIfNoEntry: false });
+  if (stat === undefined) return null;
+  const key = stat.isFile() ? Buffer.from(readFileSync(file, 'utf8').trim(), 'base64') : null;
+  if (key?.length === 32) return key;
   throw new ConfigError([`SECRET_KEY: ${file} does not hold 32 bytes in base64; restore it from a backup.`]);
 }
 

@@ -1,10 +1,11 @@
 /** How far the events of a data folder were found whole, and what their file looked like when the product ended. Signed. */
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { createEventChain, isSameMac, type EventChain } from '#event-store/event-chain';
 import type { EventStore } from '#event-store/event-store';
 import type { Config } from '#runtime/config';
+import { replaceFile } from './data-folder.js';
 import type { StartCheck } from './integrity.js';
 
 /** null for events that are in no file here. */
@@ -44,7 +45,7 @@ function readVerifiedMark(dataDir: string, chain: EventChain): VerifiedMark | nu
 function writeVerifiedMark(dataDir: string, chain: EventChain, mark: VerifiedMark): void {
   const text = JSON.stringify({ ...mark, mac: chain.macOfText(textOf(mark)) });
   try {
-    writeFileSync(markFile(dataDir), `${text}\n`, { mode: 0o600 });
+    replaceFile(markFile(dataDir), `${text}\n`);
   } catch {
     // As where it cannot be read: an older one is of a file that has changed since, or of fewer events.
   }
