@@ -66,7 +66,7 @@ describe('a dead letter', () => {
     const recorded = await readRecorded();
     expect(recorded.filter(({ data }) => data['messageType'] === unreadableType)).toHaveLength(102);
     expect(recorded.filter(({ data }) => data['messageId'] === 'm1')).toHaveLength(1);
-    expect(Math.max(...recorded.map(({ data }) => String(data['key']).length))).toBe(200);
+    expect(recorded.filter(({ data }) => data['key'] === 'k'.repeat(200))).toHaveLength(102);
   });
 
   it('is recorded by the bus that gives the message up', async () => {

@@ -28,7 +28,7 @@ const plants = {
   'a link to nothing yet': (path: string) => symlinkSync(join(folder, 'new'), path),
   'a link to a device that never ends': (path: string) => symlinkSync('/dev/zero', path),
   'a pipe that nobody writes to': (path: string) => void execFileSync('mkfifo', [path]),
-  'a folder': (path: string) => void mkdirSync(path),
+  'a folder': (path: string) => mkdirSync(path),
 } as const;
 
 const names = ['unclean', 'verified', 'events.db', 'events.db-wal', 'bus.db', 'views.db', 'snapshots.db'];
