@@ -1,6 +1,6 @@
 /**
- * The bus where it leaves the process: whoever reaches the broker reads no request, and nothing that he writes or changes is
- * taken for a word of this installation. Requests and their answers carry passwords, keys and tokens, so they are sealed;
+ * The bus where it leaves the process: somebody who reaches the broker reads no request, and nothing that he writes or
+ * changes is taken for a word of this installation. Requests and their answers carry passwords, keys and tokens, so they are sealed;
  * messages carry a MAC. Both keys come from SECRET_KEY.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';

@@ -72,7 +72,7 @@ const ownFile = /^(secret\.key|unclean|verified|[a-z]+\.db(-wal|-shm|-journal)?)
 
 /**
  * Throws `ConfigError` where something else than a file has the name of one of ours: a link would be written through, to
- * wherever it leads, and a pipe or a device read for ever. Whoever could write here before put it there.
+ * wherever it leads, and a pipe or a device read for ever. Somebody who could write here put it there.
  */
 function refusePlanted(dataDir: string): void {
   const planted = readdirSync(dataDir, { withFileTypes: true }).find(
@@ -121,9 +121,8 @@ export function keepSecretKey(config: Config, key: Uint8Array): void {
 export function knownSecretKey(config: Config): Uint8Array | null {
   if (config.secretKey !== null) return config.secretKey;
   const file = secretKeyFile(config);
-  const stat = lstatSync(file, { throwIfNoEntry: false });
-  if (stat === undefined) return null;
-  const key = stat.isFile() ? Buffer.from(readFileSync(file, 'utf8').trim(), 'base64') : null;
+  if (!existsSync(file)) return null;
+  const key = lstatSync(file).isFile() ? Buffer.from(readFileSync(file, 'utf8').trim(), 'base64') : null;
   if (key?.length === 32) return key;
   throw new ConfigError([`SECRET_KEY: ${file} does not hold 32 bytes in base64; restore it from a backup.`]);
 }
