@@ -14,6 +14,11 @@ const goldenRequest = z.strictObject({
   kind: z.enum(['triggered', 'recovered', 'error', 'test']).default('triggered'),
   message: z.string().optional(),
   values: z.record(z.string(), z.json()).optional(),
+  /** What the first message of the episode was given, and what the parts of this one were given so far. */
+  opened: z.record(z.string(), z.json()).optional(),
+  receipts: z.array(z.record(z.string(), z.json()).nullable()).optional(),
+  /** Members of the body or the query that are made anew at each attempt: signatures and what they sign. */
+  anew: z.array(z.string()).optional(),
   /** What the code of the action returned, for a channel that runs code first. */
   returned: z.json().optional(),
   outgoing: z.record(z.string(), z.json()),
@@ -25,6 +30,8 @@ const goldenAnswers = z.array(
     /** An answer with its status, or why there is none. */
     answer: z.union([
       z.strictObject({
+        /** Of the request that was answered. */
+        step: z.string().optional(),
         status: z.int(),
         headers: z.record(z.string(), z.string()).default({}),
         body: z.union([z.string(), z.record(z.string(), z.json())]).default(''),
@@ -53,7 +60,7 @@ function goldenOf(type: string): {
 const mailFrom = 'Meerkat <watch@example.com>';
 
 function built(channel: Channel, golden: GoldenRequest, nowMs: number) {
-  const { config, kind, message, values, returned = null } = golden;
+  const { config, kind, message, values, opened = null, receipts = [], returned = null } = golden;
   const plain = aNotification();
   const { execution } = plain.context;
   const context = {
@@ -62,7 +69,8 @@ function built(channel: Channel, golden: GoldenRequest, nowMs: number) {
     ...(values === undefined ? {} : { execution: { ...execution, values } }),
   };
   const request = { ...plain, kind, context };
-  const outgoing = channel.build({ request, config }, { nowMs, linkBase: 'https://meerkat.example', mailFrom });
+  const linkBase = 'https://meerkat.example';
+  const outgoing = channel.build({ request, config }, { nowMs, linkBase, mailFrom, opened, receipts });
   return outgoing.kind === 'script' ? outgoing.finish({ ok: true, value: returned, logs: [] }) : outgoing;
 }
 
@@ -83,7 +91,7 @@ function verdictOn(channel: Channel, golden: GoldenAnswer): Verdict | undefined 
     return channel.classify(mailAnswer.parse(golden), recipients)[0]?.verdict;
   }
   if ('kind' in golden) throw new Error('an answer of a mail server to an HTTP request');
-  return channel.classify(answered(golden), kitTimeMs);
+  return channel.classify(answered(golden), kitTimeMs, 'step' in golden ? golden.step : undefined);
 }
 
 describe.each(declarations.map((declaration) => [declaration.type, declaration] as const))(
@@ -102,7 +110,16 @@ describe.each(declarations.map((declaration) => [declaration.type, declaration] 
         const outgoing = built(channel, golden, nowMs);
         return outgoing.kind === 'http' ? outgoing.requests.map(({ url, body }) => ({ url, body })) : outgoing;
       };
-      expect(content(kitTimeMs + 3_600_000)).toEqual(content(kitTimeMs));
+      const [first, later] = [content(kitTimeMs), content(kitTimeMs + 3_600_000)].map((made) => JSON.stringify(made));
+      const { anew = [] } = golden;
+      const without = (made = ''): string =>
+        anew.reduce(
+          (text, name) =>
+            text.replaceAll(new RegExp(`(\\\\?"${name}\\\\?":\\\\?"|[?&]${name}=)[^"&\\\\]+`, 'g'), '$1…'),
+          made,
+        );
+      expect(without(later)).toEqual(without(first));
+      expect(later === first).toBe(anew.length === 0);
     });
 
     it.each(answers)('classifies $answer', ({ answer, verdict }) => {

@@ -4,7 +4,12 @@ import type { ActionType } from './declarations.js';
 import { custom } from './custom/build.js';
 import { discord } from './discord/build.js';
 import { email } from './email/build.js';
+import { googlechat } from './googlechat/build.js';
+import { mattermost } from './mattermost/build.js';
+import { msteams } from './msteams/build.js';
 import { ntfy } from './ntfy/build.js';
+import { rocketchat } from './rocketchat/build.js';
+import { slack } from './slack/build.js';
 import { webhook } from './webhook/build.js';
 
 export const channels = {
@@ -13,4 +18,9 @@ export const channels = {
   custom,
   ntfy,
   discord,
+  slack,
+  msteams,
+  googlechat,
+  mattermost,
+  rocketchat,
 } satisfies Record<ActionType, Channel>;

@@ -3,7 +3,12 @@ import type { ChannelDeclaration } from './declaration.js';
 import { customDeclaration } from './custom/declaration.js';
 import { discordDeclaration } from './discord/declaration.js';
 import { emailDeclaration } from './email/declaration.js';
+import { googlechatDeclaration } from './googlechat/declaration.js';
+import { mattermostDeclaration } from './mattermost/declaration.js';
+import { msteamsDeclaration } from './msteams/declaration.js';
 import { ntfyDeclaration } from './ntfy/declaration.js';
+import { rocketchatDeclaration } from './rocketchat/declaration.js';
+import { slackDeclaration } from './slack/declaration.js';
 import { webhookDeclaration } from './webhook/declaration.js';
 
 /** In the order in which the API names them. */
@@ -13,6 +18,11 @@ export const declarations = [
   customDeclaration,
   ntfyDeclaration,
   discordDeclaration,
+  slackDeclaration,
+  msteamsDeclaration,
+  googlechatDeclaration,
+  mattermostDeclaration,
+  rocketchatDeclaration,
 ] as const;
 
 export type ActionType = (typeof declarations)[number]['type'];

@@ -1,4 +1,7 @@
-/** What webhooks and custom requests share when they are built: header names and credentials in addresses. */
+/** What channels share when they build requests: bodies, header names, and credentials in addresses. */
+import type { HttpOutgoing } from './channel.js';
+
+export const usualTimeoutMs = 10_000;
 
 /** Lower-case names; of two that differ by case alone the last counts. */
 export function lowerHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
@@ -23,4 +26,34 @@ export function decode(text: string): string {
   } catch {
     return text;
   }
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+export function jsonRequest(url: string, body: unknown, headers: Headers = {}, method = 'POST'): HttpOutgoing {
+  const all = { 'content-type': 'application/json', ...headers };
+  return { method, url, headers: all, body: JSON.stringify(body), timeoutMs: usualTimeoutMs };
+}
+
+export function formRequest(
+  url: string,
+  fields: Readonly<Record<string, string>>,
+  headers: Headers = {},
+): HttpOutgoing {
+  const all = { 'content-type': 'application/x-www-form-urlencoded', ...headers };
+  const body = new URLSearchParams(fields).toString();
+  return { method: 'POST', url, headers: all, body, timeoutMs: usualTimeoutMs };
+}
+
+export function getRequest(url: string, headers: Headers = {}): HttpOutgoing {
+  return { method: 'GET', url, headers, body: null, timeoutMs: usualTimeoutMs };
+}
+
+export function basic(user: string, password: string): string {
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+}
+
+/** An address below a server's, which may stand under a path itself. */
+export function below(server: string, path: string): string {
+  return `${server.replace(/\/+$/, '')}${path}`;
 }

@@ -10,15 +10,47 @@ export const bytes: Measure = (text) => Buffer.byteLength(text);
 /** Code points, which is what vendors call characters. */
 export const characters: Measure = (text) => Array.from(text).length;
 
-/** The text, cut where a user sees a character end, with an ellipsis that counts as well. */
-export function shortened(text: string, limit: number, measure: Measure): string {
+/** UTF-16 units, as JavaScript and Java count. */
+export const utf16: Measure = (text) => text.length;
+
+/** Characters that a message of the short message service holds in seven bits, and those that take two places. */
+const gsm = new Set(
+  '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà',
+);
+const gsmPairs = new Set('^{}\\[~]|€');
+
+/** Whether every character is of the alphabet of the short message service; one that is not halves what a part holds. */
+export function isGsm(text: string): boolean {
+  return Array.from(text).every((character) => gsm.has(character) || gsmPairs.has(character));
+}
+
+/** A place of the text and what stands there: an escape is not torn apart, nor what a user sees as one character. */
+function* pieces(text: string, unbroken: RegExp | undefined): Generator<string> {
+  if (unbroken === undefined) {
+    for (const { segment } of graphemes.segment(text)) yield segment;
+    return;
+  }
+  let at = 0;
+  for (const match of text.matchAll(unbroken)) {
+    yield* pieces(text.slice(at, match.index), undefined);
+    yield match[0];
+    at = match.index + match[0].length;
+  }
+  yield* pieces(text.slice(at), undefined);
+}
+
+/**
+ * The text, cut where a user sees a character end, with an ellipsis that counts as well. `unbroken`: what is left out rather
+ * than torn apart, such as escapes; global.
+ */
+export function shortened(text: string, limit: number, measure: Measure, unbroken?: RegExp): string {
   if (measure(text) <= limit) return text;
   let left = limit - measure(ellipsis);
   let kept = '';
-  for (const { segment } of graphemes.segment(text)) {
-    left -= measure(segment);
+  for (const piece of pieces(text, unbroken)) {
+    left -= measure(piece);
     if (left < 0) break;
-    kept += segment;
+    kept += piece;
   }
   return `${kept}${ellipsis}`;
 }
