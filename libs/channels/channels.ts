@@ -5,11 +5,15 @@ import { custom } from './custom/build.js';
 import { discord } from './discord/build.js';
 import { email } from './email/build.js';
 import { googlechat } from './googlechat/build.js';
+import { gotify } from './gotify/build.js';
+import { matrix } from './matrix/build.js';
 import { mattermost } from './mattermost/build.js';
 import { msteams } from './msteams/build.js';
 import { ntfy } from './ntfy/build.js';
+import { pushover } from './pushover/build.js';
 import { rocketchat } from './rocketchat/build.js';
 import { slack } from './slack/build.js';
+import { telegram } from './telegram/build.js';
 import { webhook } from './webhook/build.js';
 
 export const channels = {
@@ -23,4 +27,8 @@ export const channels = {
   googlechat,
   mattermost,
   rocketchat,
+  telegram,
+  matrix,
+  gotify,
+  pushover,
 } satisfies Record<ActionType, Channel>;

@@ -4,11 +4,15 @@ import { customDeclaration } from './custom/declaration.js';
 import { discordDeclaration } from './discord/declaration.js';
 import { emailDeclaration } from './email/declaration.js';
 import { googlechatDeclaration } from './googlechat/declaration.js';
+import { gotifyDeclaration } from './gotify/declaration.js';
+import { matrixDeclaration } from './matrix/declaration.js';
 import { mattermostDeclaration } from './mattermost/declaration.js';
 import { msteamsDeclaration } from './msteams/declaration.js';
 import { ntfyDeclaration } from './ntfy/declaration.js';
+import { pushoverDeclaration } from './pushover/declaration.js';
 import { rocketchatDeclaration } from './rocketchat/declaration.js';
 import { slackDeclaration } from './slack/declaration.js';
+import { telegramDeclaration } from './telegram/declaration.js';
 import { webhookDeclaration } from './webhook/declaration.js';
 
 /** In the order in which the API names them. */
@@ -23,6 +27,10 @@ export const declarations = [
   googlechatDeclaration,
   mattermostDeclaration,
   rocketchatDeclaration,
+  telegramDeclaration,
+  matrixDeclaration,
+  gotifyDeclaration,
+  pushoverDeclaration,
 ] as const;
 
 export type ActionType = (typeof declarations)[number]['type'];

@@ -24,6 +24,32 @@ export function isGsm(text: string): boolean {
   return Array.from(text).every((character) => gsm.has(character) || gsmPairs.has(character));
 }
 
+/** Typographic signs that a plain one stands for as well. */
+const plainSigns: Readonly<Record<string, string>> = {
+  '“': '"',
+  '”': '"',
+  '„': '"',
+  '‘': "'",
+  '’': "'",
+  '–': '-',
+  '—': '-',
+  '…': '...',
+  '\u00a0': ' ',
+};
+const gsmPlaces: Measure = (text) =>
+  Array.from(text).reduce((sum, character) => sum + (gsmPairs.has(character) ? 2 : 1), 0);
+
+/** A text for the short message service, in no more than so many parts, each of which is paid for. */
+export function smsText(text: string, parts: number): { readonly text: string; readonly isGsm: boolean } {
+  const plain = text.replace(/[“”„‘’–—…\u00a0]/g, (sign) => plainSigns[sign] ?? sign).replace(/[\t\u200b]+/g, ' ');
+  const asGsm = isGsm(plain);
+  const limit = parts === 1 ? (asGsm ? 160 : 70) : parts * (asGsm ? 153 : 67);
+  return {
+    text: asGsm ? shortened(plain, limit, gsmPlaces, undefined, '...') : shortened(plain, limit, utf16),
+    isGsm: asGsm,
+  };
+}
+
 /** A place of the text and what stands there: an escape is not torn apart, nor what a user sees as one character. */
 function* pieces(text: string, unbroken: RegExp | undefined): Generator<string> {
   if (unbroken === undefined) {
@@ -43,16 +69,16 @@ function* pieces(text: string, unbroken: RegExp | undefined): Generator<string> 
  * The text, cut where a user sees a character end, with an ellipsis that counts as well. `unbroken`: what is left out rather
  * than torn apart, such as escapes; global.
  */
-export function shortened(text: string, limit: number, measure: Measure, unbroken?: RegExp): string {
+export function shortened(text: string, limit: number, measure: Measure, unbroken?: RegExp, ending = ellipsis): string {
   if (measure(text) <= limit) return text;
-  let left = limit - measure(ellipsis);
+  let left = limit - measure(ending);
   let kept = '';
   for (const piece of pieces(text, unbroken)) {
     left -= measure(piece);
     if (left < 0) break;
     kept += piece;
   }
-  return `${kept}${ellipsis}`;
+  return `${kept}${ending}`;
 }
 
 /** What no message shows or what turns its direction: control characters but tab and line feed, and bidirectional overrides. */

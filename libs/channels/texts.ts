@@ -43,15 +43,20 @@ export function pageOf({ context }: Notification): string {
   return context.execution.finalUrl ?? context.task.url;
 }
 
-const colors: Readonly<Record<Notification['kind'], string>> = {
-  triggered: '#d98c00',
-  recovered: '#2e8b57',
-  error: '#c0392b',
-  test: '#607d8b',
+const kinds: Readonly<Record<Notification['kind'], { readonly color: string; readonly word: string }>> = {
+  triggered: { color: '#d98c00', word: 'Meerkat' },
+  recovered: { color: '#2e8b57', word: 'Meerkat: over' },
+  error: { color: '#c0392b', word: 'Meerkat: error' },
+  test: { color: '#607d8b', word: 'Meerkat: test' },
 };
 
 export function colorOf({ kind }: Notification): string {
-  return colors[kind];
+  return kinds[kind].color;
+}
+
+/** A few words of our own that say what kind of message it is. */
+export function kindWord({ kind }: Notification): string {
+  return kinds[kind].word;
 }
 
 /** What an action chose for this kind of message; a test has none. */

@@ -42,6 +42,8 @@ export interface VendorAnswers {
   readonly hintMs?: (answer: VendorAnswer) => number | null;
   /** Before anything is tried again where the vendor does not say when. */
   readonly floorMs?: number;
+  /** Before it is sent again where there was no answer, and it may have arrived: each repeat costs. */
+  readonly unansweredMs?: number;
 }
 
 const longestWaitMs = 86_400_000;
@@ -99,31 +101,40 @@ function judged(
 }
 
 export function classifyAs(rules: VendorAnswers): ClassifyHttp {
-  const { vendor, delivered, codeOf = () => null, lines = [], receiptOf, hintMs, floorMs = 30_000 } = rules;
+  const {
+    unansweredMs = 0,
+    vendor,
+    delivered,
+    codeOf = () => null,
+    lines = [],
+    receiptOf,
+    hintMs,
+    floorMs = 30_000,
+  } = rules;
   return (answer, nowMs, step) => {
     const verdict = classifyHttp(answer, nowMs);
-    if (!answer.ok) return verdict;
+    if (!answer.ok) return answer.sent ? notBefore(verdict, unansweredMs) : verdict;
     const { status, headers } = answer;
     const text = verdict.response?.body ?? '';
     const seen: VendorAnswer = { status, headers, text, body: answerObject(verdict), nowMs, step };
     const code = codeOf(seen);
     const said = `${vendor} answered ${status}${code === null ? '' : ` (${code})`}`;
-    const waits = (judgement: Verdict): Verdict => {
-      if (judgement.state !== 'retry') return judgement;
+    const waits = (ruled: Verdict): Verdict => {
+      if (ruled.state !== 'retry') return ruled;
       const hint = hintMs?.(seen) ?? null;
-      if (hint !== null) return notBefore(judgement, hint);
-      return judgement.retryAfterMs === null || judgement.retryAfterMs === 0
-        ? notBefore(judgement, floorMs)
-        : judgement;
+      if (hint !== null) return notBefore(ruled, hint);
+      return ruled.retryAfterMs === null || ruled.retryAfterMs === 0
+        ? notBefore(ruled, floorMs)
+        : ruled;
     };
     const line = lines.find((one) => fits(one, seen, code));
-    const judgement = line === undefined ? verdict : judged(line, seen, verdict, said, waits);
-    if (judgement.state === 'retry') return status < 500 || line !== undefined ? waits(judgement) : judgement;
-    if (judgement.state !== 'delivered') return judgement;
+    const ruled = line === undefined ? verdict : judged(line, seen, verdict, said, waits);
+    if (ruled.state === 'retry') return status < 500 || line !== undefined ? waits(ruled) : ruled;
+    if (ruled.state !== 'delivered') return ruled;
     if (line === undefined && !delivered(seen)) {
       return unexpectedAnswer(verdict, `${said}, but not as ${vendor} does: check the address.`);
     }
     const receipt = receiptOf?.(seen) ?? null;
-    return receipt === null ? judgement : { ...judgement, receipt };
+    return receipt === null ? ruled : { ...ruled, receipt };
   };
 }

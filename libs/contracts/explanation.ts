@@ -77,7 +77,9 @@ export const explanation = z
       .extend({ message: z.string().describe('The same in words.') })
       .nullable()
       .describe('What was decided of the run; null: there was none.'),
-    deliveries: z.array(deliveryDocument.omit({ organizationId: true, dueAt: true })).describe('Of that run.'),
+    deliveries: z
+      .array(deliveryDocument.omit({ organizationId: true, dueAt: true, thread: true }))
+      .describe('Of that run.'),
     lastNotified: z
       .object({
         deliveryId: idSchema('dlv').describe('Of the message.'),

@@ -13,7 +13,9 @@ import { readOnlyFields } from './task-answer.js';
 const task = { id: { prefix: 'ntf', of: 'notification' } } as const;
 
 export const executionAnswer = executionDocument.omit({ organizationId: true }).meta({ id: 'Execution' });
-export const deliveryAnswer = deliveryDocument.omit({ organizationId: true, dueAt: true }).meta({ id: 'Delivery' });
+export const deliveryAnswer = deliveryDocument
+  .omit({ organizationId: true, dueAt: true, thread: true })
+  .meta({ id: 'Delivery' });
 
 const between = {
   from: timeParameter.optional(),

@@ -5,18 +5,12 @@ import { fencedShort, withoutMentions } from '../escapes.js';
 import { below, jsonRequest } from '../http-request.js';
 import { publicLink } from '../links.js';
 import { characters, shortened } from '../text-limits.js';
-import { colorOf, detailsOf, textOf, titleOf } from '../texts.js';
+import { colorOf, detailsOf, kindWord, textOf, titleOf } from '../texts.js';
 import { classifyRocketChat } from './classify.js';
 import { rocketchatDeclaration } from './declaration.js';
 
 /** A server takes 5,000 characters where nobody has set another limit. */
 const limits = { title: 250, text: 3_500 };
-const words: Readonly<Record<Notification['kind'], string>> = {
-  triggered: 'Meerkat',
-  recovered: 'Meerkat: over',
-  error: 'Meerkat: error',
-  test: 'Meerkat: test',
-};
 
 function buildRocketChat(
   config: z.output<typeof rocketchatDeclaration.config>,
@@ -33,7 +27,7 @@ function buildRocketChat(
     color: colorOf(request),
     collapsed: false,
   };
-  const message = { text: words[request.kind], attachments: [attachment] };
+  const message = { text: kindWord(request), attachments: [attachment] };
   if (serverUrl === undefined) {
     return { kind: 'http', requests: [{ ...jsonRequest(webhookUrl ?? '', message), step: 'webhook' }] };
   }
@@ -41,7 +35,7 @@ function buildRocketChat(
   const post = {
     roomId: channelId,
     ...message,
-    // Whoever is in the room sees as well that it is over.
+    // So that the room sees, not the thread alone, that it is over.
     ...(typeof threadId === 'string' ? { tmid: threadId, tshow: request.kind === 'recovered' } : {}),
   };
   const headers = { 'x-auth-token': token, 'x-user-id': userId };

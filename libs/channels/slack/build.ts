@@ -59,7 +59,7 @@ function buildSlack(config: SlackConfig, request: Notification, { linkBase, open
     unfurl_links: false,
     unfurl_media: false,
     ...(botToken === undefined ? {} : { channel: channelId }),
-    // Whoever is in the channel sees as well that it is over.
+    // So that the channel sees, not the thread alone, that it is over.
     ...(typeof threadTs === 'string' && botToken !== undefined
       ? { thread_ts: threadTs, reply_broadcast: request.kind === 'recovered' }
       : {}),

@@ -86,7 +86,7 @@ export async function framesFor(
       organizationId,
       'delivery',
       idsOf('delivery'),
-      async (delivery) => without(delivery, 'organizationId', 'dueAt'),
+      async (delivery) => without(delivery, 'organizationId', 'dueAt', 'thread'),
       ({ notificationId }) => notificationId,
     ),
   ]);
