@@ -123,9 +123,7 @@ export function classifyAs(rules: VendorAnswers): ClassifyHttp {
       if (ruled.state !== 'retry') return ruled;
       const hint = hintMs?.(seen) ?? null;
       if (hint !== null) return notBefore(ruled, hint);
-      return ruled.retryAfterMs === null || ruled.retryAfterMs === 0
-        ? notBefore(ruled, floorMs)
-        : ruled;
+      return ruled.retryAfterMs === null || ruled.retryAfterMs === 0 ? notBefore(ruled, floorMs) : ruled;
     };
     const line = lines.find((one) => fits(one, seen, code));
     const ruled = line === undefined ? verdict : judged(line, seen, verdict, said, waits);

@@ -109,7 +109,12 @@ async function lastNotified(
   return { deliveryId, executionId, type, state, at };
 }
 
-function shownDelivery({ organizationId: _organizationId, dueAt: _dueAt, ...shown }: DeliveryDocument) {
+function shownDelivery({
+  organizationId: _organizationId,
+  dueAt: _dueAt,
+  thread: _thread,
+  ...shown
+}: DeliveryDocument) {
   return shown;
 }
 
