@@ -4,6 +4,7 @@ import { deliveryEvents } from './delivery.js';
 import { catalogueOf } from './event.js';
 import { deadLetterEvents } from './dead-letter.js';
 import { integrityEvents } from './integrity.js';
+import { foldEvents } from './retention.js';
 import { runEvents } from './run.js';
 import { scheduleEvents } from './schedule.js';
 import { externalKeyClaimed, taskEvents } from './task.js';
@@ -41,5 +42,6 @@ export const eventCatalogue = catalogueOf([
   ...accountEvents,
   ...deadLetterEvents,
   ...integrityEvents,
+  ...foldEvents,
   vaultKeyMade,
 ]);

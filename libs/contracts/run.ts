@@ -203,7 +203,7 @@ export type ExecutionDocument = z.infer<typeof executionDocument>;
 
 export const executionsView: ViewDefinition<ExecutionDocument> = {
   name: 'executions',
-  fields: ['organizationId', 'notificationId', 'status', 'outcome', 'trigger', 'queuedAt'],
+  fields: ['organizationId', 'notificationId', 'status', 'outcome', 'trigger', 'queuedAt', 'finishedAt'],
   indexes: [
     ['organizationId', 'queuedAt'],
     ['notificationId', 'queuedAt'],

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { idSchema, storedTimestamp } from './common.js';
 import { decision } from './policy.js';
-import { runError } from './run.js';
+import { runError, type RunEvent } from './run.js';
 import type { ViewDefinition } from '#read-store/read-store';
 
 /** The newest so many are kept. */
@@ -47,11 +47,30 @@ export const noShadowFigures: ShadowFigures = {
   differences: [],
 };
 
+/** What was counted of one day, UTC: part of the figures until the day is folded, and then what the fold says takes its place. */
+const shadowDay = shadowFigures.omit({ differences: true }).extend({ day: z.string() });
+export type ShadowDay = z.infer<typeof shadowDay>;
+
 export const shadowDocument = shadowFigures.extend({
   id: idSchema('ntf'),
   organizationId: idSchema('org'),
   startedAt: storedTimestamp,
+  days: z.array(shadowDay),
 });
 export type ShadowDocument = z.infer<typeof shadowDocument>;
 
-export const shadowsView: ViewDefinition<ShadowDocument> = { name: 'shadows', fields: [], indexes: [] };
+export const shadowsView: ViewDefinition<ShadowDocument> = { name: 'shadows', fields: ['startedAt'], indexes: [] };
+
+export const noShadowCounts: Omit<ShadowDay, 'day'> = { runs: 0, same: 0, onlyLive: 0, onlyShadow: 0, failed: 0 };
+
+/** What one run counts for its candidate. */
+export function shadowCounts({
+  decision,
+  shadow,
+}: Pick<Extract<RunEvent, { readonly type: 'run.recorded' }>['data'], 'decision' | 'shadow'>): Omit<ShadowDay, 'day'> {
+  if (shadow === undefined) return noShadowCounts;
+  const counted = { ...noShadowCounts, runs: 1 };
+  if (shadow.error !== null) return { ...counted, failed: 1 };
+  if (shadow.decision.notify === decision.notify) return { ...counted, same: 1 };
+  return decision.notify ? { ...counted, onlyLive: 1 } : { ...counted, onlyShadow: 1 };
+}

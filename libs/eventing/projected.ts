@@ -1,7 +1,7 @@
 /** The definition of a projection, and how a batch of events changes documents. */
 import type { RecordedEvent } from '#event-store/event-store';
-import type { JsonObject } from '#runtime/json';
-import type { DocumentWrite, ReadStore, ViewDefinition } from '#read-store/read-store';
+import { isJsonObject, type JsonObject } from '#runtime/json';
+import type { DocumentWrite, FieldFilter, ReadStore, ViewDefinition } from '#read-store/read-store';
 
 /** A view and the pure functions that derive it from events. */
 export interface Projected<Document extends object = JsonObject> {
@@ -12,6 +12,26 @@ export interface Projected<Document extends object = JsonObject> {
   idOf(event: RecordedEvent): string | null;
   /** The document after the event; null removes it. Pure: no clock, no randomness, so that a rebuild gives the same bytes. */
   reduce(document: Document | null, event: RecordedEvent): Document | null;
+  /**
+   * Other documents that go with the event, as those of a day that was folded: what matches all filters of one of the lists,
+   * which compare by `equals` and `to` alone. Whether the events that made them are still there must make no difference.
+   */
+  forgets?(event: RecordedEvent): readonly (readonly FieldFilter[])[];
+}
+
+function valueAt(document: object, field: string): unknown {
+  return field.split('.').reduce<unknown>((value, part) => (isJsonObject(value) ? value[part] : undefined), document);
+}
+
+/** Whether a document would be forgotten; for documents in memory. */
+export function isForgotten(document: object, where: readonly FieldFilter[]): boolean {
+  return where.every((filter) => {
+    if (!('field' in filter)) throw new Error('documents are forgotten by their fields');
+    const value = valueAt(document, filter.field) ?? null;
+    if ('equals' in filter) return value === filter.equals;
+    if (!('to' in filter) || filter.to === undefined) throw new Error('documents are forgotten by `equals` and `to`');
+    return typeof value === typeof filter.to && value !== null && (value as string) <= (filter.to as string);
+  });
 }
 
 function hasUndefined(document: object): boolean {

@@ -7,7 +7,7 @@ import type { JsonObject } from '#runtime/json';
 import type { Logger } from '#runtime/logger';
 import type { SharedState } from '#shared-state/shared-state';
 import { projectBatch, type Projected } from './projected.js';
-import type { DocumentWrite, ViewStore } from '#read-store/read-store';
+import type { DocumentWrite, ForgottenDocuments, ViewStore } from '#read-store/read-store';
 import { resetAfterRewind } from './store-rewind.js';
 import { createRebuilder, type LiveView } from './rebuild/rebuild.js';
 
@@ -22,6 +22,23 @@ export interface ProjectionOptions<Document extends object = JsonObject> extends
   readonly lookEveryMs?: number;
   /** Called after each write with the documents written. */
   saved?(writes: readonly DocumentWrite<Document>[]): void;
+}
+
+type Forgetting = Pick<Projected, 'forgets'>;
+
+function forgottenBy({ forgets }: Forgetting, event: RecordedEvent | undefined): ForgottenDocuments[] {
+  if (forgets === undefined || event === undefined) return [];
+  return forgets(event).map((where) => ({ where, revision: event.position }));
+}
+
+/** Each part but the last ends with an event that makes others be forgotten. */
+function untilForgetting(forgetting: Forgetting, events: readonly RecordedEvent[]): RecordedEvent[][] {
+  const parts: RecordedEvent[][] = [[]];
+  for (const event of events) {
+    parts.at(-1)?.push(event);
+    if (forgottenBy(forgetting, event).length > 0) parts.push([]);
+  }
+  return parts;
 }
 
 export function startProjection<Document extends object>(options: ProjectionOptions<Document>): LeasedWork {
@@ -62,7 +79,15 @@ export function startProjection<Document extends object>(options: ProjectionOpti
         if (seen !== null && position <= seen) return;
         const from = seen ?? -Infinity;
         const unseen = events.filter((event) => event.position > from);
-        const writes = await projectBatch(options, unseen);
+        // What an event makes others forget was written before it, and what comes behind it stays.
+        const parts = untilForgetting(options, unseen);
+        for (const some of parts.slice(0, -1)) {
+          const writes = await projectBatch(options, some);
+          await readStore.save(view, writes, null, seen);
+          saved?.(writes);
+          for (const forgotten of forgottenBy(options, some.at(-1))) await readStore.forget(view, forgotten);
+        }
+        const writes = await projectBatch(options, parts.at(-1) ?? []);
         await readStore.save(view, writes, position, seen, unseen.at(-1));
         move(position, unseen);
         saved?.(writes);

@@ -367,6 +367,7 @@ const sharedSchemas = {
                 message: { type: 'string', description: 'For people.' },
                 line: { type: 'integer', description: 'In the text of the field, from 1.' },
                 column: { type: 'integer', description: 'In the line, from 1.' },
+                href: { type: 'string', description: 'Where what is left of it can be read.' },
               },
               required: ['field', 'rule', 'message'],
             },

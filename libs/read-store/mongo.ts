@@ -190,6 +190,21 @@ function createAdmin({ connection: { database, within }, collections, installati
       return typeof record?.position === 'number' ? { position: record.position, event: record.event ?? null } : null;
     },
 
+    async forget(view, { where, revision }) {
+      const collection = await collections.open(view);
+      const filter = { $and: [toFilter(where), { revision: { $lt: revision } }] } as mongo.Filter<Stored>;
+      for (;;) {
+        const found = await within(
+          collection.find(filter, { projection: { _id: 1 }, limit: maxPerRoundTrip, maxTimeMS: patienceMs }).toArray(),
+        );
+        if (found.length > 0) {
+          const ids = found.map(({ _id }) => _id);
+          await within(collection.deleteMany({ _id: { $in: ids }, revision: { $lt: revision } }));
+        }
+        if (found.length < maxPerRoundTrip) return;
+      }
+    },
+
     async reset(view) {
       collections.forget(view);
       await within(database.collection(collectionName(installation, view)).drop());

@@ -120,6 +120,30 @@ export function readStoreContract(name: string, create: () => Promise<ReadStoreU
       expect((await reopened.page(more, query({ where }))).total).toBe(1);
     });
 
+    it('forgets what matches and no later event has changed, however many documents that are', async () => {
+      const documents = Array.from({ length: 1_203 }, (_, index) => ({
+        id: `d${index}`,
+        revision: index + 1,
+        document: { name: `n${index}`, owner: index % 3 === 0 ? 'x' : 'y', count: index % 2 === 0 ? index : null },
+      }));
+      await store.save(view, documents, 1_203);
+      const owner = { field: 'owner', equals: 'y' };
+      await store.forget(view, { where: [owner, { field: 'count', to: 1_000 }], revision: 900 });
+      const left = documents.filter(
+        ({ revision, document }) => !(document.owner === 'y' && document.count !== null && revision < 900),
+      );
+      expect((await store.page(view, query({ limit: 1 }))).total).toBe(left.length);
+      await store.forget(view, { where: [owner, { field: 'count', equals: null }], revision: 2_000 });
+      const then = left.filter(({ document }) => document.owner !== 'y' || document.count !== null);
+      expect((await store.page(view, query({ limit: 1 }))).total).toBe(then.length);
+      expect(await store.checkpoint(view)).toBe(1_203);
+      // It may come again, and is then as new.
+      await store.save(view, [{ id: 'd1', revision: 1, document: { name: 'again' } }], null);
+      expect(await store.get(view, 'd1')).toEqual({ name: 'again' });
+      await store.forget(view, { where: [{ field: 'owner', equals: 'nobody' }], revision: 5_000 });
+      expect((await store.page(view, query({ limit: 1 }))).total).toBe(then.length + 1);
+    });
+
     it('drops documents and checkpoint on reset', async () => {
       await fill();
       await store.reset(view);

@@ -132,12 +132,21 @@ export interface Backfill {
 export interface BackfillResult {
   readonly position: number;
   readonly events: number;
+  /** What is still to be forgotten of it. */
+  readonly forgotten: readonly ForgottenDocuments[];
 }
 
 /** Builds views from stored events outside the main event loop, faster than a subscription. Backfills that start together share one pass. */
 export interface Backfiller {
   /** null where it could not be done; then `built` may hold a part. Rejects as `onProgress` does. */
   run(backfill: Backfill): Promise<BackfillResult | null>;
+}
+
+/** Documents that an event makes old: those that match, unless a later event has changed them. */
+export interface ForgottenDocuments {
+  readonly where: readonly FieldFilter[];
+  /** The position of the event. */
+  readonly revision: number;
 }
 
 /** Operations for projections and rebuilds. */
@@ -148,6 +157,11 @@ export interface ViewAdmin {
   seen(view: AnyView): Promise<Seen | null>;
   /** Creates the indexes of `view` on `built`. May take long; a build without indexes costs less than half. */
   index(view: AnyView, built: AnyView): Promise<void>;
+  /**
+   * Removes documents for good, some at a time, so that nobody waits for it: of a view that is being built once it has its
+   * indexes. A crash in the middle leaves some; the same again goes on.
+   */
+  forget(view: AnyView, documents: ForgottenDocuments): Promise<void>;
   /** Drops documents and checkpoint. */
   reset(view: AnyView): Promise<void>;
   /**

@@ -5,7 +5,14 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { Backfill, Backfiller, BackfillResult, DocumentWrite, SeenEvent } from './read-store.js';
+import type {
+  Backfill,
+  Backfiller,
+  BackfillResult,
+  DocumentWrite,
+  ForgottenDocuments,
+  SeenEvent,
+} from './read-store.js';
 import type { PlainValue } from './indexed-fields.js';
 
 /** The worker's script, and the events file it reads. */
@@ -47,7 +54,13 @@ export type FromWorker =
   /** Each is answered, in order; with null where it failed. */
   | { readonly kind: 'call'; readonly built: string; readonly call: number; readonly asked: Call }
   | { readonly kind: 'progress'; readonly built: string; readonly position: number; readonly events: number }
-  | { readonly kind: 'ended'; readonly built: string; readonly isWhole: boolean; readonly events: number };
+  | {
+      readonly kind: 'ended';
+      readonly built: string;
+      readonly isWhole: boolean;
+      readonly events: number;
+      readonly forgotten: readonly ForgottenDocuments[];
+    };
 
 /** Carries out a call of the worker on a build; null where it failed. */
 export type CallHandler = (backfill: Backfill, call: Call) => readonly DocumentWrite<object>[] | null;
@@ -131,8 +144,8 @@ function startPass({ script, ...workerData }: BackfillSource, handle: CallHandle
     if (one === undefined) return;
     if (message.kind === 'progress') void report(one, message.position, message.events);
     else {
-      const { isWhole, events } = message;
-      leave(message.built)?.end(isWhole && end !== null ? { position: end, events } : null);
+      const { isWhole, events, forgotten } = message;
+      leave(message.built)?.end(isWhole && end !== null ? { position: end, events, forgotten } : null);
     }
   });
   // Where the worker fails, the views are built without it.

@@ -214,3 +214,15 @@ export function toPageStatements(view: AnyView, query: PageQuery, text: TextFilt
     },
   };
 }
+
+/** Removes so many of the documents that match and are no newer than the revision. */
+export function toForgetStatement(
+  view: AnyView,
+  where: readonly FieldFilter[],
+  revision: number,
+  limit: number,
+): Condition {
+  const conditions = [...where.map(toCondition), { sql: 'revision < ?', values: [revision] }];
+  const found = `SELECT id FROM ${tableOf(view)} ${toWhere(conditions)} LIMIT ?`;
+  return { sql: `DELETE FROM ${tableOf(view)} WHERE id IN (${found})`, values: [...valuesOf(conditions), limit] };
+}

@@ -18,6 +18,7 @@ import { createTableTrash, type TableTrash } from './sqlite-table-trash.js';
 import { checkpointSchema, createCheckpoints, type Checkpoints } from './sqlite-checkpoints.js';
 import {
   searchedText,
+  toForgetStatement,
   toManyStatement,
   toPageStatements,
   toRowsStatement,
@@ -38,6 +39,8 @@ const maxPreparedPages = 500;
 const mostLookedUp = { part: 1 / 8, atLeast: 10_000 };
 /** Rows whose texts are compared before everything else has a turn. */
 const rowsATurn = 20_000;
+/** Documents that are removed in one transaction. */
+const documentsForgottenATurn = 500;
 /** Characters of documents that are parsed before everything else has a turn. */
 const charactersATurn = 1_000_000;
 
@@ -182,6 +185,18 @@ function createAdmin({ database, checkpoints, trash, tables }: Parts): Omit<View
         while (tables.makeIndex(view, built)) await new Promise((resolve) => setImmediate(resolve));
       } catch (error) {
         throw notWritten(error);
+      }
+    },
+
+    async forget(view, { where, revision }) {
+      tables.open(view);
+      const { sql, values } = toForgetStatement(view, where, revision, documentsForgottenATurn);
+      const remove = database.prepare(sql);
+      for (;;) {
+        let removed = 0;
+        write(database, () => (removed = Number(remove.run(...values).changes)));
+        if (removed < documentsForgottenATurn) return;
+        await nextTurn();
       }
     },
 

@@ -17,6 +17,8 @@ export interface ErrorDetail {
   readonly message: string;
   readonly line?: number;
   readonly column?: number;
+  /** Where what is left of it can be read. */
+  readonly href?: string;
 }
 
 /** An error that its receiver is meant to see: `reason` is a stable snake_case word, `message` says what to do next. */

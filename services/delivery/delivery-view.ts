@@ -1,5 +1,6 @@
 /** The view `deliveries`: each delivery as the API answers it, and when a worker has to look at it again. */
 import { deliveriesView, threadOf, type DeliveryDocument, type DeliveryEvent } from '#contracts/delivery';
+import { lastMomentOf, type FoldEvent } from '#contracts/retention';
 import { decodeEvent } from '#eventing/codec';
 import type { Projected } from '#eventing/projected';
 import { unreachable } from '#runtime/errors';
@@ -89,7 +90,17 @@ export function documentAfter(document: DeliveryDocument | null, event: Delivery
 
 export const deliveriesProjection: Projected<DeliveryDocument> = {
   view: deliveriesView,
-  prefixes: ['dlv-'],
-  idOf: ({ stream }) => deliveryIdOf(stream),
+  prefixes: ['dlv-', 'stats-'],
+  idOf: ({ stream }) => (stream.startsWith('dlv-') ? deliveryIdOf(stream) : null),
   reduce: (document, recorded) => documentAfter(document, decodeEvent<DeliveryEvent>(recorded)),
+  forgets(recorded) {
+    if (recorded.type !== 'deliveries.folded') return [];
+    const { taskId, day } = decodeEvent<FoldEvent>(recorded).data;
+    return [
+      [
+        { field: 'notificationId', equals: taskId },
+        { field: 'createdAt', to: lastMomentOf(day) },
+      ],
+    ];
+  },
 };

@@ -51,7 +51,7 @@ export function createDeliveryService(deps: DeliveryDeps): Service {
         },
       },
     ],
-    publication: { prefixes: deliveriesProjection.prefixes, topic: 'delivery', toMessages },
+    publication: { prefixes: ['dlv-'], topic: 'delivery', toMessages },
     consumers: deliveryConsumers({ ...deps, offer: (id, dueMs) => worker.offer(id, dueMs) }),
     responders: [
       {

@@ -2,6 +2,7 @@
 import { executionsView, queuedExecution, type ExecutionDocument, type RunEvent } from '#contracts/run';
 import type { DueRun, ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent } from '#eventing/codec';
+import { isOfFold, runsUntil } from './retention/folded-runs.js';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { Projected } from '#eventing/projected';
 
@@ -77,7 +78,8 @@ function after(document: ExecutionDocument | null, event: Known, recorded: Recor
 
 export const executionsProjection: Projected<ExecutionDocument> = {
   view: executionsView,
-  prefixes: ['schedule-', 'claim-', 'run-'],
-  idOf: (recorded) => runOf(decodeEvent<Known>(recorded))?.runId ?? null,
+  prefixes: ['schedule-', 'claim-', 'run-', 'stats-'],
+  idOf: (recorded) => (isOfFold(recorded) ? null : (runOf(decodeEvent<Known>(recorded))?.runId ?? null)),
   reduce: (document, recorded) => after(document, decodeEvent<Known>(recorded), recorded),
+  forgets: runsUntil,
 };

@@ -1,17 +1,29 @@
 /** The view `recent_runs`: what a list draws beside each task. */
 import { mostRecentRuns, mostRecentValues, recentRunsView, type RecentRunsDocument } from '#contracts/recent-runs';
+import { dayEnd, type FoldEvent } from '#contracts/retention';
 import type { RunEvent } from '#contracts/run';
 import { decodeEvent } from '#eventing/codec';
 import type { Projected } from '#eventing/projected';
 
+const changing: readonly string[] = ['run.recorded', 'task.archived', 'runs.folded'];
+
+/** What a list shows can be opened: a run of a folded day is not there any more. */
+function since(document: RecentRunsDocument, time: string): RecentRunsDocument | null {
+  const fromMs = Date.parse(time);
+  const runs = document.runs.filter(([, atMs]) => atMs >= fromMs);
+  const values = document.values.filter(([atMs]) => atMs >= fromMs);
+  if (runs.length === document.runs.length && values.length === document.values.length) return document;
+  return runs.length === 0 ? null : { ...document, runs, values };
+}
+
 export const recentRunsProjection: Projected<RecentRunsDocument> = {
   view: recentRunsView,
-  prefixes: ['run-', 'task-'],
-  idOf: ({ stream, type }) =>
-    type === 'run.recorded' || type === 'task.archived' ? stream.slice(stream.indexOf('-') + 1) : null,
+  prefixes: ['run-', 'task-', 'stats-'],
+  idOf: ({ stream, type }) => (changing.includes(type) ? stream.slice(stream.indexOf('-') + 1) : null),
   reduce(document, recorded) {
     if (recorded.type === 'task.archived') return null;
-    const event = decodeEvent<RunEvent>(recorded);
+    const event = decodeEvent<RunEvent | FoldEvent>(recorded);
+    if (event.type === 'runs.folded') return document === null ? null : since(document, dayEnd(event.data.day));
     if (event.type !== 'run.recorded') return document;
     const { result, decision } = event.data;
     const { runs = [], values = [] } = document ?? {};

@@ -8,6 +8,8 @@ import type { Service } from '#eventing/service';
 import type { ServicePorts } from '#eventing/service-ports';
 import { toTimestamp } from '#runtime/clock';
 import { executionsProjection } from './execution-view.js';
+import { figuresProjection } from './figures-view.js';
+import { foldedDaysProjection } from './folded-days-view.js';
 import { expiredPages, forgetArchived } from './kept-pages.js';
 import { isLost } from './lost-run.js';
 import { missingNumbers } from './past/missing-numbers.js';
@@ -63,6 +65,8 @@ export function createExecutionService(
       shadowsProjection,
       skippedSlotsProjection,
       recentRunsProjection,
+      figuresProjection,
+      foldedDaysProjection,
     ],
     publication: { prefixes: ['run-'], topic: 'run', toMessages },
     consumers: [

@@ -2,6 +2,7 @@
 import { queuedExecution, skippedSlotsView, type ExecutionDocument } from '#contracts/run';
 import { slotRunId, type ScheduleEvent, type SkipReason } from '#contracts/schedule';
 import { decodeEvent } from '#eventing/codec';
+import { runsUntil } from './retention/folded-runs.js';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { Projected } from '#eventing/projected';
 
@@ -24,7 +25,8 @@ function rowOf(recorded: RecordedEvent) {
 
 export const skippedSlotsProjection: Projected<ExecutionDocument> = {
   view: skippedSlotsView,
-  prefixes: ['schedule-'],
+  prefixes: ['schedule-', 'stats-'],
+  forgets: runsUntil,
   idOf: (recorded) => (recorded.type === 'slots.skipped' ? (rowOf(recorded)?.runId ?? null) : null),
   reduce(document, recorded) {
     const row = rowOf(recorded);

@@ -1,12 +1,15 @@
 /** The view of notifications without a delivery: one document per run, until each of its deliveries is requested. */
 import type { DeliveryEvent, NotificationRequest } from '#contracts/delivery';
+import { lastMomentOf, type FoldEvent } from '#contracts/retention';
 import type { RunEvent } from '#contracts/run';
 import { decodeEvent } from '#eventing/codec';
 import type { EventMetadata, RecordedEvent } from '#event-store/event-store';
 import type { Projected } from '#eventing/projected';
+import { isOfFold } from './retention/folded-runs.js';
 import type { ViewDefinition } from '#read-store/read-store';
 
 interface UndeliveredNotifications {
+  readonly taskId: string;
   readonly since: string;
   readonly notifications: readonly NotificationRequest[];
   readonly metadata: EventMetadata;
@@ -15,8 +18,8 @@ interface UndeliveredNotifications {
 /** One document per run that has such notifications. */
 export const undeliveredView: ViewDefinition<UndeliveredNotifications> = {
   name: 'unanswered_notifications',
-  fields: ['since'],
-  indexes: [['since']],
+  fields: ['since', 'taskId'],
+  indexes: [['since'], ['taskId', 'since']],
 };
 
 function idOf(recorded: RecordedEvent): string | null {
@@ -31,7 +34,7 @@ function reduce(document: UndeliveredNotifications | null, recorded: RecordedEve
   const event = decodeEvent<RunEvent | DeliveryEvent>(recorded);
   if (event.type === 'run.recorded') {
     const { result, notifications } = event.data;
-    return { since: result.finishedAt, notifications, metadata: recorded.metadata };
+    return { taskId: result.taskId, since: result.finishedAt, notifications, metadata: recorded.metadata };
   }
   if (event.type !== 'delivery.requested' || document === null) return document;
   const { deliveryId } = event.data.request;
@@ -41,7 +44,18 @@ function reduce(document: UndeliveredNotifications | null, recorded: RecordedEve
 
 export const undeliveredProjection: Projected<UndeliveredNotifications> = {
   view: undeliveredView,
-  prefixes: ['run-', 'dlv-'],
+  prefixes: ['run-', 'dlv-', 'stats-'],
+  // A day is folded once every notification of it has a delivery.
+  forgets(recorded) {
+    if (!isOfFold(recorded)) return [];
+    const { taskId, day } = decodeEvent<FoldEvent>(recorded).data;
+    return [
+      [
+        { field: 'taskId', equals: taskId },
+        { field: 'since', to: lastMomentOf(day) },
+      ],
+    ];
+  },
   idOf,
   reduce,
 };

@@ -4,6 +4,7 @@ import { deliveriesView, type DeliveryDocument } from '#contracts/delivery';
 import { executionsView, skippedSlotsView, type ExecutionDocument } from '#contracts/run';
 import { tasksView, type TaskDocument } from '#contracts/task';
 import type { ReadStore } from '#read-store/read-store';
+import { refuseFolded } from './folded.js';
 import { notFound } from '#runtime/errors';
 import { readPageOfRun, type KeptPage, type Snapshots } from '#snapshots/snapshots';
 
@@ -25,6 +26,7 @@ export async function findExecution(
   id: string,
 ): Promise<ExecutionDocument> {
   const found = (await readStore.get(executionsView, id)) ?? (await readStore.get(skippedSlotsView, id));
+  if (found === null) await refuseFolded(readStore, organizationId, 'execution', id);
   return owned(found, organizationId, 'execution');
 }
 
@@ -41,5 +43,7 @@ export async function findDelivery(
   organizationId: string,
   id: string,
 ): Promise<DeliveryDocument> {
-  return owned(await readStore.get(deliveriesView, id), organizationId, 'delivery');
+  const found = await readStore.get(deliveriesView, id);
+  if (found === null) await refuseFolded(readStore, organizationId, 'delivery', id);
+  return owned(found, organizationId, 'delivery');
 }

@@ -28,6 +28,7 @@ import { SchedulesController } from './schedules.controller.js';
 import { SetupController } from './setup.controller.js';
 import { ShadowsController } from './shadows.controller.js';
 import { SnapshotsController } from './snapshots.controller.js';
+import { StatisticsController } from './statistics/controller.js';
 import { StreamController } from './stream/controller.js';
 import { LiveChanges } from './stream/live-changes.js';
 import { TaskTester } from './test-task.js';
@@ -54,6 +55,7 @@ import { TaskTester } from './test-task.js';
     StreamController,
     ConfigurationController,
     ShadowsController,
+    StatisticsController,
   ],
   providers: [
     TaskSaver,

@@ -3,7 +3,7 @@ import { publisherCheckpoint } from '#eventing/publisher';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { LeasedWork } from '#leases/leases';
 import { resetAfterRewind, type RewindDeps } from '#eventing/store-rewind';
-import { settled, type Projected } from '#eventing/projected';
+import { isForgotten, settled, type Projected } from '#eventing/projected';
 import { startProjection, type ProjectionOptions } from '#eventing/projection';
 import { createBuiltViews, type BuiltViews } from '#read-store/built-views';
 import { asBuilt, type AnyView, type ViewStore } from '#read-store/read-store';
@@ -12,6 +12,8 @@ import { AppError } from '#runtime/errors';
 import { accountProjections } from '../accounts/accounts-views.js';
 import { deliveriesProjection } from '../delivery/delivery-view.js';
 import { executionsProjection } from '../execution/execution-view.js';
+import { figuresProjection } from '../execution/figures-view.js';
+import { foldedDaysProjection } from '../execution/folded-days-view.js';
 import { recentRunsProjection } from '../execution/recent-runs-view.js';
 import { shadowsProjection } from '../execution/shadow/shadow-view.js';
 import { skippedSlotsProjection } from '../execution/skipped-slots-view.js';
@@ -38,16 +40,21 @@ export interface KeptView {
 }
 
 function replayed<Document extends object>(
-  { prefixes, idOf, reduce }: Projected<Document>,
+  { prefixes, idOf, reduce, forgets }: Projected<Document>,
   events: readonly RecordedEvent[],
 ): ReadonlyMap<string, Document> {
   const documents = new Map<string, Document>();
   for (const event of events) {
-    const id = prefixes.some((prefix) => event.stream.startsWith(prefix)) ? idOf(event) : null;
-    if (id === null) continue;
-    const document = settled(reduce(documents.get(id) ?? null, event));
-    if (document === null) documents.delete(id);
-    else documents.set(id, document);
+    if (!prefixes.some((prefix) => event.stream.startsWith(prefix))) continue;
+    const id = idOf(event);
+    if (id !== null) {
+      const document = settled(reduce(documents.get(id) ?? null, event));
+      if (document === null) documents.delete(id);
+      else documents.set(id, document);
+    }
+    for (const where of forgets?.(event) ?? []) {
+      for (const [known, document] of documents) if (isForgotten(document, where)) documents.delete(known);
+    }
   }
   return documents;
 }
@@ -62,7 +69,14 @@ function kept<Document extends object>(projected: Projected<Document>): KeptView
     async build(readStore) {
       await readStore.reset(view);
       const builder = createViewBuilder(projected, view, readStore);
-      return { ...builder, apply: (events) => builder.apply(events.filter(({ stream }) => isFedBy(stream))) };
+      return {
+        ...builder,
+        apply: (events) => builder.apply(events.filter(({ stream }) => isFedBy(stream))),
+        async flush(position) {
+          await builder.flush(position);
+          await builder.forget(readStore);
+        },
+      };
     },
     isFedBy,
     builder: (built, documents) => createViewBuilder(projected, asBuilt(view, built), documents),
@@ -78,6 +92,8 @@ export const keptViews: readonly KeptView[] = [
   kept(shadowsProjection),
   kept(skippedSlotsProjection),
   kept(recentRunsProjection),
+  kept(figuresProjection),
+  kept(foldedDaysProjection),
   kept(deliveriesProjection),
   ...accountProjections.map((projected) => kept(projected)),
 ];

@@ -1,5 +1,6 @@
 /** The view `schedules`: what is due next per task, and which runs have no result yet. */
 import { backsOff, type RunEvent } from '#contracts/run';
+import { lastMomentOf, type FoldEvent } from '#contracts/retention';
 import { schedulesView, type DueRun, type ScheduleDocument, type ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
@@ -44,7 +45,17 @@ function afterScheduleEvent(document: ScheduleDocument | null, recorded: Recorde
   return withPending(paced({ ...next, pending: open }, slow), open);
 }
 
+/** A day is folded once none of its runs is open: what seems so has lost the event that ended it. */
+function afterFold(document: ScheduleDocument | null, recorded: RecordedEvent): ScheduleDocument | null {
+  if (document === null || recorded.type !== 'runs.folded') return document;
+  const until = lastMomentOf(decodeEvent<FoldEvent>(recorded).data.day);
+  const pending = document.pending.filter(({ queuedAt }) => queuedAt > until);
+  if (pending.length === document.pending.length) return document;
+  return withPending(paced({ ...document, pending }, document.backsOff === true), pending);
+}
+
 function after(document: ScheduleDocument | null, recorded: RecordedEvent): ScheduleDocument | null {
+  if (recorded.stream.startsWith('stats-')) return afterFold(document, recorded);
   if (recorded.stream.startsWith('schedule-')) return afterScheduleEvent(document, recorded);
   const event = decodeEvent<RunEvent>(recorded);
   if (document === null || event.type !== 'run.recorded') return document;
@@ -55,7 +66,7 @@ function after(document: ScheduleDocument | null, recorded: RecordedEvent): Sche
 
 export const schedulesProjection: Projected<ScheduleDocument> = {
   view: schedulesView,
-  prefixes: ['schedule-', 'run-'],
+  prefixes: ['schedule-', 'run-', 'stats-'],
   idOf: ({ stream }) => stream.slice(stream.indexOf('-') + 1),
   reduce: after,
 };

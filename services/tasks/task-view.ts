@@ -1,4 +1,5 @@
 /** The view `tasks`: settings from the task's own events, condition and times from the runs and the schedule. */
+import type { FoldEvent } from '#contracts/retention';
 import type { RunEvent } from '#contracts/run';
 import type { ScheduleEvent } from '#contracts/schedule';
 import {
@@ -98,10 +99,21 @@ function afterScheduleEvent(document: TaskDocument, recorded: RecordedEvent): Ta
   }
 }
 
+/** When the condition turned true may be told by events that went: then the fold says it. */
+function afterFold(document: TaskDocument, recorded: RecordedEvent): TaskDocument {
+  const event = decodeEvent<FoldEvent>(recorded);
+  const { trueSince } = event.data.state;
+  if (event.type !== 'runs.folded' || trueSince === null || document.condition !== 'true') return document;
+  if (document.codeRevision > trueSince.codeRevision) return document;
+  if (turnedTrueMsOf(document) > Date.parse(trueSince.leftFrom)) return document;
+  return { ...document, attention: attentionOf(document, Date.parse(trueSince.at)) };
+}
+
 function after(document: TaskDocument | null, recorded: RecordedEvent): TaskDocument | null {
   if (recorded.stream.startsWith('task-')) return afterTaskEvent(document, recorded);
   // Runs and slots of a task that is archived: their own views show them.
   if (document === null) return null;
+  if (recorded.stream.startsWith('stats-')) return afterFold(document, recorded);
   return recorded.stream.startsWith('run-')
     ? afterRunEvent(document, recorded)
     : afterScheduleEvent(document, recorded);
@@ -109,7 +121,7 @@ function after(document: TaskDocument | null, recorded: RecordedEvent): TaskDocu
 
 export const tasksProjection: Projected<TaskDocument> = {
   view: tasksView,
-  prefixes: ['task-', 'run-', 'schedule-'],
+  prefixes: ['task-', 'run-', 'schedule-', 'stats-'],
   idOf: ({ stream }) => stream.slice(stream.indexOf('-') + 1),
   reduce: after,
 };

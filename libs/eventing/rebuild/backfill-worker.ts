@@ -100,7 +100,7 @@ export function serveBackfills(port: MessagePort, targets: readonly BackfillTarg
     const building = new Set<Building>();
     for (const { view, built } of builds) {
       const found = targets.find(({ name }) => name === view);
-      if (found === undefined) send({ kind: 'ended', built, isWhole: false, events: 0 });
+      if (found === undefined) send({ kind: 'ended', built, isWhole: false, events: 0, forgotten: [] });
       else {
         const { isFedBy, builder } = found;
         building.add({ built, isFedBy, builder: builder(built, createDocuments(calls, built)), events: 0 });
@@ -114,7 +114,7 @@ export function serveBackfills(port: MessagePort, targets: readonly BackfillTarg
           else await work(one);
         } catch {
           building.delete(one);
-          send({ kind: 'ended', built: one.built, isWhole: false, events: one.events });
+          send({ kind: 'ended', built: one.built, isWhole: false, events: one.events, forgotten: [] });
         }
       }
     };
@@ -134,7 +134,7 @@ export function serveBackfills(port: MessagePort, targets: readonly BackfillTarg
     }
     await each(async ({ built, builder, events }) => {
       await builder.flush(end);
-      send({ kind: 'ended', built, isWhole: true, events });
+      send({ kind: 'ended', built, isWhole: true, events, forgotten: builder.forgotten() });
     });
   };
 

@@ -97,7 +97,7 @@ async function build<Document extends object>(
   const backfilled = await backfill(deps, built, end, report, signal);
   if (signal.aborted) return;
   const after = backfilled?.position ?? null;
-  const builder = createViewBuilder(deps, built, readStore, after);
+  const builder = createViewBuilder(deps, built, readStore, backfilled);
   events += backfilled?.events ?? 0;
   try {
     for await (const batch of coalesced(eventStore, { prefixes, after, signal })) {
@@ -108,6 +108,9 @@ async function build<Document extends object>(
       // Nearly done: from here on the live view pauses, however many events arrive.
       if (release === null && batch.isLast && batch.position >= end) {
         await readStore.index(view, built);
+        // The most of it before anybody waits.
+        await builder.flush(batch.position);
+        await builder.forget(readStore);
         release = await live.mutex.acquire();
       }
       if (release === null || batch.position < (live.lastEvent() ?? 0)) continue;
@@ -115,6 +118,7 @@ async function build<Document extends object>(
       // Where the live view has seen more, none of it was an event of its streams.
       const position = Math.max(batch.position, seen);
       await builder.flush(position);
+      await builder.forget(readStore);
       if ((await rebuildOf(sharedState, view.name))?.build !== name) throw new TakenOver();
       await readStore.replace(view, built);
       await live.replaced(

@@ -1,7 +1,7 @@
 /** Builds a view from the first event on as its only writer: documents it wrote are remembered, not read again. */
 import type { RecordedEvent } from '#event-store/event-store';
 import { settled, type Projected } from '../projected.js';
-import type { ReadStore, ViewDefinition } from '#read-store/read-store';
+import type { ForgottenDocuments, ReadStore, ViewAdmin, ViewDefinition } from '#read-store/read-store';
 import { createBloomFilter } from './bloom-filter.js';
 
 /** Where documents of a view under construction are kept. */
@@ -12,7 +12,23 @@ export interface ViewBuilder {
   apply(events: readonly RecordedEvent[]): Promise<void>;
   /** Writes all unwritten documents and the checkpoint `position`. */
   flush(position: number): Promise<void>;
+  /**
+   * What the events have made others forget. It stands among the documents until `forget`, which wants the view's indexes:
+   * a build has none before its end.
+   */
+  forgotten(): readonly ForgottenDocuments[];
+  forget(readStore: Pick<ViewAdmin, 'forget'>): Promise<void>;
 }
+
+/** Where the build goes on from. */
+export interface BegunBuild {
+  readonly position: number;
+  readonly forgotten: readonly ForgottenDocuments[];
+}
+
+/** The same but for its bounds: the later one takes the place of the earlier. */
+const keyOf = ({ where }: ForgottenDocuments): string =>
+  JSON.stringify(where.map((filter) => ('to' in filter ? { ...filter, to: '' } : filter)));
 
 /**
  * A cache of two generations, each of this many documents: recently used, and used before those. A document that falls out
@@ -35,13 +51,15 @@ interface Known<Document extends object> {
   isChanged: boolean;
 }
 
-/** `built` must have no other writer. It is empty, or holds everything up to the position `after`, from which building continues. */
+/** `built` must have no other writer. It is empty, or holds everything up to a position, from which building continues. */
 export function createViewBuilder<Document extends object>(
-  { idOf, reduce }: Pick<Projected<Document>, 'idOf' | 'reduce'>,
+  { idOf, reduce, forgets }: Pick<Projected<Document>, 'idOf' | 'reduce' | 'forgets'>,
   built: ViewDefinition<Document>,
   readStore: BuiltDocuments,
-  after: number | null = null,
+  begun: BegunBuild | null = null,
 ): ViewBuilder {
+  const after = begun?.position ?? null;
+  const toForget = new Map((begun?.forgotten ?? []).map((one) => [keyOf(one), one]));
   /** The two generations. A removed document is remembered until it is written. */
   let recent = new Map<string, Known<Document>>();
   let earlier = new Map<string, Known<Document>>();
@@ -114,6 +132,10 @@ export function createViewBuilder<Document extends object>(
   const applyChunk = async (events: readonly RecordedEvent[]): Promise<void> => {
     const about = await loadFor(events);
     for (const [index, event] of events.entries()) {
+      for (const where of event.position > applied ? (forgets?.(event) ?? []) : []) {
+        const forgotten = { where, revision: event.position };
+        toForget.set(keyOf(forgotten), forgotten);
+      }
       const one = about[index] ?? null;
       if (one === null) continue;
       const id = typeof one === 'string' ? one : one.id;
@@ -147,6 +169,13 @@ export function createViewBuilder<Document extends object>(
       await write(earlier.values());
       await write(recent.values());
       await readStore.save(built, [], position, undefined, last);
+    },
+
+    forgotten: () => [...toForget.values()],
+
+    async forget({ forget }) {
+      for (const one of toForget.values()) await forget(built, one);
+      toForget.clear();
     },
   };
 }

@@ -1,0 +1,171 @@
+/**
+ * Days that were folded: of the runs of a task, and of its deliveries, one record of a day takes the place of all its events.
+ * And the view `figures`, which statistics are answered from: a document per task and hour, of a folded day one for all of it.
+ */
+import { z } from 'zod';
+import { idSchema, storedTimestamp } from './common.js';
+import { countedTime, runFigures } from './figures.js';
+import { decisionReason } from './policy.js';
+import { defineEvent, type EventOf } from './event.js';
+import type { ViewDefinition } from '#read-store/read-store';
+
+/** `2026-11-24`, UTC. */
+const day = z.string().meta({ format: 'date' });
+
+const percentiles = z.object({ p50: z.number(), p95: z.number() });
+
+/** A change of condition or health in short. */
+export const foldedTransition = z.object({
+  at: storedTimestamp,
+  kind: z.enum(['condition', 'health']),
+  from: z.string(),
+  to: z.string(),
+  reason: decisionReason,
+  executionId: idSchema('exe'),
+  /** *The* value, where it is a number or a short text. */
+  value: z.union([z.number(), z.string()]).nullable(),
+  deliveryIds: z.array(idSchema('dlv')),
+});
+export type FoldedTransition = z.infer<typeof foldedTransition>;
+
+/** So many transitions and ids of a day are kept. */
+export const mostKeptOfADay = 1_000;
+
+/** What stands for the events that went. */
+const foldedEvents = z.object({
+  count: z.int(),
+  /** SHA-256 over them, in their order, as they were archived: a line of JSON each. */
+  hash: z.string(),
+});
+
+/** Where folding stands in each of a task's streams: the first revision that was not folded yet. */
+const foldedUpTo = z.object({ run: z.int(), schedule: z.int(), claim: z.int() });
+export type FoldedUpTo = z.infer<typeof foldedUpTo>;
+
+/** How far a task's runs and deliveries are folded; every event of its stream carries it whole. */
+export const foldState = z.object({
+  /** The last day whose runs are folded; null: none. */
+  runsThrough: day.nullable(),
+  upTo: foldedUpTo,
+  /** Since when the condition that the first run that is left found had been true, by which settings; null: it was not. */
+  trueSince: z.object({ at: storedTimestamp, leftFrom: storedTimestamp, codeRevision: z.int() }).nullable(),
+  /** Pages of folded runs that are still pointed to: by the open episode, by the first run that is left. */
+  pages: z.object({ episode: z.string().nullable(), first: z.string().nullable() }),
+  /** The last day whose deliveries are folded; null: none. */
+  deliveriesThrough: day.nullable(),
+});
+export type FoldState = z.infer<typeof foldState>;
+
+const foldedShadow = z.object({
+  startedAt: storedTimestamp,
+  runs: z.int(),
+  same: z.int(),
+  onlyLive: z.int(),
+  onlyShadow: z.int(),
+  failed: z.int(),
+});
+export type FoldedShadow = z.infer<typeof foldedShadow>;
+
+export const runsFolded = defineEvent('runs.folded', {
+  version: 1,
+  schema: z.object({
+    taskId: idSchema('ntf'),
+    day,
+    figures: runFigures,
+    /** Exact, of the whole day; null: no run was measured. */
+    percentiles: z
+      .object({ queueMs: percentiles, fetchMs: percentiles, parseMs: percentiles, evaluateMs: percentiles })
+      .nullable(),
+    counted: countedTime.nullable(),
+    transitions: z.array(foldedTransition),
+    /** Transitions beyond those that are kept. */
+    transitionsLeftOut: z.int(),
+    /** Runs by hand: the id of any other tells its task and slot. */
+    manualRunIds: z.array(idSchema('exe')),
+    /** What was counted of candidates beside the task's own settings. */
+    shadows: z.array(foldedShadow),
+    events: foldedEvents,
+    state: foldState,
+  }),
+});
+
+export const deliveriesFolded = defineEvent('deliveries.folded', {
+  version: 1,
+  schema: z.object({
+    taskId: idSchema('ntf'),
+    day,
+    /** By state, by channel, and by the reason of those that did not arrive. */
+    states: z.record(z.string(), z.int()),
+    actionTypes: z.record(z.string(), z.int()),
+    reasons: z.record(z.string(), z.int()),
+    attempts: z.int(),
+    deliveryIds: z.array(idSchema('dlv')),
+    idsLeftOut: z.int(),
+    events: foldedEvents,
+    state: foldState,
+  }),
+});
+
+export const foldEvents = [runsFolded, deliveriesFolded] as const;
+export type FoldEvent = EventOf<(typeof foldEvents)[number]>;
+export type RunsFolded = Extract<FoldEvent, { readonly type: 'runs.folded' }>['data'];
+export type DeliveriesFolded = Extract<FoldEvent, { readonly type: 'deliveries.folded' }>['data'];
+
+/** What is left of a task's folded days. */
+export const statsStream = (taskId: string): string => `stats-${taskId}`;
+
+export const dayMs = 86_400_000;
+export const hourMs = 3_600_000;
+
+export const dayOf = (time: string): string => time.slice(0, 10);
+export const dayStart = (of: string): string => `${of}T00:00:00.000Z`;
+/** The first moment behind the day. */
+export const dayEnd = (of: string): string => new Date(Date.parse(dayStart(of)) + dayMs).toISOString();
+/** Times have milliseconds: none lies between this and the end. */
+export const lastMomentOf = (of: string): string => new Date(Date.parse(dayEnd(of)) - 1).toISOString();
+export const dayAfter = (of: string): string => dayOf(dayEnd(of));
+
+export const figuresDocument = z.object({
+  id: z.string(),
+  organizationId: idSchema('org'),
+  notificationId: idSchema('ntf'),
+  from: storedTimestamp,
+  /** Where the hour begins; null: it is a folded day. */
+  hour: storedTimestamp.nullable(),
+  figures: runFigures,
+  counted: countedTime.nullable(),
+  /** Of a folded day. */
+  folded: runsFolded.schema.pick({ percentiles: true, transitions: true, transitionsLeftOut: true }).optional(),
+});
+export type FiguresDocument = z.infer<typeof figuresDocument>;
+
+export const figuresView: ViewDefinition<FiguresDocument> = {
+  name: 'figures',
+  fields: ['organizationId', 'notificationId', 'from', 'hour'],
+  indexes: [
+    ['notificationId', 'from'],
+    ['organizationId', 'from'],
+  ],
+};
+
+/** The view `folded_days`: what is known of runs and deliveries of which nothing else is left, a document per task, day and kind. */
+export const foldedDayDocument = z.object({
+  id: z.string(),
+  organizationId: idSchema('org'),
+  notificationId: idSchema('ntf'),
+  kind: z.enum(['runs', 'deliveries']),
+  from: storedTimestamp,
+  /** Of runs by hand, of deliveries. */
+  ids: z.array(z.string()),
+});
+export type FoldedDayDocument = z.infer<typeof foldedDayDocument>;
+
+export const foldedDaysView: ViewDefinition<FoldedDayDocument> = {
+  name: 'folded_days',
+  fields: ['organizationId', 'notificationId', 'kind', 'from', 'ids'],
+  indexes: [
+    ['organizationId', 'kind', 'from'],
+    ['organizationId', 'ids', 'from'],
+  ],
+  lists: ['ids'],
+};

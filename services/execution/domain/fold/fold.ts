@@ -1,0 +1,47 @@
+/** What of a task is folded: day by day, its runs and its deliveries, each day once. */
+import type { DeliveriesFolded, FoldEvent, FoldState, RunsFolded } from '#contracts/retention';
+import type { Decider } from '#eventing/decider';
+import { unreachable } from '#runtime/errors';
+
+export const initial: FoldState = {
+  runsThrough: null,
+  upTo: { run: 0, schedule: 0, claim: 0 },
+  trueSince: null,
+  pages: { episode: null, first: null },
+  deliveriesThrough: null,
+};
+
+export type FoldCommand =
+  | {
+      readonly type: 'foldRuns';
+      readonly day: Omit<RunsFolded, 'state'>;
+      readonly upTo: FoldState['upTo'];
+      readonly left: Pick<FoldState, 'trueSince' | 'pages'>;
+    }
+  | { readonly type: 'foldDeliveries'; readonly day: Omit<DeliveriesFolded, 'state'> };
+
+export function evolve(_state: FoldState, event: FoldEvent): FoldState {
+  return event.data.state;
+}
+
+const isFolded = (day: string, through: string | null): boolean => through !== null && day <= through;
+
+export function decide(command: FoldCommand, state: FoldState): readonly FoldEvent[] {
+  switch (command.type) {
+    case 'foldRuns': {
+      const { day, upTo, left } = command;
+      if (isFolded(day.day, state.runsThrough)) return [];
+      const after = { ...state, ...left, upTo, runsThrough: day.day };
+      return [{ type: 'runs.folded', data: { ...day, state: after } }];
+    }
+    case 'foldDeliveries': {
+      const { day } = command;
+      if (isFolded(day.day, state.deliveriesThrough)) return [];
+      return [{ type: 'deliveries.folded', data: { ...day, state: { ...state, deliveriesThrough: day.day } } }];
+    }
+    default:
+      return unreachable(command);
+  }
+}
+
+export const foldDecider: Decider<FoldState, FoldCommand, FoldEvent> = { initial, evolve, decide };

@@ -1,0 +1,169 @@
+/** For specs: the events of a task's runs, made up from a few choices. */
+import fc from 'fast-check';
+import type { DecisionReason, Transition } from '#contracts/policy';
+import type { AlertState, RunEvent, RunResult, RunStatus } from '#contracts/run';
+import type { ScheduleEvent, SkipReason } from '#contracts/schedule';
+import { encodeEvent } from '#eventing/codec';
+import type { RecordedEvent } from '#event-store/event-store';
+import { derivedId } from '#runtime/ids';
+import { initialAlert } from './domain/alert/alert.js';
+
+export const playedTaskId = derivedId('ntf', 0, 'played');
+export const playedOrganizationId = derivedId('org', 0, 'played');
+
+/** One step of a history: a run, or slots without one. */
+export type PlayedStep =
+  | {
+      readonly kind: 'run';
+      readonly afterMs: number;
+      readonly status: RunStatus;
+      readonly outcome: boolean | null;
+      readonly condition: 'true' | 'false' | 'unknown';
+      readonly isFlapping: boolean;
+      readonly notify: boolean;
+      readonly reason: DecisionReason;
+      readonly isManual: boolean;
+      readonly value: number | string | null;
+      readonly fetchMs: number;
+      readonly evaluateMs: number;
+    }
+  | { readonly kind: 'slots'; readonly afterMs: number; readonly reason: SkipReason; readonly count: number };
+
+const statusOf = fc.constantFrom<RunStatus>('succeeded', 'failed', 'timed_out', 'cancelled');
+const conditionOf = fc.constantFrom('true' as const, 'false' as const, 'unknown' as const);
+
+export const playedStep = (longestMs: number): fc.Arbitrary<PlayedStep> =>
+  fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        kind: fc.constant('run' as const),
+        afterMs: fc.integer({ min: 1, max: longestMs }),
+        status: statusOf,
+        outcome: fc.constantFrom(true, false, null),
+        condition: conditionOf,
+        isFlapping: fc.integer({ min: 0, max: 9 }).map((one) => one === 0),
+        notify: fc.boolean(),
+        reason: fc.constantFrom<DecisionReason>('became_true', 'still_true', 'not_true', 'error_threshold'),
+        isManual: fc.integer({ min: 0, max: 4 }).map((one) => one === 0),
+        value: fc.oneof(
+          fc.constant(null),
+          fc.integer({ min: -50, max: 50 }),
+          fc.constantFrom('in stock', 'sold out', 'x'.repeat(400)),
+        ),
+        fetchMs: fc.integer({ min: 1, max: 30_000 }),
+        evaluateMs: fc.integer({ min: 1, max: 900 }),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        kind: fc.constant('slots' as const),
+        afterMs: fc.integer({ min: 1, max: longestMs }),
+        reason: fc.constantFrom<SkipReason>('missed', 'overlap', 'backs_off', 'catch_up_none'),
+        count: fc.integer({ min: 1, max: 500 }),
+      }),
+    },
+  );
+
+const timestamp = (ms: number): string => new Date(ms).toISOString();
+
+const shown = ({ condition, flapping }: AlertState): string => (flapping === true ? 'flapping' : condition);
+
+const plan = {
+  taskId: playedTaskId,
+  taskRevision: 0,
+  schedule: { type: 'interval' as const, intervalSeconds: 60, catchUp: 'latest' as const },
+  active: true,
+  nextDueAt: null,
+  highWaterMark: null,
+};
+
+export type PlayedEvent = RunEvent | ScheduleEvent;
+
+export interface PlayedEvents {
+  readonly recorded: readonly RecordedEvent[];
+  readonly endMs: number;
+}
+
+/** The events of the steps, each slot with its run, in the order in which they were recorded. */
+export function playEvents(steps: readonly PlayedStep[], startMs: number): PlayedEvents {
+  const recorded: RecordedEvent[] = [];
+  const revisions = new Map<string, number>();
+  let nowMs = startMs;
+  let alert: AlertState = initialAlert;
+
+  const record = (stream: string, event: PlayedEvent, atMs: number): void => {
+    const revision = (revisions.get(stream) ?? -1) + 1;
+    revisions.set(stream, revision);
+    const position = recorded.length + 1;
+    const metadata = {
+      organizationId: playedOrganizationId,
+      actor: 'system:spec',
+      requestId: 'req_1',
+      causationId: null,
+      at: timestamp(atMs),
+    };
+    const id = `00000000-0000-5000-8000-${String(position).padStart(12, '0')}`;
+    recorded.push({ ...encodeEvent(event, id, metadata), stream, revision, position });
+  };
+
+  for (const step of steps) {
+    const fromMs = nowMs;
+    nowMs += step.afterMs;
+    if (step.kind === 'slots') {
+      const slots = { from: timestamp(fromMs), to: timestamp(nowMs), count: step.count };
+      record(`schedule-${playedTaskId}`, { type: 'slots.skipped', data: { plan, slots, reason: step.reason } }, nowMs);
+      continue;
+    }
+    const dueMs = fromMs + Math.floor(step.afterMs / 2);
+    const runId = derivedId('exe', dueMs, playedTaskId, step.isManual ? 'manual' : 'slot', String(dueMs));
+    const run = {
+      runId,
+      taskId: playedTaskId,
+      trigger: step.isManual ? ('manual' as const) : ('schedule' as const),
+      scheduledFor: timestamp(dueMs),
+      queuedAt: timestamp(dueMs),
+      force: false,
+      dryRun: false,
+    };
+    record(
+      `schedule-${playedTaskId}`,
+      step.isManual
+        ? { type: 'run.requested', data: { plan, run } }
+        : { type: 'slot.fired', data: { plan, run, skipped: null } },
+      dueMs,
+    );
+    const { flapping: _flapping, ...rest } = alert;
+    const after: AlertState = {
+      ...rest,
+      condition: step.condition,
+      ...(step.isFlapping ? { flapping: true } : {}),
+    };
+    const [from, to] = [shown(alert), shown(after)];
+    const transition: Transition | null = from === to ? null : { kind: 'condition', from, to };
+    alert = after;
+    const result: RunResult = {
+      ...run,
+      taskRevision: 0,
+      status: step.status,
+      outcome: step.outcome,
+      values: step.value === null ? {} : { value: step.value },
+      logs: [],
+      error: null,
+      page: null,
+      snapshotId: null,
+      startedAt: timestamp(dueMs),
+      finishedAt: timestamp(nowMs),
+      timings: { queueMs: 0, fetchMs: step.fetchMs, parseMs: 1, evaluateMs: step.evaluateMs },
+      seed: runId,
+    };
+    const decision = { notify: step.notify, reason: step.reason, transition };
+    record(
+      `run-${playedTaskId}`,
+      { type: 'run.recorded', data: { result, decision, late: false, notifications: [], alert } },
+      nowMs,
+    );
+  }
+  return { recorded, endMs: nowMs };
+}
