@@ -51,7 +51,23 @@ export interface Bus {
   request(name: string, payload: JsonObject, context: RequestContext, deadlineMs?: number): Promise<Json>;
   /** Answers requests of that name. */
   respond(name: string, handler: RequestHandler): Promise<Consumer>;
+  /**
+   * Hands messages to their consumers without storing them, where all consumers are in this process; else null. For messages
+   * that are derived from what is stored elsewhere, by a publisher that hands over again what was not settled when it ended.
+   */
+  readonly relay: Relay | null;
 }
+
+/**
+ * Resolves once the messages are on their way and there is room for more, which may be never where the consumers stop.
+ * `settled` is called once each group has handled or set aside all of them.
+ */
+export type Relay = (
+  topic: string,
+  messages: readonly BusMessage[],
+  settled: () => void,
+  signal: AbortSignal,
+) => Promise<void>;
 
 /** What the process that opened the bus uses, and operators. */
 export interface BusAdmin {

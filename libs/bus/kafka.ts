@@ -80,6 +80,9 @@ export async function createKafkaBus(options: KafkaBusOptions): Promise<OpenedBu
       return requester.request(name, payload, context, deadlineMs);
     },
 
+    // Consumers are in other processes too.
+    relay: null,
+
     async respond(name, handler): Promise<Consumer> {
       refuseIfClosed();
       const { consumer, member } = responders.respond(name, handler);

@@ -20,6 +20,10 @@ const retriesEveryMs = 250;
 export interface SqliteConsumer extends Consumer {
   /** Messages of its topic were appended. */
   onAppended(): void;
+  /** Handles messages that are not in the log, in order with those of the same keys that are. `onDone`: each is handled or set aside. */
+  take(messages: readonly BusMessage[], onDone: () => void): void;
+  /** null: it takes more messages. Else resolves once it does, which may be never where it stops. */
+  room(): Promise<void> | null;
 }
 
 /** `cursor`: everything up to it is handled or set aside. */
@@ -85,6 +89,9 @@ export function startSqliteConsumer(
   /** The log may hold messages behind those read. */
   let mayHaveMore = true;
   const stopping = new AbortController();
+  /** Of the messages that were taken. */
+  let takenUndone = 0;
+  const waitingForRoom: (() => void)[] = [];
 
   const storage: MessageStorage = {
     retryLater: async (message, round, dueAtMs) => stored.addRetry(message, round, dueAtMs),
@@ -142,6 +149,18 @@ export function startSqliteConsumer(
     }
   };
 
+  const takeOne = async (message: BusMessage, onDone: () => void): Promise<void> => {
+    await queue.run(message.key, () =>
+      slots.run(async () => {
+        if (!(await handleMessage({ message, round: 0, unreadable: null }, storage, demand))) return;
+        takenUndone -= 1;
+        onDone();
+      }),
+    );
+    if (waitingForRoom.length === 0 || takenUndone >= readAhead) return;
+    for (const resolve of waitingForRoom.splice(0)) resolve();
+  };
+
   const progressTimer = setInterval(saveProgress, saveProgressEveryMs).unref();
   const retryTimer = setInterval(readRetries, retriesEveryMs).unref();
   setImmediate(read);
@@ -157,5 +176,13 @@ export function startSqliteConsumer(
     mayHaveMore = true;
     read();
   };
-  return { onAppended, stop: () => (stopped ??= stop()) };
+  return {
+    onAppended,
+    take(messages, onDone) {
+      takenUndone += messages.length;
+      for (const message of messages) void takeOne(message, onDone);
+    },
+    room: () => (takenUndone < readAhead ? null : new Promise((resolve) => waitingForRoom.push(resolve))),
+    stop: () => (stopped ??= stop()),
+  };
 }

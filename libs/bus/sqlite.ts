@@ -4,7 +4,7 @@ import { unavailable } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
 import { inTransaction, openDatabase } from '#sqlite/database';
 import { createGroupCommit } from '#sqlite/group-commit';
-import type { BusMessage, OpenedBus, RecordDeadLetter, RequestHandler } from './bus.js';
+import type { BusMessage, OpenedBus, RecordDeadLetter, Relay, RequestHandler } from './bus.js';
 import { createMessageHandling } from './handle-message.js';
 import { startSqliteConsumer, type SqliteConsumer } from './sqlite-consumer.js';
 import { createMessageLog, schema } from './sqlite-log.js';
@@ -18,21 +18,52 @@ interface Published {
 
 export interface SqliteBusOptions {
   readonly recordDeadLetter?: RecordDeadLetter;
+  /** Relay messages once all consumers are there, which `ready` says. By default they are stored. */
+  readonly relays?: boolean;
   readonly laterRoundsMs?: readonly number[];
+}
+
+/** Rejects with the signal's reason where it aborts first. */
+function withAbort(awaited: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) return onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    void awaited.then(() => {
+      signal.removeEventListener('abort', onAbort);
+      resolve();
+    });
+  });
 }
 
 /** `file`: a path or `:memory:`. Throws `DatabaseInUse` where another process holds the file. */
 export function createSqliteBus(
   file: string,
   logger: Logger,
-  { recordDeadLetter = async () => undefined, laterRoundsMs }: SqliteBusOptions = {},
+  { recordDeadLetter = async () => undefined, relays = false, laterRoundsMs }: SqliteBusOptions = {},
 ): OpenedBus {
   // The bus may be wiped: sweepers emit again what has no result. So a commit need not reach the disk at once.
   const database = openDatabase({ file, durability: 'normal', schema });
   const messageLog = createMessageLog(database);
   const responders = new Map<string, RequestHandler>();
   const consumers = new Map<SqliteConsumer, string>();
+  const allJoined = Promise.withResolvers<void>();
   let closed = false;
+
+  const relay: Relay = async (topic, messages, settled, signal) => {
+    await withAbort(allJoined.promise, signal);
+    const groups = [...consumers].flatMap(([consumer, its]) => (its === topic ? [consumer] : []));
+    let open = groups.length * messages.length;
+    if (open === 0) return settled();
+    const onDone = (): void => {
+      open -= 1;
+      if (open === 0) settled();
+    };
+    for (const consumer of groups) consumer.take(messages, onDone);
+    for (const consumer of groups) {
+      for (let room = consumer.room(); room !== null; room = consumer.room()) await withAbort(room, signal);
+    }
+  };
 
   const group = createGroupCommit<Published, string>(
     database,
@@ -95,7 +126,11 @@ export function createSqliteBus(
 
     deadLetters: async (topic, limit) => messageLog.deadLetters(topic, limit),
 
-    ready: async () => undefined,
+    relay: relays ? relay : null,
+
+    async ready() {
+      allJoined.resolve();
+    },
 
     async isHealthy() {
       try {

@@ -13,9 +13,24 @@ export interface Lru<Key, Value> {
   readonly size: number;
 }
 
+/** What entries weigh together is bounded too; one that weighs more than all may is not kept. */
+export interface LruWeights<Value> {
+  readonly maxWeight: number;
+  /** From 1 on. */
+  weightOf(value: Value): number;
+}
+
 /** Holds at most `maxEntries`. */
-export function createLru<Key extends {}, Value extends {}>(maxEntries: number): Lru<Key, Value> {
-  const cache = new LRUCache<Key, Value>({ max: maxEntries });
+export function createLru<Key extends {}, Value extends {}>(
+  maxEntries: number,
+  weights?: LruWeights<Value>,
+): Lru<Key, Value> {
+  const cache = new LRUCache<Key, Value>({
+    max: maxEntries,
+    ...(weights === undefined
+      ? {}
+      : { maxSize: weights.maxWeight, sizeCalculation: (value: Value) => weights.weightOf(value) }),
+  });
   return {
     get: (key) => cache.get(key),
     has: (key) => cache.has(key),

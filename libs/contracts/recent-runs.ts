@@ -43,7 +43,12 @@ export interface RecentRunsDocument {
   readonly values: readonly (readonly [atMs: number, value: number])[];
 }
 
-export const recentRunsView: ViewDefinition<RecentRunsDocument> = { name: 'recent_runs', fields: [], indexes: [] };
+export const recentRunsView: ViewDefinition<RecentRunsDocument> = {
+  name: 'recent_runs',
+  fields: [],
+  indexes: [],
+  isRemembered: true,
+};
 
 const timeOf = (epochMs: number): string => new Date(epochMs).toISOString();
 

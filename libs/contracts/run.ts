@@ -202,6 +202,7 @@ export const executionDocument = z.object({
 export type ExecutionDocument = z.infer<typeof executionDocument>;
 
 export const executionsView: ViewDefinition<ExecutionDocument> = {
+  isRemembered: true,
   name: 'executions',
   fields: ['organizationId', 'notificationId', 'status', 'outcome', 'trigger', 'queuedAt', 'finishedAt'],
   indexes: [

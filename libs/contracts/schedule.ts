@@ -228,6 +228,7 @@ export const scheduleDocument = z.object({
 export type ScheduleDocument = z.infer<typeof scheduleDocument>;
 
 export const schedulesView: ViewDefinition<ScheduleDocument> = {
+  isRemembered: true,
   name: 'schedules',
   fields: ['organizationId', 'nextDueAt', 'pendingSince', 'shard'],
   indexes: [['nextDueAt'], ['pendingSince'], ['organizationId', 'nextDueAt']],

@@ -322,6 +322,7 @@ export function turnedTrueMsOf({ attention }: Pick<TaskDocument, 'attention'>): 
 }
 
 export const tasksView: ViewDefinition<TaskDocument> = {
+  isRemembered: true,
   name: 'tasks',
   fields: [
     'organizationId',

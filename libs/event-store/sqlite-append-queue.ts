@@ -51,7 +51,7 @@ const groupLimit = 200;
  * Where appends meet, a group gathers until so long after the last one: to wake the writer, and its fsync, cost as much for
  * one as for several. Who appends alone, one after the other, waits once at most.
  */
-const gatherMs = 2;
+const gatherMs = 8;
 
 export interface AppendQueue {
   /** Resolves once the transaction that holds the append is committed; rejects where nothing of it is kept. */

@@ -142,6 +142,11 @@ export function createSqliteEventStore(file: string, options: SqliteEventStoreOp
     lastPosition: async () => (recent.lastPosition === 0 ? null : recent.lastPosition),
 
     async *read(stream, fromRevision = 0) {
+      const last = recent.lastOf(stream);
+      if (last !== undefined && fromRevision >= last.revision) {
+        if (fromRevision === last.revision) yield last;
+        return;
+      }
       for (let [next, limit] = [fromRevision, firstLimit]; ;) {
         const rows = readStream.all(stream, next, limit) as unknown as EventRow[];
         for (const row of rows) yield toRecorded(row);

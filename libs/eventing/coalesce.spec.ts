@@ -58,8 +58,8 @@ describe('a coalesced subscription', () => {
 
   it('hands over the first batch at once, and then as one batch what arrived during the delay', async () => {
     const source = handedOver();
-    const restOnce: BatchDelay[] = [() => 50];
-    const rest: BatchDelay = (tookMs) => restOnce.pop()?.(tookMs) ?? 0;
+    const restOnce = [50];
+    const rest: BatchDelay = { ms: () => restOnce.pop() ?? 0 };
     const read = coalesced(source, subscription(), rest);
     source.give(batchOf(1));
     expect(positionsOf(await nextOf(read))).toEqual([1]);
@@ -75,7 +75,7 @@ describe('a coalesced subscription', () => {
 
   it('hands over a large batch before the delay is over', async () => {
     const source = handedOver();
-    const forEver: BatchDelay = () => 2_000_000;
+    const forEver: BatchDelay = { ms: () => 2_000_000 };
     const read = coalesced(source, subscription(), forEver);
     source.give(batchOf(0));
     await nextOf(read);
@@ -84,6 +84,29 @@ describe('a coalesced subscription', () => {
     const many = await nextOf(read);
     expect(many.events.length).toBe(800);
     source.give(batchOf(1_000));
+    await read.return();
+  });
+
+  it('hands over what it has as soon as the delay is cut short', async () => {
+    const source = handedOver();
+    let cut = (): void => undefined;
+    const untilCut: BatchDelay = {
+      ms: () => 2_000_000,
+      onCut(end) {
+        cut = end;
+        return () => (cut = () => undefined);
+      },
+    };
+    const read = coalesced(source, subscription(), untilCut);
+    source.give(batchOf(1));
+    await nextOf(read);
+    source.give(batchOf(2));
+    source.give(batchOf(3));
+    const together = nextOf(read);
+    await new Promise((resolve) => setImmediate(resolve));
+    cut();
+    expect(positionsOf(await together)).toEqual([2, 3]);
+    source.give(batchOf(4));
     await read.return();
   });
 });

@@ -17,10 +17,14 @@ const noMore = Symbol('noMore');
 /** One turn of the event loop: events that the store has in memory come sooner. */
 const turn = (): Promise<typeof noMore> => new Promise((resolve) => setImmediate(resolve, noMore));
 
-/** How long to collect events before the next batch, by how long the last one took. */
-export type BatchDelay = (tookMs: number) => number;
+export interface BatchDelay {
+  /** How long to collect events before the next batch, by how long the last one took and the position it came to. */
+  ms(tookMs: number, position: number): number;
+  /** Calls `end` where a delay that has begun is to end, until what it returns is called. */
+  onCut?(end: () => void): () => void;
+}
 
-export const noDelay: BatchDelay = () => 0;
+export const noDelay: BatchDelay = { ms: () => 0 };
 
 /**
  * The events of a subscription in larger batches. Leaving the loop ends the subscription, although the next batch is awaited
@@ -42,6 +46,17 @@ export async function* coalesced(
   };
   let next = pull();
   let delaying: Promise<typeof noMore> | null = null;
+  let endDelay = (): void => undefined;
+  either.addEventListener('abort', () => endDelay(), { once: true });
+  const delayed = async (ms: number): Promise<typeof noMore> => {
+    const ending = new AbortController();
+    endDelay = () => ending.abort();
+    const stopListening = delay.onCut?.(endDelay);
+    await sleep(ms, ending.signal);
+    stopListening?.();
+    delaying = null;
+    return noMore;
+  };
   try {
     for (;;) {
       const first = await next;
@@ -65,14 +80,8 @@ export async function* coalesced(
       yield { events: parts.length === 1 ? first.value.events : parts.flat(), position, isLast };
       // Events in memory come without a turn of the loop: a follower with a backlog would starve everything else.
       if (!isLast) await turn();
-      const delayMs = delay(performance.now() - handedOverMs);
-      if (delayMs > 0) {
-        const ended = (): typeof noMore => {
-          delaying = null;
-          return noMore;
-        };
-        delaying = sleep(delayMs, either).then(ended);
-      }
+      const delayMs = delay.ms(performance.now() - handedOverMs, position);
+      if (delayMs > 0) delaying = delayed(delayMs);
     }
   } finally {
     leaving.abort();

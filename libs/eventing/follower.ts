@@ -19,6 +19,8 @@ export interface FollowerOptions {
   handle(batch: EventBatch, signal: AbortSignal): Promise<void>;
   /** Runs for as long as this process holds the lease. Never rejects. */
   alongside?(signal: AbortSignal): Promise<void>;
+  /** How events are collected into batches; by default as they come where no other process is. */
+  readonly delay?: BatchDelay;
   /** Called when the lease is given up, after the last batch. Never rejects. */
   ended?(): Promise<void>;
 }
@@ -34,7 +36,7 @@ const outageRetryMs = 2_000;
  * took, and handles what came meanwhile as one batch. Readers of their own writes wait no longer for it than this.
  */
 const maxDelayMs = 150;
-const sharedDelay: BatchDelay = (tookMs) => Math.min(2 * tookMs, maxDelayMs);
+const sharedDelay: BatchDelay = { ms: (tookMs) => Math.min(2 * tookMs, maxDelayMs) };
 
 function isOutage(error: unknown): boolean {
   return error instanceof AppError && error.code === 'SERVER_ERROR';
@@ -45,7 +47,7 @@ export function startFollower(options: FollowerOptions): LeasedWork {
   const { name, prefixes, eventStore, leases, logger, after, handle } = options;
 
   const follow = async (signal: AbortSignal): Promise<void> => {
-    const delay = leases.isAlone ? noDelay : sharedDelay;
+    const delay = leases.isAlone ? (options.delay ?? noDelay) : sharedDelay;
     for await (const batch of coalesced(eventStore, { prefixes, after: await after(signal), signal }, delay)) {
       if (signal.aborted) return;
       await handle(batch, signal);

@@ -7,7 +7,9 @@ import type { JsonObject } from '#runtime/json';
 import type { Logger } from '#runtime/logger';
 import type { SharedState } from '#shared-state/shared-state';
 import { projectBatch, type Projected } from './projected.js';
-import type { DocumentWrite, ForgottenDocuments, ViewStore } from '#read-store/read-store';
+import { awaitedOf } from '#read-store/awaited-views';
+import type { AnyView, DocumentWrite, ForgottenDocuments, ViewStore } from '#read-store/read-store';
+import type { BatchDelay } from './coalesce.js';
 import { resetAfterRewind } from './store-rewind.js';
 import { createRebuilder, type LiveView } from './rebuild/rebuild.js';
 
@@ -41,6 +43,18 @@ function untilForgetting(forgetting: Forgetting, events: readonly RecordedEvent[
   return parts;
 }
 
+/** Documents that several events change within this time are written once, and a transaction holds many. */
+const collectMs = 40;
+
+/** Who waits for the view to see a position is not kept waiting. */
+function delayOf(readStore: ViewStore, view: AnyView): BatchDelay {
+  const awaited = awaitedOf(readStore, view);
+  return {
+    ms: (tookMs, position) => (awaited.position > position ? 0 : Math.max(collectMs, tookMs)),
+    onCut: (end) => awaited.onFurther(end),
+  };
+}
+
 export function startProjection<Document extends object>(options: ProjectionOptions<Document>): LeasedWork {
   const { view, readStore, saved } = options;
   const mutex = createMutex();
@@ -65,6 +79,7 @@ export function startProjection<Document extends object>(options: ProjectionOpti
   return startFollower({
     ...options,
     name: `view-${view.name}`,
+    delay: delayOf(readStore, view),
     async after(signal) {
       const look = () => mutex.run(async () => (lastEvent = seen = await readStore.checkpoint(view)));
       await resetAfterRewind(options, view);

@@ -18,9 +18,10 @@ describe('a publisher', () => {
   let readStore: ViewStore;
   let published: string[];
   const bus = {
+    relay: null,
     publish: async (_topic: string, messages: readonly BusMessage[]) =>
       void published.push(...messages.map(({ id }) => id)),
-  } as Pick<Bus, 'publish'> as Bus;
+  } as Pick<Bus, 'publish' | 'relay'> as Bus;
 
   beforeEach(() => {
     eventStore = createSqliteEventStore(':memory:');

@@ -1,5 +1,6 @@
 /** Publishes a service's own events as messages: follows the event store from a checkpoint, so that no handler both appends and publishes. */
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
+import { sleep } from '#concurrency/sleep';
 import { startFollower } from './follower.js';
 import type { LeasedWork, Leases } from '#leases/leases';
 import { resetAfterRewind } from './store-rewind.js';
@@ -92,6 +93,50 @@ function createCheckpointSaver(
   };
 }
 
+/** Many may wait to be saved: what an event holds is not kept for that. */
+function seenOf(event: RecordedEvent | undefined): SeenEvent | undefined {
+  if (event === undefined) return undefined;
+  const { stream, revision, id, position } = event;
+  return { stream, revision, id, position };
+}
+
+/** Where a batch that was relayed stands: its progress counts once it is settled, and all before it are. */
+interface RelayedBatch {
+  readonly progress: Progress;
+  isSettled: boolean;
+}
+
+/** Batches may be settled in any order. */
+function createRelayedProgress(saver: CheckpointSaver) {
+  let batches: RelayedBatch[] = [];
+  return {
+    /** To be called once the batch is settled. */
+    take(progress: Progress): () => void {
+      const batch: RelayedBatch = { progress, isSettled: false };
+      const among = batches;
+      among.push(batch);
+      return () => {
+        batch.isSettled = true;
+        // Begun again meanwhile, from the checkpoint.
+        if (among !== batches) return;
+        const open = batches.findIndex(({ isSettled }) => !isSettled);
+        const settled = batches.splice(0, open === -1 ? batches.length : open);
+        for (const { progress: reached } of settled) saver.advance(reached);
+      };
+    },
+    get open(): number {
+      return batches.length;
+    },
+    begin(): void {
+      batches = [];
+    },
+  };
+}
+
+/** Batches behind the first one that is not settled: after a crash they are handed over again. */
+const relayedMost = 20_000;
+const relayAgainMs = 50;
+
 export function startPublisher(options: PublisherOptions): LeasedWork {
   const { name, topic, readStore, bus, logger, toMessages } = options;
   const checkpoint = publisherCheckpoint(name);
@@ -104,20 +149,28 @@ export function startPublisher(options: PublisherOptions): LeasedWork {
         'the checkpoint of published events could not be saved; trying again',
       ),
   );
+  const relayed = createRelayedProgress(saver);
   return startFollower({
     ...options,
     name: `publisher-${name}`,
     async after() {
       await resetAfterRewind(options, checkpoint);
+      relayed.begin();
       const known = await readStore.checkpoint(checkpoint);
       publishSinceMs = known === null ? Date.now() - republishWindowMs : -Infinity;
       return known;
     },
-    async handle({ events, position }) {
-      // Published before the checkpoint moves: a crash in between publishes again.
+    async handle({ events, position }, signal) {
       const recent = events.filter(({ metadata }) => !(Date.parse(metadata.at) < publishSinceMs));
-      await bus.publish(topic, recent.flatMap(toMessages));
-      saver.advance({ position, event: events.at(-1) });
+      const messages = recent.flatMap(toMessages);
+      const progress = { position, event: seenOf(events.at(-1)) };
+      if (bus.relay === null) {
+        // Published before the checkpoint moves: a crash in between publishes again.
+        await bus.publish(topic, messages);
+        return saver.advance(progress);
+      }
+      while (relayed.open >= relayedMost && !signal.aborted) await sleep(relayAgainMs, signal);
+      await bus.relay(topic, messages, relayed.take(progress), signal);
     },
     ended: () => saver.settle(),
   });

@@ -1,4 +1,5 @@
 /** Read your own writes: waits until a view has seen a position. One read of the checkpoint serves all waiting calls. */
+import { awaitView } from './awaited-views.js';
 import type { AnyView, ReadStore } from './read-store.js';
 
 export interface PositionWaiter {
@@ -43,6 +44,7 @@ export function createPositionWaiter(readStore: ReadStore, view: AnyView): Posit
   return {
     async reached(position, timeoutMs) {
       if (position <= seen) return true;
+      awaitView(readStore, view, position);
       return new Promise((resolve) => {
         waiting.push({ position, giveUpAt: Date.now() + timeoutMs, resolve });
         if (looking) return;

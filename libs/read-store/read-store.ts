@@ -16,15 +16,24 @@ export interface ViewDefinition<Document extends object = JsonObject> {
   readonly totals?: readonly string[];
   /** Fields that are searched for a text. */
   readonly searched?: readonly string[];
+  /** Its documents change often: those that did last are remembered where nobody else writes them. */
+  readonly isRemembered?: true;
   /** It is being built: nothing is kept of it but the documents. */
   readonly isBuild?: true;
   /** Never present: carries the type of the documents, so that readers need no assertion. */
   readonly document?: Document;
 }
 
+function withoutMemory<D extends object>({
+  isRemembered: _isRemembered,
+  ...view
+}: ViewDefinition<D>): ViewDefinition<D> {
+  return view;
+}
+
 /** The view under another name while it is built: it has one writer and no reader, and is given what lists need at its end. */
 export const asBuilt = <D extends object>(view: ViewDefinition<D>, name: string): ViewDefinition<D> => ({
-  ...view,
+  ...withoutMemory(view),
   name,
   indexes: [],
   isBuild: true,

@@ -12,6 +12,7 @@ import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
 import { BUILT_VIEWS, type BuiltViews } from '#read-store/built-views';
 import { READ_STORE, type ReadStore, type ViewStore } from '#read-store/read-store';
+import { rememberDocuments } from '#read-store/remembered-documents';
 import type { BackfillSource } from '#read-store/sqlite-backfill';
 import { CLOCK, systemClock } from '#runtime/clock';
 import { findBuiltScript } from '#runtime/built-script';
@@ -203,7 +204,7 @@ async function openBus(
   if (url === 'sqlite') {
     const { createSqliteBus } = await import('#bus/sqlite');
     const bus = await fromDataFolder(config, async (file) =>
-      createSqliteBus(file('bus.db'), logger, { recordDeadLetter }),
+      createSqliteBus(file('bus.db'), logger, { recordDeadLetter, relays: true }),
     );
     return { bus, busAdmin: bus };
   }
@@ -235,6 +236,8 @@ async function openStores(
   let snapshots: Snapshots | null = null;
   try {
     readStore = await openReadStore(config, logger, options);
+    // Who holds the file of the events keeps the views alone.
+    if (config.eventStoreUrl === 'sqlite' && config.readStoreUrl === 'sqlite') readStore = rememberDocuments(readStore);
     const sharedState = openSharedState(readStore);
     await refuseUnfinishedMigration(sharedState);
     await checkEventsAtStart({ eventStore, secretKey, logger, extent });

@@ -207,14 +207,16 @@ async function baselineRate({ size, kind }, seconds) {
   }
 }
 
-export async function* checks({ cases, seconds }) {
+export async function* checks({ cases, seconds, offered }) {
   if (availableParallelism() < 2) throw new Error('it takes two cores: one for the product, one for the pages');
   // This process asks: not where the product is.
   execFileSync('taskset', ['-cp', otherCore, String(process.pid)], { stdio: 'ignore' });
   const { isLexborBuilt } = await import('../../dist/libs/sandbox/parsers/lexbor-place.js');
   const hasLexbor = isLexborBuilt();
   if (!hasLexbor) process.stderr.write('lexbor is not built (npm run build:parser): measuring parse5 alone\n');
-  const chosen = allCases.filter(({ title }) => cases.length === 0 || cases.some((text) => title.includes(text)));
+  const named = allCases.filter(({ title }) => cases.includes(title));
+  const alike = allCases.filter(({ title }) => cases.length === 0 || cases.some((text) => title.includes(text)));
+  const chosen = named.length > 0 ? named : alike;
   if (chosen.length === 0)
     throw new Error(`no case is called so; they are: ${allCases.map(({ title }) => title).join('; ')}`);
   let carriedByOne = null;
@@ -222,7 +224,7 @@ export async function* checks({ cases, seconds }) {
     if (found.parser === 'lexbor' && !hasLexbor) continue;
     const { title, target, mainMs = null, memoryMb = null, diskKb = null } = found;
     const baseline = { name: 'fetch + parse5', value: await baselineRate(found, seconds) };
-    const load = await measure(found, seconds);
+    const load = await measure({ ...found, ...(offered === undefined ? {} : { offered }) }, seconds);
     const figure = (name, value, unit, wanted = null, direction = 'at most') => ({
       bench: 'checks',
       case: `${title}: ${name}`,

@@ -1,4 +1,5 @@
-// `npm run bench -- [name…] [--json] [--seed N] [--case TEXT] [--seconds N] [--profile]`: measures on the machine it runs on, beside its baselines.
+// `npm run bench -- [name…] [--json] [--seed N] [--case TEXT] [--seconds N] [--offered N]
+// [--profile]`: measures on the machine it runs on, beside its baselines.
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { isOnOwnNode } from '../../scripts/launch.mjs';
@@ -22,7 +23,7 @@ const benches = {
   backtest: async () => (await import('./backtest.mjs')).backtest,
   neighbours: async () => (await import('./neighbours.mjs')).neighbours,
 };
-const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')}…] [--json] [--seed N] [--case TEXT…] [--seconds N] [--profile]\n`;
+const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')}…] [--json] [--seed N] [--case TEXT…] [--seconds N] [--offered N] [--profile]\n`;
 
 function readArguments() {
   try {
@@ -33,6 +34,7 @@ function readArguments() {
         seed: { type: 'string', default: '1' },
         case: { type: 'string', multiple: true, default: [] },
         seconds: { type: 'string', default: '20' },
+        offered: { type: 'string' },
         profile: { type: 'boolean', default: false },
       },
     });
@@ -40,8 +42,10 @@ function readArguments() {
     if (unknown !== undefined) throw new Error(`There is no benchmark named ${unknown}.`);
     if (!/^\d{1,9}$/.test(values.seed)) throw new Error('--seed takes a whole number.');
     if (!/^[1-9]\d{0,3}$/.test(values.seconds)) throw new Error('--seconds takes a whole number from 1 on.');
-    const { json, seed, case: cases, seconds } = values;
-    return { json, seed: Number(seed), cases, seconds: Number(seconds), names: positionals };
+    const { json, seed, case: cases, seconds, offered } = values;
+    if (!/^[1-9]\d{0,5}$/.test(offered ?? '1')) throw new Error('--offered takes a whole number from 1 on.');
+    const load = offered === undefined ? {} : { offered: Number(offered) };
+    return { json, seed: Number(seed), cases, seconds: Number(seconds), ...load, names: positionals };
   } catch (error) {
     process.stderr.write(`${error.message}\n${usage}`);
     return null;

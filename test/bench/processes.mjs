@@ -107,13 +107,15 @@ export async function startProcess(
   };
 }
 
+const isProfiled = (name) => name !== null && profileFolder !== null;
+
 function profileFlags(name) {
   return profileFolder === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`, `--cpu-prof-name=${name}`];
 }
 
 /** The built product on a data folder, set up unattended. */
 export function startProduct(dataDir, { env = {}, profileAs = null, withinMs, nodeFlags, cores } = {}) {
-  return startProcess('scripts/start.mjs', {
+  return startProcess(isProfiled(profileAs) ? 'test/bench/unbundled.mjs' : 'scripts/start.mjs', {
     withinMs,
     nodeFlags,
     cores,
