@@ -122,4 +122,56 @@ describe('a publisher', () => {
     expect(published).toEqual(['new']);
     expect(await readStore.checkpoint(checkpoint)).toBe(2);
   });
+
+  describe('that relays', () => {
+    /** What was relayed and is not settled. */
+    let open: Map<string, () => void>;
+    const relaying = {
+      relay: async (_topic: string, messages: readonly BusMessage[], settled: () => void) => {
+        published.push(...messages.map(({ id }) => id));
+        open.set(messages.map(({ id }) => id).join(), settled);
+      },
+    } as Pick<Bus, 'relay'> as Bus;
+    const startRelaying = () =>
+      startPublisher({
+        name: 'spec',
+        prefixes: ['a-'],
+        topic: 'spec',
+        eventStore,
+        readStore,
+        bus: relaying,
+        leases: createSoleLeases(),
+        logger: silentLogger,
+        toMessages: ({ id, type, data, metadata }) => [{ id, type, key: id, data, metadata }],
+      });
+    beforeEach(() => {
+      open = new Map();
+    });
+
+    it('counts what was settled, up to the first message that was not', async () => {
+      const publisher = startRelaying();
+      for (const id of ['1', '2', '3']) {
+        await append(id);
+        await told(Number(id));
+      }
+      open.get('1')?.();
+      open.get('3')?.();
+      await publisher.stop();
+      expect(await readStore.checkpoint(checkpoint)).toBe(1);
+    });
+
+    it('relays again after a start what was not settled', async () => {
+      const first = startRelaying();
+      for (const id of ['1', '2']) {
+        await append(id);
+        await told(Number(id));
+      }
+      open.get('1')?.();
+      await first.stop();
+      const second = startRelaying();
+      await told(3);
+      await second.stop();
+      expect(published).toEqual(['1', '2', '2']);
+    });
+  });
 });
