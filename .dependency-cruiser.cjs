@@ -139,6 +139,13 @@ module.exports = {
       to: { path: '^services/' },
     },
     {
+      name: 'console-apart',
+      comment: 'The console is a client of the public API and nothing else: it runs in browsers and shares no code with what serves it.',
+      severity: 'error',
+      from: { path: '^services/console/' },
+      to: { path: '^(services|libs)/', pathNot: '^services/console/' },
+    },
+    {
       name: 'adapters-by-composition',
       comment:
         'Code sees ports; composition.ts alone picks their adapters, and views-thread.ts those of its thread. Specs may use an adapter as the test double.',
@@ -205,9 +212,9 @@ module.exports = {
     },
     {
       name: 'no-dev-dependency-in-product',
-      comment: 'An installation without devDependencies must run.',
+      comment: 'An installation without devDependencies must run. The console is bundled when it is built.',
       severity: 'error',
-      from: { path: '^(services|libs|bin)/', pathNot: tests },
+      from: { path: '^(services|libs|bin)/', pathNot: ['^services/console/', tests] },
       to: { dependencyTypes: ['npm-dev'] },
     },
     {
@@ -219,9 +226,10 @@ module.exports = {
     },
     {
       name: 'resolvable',
-      comment: 'An import that leads nowhere fails at run time only. What the build makes is not there before it.',
+      comment:
+        'An import that leads nowhere fails at run time only. What the build makes is not there before it, and the bundler of the console refuses such an import itself.',
       severity: 'error',
-      from: {},
+      from: { pathNot: '^services/console/' },
       to: { couldNotResolve: true, pathNot: '(^|/)dist/' },
     },
     {
@@ -238,7 +246,7 @@ module.exports = {
       from: {
         orphan: true,
         path: '^(services|libs)/',
-        pathNot: ['^services/gateway/pages/', '(^|/)main\\.ts$', '\\.d\\.ts$', tests],
+        pathNot: ['^services/gateway/pages/', '^services/console/', '(^|/)main\\.ts$', '\\.d\\.ts$', tests],
       },
       to: {},
     },

@@ -4,12 +4,15 @@ import { transformFile } from '@swc/core';
 import { cp, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildConsole } from './build-console.mjs';
 import { bundleProduct } from './bundle.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const onlyStale = process.argv.includes('--if-stale');
 const sources = ['services', 'libs'];
 const isCode = (path) => path.endsWith('.ts') && !path.endsWith('.d.ts');
+/** Vite's, not ours: scripts/build-console.mjs. */
+const isOfConsole = (path) => path.startsWith('services/console/');
 const isForTests = (path) => /(\.(spec|contract|kit)|eventing\/given)\.ts$/.test(path);
 const isAsset = (path) => /\.(css|html|svg|json|js)$/.test(path);
 
@@ -26,7 +29,7 @@ for (const folder of sources) {
       .map(async (entry) => {
         const from = join(entry.parentPath, entry.name);
         const relative = from.slice(root.length + 1);
-        if (relative.includes('node_modules') || isForTests(relative)) return;
+        if (relative.includes('node_modules') || isForTests(relative) || isOfConsole(relative)) return;
         const to = join(root, 'dist', isCode(relative) ? relative.replace(/\.ts$/, '.js') : relative);
         if (!isCode(relative) && !isAsset(relative)) return;
         if (onlyStale && (await modifiedAt(to)) >= (await modifiedAt(from))) return;
@@ -47,3 +50,4 @@ if (compiled > 0 || !isBundled) {
   await bundleProduct(root);
   process.stderr.write(`built ${compiled} files into dist/\n`);
 }
+await buildConsole(root, { onlyStale, isApiNew: compiled > 0 });

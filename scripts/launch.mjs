@@ -72,7 +72,7 @@ const modifiedAt = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs 
 function outputOf(source) {
   if (/(\.(spec|contract|kit|d)|eventing\/given)\.ts$/.test(source)) return null;
   if (source.endsWith('.ts')) return source.replace(/\.ts$/, '.js');
-  return /\.(css|html|svg|json|js)$/.test(source) ? source : null;
+  return /\.(css|html|svg|json|js|tsx)$/.test(source) ? source : null;
 }
 
 /** Whether a source is newer than what was built from it. An installation without sources is as built as it gets. */
@@ -84,7 +84,8 @@ export function isStale() {
     return readdirSync(path, { recursive: true }).some((name) => {
       const output = outputOf(name);
       if (output === null || name.includes('node_modules')) return false;
-      return modifiedAt(join(root, 'dist', folder, output)) < modifiedAt(join(path, name));
+      const built = name.startsWith('console/') ? join('console', 'index.html') : join(folder, output);
+      return modifiedAt(join(root, 'dist', built)) < modifiedAt(join(path, name));
     });
   });
 }

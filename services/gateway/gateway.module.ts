@@ -15,8 +15,7 @@ import { InstallationMetrics } from './installation-metrics.js';
 import { NotificationsController } from './notifications.controller.js';
 import { PastTasks } from './notifications.past.js';
 import { PagesController } from './pages/controller.js';
-import { SignInController } from './pages/sign-in.controller.js';
-import { TaskPagesController } from './pages/task-pages.controller.js';
+import { ConsoleController } from './console/controller.js';
 import { ConfigurationApplier } from './configuration/apply.js';
 import { ConfigurationController } from './configuration/controller.js';
 import { CandidateChecker } from './check-candidate.js';
@@ -48,8 +47,7 @@ import { TaskTester } from './test-task.js';
     SessionsController,
     ProbesController,
     PagesController,
-    SignInController,
-    TaskPagesController,
+    ConsoleController,
     SnapshotsController,
     PastController,
     StreamController,

@@ -213,20 +213,17 @@ describe('budgets', () => {
 });
 
 describe('pages and probes', () => {
-  it('say what this is, for people and for terminals', async () => {
+  it('say what this is to a terminal', async () => {
     const plain = await gateway.send('GET', '/', { key: null });
     expect(plain.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(plain.text).toContain('/docs');
-    const page = await gateway.send('GET', '/', { key: null, headers: { accept: 'text/html' } });
-    expect(page.text).toContain('<h1>Meerkat</h1>');
-    expect(page.headers.get('content-security-policy')).toContain("script-src 'self'");
   });
 
   it('serve the reader of the document from here, without inline script', async () => {
     const page = await gateway.send('GET', '/docs', { key: null });
     expect(page.text).not.toMatch(/<script(?![^>]*\ssrc=)/);
     expect(page.text).not.toMatch(/https?:\/\//);
-    for (const path of ['/docs/reader.js', '/docs/start.js', '/style.css', '/setup.js']) {
+    for (const path of ['/docs/reader.js', '/docs/start.js', '/style.css']) {
       expect((await gateway.send('GET', path, { key: null })).status).toBe(200);
     }
   });

@@ -5,13 +5,13 @@ import { Controller, Inject, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { organizationsView } from '#contracts/account';
 import { text, type Answer } from '#http/envelope';
-import { FrontDoor } from '#http/front-door';
 import { openApiDocument } from '#http/openapi';
 import { RouteTable } from '#http/route-table';
 import { Call, Handles, route, type RouteCall } from '#http/route';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { AppError } from '#runtime/errors';
-import { docsPage, docsScript, frontPage, frontText } from './front.js';
+import { consolePage } from '../console/controller.js';
+import { docsPage, docsScript, frontText } from './front.js';
 import { contentSecurityPolicy, htmlAnswer, redirect } from './layout.js';
 import { publicPage } from './page-route.js';
 
@@ -26,7 +26,6 @@ const docs = publicPage('/docs');
 const docsStart = publicPage('/docs/start.js', javascript);
 const docsReader = publicPage('/docs/reader.js', javascript);
 const setup = publicPage('/setup');
-const setupScript = publicPage('/setup.js', javascript);
 const style = publicPage('/style.css', 'text/css; charset=utf-8');
 const svg = 'image/svg+xml; charset=utf-8';
 const favicon = publicPage('/favicon.svg', svg);
@@ -73,15 +72,13 @@ export class PagesController {
   constructor(
     @Inject(READ_STORE) private readonly readStore: ReadStore,
     @Inject(RouteTable) private readonly routes: RouteTable,
-    @Inject(FrontDoor) private readonly frontDoor: FrontDoor,
   ) {}
 
   @Handles(front)
   async front(@Call() { accept }: RouteCall<typeof front>, @Req() request: FastifyRequest): Promise<Answer> {
     const isSetUp = await this.isSetUp();
     const isBrowser = accept.includes('text/html');
-    if (isBrowser && (await this.frontDoor.signedIn(request)) !== null) return redirect('/tasks');
-    if (isBrowser) return htmlAnswer(frontPage(isSetUp));
+    if (isBrowser) return isSetUp ? consolePage(request) : redirect('/setup');
     return text(frontText(isSetUp), 'text/plain; charset=utf-8');
   }
 
@@ -107,14 +104,8 @@ export class PagesController {
   }
 
   @Handles(setup)
-  async setup(): Promise<Answer> {
-    if (await this.isSetUp()) return redirect('/sign-in');
-    return htmlAnswer(fileOf(new URL('setup.html', folder)));
-  }
-
-  @Handles(setupScript)
-  setupScript(): Answer {
-    return text(fileOf(new URL('setup.js', folder)), javascript);
+  async setup(@Req() request: FastifyRequest): Promise<Answer> {
+    return (await this.isSetUp()) ? redirect('/sign-in') : consolePage(request);
   }
 
   @Handles(style)

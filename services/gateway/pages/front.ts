@@ -8,7 +8,7 @@ interface Line {
 function linesOf(isSetUp: boolean): readonly Line[] {
   return [
     isSetUp
-      ? { path: '/tasks', says: 'sign in and see what the tasks found' }
+      ? { path: '/tasks', says: 'the console: sign in, see, ask and change' }
       : { path: '/setup', says: 'set this instance up (with the token printed at start)' },
     { path: '/docs', says: 'read and try the API' },
     { path: '/api/openapi.json', says: 'the same as a document for machines' },
@@ -18,34 +18,10 @@ function linesOf(isSetUp: boolean): readonly Line[] {
 
 const what = 'Meerkat watches web pages with your own code and tells you when it matters.';
 
-/** For a terminal. */
+/** For a terminal; a browser is shown the console. */
 export function frontText(isSetUp: boolean): string {
   const lines = linesOf(isSetUp).map(({ path, says }) => `  ${path.padEnd(18)} ${says}`);
   return `${what}\nIt runs. From here:\n${lines.join('\n')}\n`;
-}
-
-/** For a browser. */
-export function frontPage(isSetUp: boolean): string {
-  const items = linesOf(isSetUp).map(({ path, says }) => `      <li><a href="${path}">${path}</a>: ${says}</li>`);
-  return `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8" />
-    <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <title>Meerkat</title>
-    <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
-    <link rel="stylesheet" href="/style.css" />
-  </head>
-  <body>
-    <h1>Meerkat</h1>
-    <p>${what}</p>
-    <p>It runs. From here:</p>
-    <ul>
-${items.join('\n')}
-    </ul>
-  </body>
-</html>
-`;
 }
 
 export const docsPage = `<!doctype html>

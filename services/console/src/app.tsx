@@ -1,0 +1,89 @@
+/** Providers, and which page stands at which address. Pages but the list are loaded when they are opened. */
+import { CSPProvider } from '@base-ui/react/csp-provider';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { lazy, Suspense, type ReactNode } from 'react';
+import { Redirect, Route, Switch } from 'wouter';
+import { isProblem } from './api/problem.js';
+import { Frame } from './frame/frame.js';
+import { NotFound } from './frame/not-found.js';
+import { PageSkeleton } from './frame/page-skeleton.js';
+import { ToastProvider } from './frame/toasts.js';
+import { HatchPattern } from './marks/run-strip.js';
+import { SignedIn } from './session/session.js';
+import { StreamProvider } from './stream/stream.js';
+import { TasksPage } from './tasks/tasks-page.js';
+import type { Catalogue } from './text/catalogue.js';
+import { TextProvider, type Language } from './text/text.js';
+
+const SignInPage = lazy(async () => ({ default: (await import('./session/sign-in-page.js')).SignInPage }));
+const SetupPage = lazy(async () => ({ default: (await import('./session/setup-page.js')).SetupPage }));
+const ExecutionsPage = lazy(async () => ({
+  default: (await import('./executions/executions-page.js')).ExecutionsPage,
+}));
+const ExecutionPage = lazy(async () => ({ default: (await import('./executions/execution-page.js')).ExecutionPage }));
+const DeliveriesPage = lazy(async () => ({
+  default: (await import('./deliveries/deliveries-page.js')).DeliveriesPage,
+}));
+const DeliveryPage = lazy(async () => ({ default: (await import('./deliveries/delivery-page.js')).DeliveryPage }));
+const TaskPage = lazy(async () => ({ default: (await import('./task/task-page.js')).TaskPage }));
+
+/** A refusal is final; what did not come through is tried again. */
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      retry: (count, error) => count < 2 && (!isProblem(error) || error.status === 0 || error.status >= 500),
+      refetchOnWindowFocus: false,
+    },
+  },
+});
+
+function SignedInPages(): ReactNode {
+  return (
+    <StreamProvider>
+      <Frame>
+        <Suspense fallback={<PageSkeleton />}>
+          <Switch>
+            <Route path="/">
+              <Redirect to="/tasks" replace />
+            </Route>
+            <Route path="/tasks" component={TasksPage} />
+            <Route path="/tasks/:id/:part?">{({ id, part }) => <TaskPage key={id} id={id} part={part ?? ''} />}</Route>
+            <Route path="/executions" component={ExecutionsPage} />
+            <Route path="/executions/:id">{({ id }) => <ExecutionPage key={id} id={id} />}</Route>
+            <Route path="/deliveries" component={DeliveriesPage} />
+            <Route path="/deliveries/:id">{({ id }) => <DeliveryPage key={id} id={id} />}</Route>
+            <Route component={NotFound} />
+          </Switch>
+        </Suspense>
+      </Frame>
+    </StreamProvider>
+  );
+}
+
+export function App(props: {
+  readonly first: { readonly language: Language; readonly catalogue: Catalogue };
+}): ReactNode {
+  return (
+    <CSPProvider disableStyleElements>
+      <TextProvider first={props.first}>
+        <QueryClientProvider client={client}>
+          <ToastProvider>
+            <HatchPattern />
+            <Suspense fallback={<PageSkeleton />}>
+              <Switch>
+                <Route path="/sign-in" component={SignInPage} />
+                <Route path="/setup" component={SetupPage} />
+                <Route>
+                  <SignedIn waiting={<PageSkeleton />}>
+                    <SignedInPages />
+                  </SignedIn>
+                </Route>
+              </Switch>
+            </Suspense>
+          </ToastProvider>
+        </QueryClientProvider>
+      </TextProvider>
+    </CSPProvider>
+  );
+}

@@ -1,0 +1,189 @@
+/** One run: what was seen, what the code found, what was decided; the page as it was; the same again. */
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { Link } from 'wouter';
+import { api, dataOf } from '../api/client.js';
+import type { Execution } from '../api/types.js';
+import { PageSkeleton } from '../frame/page-skeleton.js';
+import { ProblemNotice } from '../frame/problem-notice.js';
+import { useTitle } from '../frame/title.js';
+import { StateMark } from '../marks/state-mark.js';
+import { useMay } from '../session/session.js';
+import { ExplainCard, valueText } from '../task/explain.js';
+import { timeOfRun } from '../task/happenings.js';
+import { ChangedField } from '../task/history-tab.js';
+import { useTask } from '../task/task-query.js';
+import { stateOfRun } from '../task/what-happened.js';
+import { AbsoluteTime } from '../text/time.js';
+import { useTexts } from '../text/text.js';
+import { useNumbers } from '../text/times.js';
+import { PageFrame } from './page-frame.js';
+
+function Facts({ run }: { readonly run: Execution }): ReactNode {
+  const { t } = useTexts();
+  const number = useNumbers();
+  const milliseconds = (value: number): string => `${number(value, { maximumFractionDigits: 0 })} ms`;
+  const rows: readonly (readonly [string, ReactNode])[] = [
+    [t('run.scheduledFor'), <AbsoluteTime key="s" at={run.scheduledFor} />],
+    [t('run.finishedAt'), run.finishedAt === null ? '–' : <AbsoluteTime key="f" at={run.finishedAt} />],
+    [t('runs.trigger'), run.trigger],
+    [t('history.revision'), run.revision ?? '–'],
+    ...(run.page === null
+      ? []
+      : ([
+          [t('run.page'), `${run.page.status ?? '–'} · ${run.page.finalUrl}`],
+          [t('run.size'), `${number(run.page.bytes)} B${run.page.fromCache ? ` · ${t('run.unchanged')}` : ''}`],
+        ] as const)),
+    ...(run.timings === null
+      ? []
+      : ([
+          [
+            t('run.timings'),
+            t('run.timingsOf', {
+              queue: milliseconds(run.timings.queueMs),
+              fetch: milliseconds(run.timings.fetchMs),
+              parse: milliseconds(run.timings.parseMs),
+              evaluate: milliseconds(run.timings.evaluateMs),
+            }),
+          ],
+        ] as const)),
+  ];
+  return (
+    <table>
+      <tbody>
+        {rows.map(([name, value]) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td className="num">{value}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Replay({ id }: { readonly id: string }): ReactNode {
+  const { t } = useTexts();
+  const may = useMay('execute');
+  const replay = useMutation({
+    mutationFn: () => dataOf(api.POST('/api/executions/{id}/replay', { params: { path: { id } } })),
+  });
+  return (
+    <div className="stack">
+      <p>
+        <button type="button" className="button" disabled={!may || replay.isPending} onClick={() => replay.mutate()}>
+          {t('replay.do')}
+        </button>
+      </p>
+      {replay.error !== null && <ProblemNotice error={replay.error} />}
+      {replay.data !== undefined && (
+        <div className={replay.data.same ? 'notice good' : 'notice warn'} role="status">
+          <p>{t(replay.data.same ? 'replay.same' : 'replay.differs')}</p>
+          {replay.data.differences.map(({ path, from, to }) => (
+            <ChangedField key={path} path={path} from={from} to={to} />
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
+
+export function ExecutionPage({ id }: { readonly id: string }): ReactNode {
+  const { t } = useTexts();
+  useTitle(t('run.title'));
+  const [isPageShown, setPageShown] = useState(false);
+  const run = useQuery({
+    queryKey: ['execution', id],
+    queryFn: () => dataOf(api.GET('/api/executions/{id}', { params: { path: { id } } })),
+    refetchInterval: ({ state }) => (state.data?.finishedAt === null ? 1_000 : false),
+  });
+  const { data } = run;
+  if (run.error !== null) return <ProblemNotice error={run.error} onRetry={() => void run.refetch()} />;
+  if (data === undefined) return <PageSkeleton />;
+  return (
+    <div className="stack">
+      <RunHeader run={data} />
+      <div className="what-happened">
+        <div className="stack">
+          {data.error !== null && (
+            <div className="notice bad" role="alert">
+              <p>
+                <code>{data.error.reason}</code> {data.error.message}
+              </p>
+              {'hint' in data.error && <p>{String(data.error.hint)}</p>}
+              {'frame' in data.error && <pre>{String(data.error.frame)}</pre>}
+            </div>
+          )}
+          <section className="card">
+            <header>
+              <h2>{t('run.found')}</h2>
+              <b className="num">{String(data.outcome)}</b>
+            </header>
+            <div className="in stack">
+              {Object.entries(data.values).map(([name, value]) => (
+                <p key={name} className="mono">
+                  {name} <b>{valueText(value)}</b>
+                </p>
+              ))}
+              {data.logs.length > 0 && (
+                <pre aria-label={t('run.logs')}>
+                  {data.logs.map(({ level, message }, index) => (
+                    <span key={index}>{`${level}: ${message}\n`}</span>
+                  ))}
+                </pre>
+              )}
+            </div>
+          </section>
+          <section className="card">
+            <header>
+              <h2>{t('run.facts')}</h2>
+            </header>
+            <Facts run={data} />
+          </section>
+          {data.snapshotId !== null && (
+            <section className="card">
+              <header>
+                <h2>{t('run.pageThen')}</h2>
+                <span className="grow" />
+                <button type="button" className="button" onClick={() => setPageShown((shown) => !shown)}>
+                  {t(isPageShown ? 'run.hidePage' : 'run.showPage')}
+                </button>
+                <a className="button" href={`/api/executions/${data.id}/snapshot`} target="_blank" rel="noreferrer">
+                  {t('run.openPage')}
+                </a>
+              </header>
+              <div className="in stack">
+                <Replay id={data.id} />
+                {isPageShown && <PageFrame executionId={data.id} />}
+              </div>
+            </section>
+          )}
+        </div>
+        {data.finishedAt !== null && <ExplainCard id={data.notificationId} at={timeOfRun(data)} />}
+      </div>
+    </div>
+  );
+}
+
+function RunHeader({ run }: { readonly run: Execution }): ReactNode {
+  const { t } = useTexts();
+  const task = useTask(run.notificationId, null);
+  return (
+    <>
+      <p className="small muted">
+        <Link href="/tasks">{t('frame.tasks')}</Link> /{' '}
+        <Link href={`/tasks/${run.notificationId}`}>
+          <bdi>{task.data?.name ?? run.notificationId}</bdi>
+        </Link>{' '}
+        /
+      </p>
+      <div className="bar">
+        <h1>{t('run.title')}</h1>
+        <StateMark state={stateOfRun(run)} />
+        <span className="muted">{run.status}</span>
+        <span className="grow" />
+        <span className="small muted mono">{run.id}</span>
+      </div>
+    </>
+  );
+}

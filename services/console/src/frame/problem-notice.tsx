@@ -1,0 +1,38 @@
+/** What went wrong, in the server's words, and what can be done now. */
+import type { ReactNode } from 'react';
+import { isProblem } from '../api/problem.js';
+import { useTexts } from '../text/text.js';
+
+export function ProblemNotice({
+  error,
+  onRetry,
+}: {
+  readonly error: unknown;
+  readonly onRetry?: (() => void) | undefined;
+}): ReactNode {
+  const { t } = useTexts();
+  const message = isProblem(error) && error.status === 0 ? t('problem.notConnected') : String((error as Error).message);
+  const details = isProblem(error) ? error.details : [];
+  return (
+    <div className="notice bad stack" role="alert">
+      <p>{message}</p>
+      {details.length > 0 && (
+        <ul>
+          {details.map((detail) => (
+            <li key={`${detail.field} ${detail.rule}`}>
+              {detail.field !== '' && <code>{detail.field}</code>} {detail.message}
+              {detail.line !== undefined && ` (${t('problem.line', { line: detail.line })})`}
+            </li>
+          ))}
+        </ul>
+      )}
+      {onRetry !== undefined && (
+        <p>
+          <button type="button" className="button" onClick={onRetry}>
+            {t('problem.retry')}
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,13 @@
+/** The console's start: texts in the reader's language first, then the pages. */
+import { createRoot } from 'react-dom/client';
+import { App } from './app.js';
+import { applyTheme, preferredTheme } from './frame/theme.js';
+import './style/base.css';
+import { loadCatalogue, preferredLanguage } from './text/text.js';
+
+applyTheme(preferredTheme());
+const language = preferredLanguage();
+const catalogue = await loadCatalogue(language);
+const place = document.getElementById('root');
+if (place === null) throw new Error('index.html has no #root');
+createRoot(place).render(<App first={{ language, catalogue }} />);

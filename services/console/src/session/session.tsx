@@ -1,0 +1,91 @@
+/** Who is signed in; whoever is not is led to sign in, and back. */
+import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
+import { createContext, useContext, useEffect, type ReactNode } from 'react';
+import { useLocation } from 'wouter';
+import { api, dataOf, onReachability } from '../api/client.js';
+import { isProblem } from '../api/problem.js';
+import type { Session } from '../api/types.js';
+
+export const sessionKey = ['session'] as const;
+
+export function useSessionQuery(): UseQueryResult<Session | null> {
+  return useQuery({
+    queryKey: sessionKey,
+    queryFn: async () => {
+      try {
+        return await dataOf(api.GET('/api/sessions/current'));
+      } catch (error) {
+        if (isProblem(error) && error.status === 401) return null;
+        throw error;
+      }
+    },
+    staleTime: 60_000,
+    retry: (count, error) => count < 3 && (!isProblem(error) || error.status === 0 || error.status >= 500),
+  });
+}
+
+const SessionContext = createContext<Session | null>(null);
+
+export function useSession(): Session {
+  const session = useContext(SessionContext);
+  if (session === null) throw new Error('useSession needs a SignedIn above it');
+  return session;
+}
+
+export type Scope = 'read' | 'write' | 'execute' | 'admin';
+
+const scopesOf: Readonly<Record<Session['role'], readonly Scope[]>> = {
+  owner: ['read', 'write', 'execute', 'admin'],
+  admin: ['read', 'write', 'execute', 'admin'],
+  editor: ['read', 'write', 'execute'],
+  viewer: ['read'],
+};
+
+/** Whether the role may; what it may not is off, with the reason. The server decides all the same. */
+export function useMay(scope: Scope): boolean {
+  return scopesOf[useSession().role].includes(scope);
+}
+
+/** The address to sign in at, which leads back here. */
+export function signInAddress(from: string): string {
+  return `/sign-in?to=${encodeURIComponent(from)}`;
+}
+
+/** An address of this console to go back to, never one elsewhere. */
+export function addressWithin(to: string | null): string {
+  const here = location.origin;
+  if (to === null || !to.startsWith('/') || !URL.canParse(to, here)) return '/tasks';
+  const { origin, pathname, search, hash } = new URL(to, here);
+  return origin === here ? `${pathname}${search}${hash}` : '/tasks';
+}
+
+export function SignedIn({
+  children,
+  waiting,
+}: {
+  readonly children: ReactNode;
+  readonly waiting: ReactNode;
+}): ReactNode {
+  const { data, isPending, error, refetch } = useSessionQuery();
+  const client = useQueryClient();
+  const [, navigate] = useLocation();
+  useEffect(
+    () =>
+      onReachability((state) => {
+        if (state === 'signed-out') void client.invalidateQueries({ queryKey: sessionKey });
+      }),
+    [client],
+  );
+  useEffect(() => {
+    if (data !== null) return;
+    const { pathname, search, hash } = location;
+    navigate(signInAddress(`${pathname}${search}${hash}`), { replace: true });
+  }, [data, navigate]);
+  useEffect(() => {
+    if (error === null) return;
+    const timer = setTimeout(() => void refetch(), 3_000);
+    return () => clearTimeout(timer);
+  }, [error, refetch]);
+  if (isPending || data === null || data === undefined) return waiting;
+  return <SessionContext value={data}>{children}</SessionContext>;
+}

@@ -1,0 +1,77 @@
+/** Signing in, and back to the address first asked for. */
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useLocation, useSearch } from 'wouter';
+import { api, dataOf } from '../api/client.js';
+import { Lone } from '../frame/lone.js';
+import { ProblemNotice } from '../frame/problem-notice.js';
+import { useTitle } from '../frame/title.js';
+import { useTexts } from '../text/text.js';
+import { addressWithin, sessionKey, useSessionQuery } from './session.js';
+
+export function SignInPage(): ReactNode {
+  const { t } = useTexts();
+  useTitle(t('signIn.title'));
+  const to = addressWithin(new URLSearchParams(useSearch()).get('to'));
+  const [, navigate] = useLocation();
+  const client = useQueryClient();
+  const known = useSessionQuery();
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const first = useRef<HTMLInputElement>(null);
+  useEffect(() => first.current?.focus(), []);
+  useEffect(() => {
+    if (known.data !== null && known.data !== undefined) navigate(to, { replace: true });
+  }, [known.data, navigate, to]);
+  const signIn = useMutation({
+    mutationFn: () => dataOf(api.POST('/api/sessions', { body: { email, password } })),
+    onSuccess: async () => {
+      client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
+      await client.invalidateQueries({ queryKey: sessionKey });
+    },
+  });
+  return (
+    <Lone>
+      <h1>{t('signIn.title')}</h1>
+      {signIn.error !== null && <ProblemNotice error={signIn.error} />}
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          signIn.mutate();
+        }}
+      >
+        <div className="field">
+          <label htmlFor="email">{t('signIn.email')}</label>
+          <input
+            ref={first}
+            id="email"
+            className="input"
+            type="email"
+            autoComplete="username"
+            required
+            maxLength={254}
+            value={email}
+            onChange={({ target }) => setEmail(target.value)}
+          />
+        </div>
+        <div className="field">
+          <label htmlFor="password">{t('signIn.password')}</label>
+          <input
+            id="password"
+            className="input"
+            type="password"
+            autoComplete="current-password"
+            required
+            maxLength={1_000}
+            value={password}
+            onChange={({ target }) => setPassword(target.value)}
+          />
+        </div>
+        <button type="submit" className="button main" disabled={signIn.isPending}>
+          {t('signIn.do')}
+        </button>
+      </form>
+    </Lone>
+  );
+}

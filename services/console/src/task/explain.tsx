@@ -1,0 +1,194 @@
+/** Why a task did or did not notify at a moment, as a chain from the slot to the messages. */
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { Explanation } from '../api/types.js';
+import { ProblemNotice } from '../frame/problem-notice.js';
+import type { TextKey } from '../text/catalogue.js';
+import { useTexts } from '../text/text.js';
+import { clockTime, useNumbers } from '../text/times.js';
+import { useExplanation } from './task-query.js';
+
+type Tone = 'good' | 'stopped' | 'bad';
+
+function Step(props: {
+  readonly tone: Tone;
+  readonly title: ReactNode;
+  readonly aside?: ReactNode;
+  readonly children?: ReactNode;
+}): ReactNode {
+  const sign = { good: '✓', stopped: '!', bad: '×' }[props.tone];
+  return (
+    <li>
+      <span className={`dot ${props.tone}`} aria-hidden="true">
+        {sign}
+      </span>
+      <div className="step-head">
+        <b>{props.title}</b>
+        <span className="small muted num">{props.aside}</span>
+      </div>
+      {props.children}
+    </li>
+  );
+}
+
+const stateTones: Readonly<Record<string, Tone>> = {
+  delivered: 'good',
+  failed: 'bad',
+  expired: 'bad',
+  suppressed: 'stopped',
+  unknown: 'bad',
+};
+
+/** A value as one line of text. */
+export function valueText(value: unknown): string {
+  if (value === null || value === undefined) return '–';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function Chain({ found }: { readonly found: Explanation }): ReactNode {
+  const { t, language } = useTexts();
+  const number = useNumbers();
+  const { execution, page, steps, decision, deliveries, noRun } = found;
+  const at = (time: string): string => clockTime(time, Date.now(), language);
+  if (execution === null) {
+    return (
+      <ol className="chain">
+        <Step tone="stopped" title={t('explain.noRun')}>
+          <p className="stopper">{noRun?.message ?? found.answer}</p>
+        </Step>
+      </ol>
+    );
+  }
+  const stopped = steps.find(({ passed }) => !passed);
+  return (
+    <ol className="chain">
+      <Step
+        tone="good"
+        title={t(execution.trigger === 'manual' ? 'explain.byHand' : 'explain.due')}
+        aside={at(execution.scheduledFor)}
+      >
+        <p className="muted">
+          {t('explain.revision', { revision: found.codeRevision ?? execution.revision ?? 0 })}
+          {execution.timings !== null && ` · ${t('explain.late', { ms: Math.round(execution.timings.queueMs) })}`}
+        </p>
+      </Step>
+      {page !== null && (
+        <Step
+          tone={page.status !== null && page.status < 400 ? 'good' : 'bad'}
+          title={t('explain.loaded')}
+          aside={execution.timings === null ? '' : `+${Math.round(execution.timings.fetchMs)} ms`}
+        >
+          <p className="muted">
+            {page.status ?? '–'} ·{' '}
+            {t('explain.bytes', { kilobytes: number(page.bytes / 1_024, { maximumFractionDigits: 1 }) })}
+            {page.snapshotId !== null && (
+              <>
+                {' · '}
+                <Link href={`/executions/${execution.id}`}>{t('explain.pageThen')}</Link>
+              </>
+            )}
+          </p>
+        </Step>
+      )}
+      {execution.error === null ? (
+        <Step
+          tone="good"
+          title={t('explain.answered', { outcome: String(execution.outcome) })}
+          aside={execution.timings === null ? '' : `+${Math.round(execution.timings.evaluateMs)} ms`}
+        >
+          {Object.entries(execution.values).map(([name, value]) => (
+            <p className="found mono" key={name}>
+              {name} <b>{valueText(value)}</b>
+            </p>
+          ))}
+        </Step>
+      ) : (
+        <Step tone="bad" title={t('explain.failed', { reason: execution.error.reason })}>
+          <p className="found">{execution.error.message}</p>
+          {'hint' in execution.error && typeof execution.error.hint === 'string' && (
+            <p className="muted">{execution.error.hint}</p>
+          )}
+        </Step>
+      )}
+      {steps
+        .filter(({ rule }) => rule !== 'run')
+        .map(({ rule, passed, message }) => (
+          <Step key={rule} tone={passed ? 'good' : 'stopped'} title={ruleTitle(t, rule)}>
+            <p className={passed ? 'muted' : 'stopper'}>{message}</p>
+          </Step>
+        ))}
+      {decision !== null && (
+        <Step
+          tone={decision.notify ? 'good' : 'stopped'}
+          title={t(decision.notify ? 'explain.notified' : 'explain.silent')}
+        >
+          <p className={stopped === undefined || decision.notify ? 'muted' : ''}>
+            <code>{decision.reason}</code> {decision.message}
+          </p>
+        </Step>
+      )}
+      {deliveries.map((delivery) => (
+        <Step
+          key={delivery.id}
+          tone={stateTones[delivery.state] ?? 'stopped'}
+          title={t('explain.delivery', { type: delivery.actionType })}
+          aside={delivery.finishedAt === null ? '' : at(delivery.finishedAt)}
+        >
+          <p className="muted">
+            {t(`delivery.${delivery.state}` as TextKey)} · {t('explain.attempts', { count: delivery.attempts.length })}{' '}
+            · <Link href={`/deliveries/${delivery.id}`}>{t('explain.whatWasSent')}</Link>
+          </p>
+          {delivery.reason !== null && <p className="found">{delivery.reason}</p>}
+        </Step>
+      ))}
+    </ol>
+  );
+}
+
+const ruleTitles: Readonly<Record<string, TextKey>> = {
+  condition: 'rule.condition',
+  confirmations: 'rule.confirmations',
+  flapping: 'rule.flapping',
+  health: 'rule.health',
+  changed: 'rule.changed',
+  error_threshold: 'rule.errorThreshold',
+  not_told_yet: 'rule.notToldYet',
+  paused: 'rule.paused',
+  muted: 'rule.muted',
+  dependencies: 'rule.dependencies',
+  quiet_hours: 'rule.quietHours',
+  cooldown: 'rule.cooldown',
+  hourly_cap: 'rule.hourlyCap',
+  actions: 'rule.actions',
+  dry_run: 'rule.dryRun',
+  order: 'rule.order',
+  force: 'rule.force',
+};
+
+function ruleTitle(t: (key: TextKey) => string, rule: string): string {
+  const key = ruleTitles[rule];
+  return key === undefined ? rule : t(key);
+}
+
+export function ExplainCard({ id, at }: { readonly id: string; readonly at: string | null }): ReactNode {
+  const { t, language } = useTexts();
+  const { data, error, refetch } = useExplanation(id, at);
+  return (
+    <section className="card" aria-label={t('explain.title')}>
+      <header>
+        <h2>{data === undefined ? t('explain.title') : t(data.notified ? 'explain.why' : 'explain.whyNot')}</h2>
+        <span className="grow" />
+        <span className="small muted num">{at === null ? t('explain.now') : clockTime(at, Date.now(), language)}</span>
+      </header>
+      <div className="in stack">
+        {error !== null && <ProblemNotice error={error} onRetry={() => void refetch()} />}
+        {data !== undefined && (
+          <>
+            <p aria-live="polite">{data.answer}</p>
+            <Chain found={data} />
+          </>
+        )}
+      </div>
+    </section>
+  );
+}

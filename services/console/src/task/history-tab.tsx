@@ -1,0 +1,135 @@
+/** Every revision: who, when, and what changed field by field; any of them can come back. */
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { diffLines } from 'diff';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { api, dataOf } from '../api/client.js';
+import type { HistoryEntry, Task } from '../api/types.js';
+import { ProblemNotice } from '../frame/problem-notice.js';
+import { useToast } from '../frame/toasts.js';
+import { useMay } from '../session/session.js';
+import { RelativeTime } from '../text/time.js';
+import { useTexts } from '../text/text.js';
+import { valueText } from './explain.js';
+import { useHistory } from './task-query.js';
+
+const longText = 60;
+
+/** Short values side by side; long texts, as code is, line by line. */
+export function ChangedField({
+  path,
+  from,
+  to,
+}: {
+  readonly path: string;
+  readonly from: unknown;
+  readonly to: unknown;
+}): ReactNode {
+  const [before, after] = [valueText(from), valueText(to)];
+  const isLong = before.includes('\n') || after.includes('\n') || before.length + after.length > longText * 2;
+  return (
+    <div>
+      <code>{path}</code>{' '}
+      {isLong ? (
+        <pre>
+          {diffLines(before, after).map((part, index) => (
+            <span key={index} className={`diff-line ${part.added ? 'added' : part.removed ? 'removed' : ''}`}>
+              {part.value.replace(/^(?=.)/gm, part.added ? '+ ' : part.removed ? '− ' : '  ')}
+            </span>
+          ))}
+        </pre>
+      ) : (
+        <span>
+          <del className="diff-line removed">{before}</del> → <ins className="diff-line added">{after}</ins>
+        </span>
+      )}
+    </div>
+  );
+}
+
+function Entry({ entry, task }: { readonly entry: HistoryEntry; readonly task: Task }): ReactNode {
+  const { t } = useTexts();
+  const toast = useToast();
+  const client = useQueryClient();
+  const mayWrite = useMay('write');
+  const rollback = useMutation({
+    mutationFn: () =>
+      dataOf(
+        api.POST('/api/notifications/{id}/rollback', {
+          params: { path: { id: task.id } },
+          body: { revision: entry.revision },
+        }),
+      ),
+    onSuccess: ({ revision }) => {
+      void client.invalidateQueries({ queryKey: ['task', task.id] });
+      toast(t('history.rolledBack', { revision }));
+    },
+    onError: (error) => toast(error.message),
+  });
+  return (
+    <tr>
+      <td className="num">{entry.revision}</td>
+      <td>
+        <RelativeTime at={entry.at} />
+      </td>
+      <td>{entry.actor}</td>
+      <td className="stack">
+        <span className="muted">{entry.type}</span>
+        {entry.changes.map((change) => (
+          <ChangedField key={change.path} path={change.path} from={change.from} to={change.to} />
+        ))}
+      </td>
+      <td>
+        <div className="bar">
+          <Link className="button plain" href={`/tasks/${task.id}?at=${encodeURIComponent(entry.at)}`}>
+            {t('history.asThen')}
+          </Link>
+          <button
+            type="button"
+            className="button"
+            disabled={!mayWrite || rollback.isPending || entry.revision === task.revision}
+            onClick={() => rollback.mutate()}
+          >
+            {t('history.rollback')}
+          </button>
+        </div>
+      </td>
+    </tr>
+  );
+}
+
+export function HistoryTab({ task }: { readonly task: Task }): ReactNode {
+  const { t } = useTexts();
+  const history = useHistory(task.id);
+  const entries = (history.data?.pages ?? []).flatMap(({ data }) => data);
+  return (
+    <section className="card" aria-label={t('tab.history')}>
+      {history.error !== null && <ProblemNotice error={history.error} onRetry={() => void history.refetch()} />}
+      <table>
+        <thead>
+          <tr>
+            <th>{t('history.revision')}</th>
+            <th>{t('history.when')}</th>
+            <th>{t('history.who')}</th>
+            <th>{t('history.what')}</th>
+            <th>
+              <span className="visually-hidden">{t('history.do')}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {entries.map((entry) => (
+            <Entry key={`${entry.revision} ${entry.type}`} entry={entry} task={task} />
+          ))}
+        </tbody>
+      </table>
+      {history.hasNextPage && (
+        <p className="in">
+          <button type="button" className="button" onClick={() => void history.fetchNextPage()}>
+            {t('happened.earlier')}
+          </button>
+        </p>
+      )}
+    </section>
+  );
+}

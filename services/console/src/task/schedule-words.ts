@@ -1,0 +1,31 @@
+/** A schedule as half a sentence: `every 5 minutes`, `by 0 9 * * 1-5 in Europe/Berlin`. */
+import type { Schedule } from '../api/types.js';
+import type { Texts } from '../text/text.js';
+import { absoluteTime } from '../text/times.js';
+
+const units = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** `every 5 minutes`, by the largest unit that fits without a rest. */
+export function everyWords(seconds: number, language: string, t: Texts['t']): string {
+  const [unit, size] = units.find(([, size]) => seconds % size === 0) ?? ['second', 1];
+  const span = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(seconds / size);
+  return t('schedule.every', { span });
+}
+
+export function scheduleWords(schedule: Schedule, language: string, t: Texts['t']): string {
+  switch (schedule.type) {
+    case 'interval':
+      return everyWords(schedule.intervalSeconds, language, t);
+    case 'cron':
+      return t('schedule.cron', { cron: schedule.cron, timezone: schedule.timezone });
+    case 'once':
+      return t('schedule.once', { at: absoluteTime(schedule.at, language) });
+    case 'manual':
+      return t('schedule.manual');
+  }
+}

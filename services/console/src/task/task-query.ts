@@ -1,0 +1,77 @@
+/** What is asked about one task; what the stream brings is put in. */
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { answerOf, api, dataOf } from '../api/client.js';
+import { nextCursorOf } from '../api/cursor.js';
+import { useChanges } from '../stream/stream.js';
+
+export const taskKey = (id: string, at: string | null) => ['task', id, 'at', at] as const;
+
+/** `at`: as it was then; null: now, kept up to date by the stream. */
+export function useTask(id: string, at: string | null) {
+  const client = useQueryClient();
+  useChanges(({ tasks }) => {
+    const changed = tasks.find((task) => task.id === id);
+    if (changed !== undefined) client.setQueryData(taskKey(id, null), changed);
+  });
+  return useQuery({
+    queryKey: taskKey(id, at),
+    queryFn: () =>
+      dataOf(api.GET('/api/notifications/{id}', { params: { path: { id }, query: at === null ? {} : { at } } })),
+  });
+}
+
+export const runsPageSize = 100;
+
+/** Runs and skipped slots, newest first, a hundred at a time. */
+export function useRuns(id: string, range: { readonly from: string; readonly to: string | null }) {
+  const client = useQueryClient();
+  const queryKey = ['task', id, 'runs', range] as const;
+  useChanges(({ executions }) => {
+    const isEnded = executions.some(({ notificationId, finishedAt }) => notificationId === id && finishedAt !== null);
+    if (isEnded && range.to === null) void client.invalidateQueries({ queryKey });
+  });
+  return useInfiniteQuery({
+    queryKey,
+    initialPageParam: '',
+    queryFn: ({ pageParam }) => {
+      const { from, to } = range;
+      const query = { limit: runsPageSize, after: pageParam, includeSkipped: true, from, ...(to !== null && { to }) };
+      return answerOf(
+        api.GET('/api/notifications/{id}/executions', { params: { path: { id }, query: query as never } }),
+      );
+    },
+    getNextPageParam: nextCursorOf,
+  });
+}
+
+export function useExplanation(id: string, at: string | null) {
+  const client = useQueryClient();
+  const queryKey = ['task', id, 'explain', at] as const;
+  useChanges(({ executions, deliveries }) => {
+    const isTouched = [...executions, ...deliveries].some(({ notificationId }) => notificationId === id);
+    if (isTouched && at === null) void client.invalidateQueries({ queryKey });
+  });
+  return useQuery({
+    queryKey,
+    queryFn: () =>
+      dataOf(
+        api.GET('/api/notifications/{id}/explain', { params: { path: { id }, query: at === null ? {} : { at } } }),
+      ),
+    placeholderData: (before) => before,
+  });
+}
+
+/** Every revision, newest first, a hundred at a time. */
+export function useHistory(id: string) {
+  return useInfiniteQuery({
+    queryKey: ['task', id, 'history'],
+    initialPageParam: '',
+    queryFn: ({ pageParam }) =>
+      answerOf(
+        api.GET('/api/notifications/{id}/history', {
+          params: { path: { id }, query: { limit: 100, after: pageParam } as never },
+        }),
+      ),
+    getNextPageParam: nextCursorOf,
+  });
+}

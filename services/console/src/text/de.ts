@@ -1,0 +1,9 @@
+import type { Catalogue } from './catalogue.js';
+import { accountsDe } from './de/accounts.js';
+import { frameDe } from './de/frame.js';
+import { pastDe } from './de/past.js';
+import { taskDe } from './de/task.js';
+import { tasksDe } from './de/tasks.js';
+
+/** German. */
+export const de: Catalogue = { ...frameDe, ...accountsDe, ...tasksDe, ...taskDe, ...pastDe };

@@ -1,0 +1,8 @@
+import { accountsEn } from './en/accounts.js';
+import { frameEn } from './en/frame.js';
+import { pastEn } from './en/past.js';
+import { taskEn } from './en/task.js';
+import { tasksEn } from './en/tasks.js';
+
+/** English, the language that the keys follow. */
+export const en = { ...frameEn, ...accountsEn, ...tasksEn, ...taskEn, ...pastEn } as const;

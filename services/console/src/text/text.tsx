@@ -1,0 +1,81 @@
+/** Texts by language: one catalogue each, ICU messages, loaded when it is used. */
+import { IntlMessageFormat, type FormatXMLElementFn, type PrimitiveType } from 'intl-messageformat';
+import { createContext, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
+import type { Catalogue, TextKey } from './catalogue.js';
+
+export type Language = 'en' | 'de';
+export const languages: readonly Language[] = ['en', 'de'];
+
+type Values = Readonly<Record<string, PrimitiveType>>;
+type RichValues = Readonly<Record<string, PrimitiveType | ReactNode | FormatXMLElementFn<ReactNode, ReactNode>>>;
+
+export interface Texts {
+  readonly language: Language;
+  /** A sentence in the reader's language. */
+  readonly t: (key: TextKey, values?: Values) => string;
+  /** The same with elements in it: `<b>…</b>` in the message is rendered by `values.b`. */
+  readonly rich: (key: TextKey, values: RichValues) => ReactNode;
+  readonly setLanguage: (language: Language) => void;
+}
+
+const TextContext = createContext<Texts | null>(null);
+const storageKey = 'meerkat.language';
+
+export function preferredLanguage(
+  stored: string | null = localStorage.getItem(storageKey),
+  wanted: readonly string[] = navigator.languages,
+): Language {
+  const known = [stored ?? '', ...wanted].map((tag) => tag.slice(0, 2).toLowerCase());
+  return (
+    known.map((tag) => languages.find((language) => language === tag)).find((found) => found !== undefined) ?? 'en'
+  );
+}
+
+export async function loadCatalogue(language: Language): Promise<Catalogue> {
+  return language === 'de' ? (await import('./de.js')).de : (await import('./en.js')).en;
+}
+
+function makeTexts(language: Language, catalogue: Catalogue, setLanguage: (language: Language) => void): Texts {
+  const formats = new Map<TextKey, IntlMessageFormat>();
+  const formatOf = (key: TextKey): IntlMessageFormat => {
+    const known = formats.get(key);
+    if (known !== undefined) return known;
+    const format = new IntlMessageFormat(catalogue[key], language);
+    formats.set(key, format);
+    return format;
+  };
+  return {
+    language,
+    setLanguage,
+    t: (key, values) => {
+      const shown = formatOf(key).format({ ...values });
+      return typeof shown === 'string' ? shown : String(shown);
+    },
+    rich: (key, values) => formatOf(key).format<ReactNode>({ ...values }) as ReactNode,
+  };
+}
+
+export function TextProvider(props: {
+  readonly first: { readonly language: Language; readonly catalogue: Catalogue };
+  readonly children: ReactNode;
+}): ReactNode {
+  const [loaded, setLoaded] = useState(props.first);
+  const texts = useMemo(
+    () =>
+      makeTexts(loaded.language, loaded.catalogue, (language) => {
+        localStorage.setItem(storageKey, language);
+        void loadCatalogue(language).then((catalogue) => setLoaded({ language, catalogue }));
+      }),
+    [loaded],
+  );
+  useEffect(() => {
+    document.documentElement.lang = texts.language;
+  }, [texts.language]);
+  return <TextContext value={texts}>{props.children}</TextContext>;
+}
+
+export function useTexts(): Texts {
+  const texts = useContext(TextContext);
+  if (texts === null) throw new Error('useTexts needs a TextProvider above it');
+  return texts;
+}

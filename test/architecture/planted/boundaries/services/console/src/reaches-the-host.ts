@@ -1,0 +1,4 @@
+// planted: console-apart
+import { owns } from '../../accounts/member.js';
+
+export const mine = owns;
