@@ -140,7 +140,8 @@ module.exports = {
     },
     {
       name: 'console-apart',
-      comment: 'The console is a client of the public API and nothing else: it runs in browsers and shares no code with what serves it.',
+      comment:
+        'The console is a client of the public API and nothing else: it runs in browsers and shares no code with what serves it.',
       severity: 'error',
       from: { path: '^services/console/' },
       to: { path: '^(services|libs)/', pathNot: '^services/console/' },

@@ -22,8 +22,8 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  expect(seat.faults).toEqual([]);
   await seat.page.context().close();
+  if (seat.faults.length > 0) throw new Error(`the browser complained:\n${seat.faults.join('\n')}`);
 });
 
 afterAll(async () => {
