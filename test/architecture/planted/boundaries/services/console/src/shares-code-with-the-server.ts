@@ -1,0 +1,4 @@
+// planted: console-apart
+import { AppError } from '../../../libs/runtime/errors.js';
+
+export const Refusal = AppError;
