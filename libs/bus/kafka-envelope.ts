@@ -1,7 +1,7 @@
 /** How messages, requests and answers are written on the wire, and how anything that comes from there is read. */
 import type { EventMetadata } from '#event-store/event-store';
 import { AppError, errorCodes, type ErrorDetail } from '#runtime/errors';
-import type { Json, JsonObject } from '#runtime/json';
+import { isJsonObject, type Json, type JsonObject } from '#runtime/json';
 import { unreadableType, type BusMessage, type RequestContext } from './bus.js';
 
 const version = 1;
@@ -9,16 +9,13 @@ const version = 1;
 export type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 type Fields = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const unreadable = (reason: string): Read<never> => ({ ok: false, reason });
 
 /** What is missing or of the wrong kind, or null. */
 function faultIn(fields: Fields, strings: readonly string[], objects: readonly string[]): string | null {
   const isWrong = [
     ...strings.filter((name) => typeof fields[name] !== 'string').map((name) => `${name} must be a string`),
-    ...objects.filter((name) => !isObject(fields[name])).map((name) => `${name} must be an object`),
+    ...objects.filter((name) => !isJsonObject(fields[name])).map((name) => `${name} must be an object`),
   ];
   return isWrong[0] ?? null;
 }
@@ -31,7 +28,7 @@ function readEnvelope(value: Buffer | null, strings: readonly string[], objects:
   } catch {
     return unreadable('it is not JSON');
   }
-  if (!isObject(parsed)) return unreadable('it is not a JSON object');
+  if (!isJsonObject(parsed)) return unreadable('it is not a JSON object');
   if (parsed['v'] !== version) return unreadable(`its envelope has an unknown version ${JSON.stringify(parsed['v'])}`);
   const fault = faultIn(parsed, strings, objects);
   return fault === null ? { ok: true, value: parsed } : unreadable(fault);
@@ -119,5 +116,5 @@ export function readAnswer(value: Buffer | null): Read<Answer> {
   if (!envelope.ok) return envelope;
   const { ok, value: result, error } = envelope.value;
   if (ok === true) return { ok: true, value: { ok: true, value: (result ?? null) as Json } };
-  return { ok: true, value: { ok: false, error: isObject(error) ? readError(error) : null } };
+  return { ok: true, value: { ok: false, error: isJsonObject(error) ? readError(error) : null } };
 }

@@ -13,7 +13,7 @@ const everyMs = 3_600_000;
 
 @Injectable()
 export class Pruner implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private sweep: LeasedWork | null = null;
+  #sweep: LeasedWork | null = null;
 
   constructor(
     @Inject(SHARED_STATE) private readonly sharedState: SharedState,
@@ -24,7 +24,7 @@ export class Pruner implements OnApplicationBootstrap, BeforeApplicationShutdown
 
   onApplicationBootstrap(): void {
     const { leases, logger, sharedState, clock } = this;
-    this.sweep = startSweep({
+    this.#sweep = startSweep({
       leases,
       name: 'expired-requests',
       everyMs,
@@ -38,6 +38,6 @@ export class Pruner implements OnApplicationBootstrap, BeforeApplicationShutdown
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await this.sweep?.stop();
+    await this.#sweep?.stop();
   }
 }

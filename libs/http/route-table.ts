@@ -4,23 +4,23 @@ import type { RouteDeclaration } from './route.js';
 
 @Injectable()
 export class RouteTable {
-  private readonly entries: { readonly declaration: RouteDeclaration; readonly pattern: RegExp }[] = [];
+  readonly #entries: { readonly declaration: RouteDeclaration; readonly pattern: RegExp }[] = [];
 
   add(declaration: RouteDeclaration): void {
     const pattern = new RegExp(
       `^${declaration.path.replace(/[.*+?^$()|[\]\\]/g, String.raw`\$&`).replace(/\{\w+\}/g, '[^/]+')}$`,
     );
-    this.entries.push({ declaration, pattern });
+    this.#entries.push({ declaration, pattern });
   }
 
   get declarations(): readonly RouteDeclaration[] {
-    return this.entries.map(({ declaration }) => declaration);
+    return this.#entries.map(({ declaration }) => declaration);
   }
 
   /** Methods of a path that is declared letter by letter; none where it is not. `/api/notifications/bulk` is no id. */
   methodsOfExact(url: string): readonly string[] {
     const path = url.split(/[?#]/, 1)[0] ?? '';
-    const exact = this.entries.filter(({ declaration }) => declaration.path === path);
+    const exact = this.#entries.filter(({ declaration }) => declaration.path === path);
     const methods = exact.map(({ declaration }) => declaration.method);
     return methods.includes('GET') ? [...methods, 'HEAD'].sort() : [...methods].sort();
   }
@@ -31,7 +31,7 @@ export class RouteTable {
     if (exact.length > 0) return exact;
     const path = url.split(/[?#]/, 1)[0] ?? '';
     const methods = new Set<string>();
-    for (const { declaration, pattern } of this.entries) {
+    for (const { declaration, pattern } of this.#entries) {
       if (!pattern.test(path)) continue;
       methods.add(declaration.method);
       if (declaration.method === 'GET') methods.add('HEAD');

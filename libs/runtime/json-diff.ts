@@ -1,5 +1,5 @@
 /** What differs between two JSON values, leaf by leaf. */
-import { isJsonObject, type Json } from './json.js';
+import { isJsonObject, jsonEquals, type Json } from './json.js';
 
 export interface Change {
   readonly path: string;
@@ -9,7 +9,7 @@ export interface Change {
 
 /** Leaves that differ, by path (`policy.errorThreshold`, `actions[0].enabled`); an absent side has no value. */
 export function diffPaths(before: Json | undefined, after: Json | undefined, path = ''): readonly Change[] {
-  if (JSON.stringify(before) === JSON.stringify(after)) return [];
+  if (jsonEquals(before, after)) return [];
   if (Array.isArray(before) && Array.isArray(after)) {
     const length = Math.max(before.length, after.length);
     return Array.from({ length }, (_, index) =>

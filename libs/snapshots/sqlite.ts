@@ -1,4 +1,5 @@
 /** Snapshots in one SQLite file beside the events: for the process that holds the data folder alone. */
+import { createLru } from '#concurrency/lru';
 import { unavailable } from '#runtime/errors';
 import { inTransaction, openDatabase } from '#sqlite/database';
 import { createGroupCommit } from '#sqlite/group-commit';
@@ -76,14 +77,10 @@ export function createSqliteSnapshots(
   );
 
   /** Nobody else writes: what is known of a snapshot holds for as long as the index has it. */
-  const known = new Map<string, Snapshot>();
+  const known = createLru<string, Snapshot>(knownSnapshots);
   const knownFacts = (id: string): Snapshot | null => {
     const found = known.get(id) ?? parseFacts(String(findFacts.get(id)?.['facts']));
-    if (found === null) return null;
-    known.delete(id);
-    known.set(id, found);
-    const [oldest] = known.size > knownSnapshots ? known.keys() : [];
-    if (oldest !== undefined) known.delete(oldest);
+    if (found !== null) known.set(id, found);
     return found;
   };
 

@@ -41,25 +41,25 @@ function isFinished({ status }: ExecutionDocument): boolean {
 
 @Injectable()
 export class TaskRunner {
-  private readonly executions: PositionWaiter;
-  private readonly tasks: PositionWaiter;
-  private readonly waiting: WaitingRuns;
+  readonly #executions: PositionWaiter;
+  readonly #tasks: PositionWaiter;
+  readonly #waiting: WaitingRuns;
 
   constructor(
     @Inject(BUS) private readonly bus: Bus,
     @Inject(READ_STORE) private readonly readStore: ReadStore,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
-    this.executions = createPositionWaiter(readStore, executionsView);
-    this.tasks = createPositionWaiter(readStore, tasksView);
-    this.waiting = createWaitingRuns(readStore, clock);
+    this.#executions = createPositionWaiter(readStore, executionsView);
+    this.#tasks = createPositionWaiter(readStore, tasksView);
+    this.#waiting = createWaitingRuns(readStore, clock);
   }
 
   /** The finished execution, or the queued one where it was not to be waited for or took longer. */
   async run(request: RunRequest): Promise<{ readonly execution: ExecutionDocument; readonly finished: boolean }> {
-    const { runId, run: triggeredRun, position, place } = await this.triggerInLine(request);
-    const run = triggeredRun ?? this.askedBefore(runId, request);
-    if (position !== null) await this.executions.reached(position, viewWaitMs);
+    const { runId, run: triggeredRun, position, place } = await this.#triggerInLine(request);
+    const run = triggeredRun ?? this.#askedBefore(runId, request);
+    if (position !== null) await this.#executions.reached(position, viewWaitMs);
     const giveUpAtMs = this.clock.now() + request.waitSeconds * 1_000;
     let lookMs = lookAgainMs;
     for (;;) {
@@ -67,7 +67,7 @@ export class TaskRunner {
       const execution = stored?.document ?? queuedExecution(run, request.task.organizationId);
       const finished = isFinished(execution);
       // A caller that sees the end finds it in the task too, in its condition and its health.
-      if (finished && stored !== undefined) await this.tasks.reached(stored.revision, viewWaitMs);
+      if (finished && stored !== undefined) await this.#tasks.reached(stored.revision, viewWaitMs);
       if (finished) place.over(run.runId);
       const leftMs = giveUpAtMs - this.clock.now();
       if (finished || leftMs <= 0 || request.signal.aborted) return { execution, finished };
@@ -76,10 +76,10 @@ export class TaskRunner {
     }
   }
 
-  private async triggerInLine(request: RunRequest) {
-    const place = await this.waiting.take(request.task.id);
+  async #triggerInLine(request: RunRequest) {
+    const place = await this.#waiting.take(request.task.id);
     try {
-      const triggered = await this.trigger(request);
+      const triggered = await this.#trigger(request);
       if (triggered.run === null || triggered.position === null) place.free();
       else place.recorded(triggered.position);
       return { ...triggered, place };
@@ -89,12 +89,12 @@ export class TaskRunner {
     }
   }
 
-  private askedBefore(runId: string, { task, force, dryRun }: RunRequest): DueRun {
+  #askedBefore(runId: string, { task, force, dryRun }: RunRequest): DueRun {
     const at = toTimestamp(timeOfId(runId));
     return { runId, taskId: task.id, trigger: 'manual', scheduledFor: at, queuedAt: at, force, dryRun };
   }
 
-  private async trigger({ task, force, dryRun, context, attempt, signal }: RunRequest) {
+  async #trigger({ task, force, dryRun, context, attempt, signal }: RunRequest) {
     const epochMs = attempt?.startedAtMs ?? this.clock.now();
     const runId = derivedId('exe', epochMs, task.id, 'manual', attempt?.key ?? context.requestId);
     const giveUpAtMs = this.clock.now() + unknownYetMs;

@@ -63,12 +63,12 @@ export class ExecutionsController {
   @Handles(routes.listTaskExecutions)
   async listOfTask(@Call() { ids, query, context }: RouteCall<typeof routes.listTaskExecutions>): Promise<Answer> {
     const { id } = await findTask(this.readStore, context.organizationId, ids.id);
-    return this.list([{ field: 'notificationId', equals: id }], query);
+    return this.#list([{ field: 'notificationId', equals: id }], query);
   }
 
   @Handles(routes.listExecutions)
   async listAll(@Call() { query, context }: RouteCall<typeof routes.listExecutions>): Promise<Answer> {
-    return this.list([{ field: 'organizationId', equals: context.organizationId }], query);
+    return this.#list([{ field: 'organizationId', equals: context.organizationId }], query);
   }
 
   @Handles(routes.getExecution)
@@ -76,7 +76,7 @@ export class ExecutionsController {
     return data(toAnswer(await findExecution(this.readStore, context.organizationId, ids.id)));
   }
 
-  private list(owner: readonly FieldFilter[], query: routes.ExecutionFilters): Promise<Answer> {
+  #list(owner: readonly FieldFilter[], query: routes.ExecutionFilters): Promise<Answer> {
     const where = [...owner, ...filtersOf(query)];
     const views = query.includeSkipped === 'true' ? [executionsView, skippedSlotsView] : [executionsView];
     return listOfViews(this.readStore, views, 'queuedAt', where, query, toAnswer);

@@ -21,38 +21,38 @@ export class InstallationMetrics {
     @Inject(CONFIG) private readonly config: Config,
   ) {
     observe('meerkat_tasks_by_condition', 'Tasks, by what is known of their condition.', 'condition', () =>
-      this.countBy(tasksView, 'condition', condition.options),
+      this.#countBy(tasksView, 'condition', condition.options),
     );
     observe('meerkat_tasks_by_health', 'Tasks, by whether they can be checked.', 'health', () =>
-      this.countBy(tasksView, 'health', health.options),
+      this.#countBy(tasksView, 'health', health.options),
     );
-    observe('meerkat_due_lag_seconds', 'How long the slot that waits longest is overdue.', null, () => this.dueLag());
+    observe('meerkat_due_lag_seconds', 'How long the slot that waits longest is overdue.', null, () => this.#dueLag());
     observe('meerkat_runs_open', 'Tasks with a run that is due or begun and has no result yet.', null, async () => [
-      { labels: {}, value: await this.count(schedulesView, [{ field: 'pendingSince', from: '' }]) },
+      { labels: {}, value: await this.#count(schedulesView, [{ field: 'pendingSince', from: '' }]) },
     ]);
     observe('meerkat_deliveries_waiting', 'Deliveries that are to be tried, now or later.', null, async () => [
-      { labels: {}, value: await this.count(deliveriesView, [{ field: 'dueAt', from: '' }]) },
+      { labels: {}, value: await this.#count(deliveriesView, [{ field: 'dueAt', from: '' }]) },
     ]);
     observe('meerkat_database_bytes', 'Size of each embedded database, its write-ahead log included.', 'name', () =>
-      this.databaseSizes(),
+      this.#databaseSizes(),
     );
   }
 
-  private async count(view: AnyView, where: readonly FieldFilter[]): Promise<number> {
+  async #count(view: AnyView, where: readonly FieldFilter[]): Promise<number> {
     const { total } = await this.readStore.page(view, { where, sort: [], limit: 0, offset: 0, count: true });
     return total ?? 0;
   }
 
-  private countBy(view: AnyView, field: string, values: readonly string[]): Promise<readonly Observation[]> {
+  #countBy(view: AnyView, field: string, values: readonly string[]): Promise<readonly Observation[]> {
     return Promise.all(
       values.map(async (equals) => ({
         labels: { [field]: equals },
-        value: await this.count(view, [{ field, equals }]),
+        value: await this.#count(view, [{ field, equals }]),
       })),
     );
   }
 
-  private async dueLag(): Promise<readonly Observation[]> {
+  async #dueLag(): Promise<readonly Observation[]> {
     const { documents } = await this.readStore.page(schedulesView, {
       where: [{ field: 'nextDueAt', from: '' }],
       sort: [{ field: 'nextDueAt', descending: false }],
@@ -66,7 +66,7 @@ export class InstallationMetrics {
   }
 
   /** None where the folder is not used. */
-  private async databaseSizes(): Promise<readonly Observation[]> {
+  async #databaseSizes(): Promise<readonly Observation[]> {
     const sizes = await Promise.all(
       databases.map(async (name) => {
         const parts = [name, `${name}-wal`].map((file) => stat(join(this.config.dataDir, file)).catch(() => null));

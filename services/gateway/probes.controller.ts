@@ -87,7 +87,7 @@ function stateOf(question: Promise<unknown>): Promise<'ok' | 'unreachable'> {
 
 @Controller()
 export class ProbesController {
-  private asked: { readonly parts: Promise<Parts>; readonly atMs: number } | null = null;
+  #asked: { readonly parts: Promise<Parts>; readonly atMs: number } | null = null;
 
   constructor(
     @Inject(EVENT_STORE) private readonly eventStore: EventStore,
@@ -106,7 +106,7 @@ export class ProbesController {
   @Handles(readiness)
   async isReady(): Promise<Answer> {
     if (this.frontDoor.stopSignal.aborted) throw notReady('This process is stopping.', []);
-    const states = { ...(await this.parts()), views: await this.viewsState(), disk: this.disk.state };
+    const states = { ...(await this.#parts()), views: await this.#viewsState(), disk: this.disk.state };
     const failing = Object.entries(states).filter(([, state]) => state !== 'ok' && state !== 'nearly_full');
     if (failing.length > 0) throw notReady(`Not ready: ${failing.map(([part]) => part).join(', ')}.`, failing);
     return data({ status: 'ready', parts: states });
@@ -118,15 +118,15 @@ export class ProbesController {
     return text(exposition, contentType);
   }
 
-  private parts(): Promise<Parts> {
+  #parts(): Promise<Parts> {
     const nowMs = performance.now();
-    if (this.asked === null || nowMs - this.asked.atMs > rememberedMs) {
-      this.asked = { parts: this.askParts(), atMs: nowMs };
+    if (this.#asked === null || nowMs - this.#asked.atMs > rememberedMs) {
+      this.#asked = { parts: this.#askParts(), atMs: nowMs };
     }
-    return this.asked.parts;
+    return this.#asked.parts;
   }
 
-  private async askParts(): Promise<Parts> {
+  async #askParts(): Promise<Parts> {
     const [eventStore, bus, readStore] = await Promise.all([
       stateOf(this.eventStore.readLast('readiness')),
       stateOf(this.bus.isHealthy().then((isHealthy) => isHealthy || Promise.reject(new Error('not in its groups')))),
@@ -135,7 +135,7 @@ export class ProbesController {
     return { eventStore, bus, readStore };
   }
 
-  private viewsState(): Promise<z.infer<typeof viewsState>> {
+  #viewsState(): Promise<z.infer<typeof viewsState>> {
     const state = this.views.unbuilt().then(
       (unbuilt) => (unbuilt.length === 0 ? 'ok' : 'being_built'),
       () => 'unreachable' as const,

@@ -27,7 +27,7 @@ const answer = z.object({ execution: testExecution });
 
 @Injectable()
 export class TaskTester {
-  private readonly checks: SettingsChecks;
+  readonly #checks: SettingsChecks;
 
   constructor(
     @Inject(BUS) private readonly bus: Bus,
@@ -41,11 +41,11 @@ export class TaskTester {
   ) {
     // Nothing is sent, so that code can be tried before there is a mail server.
     const config = { minIntervalSeconds, smtpUrl: smtpUrl ?? 'smtp://localhost' };
-    this.checks = { config, outbound, code: createCodeChecker(sandbox) };
+    this.#checks = { config, outbound, code: createCodeChecker(sandbox) };
   }
 
   async test(input: TaskInput, context: RequestContext, attempt: IdempotentAttempt | null): Promise<TestExecution> {
-    const codeForm = await checkSettings(this.checks, input);
+    const codeForm = await checkSettings(this.#checks, input);
     const { organizationId } = context;
     await checkDependencies(presentTasks(this.readStore), organizationId, input.policy.dependsOn, null);
     const fetch = unmasked(toJsonObject(input.fetch), null, secretsOfFetch, ['fetch']);

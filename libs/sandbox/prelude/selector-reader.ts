@@ -92,10 +92,10 @@ export class Reader {
         return text.slice(at, end);
       }
     }
-    return this.anyName(isIdentifier);
+    return this.#anyName(isIdentifier);
   }
 
-  private anyName(isIdentifier: boolean): string {
+  #anyName(isIdentifier: boolean): string {
     if (isIdentifier && !nameStart.test(this.peek())) this.fail();
     if (isIdentifier && /^-?\d|^-$/.test(this.text.slice(this.at, this.at + 2))) this.fail();
     let name = '';
