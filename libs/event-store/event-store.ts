@@ -31,6 +31,8 @@ export interface RecordedEvent extends NewEvent {
   readonly revision: number;
   /** Place among all events; grows, may have gaps. */
   readonly position: number;
+  /** What it held is gone for good, and `data` is empty: only who asks for such events gets them. */
+  readonly isPurged?: true;
 }
 
 /** `none`: the stream must not exist yet. A number: the revision of its last event. */

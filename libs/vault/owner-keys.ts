@@ -24,8 +24,8 @@ export interface OwnerKeys {
   make(ownerId: string): Promise<KeyObject>;
   /** Whether the owner is a task whose contents were purged. */
   isPurged(ownerId: string): Promise<boolean>;
-  /** It was dropped from its stream, and goes from memory. */
-  forget(ownerId: string): void;
+  /** An event says that the task was purged: its key goes from memory and is not looked for again. */
+  notePurged(ownerId: string): void;
 }
 
 export function unwrapOwnerKey(master: KeyObject, wrapped: string, ownerId: string): KeyObject {
@@ -124,7 +124,8 @@ export function createOwnerKeys(eventStore: EventStore, masterKey: Uint8Array): 
       return key;
     },
     isPurged,
-    forget(ownerId) {
+    notePurged(ownerId) {
+      purged.set(ownerId, true);
       keys.delete(ownerId);
     },
   };

@@ -43,7 +43,7 @@ describe('sealed events', () => {
     // As the key's stream is once it was erased.
     const [vault] = await Array.fromAsync(stored.read(vaultStream(taskId)));
     if (vault !== undefined) await stored.append(vaultStream(taskId), [anEvent('vault.key_made', { $erased: 'x' })], 0);
-    keys.forget(taskId);
+    keys.notePurged(taskId);
   };
 
   it.each(['task-ntf_1', 'run-ntf_1'])(
@@ -112,6 +112,7 @@ describe('sealed events', () => {
         { type: 'task.created', data: {} },
         { type: 'task.purged', data: {} },
       ]);
+      expect(all.map(({ isPurged }) => isPurged)).toEqual([true, undefined]);
     }
   });
 

@@ -5,6 +5,7 @@
  */
 import type { KeyObject } from 'node:crypto';
 import { createLru } from '#concurrency/lru';
+import { taskStream } from '#contracts/task';
 import type { EventStore, NewEvent, RecordedEvent } from '#event-store/event-store';
 import { AppError } from '#runtime/errors';
 import { isJsonObject, type JsonObject } from '#runtime/json';
@@ -82,7 +83,7 @@ export interface EventOpener {
   remember(sealed: JsonObject, data: JsonObject): void;
 }
 
-export function createEventOpener(keys: Pick<OwnerKeys, 'known' | 'find' | 'isPurged'>): EventOpener {
+export function createEventOpener(keys: Pick<OwnerKeys, 'known' | 'find' | 'isPurged' | 'notePurged'>): EventOpener {
   const opened = new WeakMap<JsonObject, JsonObject>();
 
   const openWith = (key: KeyObject, event: RecordedEvent): RecordedEvent => {
@@ -92,22 +93,20 @@ export function createEventOpener(keys: Pick<OwnerKeys, 'known' | 'find' | 'isPu
     return { ...event, data };
   };
 
-  const withoutContents = (event: RecordedEvent): RecordedEvent | null => {
-    const data = afterPurge(event);
-    return data === null ? null : { ...event, data };
-  };
-
   const openOne = async (event: RecordedEvent, owner: string): Promise<RecordedEvent | null> => {
     const key = await keys.find(owner);
     if (key !== null) return openWith(key, event);
-    if (await keys.isPurged(owner)) return withoutContents(event);
+    if (await keys.isPurged(owner)) return null;
     throw unreadable(event);
   };
 
   const tryOpen = (event: RecordedEvent): RecordedEvent | null | Promise<RecordedEvent | null> => {
-    if (isErased(event)) return withoutContents(event);
+    if (isErased(event)) return null;
     const owner = sealedFor(event);
-    if (owner === null) return event;
+    if (owner === null) {
+      if (event.type === 'task.purged') keys.notePurged(event.stream.slice(taskStream('').length));
+      return event;
+    }
     // Nearly always without waiting, which would cost more than the cipher.
     const key = keys.known(owner);
     return key === undefined ? openOne(event, owner) : openWith(key, event);
@@ -119,8 +118,10 @@ export function createEventOpener(keys: Pick<OwnerKeys, 'known' | 'find' | 'isPu
       for (const event of events) {
         const tried = tryOpen(event);
         const one = tried instanceof Promise ? await tried : tried;
+        const left = one === null && !includesPurged ? afterPurge(event) : null;
         if (one !== null) found.push(one);
-        else if (includesPurged) found.push({ ...event, data: {} });
+        else if (includesPurged) found.push({ ...event, data: {}, isPurged: true });
+        else if (left !== null) found.push({ ...event, data: left });
       }
       return found;
     },

@@ -1,0 +1,56 @@
+/**
+ * Signed heads: once a day, where the chain of each organisation stands, by a key that the events do not hold. Whoever cuts
+ * off the newest events would have to take away each head that tells of them, from the log and from backups too.
+ */
+import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import type { SharedState, StateCollection } from '#shared-state/shared-state';
+
+export const auditHead = z.object({
+  organizationId: z.string(),
+  /** UTC. */
+  day: z.string(),
+  at: z.string(),
+  sequence: z.int(),
+  hash: z.string(),
+  mac: z.string(),
+});
+export type AuditHead = z.infer<typeof auditHead>;
+
+export interface SignedHead extends AuditHead {
+  readonly isGenuine: boolean;
+}
+
+export interface HeadSigner {
+  sign(head: Omit<AuditHead, 'mac'>): AuditHead;
+  check(head: AuditHead): SignedHead;
+}
+
+export function createHeadSigner(secretKey: Uint8Array): HeadSigner {
+  const key = createSecretKey(Buffer.from(hkdfSync('sha256', secretKey, '', 'meerkat audit head', 32)));
+  const macOf = ({ organizationId, day, at, sequence, hash }: Omit<AuditHead, 'mac'>): string =>
+    createHmac('sha256', key)
+      .update(JSON.stringify(['audit head', organizationId, day, at, sequence, hash]))
+      .digest('base64url');
+  return {
+    sign: (head) => ({ ...head, mac: macOf(head) }),
+    check(head) {
+      const [wanted, found] = [Buffer.from(macOf(head)), Buffer.from(head.mac)];
+      return { ...head, isGenuine: wanted.length === found.length && timingSafeEqual(wanted, found) };
+    },
+  };
+}
+
+/** Beside the views, where every process finds them; the embedded product keeps a file of them as well. */
+export const auditHeadsCollection: StateCollection<AuditHead> = { name: 'audit_heads', indexedBy: null };
+
+const mostHeads = 100_000;
+
+export async function headsOf(
+  sharedState: Pick<SharedState, 'list'>,
+  signer: HeadSigner,
+  organizationId: string,
+): Promise<readonly SignedHead[]> {
+  const heads = await sharedState.list(auditHeadsCollection, mostHeads);
+  return heads.filter((head) => head.organizationId === organizationId).map((head) => signer.check(head));
+}
