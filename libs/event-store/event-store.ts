@@ -97,3 +97,5 @@ export interface EventArchive extends EventStore {
 }
 
 export const EVENT_STORE = Symbol('EventStore');
+/** The `EventArchive` with events as they are stored, sealed: for the audit, which covers them so. */
+export const STORED_EVENTS = Symbol('StoredEvents');

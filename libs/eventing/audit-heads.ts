@@ -44,6 +44,11 @@ export function createHeadSigner(secretKey: Uint8Array): HeadSigner {
 /** Beside the views, where every process finds them; the embedded product keeps a file of them as well. */
 export const auditHeadsCollection: StateCollection<AuditHead> = { name: 'audit_heads', indexedBy: null };
 
+export const HEAD_SIGNER = Symbol('HeadSigner');
+/** Adds a line to the file of heads in the data folder; null where there is none. */
+export const HEAD_LINES = Symbol('HeadLines');
+export type KeepHeadLine = ((line: string) => Promise<void>) | null;
+
 const mostHeads = 100_000;
 
 export async function headsOf(

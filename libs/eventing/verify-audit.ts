@@ -30,7 +30,8 @@ export async function* changesOf(
   const audited = {
     subscribe: (subscription: Subscription) => store.subscribe({ ...subscription, prefixes: auditedPrefixes }),
   };
-  for await (const { events } of readThrough(audited, { end })) for (const event of events) if (isAudited(event)) yield event;
+  for await (const { events } of readThrough(audited, { end }))
+    for (const event of events) if (isAudited(event)) yield event;
 }
 
 type Fault = NonNullable<AuditVerification['brokenAt']>;
@@ -99,15 +100,21 @@ export function createChainCheck(heads: readonly SignedHead[]) {
 
 export interface AuditToVerify {
   /** With the events as they are stored. */
-  readonly storedEvents: Pick<EventArchive, 'subscribe'>;
+  readonly storedEvents: Pick<EventArchive, 'subscribe' | 'lastPosition'>;
   readonly readStore: Pick<ReadStore, 'page' | 'checkpoint'>;
   readonly organizationId: string;
   readonly heads: readonly SignedHead[];
 }
 
-export async function verifyAudit({ storedEvents, readStore, organizationId, heads }: AuditToVerify): Promise<AuditVerification> {
+export async function verifyAudit({
+  storedEvents,
+  readStore,
+  organizationId,
+  heads,
+}: AuditToVerify): Promise<AuditVerification> {
   // What the view has not seen yet is chained later.
-  const end = await readStore.checkpoint(auditView);
+  const [seen, last] = [await readStore.checkpoint(auditView), await storedEvents.lastPosition()];
+  const end = seen === null || last === null ? null : Math.min(seen, last);
   const entries = entriesOf(readStore, organizationId);
   const check = createChainCheck(heads);
   for await (const event of changesOf(storedEvents, end)) {

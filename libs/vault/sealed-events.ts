@@ -83,6 +83,8 @@ export interface EventOpener {
   remember(sealed: JsonObject, data: JsonObject): void;
 }
 
+export const EVENT_OPENER = Symbol('EventOpener');
+
 export function createEventOpener(keys: Pick<OwnerKeys, 'known' | 'find' | 'isPurged' | 'notePurged'>): EventOpener {
   const opened = new WeakMap<JsonObject, JsonObject>();
 

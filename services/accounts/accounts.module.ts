@@ -1,12 +1,16 @@
 /** The accounts service: the setup of the instance, its organisation, members, API keys and sessions. */
 import { Module } from '@nestjs/common';
 import { ServiceRunner } from '#eventing/run-service';
-import { SERVICE } from '#eventing/service';
+import { HEAD_LINES, HEAD_SIGNER, type HeadSigner, type KeepHeadLine } from '#eventing/audit-heads';
+import { SERVICE, type Service } from '#eventing/service';
 import { SERVICE_PORTS, ServicePortsModule, type ServicePorts } from '#eventing/service-ports';
 import { KEY_PEPPER } from '#contracts/api-key';
 import { CONFIG, type Config } from '#runtime/config';
 import { IDS, type Ids } from '#runtime/ids';
+import { STORED_EVENTS, type EventStore } from '#event-store/event-store';
+import { EVENT_OPENER, type EventOpener } from '#vault/sealed-events';
 import { VAULT, type Vault } from '#vault/vault';
+import { withAudit } from './audit/service.js';
 import { AccountQueryHandler } from './account-query.js';
 import { createAttempts } from './attempts.js';
 import { createAccountViews } from './await-account-views.js';
@@ -40,7 +44,20 @@ import { createAccountsService, createSetupLink, SETUP_LINK } from './service.js
     },
     ChangeAccountHandler,
     AccountQueryHandler,
-    { provide: SERVICE, inject: [ACCOUNT_PORTS, CONFIG], useFactory: createAccountsService },
+    {
+      provide: SERVICE,
+      inject: [ACCOUNT_PORTS, CONFIG, SERVICE_PORTS, STORED_EVENTS, EVENT_OPENER, HEAD_SIGNER, HEAD_LINES],
+      useFactory: (
+        accounts: AccountPorts,
+        config: Config,
+        ports: ServicePorts,
+        storedEvents: EventStore,
+        opener: EventOpener,
+        signer: HeadSigner,
+        keepLine: KeepHeadLine,
+      ): Service =>
+        withAudit(createAccountsService(accounts, config), { ...ports, storedEvents, opener, signer, keepLine }),
+    },
     { provide: SETUP_LINK, inject: [ACCOUNT_PORTS], useFactory: createSetupLink },
     ServiceRunner,
   ],

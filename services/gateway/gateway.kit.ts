@@ -18,7 +18,8 @@ import { createApiKey, hashApiKey, hashSessionToken, parseApiKey } from '#contra
 import { requests } from '#contracts/catalogue';
 import { executionsView, type ExecutionDocument } from '#contracts/run';
 import { triggerRun, type DueRun } from '#contracts/schedule';
-import { EVENT_STORE, type EventStore } from '#event-store/event-store';
+import { EVENT_STORE, STORED_EVENTS, type EventStore } from '#event-store/event-store';
+import { createHeadSigner, HEAD_SIGNER } from '#eventing/audit-heads';
 import { KEY_PEPPER } from '#contracts/api-key';
 import { createHttpApplication } from '#http/application';
 import { OUTBOUND } from '#outbound/outbound';
@@ -206,6 +207,8 @@ export async function startGateway(
     { provide: IDS, useValue: ids },
     { provide: LOGGER, useValue: { debug: log, info: log, warn: log, error: log } },
     { provide: EVENT_STORE, useValue: stores.eventStore },
+    { provide: STORED_EVENTS, useValue: stores.eventStore },
+    { provide: HEAD_SIGNER, useValue: createHeadSigner(Buffer.alloc(32, 7)) },
     { provide: BUS, useValue: stores.bus },
     { provide: READ_STORE, useValue: stores.readStore },
     { provide: SHARED_STATE, useValue: createDocumentState(stores.readStore) },

@@ -8,6 +8,7 @@ import { ActionSaver } from './actions.saver.js';
 import { TestMessenger } from './actions.test-message.js';
 import { BulkController } from './bulk.controller.js';
 import { BulkWork } from './bulk.work.js';
+import { AuditController } from './audit/controller.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { TaskRunner } from './execute-task.js';
 import { ExecutionsController } from './executions.controller.js';
@@ -42,6 +43,7 @@ import { TaskTester } from './test-task.js';
     SchedulesController,
     ExecutionsController,
     DeliveriesController,
+    AuditController,
     SetupController,
     KeysController,
     SessionsController,

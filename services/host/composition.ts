@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DynamicModule } from '@nestjs/common';
 import { BUS, BUS_ADMIN, type Bus, type BusAdmin } from '#bus/bus';
+import { createHeadSigner, HEAD_LINES, HEAD_SIGNER, type KeepHeadLine } from '#eventing/audit-heads';
 import { recordDeadLetters } from '#eventing/record-dead-letters';
 import { KEY_PEPPER, pepperOf } from '#contracts/api-key';
-import { EVENT_STORE, type EventArchive, type EventStore } from '#event-store/event-store';
+import { EVENT_STORE, STORED_EVENTS, type EventArchive, type EventStore } from '#event-store/event-store';
 import { LEASES, type Leases } from '#leases/leases';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
@@ -28,10 +29,10 @@ import { DISK_SPACE, type DiskSpace } from '#runtime/disk-space';
 import { createDocumentState } from '#shared-state/document-state';
 import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
 import { SNAPSHOTS, type Retention, type Snapshots } from '#snapshots/snapshots';
-import type { EventOpener } from '#vault/sealed-events';
+import { EVENT_OPENER, type EventOpener } from '#vault/sealed-events';
 import { VAULT, type Vault } from '#vault/vault';
 import type { StoredHistory } from '#event-store/event-chain';
-import { enterDataFolder, findSecretKey, knownSecretKey } from './data-folder.js';
+import { enterDataFolder, findSecretKey, keepHeadLineIn, knownSecretKey } from './data-folder.js';
 import { freeBytesOf, refusingWhenFull, watchDiskSpace } from './disk-guard.js';
 import { checkEventsAtStart, type StartCheck } from './integrity.js';
 import { trackVerified } from './verified-mark.js';
@@ -40,6 +41,9 @@ import { refuseUnfinishedMigration } from './unfinished-migration.js';
 
 export interface Ports {
   readonly eventStore: EventStore;
+  readonly storedEvents: EventArchive;
+  readonly opener: EventOpener;
+  readonly keepHeadLine: KeepHeadLine;
   readonly bus: Bus;
   readonly busAdmin: BusAdmin;
   readonly readStore: ViewStore;
@@ -67,7 +71,7 @@ export interface OpenOptions {
 }
 
 type OpenBus = Pick<Ports, 'bus' | 'busAdmin'>;
-type Stores = Pick<Ports, 'eventStore' | 'readStore' | 'sharedState' | 'snapshots'> & OpenBus;
+type Stores = Pick<Ports, 'readStore' | 'sharedState' | 'snapshots'> & OpenBus & { readonly eventStore: EventArchive };
 
 /** A file that another process holds, or that is damaged, is said as a fault of DATA_DIR. */
 async function fromDataFolder<Part>(
@@ -315,12 +319,13 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
   const { eventStore, readStore, sharedState, snapshots, ...openedBus } =
     disk === null ? stores : refusingWhenFull(stores, disk);
   const leases = await openLeases(config, logger, sharedState);
-  const [{ createVault }, { createOwnerKeys }, { createSealedEvents }] = await Promise.all([
+  const [{ createVault }, { createOwnerKeys }, { createEventOpener, createSealedEvents }] = await Promise.all([
     import('#vault/event-vault'),
     import('#vault/owner-keys'),
     import('#vault/sealed-events'),
   ]);
   const ownerKeys = createOwnerKeys(eventStore, secretKey);
+  const opener = createEventOpener(ownerKeys);
   const [{ createHttpPageLoader }, { createQuickJsSandbox }] = await Promise.all([
     import('#page-loader/http'),
     import('#sandbox/quickjs'),
@@ -343,7 +348,10 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
   });
   logger.info({ ...sandbox.isolation }, 'containment of the evaluator process');
   return {
-    eventStore: createSealedEvents(eventStore, ownerKeys),
+    eventStore: createSealedEvents(eventStore, ownerKeys, opener),
+    storedEvents: stores.eventStore,
+    opener,
+    keepHeadLine: folder === null ? null : keepHeadLineIn(config),
     ...openedBus,
     readStore,
     sharedState,
@@ -384,6 +392,10 @@ export function portsModule(
     { provide: CLOCK, useValue: systemClock },
     { provide: IDS, useValue: createIds() },
     { provide: EVENT_STORE, useValue: ports.eventStore },
+    { provide: STORED_EVENTS, useValue: ports.storedEvents },
+    { provide: EVENT_OPENER, useValue: ports.opener },
+    { provide: HEAD_SIGNER, useValue: createHeadSigner(ports.secretKey) },
+    { provide: HEAD_LINES, useValue: ports.keepHeadLine },
     { provide: BUS, useValue: ports.bus },
     { provide: BUS_ADMIN, useValue: ports.busAdmin },
     { provide: READ_STORE, useValue: ports.readStore },

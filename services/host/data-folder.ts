@@ -1,6 +1,7 @@
 /** The folder of embedded parts, closed to other users, and the secret key in it. */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ConfigError, type Config } from '#runtime/config';
 import type { Logger } from '#runtime/logger';
@@ -134,4 +135,12 @@ export function findSecretKey(config: Config): Uint8Array {
   const key = randomBytes(32);
   keepSecretKey(config, key);
   return key;
+}
+
+/** Where each day's signed heads of the audit stand. */
+export const auditHeadsFile = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'audit-heads.jsonl');
+
+/** On disk when it resolves. */
+export function keepHeadLineIn(config: Config): (line: string) => Promise<void> {
+  return (line) => appendFile(auditHeadsFile(config), `${line}\n`, { mode: 0o600, flush: true });
 }

@@ -1,4 +1,5 @@
 /** Every view that is made of events, and whatever else keeps a place in them: for who rebuilds, moves or checks them. */
+import { auditView } from '#contracts/audit';
 import { publisherCheckpoint } from '#eventing/publisher';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { LeasedWork } from '#leases/leases';
@@ -113,7 +114,7 @@ export const publications: readonly AnyView[] = ['tasks', 'scheduling', 'executi
 );
 
 /** Who goes through everything once more, and finds nothing to do where all is well. */
-export const lookedThroughAgain: readonly AnyView[] = [reconcilerCheckpoint];
+export const lookedThroughAgain: readonly AnyView[] = [reconcilerCheckpoint, auditView];
 
 /**
  * Before anything is appended: an older copy of the events that has grown again may hide what a view has seen besides. Each

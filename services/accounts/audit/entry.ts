@@ -57,7 +57,7 @@ export interface AuditedEvent {
 }
 
 /** Once contents are purged: the place in the chain, and nothing of what it was about. */
-export function withoutContents({ changes: _, ...document }: AuditDocument): AuditDocument {
+export function withoutContents({ changes: _changes, ...document }: AuditDocument): AuditDocument {
   return { ...document, data: {}, purged: true };
 }
 
@@ -86,7 +86,8 @@ export function auditDocumentOf({ stored, opened, before }: AuditedEvent, head: 
   };
   if (opened.isPurged === true) return { ...document, purged: true };
   const data = masked(opened.data, isTask) as AuditDocument['data'];
-  if (before === null) return { ...document, data };
+  // What was changed by a purge is what nobody is to read any more.
+  if (before === null || type === 'task.purged') return { ...document, data };
   const changes = diffPaths(settingsOf(before), settingsOf(taskAfter(before, opened)));
   return { ...document, data, changes: masked(changes as unknown as Json, true) as AuditDocument['changes'] };
 }

@@ -1,6 +1,6 @@
 /** Signs where the chain of each organisation stands, once a day: beside the views, in a file of the data folder, and in the log. */
 import { organizationsView } from '#contracts/account';
-import { auditHeadsCollection, type AuditHead, type HeadSigner } from '#eventing/audit-heads';
+import { auditHeadsCollection, type AuditHead, type HeadSigner, type KeepHeadLine } from '#eventing/audit-heads';
 import type { Sweep } from '#eventing/service';
 import type { ReadStore } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
@@ -14,8 +14,7 @@ export interface HeadKeeping {
   readonly signer: HeadSigner;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Adds a line to the file of heads; null where there is no data folder. */
-  readonly keepLine: ((line: string) => Promise<void>) | null;
+  readonly keepLine: KeepHeadLine;
 }
 
 const everyMs = 900_000;

@@ -1,0 +1,81 @@
+/** HTTP for the audit. */
+import { Readable } from 'node:stream';
+import { Controller, Inject } from '@nestjs/common';
+import { auditView, type AuditDocument } from '#contracts/audit';
+import { headsOf, HEAD_SIGNER, type HeadSigner } from '#eventing/audit-heads';
+import { verifyAudit } from '#eventing/verify-audit';
+import { STORED_EVENTS, type EventArchive } from '#event-store/event-store';
+import { data, type Answer } from '#http/envelope';
+import { Call, Handles, type RouteCall } from '#http/route';
+import { READ_STORE, type FieldFilter, type ReadStore } from '#read-store/read-store';
+import { AppError } from '#runtime/errors';
+import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
+import { without } from '../json-casts.js';
+import { everyDocument, listOfViews } from '../paging.js';
+import * as routes from './routes.js';
+
+const ndjson = 'application/x-ndjson';
+
+const toEntry = (document: AuditDocument): object =>
+  without(document, 'organizationId', 'stream', 'streamRevision', 'position');
+
+function filtersOf(organizationId: string, { actor, type, resource, from, to }: routes.AuditFilters): FieldFilter[] {
+  const where: FieldFilter[] = [{ field: 'organizationId', equals: organizationId }];
+  for (const [field, equals] of Object.entries({ actor, type, resource })) {
+    if (equals !== undefined) where.push({ field, equals });
+  }
+  if (from !== undefined) where.push({ field: 'at', from });
+  if (to !== undefined) where.push({ field: 'at', to });
+  return where;
+}
+
+/** A page at a time, as fast as the reader takes them. */
+async function* linesOf(documents: AsyncIterable<AuditDocument>): AsyncGenerator<string> {
+  for await (const document of documents) yield `${JSON.stringify(toEntry(document))}\n`;
+}
+
+@Controller()
+export class AuditController {
+  readonly #readStore: ReadStore;
+  readonly #sharedState: SharedState;
+  readonly #storedEvents: EventArchive;
+  readonly #signer: HeadSigner;
+  #isVerifying = false;
+
+  constructor(
+    @Inject(READ_STORE) readStore: ReadStore,
+    @Inject(SHARED_STATE) sharedState: SharedState,
+    @Inject(STORED_EVENTS) storedEvents: EventArchive,
+    @Inject(HEAD_SIGNER) signer: HeadSigner,
+  ) {
+    this.#readStore = readStore;
+    this.#sharedState = sharedState;
+    this.#storedEvents = storedEvents;
+    this.#signer = signer;
+  }
+
+  @Handles(routes.listAudit)
+  async list(@Call() { query, context, accept }: RouteCall<typeof routes.listAudit>): Promise<Answer> {
+    const where = filtersOf(context.organizationId, query);
+    if (!accept.includes(ndjson)) return listOfViews(this.#readStore, [auditView], 'at', where, query, toEntry);
+    const body = Readable.from(linesOf(everyDocument(this.#readStore, auditView, 'at', where)));
+    return { status: 200, headers: { 'content-type': `${ndjson}; charset=utf-8`, 'cache-control': 'no-store' }, body };
+  }
+
+  @Handles(routes.verifyAudit)
+  async verify(@Call() { context }: RouteCall<typeof routes.verifyAudit>): Promise<Answer> {
+    if (this.#isVerifying) {
+      const message = 'Another verification is running; ask again when it is done.';
+      throw new AppError('RATE_LIMITED', 'verification_running', message, { retryAfterSeconds: 5 });
+    }
+    this.#isVerifying = true;
+    try {
+      const { organizationId } = context;
+      const heads = await headsOf(this.#sharedState, this.#signer, organizationId);
+      const [readStore, storedEvents] = [this.#readStore, this.#storedEvents];
+      return data(await verifyAudit({ storedEvents, readStore, organizationId, heads }));
+    } finally {
+      this.#isVerifying = false;
+    }
+  }
+}

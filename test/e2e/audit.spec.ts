@@ -1,0 +1,137 @@
+/** The audit over HTTP: every change, who made it, in a chain that shows what was changed behind its back. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { auditEntry, auditVerification, type AuditEntry } from '#contracts/audit';
+import { errorOf, type Reply } from './kit/api.js';
+import { createInstallation } from './kit/create-installation.js';
+import { ownerEmail, type Installation } from './kit/installation.js';
+import { byHand } from './kit/settings.js';
+import { until } from './kit/until.js';
+
+let installation: Installation;
+let taskId: string;
+
+const canary = 'canary-audit-secret';
+const settings = {
+  ...byHand('https://shop.example/one'),
+  name: 'Audited',
+  fetch: { headers: { Authorization: `Bearer ${canary}` } },
+};
+
+const send = (path: string, json?: unknown, method = 'POST'): Promise<Reply> =>
+  installation.api.send(path, json === undefined ? { method } : { method, json });
+
+async function entriesAt(query = ''): Promise<AuditEntry[]> {
+  const { status, body } = await installation.api.send(`/api/audit?limit=100${query}`);
+  expect(status).toBe(200);
+  return z.object({ data: z.array(auditEntry) }).parse(body).data;
+}
+
+/** The audit follows the events, and may be a moment behind. */
+const reached = (type: string, query = ''): Promise<AuditEntry[]> =>
+  until(`${type} is in the audit`, async () => {
+    const found = await entriesAt(query);
+    return found.some((entry) => entry.type === type) ? found : null;
+  });
+
+const verification = async () =>
+  z.object({ data: auditVerification }).parse((await installation.api.send('/api/audit/verify')).body).data;
+
+beforeAll(async () => {
+  installation = await createInstallation();
+  await installation.start();
+  taskId = (await installation.api.create(settings)).id;
+  await send(`/api/notifications/${taskId}`, { name: 'Renamed' }, 'PATCH');
+  await send(`/api/notifications/${taskId}`, { status: 'paused' }, 'PATCH');
+});
+afterAll(() => installation.remove());
+
+describe('the audit of an installation', () => {
+  it('has every change of a task, newest first, with who and what', async () => {
+    const entries = await reached('task.paused', `&resource=${taskId}`);
+    expect(entries.map(({ type }) => type)).toEqual(['task.paused', 'task.changed', 'task.created']);
+    expect(entries[1]).toMatchObject({
+      resource: taskId,
+      actor: expect.stringMatching(/^key:key_/),
+      requestId: expect.stringMatching(/./),
+      changes: [{ path: 'name', from: 'Audited', to: 'Renamed' }],
+    });
+  });
+
+  it('has the setup, its members and its keys, and no secret and no address of any', async () => {
+    const { body } = await send('/api/keys', { name: 'CI', scopes: ['read'] });
+    const key = z.object({ data: z.looseObject({ id: z.string(), key: z.string() }) }).parse(body).data;
+    await send(`/api/keys/${key.id}`, undefined, 'DELETE');
+    const entries = await reached('key.revoked');
+    expect(entries.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(['organization.created', 'member.added', 'key.created']),
+    );
+    const text = JSON.stringify(entries);
+    for (const secret of [canary, ownerEmail, key.key, '"hash":"undefined"', 'passwordHash', '$sealed']) {
+      expect(text).not.toContain(secret);
+    }
+  });
+
+  it('is filtered by actor, type, resource and time, and read by cursor', async () => {
+    const all = await reached('task.paused');
+    const created = all.find(({ type, resource }) => type === 'task.created' && resource === taskId);
+    expect((await entriesAt('&type=task.created')).every(({ type }) => type === 'task.created')).toBe(true);
+    expect(await entriesAt(`&actor=${encodeURIComponent(created?.actor ?? '')}&resource=${taskId}`)).toHaveLength(3);
+    expect(await entriesAt('&actor=user:nobody')).toEqual([]);
+    expect(await entriesAt('&to=2020-01-01T00:00:00Z')).toEqual([]);
+    expect(await entriesAt('&from=2020-01-01T00:00:00Z')).toHaveLength(all.length);
+    const seen: string[] = [];
+    for (let after: string | null = ''; after !== null;) {
+      const { body } = await installation.api.send(`/api/audit?limit=2&after=${after}`);
+      const page = z
+        .object({ data: z.array(auditEntry), cursor: z.object({ next: z.string().nullable() }) })
+        .parse(body);
+      seen.push(...page.data.map(({ id }) => id));
+      after = page.cursor.next;
+    }
+    expect(seen).toEqual(all.map(({ id }) => id));
+  });
+
+  it('is streamed whole as lines of JSON, oldest first', async () => {
+    const { headers, text } = await installation.api.send('/api/audit', {
+      headers: { Accept: 'application/x-ndjson' },
+    });
+    expect(headers.get('content-type')).toMatch(/^application\/x-ndjson/);
+    const lines = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => auditEntry.parse(JSON.parse(line)));
+    expect(lines.map(({ sequence }) => sequence)).toEqual(lines.map((_, index) => index + 1));
+    expect(lines.map(({ previousHash }) => previousHash)).toEqual(['', ...lines.slice(0, -1).map(({ hash }) => hash)]);
+  });
+
+  it('is for the scope admin alone', async () => {
+    const { body } = await send('/api/keys', { name: 'CI', scopes: ['read', 'write'] });
+    const { key } = z.object({ data: z.looseObject({ key: z.string() }) }).parse(body).data;
+    for (const path of ['/api/audit', '/api/audit/verify']) {
+      const reply = await installation.api.send(path, { key });
+      expect([reply.status, errorOf(reply).reason]).toEqual([403, 'missing_scope']);
+    }
+  });
+
+  it('refuses filters that there are not', async () => {
+    const reply = await installation.api.send('/api/audit?who=me');
+    expect([reply.status, errorOf(reply).code]).toEqual([400, 'VALIDATION_ERROR']);
+  });
+
+  it('is intact, before and after a kill and a restart', async () => {
+    const before = await entriesAt();
+    const found = await verification();
+    expect(found).toMatchObject({ intact: true });
+    expect(found.events).toBe(before[0]?.sequence);
+    await installation.kill('SIGKILL');
+    await installation.start();
+    expect(await verification()).toMatchObject({ intact: true });
+    await send(`/api/notifications/${taskId}`, { status: 'active' }, 'PATCH');
+    const after = await reached('task.resumed', `&resource=${taskId}`);
+    expect(after[0]?.sequence).toBeGreaterThan(before[0]?.sequence ?? 0);
+    const ids = (await entriesAt()).map(({ id }) => id);
+    expect(ids).toEqual(expect.arrayContaining(before.map(({ id }) => id)));
+    expect(await verification()).toMatchObject({ intact: true });
+  });
+});
