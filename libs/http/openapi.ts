@@ -439,6 +439,7 @@ const tagTexts: Readonly<Record<string, string>> = {
   Sessions: 'What people sign in with.',
   Setup: 'The first start.',
   Stream: 'What happens, as it happens.',
+  Audit: 'Every change, and proof that it is what was recorded.',
   Operations: 'The instance itself.',
 };
 

@@ -7,7 +7,10 @@ import { createSqliteBus } from '#bus/sqlite';
 import { keyDocument, keysView } from '#contracts/account';
 import { createApiKey, parseApiKey } from '#contracts/api-key';
 import { requests } from '#contracts/catalogue';
-import { EVENT_STORE, type EventStore } from '#event-store/event-store';
+import { EVENT_STORE, STORED_EVENTS, type EventStore } from '#event-store/event-store';
+import { createHeadSigner, HEAD_LINES, HEAD_SIGNER } from '#eventing/audit-heads';
+import { createOwnerKeys } from '#vault/owner-keys';
+import { createEventOpener, EVENT_OPENER } from '#vault/sealed-events';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { KEY_PEPPER } from '#contracts/api-key';
 import { LEASES } from '#leases/leases';
@@ -51,6 +54,10 @@ afterEach(async () => {
 async function start(environment: Record<string, string> = {}): Promise<INestApplicationContext> {
   const ports = new Map<symbol, unknown>([
     [EVENT_STORE, eventStore],
+    [STORED_EVENTS, eventStore],
+    [EVENT_OPENER, createEventOpener(createOwnerKeys(eventStore, kitMasterKey))],
+    [HEAD_SIGNER, createHeadSigner(kitMasterKey)],
+    [HEAD_LINES, null],
     [READ_STORE, readStore],
     [SHARED_STATE, createDocumentState(readStore)],
     [LEASES, createSoleLeases()],
