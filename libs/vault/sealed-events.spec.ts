@@ -46,7 +46,7 @@ describe('sealed events', () => {
     keys.notePurged(taskId);
   };
 
-  it.each(['task-ntf_1', 'run-ntf_1'])(
+  it.each(['task-ntf_1', 'run-ntf_1', 'stats-ntf_1'])(
     'hold nothing in clear of what is appended to %s, and are read as they were',
     async (stream) => {
       await events.append(stream, [anEvent('a', canary), anEvent('b', { n: 2 })], 'none');

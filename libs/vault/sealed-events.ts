@@ -13,7 +13,7 @@ import { decrypt, encrypt } from './cipher.js';
 import type { OwnerKeys } from './owner-keys.js';
 
 /** Streams named after the task, with what its users wrote and what its pages said. Its slots hold neither. */
-const taskKinds = ['task-', 'run-'] as const;
+const taskKinds = ['task-', 'run-', 'stats-'] as const;
 const deliveryKind = 'dlv-';
 /** It says that the key is gone, to readers who have none. */
 const clearTypes: ReadonlySet<string> = new Set(['task.purged']);
