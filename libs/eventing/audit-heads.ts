@@ -1,5 +1,5 @@
 /**
- * Signed heads: once a day, where the chain of each organisation stands, by a key that the events do not hold. Whoever cuts
+ * Signed heads: once a day, where the chain of each organisation stands, by a key that the events do not hold. Somebody who cuts
  * off the newest events would have to take away each head that tells of them, from the log and from backups too.
  */
 import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto';

@@ -275,7 +275,7 @@ describe('a verification of the audit', () => {
     expect(await verify()).toMatchObject({ intact: false, brokenAt: { sequence: 3, reason: 'head_forged' } });
   });
 
-  it('has one head of a day, whoever signs and how often', async () => {
+  it('finds one head of a day, however often one is signed', async () => {
     expect(await sign()).toHaveLength(1);
     expect(await sign('2026-11-21T23:59:00.000Z')).toHaveLength(0);
     expect(await sign('2026-11-22T00:01:00.000Z')).toHaveLength(1);
