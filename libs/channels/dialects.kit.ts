@@ -30,7 +30,7 @@ const found = (text: string, pattern: RegExp, what: string): string[] => {
 };
 
 function plain(text: string): string[] {
-  return [...unseen(text), ...torn(text), ...(text.trim() === '' ? ['nothing'] : [])];
+  return [...unseen(text), ...torn(text), ...(/^[\s\u200b-\u200f\u2060\ufeff]*$/.test(text) ? ['nothing'] : [])];
 }
 
 function entitiesAlone(text: string, names: RegExp): string[] {

@@ -25,8 +25,8 @@ export function escapeCommonMark(text: string): string {
     .replace(/[@<:&](?=[^\s\u200b])/g, (sign) => `${sign}${breaker}`);
 }
 
-/** A backslash and what it shows, for `shortened`. */
-export const backslashed = /\\./gsu;
+/** A backslash and what it shows, and what was broken up, for `shortened`. */
+export const backslashed = /\\.|[@<:&]\u200b/gsu;
 
 /** A block that shows its text as it is: its fence is longer than any run of the same character inside. */
 export function fenced(text: string): string {

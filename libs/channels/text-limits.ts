@@ -41,13 +41,12 @@ const gsmPlaces: Measure = (text) =>
 
 /** A text for the short message service, in no more than so many parts, each of which is paid for. */
 export function smsText(text: string, parts: number): { readonly text: string; readonly isGsm: boolean } {
-  const plain = text.replace(/[“”„‘’–—…\u00a0]/g, (sign) => plainSigns[sign] ?? sign).replace(/[\t\u200b]+/g, ' ');
+  const spaced = text.replace(/[\t\u200b]+/g, ' ');
+  const plain = spaced.replace(/[“”„‘’–—…\u00a0]/g, (sign) => plainSigns[sign] ?? sign);
   const asGsm = isGsm(plain);
   const limit = parts === 1 ? (asGsm ? 160 : 70) : parts * (asGsm ? 153 : 67);
-  return {
-    text: asGsm ? shortened(plain, limit, gsmPlaces, undefined, '...') : shortened(plain, limit, utf16),
-    isGsm: asGsm,
-  };
+  const cut = asGsm ? shortened(plain, limit, gsmPlaces, undefined, '...') : shortened(spaced, limit, utf16);
+  return { text: cut, isGsm: isGsm(cut) };
 }
 
 /** A place of the text and what stands there: an escape is not torn apart, nor what a user sees as one character. */
@@ -84,8 +83,13 @@ export function shortened(text: string, limit: number, measure: Measure, unbroke
 /** What no message shows or what turns its direction: control characters but tab and line feed, and bidirectional overrides. */
 const unwanted = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
+/** Nothing that anybody sees. */
+export function isBlank(text: string): boolean {
+  return /^[\s\u200b-\u200f\u2060\ufeff]*$/.test(text);
+}
+
 /** Lines of text, never empty: an empty message is refused by some receivers and replaced by others. */
 export function messageText(text: string): string {
   const shown = text.toWellFormed().replace(unwanted, '').trim();
-  return shown === '' ? '–' : shown;
+  return isBlank(shown) ? '–' : shown;
 }

@@ -2,7 +2,11 @@
 import { renderTemplate, type Escaper, type TemplateEscape } from '#templates/templates';
 import type { Notification } from './channel.js';
 import { linksOf, plainTextOf, variablesOf } from './message.js';
-import { messageText } from './text-limits.js';
+import { publicLink } from './links.js';
+import { characters, messageText, shortened } from './text-limits.js';
+
+/** A sentence that leaves room for a link. */
+const shortCharacters = 200;
 
 interface Templates {
   readonly title?: string | undefined;
@@ -34,6 +38,20 @@ export function wholeTextOf(request: Notification, linkBase: string, templates: 
   return `${titleOf(request, linkBase, templates, escape)}\n${textOf(request, linkBase, templates, escape)}`;
 }
 
+/** One or two lines, for receivers where each character costs. */
+export function shortTextOf(request: Notification, linkBase: string, { text }: Pick<Templates, 'text'>): string {
+  if (text !== undefined) return `${request.kind === 'test' ? '[Test] ' : ''}${textOf(request, linkBase, { text })}`;
+  const link = publicLink(detailsOf(request, linkBase));
+  const said = messageText(request.context.message).replace(/\s+/g, ' ');
+  const short = shortened(said, shortCharacters, characters);
+  return link === null ? short : `${short} ${link}`;
+}
+
+/** A receiver that demands a word finds it in every message. */
+export function withKeyword(text: string, keyword: string | undefined): string {
+  return keyword === undefined || text.startsWith(keyword) ? text : `${keyword}: ${text}`;
+}
+
 /** Where people see what was found and decided. */
 export function detailsOf(request: Notification, linkBase: string): string {
   return linksOf(request, linkBase).execution;
@@ -43,12 +61,25 @@ export function pageOf({ context }: Notification): string {
   return context.execution.finalUrl ?? context.task.url;
 }
 
-const kinds: Readonly<Record<Notification['kind'], { readonly color: string; readonly word: string }>> = {
-  triggered: { color: '#d98c00', word: 'Meerkat' },
-  recovered: { color: '#2e8b57', word: 'Meerkat: over' },
-  error: { color: '#c0392b', word: 'Meerkat: error' },
-  test: { color: '#607d8b', word: 'Meerkat: test' },
+/** How bad it is, for receivers that tell messages apart by it. */
+export type Level = 'bad' | 'good' | 'broken' | 'none';
+
+interface KindShown {
+  readonly color: string;
+  readonly word: string;
+  readonly level: Level;
+}
+
+const kinds: Readonly<Record<Notification['kind'], KindShown>> = {
+  triggered: { color: '#d98c00', word: 'Meerkat', level: 'bad' },
+  recovered: { color: '#2e8b57', word: 'Meerkat: over', level: 'good' },
+  error: { color: '#c0392b', word: 'Meerkat: error', level: 'broken' },
+  test: { color: '#607d8b', word: 'Meerkat: test', level: 'none' },
 };
+
+export function levelOf({ kind }: Notification): Level {
+  return kinds[kind].level;
+}
 
 export function colorOf({ kind }: Notification): string {
   return kinds[kind].color;

@@ -1,4 +1,5 @@
 /** What a vendor's answers mean, as a table: the first line that fits an answer counts; the rest is as for any HTTP answer. */
+import { retryAfterMs } from '#concurrency/retry-after';
 import type { JsonObject } from '#runtime/json';
 import type { ClassifyHttp, Receipt, Verdict } from './channel.js';
 import { answerObject, classifyHttp, gone, notBefore, unexpectedAnswer } from './http-answer.js';
@@ -93,8 +94,8 @@ function judged(
     case 'refused':
       return { state: 'refused', reason: 'refused_by_receiver', message, response, unreachable: false };
     case 'retry': {
-      const retryAfterMs = verdict.state === 'retry' ? verdict.retryAfterMs : null;
-      const retry = { state: 'retry', reason: 'receiver_deferred', message, retryAfterMs, response } as const;
+      const asked = retryAfterMs(answer.headers['retry-after'], answer.nowMs);
+      const retry = { state: 'retry', reason: 'receiver_deferred', message, retryAfterMs: asked, response } as const;
       return waits(notBefore({ ...retry, unreachable: false }, line.afterMs ?? 0));
     }
   }

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { httpChannel, type BuildContext, type HttpBatch, type Notification } from '../channel.js';
 import { jsonRequest } from '../http-request.js';
 import { publicLink } from '../links.js';
-import { characters, shortened, type Measure } from '../text-limits.js';
+import { characters, isBlank, shortened, type Measure } from '../text-limits.js';
 import { detailsOf, pageOf, textOf, titleOf } from '../texts.js';
 import { classifyTeams } from './classify.js';
 import { msteamsDeclaration } from './declaration.js';
@@ -20,7 +20,7 @@ function run(text: string, more: object = {}): object {
 function linesOf(text: string): object[] {
   const lines = shortened(text, limits.textBytes, asJson).split('\n');
   const shown = lines.length > limits.lines ? [...lines.slice(0, limits.lines), '…'] : lines;
-  return shown.filter((line) => line.trim() !== '').map((line) => run(line));
+  return shown.filter((line) => !isBlank(line)).map((line) => run(line));
 }
 
 function buildTeams(
