@@ -2,7 +2,15 @@
 import type { MongoConnection } from '#mongo/connection';
 import { unavailable } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
-import { collectionName, isPassing, openCollection, recordId, type Stored, type ViewCollection } from './mongo-view.js';
+import {
+  collectionName,
+  heldFields,
+  isPassing,
+  openCollection,
+  recordId,
+  type Stored,
+  type ViewCollection,
+} from './mongo-view.js';
 import { viewOutOfStep, type AnyView } from './read-store.js';
 
 /** Each round trip is given up after this long. */
@@ -75,7 +83,7 @@ export function createViewCollections(
       const isKnown = known !== undefined && performance.now() - known.atMs < freshMs && reaches(known.record);
       const record = isKnown ? known.record : await recordOf(view);
       if (record === null || !reaches(record)) throw viewOutOfStep(view);
-      if (record.fields?.some((field) => !view.fields.includes(field)) === true) {
+      if (record.fields?.some((field) => !heldFields(view).includes(field)) === true) {
         throw unavailable('view_of_newer_version', `The view ${view.name} was made by a newer version of Meerkat.`, 5);
       }
     },

@@ -20,8 +20,10 @@ export interface Stored {
   readonly document?: string;
   /** The searched fields. */
   readonly f?: Readonly<Record<string, IndexedValue>>;
+  /** The threes of letters in the searched texts. */
+  readonly t?: readonly number[];
   readonly removedAt?: Date;
-  /** Of the record: which fields the documents' `f` holds. */
+  /** Of the record: which fields the documents' `f` holds, and of which texts their `t`. */
   readonly fields?: readonly string[];
   /** Of the record: up to which position the view has seen the events. */
   readonly position?: number | null;
@@ -46,8 +48,17 @@ export function collectionName(installation: string, view: AnyView): string {
   return `${installation}.view_${partOfName(view.name)}`;
 }
 
+/** What the documents hold beside their text, as the record names it. */
+export const heldFields = ({ fields, searched = [] }: AnyView): readonly string[] => [
+  ...fields,
+  ...searched.map((field) => `${field}:text`),
+];
+
+const isSearched = ({ searched = [], isBuild }: AnyView): boolean => isBuild !== true && searched.length > 0;
+
 const indexesOf = (view: AnyView): mongo.IndexDescription[] => [
   ...toIndexKeys(view).map((key) => ({ key })),
+  ...(isSearched(view) ? [{ key: { t: 1 }, sparse: true }] : []),
   { key: { removedAt: 1 }, sparse: true, expireAfterSeconds: tombstoneSeconds },
 ];
 
@@ -63,7 +74,7 @@ async function findRecord(collection: ViewCollection, view: AnyView): Promise<St
   await collection.createIndexes(indexesOf(view));
   const made = await collection.findOneAndUpdate(
     { _id: recordId },
-    { $setOnInsert: { fields: [...view.fields], position: null } },
+    { $setOnInsert: { fields: heldFields(view), position: null } },
     { upsert: true, returnDocument: 'after' },
   );
   // Of several that make it at once some servers tell one only what it is.
@@ -104,7 +115,7 @@ async function openOnce(collection: ViewCollection, view: AnyView, logger: Logge
   const record = await findRecord(collection, view);
   if (record === null) return false;
   const known = record.fields ?? [];
-  if (view.fields.every((field) => known.includes(field))) {
+  if (heldFields(view).every((field) => known.includes(field))) {
     await ensureIndexes(collection, view, (indexes) => {
       // One that has seen nothing is new: another process may be making them too.
       if (typeof record.position === 'number')

@@ -3,11 +3,14 @@ import { mongo } from 'mongoose';
 import type { MongoConnection } from '#mongo/connection';
 import { AppError } from '#runtime/errors';
 import { toFields } from './mongo-query.js';
+import { threesOfDocument } from './mongo-texts.js';
 import { recordId, type Stored, type ViewCollection } from './mongo-view.js';
 import type { AnyView, DocumentWrite, SeenEvent } from './read-store.js';
 
 /** MongoDB takes documents up to 16 MiB; the rest of what is stored with the text is small. */
 const largestBytes = 16 * 1_024 * 1_024 - 64 * 1_024;
+/** In a list: its type, its place as text and four bytes. */
+const bytesOfThree = 12;
 const duplicateKey = 11_000;
 
 const toSeenEvent = ({ stream, revision, id, position }: SeenEvent): SeenEvent => ({ stream, revision, id, position });
@@ -30,7 +33,8 @@ export function toWrite(view: AnyView, { id, revision, document }: DocumentWrite
   }
   const text = JSON.stringify(document);
   const f = toFields(view, document);
-  const bytes = Buffer.byteLength(text) + Buffer.byteLength(JSON.stringify(f));
+  const t = threesOfDocument(view, document);
+  const bytes = Buffer.byteLength(text) + Buffer.byteLength(JSON.stringify(f)) + (t?.length ?? 0) * bytesOfThree;
   if (bytes > largestBytes) {
     throw new AppError(
       'SERVER_ERROR',
@@ -38,7 +42,7 @@ export function toWrite(view: AnyView, { id, revision, document }: DocumentWrite
       `The document ${id} of the view ${view.name} has ${bytes} bytes; MongoDB takes ${largestBytes}.`,
     );
   }
-  const stored: Stored = { _id: id, revision, live: true, document: text, f };
+  const stored: Stored = { _id: id, revision, live: true, document: text, f, ...(t !== null && { t }) };
   // Nothing in it is read as an expression.
   return guarded(id, revision, { $literal: stored });
 }

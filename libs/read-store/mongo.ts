@@ -16,6 +16,7 @@ import type { Logger } from '#runtime/logger';
 import { createViewCollections, patienceMs, type ViewCollections } from './mongo-collections.js';
 import { toFilter, toRanges, toSort } from './mongo-query.js';
 import { collectionName, ensureIndexes, recordId, type Stored } from './mongo-view.js';
+import { createTextLookup } from './mongo-texts.js';
 import { advancing, duplicates, toWrite, writeGuarded, type Write } from './mongo-write.js';
 import {
   viewOutOfStep,
@@ -98,8 +99,13 @@ function createSave({ connection: { within }, collections }: Parts): ReadStore['
   };
 }
 
-/** The documents of a page, as text. */
-async function findPage(collections: ViewCollections, view: AnyView, query: PageQuery): Promise<string[]> {
+/** The documents that `found` looks up, where it does, are compared with all that is asked. */
+async function findPage(
+  collections: ViewCollections,
+  view: AnyView,
+  query: PageQuery,
+  found: mongo.Filter<Stored> | null,
+): Promise<string[]> {
   const collection = await collections.open(view);
   const ranges = toRanges(query);
   const wanted = query.offset + query.limit;
@@ -109,31 +115,54 @@ async function findPage(collections: ViewCollections, view: AnyView, query: Page
   const isCut = ranges.length > 1;
   for (const range of ranges) {
     const limit = isCut ? wanted - texts.length : query.limit;
-    const found = await collections.read(() =>
-      collection
-        .find(range as mongo.Filter<Stored>, {
-          projection: { _id: 0, document: 1 },
-          sort: toSort(query.sort),
-          skip: isCut ? 0 : query.offset,
-          limit,
-          batchSize: limit,
-          maxTimeMS: patienceMs,
-        })
-        .toArray(),
+    const filter = range as mongo.Filter<Stored>;
+    const [projection, sort, skip] = [{ _id: 0, document: 1 }, toSort(query.sort), isCut ? 0 : query.offset];
+    const options = { batchSize: limit, maxTimeMS: patienceMs };
+    const page = await collections.read(() =>
+      found === null
+        ? collection.find(filter, { ...options, projection, sort, skip, limit }).toArray()
+        : collection
+            .aggregate<Pick<Stored, 'document'>>(
+              [
+                { $match: found },
+                { $match: filter },
+                { $sort: sort },
+                { $skip: skip },
+                { $limit: limit },
+                { $project: projection },
+              ],
+              options,
+            )
+            .toArray(),
     );
-    for (const { document } of found) if (document !== undefined) texts.push(document);
+    for (const { document } of page) if (document !== undefined) texts.push(document);
     if (texts.length >= wanted) break;
   }
   return isCut ? texts.slice(query.offset) : texts;
 }
 
-async function countMatches(collections: ViewCollections, view: AnyView, { where }: PageQuery): Promise<number> {
+async function countMatches(
+  collections: ViewCollections,
+  view: AnyView,
+  { where }: PageQuery,
+  found: mongo.Filter<Stored> | null,
+): Promise<number> {
   const collection = await collections.open(view);
   const filter = toFilter(where) as mongo.Filter<Stored>;
-  return collections.read(() => collection.countDocuments(filter, { maxTimeMS: patienceMs }));
+  if (found === null) return collections.read(() => collection.countDocuments(filter, { maxTimeMS: patienceMs }));
+  const counting = [{ $match: found }, { $match: filter }, { $count: 'total' }];
+  const [counted] = await collections.read(() =>
+    collection.aggregate<{ total: number }>(counting, { maxTimeMS: patienceMs }).toArray(),
+  );
+  return counted?.total ?? 0;
 }
 
 function createReads({ collections }: Parts): Omit<ReadStore, 'save' | 'close'> {
+  const texts = createTextLookup(
+    (view) => collections.open(view),
+    (work) => collections.read(work),
+    patienceMs,
+  );
   return {
     async get<D extends object>(view: AnyView, id: string) {
       const collection = await collections.open(view);
@@ -163,11 +192,12 @@ function createReads({ collections }: Parts): Omit<ReadStore, 'save' | 'close'> 
     },
 
     async page<D extends object>(view: AnyView, query: PageQuery) {
-      const [texts, total] = await Promise.all([
-        findPage(collections, view, query),
-        query.count ? countMatches(collections, view, query) : null,
+      const found = await texts.conditionFor(view, query.where);
+      const [page, total] = await Promise.all([
+        findPage(collections, view, query, found),
+        query.count ? countMatches(collections, view, query, found) : null,
       ]);
-      return { documents: texts.map((text) => JSON.parse(text) as D), total };
+      return { documents: page.map((text) => JSON.parse(text) as D), total };
     },
 
     checkpoint: async (view) => (await collections.recordOf(view))?.position ?? null,
