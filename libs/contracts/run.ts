@@ -128,6 +128,8 @@ export const runResult = z.object({
   finishedAt: storedTimestamp,
   timings: runTimings,
   seed: z.string(),
+  /** Why the code may have found nothing. Absent: the page does not say. */
+  hint: z.string().optional(),
 });
 export type RunResult = z.infer<typeof runResult>;
 
@@ -193,6 +195,7 @@ export const executionDocument = z.object({
   finishedAt: storedTimestamp.nullable().describe('When it ended.'),
   timings: runTimings.nullable().describe('How long each part took.'),
   seed: z.string().nullable().describe('What `Math.random()` began from.'),
+  hint: z.string().optional().describe('Why the code may have found nothing, where the page says so.'),
   count: z
     .int()
     .min(1)
@@ -278,7 +281,6 @@ export const testExecution = executionDocument.omit({ organizationId: true }).ex
     .nullable()
     .describe('Why it failed.'),
   decision: decision.describe('What would be decided if it were the first run of a task.'),
-  hint: z.string().optional().describe('Why the code may have found nothing, where the page says so.'),
 });
 export type TestExecution = z.infer<typeof testExecution>;
 

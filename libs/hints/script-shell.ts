@@ -2,7 +2,7 @@
 import { partsOf } from './page-text.js';
 
 /** A shell is small; what stands behind this is content. */
-const largestShell = 262_144;
+export const largestShell = 262_144;
 /** Visible letters of a page that says something. */
 const enoughText = 200;
 

@@ -108,7 +108,7 @@ function createServer(found: { door: FrontDoor | null; declarations: RouteDeclar
         .end(JSON.stringify(body));
     },
   });
-  for (const method of otherMethods) server.addHttpMethod(method);
+  for (const method of otherMethods) server.addHttpMethod(method, { overrideExisting: true });
   server.decorateRequest('principal', null);
   server.decorateRequest('call', null);
   server.removeAllContentTypeParsers();

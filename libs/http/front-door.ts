@@ -162,15 +162,18 @@ export class FrontDoor {
     }
   }
 
-  /** For a request that counts as several: takes those beyond itself, or throws what is to be answered. */
-  async takeMore(payer: Payer, requests: number): Promise<void> {
+  /** For a request that counts as several: takes those beyond itself, or throws what is to be answered. What is left, as headers. */
+  async takeMore(payer: Payer, requests: number): Promise<Readonly<Record<string, string>>> {
     const budget = await this.budgetOf(payer);
+    let headers: Readonly<Record<string, string>> = {};
     for (let left = requests; left > 0; left -= 1) {
       const state = await this.quota.take(subjectOf(payer), budget);
+      headers = quotaHeaders(state, budget.windowMs, this.clock.now());
       // Where it will not be enough, the rest is left to others.
       if (state.allowed && state.remaining >= left - 1) continue;
       throw this.refused(`The budget of ${budget.limit} requests per hour does not reach so far.`, state.resetAtMs);
     }
+    return headers;
   }
 
   private async budgetOf(payer: Payer): Promise<Budget> {

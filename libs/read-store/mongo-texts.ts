@@ -1,6 +1,6 @@
 /**
  * Texts of lists in MongoDB: a document keeps the threes of letters of its searched fields as numbers, in a multikey index.
- * Whoever has a text has all of its threes, so documents with its rarest one are looked up and compared with the whole text.
+ * A document that has a text has all of its threes, so those with its rarest one are looked up and compared with the whole text.
  */
 import type { mongo } from 'mongoose';
 import { toIndexed, indexedValues } from './indexed-fields.js';

@@ -27,7 +27,7 @@ function runOf(event: Known): DueRun | null {
 
 /** A run as it stands once it is recorded. */
 export function withResult(base: ExecutionDocument, { result, decision }: RecordedRun): ExecutionDocument {
-  const { status, outcome, values, logs, error, snapshotId, page, startedAt, finishedAt, timings, seed } = result;
+  const { status, outcome, values, logs, error, snapshotId, page, startedAt, finishedAt, timings, seed, hint } = result;
   const revision = result.taskRevision < 0 ? null : result.taskRevision;
   return {
     ...base,
@@ -44,6 +44,7 @@ export function withResult(base: ExecutionDocument, { result, decision }: Record
     finishedAt,
     timings,
     seed,
+    ...(hint !== undefined && { hint }),
   };
 }
 

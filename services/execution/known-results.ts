@@ -10,6 +10,7 @@ export interface KnownResult {
   readonly outcome: boolean;
   readonly values: RunResult['values'];
   readonly logs: RunResult['logs'];
+  readonly hint?: string;
 }
 
 /** What this process knows of a task: its last page and, where the code allows it, the result on it. */

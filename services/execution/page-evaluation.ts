@@ -1,7 +1,7 @@
 /** What a recorded check, a replay and a test of a page share: settings in, an evaluation out. A failure is a value with a reason. */
 import type { FetchSettings } from '#contracts/fetch';
 import type { RunError, RunResult, RunStatus } from '#contracts/run';
-import { isScriptShell, shellHint } from '#hints/script-shell';
+import { isScriptShell, largestShell, shellHint } from '#hints/script-shell';
 import type { LoadedPage, LoadFailure, PageLoader, PageRequest } from '#page-loader/page-loader';
 import type { JsonObject } from '#runtime/json';
 import type { EvaluationResult, Sandbox, SandboxLimits } from '#sandbox/sandbox';
@@ -14,7 +14,7 @@ export interface EvaluationDeps {
   readonly limits: SandboxLimits;
 }
 
-export type Evaluated = Pick<RunResult, 'status' | 'outcome' | 'values' | 'logs' | 'error' | 'page'> & {
+export type Evaluated = Pick<RunResult, 'status' | 'outcome' | 'values' | 'logs' | 'error' | 'page' | 'hint'> & {
   readonly timings: Pick<RunResult['timings'], 'fetchMs' | 'parseMs' | 'evaluateMs'>;
   /** `page.state` after the run; null: the old one stays. */
   readonly state: JsonObject | null;
@@ -108,9 +108,20 @@ function errorOf(result: EvaluationResult): RunError | null {
   return error;
 }
 
+/** More bytes than a shell has, whatever its letters: not worth the decoding. */
+const moreThanAShell = 3 * largestShell;
+
 /** Why code may have found nothing: to be asked where it failed, or answered false. */
-export function isShell({ contentKind, body }: Pick<LoadedPage, 'contentKind' | 'body'>): boolean {
-  return contentKind === 'html' && isScriptShell(new TextDecoder().decode(body));
+function isShell({ contentKind, body }: Pick<LoadedPage, 'contentKind' | 'body'>): boolean {
+  return contentKind === 'html' && body.byteLength <= moreThanAShell && isScriptShell(new TextDecoder().decode(body));
+}
+
+/** Code that answers false on a page that is empty without its scripts may never have seen what it looks for. */
+export function falseOnShell(
+  outcome: boolean | null,
+  page: Pick<LoadedPage, 'contentKind' | 'body'>,
+): { readonly hint?: string } {
+  return outcome === false && isShell(page) ? { hint: shellHint } : {};
 }
 
 const foundNothing: ReadonlySet<string> = new Set(['threw', 'number_not_found', 'not_a_number', 'not_boolean']);

@@ -16,6 +16,7 @@ import type { Snapshot, Snapshots } from '#snapshots/snapshots';
 import {
   evaluated,
   failedLoad,
+  falseOnShell,
   toPageRequest,
   withShellHint,
   type Evaluated,
@@ -200,7 +201,7 @@ async function keep(
 }
 
 /** The known result of the same page, with the times of this run. */
-function reusedResult(seen: SeenPage, { outcome, values, logs, snapshotId }: KnownResult): CheckResult {
+function reusedResult(seen: SeenPage, { outcome, values, logs, hint, snapshotId }: KnownResult): CheckResult {
   const { finalUrl, status, bytes, contentHash, fetchMs } = seen;
   return {
     status: 'succeeded',
@@ -214,6 +215,7 @@ function reusedResult(seen: SeenPage, { outcome, values, logs, snapshotId }: Kno
     endedFromOutside: false,
     snapshotId,
     shadow: null,
+    ...(hint !== undefined && { hint }),
   };
 }
 
@@ -320,6 +322,7 @@ async function check(deps: CheckDeps, input: CheckInput, slot: LoadSlot): Promis
   const staysKept = isSame && isRecent && seesTheSame;
   const newlyKept = async () => (early === null ? keep(deps, input, seen, body) : keptEarly);
   const snapshot = staysKept ? last : await newlyKept();
+  const hint = falseOnShell(result.ok ? result.outcome : null, { ...seen, body });
   if (snapshot === null) knownResults.forget(taskId);
   else {
     const { outcome, values, logs } = result.ok ? result : { outcome: null, values: {}, logs: [] };
@@ -327,7 +330,7 @@ async function check(deps: CheckDeps, input: CheckInput, slot: LoadSlot): Promis
     knownResults.set(taskId, {
       snapshot,
       validators: validatorsOf(seen),
-      result: isReusable ? { snapshotId: snapshot.id, readsHeaders, outcome, values, logs: [...logs] } : null,
+      result: isReusable ? { snapshotId: snapshot.id, readsHeaders, outcome, values, logs: [...logs], ...hint } : null,
       readsPreviousText: result.touched?.includes('previous_text') ?? task?.readsPreviousText ?? false,
     });
   }
@@ -335,5 +338,5 @@ async function check(deps: CheckDeps, input: CheckInput, slot: LoadSlot): Promis
     input.shadow === null
       ? null
       : evaluated(seen, await evaluate(deps, withShadowCode(input, input.shadow), seen, body, false));
-  return { ...evaluated(seen, result), snapshotId: snapshot?.id ?? null, shadow: other };
+  return { ...evaluated(seen, result), ...hint, snapshotId: snapshot?.id ?? null, shadow: other };
 }

@@ -63,6 +63,28 @@ describe('a due run', () => {
     });
   });
 
+  it('keeps on record why the code may have found nothing on a page that is empty without its scripts', async () => {
+    const searching = document({ evaluationFunction: `return document.body.textContent.includes('sold out')` });
+    await parts.readStore.save(tasksView, [{ id: taskId, revision: 2, document: searching }], 2);
+    const shell = '<script src="/app.js"></script><div id="root"></div>';
+    answer = () => page(shell);
+    await executeRun(parts, due(0), metadata, running);
+    await executeRun(parts, due(10), metadata, running);
+    answer = () => page('<script src="/app.js"></script><div id="root">in stock</div>');
+    await executeRun(parts, due(20), metadata, running);
+    const results = (await recorded()).map(({ result }) => result);
+    const hint = expect.stringContaining('without its scripts');
+    expect(results).toMatchObject([
+      { outcome: false, hint },
+      { outcome: false, hint, page: { fromCache: true } },
+      { outcome: false },
+    ]);
+    expect(results[2]).not.toHaveProperty('hint');
+    const events = await Array.fromAsync(parts.eventStore.read(`run-${taskId}`));
+    const shown = await Promise.all(events.map((event) => settled(executionsProjection.reduce(null, event))));
+    expect(shown.map((one) => one?.hint)).toEqual([hint, hint, undefined]);
+  });
+
   it('is recorded once, however often it is handed over', async () => {
     await executeRun(parts, due(0), metadata, running);
     await executeRun(parts, due(0), metadata, running);

@@ -110,7 +110,7 @@ function toResult(
   startedAt: string,
   finishedAt: string,
 ): RunResult {
-  const { status, outcome, values, logs, error, page, timings, snapshotId } = found;
+  const { status, outcome, values, logs, error, page, timings, snapshotId, hint } = found;
   return {
     ...run,
     taskRevision: task?.revision ?? -1,
@@ -125,6 +125,7 @@ function toResult(
     finishedAt,
     timings: { queueMs: Math.max(0, Date.parse(startedAt) - Date.parse(run.queuedAt)), ...timings },
     seed: run.runId,
+    ...(hint !== undefined && { hint }),
   };
 }
 

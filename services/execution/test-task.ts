@@ -7,15 +7,14 @@ import { fetchSettings } from '#contracts/fetch';
 import type { RunError, TestExecution, TestRun } from '#contracts/run';
 import { codeFrame } from '#hints/code-frame';
 import { hintFor } from '#hints/hint';
-import { shellHint } from '#hints/script-shell';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import { AppError, unavailable } from '#runtime/errors';
 import { isDependencyDown, type DependencyStores } from './dependencies.js';
 import { decideAlert, initialAlert } from './domain/alert/alert.js';
 import {
   evaluated,
+  falseOnShell,
   failedLoad,
-  isShell,
   toPageRequest,
   withShellHint,
   type Evaluated,
@@ -46,7 +45,7 @@ async function evaluateTask(
   { runId, url, evaluationFunction: code, codeForm: form, fetch }: TestRun,
   ownerId: string,
   nowMs: number,
-): Promise<Evaluated & { readonly hint?: string }> {
+): Promise<Evaluated> {
   const settings = fetchSettings.parse(await vault.open(ownerId, 'fetch', fetch));
   const signal = AbortSignal.timeout(loadTimeoutMs);
   const page = await pageLoader.load({ ...toPageRequest(url, settings), signal });
@@ -54,7 +53,7 @@ async function evaluateTask(
   const job = { code, form, page, previous: null, state: {}, seed: runId, nowMs, limits };
   const result = withShellHint(await sandbox.evaluate(job), page);
   const found = evaluated({ ...page, bytes: page.body.byteLength }, result);
-  return found.outcome === false && isShell(page) ? { ...found, hint: shellHint } : found;
+  return { ...found, ...falseOnShell(found.outcome, page) };
 }
 
 /** The finished execution. Never rejects for what the page or the code does. `ownerId`: whose key the secrets are sealed with. */

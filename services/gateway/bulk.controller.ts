@@ -41,7 +41,7 @@ export class BulkController {
     const { organizationId } = context;
     const named = body.ids ?? (await this.#work.matching(organizationId, body.filter ?? {}));
     const ids = [...new Set(named)];
-    await this.#frontDoor.takeMore(context, Math.ceil(ids.length / tasksPerRequest) - 1);
-    return data(await this.#work.run(ids, { body, context, attempt, signal: ending() }));
+    const headers = await this.#frontDoor.takeMore(context, Math.ceil(ids.length / tasksPerRequest) - 1);
+    return data(await this.#work.run(ids, { body, context, attempt, signal: ending() }), { headers });
   }
 }

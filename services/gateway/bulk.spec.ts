@@ -99,7 +99,8 @@ describe('POST /api/notifications/bulk', () => {
       Number((await gateway.send('GET', '/api/notifications', { key })).headers.get('x-ratelimit-remaining'));
     const ids = [idOf(made), ...Array.from({ length: 40 }, (_, n) => `ntf_${String(n).padStart(26, '0')}`)];
     const before = await left();
-    expect((await bulk({ ids, do: 'pause' }, { key })).status).toBe(200);
+    const reply = await bulk({ ids, do: 'pause' }, { key });
+    expect([reply.status, Number(reply.headers.get('x-ratelimit-remaining'))]).toEqual([200, before - 3]);
     expect(await left()).toBe(before - 3 - 1);
     while ((await left()) > 2);
     const refusal = await bulk({ ids, do: 'resume' }, { key });

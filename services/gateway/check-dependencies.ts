@@ -29,6 +29,11 @@ export function dependentTask({ id, spec }: Pick<TaskDocument, 'id' | 'spec'>): 
   return { id, parents: spec.policy.dependsOn ?? [] };
 }
 
+/** Whether there is anything to check that others might change meanwhile. */
+export function addsDependency(dependsOn: readonly string[], before: DependentTask): boolean {
+  return dependsOn.some((id) => !before.parents.includes(id));
+}
+
 /** More tasks than this behind one dependency are not looked at: nobody would find out who keeps whom silent. */
 const maxFollowed = 1_000;
 

@@ -19,6 +19,7 @@ import { PagesController } from './pages/controller.js';
 import { ConsoleController } from './console/controller.js';
 import { ConfigurationApplier } from './configuration/apply.js';
 import { ConfigurationController } from './configuration/controller.js';
+import { DependencyTurns } from './dependency-turns.js';
 import { CandidateChecker } from './check-candidate.js';
 import { PastController } from './past.controller.js';
 import { MessagePreviewer } from './preview-messages.js';
@@ -67,6 +68,7 @@ import { TaskTester } from './test-task.js';
     TaskRunner,
     TaskTester,
     CandidateChecker,
+    DependencyTurns,
     ConfigurationApplier,
     LiveChanges,
     InstallationMetrics,

@@ -10,7 +10,6 @@ import { refuse, validated } from '#http/validation';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { AppError } from '#runtime/errors';
 import { VAULT, type Vault } from '#vault/vault';
-import { checkDependencies, dependentTask, presentTasks } from './check-dependencies.js';
 import { checkSettings } from './check-settings.js';
 import { toJsonObject, without } from './json-casts.js';
 import { TaskSaver, type SavedTask } from './save-task.js';
@@ -35,15 +34,8 @@ export class PastTasks {
   readonly #bus: Bus;
   readonly #vault: Vault;
   readonly #saver: TaskSaver;
-  readonly #readStore: ReadStore;
 
-  constructor(
-    @Inject(BUS) bus: Bus,
-    @Inject(VAULT) vault: Vault,
-    @Inject(TaskSaver) saver: TaskSaver,
-    @Inject(READ_STORE) readStore: ReadStore,
-  ) {
-    this.#readStore = readStore;
+  constructor(@Inject(BUS) bus: Bus, @Inject(VAULT) vault: Vault, @Inject(TaskSaver) saver: TaskSaver) {
     this.#bus = bus;
     this.#vault = vault;
     this.#saver = saver;
@@ -61,7 +53,7 @@ export class PastTasks {
     expectedRevision: number,
     context: RequestContext,
   ): Promise<SavedTask> {
-    const { id: taskId, organizationId } = task;
+    const { id: taskId } = task;
     const past = await this.find(taskId, { revision }, context).catch((error: unknown) => {
       if (!(error instanceof AppError) || error.reason !== 'no_such_revision') throw error;
       throw refuse(['revision'], 'unknown', 'is no revision of this notification', 'no_such_revision');
@@ -73,13 +65,11 @@ export class PastTasks {
     // Settings that there were not then have their defaults.
     const input = validated(taskInput, settings, 'body');
     const codeForm = await checkSettings(this.#saver.checks, input);
-    await checkDependencies(presentTasks(this.#readStore), organizationId, input.policy.dependsOn, dependentTask(task));
     const policy = toStoredPolicy(input.policy);
     const kept = { schedule: toStoredSchedule(input.schedule), policy };
     const spec = membersOf(taskSpec, { ...input, ...kept, codeForm, actions: stored.actions, fetch: stored.fetch });
-    const { state, position } = await this.#saver.send(
-      { type: 'replaceTask', taskId, spec, status: input.status, expectedRevision },
-      context,
+    const { state, position } = await this.#saver.inTurn(input.policy.dependsOn, task, () =>
+      this.#saver.send({ type: 'replaceTask', taskId, spec, status: input.status, expectedRevision }, context),
     );
     return {
       state,

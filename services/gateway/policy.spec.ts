@@ -209,6 +209,16 @@ describe('the dependencies of a task', () => {
     expect((await withPolicy(third, { dependsOn: [first, second] })).status).toBe(200);
   });
 
+  it('are never made a cycle by several that are saved at once', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const ring = await Promise.all(Array.from({ length: 8 }, () => created()));
+      const saving = ring.map((id, index) => withPolicy(id, { dependsOn: [ring[(index + 1) % ring.length]] }));
+      const replies = await Promise.all(saving);
+      const refusals = replies.filter(({ status }) => status !== 200);
+      expect(refusals.map(errorOf)).toEqual([cycle]);
+    }
+  });
+
   it('that were archived since are in nobody’s way, but are not taken anew', async () => {
     const parent = await created();
     const id = await created({ dependsOn: [parent] });

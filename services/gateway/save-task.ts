@@ -31,9 +31,10 @@ import { derivedId, IDS, type Ids } from '#runtime/ids';
 import type { Json, JsonObject } from '#runtime/json';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { VAULT, type Vault } from '#vault/vault';
-import { checkDependencies, dependentTask, presentTasks } from './check-dependencies.js';
+import { addsDependency, checkDependencies, dependentTask, presentTasks } from './check-dependencies.js';
 import { checkScheduleIsDue, isStored } from './check-schedule.js';
 import { checkSettings, createCodeChecker, type SettingsChecks } from './check-settings.js';
+import { DependencyTurns } from './dependency-turns.js';
 import { asChangedTask, toJsonObject } from './json-casts.js';
 import { keepSealed, originOf, secretsOfAction, secretsOfFetch, unmasked } from './secrets.js';
 import { actionScope, fetchScope, openSettings, type GeneratedSecrets, type OpenedSettings } from './task-answer.js';
@@ -105,6 +106,7 @@ export class TaskSaver {
     @Inject(OUTBOUND) outbound: Outbound,
     @Inject(CONFIG) config: Config,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(DependencyTurns) private readonly turns: DependencyTurns,
   ) {
     this.checks = { config, outbound, code: createCodeChecker(sandbox) };
     this.waiter = createPositionWaiter(readStore, tasksView);
@@ -130,22 +132,28 @@ export class TaskSaver {
     expectedRevision: number,
     context: RequestContext,
   ): Promise<SavedTask> {
-    await checkDependencies(
-      presentTasks(this.readStore),
-      context.organizationId,
-      input.policy.dependsOn,
-      dependentTask(document),
-    );
-    const opened = await openSettings(this.vault, document);
-    const prepared = await this.prepare(input, document.id, { document, opened }, null);
-    const command: TaskCommand = {
-      type: 'replaceTask',
-      taskId: document.id,
-      spec: prepared.spec,
-      status: input.status,
-      expectedRevision,
+    return this.inTurn(input.policy.dependsOn, document, async () => {
+      const opened = await openSettings(this.vault, document);
+      const prepared = await this.prepare(input, document.id, { document, opened }, null);
+      const command: TaskCommand = {
+        type: 'replaceTask',
+        taskId: document.id,
+        spec: prepared.spec,
+        status: input.status,
+        expectedRevision,
+      };
+      return this.saved(command, prepared, context);
+    });
+  }
+
+  /** Checks what the task is to depend on and writes it, while nobody else adds a dependency. */
+  inTurn<T>(dependsOn: readonly string[], task: TaskDocument, write: () => Promise<T>): Promise<T> {
+    const before = dependentTask(task);
+    const checked = async (): Promise<T> => {
+      await checkDependencies(presentTasks(this.readStore), task.organizationId, dependsOn, before);
+      return write();
     };
-    return this.saved(command, prepared, context);
+    return addsDependency(dependsOn, before) ? this.turns.run(task.organizationId, checked) : checked();
   }
 
   /** The settings as they would be stored, checked but for what the policy depends on. null: of a new task. */

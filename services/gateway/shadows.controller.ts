@@ -85,8 +85,9 @@ export class ShadowsController {
   async promote(@Call() { ids, context }: RouteCall<typeof routes.promoteShadow>): Promise<Answer> {
     const task = await findTask(this.#readStore, context.organizationId, ids.id);
     const { policy } = shadowOf(task);
-    if (policy !== null) await this.#checker.check({ policy: wholePolicy(policy) }, task);
-    const state = await this.#send({ type: 'promoteShadow', taskId: task.id }, context);
+    const promote = (): Promise<TaskState> => this.#send({ type: 'promoteShadow', taskId: task.id }, context);
+    const state =
+      policy === null ? await promote() : await this.#saver.inTurn(wholePolicy(policy).dependsOn, task, promote);
     const opened = await openSettings(this.#vault, state);
     const progress = (await this.#readStore.get(tasksView, state.id)) ?? noProgress;
     return data(toTaskAnswer(state, opened, progress), { headers: { etag: entityTag(state.revision) } });

@@ -142,7 +142,7 @@ function answerOf(
   const stopped = steps.find(({ passed }) => !passed) ?? steps.at(-1);
   const said = decision.notify
     ? `The run of ${result.scheduledFor} notified (${decision.reason}). ${deliveryWords(deliveries)}`
-    : `The run of ${result.scheduledFor} did not notify (${decision.reason}): ${stopped?.message ?? ''}`;
+    : `The run of ${result.scheduledFor} did not notify (${decision.reason}): ${stopped?.message ?? ''}${result.hint === undefined ? '' : ` ${result.hint}`}`;
   return noRun === null || noRun.reason === 'not_due' ? said : `${noRun.message} Before that: ${said}`;
 }
 

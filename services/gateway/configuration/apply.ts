@@ -5,6 +5,7 @@ import { tasksView, type TaskDocument } from '#contracts/task';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { AppError } from '#runtime/errors';
 import { VAULT, type Vault } from '#vault/vault';
+import { DependencyTurns } from '../dependency-turns.js';
 import { findTask } from '../find-owned.js';
 import { writeCurrent } from '../notifications.write.js';
 import { everyDocument } from '../paging.js';
@@ -33,17 +34,26 @@ export function allTasks(readStore: ReadStore, organizationId: string): AsyncGen
 @Injectable()
 export class ConfigurationApplier {
   readonly #planning: Planning;
+  readonly #turns: DependencyTurns;
 
   constructor(
     @Inject(READ_STORE) readStore: ReadStore,
     @Inject(TaskSaver) saver: TaskSaver,
     @Inject(VAULT) vault: Vault,
+    @Inject(DependencyTurns) turns: DependencyTurns,
   ) {
+    this.#turns = turns;
     this.#planning = { readStore, saver, vault };
   }
 
   /** Rejects with the first fault of the file; nothing is written then. */
   async apply(file: Configuration, options: ApplyOptions, context: RequestContext): Promise<AppliedPlan> {
+    const hasDependencies = file.notifications.some(({ policy }) => policy.dependsOn.length > 0);
+    if (options.dryRun || !hasDependencies) return this.#apply(file, options, context);
+    return this.#turns.run(context.organizationId, () => this.#apply(file, options, context));
+  }
+
+  async #apply(file: Configuration, options: ApplyOptions, context: RequestContext): Promise<AppliedPlan> {
     const planned = await planConfiguration(this.#planning, file, context);
     const missing = options.archiveMissing ? await this.#missing(planned, context) : [];
     const created = planned.filter(({ document }) => document === null);

@@ -43,6 +43,7 @@ const shownRun = z.looseObject({
   logs: z.array(z.object({ level: z.string(), message: z.string() })),
   error: failure.extend({ line: z.number().optional(), hint: z.string().optional() }).nullable(),
   decision: z.object({ notify: z.boolean(), reason: z.string() }).nullable(),
+  hint: z.string().optional(),
   queuedAt: z.string(),
   finishedAt: z.string().nullable(),
 });
@@ -96,9 +97,12 @@ function verdictOf({ status, outcome }: Pick<ShownRun, 'status' | 'outcome'>): s
   return outcome === null ? status : String(outcome);
 }
 
-function runLines({ status, outcome, values, logs, error, decision }: ShownRun, name: string): readonly string[] {
+function runLines(
+  { status, outcome, values, logs, error, decision, ...run }: ShownRun,
+  name: string,
+): readonly string[] {
   const row = (title: string, text: string): string => `  ${styled('dim', title.padEnd(9))} ${text}`;
-  const hint = error === null ? null : hintFor(error);
+  const hint = error === null ? (run.hint ?? null) : hintFor(error);
   return [
     `${verdictOf({ status, outcome })}  ${plain(name)}`,
     ...(error === null ? [] : [row('error', `${plain(error.message)} (${error.reason})`)]),
