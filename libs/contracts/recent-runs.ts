@@ -48,6 +48,7 @@ export const recentRunsView: ViewDefinition<RecentRunsDocument> = {
   fields: [],
   indexes: [],
   isRemembered: true,
+  readByFew: true,
 };
 
 const timeOf = (epochMs: number): string => new Date(epochMs).toISOString();

@@ -215,7 +215,11 @@ export const executionsView: ViewDefinition<ExecutionDocument> = {
 };
 
 /** The view `skipped_slots`: one document per row of slots that have no run for the same reason, as the API answers it. */
-export const skippedSlotsView: ViewDefinition<ExecutionDocument> = { ...executionsView, name: 'skipped_slots' };
+export const skippedSlotsView: ViewDefinition<ExecutionDocument> = {
+  ...executionsView,
+  name: 'skipped_slots',
+  readByFew: true,
+};
 
 /** Where the results of a task's runs are, the last one on top of all before it. */
 export const runStream = (taskId: string): string => `run-${taskId}`;

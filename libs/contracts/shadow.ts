@@ -59,7 +59,12 @@ export const shadowDocument = shadowFigures.extend({
 });
 export type ShadowDocument = z.infer<typeof shadowDocument>;
 
-export const shadowsView: ViewDefinition<ShadowDocument> = { name: 'shadows', fields: ['startedAt'], indexes: [] };
+export const shadowsView: ViewDefinition<ShadowDocument> = {
+  name: 'shadows',
+  fields: ['startedAt'],
+  indexes: [],
+  readByFew: true,
+};
 
 export const noShadowCounts: Omit<ShadowDay, 'day'> = { runs: 0, same: 0, onlyLive: 0, onlyShadow: 0, failed: 0 };
 

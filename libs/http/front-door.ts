@@ -93,7 +93,7 @@ export class FrontDoor {
       reply.header('connection', 'close');
       throw unavailable('shutting_down', 'This process is stopping; try again.');
     }
-    await this.checkBuilt();
+    await this.checkBuilt(request);
     if (access === 'public') return this.takeAnonymous(request);
     const verdict = await this.verify(request);
     if (!verdict.ok) {
@@ -139,8 +139,9 @@ export class FrontDoor {
   }
 
   /** An empty list, or a 404, would be a wrong answer while a view is built from a history, as after an upgrade. */
-  private async checkBuilt(): Promise<void> {
-    const unbuilt = await this.views.unbuilt();
+  private async checkBuilt(request: FastifyRequest): Promise<void> {
+    const reads = declarationOf(request)?.reads?.(request.query as Readonly<Record<string, unknown>>) ?? [];
+    const unbuilt = await this.views.unbuilt(reads);
     if (unbuilt.length === 0) return;
     const message = `Built from the recorded events, as once after an upgrade: ${unbuilt.join(', ')}. Try again soon.`;
     throw unavailable('views_being_built', message, 1);

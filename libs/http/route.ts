@@ -73,6 +73,8 @@ export interface RouteDeclaration {
   readonly answers: readonly RouteAnswer[];
   /** Statuses of errors that do not follow from the rest. */
   readonly errors?: readonly number[];
+  /** Names of views that few operations read and this one does, given the query as it was sent: it waits while they are built. */
+  readonly reads?: (query: Readonly<Record<string, unknown>>) => readonly string[];
   /** Left out of the OpenAPI document: pages and probes. */
   readonly hidden?: boolean;
 }

@@ -25,6 +25,16 @@ describe('whether views are built', () => {
     expect(await built.unbuilt()).toEqual([]);
   });
 
+  it('those that few read are asked for by name', async () => {
+    const seldom = { ...others, readByFew: true } as const;
+    const built = createBuiltViews(readStore, eventStore, [things, seldom]);
+    await readStore.save(things, [], 7);
+    expect(await built.unbuilt()).toEqual([]);
+    expect(await built.unbuilt(['others'])).toEqual(['others']);
+    await readStore.save(others, [], 7);
+    expect(await built.unbuilt(['others'])).toEqual([]);
+  });
+
   it('one that is not built stays so, however many ask at once', async () => {
     await readStore.save(things, [], 7);
     const first = Promise.withResolvers<void>();

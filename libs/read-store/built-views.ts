@@ -3,8 +3,11 @@ import type { EventStore } from '#event-store/event-store';
 import type { AnyView, ReadStore } from './read-store.js';
 
 export interface BuiltViews {
-  /** Names of the views that have seen nothing although there are events; none from the first time on that there was none. */
-  unbuilt(): Promise<readonly string[]>;
+  /**
+   * Names of the views that have seen nothing although there are events; none from the first time on that there was none. Of
+   * those that few read the ones that are asked for.
+   */
+  unbuilt(asked?: readonly string[]): Promise<readonly string[]>;
 }
 
 export const BUILT_VIEWS = Symbol('BuiltViews');
@@ -26,9 +29,9 @@ export function createBuiltViews(
   };
 
   return {
-    async unbuilt() {
+    async unbuilt(asked = []) {
       if (missing.length > 0) await look();
-      return missing.map(({ name }) => name);
+      return missing.filter((view) => view.readByFew !== true || asked.includes(view.name)).map(({ name }) => name);
     },
   };
 }

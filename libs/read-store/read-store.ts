@@ -18,6 +18,8 @@ export interface ViewDefinition<Document extends object = JsonObject> {
   readonly searched?: readonly string[];
   /** Its documents change often: those that did last are remembered where nobody else writes them. */
   readonly isRemembered?: true;
+  /** Few operations read it, and say so: while it is built from a history, these alone wait. */
+  readonly readByFew?: true;
   /** It is being built: nothing is kept of it but the documents. */
   readonly isBuild?: true;
   /** Never present: carries the type of the documents, so that readers need no assertion. */

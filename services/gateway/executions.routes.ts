@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { actionType } from '#contracts/action';
 import { deliveryDocument, deliveryState } from '#contracts/delivery';
-import { executionDocument, runStatus, testExecution } from '#contracts/run';
+import { executionDocument, runStatus, skippedSlotsView, testExecution } from '#contracts/run';
 import { messagePreview } from '#contracts/message-preview';
 import { runTrigger } from '#contracts/schedule';
 import { taskInput } from '#contracts/task';
@@ -115,6 +115,9 @@ export const testNotification = route({
   answers: [{ status: 200, description: 'The finished execution.', envelope: 'data', schema: trialAnswer }],
 });
 
+const readsSkipped = (query: Readonly<Record<string, unknown>>): readonly string[] =>
+  query['includeSkipped'] === 'true' ? [skippedSlotsView.name] : [];
+
 export const listTaskExecutions = route({
   method: 'GET',
   path: '/api/notifications/{id}/executions',
@@ -122,6 +125,7 @@ export const listTaskExecutions = route({
   summary: 'List executions of a notification task',
   tag: 'Execute',
   access: 'read',
+  reads: readsSkipped,
   ids: task,
   query: executionFilters,
   answers: executions,
@@ -134,6 +138,7 @@ export const listExecutions = route({
   summary: 'List executions of all notification tasks',
   tag: 'Execute',
   access: 'read',
+  reads: readsSkipped,
   query: executionFilters,
   answers: executions,
 });
@@ -146,6 +151,7 @@ export const getExecution = route({
   tag: 'Execute',
   access: 'read',
   ids: { id: { prefix: 'exe', of: 'execution' } },
+  reads: () => [skippedSlotsView.name],
   answers: [{ status: 200, description: 'The execution.', envelope: 'data', schema: executionAnswer }],
 });
 

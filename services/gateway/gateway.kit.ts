@@ -14,9 +14,11 @@ import {
   type Scope,
   type SessionDocument,
 } from '#contracts/account';
+import { shadowsView } from '#contracts/shadow';
+import { recentRunsView } from '#contracts/recent-runs';
 import { createApiKey, hashApiKey, hashSessionToken, parseApiKey } from '#contracts/api-key';
 import { requests } from '#contracts/catalogue';
-import { executionsView, type ExecutionDocument } from '#contracts/run';
+import { executionsView, type ExecutionDocument, skippedSlotsView } from '#contracts/run';
 import { triggerRun, type DueRun } from '#contracts/schedule';
 import { EVENT_STORE, STORED_EVENTS, type EventStore } from '#event-store/event-store';
 import { createHeadSigner, HEAD_SIGNER } from '#eventing/audit-heads';
@@ -200,6 +202,9 @@ export async function startGateway(
   const ids = createIds(now);
   const disk: { state: DiskState } = { state: 'ok' };
   const unbuilt = new Set<string>();
+  const seldom = [recentRunsView, shadowsView, skippedSlotsView].filter(({ readByFew }) => readByFew);
+  const named = (all: ReadonlySet<string>, asked: readonly string[]): readonly string[] =>
+    [...all].filter((view) => asked.includes(view) || !seldom.some(({ name }) => name === view));
   const snapshots = createSqliteSnapshots(':memory:', { keepCount: 10, keepDays: 30 });
   const providers = [
     { provide: CONFIG, useValue: readConfig({ MAIL_FROM: 'm@example.com', ...settings }, '/nonexistent') },
@@ -218,7 +223,10 @@ export async function startGateway(
     { provide: KEY_PEPPER, useValue: pepper },
     { provide: SNAPSHOTS, useValue: snapshots },
     { provide: DISK_SPACE, useValue: disk },
-    { provide: BUILT_VIEWS, useValue: { unbuilt: () => Promise.resolve([...unbuilt]) } },
+    {
+      provide: BUILT_VIEWS,
+      useValue: { unbuilt: (asked: readonly string[] = []) => Promise.resolve(named(unbuilt, asked)) },
+    },
     {
       provide: SANDBOX,
       useValue: {

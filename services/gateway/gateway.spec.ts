@@ -278,6 +278,24 @@ describe('pages and probes', () => {
     expect((await gateway.send('GET', '/api/notifications', { key })).status).toBe(200);
   });
 
+  it('hold an operation alone that reads a view which few others do, while it is built', async () => {
+    const key = await gateway.addKey(organizationId, ['read']);
+    const reasonOf = async (path: string) => errorOf(await gateway.send('GET', path, { key }));
+    const building = refused(503, 'SERVER_ERROR', 'views_being_built');
+    const waiting: [string, string, string][] = [
+      ['recent_runs', '/api/notifications?include=recent', '/api/notifications'],
+      ['skipped_slots', '/api/executions?includeSkipped=true', '/api/executions'],
+      ['shadows', '/api/notifications/ntf_00000000000000000000000000/shadow', '/api/notifications'],
+    ];
+    for (const [view, held, free] of waiting) {
+      gateway.unbuilt.add(view);
+      expect([view, await reasonOf(held)]).toEqual([view, building]);
+      expect((await gateway.send('GET', free, { key })).status).toBe(200);
+      expect((await gateway.send('GET', '/readyz', { key: null })).status).toBe(200);
+      gateway.unbuilt.clear();
+    }
+  });
+
   it('answer HEAD like GET without a body', async () => {
     const head = await gateway.send('HEAD', '/api/notifications');
     expect(head.status).toBe(200);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { idSchema } from '#contracts/common';
 import { condition, health } from '#contracts/policy';
-import { recentRuns } from '#contracts/recent-runs';
+import { recentRuns, recentRunsView } from '#contracts/recent-runs';
 import { historyEntry, taskInput, taskStatus } from '#contracts/task';
 import { afterParameter, pageParameters, timeParameter, wholeNumber } from '#http/parameters';
 import { route } from '#http/route';
@@ -64,6 +64,7 @@ export const listNotifications = route({
   summary: 'List notification tasks',
   tag,
   access: 'read',
+  reads: ({ include }) => (include === undefined ? [] : [recentRunsView.name]),
   query: z.strictObject({
     ...pageParameters,
     ...taskFilters,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { idSchema, storedTimestamp } from '#contracts/common';
 import { policy } from '#contracts/policy';
-import { shadowFigures } from '#contracts/shadow';
+import { shadowFigures, shadowsView } from '#contracts/shadow';
 import { taskInput } from '#contracts/task';
 import { route } from '#http/route';
 import { taskAnswer } from './task-answer.js';
@@ -46,6 +46,7 @@ export const putShadow = route({
 });
 
 export const getShadow = route({
+  reads: () => [shadowsView.name],
   method: 'GET',
   path: '/api/notifications/{id}/shadow',
   operationId: 'getShadow',

@@ -98,6 +98,12 @@ describe('an installation with its owner set by the environment', () => {
     ]);
   });
 
+  it('starts without a warning of Node.js or of a package', () => {
+    expect(installation.lines.filter((line) => /\b(?:Deprecation|\w*Warning)\b|--trace-warnings/.test(line))).toEqual(
+      [],
+    );
+  });
+
   it('answers Prometheus in its own format', async () => {
     const { status, headers, text } = await installation.api.send('/metrics', { key: null });
     expect(status).toBe(200);
