@@ -81,7 +81,7 @@ describe('a due run', () => {
     ]);
     expect(results[2]).not.toHaveProperty('hint');
     const events = await Array.fromAsync(parts.eventStore.read(`run-${taskId}`));
-    const shown = await Promise.all(events.map((event) => settled(executionsProjection.reduce(null, event))));
+    const shown = events.map((event) => settled(executionsProjection.reduce(null, event)));
     expect(shown.map((one) => one?.hint)).toEqual([hint, hint, undefined]);
   });
 

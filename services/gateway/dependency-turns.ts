@@ -5,10 +5,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { createKeyedQueue } from '#concurrency/keyed-queue';
 import { sleep } from '#concurrency/sleep';
+import type { TaskDocument } from '#contracts/task';
+import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
 import { unavailable } from '#runtime/errors';
 import { compareAndSet, type Contended } from '#shared-state/compare-and-set';
 import { SHARED_STATE, type SharedState, type StateCollection } from '#shared-state/shared-state';
+import { addsDependency, checkDependencies, dependentTask, presentTasks } from './check-dependencies.js';
 
 /** A process that died holds the others up for no longer. */
 const heldAtMostMs = 30_000;
@@ -22,12 +25,28 @@ export const dependencyTurns: StateCollection<Contended> = { name: 'dependency_t
 export class DependencyTurns {
   readonly #sharedState: SharedState;
   readonly #clock: Clock;
+  readonly #readStore: Pick<ReadStore, 'get'>;
   /** Those of this process need not ask each other. */
   readonly #queue = createKeyedQueue();
 
-  constructor(@Inject(SHARED_STATE) sharedState: SharedState, @Inject(CLOCK) clock: Clock) {
+  constructor(
+    @Inject(SHARED_STATE) sharedState: SharedState,
+    @Inject(CLOCK) clock: Clock,
+    @Inject(READ_STORE) readStore: Pick<ReadStore, 'get'>,
+  ) {
+    this.#readStore = readStore;
     this.#sharedState = sharedState;
     this.#clock = clock;
+  }
+
+  /** Checks what the task is to depend on and writes it, while nobody else adds a dependency. Throws the first fault. */
+  write<T>(dependsOn: readonly string[], task: TaskDocument, write: () => Promise<T>): Promise<T> {
+    const before = dependentTask(task);
+    const checked = async (): Promise<T> => {
+      await checkDependencies(presentTasks(this.#readStore), task.organizationId, dependsOn, before);
+      return write();
+    };
+    return addsDependency(dependsOn, before) ? this.run(task.organizationId, checked) : checked();
   }
 
   /** Runs `work` while nobody else adds a dependency in the organisation. Rejects with `dependencies_busy`. */

@@ -12,6 +12,7 @@ import { validated } from '#http/validation';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { isJsonObject, type JsonObject } from '#runtime/json';
 import { VAULT, type Vault } from '#vault/vault';
+import { DependencyTurns } from './dependency-turns.js';
 import { findTask } from './find-owned.js';
 import { toJsonObject } from './json-casts.js';
 import { listByRevision } from './paging.js';
@@ -47,6 +48,7 @@ export class NotificationsController {
     @Inject(BUS) private readonly bus: Bus,
     @Inject(TaskSaver) private readonly saver: TaskSaver,
     @Inject(PastTasks) private readonly past: PastTasks,
+    @Inject(DependencyTurns) private readonly dependencies: DependencyTurns,
   ) {}
 
   @Handles(routes.createNotification)
@@ -142,7 +144,10 @@ export class NotificationsController {
     const wanted = expectedRevision(ifMatch);
     const find = () => findTask(this.readStore, context.organizationId, ids.id);
     return writeCurrent(this.saver, find, wanted, async (task, revision) => {
-      const result = await this.saver.replace(await change(task), task, revision, context);
+      const input = await change(task);
+      const result = await this.dependencies.write(input.policy.dependsOn, task, () =>
+        this.saver.replace(input, task, revision, context),
+      );
       return saved(result, await this.progressOf(task), 200);
     });
   }

@@ -7,10 +7,10 @@ import { toStoredSchedule } from '#contracts/schedule';
 import { membersOf } from '#contracts/common';
 import { taskDocument, taskInput, taskSpec, type TaskDocument, type TaskMoment } from '#contracts/task';
 import { refuse, validated } from '#http/validation';
-import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { AppError } from '#runtime/errors';
 import { VAULT, type Vault } from '#vault/vault';
 import { checkSettings } from './check-settings.js';
+import { DependencyTurns } from './dependency-turns.js';
 import { toJsonObject, without } from './json-casts.js';
 import { TaskSaver, type SavedTask } from './save-task.js';
 import { openSettings } from './task-answer.js';
@@ -34,11 +34,18 @@ export class PastTasks {
   readonly #bus: Bus;
   readonly #vault: Vault;
   readonly #saver: TaskSaver;
+  readonly #dependencies: DependencyTurns;
 
-  constructor(@Inject(BUS) bus: Bus, @Inject(VAULT) vault: Vault, @Inject(TaskSaver) saver: TaskSaver) {
+  constructor(
+    @Inject(BUS) bus: Bus,
+    @Inject(VAULT) vault: Vault,
+    @Inject(TaskSaver) saver: TaskSaver,
+    @Inject(DependencyTurns) dependencies: DependencyTurns,
+  ) {
     this.#bus = bus;
     this.#vault = vault;
     this.#saver = saver;
+    this.#dependencies = dependencies;
   }
 
   /** Rejects with NOT_FOUND where the task was not there then. */
@@ -68,7 +75,7 @@ export class PastTasks {
     const policy = toStoredPolicy(input.policy);
     const kept = { schedule: toStoredSchedule(input.schedule), policy };
     const spec = membersOf(taskSpec, { ...input, ...kept, codeForm, actions: stored.actions, fetch: stored.fetch });
-    const { state, position } = await this.#saver.inTurn(input.policy.dependsOn, task, () =>
+    const { state, position } = await this.#dependencies.write(input.policy.dependsOn, task, () =>
       this.#saver.send({ type: 'replaceTask', taskId, spec, status: input.status, expectedRevision }, context),
     );
     return {

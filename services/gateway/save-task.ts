@@ -31,10 +31,9 @@ import { derivedId, IDS, type Ids } from '#runtime/ids';
 import type { Json, JsonObject } from '#runtime/json';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { VAULT, type Vault } from '#vault/vault';
-import { addsDependency, checkDependencies, dependentTask, presentTasks } from './check-dependencies.js';
+import { checkDependencies, presentTasks } from './check-dependencies.js';
 import { checkScheduleIsDue, isStored } from './check-schedule.js';
 import { checkSettings, createCodeChecker, type SettingsChecks } from './check-settings.js';
-import { DependencyTurns } from './dependency-turns.js';
 import { asChangedTask, toJsonObject } from './json-casts.js';
 import { keepSealed, originOf, secretsOfAction, secretsOfFetch, unmasked } from './secrets.js';
 import { actionScope, fetchScope, openSettings, type GeneratedSecrets, type OpenedSettings } from './task-answer.js';
@@ -106,7 +105,6 @@ export class TaskSaver {
     @Inject(OUTBOUND) outbound: Outbound,
     @Inject(CONFIG) config: Config,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(DependencyTurns) private readonly turns: DependencyTurns,
   ) {
     this.checks = { config, outbound, code: createCodeChecker(sandbox) };
     this.waiter = createPositionWaiter(readStore, tasksView);
@@ -125,35 +123,23 @@ export class TaskSaver {
     return this.saved({ type: 'createTask', taskId, spec, status: input.status }, prepared, context);
   }
 
-  /** Rejects with `stale_revision` where the task is no longer at `expectedRevision`. */
+  /** What it is to depend on has been checked. Rejects with `stale_revision` where it is no longer at `expectedRevision`. */
   async replace(
     input: TaskInput,
     document: TaskDocument,
     expectedRevision: number,
     context: RequestContext,
   ): Promise<SavedTask> {
-    return this.inTurn(input.policy.dependsOn, document, async () => {
-      const opened = await openSettings(this.vault, document);
-      const prepared = await this.prepare(input, document.id, { document, opened }, null);
-      const command: TaskCommand = {
-        type: 'replaceTask',
-        taskId: document.id,
-        spec: prepared.spec,
-        status: input.status,
-        expectedRevision,
-      };
-      return this.saved(command, prepared, context);
-    });
-  }
-
-  /** Checks what the task is to depend on and writes it, while nobody else adds a dependency. */
-  inTurn<T>(dependsOn: readonly string[], task: TaskDocument, write: () => Promise<T>): Promise<T> {
-    const before = dependentTask(task);
-    const checked = async (): Promise<T> => {
-      await checkDependencies(presentTasks(this.readStore), task.organizationId, dependsOn, before);
-      return write();
+    const opened = await openSettings(this.vault, document);
+    const prepared = await this.prepare(input, document.id, { document, opened }, null);
+    const command: TaskCommand = {
+      type: 'replaceTask',
+      taskId: document.id,
+      spec: prepared.spec,
+      status: input.status,
+      expectedRevision,
     };
-    return addsDependency(dependsOn, before) ? this.turns.run(task.organizationId, checked) : checked();
+    return this.saved(command, prepared, context);
   }
 
   /** The settings as they would be stored, checked but for what the policy depends on. null: of a new task. */

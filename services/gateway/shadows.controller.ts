@@ -14,6 +14,7 @@ import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import { notFound } from '#runtime/errors';
 import { VAULT, type Vault } from '#vault/vault';
 import { CandidateChecker } from './check-candidate.js';
+import { DependencyTurns } from './dependency-turns.js';
 import { findTask } from './find-owned.js';
 import { TaskSaver } from './save-task.js';
 import * as routes from './shadows.routes.js';
@@ -31,6 +32,7 @@ function shadowOf({ shadow }: Pick<TaskDocument, 'shadow'>): Shadow {
 export class ShadowsController {
   readonly #readStore: ReadStore;
   readonly #saver: TaskSaver;
+  readonly #dependencies: DependencyTurns;
   readonly #checker: CandidateChecker;
   readonly #clock: Clock;
   readonly #vault: Vault;
@@ -42,7 +44,9 @@ export class ShadowsController {
     @Inject(CandidateChecker) checker: CandidateChecker,
     @Inject(CLOCK) clock: Clock,
     @Inject(VAULT) vault: Vault,
+    @Inject(DependencyTurns) dependencies: DependencyTurns,
   ) {
+    this.#dependencies = dependencies;
     this.#readStore = readStore;
     this.#saver = saver;
     this.#checker = checker;
@@ -87,7 +91,7 @@ export class ShadowsController {
     const { policy } = shadowOf(task);
     const promote = (): Promise<TaskState> => this.#send({ type: 'promoteShadow', taskId: task.id }, context);
     const state =
-      policy === null ? await promote() : await this.#saver.inTurn(wholePolicy(policy).dependsOn, task, promote);
+      policy === null ? await promote() : await this.#dependencies.write(wholePolicy(policy).dependsOn, task, promote);
     const opened = await openSettings(this.#vault, state);
     const progress = (await this.#readStore.get(tasksView, state.id)) ?? noProgress;
     return data(toTaskAnswer(state, opened, progress), { headers: { etag: entityTag(state.revision) } });
