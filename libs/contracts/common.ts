@@ -16,6 +16,7 @@ export function idSchema(prefix: IdPrefix) {
  */
 export const plainLine = {
   noControls: /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$/,
+  notBlank: /[^\s]/,
   noTurns: /^[^\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$/,
 } as const;
 

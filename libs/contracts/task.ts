@@ -24,15 +24,24 @@ const evaluationCode = z
 export const taskStatus = z.enum(['active', 'paused']);
 export type TaskStatus = z.infer<typeof taskStatus>;
 
+/** Tabs and line breaks aside. */
+const plainText = /^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]*$/;
+
 const text = {
   name: z
     .string()
     .min(1)
     .max(200)
+    .regex(plainLine.notBlank, { error: 'must not be blank' })
     .regex(plainLine.noControls, { error: 'must be one line without control characters' })
     .regex(plainLine.noTurns, { error: 'must not have marks that change the direction of text' })
     .describe('What people call it.'),
-  description: z.string().max(2_000).default('').describe('Free text.'),
+  description: z
+    .string()
+    .max(2_000)
+    .regex(plainText, { error: 'must not have control characters but tabs and line breaks' })
+    .default('')
+    .describe('Free text.'),
   url: webAddress.describe('The page, without a user name or password inside.'),
   evaluationFunction: evaluationCode.describe(
     'A script body that reads the page through `document` and returns a boolean. At most 65,536 bytes.',
@@ -44,6 +53,8 @@ const text = {
     .string()
     .min(1)
     .max(200)
+    .regex(plainLine.noControls, { error: 'must be one line without control characters' })
+    .regex(plainLine.noTurns, { error: 'must not have marks that change the direction of text' })
     .nullable()
     .default(null)
     .describe('The name that configuration as code knows it by; unique in the organisation.'),

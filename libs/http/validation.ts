@@ -135,7 +135,11 @@ export function refuse(path: readonly PropertyKey[], rule: string, message: stri
 
 /** What a schema found wrong, as the error that is answered. */
 export function validationError(issues: readonly z.core.$ZodIssue[], input: unknown, place: InputPlace): AppError {
-  const faults = issues.flatMap((issue) => faultsOf(issue, input)).slice(0, maxFaults);
+  const unknown = place === 'body' ? 'is not a field' : 'is not a parameter';
+  const faults = issues
+    .flatMap((issue) => faultsOf(issue, input))
+    .slice(0, maxFaults)
+    .map((fault) => (fault.rule === 'unknown' ? { ...fault, message: unknown } : fault));
   const first = faults[0] ?? { path: [], rule: 'invalid', message: 'is not valid' };
   const subject = place === 'body' ? 'The body' : 'The query';
   return reject(reasonOf(first, place), `${fieldPath(first.path) || subject} ${first.message}.`, faults.map(toDetail));

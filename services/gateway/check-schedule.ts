@@ -38,7 +38,9 @@ export function checkSchedule(schedule: Schedule, minIntervalSeconds: number, fi
   if (schedule.type === 'cron') {
     const fault = faultOfCron(schedule.cron);
     if (fault !== null) {
-      throw refuse([...field, 'cron'], 'invalid', `must be a cron of five fields: ${fault}`, 'cron_invalid');
+      const count = schedule.cron.trim().split(/\s+/).length;
+      const problem = count === 5 ? fault : `minute, hour, day, month and weekday (it has ${count})`;
+      throw refuse([...field, 'cron'], 'invalid', `must be a cron of five fields: ${problem}`, 'cron_invalid');
     }
   }
   if (schedule.type === 'interval' || schedule.type === 'cron') checkRepeated(schedule, field);

@@ -10,9 +10,11 @@ import { offsetOf } from '#http/parameters';
 import { Call, Handles, type RouteCall } from '#http/route';
 import { validated } from '#http/validation';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
+import { CLOCK, type Clock } from '#runtime/clock';
 import { isJsonObject, type JsonObject } from '#runtime/json';
 import { VAULT, type Vault } from '#vault/vault';
 import { DependencyTurns } from './dependency-turns.js';
+import { awaitFirstRun } from './first-run.js';
 import { findTask } from './find-owned.js';
 import { toJsonObject } from './json-casts.js';
 import { listByRevision } from './paging.js';
@@ -43,17 +45,22 @@ function baseOf({ schedule, ...settings }: JsonObject, patch: object): JsonObjec
 @Controller()
 export class NotificationsController {
   constructor(
-    @Inject(READ_STORE) private readonly readStore: ReadStore,
+    @Inject(READ_STORE) readonly readStore: ReadStore,
     @Inject(VAULT) private readonly vault: Vault,
     @Inject(BUS) private readonly bus: Bus,
     @Inject(TaskSaver) private readonly saver: TaskSaver,
     @Inject(PastTasks) private readonly past: PastTasks,
+    @Inject(CLOCK) readonly clock: Clock,
     @Inject(DependencyTurns) private readonly dependencies: DependencyTurns,
   ) {}
 
   @Handles(routes.createNotification)
   async create(@Call() call: RouteCall<typeof routes.createNotification>): Promise<Answer> {
-    return saved(await this.saver.create(call.body, call.context, call.attempt), noProgress, 201);
+    const created = await this.saver.create(call.body, call.context, call.attempt);
+    const { wait } = call.query;
+    if (wait === undefined) return saved(created, noProgress, 201);
+    const task = await awaitFirstRun(this, created.state, wait, call.ending());
+    return saved(created, task ?? noProgress, 201);
   }
 
   @Handles(routes.listNotifications)

@@ -1,6 +1,6 @@
 /** The operations on notification tasks, as the contract has them. */
 import { z } from 'zod';
-import { idSchema } from '#contracts/common';
+import { idSchema, plainLine } from '#contracts/common';
 import { condition, health } from '#contracts/policy';
 import { recentRuns, recentRunsView } from '#contracts/recent-runs';
 import { historyEntry, taskInput, taskStatus } from '#contracts/task';
@@ -31,6 +31,11 @@ export const createNotification = route({
   access: 'write',
   body: taskInput,
   ignoredFields: readOnlyFields,
+  query: z.strictObject({
+    wait: wholeNumber(1, 60)
+      .optional()
+      .meta({ description: 'Seconds to wait for the first run, where one is due by then; `lastExecution` shows it.' }),
+  }),
   bodyExample: example,
   answers: [
     {
@@ -54,7 +59,13 @@ export const taskFilters = {
   condition: condition.optional().describe('What was found.'),
   health: health.optional().describe('Whether the page can be checked.'),
   tag: z.string().min(1).max(50).optional().describe('One of its tags.'),
-  q: z.string().min(1).max(200).optional().meta({ description: 'Text that name or url hold, whatever its case.' }),
+  q: z
+    .string()
+    .min(1)
+    .max(200)
+    .regex(plainLine.noControls, { error: 'must be one line without control characters' })
+    .optional()
+    .meta({ description: 'Text that name or url hold, whatever its case.' }),
 };
 
 export const listNotifications = route({

@@ -139,6 +139,7 @@ describe('a notification task', () => {
     ['sort=size', 'sort_invalid'],
     ['status=gone', 'status_invalid'],
     ['q=', 'q_required'],
+    ['q=%00', 'q_invalid'],
   ])('list refuses ?%s', async (query, reason) => {
     const reply = await gateway.send('GET', `/api/notifications?${query}`);
     expect(errorOf(reply)).toEqual(refused(400, 'VALIDATION_ERROR', reason));
@@ -147,6 +148,10 @@ describe('a notification task', () => {
   it.each([
     [{ name: undefined }, 'name_required', 'name'],
     [{ name: '' }, 'name_required', 'name'],
+    [{ name: ' \u00a0\t' }, 'name_invalid', 'name'],
+    [{ description: 'a\0b' }, 'description_invalid', 'description'],
+    [{ externalKey: 'a\0b' }, 'external_key_invalid', 'externalKey'],
+    [{ externalKey: 'a\u202eb' }, 'external_key_invalid', 'externalKey'],
     [{ name: 'x'.repeat(201) }, 'name_too_long', 'name'],
     [{ name: 5 }, 'name_wrong_type', 'name'],
     [{ name: 'An\u001b[2J offer' }, 'name_invalid', 'name'],

@@ -129,7 +129,10 @@ function withinCode(fault: Fault, code: string): Fault {
   const lines = code.split(/\r\n|[\n\r\u2028\u2029]/);
   if (fault.line < 1) return { ...fault, line: 1, column: 1 };
   const last = lines.at(-1) ?? '';
-  if (fault.line > lines.length) return { ...fault, line: lines.length, column: last.length + 1 };
+  // What stands there was put around the code, and is no word of the user's.
+  if (fault.line > lines.length) {
+    return { message: 'the code ends too early', line: lines.length, column: last.length + 1 };
+  }
   return fault;
 }
 

@@ -17,6 +17,16 @@ async function failureOf(code: string, page = pageOf('<p id="a">1</p><ul><li>x</
   return result.failure;
 }
 
+describe('code that ends before it is whole', () => {
+  it.each([
+    ['return (', 1, 9],
+    ['const a = {\n  b: 1,', 2, 8],
+    ['() => {', 1, 8],
+  ])('is told so of %j at its end, without a letter that was put around it', async (code, line, column) => {
+    expect(await sandbox.check(code)).toEqual({ ok: false, message: 'the code ends too early', line, column });
+  });
+});
+
 /** The line on which V8 says that the code throws, on a page on which nothing is found. */
 async function lineInV8(code: string): Promise<number> {
   const checked = await sandbox.check(code);
