@@ -27,12 +27,7 @@ describe('texts in MongoDB', () => {
   let connection: mongoose.Connection;
   const collection = () => connection.collection<Stored>(collectionName(installation, view));
   const containing = (contains: string): FieldFilter[] => [{ fields: ['name', 'owner'], contains }];
-  const lookup = () =>
-    createTextLookup(
-      () => Promise.resolve(collection()),
-      (work) => work(),
-      5_000,
-    );
+  const lookup = () => createTextLookup(() => Promise.resolve(collection()));
 
   beforeAll(async () => {
     store = await createMongoReadStore({ url, installation, logger: silentLogger });

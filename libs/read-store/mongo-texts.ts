@@ -3,6 +3,7 @@
  * A document that has a text has all of its threes, so those with its rarest one are looked up and compared with the whole text.
  */
 import type { mongo } from 'mongoose';
+import { sleep } from '#concurrency/sleep';
 import { toIndexed, indexedValues } from './indexed-fields.js';
 import type { Stored, ViewCollection } from './mongo-view.js';
 import type { AnyView, FieldFilter } from './read-store.js';
@@ -49,6 +50,9 @@ const sampleSize = 1_000;
 const mostLookedUp = 1 / 8;
 const fullSampleFreshMs = 300_000;
 const partSampleFreshMs = 5_000;
+/** A slow server is given time for a sample, of which no list has to wait for long. */
+const sampledWithinMs = 120_000;
+const waitForSampleMs = 500;
 
 interface Sample {
   readonly documents: number;
@@ -56,9 +60,11 @@ interface Sample {
   readonly freshUntilMs: number;
 }
 
-async function takeSample(collection: ViewCollection, maxTimeMS: number): Promise<Sample> {
+async function takeSample(collection: ViewCollection): Promise<Sample> {
   const found = await collection
-    .aggregate<Pick<Stored, 't'>>([{ $sample: { size: sampleSize } }, { $project: { t: 1 } }], { maxTimeMS })
+    .aggregate<Pick<Stored, 't'>>([{ $sample: { size: sampleSize } }, { $project: { t: 1 } }], {
+      maxTimeMS: sampledWithinMs,
+    })
     .toArray();
   const having = new Map<number, number>();
   for (const { t = [] } of found) for (const three of t) having.set(three, (having.get(three) ?? 0) + 1);
@@ -72,30 +78,43 @@ export interface TextLookup {
 }
 
 /** How rare a three is comes from some documents taken at random: an estimate that costs time where it errs, never an answer. */
-export function createTextLookup(
-  open: (view: AnyView) => Promise<ViewCollection>,
-  read: <T>(work: () => Promise<T>) => Promise<T>,
-  patienceMs: number,
-): TextLookup {
-  const samples = new Map<string, Promise<Sample>>();
+export function createTextLookup(open: (view: AnyView) => Promise<ViewCollection>): TextLookup {
+  const samples = new Map<string, Sample>();
+  const taking = new Map<string, Promise<Sample | null>>();
 
-  const sampleOf = async (view: AnyView): Promise<Sample> => {
-    const known = await samples.get(view.name);
-    if (known !== undefined && performance.now() < known.freshUntilMs) return known;
-    const collection = await open(view);
-    const taking = read(() => takeSample(collection, patienceMs));
-    samples.set(view.name, taking);
-    taking.catch(() => samples.delete(view.name));
-    return taking;
+  const take = async (view: AnyView): Promise<Sample | null> => {
+    try {
+      const sample = await takeSample(await open(view));
+      samples.set(view.name, sample);
+      return sample;
+    } catch {
+      // Where the server does not answer, the list itself says so.
+      return null;
+    } finally {
+      taking.delete(view.name);
+    }
+  };
+
+  /** The last one, while a newer one is taken; null where there is none yet. */
+  const sampleOf = async (view: AnyView): Promise<Sample | null> => {
+    const known = samples.get(view.name) ?? null;
+    if (known !== null && performance.now() < known.freshUntilMs) return known;
+    const isTaken = taking.get(view.name) ?? take(view);
+    taking.set(view.name, isTaken);
+    return known ?? Promise.race([isTaken, sleep(waitForSampleMs, undefined, { ref: false }).then(() => null)]);
   };
 
   return {
     async conditionFor(view, where) {
       const text = searchedText(view, where);
       if (text === null) return null;
-      const { documents, having } = await sampleOf(view);
+      const sample = await sampleOf(view);
+      const threes = threesOf(text.contains);
+      // The end of a text tells it apart better than its beginning.
+      if (sample === null) return { t: threes.at(-1) ?? 0 };
+      const { documents, having } = sample;
       const shareOf = (three: number): number => (having.get(three) ?? 0) / Math.max(documents, 1);
-      const [rarest] = threesOf(text.contains).toSorted((one, other) => shareOf(one) - shareOf(other));
+      const [rarest] = threes.toSorted((one, other) => shareOf(one) - shareOf(other));
       return rarest === undefined || shareOf(rarest) > mostLookedUp ? null : { t: rarest };
     },
   };

@@ -158,11 +158,7 @@ async function countMatches(
 }
 
 function createReads({ collections }: Parts): Omit<ReadStore, 'save' | 'close'> {
-  const texts = createTextLookup(
-    (view) => collections.open(view),
-    (work) => collections.read(work),
-    patienceMs,
-  );
+  const texts = createTextLookup((view) => collections.open(view));
   return {
     async get<D extends object>(view: AnyView, id: string) {
       const collection = await collections.open(view);
