@@ -441,6 +441,7 @@ const tagTexts: Readonly<Record<string, string>> = {
   Stream: 'What happens, as it happens.',
   Audit: 'Every change, and proof that it is what was recorded.',
   Operations: 'The instance itself.',
+  Statistics: 'Figures of runs, by hour and day.',
 };
 
 function tagsOf(declarations: readonly RouteDeclaration[]): readonly Schema[] {
