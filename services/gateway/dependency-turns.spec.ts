@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import type { ViewStore } from '#read-store/read-store';
@@ -26,7 +25,7 @@ describe('a turn to add a dependency', () => {
     };
     const add = async (child: number, parent: number): Promise<boolean> => {
       const isCycle = leadsTo(parent, child);
-      await setImmediate();
+      await Promise.resolve();
       if (!isCycle) parents.set(child, parent);
       return !isCycle;
     };
@@ -67,7 +66,7 @@ describe('a turn to add a dependency', () => {
       held.resolve();
       await dead;
       third = gateway().run('org_a', () => Promise.resolve(order.push('third')));
-      await setImmediate();
+      await Promise.resolve();
       order.push('second');
     });
     await third;
