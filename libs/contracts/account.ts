@@ -1,20 +1,20 @@
-/** Organisations, their members, API keys and sessions. */
+/** Organisations, API keys and sessions. Their members: `member.ts`; what is stored of all of them: `account-events.ts`. */
 import { z } from 'zod';
 import { idSchema, plainLine, storedTimestamp, timestamp } from './common.js';
-import { defineEvent, type EventOf } from './event.js';
 import type { ViewDefinition } from '#read-store/read-store';
 
 export const plan = z.enum(['free', 'pro', 'enterprise']);
 export type Plan = z.infer<typeof plan>;
 
-export const scope = z.enum(['read', 'write', 'execute', 'admin']);
+/** `operator`: of the whole instance, beside what a member of an organisation may. */
+export const scope = z.enum(['read', 'write', 'execute', 'admin', 'operator']);
 export type Scope = z.infer<typeof scope>;
 
 export const role = z.enum(['owner', 'admin', 'editor', 'viewer']);
 export type Role = z.infer<typeof role>;
 
 /** A display name: something to see, and nothing that moves a terminal's or a log's cursor. */
-const label = z
+export const label = z
   .string()
   .min(1)
   .max(200)
@@ -64,6 +64,8 @@ export const keyDocument = z.object({
   /** Where it may be used from; none: from everywhere. */
   allowedCidrs: z.array(z.string()).default([]).describe('Where it may be used from; none: from everywhere.'),
   revokedAt: storedTimestamp.nullable().describe('null: it is not.'),
+  /** Of the key that takes its place; null: of none. */
+  successorId: z.string().nullable().default(null),
 });
 export type KeyDocument = z.infer<typeof keyDocument>;
 
@@ -74,7 +76,7 @@ export const keysView: ViewDefinition<KeyDocument> = {
 };
 
 /** An API key as the API shows it. */
-export const apiKey = keyDocument.omit({ hash: true });
+export const apiKey = keyDocument.omit({ hash: true, successorId: true });
 export type ApiKey = z.infer<typeof apiKey>;
 
 /** The body of `POST /api/keys`, and the payload of `account.create_key`. */
@@ -106,11 +108,41 @@ export const showKeyInput = z.strictObject({ keyId: idSchema('key') });
 /** The payload of `account.revoke_key`, which answers `{ id, deleted: true }` once no request gets in with the key. */
 export const revokeKeyInput = z.strictObject({ keyId: idSchema('key') });
 
+/** Requests an hour. */
+export const rateLimit = z.int().min(1).max(1_000_000_000);
+
+/** The body of `POST /api/keys/{id}/rotate`. */
+export const keyRotation = z.strictObject({
+  overlapSeconds: z
+    .int()
+    .min(0)
+    .max(30 * 86_400)
+    .default(86_400)
+    .describe('How long the old key stays good beside the new one; 0: it ends at once.'),
+});
+
+/** The payload of `account.rotate_key`, which answers `createdKey`. `isOperator`: whether who asks may have a key with that scope. */
+export const rotateKeyInput = keyRotation.extend({ keyId: idSchema('key'), isOperator: z.boolean() });
+export type RotateKeyInput = z.infer<typeof rotateKeyInput>;
+
+/** The payload of `account.reveal_key`, which answers `{ key }`. `address`: the client's, by which wrong tries are counted. */
+export const revealKeyInput = z.strictObject({
+  keyId: idSchema('key'),
+  password: z.string().max(1_000),
+  address: z.string().max(200),
+});
+export type RevealKeyInput = z.infer<typeof revealKeyInput>;
+
 export const organizationDocument = z
   .object({
     id: idSchema('org').describe('Of the organisation.'),
     name: z.string().describe('What people call it.'),
     plan: plan.describe('Its budget of requests goes by it.'),
+    /** Views that were built before there were overrides hold none. */
+    rateLimit: rateLimit
+      .nullable()
+      .default(null)
+      .describe('Requests an hour in place of what the plan gives; null: as the plan.'),
     createdAt: storedTimestamp.describe('When it was made.'),
   })
   .meta({ id: 'Organization' });
@@ -122,29 +154,14 @@ export const organizationsView: ViewDefinition<OrganizationDocument> = {
   indexes: [['createdAt']],
 };
 
-/** A member as the service keeps it (view `members`): the address sealed, found by its keyed hash. */
-export const memberDocument = z.object({
-  id: idSchema('usr'),
-  organizationId: idSchema('org'),
-  email: z.object({ $sealed: z.string() }),
-  emailHash: z.string(),
-  role,
-  createdAt: storedTimestamp,
-});
-export type MemberDocument = z.infer<typeof memberDocument>;
-
-export const membersView: ViewDefinition = {
-  name: 'members',
-  fields: ['organizationId', 'emailHash', 'createdAt'],
-  indexes: [['emailHash'], ['organizationId', 'createdAt']],
-};
-
 /** Who is signed in, in clear: for that person's own eyes. */
 export const account = z
   .object({
     id: idSchema('usr').describe('Of the member.'),
     email: z.string().describe('Their address.'),
     role: role.describe('What they may.'),
+    operator: z.boolean().describe('Whether they look after the whole instance.'),
+    secondFactor: z.enum(['off', 'pending', 'on']).describe('Whether signing in needs a code.'),
   })
   .meta({ id: 'Account' });
 
@@ -156,10 +173,19 @@ export const setupAnswer = z.object({
 });
 export type SetupAnswer = z.infer<typeof setupAnswer>;
 
-/** The body of `POST /api/sessions`. No rule for the password: what was never set is simply wrong. */
+/** A password that is tried. No rule for it: what was never set is simply wrong. */
+export const givenPassword = z.string().max(1_000);
+
+/** The body of `POST /api/sessions`. */
 export const sessionInput = z.strictObject({
   email: z.string().max(1_000).describe('As the account has it.'),
-  password: z.string().max(1_000).describe('Of the account.'),
+  password: givenPassword.describe('Of the account.'),
+  code: z.string().max(100).optional().describe('Of the app, or a recovery code, where a second factor is on.'),
+  organizationId: z
+    .string()
+    .max(100)
+    .optional()
+    .describe('Where the same address and password belong to members of several organisations.'),
 });
 
 /** The payload of `account.open_session`. `address`: the client's, by which wrong tries are counted. */
@@ -172,7 +198,10 @@ export const session = z
     account: account.describe('Who is signed in.'),
     organization: organizationDocument.describe('Where.'),
     role: role.describe('What they may.'),
-    expiresAt: storedTimestamp.describe('When it ends.'),
+    expiresAt: storedTimestamp.describe('When it ends, however much it is used.'),
+    idleExpiresAt: storedTimestamp
+      .nullable()
+      .describe('When it ends if it is not used before; use moves it. null: only `expiresAt` ends it.'),
   })
   .meta({ id: 'Session' });
 export type Session = z.infer<typeof session>;
@@ -189,9 +218,18 @@ export const sessionDocument = z.object({
   id: z.string(),
   userId: idSchema('usr'),
   organizationId: idSchema('org'),
+  /** When it was opened: what counts is the member's role now. */
   role,
   createdAt: storedTimestamp,
   expiresAt: storedTimestamp,
+  /** It ends then without use; null: of a version that did not know. */
+  idleExpiresAt: storedTimestamp.nullable().default(null),
+  /** A session of an earlier epoch than its member's has ended. */
+  epoch: z.int().default(0),
+  /** The provider that vouched for the member; null: a password did. */
+  provider: z.string().nullable().default(null),
+  /** Of the session that goes on in its place, and this one ends; null: none does. */
+  successorId: z.string().nullable().default(null),
 });
 export type SessionDocument = z.infer<typeof sessionDocument>;
 
@@ -200,60 +238,3 @@ export const sessionsView: ViewDefinition = {
   fields: ['userId', 'expiresAt'],
   indexes: [['userId', 'expiresAt']],
 };
-
-type FirstKey = Omit<KeyDocument, 'createdAt' | 'revokedAt' | 'allowedCidrs'> &
-  Partial<Pick<KeyDocument, 'allowedCidrs'>>;
-
-export const accountEvents = [
-  /** The salt of the one-time setup token: the token is made of it and the pepper, and is stored nowhere. */
-  defineEvent('installation.opened', { version: 1, schema: z.object({ salt: z.string() }) }),
-  /** From here on these are the ids of the one organisation and its owner, also where another process completes the setup. */
-  defineEvent('installation.claimed', {
-    version: 1,
-    schema: z.object({ organizationId: idSchema('org'), ownerId: idSchema('usr') }),
-  }),
-  /** OWNER_API_KEY became this key; the one chosen before is to be revoked. */
-  defineEvent('installation.owner_key_chosen', {
-    version: 1,
-    schema: z.object({ keyId: idSchema('key'), hash: z.string() }),
-  }),
-  /** `setupKeyId`: the key that completes the setup; null where none was asked for. */
-  defineEvent('organization.created', {
-    version: 1,
-    schema: z.object({
-      id: idSchema('org'),
-      name: z.string(),
-      plan,
-      setupKeyId: idSchema('key').nullable(),
-    }),
-  }),
-  /** The address is sealed; `emailHash` is a keyed hash by which a member is found. */
-  defineEvent('member.added', {
-    version: 1,
-    schema: z.object({
-      id: idSchema('usr'),
-      organizationId: idSchema('org'),
-      email: z.object({ $sealed: z.string() }),
-      emailHash: z.string(),
-      passwordHash: z.string(),
-      role,
-    }),
-  }),
-  defineEvent('key.created', {
-    version: 1,
-    schema: z.object({
-      key: keyDocument.omit({ createdAt: true, revokedAt: true }),
-      createdBy: z.string(),
-    }),
-    // The first keys had no ranges.
-    complete: ({ key, createdBy }: { key: FirstKey; createdBy: string }) => ({
-      key: { ...key, allowedCidrs: key.allowedCidrs ?? [] },
-      createdBy,
-    }),
-  }),
-  defineEvent('key.revoked', { version: 1, schema: z.object({ id: idSchema('key'), publicId: z.string() }) }),
-  /** `id`: the keyed hash of the token. */
-  defineEvent('session.opened', { version: 1, schema: sessionDocument.omit({ createdAt: true }) }),
-  defineEvent('session.closed', { version: 1, schema: z.object({ id: z.string() }) }),
-] as const;
-export type AccountEvent = EventOf<(typeof accountEvents)[number]>;

@@ -1,5 +1,5 @@
 /** Names that cross a service border: topics, requests, and per message type its topic. */
-import { accountEvents } from './account.js';
+import { accountEvents } from './account-events.js';
 import { deliveryEvents } from './delivery.js';
 import { catalogueOf } from './event.js';
 import { deadLetterEvents } from './dead-letter.js';
@@ -27,9 +27,28 @@ export const requests = {
   keyCreate: 'account.create_key',
   keyShow: 'account.show_key',
   keyRevoke: 'account.revoke_key',
+  keyRotate: 'account.rotate_key',
+  keyReveal: 'account.reveal_key',
   sessionOpen: 'account.open_session',
   sessionShow: 'account.show_session',
   sessionClose: 'account.close_session',
+  sessionRotate: 'account.rotate_session',
+  passwordChange: 'account.change_password',
+  resetRequest: 'account.request_reset',
+  resetShow: 'account.show_reset',
+  resetTake: 'account.reset_password',
+  invitationShow: 'account.show_invitation',
+  invitationTake: 'account.accept_invitation',
+  secondFactorShow: 'account.show_second_factor',
+  secondFactorBegin: 'account.begin_second_factor',
+  secondFactorConfirm: 'account.confirm_second_factor',
+  secondFactorRemove: 'account.remove_second_factor',
+  membersList: 'account.list_members',
+  memberInvite: 'account.invite_member',
+  memberChange: 'account.change_member',
+  memberRemove: 'account.remove_member',
+  organizationFound: 'account.found_organization',
+  organizationChange: 'account.change_organization',
 } as const;
 
 /** Every event that is stored: what is not here is neither written nor read. */

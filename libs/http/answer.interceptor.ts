@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { Inject, Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
+import { Budgets } from './budgets.js';
 import { encodeJson } from './encode-json.js';
 import { errorAnswer, type Answer } from './envelope.js';
 import { toAppError } from './failures.js';
@@ -19,6 +20,7 @@ export class AnswerInterceptor implements NestInterceptor {
   constructor(
     @Inject(IDEMPOTENCY_RECORDS) private readonly records: IdempotencyRecords,
     @Inject(FrontDoor) private readonly frontDoor: FrontDoor,
+    @Inject(Budgets) private readonly budgets: Budgets,
   ) {}
 
   intercept(host: ExecutionContext, next: CallHandler<Answer>): Observable<string | Readable> {
@@ -35,7 +37,10 @@ export class AnswerInterceptor implements NestInterceptor {
     if (declaration === undefined) throw new Error('a route without a declaration');
     const key = request.method === 'POST' ? idempotencyKey(request.headers['idempotency-key']) : null;
     const ending = (): AbortSignal => AbortSignal.any([signalOf(reply), this.frontDoor.stopSignal]);
-    const call = parseCall(declaration, request, ending, () => this.frontDoor.stillAllows(request));
+    const call = parseCall(declaration, request, ending, {
+      isStillAllowed: () => this.frontDoor.stillAllows(request),
+      takeMore: (requests) => this.budgets.takeMore(request, reply, requests),
+    });
     const answer =
       key === null || request.principal === null
         ? await run(request, call, next)

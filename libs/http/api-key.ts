@@ -14,6 +14,8 @@ export interface Principal {
   /** `key:<id>` or `user:<id>`: what events name as their author. */
   readonly actor: string;
   readonly scopes: readonly Scope[];
+  /** Of the session, where it is one. */
+  readonly sessionId?: string;
 }
 
 export type Verdict =
@@ -76,8 +78,9 @@ export function createKeyVerifier(readStore: ReadStore, pepper: Uint8Array, cloc
   };
 }
 
-/** Whether scopes reach what a route asks for: write and execute imply read, admin implies all. */
+/** Whether scopes reach what a route asks for: write and execute imply read, admin implies all of its organisation. */
 export function allows(scopes: readonly Scope[], needed: Scope): boolean {
+  if (needed === 'operator') return scopes.includes('operator');
   if (scopes.includes('admin') || scopes.includes(needed)) return true;
   return needed === 'read' && (scopes.includes('write') || scopes.includes('execute'));
 }

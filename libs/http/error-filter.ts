@@ -34,7 +34,9 @@ export class ErrorFilter implements ExceptionFilter {
       const isOutage = error.retryAfterSeconds !== undefined;
       this.logger[isOutage ? 'warn' : 'error']({ ...fields, reason: error.reason }, 'request failed');
     }
-    const page = declarationOf(request)?.errorPage?.(error, request.url);
+    const declaration = declarationOf(request);
+    const wantsPage = declaration?.errorPageForBrowsers !== true || request.headers.accept?.includes('text/html');
+    const page = wantsPage ? declaration?.errorPage?.(error, request.url) : undefined;
     if (page !== undefined) {
       void reply.code(page.status).headers(page.headers).send(page.body);
       return;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { errorCodes } from '#runtime/errors';
 import { apiVersion } from './front-door.js';
 import { sessionCookieName } from './session-cookie.js';
+import { describedParameter } from './path-parameter.js';
 import type { Access, RouteAnswer, RouteDeclaration } from './route.js';
 
 type Schema = { [name: string]: unknown };
@@ -249,13 +250,11 @@ function queryParameters(query: z.ZodType | undefined): Schema[] {
 }
 
 function parametersOf({ ids, query, method, conditional, access }: RouteDeclaration): unknown[] {
-  const inPath = Object.entries(ids ?? {}).map(([name, { prefix, of }]) => ({
+  const inPath = Object.entries(ids ?? {}).map(([name, parameter]) => ({
     name,
     in: 'path',
     required: true,
-    description: `Id of the ${of}.`,
-    schema: { type: 'string', pattern: `^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$` },
-    example: `${prefix}_01k9q3v5zt8m2x4c6b7n8p9r0s`,
+    ...describedParameter(parameter),
   }));
   const key = method === 'POST' && access !== 'public';
   return [
@@ -291,7 +290,7 @@ function operationOf(components: Components, declaration: RouteDeclaration): Sch
     summary,
     ...(description === undefined ? {} : { description }),
     tags: [tag],
-    security: open ? [] : [{ apiKey: [access] }, { session: [access] }],
+    security: open ? [] : access === 'session' ? [{ session: [] }] : [{ apiKey: [access] }, { session: [access] }],
     parameters: parametersOf(declaration),
     ...(requestBody === undefined ? {} : { requestBody }),
     responses: {
@@ -437,7 +436,11 @@ const tagTexts: Readonly<Record<string, string>> = {
   Configuration: 'All tasks as a file.',
   Keys: 'What programs sign in with.',
   Sessions: 'What people sign in with.',
+  Account: 'What people do with their own account: password, second factor.',
+  Members: 'Who belongs to the organisation, and what they may.',
+  Organizations: 'The organisation, its budget, and for operators all of them.',
   Setup: 'The first start.',
+  Statistics: 'What runs found and how long they took, over time.',
   Stream: 'What happens, as it happens.',
   Audit: 'Every change, and proof that it is what was recorded.',
   Operations: 'The instance itself.',
@@ -475,7 +478,7 @@ export function openApiDocument(declarations: readonly RouteDeclaration[]): Sche
           type: 'http',
           scheme: 'bearer',
           description:
-            '`Authorization: Bearer <API_KEY>`. The scopes: read, write, execute (both imply read), admin (all).',
+            '`Authorization: Bearer <API_KEY>`. The scopes: read, write, execute (both imply read), admin (all of the organisation), operator (of the instance).',
         },
         session: {
           type: 'apiKey',

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { createDocumentState } from '#shared-state/document-state';
 import type { SharedState } from '#shared-state/shared-state';
-import { createQuota, quotaHeaders, quotaCollection } from './quota.js';
+import { createQuota, quotaHeaders, quotaCollection, type Quota } from './quota.js';
 
 const budget = { limit: 3, windowMs: 1_000 };
 
@@ -47,13 +47,70 @@ describe('a budget', () => {
     expect(await quota.take('a', { ...budget, limit: 2 })).toMatchObject({ allowed: false, remaining: 0 });
   });
 
-  it('is shared by gateways, exceeded by none of them, however many ask at once', async () => {
+  it('is shared by gateways: spent to the last request and never more, however many ask at once', async () => {
     const gateways = [1, 2, 3].map(() => createQuota(sharedState, { now: () => 0 }));
     const large = { limit: 100, windowMs: 1_000 };
     const asked = Array.from({ length: 90 }, () => gateways.map((gateway) => gateway.take('a', large))).flat();
-    const allowed = (await Promise.all(asked)).filter((state) => state.allowed);
-    expect(allowed.length).toBeLessThanOrEqual(100);
-    expect(allowed.length).toBeGreaterThanOrEqual(90);
+    const states = await Promise.all(asked);
+    const allowed = states.filter((state) => state.allowed);
+    expect(allowed.map(({ remaining }) => remaining).toSorted((one, other) => one - other)).toEqual(
+      Array.from({ length: 100 }, (_, left) => left),
+    );
+    expect(states.filter((state) => !state.allowed).every(({ remaining }) => remaining === 0)).toBe(true);
+  });
+
+  it('is spent to the last request through one gateway after others have taken from it under load', async () => {
+    const time = { ms: 0 };
+    const [one, other] = [1, 2].map(() => createQuota(sharedState, { now: () => time.ms })) as [Quota, Quota];
+    const large = { limit: 5_000, windowMs: 100_000 };
+    const flood = (count: number) => Promise.all(Array.from({ length: count }, () => one.take('a', large)));
+    for (let round = 0; round < 10; round += 1) await flood(50);
+    for (let round = 0; round < 20; round += 1) await one.take('a', large);
+    const rest = await Promise.all(Array.from({ length: 5_000 }, () => other.take('a', large)));
+    expect(rest.filter((state) => state.allowed)).toHaveLength(5_000 - 520);
+  });
+
+  it('pays a request that counts as several whole or not at all', async () => {
+    const quota = createQuota(sharedState, { now: () => 0 });
+    const ten = { limit: 10, windowMs: 1_000 };
+    expect(await quota.take('a', ten, 7)).toMatchObject({ allowed: true, remaining: 3 });
+    expect(await quota.take('a', ten, 4)).toMatchObject({ allowed: false, remaining: 3 });
+    expect(await quota.take('a', ten, 3)).toMatchObject({ allowed: true, remaining: 0 });
+    expect(await quota.take('a', ten)).toMatchObject({ allowed: false, remaining: 0 });
+  });
+
+  it('is looked at without taking from it', async () => {
+    const time = { ms: 0 };
+    const quota = createQuota(sharedState, { now: () => time.ms });
+    expect(await quota.look('a', budget)).toBeNull();
+    await quota.take('a', budget);
+    for (let look = 0; look < 3; look += 1) expect(await quota.look('a', budget)).toMatchObject({ remaining: 2 });
+    time.ms = 1_000;
+    expect(await quota.look('a', budget)).toBeNull();
+  });
+
+  it('keeps its count exactly where a gateway ends in order', async () => {
+    const large = { limit: 100_000, windowMs: 100_000 };
+    const first = createQuota(sharedState, { now: () => 0 });
+    for (let round = 0; round < 10; round += 1)
+      await Promise.all(Array.from({ length: 37 }, () => first.take('a', large)));
+    await first.close();
+    expect(await createQuota(sharedState, { now: () => 0 }).take('a', large)).toMatchObject({
+      remaining: 100_000 - 371,
+    });
+  });
+
+  it('fails those that wait where the store fails, and serves those that come later', async () => {
+    let isDown = true;
+    const failing: SharedState = {
+      ...sharedState,
+      load: (...asked) => (isDown ? Promise.reject(new Error('down')) : sharedState.load(...asked)),
+    };
+    const quota = createQuota(failing, { now: () => 0 });
+    const both = await Promise.allSettled([quota.take('a', budget), quota.take('a', budget)]);
+    expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    isDown = false;
+    expect(await quota.take('a', budget)).toMatchObject({ allowed: true, remaining: 2 });
   });
 
   it('is used to the last one by a gateway that is alone, and outlives it', async () => {

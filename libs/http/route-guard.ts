@@ -28,6 +28,10 @@ export class RouteGuard implements CanActivate {
     if (request.principal === null) {
       throw new AppError('UNAUTHORIZED', 'missing_api_key', 'Send your API key as Authorization: Bearer <API_KEY>.');
     }
+    if (access === 'session') {
+      if (request.principal.sessionId !== undefined) return true;
+      throw new AppError('FORBIDDEN', 'session_required', 'This is for people who are signed in, not for API keys.');
+    }
     checkScope(request.principal.scopes, access);
     return true;
   }

@@ -15,8 +15,11 @@ import type { Answer } from './envelope.js';
 import { singleParameters } from './parameters.js';
 import { refuse, validated } from './validation.js';
 
-/** `public`: anybody, counted per address. `probe`: anybody, not counted (load balancers and Prometheus call often). */
-export type Access = Scope | 'public' | 'probe';
+/**
+ * `session`: who is signed in, whatever their role, and no key. `public`: anybody, counted per address. `probe`: anybody, not
+ * counted (load balancers and Prometheus call often).
+ */
+export type Access = Scope | 'session' | 'public' | 'probe';
 
 export type RouteMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -43,6 +46,15 @@ export interface IdParameter {
   readonly of: string;
 }
 
+/** A path parameter of another kind; one that does not fit is answered like one that does not exist. */
+export interface TextParameter {
+  /** Of all of it. */
+  readonly pattern: string;
+  readonly of: string;
+  readonly description: string;
+  readonly example: string;
+}
+
 export interface RouteDeclaration {
   readonly method: RouteMethod;
   /** As OpenAPI writes it: `/api/notifications/{id}`. */
@@ -52,7 +64,7 @@ export interface RouteDeclaration {
   readonly description?: string;
   readonly tag: string;
   readonly access: Access;
-  readonly ids?: Readonly<Record<string, IdParameter>>;
+  readonly ids?: Readonly<Record<string, IdParameter | TextParameter>>;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
   /** What an absent body stands for; without it a body is required. */
@@ -68,6 +80,8 @@ export interface RouteDeclaration {
   readonly form?: boolean;
   /** What is answered in place of the error envelope, where people look. */
   readonly errorPage?: (error: AppError, url: string) => Answer;
+  /** The page is for those who ask for HTML; others get the envelope. */
+  readonly errorPageForBrowsers?: boolean;
   /** Takes `If-Match`. */
   readonly conditional?: boolean;
   readonly answers: readonly RouteAnswer[];
@@ -106,6 +120,8 @@ export interface RouteCall<Declaration extends RouteDeclaration> {
   readonly lastEventId: string | undefined;
   /** Whether the key or session would still be let in: for answers that go on for long. */
   readonly isStillAllowed: () => Promise<boolean>;
+  /** Takes further requests from the caller's budget, for one that counts as several: all of them, or throws what is answered. */
+  readonly takeMore: (requests: number) => Promise<void>;
   /** A signal that is aborted when the client has gone or the process is stopping; made when it is asked for. */
   readonly ending: () => AbortSignal;
 }
@@ -144,12 +160,15 @@ export function declarationOf(request: FastifyRequest): RouteDeclaration | undef
   return request.routeOptions.config.declaration;
 }
 
+const fits = (parameter: IdParameter | TextParameter, value: string): boolean =>
+  'prefix' in parameter ? isId(value, parameter.prefix) : new RegExp(parameter.pattern).test(value);
+
 function checkedIds(declaration: RouteDeclaration, request: FastifyRequest): Readonly<Record<string, string>> {
   const given: unknown = request.params;
   const ids: Record<string, string> = {};
-  for (const [name, { prefix, of }] of Object.entries(declaration.ids ?? {})) {
+  for (const [name, parameter] of Object.entries(declaration.ids ?? {})) {
     const value: unknown = typeof given === 'object' && given !== null ? Reflect.get(given, name) : undefined;
-    if (typeof value !== 'string' || !isId(value, prefix)) throw notFound(of);
+    if (typeof value !== 'string' || !fits(parameter, value)) throw notFound(parameter.of);
     ids[name] = value;
   }
   return ids;
@@ -190,7 +209,7 @@ export function parseCall(
   declaration: RouteDeclaration,
   request: FastifyRequest,
   ending: () => AbortSignal,
-  isStillAllowed: () => Promise<boolean>,
+  { isStillAllowed, takeMore }: Pick<RouteCall<RouteDeclaration>, 'isStillAllowed' | 'takeMore'>,
 ): RouteCall<RouteDeclaration> {
   const { accept, 'if-match': ifMatch, 'last-event-id': lastEventId } = request.headers;
   return {
@@ -208,6 +227,7 @@ export function parseCall(
     attempt: null,
     lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined,
     isStillAllowed,
+    takeMore,
     ending,
   };
 }

@@ -6,6 +6,8 @@ import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { parseEngineAddress, parseKafkaAddress, unsafeIn } from './engine-address.js';
 import { nearestName } from './nearest-name.js';
+import { readOidcProviders, type OidcProvider } from './oidc-settings.js';
+import { address, list, wholeNumber, withFiles, type Environment } from './setting-schemas.js';
 
 export const roles = ['gateway', 'accounts', 'tasks', 'scheduling', 'execution', 'delivery'] as const;
 export type ServiceRole = (typeof roles)[number];
@@ -17,25 +19,6 @@ export class ConfigError extends Error {
     this.name = 'ConfigError';
   }
 }
-
-const wholeNumber = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^[0-9]{1,15}$/, { error: `must be a whole number from ${min} to ${max}` })
-    .transform(Number)
-    .pipe(
-      z
-        .number()
-        .min(min, { error: `must be at least ${min}` })
-        .max(max, { error: `must be at most ${max}` }),
-    );
-
-const list = z.string().transform((value) =>
-  value
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== ''),
-);
 
 function isEngineAddress(value: string, schemes: readonly string[]): boolean {
   const parsed = parseEngineAddress(value);
@@ -76,11 +59,6 @@ const engineUrl = (schemes: readonly string[], example: string) =>
       error: `must be \`sqlite\` or an address such as ${example}`,
     }),
   );
-
-const address = (schemes: readonly string[], example: string) =>
-  z.string().refine((value) => URL.canParse(value) && schemes.includes(new URL(value).protocol.slice(0, -1)), {
-    error: `must be an address such as ${example}`,
-  });
 
 const addressRange = /^(?:[0-9a-fA-F:.]+(?:\/[0-9]{1,3})?|(?:\*\.)?[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*)$/;
 
@@ -143,6 +121,10 @@ const settings = z.object({
   DEFAULT_PLAN: z
     .enum(['free', 'pro', 'enterprise'], { error: 'must be free, pro or enterprise' })
     .default('enterprise'),
+  KEYS_SHOW_ONCE: z
+    .enum(['true', 'false'], { error: 'must be true or false' })
+    .default('false')
+    .transform((value) => value === 'true'),
   ANONYMOUS_PER_MINUTE: wholeNumber(1, 1_000_000).default(300),
   TRUSTED_PROXIES: list
     .pipe(z.array(z.string().regex(addressRange, { error: 'must be CIDRs such as 10.0.0.0/8' })))
@@ -213,6 +195,9 @@ export interface Config {
   readonly networkProbeUrl: string | null;
   readonly minIntervalSeconds: number;
   readonly defaultPlan: 'free' | 'pro' | 'enterprise';
+  readonly oidcProviders: readonly OidcProvider[];
+  /** Keys cannot be seen again. */
+  readonly keysShowOnce: boolean;
   readonly anonymousPerMinute: number;
   readonly trustedProxies: readonly string[];
   /** The folder of the sockets of evaluators in another container; null: they are processes of this one. */
@@ -242,38 +227,25 @@ export interface PublicAddress {
 
 export const PUBLIC_ADDRESS = Symbol('PublicAddress');
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** `NAME_FILE` names a file that holds the value of NAME: how secrets are handed over without an environment variable. */
-function withFiles(names: readonly string[], environment: Environment, faults: string[]): Record<string, string> {
-  const values: Record<string, string> = {};
-  for (const name of names) {
-    const plain = environment[name];
-    const file = environment[`${name}_FILE`];
-    if (plain !== undefined && plain !== '') values[name] = plain;
-    if (file === undefined || file === '') continue;
-    if (values[name] !== undefined) faults.push(`${name}: is set twice, by ${name} and by ${name}_FILE; keep one.`);
-    try {
-      const content = readFileSync(file, 'utf8').trim();
-      if (content !== '') values[name] = content;
-    } catch {
-      faults.push(`${name}_FILE: the file ${file} cannot be read.`);
-    }
-  }
-  return values;
-}
-
 /** Names in `.env` that no setting has, but nearly: what they say is not heard. */
 function misspelled(folder: string): readonly string[] {
   const envFile = resolve(folder, '.env');
   if (!existsSync(envFile)) return [];
   const known = [...Object.keys(settings.shape), ...Object.keys(clientSettings.shape)];
   const all = new Set(known.flatMap((name) => [name, `${name}_FILE`]));
-  const unknown = Object.keys(parseEnv(readFileSync(envFile, 'utf8'))).filter((name) => !all.has(name));
+  const unknown = Object.keys(parseEnv(readFileSync(envFile, 'utf8'))).filter(
+    (name) => !all.has(name) && !name.startsWith('OIDC_'),
+  );
   return unknown.flatMap((name) => {
     const nearest = nearestName(name.replace(/_FILE$/, ''), known);
     return nearest === null ? [] : [`${envFile} has ${name}, which is no setting; did you mean ${nearest}?`];
   });
+}
+
+/** What `.env` in the folder says. */
+function environmentIn(folder: string): Environment {
+  const envFile = resolve(folder, '.env');
+  return existsSync(envFile) ? parseEnv(readFileSync(envFile, 'utf8')) : {};
 }
 
 /** The values of a schema's variables, from the environment and from `.env` in the folder below it. */
@@ -283,9 +255,8 @@ function readSettings<Shape extends z.ZodRawShape>(
   folder: string,
   faults: string[],
 ): z.output<z.ZodObject<Shape>> {
-  const envFile = resolve(folder, '.env');
-  const fromFile: Environment = existsSync(envFile) ? parseEnv(readFileSync(envFile, 'utf8')) : {};
-  const parsed = schema.safeParse(withFiles(Object.keys(schema.shape), { ...fromFile, ...environment }, faults));
+  const all = { ...environmentIn(folder), ...environment };
+  const parsed = schema.safeParse(withFiles(Object.keys(schema.shape), all, faults));
   if (parsed.success) return parsed.data;
   for (const issue of parsed.error.issues) faults.push(`${String(issue.path[0])}: ${issue.message}.`);
   throw new ConfigError(faults);
@@ -358,6 +329,7 @@ export function readConfig(
   only?: readonly ServiceRole[],
 ): Config {
   const faults: string[] = [];
+  const oidcProviders = readOidcProviders({ ...environmentIn(folder), ...environment }, faults);
   const named = only === undefined ? environment : { ...environment, ROLES: only.join(',') };
   const values = readSettings(settings, named, folder, faults);
   const engines = [values.EVENT_STORE_URL, values.BUS_URL, values.READ_STORE_URL];
@@ -422,6 +394,8 @@ export function readConfig(
     networkProbeUrl: values.NETWORK_PROBE_URL ?? null,
     minIntervalSeconds: values.MIN_INTERVAL_SECONDS,
     defaultPlan: values.DEFAULT_PLAN,
+    oidcProviders,
+    keysShowOnce: values.KEYS_SHOW_ONCE,
     anonymousPerMinute: values.ANONYMOUS_PER_MINUTE,
     trustedProxies: values.TRUSTED_PROXIES,
     evaluatorSockets: values.EVALUATOR_SOCKETS ?? null,

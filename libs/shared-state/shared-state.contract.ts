@@ -1,5 +1,6 @@
 /** What every shared state must do, whatever engine it stands on. A spec calls this with a way to make one. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { claimOnce, type Claim } from './claim-once.js';
 import { compareAndSet, type Contended } from './compare-and-set.js';
 import type { SharedState, StateCollection } from './shared-state.js';
 
@@ -77,7 +78,7 @@ export function sharedStateContract(name: string, create: () => Promise<SharedSt
       const values = Array.from({ length: 1_100 }, (_, index) => `key-${index}`).map((key, index) => ({
         key,
         version: 1,
-        value: { id: key, write: 'w', count: 1, expiresAtMs: 2 * index },
+        value: { id: key, writes: ['w'], count: 1, expiresAtMs: 2 * index },
       }));
       await state.save(counters, values);
       await state.removeExpired(counters, 2 * 1_050 - 1);
@@ -85,10 +86,34 @@ export function sharedStateContract(name: string, create: () => Promise<SharedSt
       expect(left.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 50 }, (_, index) => 2 * (1_050 + index)));
     });
 
-    it('no concurrent compare-and-set of several processes is lost', async () => {
+    it('no concurrent compare-and-set of several processes is lost or applied twice', async () => {
+      const processes = [state, await test.second(), await test.second()];
+      await Promise.all(Array.from({ length: 30 }, (_, index) => count(processes[index % 3] ?? state, 'a')));
+      expect((await state.load(counters, ['a'])).get('a')?.value?.count).toBe(30);
+    });
+
+    it('a compare-and-set that others write on top of before it looks is applied once', async () => {
+      const slow: SharedState = {
+        ...state,
+        save: async (collection, writes) => {
+          await state.save(collection, writes);
+          await count(state, 'a');
+          await count(state, 'a');
+        },
+      };
+      await count(slow, 'a');
+      expect((await state.load(counters, ['a'])).get('a')?.value?.count).toBe(3);
+    });
+
+    it('a claim is had by one of several processes, once', async () => {
+      const claims: StateCollection<Claim> = { name: 'claims', indexedBy: 'expiresAtMs' };
       const processes = [state, await test.second()];
-      await Promise.all(Array.from({ length: 12 }, (_, index) => count(processes[index % 2] ?? state, 'a')));
-      expect((await state.load(counters, ['a'])).get('a')?.value?.count).toBeGreaterThanOrEqual(12);
+      const had = await Promise.all(
+        Array.from({ length: 10 }, (_, index) => claimOnce(processes[index % 2] ?? state, claims, 'a', 1_000)),
+      );
+      expect(had.filter(Boolean)).toHaveLength(1);
+      expect(await claimOnce(state, claims, 'a', 1_000)).toBe(false);
+      expect(await claimOnce(state, claims, 'b', 1_000)).toBe(true);
     });
 
     it('a compare-and-set whose change is null writes nothing', async () => {

@@ -1,14 +1,13 @@
 /** The views `keys`, `organizations`, `members` and `sessions`. Event time only, so that a rebuild gives the same bytes. */
 import {
   keysView,
-  membersView,
   organizationsView,
   sessionsView,
   type KeyDocument,
-  type MemberDocument,
   type OrganizationDocument,
   type SessionDocument,
 } from '#contracts/account';
+import { membersView, type MemberDocument } from '#contracts/member';
 import { decodeEvent } from '#eventing/codec';
 import type { Projected } from '#eventing/projected';
 import { unreachable } from '#runtime/errors';
@@ -31,7 +30,13 @@ export const keysProjection: Projected = {
     const { at } = recorded.metadata;
     switch (event.type) {
       case 'key.created':
-        return { ...event.data.key, createdAt: at, revokedAt: null } satisfies KeyDocument;
+        return { ...event.data.key, createdAt: at, revokedAt: null, successorId: null } satisfies KeyDocument;
+      case 'key.rotated': {
+        const { id, endsAt: expiresAt, successorId } = event.data;
+        return document === null || document['id'] !== id ? document : { ...document, expiresAt, successorId };
+      }
+      case 'key.revealed':
+        return document;
       case 'key.revoked':
         // A public id may be used again (the owner chooses OWNER_API_KEY): revoking one key does not revoke the next.
         return document === null || document['id'] !== event.data.id ? document : { ...document, revokedAt: at };
@@ -47,7 +52,8 @@ export const organizationsProjection: Projected = {
 
   idOf(recorded) {
     const event = decodeEvent<OrganizationEvent>(recorded);
-    return event.type === 'organization.created' ? event.data.id : event.data.organizationId;
+    const { data } = event;
+    return 'organizationId' in data ? data.organizationId : data.id;
   },
 
   reduce(document, recorded) {
@@ -55,40 +61,74 @@ export const organizationsProjection: Projected = {
     switch (event.type) {
       case 'organization.created': {
         const { id, name, plan } = event.data;
-        return { id, name, plan, createdAt: recorded.metadata.at } satisfies OrganizationDocument;
+        return { id, name, plan, rateLimit: null, createdAt: recorded.metadata.at } satisfies OrganizationDocument;
       }
-      case 'member.added':
-        return document;
+      case 'organization.changed':
+        return document === null ? null : { ...document, ...event.data };
       default:
-        return unreachable(event);
+        return document;
     }
   },
 };
 
-export const membersProjection: Projected = {
+export const membersProjection: Projected<MemberDocument> = {
   view: membersView,
   prefixes: ['org-'],
 
   idOf(recorded) {
     const event = decodeEvent<OrganizationEvent>(recorded);
-    return event.type === 'member.added' ? event.data.id : null;
+    return event.type === 'organization.created' || event.type === 'organization.changed' ? null : event.data.id;
   },
 
+  /** Passwords' hashes stay in the stream. */
   reduce(document, recorded) {
     const event = decodeEvent<OrganizationEvent>(recorded);
+    const first = { epoch: 0, secondFactor: 'off', subjectHash: null } as const;
     switch (event.type) {
       case 'organization.created':
+      case 'organization.changed':
         return document;
       case 'member.added': {
-        // Passwords' hashes stay in the stream.
         const { passwordHash: _, ...member } = event.data;
-        return { ...member, createdAt: recorded.metadata.at } satisfies MemberDocument;
+        return { ...member, ...first, status: 'active', createdAt: recorded.metadata.at, expiresAt: null };
+      }
+      case 'member.invited': {
+        const createdAt = document?.createdAt ?? recorded.metadata.at;
+        return { ...event.data, ...first, operator: false, status: 'invited', createdAt };
       }
       default:
-        return unreachable(event);
+        return document === null ? null : afterMember(document, event);
     }
   },
 };
+
+type Later = Exclude<OrganizationEvent, { type: `organization.${string}` | 'member.added' | 'member.invited' }>;
+
+function afterMember(document: MemberDocument, event: Later): MemberDocument | null {
+  switch (event.type) {
+    case 'member.joined':
+      return { ...document, status: 'active', expiresAt: null };
+    case 'member.changed':
+      return { ...document, role: event.data.role, operator: event.data.operator };
+    case 'member.removed':
+      return null;
+    case 'member.password_changed':
+      return { ...document, epoch: document.epoch + 1 };
+    case 'member.second_factor_begun':
+      return { ...document, secondFactor: 'pending' };
+    case 'member.second_factor_confirmed':
+      return { ...document, secondFactor: 'on' };
+    case 'member.second_factor_removed':
+      return { ...document, secondFactor: 'off' };
+    case 'member.linked':
+      return { ...document, subjectHash: event.data.subjectHash };
+    case 'member.reset_requested':
+    case 'member.recovery_code_used':
+      return document;
+    default:
+      return unreachable(event);
+  }
+}
 
 export const sessionsProjection: Projected = {
   view: sessionsView,
@@ -96,11 +136,15 @@ export const sessionsProjection: Projected = {
 
   idOf: (recorded) => decodeEvent<SessionEvent>(recorded).data.id,
 
-  reduce(_, recorded) {
+  reduce(document, recorded) {
     const event = decodeEvent<SessionEvent>(recorded);
     switch (event.type) {
       case 'session.opened':
-        return { ...event.data, createdAt: recorded.metadata.at } satisfies SessionDocument;
+        return { ...event.data, createdAt: recorded.metadata.at, successorId: null } satisfies SessionDocument;
+      case 'session.superseded': {
+        const { endsAt: expiresAt, successorId } = event.data;
+        return document === null ? null : { ...document, expiresAt, successorId };
+      }
       case 'session.closed':
         return null;
       default:
@@ -109,9 +153,9 @@ export const sessionsProjection: Projected = {
   },
 };
 
-export const accountProjections: readonly Projected[] = [
+export const accountProjections = [
   keysProjection,
   organizationsProjection,
   membersProjection,
   sessionsProjection,
-];
+] as const;

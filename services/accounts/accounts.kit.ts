@@ -10,11 +10,17 @@ import { createEventVault } from '#vault/event-vault';
 import { createAttempts } from './attempts.js';
 import { accountProjections } from './accounts-views.js';
 import { createAccountViews } from './await-account-views.js';
+import { createKeyCopies } from './key-copies.js';
 import { createPasswords } from './passwords.js';
+import type { Letter, PostOffice } from './post-office.js';
 import type { AccountPorts } from './ports.js';
 
 export interface AccountsKit {
   readonly ports: AccountPorts;
+  /** What was mailed. */
+  readonly letters: readonly Letter[];
+  /** Resolves once what was to be mailed by now is. */
+  mailed(): Promise<void>;
   readonly time: { ms: number };
   /** Every event of the store. */
   allEvents(): Promise<readonly RecordedEvent[]>;
@@ -30,19 +36,36 @@ export function createAccountsKit(eventStore: EventStore, readStore: ViewStore):
   const clock = { now: () => time.ms };
   const leases = createSoleLeases();
   const sharedState = createDocumentState(readStore);
+  const vault = createEventVault(eventStore, kitMasterKey);
+  const letters: Letter[] = [];
+  const writing = new Set<Promise<void>>();
+  const postOffice: PostOffice = {
+    isOpen: true,
+    send: (_, write) => void writing.add(write().then((written) => void letters.push(...written))),
+    close: () => Promise.resolve(),
+  };
   const projections = accountProjections.map((projection) =>
     startProjection({ ...projection, eventStore, readStore, sharedState, leases, logger: silentLogger }),
   );
   return {
     time,
+    letters,
+    async mailed() {
+      await Promise.all(writing);
+    },
     ports: {
       eventStore,
+      sharedState,
+      postOffice,
+      address: { baseUrl: () => Promise.resolve('https://meerkat.example.com') },
+      keysShowOnce: false,
+      keyCopies: createKeyCopies(sharedState, vault, clock, { keepsNone: false }),
       readStore,
       clock,
       ids: createIds(clock.now),
       pepper: kitPepper,
       plan: 'enterprise',
-      vault: createEventVault(eventStore, kitMasterKey),
+      vault,
       passwords: createPasswords(),
       attempts: createAttempts(sharedState, clock),
       views: createAccountViews(readStore),

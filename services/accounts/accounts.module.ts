@@ -5,7 +5,9 @@ import { HEAD_LINES, HEAD_SIGNER, type HeadSigner, type KeepHeadLine } from '#ev
 import { SERVICE, type Service } from '#eventing/service';
 import { SERVICE_PORTS, ServicePortsModule, type ServicePorts } from '#eventing/service-ports';
 import { KEY_PEPPER } from '#contracts/api-key';
-import { CONFIG, type Config } from '#runtime/config';
+import { createMailer } from '#mail/smtp';
+import { OUTBOUND, type Outbound } from '#outbound/outbound';
+import { CONFIG, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';
 import { IDS, type Ids } from '#runtime/ids';
 import { STORED_EVENTS, type EventStore } from '#event-store/event-store';
 import { EVENT_OPENER, type EventOpener } from '#vault/sealed-events';
@@ -15,35 +17,54 @@ import { AccountQueryHandler } from './account-query.js';
 import { createAttempts } from './attempts.js';
 import { createAccountViews } from './await-account-views.js';
 import { ChangeAccountHandler } from './change-account.js';
+import { ChangeMembersHandler } from './change-members.js';
+import { createKeyCopies } from './key-copies.js';
+import { MembersQueryHandler } from './members-query.js';
 import { createPasswords } from './passwords.js';
+import { createPostOffice } from './post-office.js';
 import { ACCOUNT_PORTS, type AccountPorts } from './ports.js';
 import { createAccountsService, createSetupLink, SETUP_LINK } from './service.js';
+
+function createAccountPorts(
+  ports: ServicePorts,
+  ids: Ids,
+  pepper: Uint8Array,
+  vault: Vault,
+  config: Config,
+  outbound: Outbound,
+  address: PublicAddress,
+): AccountPorts {
+  const { sharedState, clock, logger, readStore } = ports;
+  const { defaultPlan: plan, keysShowOnce, mailFrom, smtpUrl, insecureOk, egressAuthorities: authorities } = config;
+  const mailer = smtpUrl === null ? null : createMailer(smtpUrl, outbound, { insecureOk, authorities });
+  return {
+    ...ports,
+    ids,
+    pepper,
+    vault,
+    plan,
+    keysShowOnce,
+    address,
+    passwords: createPasswords(),
+    attempts: createAttempts(sharedState, clock),
+    views: createAccountViews(readStore),
+    keyCopies: createKeyCopies(sharedState, vault, clock, { keepsNone: keysShowOnce }),
+    postOffice: createPostOffice(mailer, { mailFrom, clock, logger }),
+  };
+}
 
 @Module({
   imports: [ServicePortsModule],
   providers: [
     {
       provide: ACCOUNT_PORTS,
-      inject: [SERVICE_PORTS, IDS, KEY_PEPPER, VAULT, CONFIG],
-      useFactory: (
-        ports: ServicePorts,
-        ids: Ids,
-        pepper: Uint8Array,
-        vault: Vault,
-        { defaultPlan: plan }: Config,
-      ): AccountPorts => ({
-        ...ports,
-        ids,
-        pepper,
-        vault,
-        plan,
-        passwords: createPasswords(),
-        attempts: createAttempts(ports.sharedState, ports.clock),
-        views: createAccountViews(ports.readStore),
-      }),
+      inject: [SERVICE_PORTS, IDS, KEY_PEPPER, VAULT, CONFIG, OUTBOUND, PUBLIC_ADDRESS],
+      useFactory: createAccountPorts,
     },
     ChangeAccountHandler,
     AccountQueryHandler,
+    ChangeMembersHandler,
+    MembersQueryHandler,
     {
       provide: SERVICE,
       inject: [ACCOUNT_PORTS, CONFIG, SERVICE_PORTS, STORED_EVENTS, EVENT_OPENER, HEAD_SIGNER, HEAD_LINES],

@@ -9,7 +9,8 @@ import { AppError } from '#runtime/errors';
 import { compareAndSet, type Contended } from '#shared-state/compare-and-set';
 import type { SharedState, StateCollection } from '#shared-state/shared-state';
 
-const limits = { address: 10, account: 100 } as const;
+/** A code has a million values, and three of them count at a time. */
+const limits = { address: 10, account: 100, code: 10, mail: 3 } as const;
 const windowMs = 15 * 60_000;
 /** How long an address that signed in to an account is known there. */
 const knownMs = 30 * 24 * 3_600_000;
@@ -27,13 +28,18 @@ export interface Attempts {
   succeeded(account: string, address: string): Promise<void>;
   /** The attempt had no outcome: it does not count. */
   abandoned(account: string, address: string): Promise<void>;
+  /** The same for codes of a second factor, of which few are tried for. Rejects with `too_many_attempts`. */
+  beginCode(memberId: string): Promise<void>;
+  codeSucceeded(memberId: string): Promise<void>;
+  /** Whether another mail may go to the account: nobody fills a mailbox by asking for links. */
+  mayMail(account: string): Promise<boolean>;
   /** Removes expired counters. */
   prune(): Promise<void>;
 }
 
 /** Counters outlast a restart; addresses stand in them as hashes. */
 export function createAttempts(sharedState: SharedState, clock: Clock): Attempts {
-  const keyOf = (kind: 'account' | 'address' | 'known', value: string): string =>
+  const keyOf = (kind: keyof typeof limits | 'known', value: string): string =>
     `${kind}.${hash('sha256', value, 'base64url')}`;
   const knownKey = (account: string, address: string): string => keyOf('known', `${account}|${address}`);
 
@@ -47,7 +53,7 @@ export function createAttempts(sharedState: SharedState, clock: Clock): Attempts
   };
 
   /** null where the attempt was counted; else the end of the block. */
-  const take = async (kind: 'account' | 'address', value: string): Promise<number | null> => {
+  const take = async (kind: keyof typeof limits, value: string): Promise<number | null> => {
     const key = keyOf(kind, value);
     let refusedUntilMs: number | null = null;
     await compareAndSet(sharedState, attemptsCollection, key, (stored) => {
@@ -65,6 +71,11 @@ export function createAttempts(sharedState: SharedState, clock: Clock): Attempts
       return counter === null ? null : { wrong: Math.max(0, to(counter.wrong)), expiresAtMs: counter.expiresAtMs };
     });
   };
+
+  const tooMany = (untilMs: number): AppError =>
+    new AppError('RATE_LIMITED', 'too_many_attempts', 'Too many wrong passwords or codes; try again later.', {
+      retryAfterSeconds: Math.max(1, Math.ceil((untilMs - clock.now()) / 1_000)),
+    });
 
   const giveBack = (key: string): Promise<void> => lower(key, (wrong) => wrong - 1);
 
@@ -85,9 +96,7 @@ export function createAttempts(sharedState: SharedState, clock: Clock): Attempts
       // The attempt is refused, so neither counter keeps it.
       const counted = keys.filter((_, index) => [ofAccount, ofAddress][index] === null);
       await Promise.all(counted.map(giveBack));
-      throw new AppError('RATE_LIMITED', 'too_many_attempts', 'Too many wrong passwords; try again later.', {
-        retryAfterSeconds: Math.max(1, Math.ceil((untilMs - clock.now()) / 1_000)),
-      });
+      throw tooMany(untilMs);
     },
 
     async succeeded(account, address) {
@@ -104,6 +113,15 @@ export function createAttempts(sharedState: SharedState, clock: Clock): Attempts
     async abandoned(account, address) {
       await Promise.all([giveBack(keyOf('account', account)), giveBack(keyOf('address', address))]);
     },
+
+    async beginCode(memberId) {
+      const untilMs = await take('code', memberId);
+      if (untilMs !== null) throw tooMany(untilMs);
+    },
+
+    codeSucceeded: (memberId) => lower(keyOf('code', memberId), () => 0),
+
+    mayMail: async (account) => (await take('mail', account)) === null,
 
     prune: () => sharedState.removeExpired(attemptsCollection, clock.now()),
   };

@@ -1,7 +1,8 @@
 /** Waits until the views of this service have reached an event: what is answered before that may not count yet. */
-import { keysView, membersView, organizationsView, sessionsView } from '#contracts/account';
+import { keysView, organizationsView, sessionsView } from '#contracts/account';
+import { membersView } from '#contracts/member';
 import { createPositionWaiter, type PositionWaiter } from '#read-store/await-position';
-import type { ReadStore, ViewDefinition } from '#read-store/read-store';
+import type { AnyView, ReadStore } from '#read-store/read-store';
 
 const timeoutMs = 5_000;
 
@@ -16,10 +17,12 @@ export interface AccountViews {
   reachSetup(positions: SetupPositions): Promise<boolean>;
   reachKey(position: number | null): Promise<boolean>;
   reachSession(position: number | null): Promise<boolean>;
+  /** Of organisations and their members. */
+  reachOrganization(position: number | null): Promise<boolean>;
 }
 
 export function createAccountViews(readStore: ReadStore): AccountViews {
-  const waiterOf = (view: ViewDefinition): PositionWaiter => createPositionWaiter(readStore, view);
+  const waiterOf = (view: AnyView): PositionWaiter => createPositionWaiter(readStore, view);
   const keys = waiterOf(keysView);
   const sessions = waiterOf(sessionsView);
   const organizations = [waiterOf(organizationsView), waiterOf(membersView)];
@@ -35,5 +38,6 @@ export function createAccountViews(readStore: ReadStore): AccountViews {
     },
     reachKey: (position) => reach([keys], position),
     reachSession: (position) => reach([sessions], position),
+    reachOrganization: (position) => reach(organizations, position),
   };
 }

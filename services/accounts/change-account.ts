@@ -1,20 +1,25 @@
-/** Runs commands on accounts, keys and sessions; each is answered once the views have reached it. */
+/** Runs commands on the setup, on keys and on sessions; each is answered once the views have reached it. */
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { RequestContext } from '#bus/bus';
-import type { KeyInput, OpenSessionInput, SetupInput } from '#contracts/account';
+import type { KeyInput, OpenSessionInput, RevealKeyInput, RotateKeyInput, SetupInput } from '#contracts/account';
 import { unavailable, unreachable } from '#runtime/errors';
 import { createKey } from './create-key.js';
 import { ACCOUNT_PORTS, type AccountPorts } from './ports.js';
+import { revealKey } from './reveal-key.js';
 import { revokeKey } from './revoke-key.js';
-import { closeSession, openSession } from './sessions.js';
+import { rotateKey } from './rotate-key.js';
+import { closeSession, openSession, rotateSession } from './sessions.js';
 import { setUpByToken } from './setup.js';
 
 export type AccountChange =
   | { readonly type: 'setUp'; readonly input: SetupInput }
   | { readonly type: 'createKey'; readonly input: KeyInput }
   | { readonly type: 'revokeKey'; readonly keyId: string }
+  | { readonly type: 'rotateKey'; readonly input: RotateKeyInput }
+  | { readonly type: 'revealKey'; readonly input: RevealKeyInput }
   | { readonly type: 'openSession'; readonly input: OpenSessionInput }
+  | { readonly type: 'rotateSession'; readonly token: string }
   | { readonly type: 'closeSession'; readonly token: string };
 
 export class ChangeAccount {
@@ -48,8 +53,20 @@ export class ChangeAccountHandler implements ICommandHandler<ChangeAccount, obje
         if (await ports.views.reachKey(position)) return { id: change.keyId, deleted: true };
         throw viewBehind('The key is revoked, but may let requests in for another moment; try again.');
       }
+      case 'rotateKey': {
+        const { created, position } = await rotateKey(ports, change.input, context);
+        await ports.views.reachKey(position);
+        return created;
+      }
+      case 'revealKey':
+        return revealKey(ports, change.input, context);
       case 'openSession': {
         const { opened, position } = await openSession(ports, change.input, requestId);
+        await ports.views.reachSession(position);
+        return opened;
+      }
+      case 'rotateSession': {
+        const { opened, position } = await rotateSession(ports, change.token, requestId);
         await ports.views.reachSession(position);
         return opened;
       }
@@ -64,4 +81,4 @@ export class ChangeAccountHandler implements ICommandHandler<ChangeAccount, obje
   }
 }
 
-const viewBehind = (message: string) => unavailable('view_behind', message, 2);
+export const viewBehind = (message: string) => unavailable('view_behind', message, 2);

@@ -22,7 +22,7 @@ export interface NewKey {
   readonly text: string;
 }
 
-/** Stores the keyed hash of a key. Recording the same key again changes nothing. Rejects with `key_exists`. */
+/** Stores the keyed hash of a key, and a sealed copy beside. Recording the same key again changes nothing. Rejects with `key_exists`. */
 export async function recordKey(
   ports: KeyPorts,
   { text, allowedCidrs = [], ...fields }: NewKey,
@@ -50,6 +50,7 @@ export async function recordKey(
     metadata,
     from: 'all',
   });
+  if (position !== null) await ports.keyCopies.keep(fields.organizationId, fields.id, text);
   return { key: { ...key, createdAt: metadata.at, revokedAt: null }, revoked: state.status === 'revoked', position };
 }
 

@@ -7,12 +7,17 @@ import { toTimestamp, type Clock } from '#runtime/clock';
 import type { Ids } from '#runtime/ids';
 import type { Logger } from '#runtime/logger';
 import type { Vault } from '#vault/vault';
+import type { PublicAddress } from '#runtime/config';
+import type { SharedState } from '#shared-state/shared-state';
 import type { Attempts } from './attempts.js';
 import type { AccountViews } from './await-account-views.js';
+import type { KeyCopies } from './key-copies.js';
 import type { Passwords } from './passwords.js';
+import type { PostOffice } from './post-office.js';
 
-/** Enough to make keys. */
+/** Enough to make keys, and to change organisations. */
 export interface KeyPorts {
+  readonly keyCopies: KeyCopies;
   readonly eventStore: EventStore;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -21,13 +26,18 @@ export interface KeyPorts {
 }
 
 export interface AccountPorts extends KeyPorts {
+  readonly sharedState: SharedState;
+  readonly postOffice: PostOffice;
+  readonly address: PublicAddress;
+  /** KEYS_SHOW_ONCE */
+  readonly keysShowOnce: boolean;
   readonly readStore: ReadStore;
   readonly vault: Vault;
   readonly passwords: Passwords;
   readonly attempts: Attempts;
   readonly views: AccountViews;
   readonly logger: Logger;
-  /** Of the first organisation. */
+  /** Of organisations for which none is named. */
   readonly plan: Plan;
 }
 

@@ -21,5 +21,6 @@ export async function revokeKey(
     metadata: metadataOf(ports, organizationId, asking),
     from: 'all',
   });
+  await ports.keyCopies.drop(keyId);
   return position ?? (await ports.eventStore.readLast(stream))?.position ?? 0;
 }

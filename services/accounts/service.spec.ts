@@ -18,7 +18,8 @@ import { createSoleLeases } from '#leases/sole';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { CLOCK, systemClock } from '#runtime/clock';
-import { CONFIG, ConfigError, readConfig } from '#runtime/config';
+import { OUTBOUND } from '#outbound/outbound';
+import { CONFIG, ConfigError, PUBLIC_ADDRESS, readConfig } from '#runtime/config';
 import { createIds, IDS } from '#runtime/ids';
 import type { Json, JsonObject } from '#runtime/json';
 import { LOGGER, silentLogger } from '#runtime/logger';
@@ -68,6 +69,8 @@ async function start(environment: Record<string, string> = {}): Promise<INestApp
     [LOGGER, silentLogger],
     [KEY_PEPPER, kitPepper],
     [CONFIG, readConfig(environment, '/nowhere')],
+    [OUTBOUND, { request: () => Promise.reject(new Error('no network in this spec')) }],
+    [PUBLIC_ADDRESS, { baseUrl: () => Promise.resolve('https://meerkat.example.com') }],
   ]);
   const surroundings: DynamicModule = {
     module: Surroundings,

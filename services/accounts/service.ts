@@ -1,13 +1,24 @@
 /** The accounts service: setup, keys and sessions. Sets the instance up from the environment before it is ready. */
 import { patiently } from '#concurrency/patience';
-import { keyInput, openSessionInput, revokeKeyInput, sessionToken, setupInput, showKeyInput } from '#contracts/account';
+import {
+  keyInput,
+  openSessionInput,
+  revealKeyInput,
+  revokeKeyInput,
+  rotateKeyInput,
+  sessionToken,
+  setupInput,
+  showKeyInput,
+} from '#contracts/account';
 import { requests } from '#contracts/catalogue';
 import type { Service } from '#eventing/service';
 import { ConfigError, type Config } from '#runtime/config';
 import { AccountQuery } from './account-query.js';
 import { accountProjections } from './accounts-views.js';
 import { ChangeAccount } from './change-account.js';
+import { membersResponders } from './members-responders.js';
 import type { AccountPorts } from './ports.js';
+import { usedCodesCollection } from './second-factor.js';
 import { openSetup } from './setup.js';
 import { checkOwnerSettings, setUpByEnvironment } from './setup-by-environment.js';
 
@@ -64,6 +75,16 @@ export function createAccountsService(ports: AccountPorts, config: Config): Serv
           new ChangeAccount({ type: 'revokeKey', ...revokeKeyInput.parse(payload) }, context),
       },
       {
+        request: requests.keyRotate,
+        command: (payload, context) =>
+          new ChangeAccount({ type: 'rotateKey', input: rotateKeyInput.parse(payload) }, context),
+      },
+      {
+        request: requests.keyReveal,
+        command: (payload, context) =>
+          new ChangeAccount({ type: 'revealKey', input: revealKeyInput.parse(payload) }, context),
+      },
+      {
         request: requests.sessionOpen,
         command: (payload, context) =>
           new ChangeAccount({ type: 'openSession', input: openSessionInput.parse(payload) }, context),
@@ -77,12 +98,28 @@ export function createAccountsService(ports: AccountPorts, config: Config): Serv
         command: (payload, context) =>
           new ChangeAccount({ type: 'closeSession', ...sessionToken.parse(payload) }, context),
       },
+      {
+        request: requests.sessionRotate,
+        command: (payload, context) =>
+          new ChangeAccount({ type: 'rotateSession', ...sessionToken.parse(payload) }, context),
+      },
+      ...membersResponders,
     ],
-    sweeps: [{ name: 'expired-sign-in-attempts', everyMs: pruneEveryMs, sweep: () => ports.attempts.prune() }],
+    sweeps: [
+      { name: 'expired-sign-in-attempts', everyMs: pruneEveryMs, sweep: () => ports.attempts.prune() },
+      {
+        name: 'expired-codes',
+        everyMs: pruneEveryMs,
+        sweep: () => ports.sharedState.removeExpired(usedCodesCollection, ports.clock.now()),
+      },
+    ],
     // Before the instance is ready: OWNER_API_KEY is good from then on.
-    ready: () =>
-      patiently(setUp, {
+    ready: async () => {
+      await patiently(setUp, {
         waiting: ({ reason }) => logger.warn({ reason }, 'cannot be set up from the environment yet; trying again'),
-      }),
+      });
+      if (ports.keysShowOnce) await ports.keyCopies.dropAll();
+    },
+    closed: () => ports.postOffice.close(),
   };
 }

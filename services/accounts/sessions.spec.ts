@@ -6,8 +6,8 @@ import { createSqliteEventStore } from '#event-store/sqlite';
 import type { ViewStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
-import { createAccountsKit, kitPepper, type AccountsKit } from './accounts.kit.js';
-import { closeSession, openSession, showSession } from './sessions.js';
+import { createAccountsKit, kitPepper, kitStartMs, type AccountsKit } from './accounts.kit.js';
+import { closeSession, openSession, rotateSession, showSession } from './sessions.js';
 import { setUpByEnvironment } from './setup-by-environment.js';
 
 const email = 'Owner.Canary@example.com';
@@ -61,12 +61,52 @@ describe('sessions', () => {
     expect(await closeSession(kit.ports, token, 'req_3')).toBeNull();
   });
 
-  it('end after a week', async () => {
+  it('end after a day without use', async () => {
     const { opened } = await open();
-    kit.time.ms = Date.parse(opened.expiresAt) - 1;
+    expect(opened.idleExpiresAt).toBe('2026-11-02T00:00:00.000Z');
+    kit.time.ms += 24 * 3_600_000 - 1;
     await showSession(kit.ports, opened.token);
     kit.time.ms += 1;
     await expect(showSession(kit.ports, opened.token)).rejects.toMatchObject(ended);
+  });
+
+  it('end after a week of use, whatever tokens they had', async () => {
+    const { opened } = await open();
+    let { token } = opened;
+    for (let hours = 20; hours < 7 * 24; hours += 20) {
+      kit.time.ms = kitStartMs + hours * 3_600_000;
+      const next = (await rotateSession(kit.ports, token, 'req_2')).opened;
+      expect(next.expiresAt).toBe(opened.expiresAt);
+      ({ token } = next);
+    }
+    kit.time.ms = Date.parse(opened.expiresAt) - 1;
+    await showSession(kit.ports, token);
+    kit.time.ms += 1;
+    await expect(showSession(kit.ports, token)).rejects.toMatchObject(ended);
+    await expect(rotateSession(kit.ports, token, 'req_3')).rejects.toMatchObject(ended);
+  });
+
+  it('go on under one other token, and for a minute under the one before', async () => {
+    const { token } = (await open()).opened;
+    const tries = await Promise.allSettled([1, 2, 3].map(() => rotateSession(kit.ports, token, 'req_2')));
+    const next = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    expect(next).toHaveLength(1);
+    kit.time.ms += 59_999;
+    await showSession(kit.ports, token);
+    kit.time.ms += 1;
+    await expect(showSession(kit.ports, token)).rejects.toMatchObject(ended);
+    await showSession(kit.ports, next[0]?.opened.token ?? '');
+    // Those that came too late left no session open.
+    const opened = (await kit.allEvents()).filter(({ type }) => type === 'session.opened');
+    const closed = (await kit.allEvents()).filter(({ type }) => type === 'session.closed');
+    expect(opened.length - closed.length).toBe(2);
+  });
+
+  it('are closed as a whole by any of their tokens', async () => {
+    const { token } = (await open()).opened;
+    const next = (await rotateSession(kit.ports, token, 'req_2')).opened;
+    await closeSession(kit.ports, token, 'req_3');
+    for (const one of [token, next.token]) await expect(showSession(kit.ports, one)).rejects.toMatchObject(ended);
   });
 
   it.each(['', 'x', 'x'.repeat(200), '\u0000', '../key-1'])('are not found by the token %j', async (token) => {
@@ -90,22 +130,22 @@ describe('sessions', () => {
   });
 
   it('cost one hash whether the e-mail belongs to a member or not', async () => {
-    const compared: (string | null)[] = [];
+    const compared: (readonly string[])[] = [];
     const { passwords } = kit.ports;
     const watched = {
       ...kit.ports,
       passwords: {
         ...passwords,
-        matches: (given: string, kept: string | null) => {
-          compared.push(kept);
-          return passwords.matches(given, kept);
+        matching: (given: string, stored: readonly string[]) => {
+          compared.push(stored);
+          return passwords.matching(given, stored);
         },
       },
     };
     for (const one of [email, 'nobody@example.com']) {
       await openSession(watched, { email: one, password: 'wrong horse battery', address }, 'req_1').catch(() => null);
     }
-    expect(compared).toEqual([expect.stringMatching(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/), null]);
+    expect(compared).toEqual([[expect.stringMatching(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)], []]);
   });
 
   it('are refused after a hundred wrong passwords for the account, with the right one and concurrently too', async () => {

@@ -1,131 +1,196 @@
-/** Sessions of signed-in members: opened by e-mail and password, found by a token of which only a keyed hash is kept. */
+/**
+ * Sessions of signed-in members: found by a token of which only a keyed hash is kept. A token is good for an hour of use; then
+ * another takes its place, until the session is a week old. Unused it ends after a day. So use needs no record of its own.
+ */
 import { randomBytes } from 'node:crypto';
-import {
-  memberDocument,
-  membersView,
-  type OpenedSession,
-  type OpenSessionInput,
-  type Session,
-} from '#contracts/account';
+import type { OpenedSession, OpenSessionInput, Session } from '#contracts/account';
 import { hashSessionToken } from '#contracts/api-key';
 import { foldStream } from '#eventing/fold-stream';
 import { runCommand } from '#eventing/run-command';
 import { toTimestamp } from '#runtime/clock';
 import { AppError } from '#runtime/errors';
-import { organizationDecider, organizationStream, type Member } from './domain/organization.js';
-import { sessionDecider, sessionStream } from './domain/session.js';
+import { sessionDecider, sessionStream, type Session as SessionState, type SessionCommand } from './domain/session.js';
+import { findByEmail, findMember, type FoundMember } from './find-member.js';
 import { hashEmail, openEmail } from './member-email.js';
-import { metadataOf, type AccountPorts } from './ports.js';
+import { metadataOf, type AccountPorts, type Asking } from './ports.js';
+import { checkCode } from './second-factor.js';
 
-/** A week, then the password is asked for again. */
 const lifetimeMs = 7 * 24 * 60 * 60_000;
+const idleMs = 24 * 60 * 60_000;
+/** Requests that were under way with the token before. */
+const overlapMs = 60_000;
 const tokenBytes = 32;
 
-interface Found {
-  readonly member: Member;
-  readonly organization: Session['organization'];
+export interface Opened {
+  readonly opened: OpenedSession;
+  /** That the view of sessions has to reach. */
+  readonly position: number | null;
 }
 
-async function findMember(
-  { eventStore }: AccountPorts,
-  organizationId: string,
-  memberId: string,
-): Promise<Found | null> {
-  const { state, recorded } = await foldStream(eventStore, organizationDecider, organizationStream(organizationId));
-  if (state.status === 'none') return null;
-  const member = state.members.find(({ id }) => id === memberId);
-  const { id, name, plan } = state;
-  return member === undefined
-    ? null
-    : { member, organization: { id, name, plan, createdAt: recorded[0]?.metadata.at ?? '' } };
-}
+export const sessionEnded = (): AppError =>
+  new AppError('UNAUTHORIZED', 'session_ended', 'The session has ended; sign in.');
 
-/** The view names the stream; the member and the hash of the password are read from the stream itself. */
-async function findByEmail(ports: AccountPorts, emailHash: string): Promise<Found | null> {
-  const { documents } = await ports.readStore.page(membersView, {
-    where: [{ field: 'emailHash', equals: emailHash }],
-    sort: [],
-    limit: 1,
-    offset: 0,
-    count: false,
-  });
-  const found = memberDocument.safeParse(documents[0]);
-  return found.success ? findMember(ports, found.data.organizationId, found.data.id) : null;
-}
+const wrongCredentials = (): AppError =>
+  new AppError('UNAUTHORIZED', 'wrong_credentials', 'E-mail or password is wrong.');
 
-async function describe(ports: AccountPorts, { member, organization }: Found, expiresAt: string): Promise<Session> {
-  const email = await openEmail(ports.vault, organization.id, member.id, member.email);
-  const { id, role } = member;
-  return { account: { id, email, role }, organization, role, expiresAt };
-}
+type Times = Pick<Session, 'expiresAt' | 'idleExpiresAt'>;
 
-/** Rejects with `wrong_credentials`, the same for an unknown address, `too_many_attempts` or `too_many_sign_ins`. */
-export async function openSession(
+async function describe(
   ports: AccountPorts,
-  { email, password, address }: OpenSessionInput,
-  requestId: string,
-): Promise<{ readonly opened: OpenedSession; readonly position: number | null }> {
-  const emailHash = hashEmail(email, ports.pepper);
-  await ports.attempts.begin(emailHash, address);
-  const { found, matching } = await check(ports, emailHash, password).catch(async (error: unknown) => {
-    await ports.attempts.abandoned(emailHash, address);
-    throw error;
-  });
-  if (found === null || !matching) {
-    throw new AppError('UNAUTHORIZED', 'wrong_credentials', 'E-mail or password is wrong.');
-  }
-  await ports.attempts.succeeded(emailHash, address);
-  const token = randomBytes(tokenBytes).toString('base64url');
-  const id = hashSessionToken(token, ports.pepper);
-  const expiresAt = toTimestamp(ports.clock.now() + lifetimeMs);
-  const { member, organization } = found;
-  const { position } = await runCommand(ports.eventStore, sessionDecider, {
+  { member, organization }: Pick<FoundMember, 'member' | 'organization'>,
+  { expiresAt, idleExpiresAt }: Times,
+): Promise<Session> {
+  const email = await openEmail(ports.vault, organization.id, member.id, member.email);
+  const { id, role, operator, secondFactor } = member;
+  const account = { id, email, role, operator, secondFactor: secondFactor.state };
+  return { account, organization, role, expiresAt, idleExpiresAt };
+}
+
+function changeSession(
+  ports: AccountPorts,
+  organizationId: string,
+  id: string,
+  command: SessionCommand,
+  asking: Asking,
+): Promise<{ readonly position: number | null }> {
+  return runCommand(ports.eventStore, sessionDecider, {
     stream: sessionStream(id),
-    command: {
-      type: 'openSession',
-      session: { id, userId: member.id, organizationId: organization.id, role: member.role, expiresAt },
-    },
+    command,
     commandId: ports.ids.next('evt'),
-    metadata: metadataOf(ports, organization.id, { actor: `user:${member.id}`, requestId }),
+    metadata: metadataOf(ports, organizationId, asking),
     from: 'all',
   });
-  return { opened: { ...(await describe(ports, found, expiresAt)), token }, position };
 }
 
-async function check(
+interface Begun {
+  readonly requestId: string;
+  /** The end of the session that it goes on for; without it a new one begins. */
+  readonly expiresAt?: string;
+  readonly provider?: string | null;
+}
+
+/** A session of a member who has proved who they are. */
+export async function beginSession(
   ports: AccountPorts,
+  found: FoundMember,
+  { requestId, expiresAt: end, provider = null }: Begun,
+): Promise<Opened> {
+  const nowMs = ports.clock.now();
+  const expiresAt = end ?? toTimestamp(nowMs + lifetimeMs);
+  const idleEnd = toTimestamp(nowMs + idleMs);
+  const idleExpiresAt = idleEnd < expiresAt ? idleEnd : expiresAt;
+  const token = randomBytes(tokenBytes).toString('base64url');
+  const id = hashSessionToken(token, ports.pepper);
+  const { member, organization } = found;
+  const { id: userId, role, epoch } = member;
+  const session = { id, userId, organizationId: organization.id, role, expiresAt, idleExpiresAt, epoch, provider };
+  const command = { type: 'openSession', session } as const;
+  const asking = { actor: `user:${userId}`, requestId };
+  const { position } = await changeSession(ports, organization.id, id, command, asking);
+  return { opened: { ...(await describe(ports, found, { expiresAt, idleExpiresAt })), token }, position };
+}
+
+/** Who has this address and password, of whichever organisation; null: nobody. */
+async function findByPassword(
+  ports: AccountPorts,
+  { password, organizationId }: OpenSessionInput,
   emailHash: string,
-  password: string,
-): Promise<{ readonly found: Found | null; readonly matching: boolean }> {
-  const found = await findByEmail(ports, emailHash);
-  return { found, matching: await ports.passwords.matches(password, found?.member.passwordHash ?? null) };
+): Promise<FoundMember | null> {
+  const alike = (await findByEmail(ports, emailHash)).filter(({ member }) => member.passwordHash !== null);
+  const places = await ports.passwords.matching(
+    password,
+    alike.map(({ member }) => member.passwordHash ?? ''),
+  );
+  const found = places.flatMap((place) => alike[place] ?? []);
+  return found.find(({ organization }) => organizationId === undefined || organization.id === organizationId) ?? null;
+}
+
+/**
+ * Rejects with `wrong_credentials`, the same for an unknown address and a wrong code, `second_factor_required`,
+ * `too_many_attempts` or `too_many_sign_ins`.
+ */
+export async function openSession(ports: AccountPorts, input: OpenSessionInput, requestId: string): Promise<Opened> {
+  const { address, code } = input;
+  const emailHash = hashEmail(input.email, ports.pepper);
+  await ports.attempts.begin(emailHash, address);
+  const giveBack = async (error: unknown): Promise<never> => {
+    await ports.attempts.abandoned(emailHash, address);
+    throw error;
+  };
+  const found = await findByPassword(ports, input, emailHash).catch(giveBack);
+  if (found === null) throw wrongCredentials();
+  if (found.member.secondFactor.state === 'on') {
+    if (code === undefined) {
+      const message = 'Send code too: of the app, or a recovery code.';
+      return giveBack(new AppError('UNAUTHORIZED', 'second_factor_required', message));
+    }
+    if (!(await checkCode(ports, found, code, requestId).catch(giveBack))) throw wrongCredentials();
+  }
+  await ports.attempts.succeeded(emailHash, address);
+  return beginSession(ports, found, { requestId });
+}
+
+interface Current {
+  readonly session: Extract<SessionState, { status: 'open' }>['session'];
+  readonly found: FoundMember;
+}
+
+/** The open session of the token, and its member. Rejects with `session_ended`. */
+export async function currentSession(ports: AccountPorts, token: string): Promise<Current> {
+  const stream = sessionStream(hashSessionToken(token, ports.pepper));
+  const { state } = await foldStream(ports.eventStore, sessionDecider, stream);
+  if (state.status === 'none' || state.status === 'closed') throw sessionEnded();
+  const { session } = state;
+  const ends = [session.expiresAt, session.idleExpiresAt, state.status === 'superseded' ? state.endsAt : null];
+  const now = toTimestamp(ports.clock.now());
+  if (ends.some((end) => end !== null && end <= now)) throw sessionEnded();
+  const found = await findMember(ports, session.organizationId, session.userId);
+  if (found?.member.status !== 'active' || found.member.epoch !== session.epoch) throw sessionEnded();
+  return { session, found };
 }
 
 /** Rejects with `session_ended` for a token that is unknown, closed or expired, or whose member is gone. */
 export async function showSession(ports: AccountPorts, token: string): Promise<Session> {
-  const { state } = await foldStream(
-    ports.eventStore,
-    sessionDecider,
-    sessionStream(hashSessionToken(token, ports.pepper)),
-  );
-  const open = state.status === 'open' && state.session.expiresAt > toTimestamp(ports.clock.now());
-  const found = open ? await findMember(ports, state.session.organizationId, state.session.userId) : null;
-  if (!open || found === null) throw new AppError('UNAUTHORIZED', 'session_ended', 'The session has ended; sign in.');
-  return describe(ports, found, state.session.expiresAt);
+  const { session, found } = await currentSession(ports, token);
+  return describe(ports, found, session);
+}
+
+/** Another token for the same session, which ends when it would have. Rejects with `session_ended` or `session_superseded`. */
+export async function rotateSession(ports: AccountPorts, token: string, requestId: string): Promise<Opened> {
+  const { session, found } = await currentSession(ports, token);
+  const { expiresAt, provider } = session;
+  const next = await beginSession(ports, found, { requestId, expiresAt, provider });
+  const asking = { actor: `user:${session.userId}`, requestId };
+  const successorId = hashSessionToken(next.opened.token, ports.pepper);
+  const endsAt = toTimestamp(ports.clock.now() + overlapMs);
+  try {
+    await changeSession(
+      ports,
+      session.organizationId,
+      session.id,
+      { type: 'supersedeSession', successorId, endsAt },
+      asking,
+    );
+    return next;
+  } catch (error) {
+    // Nobody will hold its token.
+    await changeSession(ports, session.organizationId, successorId, { type: 'closeSession' }, asking);
+    throw error;
+  }
 }
 
 /** Signs out; an unknown or closed session is closed already. Returns the position that a view has to reach. */
-export async function closeSession(ports: AccountPorts, token: string, requestId: string): Promise<number | null> {
-  const stream = sessionStream(hashSessionToken(token, ports.pepper));
-  const { state } = await foldStream(ports.eventStore, sessionDecider, stream);
-  if (state.status !== 'open') return null;
+export function closeSession(ports: AccountPorts, token: string, requestId: string): Promise<number | null> {
+  return closeById(ports, hashSessionToken(token, ports.pepper), requestId);
+}
+
+async function closeById(ports: AccountPorts, id: string, requestId: string): Promise<number | null> {
+  const { state } = await foldStream(ports.eventStore, sessionDecider, sessionStream(id));
+  if (state.status === 'none' || state.status === 'closed') return null;
   const { organizationId, userId } = state.session;
-  const { position } = await runCommand(ports.eventStore, sessionDecider, {
-    stream,
-    command: { type: 'closeSession' },
-    commandId: ports.ids.next('evt'),
-    metadata: metadataOf(ports, organizationId, { actor: `user:${userId}`, requestId }),
-    from: 'all',
-  });
-  return position;
+  const asking = { actor: `user:${userId}`, requestId };
+  const { position } = await changeSession(ports, organizationId, id, { type: 'closeSession' }, asking);
+  // It is one session, whichever of its tokens came.
+  const later = state.status === 'superseded' ? await closeById(ports, state.successorId, requestId) : null;
+  return later ?? position;
 }

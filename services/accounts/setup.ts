@@ -157,8 +157,8 @@ export async function setUpByToken(ports: AccountPorts, input: SetupInput, reque
   const { id, name, plan } = begun.organization;
   return {
     answer: {
-      organization: { id, name, plan, createdAt: begun.createdAt },
-      account: { id: owner.id, email: input.email, role: owner.role },
+      organization: { id, name, plan, rateLimit: null, createdAt: begun.createdAt },
+      account: { id: owner.id, email: input.email, role: owner.role, operator: owner.operator, secondFactor: 'off' },
       apiKey: text,
     },
     positions: { organization: begun.position, key: key.position },

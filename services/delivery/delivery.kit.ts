@@ -15,7 +15,7 @@ import type { JsonObject } from '#runtime/json';
 import { silentLogger } from '#runtime/logger';
 import type { Sandbox } from '#sandbox/sandbox';
 import type { Vault } from '#vault/vault';
-import type { Mailer } from './smtp.js';
+import type { Mailer } from '#mail/smtp';
 import { deliveriesProjection } from './delivery-view.js';
 import { acceptRequest } from './consumers.js';
 import { defaultReceiverLimits, type ReceiverLimits } from './receivers.js';

@@ -14,7 +14,7 @@ import { createPreview, type Preview } from './preview.js';
 import { MessageQueryHandler, PREVIEW } from './preview-query.js';
 import { createSender } from './send.js';
 import { createDeliveryService, type DeliveryDeps } from './service.js';
-import { createMailer } from './smtp.js';
+import { createMailer } from '#mail/smtp';
 
 const SENDING = Symbol('Sending');
 

@@ -19,7 +19,7 @@ import type { AttemptResult } from './domain/delivery.js';
 import { httpTransmission } from './http-transmission.js';
 import { createOutgoing, isFinal, nothingEarlier, type Earlier, type OutgoingOptions } from './outgoing.js';
 import { createRedactor } from './redact.js';
-import { defaultSmtpTimeouts, type Mailer } from './smtp.js';
+import { defaultSmtpTimeouts, type Mailer } from '#mail/smtp';
 import { isOpen, nothingSent, type Transmission } from './transmission.js';
 
 export interface SenderOptions extends OutgoingOptions {

@@ -6,7 +6,7 @@ import type { BackgroundWork, Service } from '#eventing/service';
 import type { ServicePorts } from '#eventing/service-ports';
 import type { DocumentWrite } from '#read-store/read-store';
 import type { PublicAddress } from '#runtime/config';
-import type { Mailer } from './smtp.js';
+import type { Mailer } from '#mail/smtp';
 import { deliveryConsumers } from './consumers.js';
 import { deliveriesProjection } from './delivery-view.js';
 import { toMessages } from './publish.js';

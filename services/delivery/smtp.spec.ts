@@ -14,7 +14,7 @@ import { createQuickJsSandbox } from '#sandbox/quickjs';
 import { createEventVault } from '#vault/event-vault';
 import { DeliveryHarness } from './delivery.kit.js';
 import type { DeliveryWorker } from './worker.js';
-import { createMailer, type Mailer } from './smtp.js';
+import { createMailer, type Mailer } from '#mail/smtp';
 
 interface Mail {
   readonly from: string;

@@ -1,25 +1,26 @@
 /** HTTP for API keys and sessions. */
 import { Controller, Inject, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { BUS, type Bus, type RequestContext } from '#bus/bus';
-import { keysView, openedSession } from '#contracts/account';
+import { BUS, type Bus } from '#bus/bus';
+import { apiKey, createdKey, keysView, openedSession } from '#contracts/account';
 import { requests } from '#contracts/catalogue';
 import { addressGroup } from '#http/client-address';
 import { data, list, type Answer } from '#http/envelope';
 import { FrontDoor } from '#http/front-door';
+import { LAST_USES, type LastUses } from '#http/last-use';
 import { offsetOf } from '#http/parameters';
 import { Call, Handles, type RouteCall } from '#http/route';
-import { foreignOrigin } from '#http/session';
+import { checkScope } from '#http/route-guard';
+import { tokenOfCookie } from '#http/session-cookie';
+import { SessionTokens } from '#http/session-tokens';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
-import { CLOCK, type Clock } from '#runtime/clock';
-import { CONFIG, type Config } from '#runtime/config';
 import { AppError } from '#runtime/errors';
+import type { Json } from '#runtime/json';
 import * as routes from './accounts.routes.js';
 import { toJsonObject } from './json-casts.js';
-import { clearedCookie, isOwnOrigin, isSecureRequest, sessionCookie, tokenOfCookie } from '#http/session-cookie';
 
 /** A password is hashed on purpose slowly, and a queue of them may be ahead. */
-const signInDeadlineMs = 30_000;
+export const passwordDeadlineMs = 30_000;
 
 const notSignedIn = new AppError('UNAUTHORIZED', 'session_ended', 'The session has ended; sign in.');
 
@@ -28,6 +29,8 @@ export class KeysController {
   constructor(
     @Inject(BUS) private readonly bus: Bus,
     @Inject(READ_STORE) private readonly readStore: ReadStore,
+    @Inject(LAST_USES) private readonly lastUses: LastUses,
+    @Inject(FrontDoor) private readonly frontDoor: FrontDoor,
   ) {}
 
   @Handles(routes.listKeys)
@@ -43,19 +46,44 @@ export class KeysController {
       count: true,
     });
     // Parsed, so that nothing but the answer's own fields gets out: a document holds the key's hash.
-    const shown = documents.map((document) => routes.keyAnswer.parse(document));
+    const uses = await this.lastUses.of(documents.map(({ id }) => id));
+    const shown = documents.map((document) =>
+      routes.keyAnswer.parse({ ...document, lastUsedAt: uses.get(document.id) ?? null }),
+    );
     return list(shown, query, total ?? 0);
   }
 
   @Handles(routes.createKey)
-  async create(@Call() { body, context }: RouteCall<typeof routes.createKey>): Promise<Answer> {
-    const made = routes.createdKeyAnswer.parse(await this.bus.request(requests.keyCreate, toJsonObject(body), context));
+  async create(@Call() { body, context, scopes }: RouteCall<typeof routes.createKey>): Promise<Answer> {
+    if (body.scopes.includes('operator')) checkScope(scopes, 'operator');
+    return this.made(await this.bus.request(requests.keyCreate, toJsonObject(body), context));
+  }
+
+  @Handles(routes.rotateKey)
+  async rotate(@Call() { ids, body, context, scopes }: RouteCall<typeof routes.rotateKey>): Promise<Answer> {
+    const payload = { ...body, keyId: ids.id, isOperator: scopes.includes('operator') };
+    return this.made(await this.bus.request(requests.keyRotate, payload, context));
+  }
+
+  @Handles(routes.revealKey)
+  async reveal(
+    @Call() { ids, body, context }: RouteCall<typeof routes.revealKey>,
+    @Req() request: FastifyRequest,
+  ): Promise<Answer> {
+    const payload = { ...body, keyId: ids.id, address: addressGroup(this.frontDoor.addressOf(request)) };
+    return data(await this.bus.request(requests.keyReveal, payload, context, passwordDeadlineMs));
+  }
+
+  private made(answer: Json): Answer {
+    const made = routes.createdKeyAnswer.parse({ ...createdKey.parse(answer), lastUsedAt: null });
     return data(made, { status: 201, headers: { location: `/api/keys/${made.id}` } });
   }
 
   @Handles(routes.getKey)
   async get(@Call() { ids, context }: RouteCall<typeof routes.getKey>): Promise<Answer> {
-    return data(routes.keyAnswer.parse(await this.bus.request(requests.keyShow, { keyId: ids.id }, context)));
+    const found = apiKey.parse(await this.bus.request(requests.keyShow, { keyId: ids.id }, context));
+    const lastUsedAt = (await this.lastUses.of([found.id])).get(found.id) ?? null;
+    return data(routes.keyAnswer.parse({ ...found, lastUsedAt }));
   }
 
   @Handles(routes.revokeKey)
@@ -69,8 +97,7 @@ export class SessionsController {
   constructor(
     @Inject(BUS) private readonly bus: Bus,
     @Inject(FrontDoor) private readonly frontDoor: FrontDoor,
-    @Inject(CONFIG) private readonly config: Config,
-    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(SessionTokens) private readonly tokens: SessionTokens,
   ) {}
 
   @Handles(routes.openSession)
@@ -78,13 +105,12 @@ export class SessionsController {
     @Call() { body, context }: RouteCall<typeof routes.openSession>,
     @Req() request: FastifyRequest,
   ): Promise<Answer> {
-    this.checkOrigin(request);
+    this.tokens.checkOrigin(request);
     const payload = { ...body, address: addressGroup(this.frontDoor.addressOf(request)) };
-    const opened = await this.bus.request(requests.sessionOpen, payload, context, signInDeadlineMs);
+    const opened = await this.bus.request(requests.sessionOpen, toJsonObject(payload), context, passwordDeadlineMs);
     const { token, ...shown } = openedSession.parse(opened);
-    const maxAgeSeconds = Math.floor((Date.parse(shown.expiresAt) - this.clock.now()) / 1_000);
-    const cookie = sessionCookie(token, maxAgeSeconds, isSecureRequest(request.headers, this.config.publicUrl));
-    return data(shown, { status: 201, headers: { 'set-cookie': cookie } });
+    const headers = { 'set-cookie': this.tokens.cookieOf({ token, ...shown }, request) };
+    return data(shown, { status: 201, headers });
   }
 
   @Handles(routes.showSession)
@@ -102,18 +128,9 @@ export class SessionsController {
     @Call() { context }: RouteCall<typeof routes.closeSession>,
     @Req() request: FastifyRequest,
   ): Promise<Answer> {
-    this.checkOrigin(request);
-    await this.end(tokenOfCookie(request.headers.cookie), context);
-    const headers = { 'set-cookie': clearedCookie(isSecureRequest(request.headers, this.config.publicUrl)) };
-    return data({ id: 'current', deleted: true }, { headers });
-  }
-
-  private async end(token: string | null, context: RequestContext): Promise<void> {
+    this.tokens.checkOrigin(request);
+    const token = tokenOfCookie(request.headers.cookie);
     if (token !== null) await this.bus.request(requests.sessionClose, { token }, context);
-  }
-
-  private checkOrigin({ headers }: FastifyRequest): void {
-    if (isOwnOrigin(headers.origin, headers.host, this.config.publicUrl)) return;
-    throw foreignOrigin;
+    return data({ id: 'current', deleted: true }, { headers: { 'set-cookie': this.tokens.clearedCookie(request) } });
   }
 }

@@ -1,13 +1,20 @@
 /** The operations on API keys and sessions. */
 import { z } from 'zod';
-import { apiKey, createdKey, keyInput, session, sessionInput } from '#contracts/account';
+import { apiKey, createdKey, givenPassword, keyInput, keyRotation, session, sessionInput } from '#contracts/account';
+import { storedTimestamp } from '#contracts/common';
 import { pageParameters } from '#http/parameters';
 import { route } from '#http/route';
 
 const key = { id: { prefix: 'key', of: 'API key' } } as const;
 
-export const keyAnswer = apiKey.omit({ organizationId: true }).meta({ id: 'ApiKey' });
-export const createdKeyAnswer = createdKey.omit({ organizationId: true }).meta({ id: 'CreatedApiKey' });
+const lastUsedAt = storedTimestamp
+  .nullable()
+  .describe('When it was let in last, up to half a minute late; null: never.');
+export const keyAnswer = apiKey.omit({ organizationId: true }).extend({ lastUsedAt }).meta({ id: 'ApiKey' });
+export const createdKeyAnswer = createdKey
+  .omit({ organizationId: true })
+  .extend({ lastUsedAt })
+  .meta({ id: 'CreatedApiKey' });
 
 export const listKeys = route({
   method: 'GET',
@@ -67,13 +74,52 @@ export const revokeKey = route({
   ],
 });
 
+export const rotateKey = route({
+  method: 'POST',
+  path: '/api/keys/{id}/rotate',
+  operationId: 'rotateKey',
+  summary: 'Make another key in the place of one',
+  description: 'With the same name, scopes and limits. The old one is good until the overlap ends. Once for each key.',
+  tag: 'Keys',
+  access: 'admin',
+  ids: key,
+  body: keyRotation,
+  emptyBody: {},
+  bodyExample: { overlapSeconds: 3_600 },
+  answers: [
+    { status: 201, description: 'The new key; `key` is shown this once.', envelope: 'data', schema: createdKeyAnswer },
+  ],
+});
+
+export const revealKey = route({
+  method: 'POST',
+  path: '/api/keys/{id}/reveal',
+  operationId: 'revealKey',
+  summary: 'See a key again',
+  description:
+    'For owners who are signed in, with their password; each time is on record. With KEYS_SHOW_ONCE it is refused: 403 `reveal_disabled`.',
+  tag: 'Keys',
+  access: 'session',
+  ids: key,
+  body: z.strictObject({ password: givenPassword.describe('Of who is signed in.') }),
+  bodyExample: { password: 'correct horse battery staple' },
+  answers: [
+    {
+      status: 200,
+      description: 'The key.',
+      envelope: 'data',
+      schema: z.object({ key: z.string().describe('The key itself.') }),
+    },
+  ],
+});
+
 export const openSession = route({
   method: 'POST',
   path: '/api/sessions',
   operationId: 'openSession',
   summary: 'Sign in',
   description:
-    'Sets the session cookie. A wrong pair is always the same 401; after ten wrong ones from an address in 15 minutes, or a hundred for an account from addresses that never signed in to it, 429.',
+    'Sets the session cookie. Where a second factor is on, 401 `second_factor_required` without `code`. A wrong pair, and a wrong code, are always the same 401; after ten wrong ones from an address in 15 minutes, or a hundred for an account from addresses that never signed in to it, 429.',
   tag: 'Sessions',
   access: 'public',
   body: sessionInput,
@@ -87,6 +133,7 @@ export const showSession = route({
   path: '/api/sessions/current',
   operationId: 'getSession',
   summary: 'Who is signed in',
+  description: 'A session ends a week after signing in, or a day after it was used last.',
   tag: 'Sessions',
   access: 'public',
   answers: [{ status: 200, description: 'Who is signed in, until when.', envelope: 'data', schema: session }],

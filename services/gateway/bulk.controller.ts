@@ -1,7 +1,6 @@
 /** HTTP for what is done to many tasks at once. */
 import { Controller, Inject } from '@nestjs/common';
 import { data, type Answer } from '#http/envelope';
-import { FrontDoor } from '#http/front-door';
 import { Call, Handles, type RouteCall } from '#http/route';
 import { checkScope } from '#http/route-guard';
 import { refuse } from '#http/validation';
@@ -26,22 +25,20 @@ function checkTogether({ ids, filter, tags, do: work }: routes.BulkBody): void {
 @Controller()
 export class BulkController {
   readonly #work: BulkWork;
-  readonly #frontDoor: FrontDoor;
 
-  constructor(@Inject(BulkWork) work: BulkWork, @Inject(FrontDoor) frontDoor: FrontDoor) {
+  constructor(@Inject(BulkWork) work: BulkWork) {
     this.#work = work;
-    this.#frontDoor = frontDoor;
   }
 
   @Handles(routes.bulkNotifications)
   async run(@Call() call: RouteCall<typeof routes.bulkNotifications>): Promise<Answer> {
-    const { body, context, scopes, attempt, ending } = call;
+    const { body, context, scopes, attempt, ending, takeMore } = call;
     checkScope(scopes, body.do === 'execute' ? 'execute' : 'write');
     checkTogether(body);
     const { organizationId } = context;
     const named = body.ids ?? (await this.#work.matching(organizationId, body.filter ?? {}));
     const ids = [...new Set(named)];
-    const headers = await this.#frontDoor.takeMore(context, Math.ceil(ids.length / tasksPerRequest) - 1);
-    return data(await this.#work.run(ids, { body, context, attempt, signal: ending() }), { headers });
+    await takeMore(Math.ceil(ids.length / tasksPerRequest) - 1);
+    return data(await this.#work.run(ids, { body, context, attempt, signal: ending() }));
   }
 }

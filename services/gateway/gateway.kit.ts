@@ -16,6 +16,7 @@ import {
 } from '#contracts/account';
 import { shadowsView } from '#contracts/shadow';
 import { recentRunsView } from '#contracts/recent-runs';
+import { membersView } from '#contracts/member';
 import { createApiKey, hashApiKey, hashSessionToken, parseApiKey } from '#contracts/api-key';
 import { requests } from '#contracts/catalogue';
 import { executionsView, type ExecutionDocument, skippedSlotsView } from '#contracts/run';
@@ -261,7 +262,7 @@ export async function startGateway(
     snapshots,
     async addOrganization(plan) {
       const id = ids.next('org');
-      const document = { id, name: 'Example', plan, createdAt: toTimestamp(now()) };
+      const document = { id, name: 'Example', plan, rateLimit: null, createdAt: toTimestamp(now()) };
       await stores.readStore.save(organizationsView, [{ id, revision: 1, document }], null);
       return id;
     },
@@ -270,7 +271,8 @@ export async function startGateway(
       const publicId = parseApiKey(key)?.publicId ?? '';
       const id = ids.next('key');
       const base = { id, publicId, organizationId, name: 'spec', scopes: [...scopes], hash: hashApiKey(key, pepper) };
-      const open = { createdAt: toTimestamp(now()), expiresAt: null, allowedCidrs: [], revokedAt: null };
+      const until = { expiresAt: null, allowedCidrs: [], revokedAt: null, successorId: null };
+      const open = { createdAt: toTimestamp(now()), ...until };
       const document = { ...base, ...open, ...more };
       await stores.readStore.save(keysView, [{ id: publicId, revision: 1, document }], null);
       defaultKey ??= key;
@@ -279,9 +281,15 @@ export async function startGateway(
     async addSession(organizationId, role, more = {}) {
       const token = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url');
       const id = hashSessionToken(token, pepper);
-      const times = { createdAt: toTimestamp(now()), expiresAt: toTimestamp(now() + 60_000) };
-      const document: SessionDocument = { id, userId: ids.next('usr'), organizationId, role, ...times, ...more };
+      const userId = ids.next('usr');
+      const times = { createdAt: toTimestamp(now()), expiresAt: toTimestamp(now() + 60_000), idleExpiresAt: null };
+      const rest = { epoch: 0, provider: null, successorId: null };
+      const document: SessionDocument = { id, userId, organizationId, role, ...times, ...rest, ...more };
       await stores.readStore.save(sessionsView, [{ id, revision: 1, document }], null);
+      const isMember = { status: 'active', secondFactor: 'off', epoch: 0, subjectHash: null, expiresAt: null } as const;
+      const sealed = { email: { $sealed: '' }, emailHash: userId, operator: false, createdAt: times.createdAt };
+      const member = { id: userId, organizationId, role, ...sealed, ...isMember };
+      await stores.readStore.save(membersView, [{ id: userId, revision: 1, document: member }], null);
       return { cookie: `meerkat_session=${token}`, id };
     },
     async send(method, path, { key = defaultKey, body, headers = {} } = {}) {

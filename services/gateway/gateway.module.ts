@@ -15,6 +15,8 @@ import { ExecutionsController } from './executions.controller.js';
 import { InstallationMetrics } from './installation-metrics.js';
 import { NotificationsController } from './notifications.controller.js';
 import { PastTasks } from './notifications.past.js';
+import { OrganizationsController } from './organizations.controller.js';
+import { AccountController, MembersController } from './people.controller.js';
 import { PagesController } from './pages/controller.js';
 import { ConsoleController } from './console/controller.js';
 import { ConfigurationApplier } from './configuration/apply.js';
@@ -48,6 +50,9 @@ import { TaskTester } from './test-task.js';
     SetupController,
     KeysController,
     SessionsController,
+    MembersController,
+    AccountController,
+    OrganizationsController,
     ProbesController,
     PagesController,
     ConsoleController,

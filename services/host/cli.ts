@@ -117,25 +117,18 @@ const product: Product = {
   run: async (config, logger) => (await import('./main.js')).run(config, logger),
   openTrialBench,
   async createKey(config, input) {
-    const [{ openPorts }, { resetRewoundViews }, { createKeyOffline }, { pepperOf }, { systemClock }, { createIds }] =
-      await Promise.all([
-        import('./composition.js'),
-        import('./projections.js'),
-        import('../accounts/create-key.js'),
-        import('#contracts/api-key'),
-        import('#runtime/clock'),
-        import('#runtime/ids'),
-      ]);
+    const [{ openPorts }, { resetRewoundViews }, { createKeyOffline }, { offlineKeyPorts }] = await Promise.all([
+      import('./composition.js'),
+      import('./projections.js'),
+      import('../accounts/create-key.js'),
+      import('./offline-accounts.js'),
+    ]);
     const ports = await openPorts(config, silentLogger);
-    const { eventStore, secretKey, close } = ports;
     try {
       await resetRewoundViews({ ...ports, logger: silentLogger });
-      return await createKeyOffline(
-        { eventStore, clock: systemClock, ids: createIds(), pepper: pepperOf(secretKey) },
-        input,
-      );
+      return await createKeyOffline(offlineKeyPorts(config, ports), input);
     } finally {
-      await close();
+      await ports.close();
     }
   },
   viewNames: async () => (await import('./projections.js')).keptViews.map(({ name }) => name),

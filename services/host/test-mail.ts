@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { MailAnswer } from '#channels/channel';
 import { parseMailFrom } from '#channels/email/build';
 import { ConfigError, type Config } from '#runtime/config';
-import { createMailer } from '../delivery/smtp.js';
+import { createMailer } from '#mail/smtp';
 import { openOutbound } from './composition.js';
 
 /** Rejects with `ConfigError` where there is no mail server. */

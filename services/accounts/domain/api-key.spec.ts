@@ -51,4 +51,39 @@ describe('an API key', () => {
     given(keyDecider).when(revoke).thenRejected('not_found');
     given(keyDecider, created).when({ type: 'revokeKey', organizationId: 'org_2' }).thenRejected('not_found');
   });
+
+  it('is followed by one other, at the latest when it would have ended', () => {
+    const ends = (endsAt: string): KeyEvent => ({
+      type: 'key.rotated',
+      data: { id: 'key_1', publicId: 'Ab3dEf9h', successorId: 'key_2', endsAt },
+    });
+    const rotate: KeyCommand = {
+      type: 'rotateKey',
+      organizationId: 'org_1',
+      successorId: 'key_2',
+      endsAt: '2026-11-02T00:00:00.000Z',
+      at,
+    };
+    given(keyDecider, created).when(rotate).then(ends(rotate.endsAt));
+    const expiresAt = '2026-11-01T12:00:00.000Z';
+    const ending: KeyEvent = { type: 'key.created', data: { key: { ...key, expiresAt }, createdBy: 'user:usr_1' } };
+    given(keyDecider, ending).when(rotate).then(ends(expiresAt));
+    given(keyDecider, ending)
+      .when({ ...rotate, at: expiresAt })
+      .thenRejected('key_expired');
+    given(keyDecider, created, ends(rotate.endsAt)).when(rotate).thenRejected('key_rotated');
+    given(keyDecider, created, revoked).when(rotate).thenRejected('not_found');
+    given(keyDecider, created)
+      .when({ ...rotate, organizationId: 'org_2' })
+      .thenRejected('not_found');
+    given(keyDecider, created, ends(rotate.endsAt)).when(revoke).then(revoked);
+  });
+
+  it('is shown again by its own organisation while it is good, each time on record', () => {
+    const revealed: KeyEvent = { type: 'key.revealed', data: { id: 'key_1', publicId: 'Ab3dEf9h' } };
+    given(keyDecider, created).when({ type: 'revealKey', organizationId: 'org_1' }).then(revealed);
+    given(keyDecider, created, revealed).when({ type: 'revealKey', organizationId: 'org_1' }).then(revealed);
+    given(keyDecider, created).when({ type: 'revealKey', organizationId: 'org_2' }).thenRejected('not_found');
+    given(keyDecider, created, revoked).when({ type: 'revealKey', organizationId: 'org_1' }).thenRejected('not_found');
+  });
 });

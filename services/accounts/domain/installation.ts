@@ -1,5 +1,5 @@
 /** This installation: before setup its one-time token, after it the ids of its organisation. One stream, `installation`. */
-import type { AccountEvent } from '#contracts/account';
+import type { AccountEvent } from '#contracts/account-events';
 import type { Decider } from '#eventing/decider';
 import { reject, unreachable } from '#runtime/errors';
 

@@ -15,7 +15,10 @@ const created: OrganizationEvent = {
   type: 'organization.created',
   data: { id: 'org_1', name: 'Acme', plan: 'enterprise', setupKeyId: 'key_1' },
 };
-const added: OrganizationEvent = { type: 'member.added', data: { ...owner, organizationId: 'org_1', role: 'owner' } };
+const added: OrganizationEvent = {
+  type: 'member.added',
+  data: { ...owner, organizationId: 'org_1', role: 'owner', operator: true },
+};
 
 describe('an organisation', () => {
   it('begins with its owner, in one step', () => {

@@ -8,6 +8,14 @@ const fields = {
   organizationId: 'org_1',
   role: 'owner' as const,
   expiresAt: '2026-11-08T00:00:00.000Z',
+  idleExpiresAt: '2026-11-02T00:00:00.000Z',
+  epoch: 0,
+  provider: null,
+};
+const supersede = { type: 'supersedeSession', successorId: 'next', endsAt: '2026-11-01T01:01:00.000Z' } as const;
+const superseded: SessionEvent = {
+  type: 'session.superseded',
+  data: { id: 'hash', successorId: 'next', endsAt: supersede.endsAt },
 };
 const opened: SessionEvent = { type: 'session.opened', data: fields };
 const closed: SessionEvent = { type: 'session.closed', data: { id: 'hash' } };
@@ -22,5 +30,15 @@ describe('a session', () => {
   it('is closed for good', () => {
     given(sessionDecider, opened).when({ type: 'closeSession' }).then(closed).andAgainNothing();
     given(sessionDecider).when({ type: 'closeSession' }).thenNothing();
+  });
+
+  it('is followed by one other, not by two', () => {
+    given(sessionDecider, opened).when(supersede).then(superseded);
+    for (const before of [[], [opened, superseded], [opened, closed]]) {
+      given(sessionDecider, ...before)
+        .when({ ...supersede, successorId: 'other' })
+        .thenRejected('session_superseded');
+    }
+    given(sessionDecider, opened, superseded).when({ type: 'closeSession' }).then(closed).andAgainNothing();
   });
 });

@@ -1,0 +1,4 @@
+// planted: vendor-otpauth
+import * as vendor from 'otpauth';
+
+export const used = vendor;
