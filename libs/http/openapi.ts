@@ -440,7 +440,6 @@ const tagTexts: Readonly<Record<string, string>> = {
   Members: 'Who belongs to the organisation, and what they may.',
   Organizations: 'The organisation, its budget, and for operators all of them.',
   Setup: 'The first start.',
-  Statistics: 'What runs found and how long they took, over time.',
   Stream: 'What happens, as it happens.',
   Audit: 'Every change, and proof that it is what was recorded.',
   Operations: 'The instance itself.',

@@ -67,7 +67,7 @@ export class DependencyTurns {
       const taken = await compareAndSet(this.#sharedState, dependencyTurns, organizationId, (current) =>
         current !== null && current.expiresAtMs > nowMs ? null : { expiresAtMs: nowMs + heldAtMostMs },
       );
-      if (taken !== null) return taken.write;
+      if (taken !== null) return taken.writes?.[0] ?? '';
       if (waitedMs >= waitAtMostMs) {
         const message = 'Dependencies of other notifications are being saved; try again in a moment.';
         throw unavailable('dependencies_busy', message, comeBackSeconds);
@@ -79,7 +79,7 @@ export class DependencyTurns {
   /** Only where it is still held: after its time another process may have taken it. */
   async #giveBack(organizationId: string, write: string): Promise<void> {
     await compareAndSet(this.#sharedState, dependencyTurns, organizationId, (current) =>
-      current?.write === write ? { expiresAtMs: 0 } : null,
+      current?.writes?.[0] === write ? { expiresAtMs: 0 } : null,
     );
   }
 }
