@@ -131,6 +131,7 @@ const anOrganization = (id: string) => ({
   id,
   name: 'A',
   plan: 'free' as const,
+  rateLimit: null,
   createdAt: '2026-11-21T10:00:00.000Z',
 });
 
