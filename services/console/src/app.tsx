@@ -17,6 +17,7 @@ import { TextProvider, type Language } from './text/text.js';
 
 const SignInPage = lazy(async () => ({ default: (await import('./session/sign-in-page.js')).SignInPage }));
 const SetupPage = lazy(async () => ({ default: (await import('./session/setup-page.js')).SetupPage }));
+const NewTaskPage = lazy(async () => ({ default: (await import('./new/new-task-page.js')).NewTaskPage }));
 const ExecutionsPage = lazy(async () => ({
   default: (await import('./executions/executions-page.js')).ExecutionsPage,
 }));
@@ -48,6 +49,7 @@ function SignedInPages(): ReactNode {
               <Redirect to="/tasks" replace />
             </Route>
             <Route path="/tasks" component={TasksPage} />
+            <Route path="/new" component={NewTaskPage} />
             <Route path="/tasks/:id/:part?">{({ id, part }) => <TaskPage key={id} id={id} part={part ?? ''} />}</Route>
             <Route path="/executions" component={ExecutionsPage} />
             <Route path="/executions/:id">{({ id }) => <ExecutionPage key={id} id={id} />}</Route>

@@ -24,6 +24,9 @@ import { useTask } from './task-query.js';
 import { ranges, WhatHappened, type Range } from './what-happened.js';
 import './task.css';
 
+const ConditionTab = lazy(async () => ({ default: (await import('../condition/condition-tab.js')).ConditionTab }));
+const ScheduleTab = lazy(async () => ({ default: (await import('../schedule/schedule-tab.js')).ScheduleTab }));
+const ActionsTab = lazy(async () => ({ default: (await import('../actions/actions-tab.js')).ActionsTab }));
 const HistoryTab = lazy(async () => ({ default: (await import('./history-tab.js')).HistoryTab }));
 
 const tabs = [
@@ -182,6 +185,9 @@ export function TaskPage({ id, part }: { readonly id: string; readonly part: str
             onRange={(next) => goTo({ range: next })}
           />
         )}
+        {part === 'condition' && <ConditionTab key={task.id} task={task} />}
+        {part === 'schedule' && <ScheduleTab key={task.id} task={task} />}
+        {part === 'actions' && <ActionsTab task={task} />}
         {part === 'history' && <HistoryTab task={task} />}
       </Suspense>
     </div>

@@ -1,9 +1,11 @@
 import type { Catalogue } from './catalogue.js';
 import { accountsDe } from './de/accounts.js';
+import { editDe } from './de/edit.js';
 import { frameDe } from './de/frame.js';
+import { newDe } from './de/new.js';
 import { pastDe } from './de/past.js';
 import { taskDe } from './de/task.js';
 import { tasksDe } from './de/tasks.js';
 
 /** German. */
-export const de: Catalogue = { ...frameDe, ...accountsDe, ...tasksDe, ...taskDe, ...pastDe };
+export const de: Catalogue = { ...frameDe, ...accountsDe, ...tasksDe, ...taskDe, ...pastDe, ...editDe, ...newDe };

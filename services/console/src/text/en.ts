@@ -1,8 +1,10 @@
 import { accountsEn } from './en/accounts.js';
+import { editEn } from './en/edit.js';
 import { frameEn } from './en/frame.js';
+import { newEn } from './en/new.js';
 import { pastEn } from './en/past.js';
 import { taskEn } from './en/task.js';
 import { tasksEn } from './en/tasks.js';
 
 /** English, the language that the keys follow. */
-export const en = { ...frameEn, ...accountsEn, ...tasksEn, ...taskEn, ...pastEn } as const;
+export const en = { ...frameEn, ...accountsEn, ...tasksEn, ...taskEn, ...pastEn, ...editEn, ...newEn } as const;

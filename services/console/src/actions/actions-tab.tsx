@@ -1,0 +1,374 @@
+/** How a task notifies: its actions with their settings by the channel's own schema, tested and previewed. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { api, answerOf, dataOf } from '../api/client.js';
+import { faultOf } from '../api/problem.js';
+import type { Action, Delivery, MessagePreview, Task } from '../api/types.js';
+import { DeliveryState } from '../deliveries/delivery-state.js';
+import { CopyField } from '../frame/copy-field.js';
+import { ProblemNotice } from '../frame/problem-notice.js';
+import { useToast } from '../frame/toasts.js';
+import { useMay } from '../session/session.js';
+import { useTexts } from '../text/text.js';
+import type { FieldSchema, Settings } from './field-kinds.js';
+import { SchemaForm } from './schema-form.js';
+
+export interface ActionType {
+  readonly type: string;
+  readonly configSchema: FieldSchema;
+  readonly available: boolean;
+}
+
+export function useActionTypes() {
+  return useQuery({
+    queryKey: ['action-types'],
+    staleTime: Infinity,
+    queryFn: async () => (await answerOf(api.GET('/api/action-types'))).data as unknown as readonly ActionType[],
+  });
+}
+
+const kinds = ['triggered', 'recovered', 'error'] as const;
+type Kind = (typeof kinds)[number];
+
+/** What an action is while it is being edited. */
+export interface ActionDraft {
+  readonly id?: string;
+  readonly type: string;
+  readonly config: Settings;
+  readonly enabled: boolean;
+  readonly on: readonly Kind[];
+  readonly expireAfterSeconds: number;
+}
+
+export const freshAction = (type: string): ActionDraft => ({
+  type,
+  config: {},
+  enabled: true,
+  on: ['triggered', 'error'],
+  expireAfterSeconds: 86_400,
+});
+
+interface EditorProps {
+  readonly types: readonly ActionType[];
+  readonly action: ActionDraft;
+  readonly error: unknown;
+  /** Where the action stands in what is sent, for the messages about its fields. */
+  readonly path: string;
+  readonly onChange: (action: ActionDraft) => void;
+}
+
+export function ActionEditor({ types, action, error, path, onChange }: EditorProps): ReactNode {
+  const { t } = useTexts();
+  const type = types.find((one) => one.type === action.type);
+  const prefix = path === '' ? '' : `${path}.`;
+  return (
+    <div className="stack">
+      {type?.available === false && <p className="notice warn">{t('actions.unavailable', { type: action.type })}</p>}
+      {type !== undefined && (
+        <SchemaForm
+          key={action.type}
+          schema={type.configSchema}
+          settings={action.config}
+          faultOf={(name) => faultOf(error, `${prefix}config.${name}`)}
+          onChange={(config) => onChange({ ...action, config })}
+        />
+      )}
+      <fieldset className="bar windows">
+        <legend>{t('actions.on')}</legend>
+        {kinds.map((kind) => (
+          <label key={kind} className="bar">
+            <input
+              type="checkbox"
+              checked={action.on.includes(kind)}
+              onChange={({ target }) =>
+                onChange({
+                  ...action,
+                  on: kinds.filter((one) => (one === kind ? target.checked : action.on.includes(one))),
+                })
+              }
+            />
+            {t(`actions.on.${kind}`)}
+          </label>
+        ))}
+      </fieldset>
+      <label className="bar">
+        <input
+          type="checkbox"
+          checked={action.enabled}
+          onChange={({ target }) => onChange({ ...action, enabled: target.checked })}
+        />
+        {t('actions.enabled')}
+      </label>
+    </div>
+  );
+}
+
+/** A choice of channels by name, those that this instance cannot send by marked. */
+export function TypeSelect(props: {
+  readonly types: readonly ActionType[];
+  readonly value: string;
+  readonly onChoose: (type: string) => void;
+}): ReactNode {
+  const { t } = useTexts();
+  return (
+    <select
+      className="input"
+      style={{ width: 'auto' }}
+      aria-label={t('actions.type')}
+      value={props.value}
+      onChange={({ target }) => props.onChoose(target.value)}
+    >
+      <option value="">{t('actions.choose')}</option>
+      {props.types.map(({ type, available }) => (
+        <option key={type} value={type}>
+          {type}
+          {available ? '' : ` – ${t('actions.notHere')}`}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Preview({ preview }: { readonly preview: MessagePreview }): ReactNode {
+  return (
+    <div className="notice stack">
+      <b>{preview.title}</b>
+      <p style={{ whiteSpace: 'pre-wrap' }}>{preview.text}</p>
+      {preview.request !== null && (
+        <details>
+          <summary className="mono">
+            {preview.request.method} {preview.request.url}
+          </summary>
+          <pre>{preview.request.body}</pre>
+        </details>
+      )}
+      {preview.error !== null && <p>{preview.error.message}</p>}
+    </div>
+  );
+}
+
+function TestResult({ delivery }: { readonly delivery: Delivery }): ReactNode {
+  const last = delivery.attempts.at(-1);
+  return (
+    <div className={delivery.state === 'delivered' ? 'notice good' : 'notice warn'} role="status">
+      <DeliveryState state={delivery.state} /> {last?.response !== null && last !== undefined && last.response?.status}{' '}
+      {last?.error?.message}
+      {last?.response != null && last.response.body !== '' && <pre className="answer-body">{last.response.body}</pre>}
+    </div>
+  );
+}
+
+function ActionCard({
+  task,
+  action,
+  types,
+}: {
+  readonly task: Task;
+  readonly action: Action;
+  readonly types: readonly ActionType[];
+}): ReactNode {
+  const { t } = useTexts();
+  const toast = useToast();
+  const client = useQueryClient();
+  const mayWrite = useMay('write');
+  const [edited, setEdited] = useState<ActionDraft | null>(null);
+  const [madeSecret, setMadeSecret] = useState<string | null>(null);
+  const path = { id: task.id, actionId: action.id };
+  const refresh = (): void => void client.invalidateQueries({ queryKey: ['task', task.id] });
+  const save = useMutation({
+    mutationFn: ({ id: _id, ...draft }: ActionDraft) =>
+      dataOf(api.PUT('/api/notifications/{id}/actions/{actionId}', { params: { path }, body: draft as never })),
+    onSuccess: () => {
+      setEdited(null);
+      refresh();
+      toast(t('actions.saved'));
+    },
+  });
+  const remove = useMutation({
+    mutationFn: () => dataOf(api.DELETE('/api/notifications/{id}/actions/{actionId}', { params: { path } })),
+    onSuccess: () => {
+      refresh();
+      toast(t('actions.removed'), () => {
+        // The action comes back by the task as it was before.
+        void dataOf(
+          api.POST('/api/notifications/{id}/rollback', {
+            params: { path: { id: task.id } },
+            body: { revision: task.revision },
+          }),
+        ).then(refresh, (error: unknown) => toast((error as Error).message));
+      });
+    },
+    onError: (error) => toast(error.message),
+  });
+  const test = useMutation({
+    mutationFn: () => dataOf(api.POST('/api/notifications/{id}/actions/{actionId}/test', { params: { path } })),
+  });
+  const preview = useMutation({
+    mutationFn: () =>
+      dataOf(
+        api.POST('/api/notifications/{id}/actions/{actionId}/preview', {
+          params: { path },
+          body: { kind: 'triggered' },
+        }),
+      ),
+  });
+  const rotate = useMutation({
+    mutationFn: () =>
+      dataOf(
+        api.POST('/api/notifications/{id}/actions/{actionId}/rotate-secret', {
+          params: { path },
+          body: { overlapSeconds: 86_400 },
+        }),
+      ),
+    onSuccess: (made) => {
+      const secret = (made as unknown as { readonly config: Settings }).config['secret'];
+      setMadeSecret(typeof secret === 'string' ? secret : null);
+      refresh();
+    },
+    onError: (error) => toast(error.message),
+  });
+  return (
+    <section className="card" aria-label={`${action.type} ${action.id}`}>
+      <header>
+        <h2>{action.type}</h2>
+        {!action.enabled && <span className="tag">{t('actions.off')}</span>}
+        <span className="small muted">{action.on.map((kind) => t(`actions.on.${kind}`)).join(', ')}</span>
+        <span className="grow" />
+        <button type="button" className="button" disabled={!mayWrite || test.isPending} onClick={() => test.mutate()}>
+          {t('actions.test')}
+        </button>
+        <button type="button" className="button" disabled={preview.isPending} onClick={() => preview.mutate()}>
+          {t('actions.preview')}
+        </button>
+        {action.type === 'webhook' && (
+          <button
+            type="button"
+            className="button"
+            disabled={!mayWrite || rotate.isPending}
+            onClick={() => rotate.mutate()}
+          >
+            {t('actions.rotate')}
+          </button>
+        )}
+        <button
+          type="button"
+          className="button"
+          disabled={!mayWrite}
+          onClick={() => setEdited(edited === null ? action : null)}
+        >
+          {t(edited === null ? 'actions.edit' : 'frame.cancel')}
+        </button>
+        <button
+          type="button"
+          className="button danger"
+          disabled={!mayWrite || remove.isPending}
+          onClick={() => remove.mutate()}
+        >
+          {t('actions.remove')}
+        </button>
+      </header>
+      <div className="in stack">
+        {madeSecret !== null && <CopyField label={t('actions.secretOnce')} value={madeSecret} />}
+        {test.data !== undefined && <TestResult delivery={test.data} />}
+        {test.error !== null && <ProblemNotice error={test.error} />}
+        {preview.data !== undefined && <Preview preview={preview.data} />}
+        {preview.error !== null && <ProblemNotice error={preview.error} />}
+        {edited === null ? (
+          <dl className="settings">
+            {Object.entries(action.config as Settings).map(([name, value]) => (
+              <div key={name}>
+                <dt className="mono">{name}</dt>
+                <dd>{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+              </div>
+            ))}
+          </dl>
+        ) : (
+          <form
+            className="stack"
+            onSubmit={(event) => {
+              event.preventDefault();
+              save.mutate(edited);
+            }}
+          >
+            <ActionEditor types={types} action={edited} error={save.error} path="" onChange={setEdited} />
+            {save.error !== null && <ProblemNotice error={save.error} />}
+            <p>
+              <button type="submit" className="button main" disabled={save.isPending}>
+                {t('frame.save')}
+              </button>
+            </p>
+          </form>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function NewAction({ task, types }: { readonly task: Task; readonly types: readonly ActionType[] }): ReactNode {
+  const { t } = useTexts();
+  const client = useQueryClient();
+  const toast = useToast();
+  const mayWrite = useMay('write');
+  const [draft, setDraft] = useState<ActionDraft | null>(null);
+  const [madeSecret, setMadeSecret] = useState<string | null>(null);
+  const add = useMutation({
+    mutationFn: (action: ActionDraft) =>
+      dataOf(api.POST('/api/notifications/{id}/actions', { params: { path: { id: task.id } }, body: action as never })),
+    onSuccess: (made) => {
+      const { secret } = made.config as { readonly secret?: string };
+      setMadeSecret(secret !== undefined && secret !== '********' ? secret : null);
+      setDraft(null);
+      void client.invalidateQueries({ queryKey: ['task', task.id] });
+      toast(t('actions.added'));
+    },
+  });
+  return (
+    <section className="card">
+      <header>
+        <h2>{t('actions.new')}</h2>
+        <TypeSelect
+          types={types}
+          value={draft?.type ?? ''}
+          onChoose={(type) => setDraft(type === '' ? null : freshAction(type))}
+        />
+      </header>
+      {madeSecret !== null && (
+        <div className="in">
+          <CopyField label={t('actions.secretOnce')} value={madeSecret} />
+        </div>
+      )}
+      {draft !== null && (
+        <form
+          className="in stack"
+          onSubmit={(event) => {
+            event.preventDefault();
+            add.mutate(draft);
+          }}
+        >
+          <ActionEditor types={types} action={draft} error={add.error} path="" onChange={setDraft} />
+          {add.error !== null && <ProblemNotice error={add.error} />}
+          <p>
+            <button type="submit" className="button main" disabled={!mayWrite || add.isPending}>
+              {t('actions.add')}
+            </button>
+          </p>
+        </form>
+      )}
+    </section>
+  );
+}
+
+export function ActionsTab({ task }: { readonly task: Task }): ReactNode {
+  const { t } = useTexts();
+  const types = useActionTypes();
+  if (types.error !== null) return <ProblemNotice error={types.error} onRetry={() => void types.refetch()} />;
+  return (
+    <div className="stack">
+      {task.actions.length === 0 && <p className="notice warn">{t('actions.none')}</p>}
+      {task.actions.map((action) => (
+        <ActionCard key={action.id} task={task} action={action} types={types.data ?? []} />
+      ))}
+      <NewAction task={task} types={types.data ?? []} />
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+/** The condition of a task: edited beside what is live, tried on the page now and on the pages of the past. */
+import { useMemo, type ReactNode } from 'react';
+import type { Task } from '../api/types.js';
+import { ProblemNotice } from '../frame/problem-notice.js';
+import { useMay } from '../session/session.js';
+import { DraftBar } from '../task/draft-bar.js';
+import { useTaskDraft } from '../task/draft.js';
+import { taskInputOf } from '../task/task-input.js';
+import { useTexts } from '../text/text.js';
+import { BacktestCard } from './backtest-card.js';
+import { CodeEditor } from './code-editor.js';
+import { ShadowCard, useStartShadow } from './shadow-card.js';
+import { TrialDetails, TrialVerdict } from './trial-result.js';
+import { codeFaultsOf, useTrial } from './use-trial.js';
+
+export function ConditionTab({ task }: { readonly task: Task }): ReactNode {
+  const { t } = useTexts();
+  const draft = useTaskDraft(task, 'condition');
+  const trial = useTrial();
+  const shadow = useStartShadow(task.id);
+  const mayWrite = useMay('write');
+  const code = draft.edit.evaluationFunction ?? task.evaluationFunction;
+  const isEdited = code !== task.evaluationFunction;
+  const refusal = draft.error ?? trial.error;
+  const faults = useMemo(() => codeFaultsOf(refusal, trial.data), [refusal, trial.data]);
+  return (
+    <div className="stack">
+      <DraftBar task={task} draft={draft}>
+        <button
+          type="button"
+          className="button"
+          disabled={!mayWrite || !isEdited || shadow.isPending}
+          onClick={() => shadow.mutate({ evaluationFunction: code })}
+        >
+          {t('shadow.start')}
+        </button>
+      </DraftBar>
+      <section className="card">
+        <header>
+          <h2>{t('tab.condition')}</h2>
+          {isEdited && <span className="small muted">{t('condition.changed', { revision: task.revision })}</span>}
+          <span className="grow" />
+          <button
+            type="button"
+            className="button"
+            disabled={!mayWrite || trial.isPending}
+            onClick={() => trial.mutate({ ...taskInputOf(task), evaluationFunction: code })}
+          >
+            {t('trial.do')}
+          </button>
+        </header>
+        <CodeEditor
+          label={t('condition.code')}
+          code={code}
+          saved={task.evaluationFunction}
+          faults={faults}
+          isReadOnly={!mayWrite}
+          onChange={(evaluationFunction) => draft.change({ evaluationFunction })}
+        />
+        {trial.data !== undefined && <TrialVerdict trial={trial.data} />}
+      </section>
+      {trial.error !== null && <ProblemNotice error={trial.error} />}
+      {trial.data !== undefined && <TrialDetails trial={trial.data} />}
+      <BacktestCard task={task} evaluationFunction={isEdited ? code : undefined} />
+      <ShadowCard task={task} />
+    </div>
+  );
+}

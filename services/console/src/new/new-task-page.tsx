@@ -1,0 +1,347 @@
+/** The first minutes: an address, a click on what matters, a sentence, a live trial, and it is saved. */
+import { useMutation } from '@tanstack/react-query';
+import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { useLocation, useSearch } from 'wouter';
+import { ActionEditor, freshAction, TypeSelect, useActionTypes } from '../actions/actions-tab.js';
+import { api, dataOf } from '../api/client.js';
+import { isProblem } from '../api/problem.js';
+import type { Policy, TaskInput } from '../api/types.js';
+import { CodeEditor } from '../condition/code-editor.js';
+import { TrialDetails, TrialVerdict } from '../condition/trial-result.js';
+import { codeFaultsOf, useTrial } from '../condition/use-trial.js';
+import { ProblemNotice } from '../frame/problem-notice.js';
+import { useTitle } from '../frame/title.js';
+import { ScheduleForm } from '../schedule/schedule-form.js';
+import { useSession } from '../session/session.js';
+import { useTexts } from '../text/text.js';
+import { clearDraft, keepDraft, keptDraft, type NewTaskDraft } from './new-draft.js';
+import { Picker } from './picker.js';
+import { usePreview, type PagePreview, type PickedElement } from './preview-query.js';
+import { firstGuess, notifyOnOf, printSentence, readSentence, type Sentence } from './sentence.js';
+import { SentenceForm } from './sentence-form.js';
+
+const examples = [
+  { url: 'https://example.com/', text: 'new.example.changes' },
+  { url: 'https://www.python.org/downloads/', text: 'new.example.release' },
+  { url: 'https://api.github.com/repos/nodejs/node', text: 'new.example.json' },
+] as const;
+
+/** So long after the last change a trial begins. */
+const trialAfterMs = 600;
+
+/** Whole addresses only; what has no scheme gets https. */
+export function addressOf(typed: string): string | null {
+  const whole = /^[a-z][a-z0-9+.-]*:/i.test(typed.trim()) ? typed.trim() : `https://${typed.trim()}`;
+  if (!URL.canParse(whole)) return null;
+  const { protocol, href, hostname } = new URL(whole);
+  return (protocol === 'https:' || protocol === 'http:') && hostname !== '' ? href : null;
+}
+
+/** How many elements stand beside it that differ in their place alone. */
+function alike(preview: PagePreview, { selector }: PickedElement): number {
+  const shape = selector.replace(/:nth-[a-z-]+\(\d+\)/g, '');
+  return preview.elements.filter((one) => one.selector.replace(/:nth-[a-z-]+\(\d+\)/g, '') === shape).length;
+}
+
+function AddressField({
+  draft,
+  onLoad,
+  isLoading,
+  loaded,
+}: {
+  readonly draft: NewTaskDraft;
+  readonly onLoad: (typed: string, mode: 'http' | 'browser') => void;
+  readonly isLoading: boolean;
+  readonly loaded: PagePreview | undefined;
+}): ReactNode {
+  const { t } = useTexts();
+  const [typed, setTyped] = useState(draft.url);
+  useEffect(() => setTyped(draft.url), [draft.url]);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  return (
+    <form
+      className="bar"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onLoad(typed, draft.mode);
+      }}
+    >
+      <input
+        ref={field}
+        className="input mono grow"
+        type="text"
+        inputMode="url"
+        autoComplete="url"
+        aria-label={t('new.address')}
+        placeholder="https://shop.example/aeron"
+        maxLength={2_048}
+        value={typed}
+        onChange={({ target }) => setTyped(target.value)}
+      />
+      <select
+        className="input"
+        style={{ width: 'auto' }}
+        aria-label={t('new.mode')}
+        value={draft.mode}
+        onChange={({ target }) => onLoad(typed, target.value as 'http' | 'browser')}
+      >
+        <option value="http">{t('new.mode.http')}</option>
+        <option value="browser">{t('new.mode.browser')}</option>
+      </select>
+      <button type="submit" className="button main" disabled={isLoading || typed.trim() === ''}>
+        {t(isLoading ? 'new.loading' : loaded === undefined ? 'new.load' : 'new.loadAgain')}
+      </button>
+    </form>
+  );
+}
+
+/** The edit and what follows from each change of it: the draft in this browser, and one trial after the other. */
+function useNewTask() {
+  const { account } = useSession();
+  const [draft, setDraft] = useState<NewTaskDraft>(() => keptDraft());
+  const trial = useTrial();
+  const types = useActionTypes();
+  const likeId = new URLSearchParams(useSearch()).get('like');
+  const change = useCallback(
+    (changes: Partial<NewTaskDraft>): void =>
+      setDraft((before) => {
+        const next = { ...before, ...changes };
+        keepDraft(next);
+        return next;
+      }),
+    [],
+  );
+  useEffect(() => {
+    if (likeId === null) return;
+    void api.GET('/api/notifications/{id}', { params: { path: { id: likeId } } }).then(({ data }) => {
+      if (data === undefined) return;
+      const { name, url, evaluationFunction, schedule, policy, tags } = data.data;
+      change({ name, url, code: evaluationFunction, schedule, notifyOn: policy.notifyOn, tags: [...tags] });
+    });
+  }, [likeId, change]);
+  const canMail = types.data?.some(({ type, available }) => type === 'email' && available) === true;
+  useEffect(() => {
+    if (!canMail || draft.actions !== null) return;
+    const config = { to: account.email, subject: '{{ task.name }}: {{ message }}' };
+    change({ actions: [{ ...freshAction('email'), config }] });
+  }, [canMail, draft.actions, account.email, change]);
+  const input = useMemo<TaskInput>(() => inputOf(draft), [draft]);
+  const { mutate: tryIt } = trial;
+  useEffect(() => {
+    if (draft.code === '' || draft.url === '') return;
+    const timer = setTimeout(() => tryIt({ ...input, name: input.name === '' ? 'trial' : input.name }), trialAfterMs);
+    return () => clearTimeout(timer);
+  }, [input, draft.code, draft.url, tryIt]);
+  return { draft, change, input, trial, types: types.data ?? [] };
+}
+
+type NewTask = ReturnType<typeof useNewTask>;
+
+function ConditionCard({ task, error }: { readonly task: NewTask; readonly error: unknown }): ReactNode {
+  const { t } = useTexts();
+  const { draft, change, trial } = task;
+  const sentence = useMemo(() => readSentence(draft.code), [draft.code]);
+  const problem = error ?? trial.error;
+  const faults = useMemo(() => codeFaultsOf(problem, trial.data), [problem, trial.data]);
+  const say = (next: Sentence): void => change({ code: printSentence(next), notifyOn: notifyOnOf(next) });
+  return (
+    <>
+      <section className="card">
+        <header>
+          <h2>{t('new.notifyWhen')}</h2>
+        </header>
+        <div className="in">
+          {draft.code === '' ? (
+            <button
+              type="button"
+              className="button"
+              onClick={() => say({ kind: 'pageSays', text: 'sold out', isNegated: true })}
+            >
+              {t('new.withoutPicking')}
+            </button>
+          ) : sentence === null ? (
+            <p className="muted">{t('new.byHand')}</p>
+          ) : (
+            <SentenceForm sentence={sentence} onChange={say} />
+          )}
+        </div>
+        <CodeEditor
+          label={t('condition.code')}
+          code={draft.code}
+          saved={null}
+          faults={faults}
+          onChange={(code) => change({ code })}
+        />
+        {trial.data !== undefined && draft.code !== '' && <TrialVerdict trial={trial.data} />}
+      </section>
+      {draft.code !== '' && trial.data !== undefined && <TrialDetails trial={trial.data} />}
+      {draft.code !== '' && isProblem(trial.error) && <ProblemNotice error={trial.error} />}
+    </>
+  );
+}
+
+/** Name, schedule and who is notified: filled in already, to be looked at. */
+function RestCard({ task, error }: { readonly task: NewTask; readonly error: unknown }): ReactNode {
+  const { t } = useTexts();
+  const { draft, change, types } = task;
+  const actions = draft.actions ?? [];
+  return (
+    <section className="card">
+      <div className="in stack">
+        <div className="field">
+          <label htmlFor="new-name">{t('new.name')}</label>
+          <input
+            id="new-name"
+            className="input"
+            maxLength={200}
+            required
+            value={draft.name}
+            onChange={({ target }) => change({ name: target.value })}
+          />
+        </div>
+        <ScheduleForm schedule={draft.schedule} onChange={(schedule) => change({ schedule })} />
+        <h3>{t('tab.actions')}</h3>
+        {actions.map((action, index) => (
+          <details key={index} open={action.type !== 'email'}>
+            <summary>
+              {action.type} {typeof action.config['to'] === 'string' && action.config['to']}
+            </summary>
+            <ActionEditor
+              types={types}
+              action={action}
+              error={error}
+              path={`actions[${index}]`}
+              onChange={(next) => change({ actions: actions.map((one, at) => (at === index ? next : one)) })}
+            />
+            <button
+              type="button"
+              className="button danger"
+              onClick={() => change({ actions: actions.filter((_, at) => at !== index) })}
+            >
+              {t('actions.remove')}
+            </button>
+          </details>
+        ))}
+        <TypeSelect
+          types={types}
+          value=""
+          onChoose={(type) => type !== '' && change({ actions: [...actions, freshAction(type)] })}
+        />
+      </div>
+    </section>
+  );
+}
+
+export function NewTaskPage(): ReactNode {
+  const { t } = useTexts();
+  useTitle(t('command.newTask'));
+  const [, navigate] = useLocation();
+  const task = useNewTask();
+  const { draft, change, input } = task;
+  const preview = usePreview();
+  const save = useMutation({
+    mutationFn: () => dataOf(api.POST('/api/notifications', { body: input })),
+    onSuccess: ({ id }) => {
+      clearDraft();
+      navigate(`/tasks/${id}`);
+    },
+  });
+  const load = (typed: string, mode: 'http' | 'browser'): void => {
+    const url = addressOf(typed);
+    change({ url: url ?? typed, mode });
+    if (url === null) return;
+    preview.mutate(
+      { url, mode },
+      {
+        onSuccess: ({ page }) => {
+          if (page !== null && draft.name === '') change({ name: page.title.slice(0, 200) });
+        },
+      },
+    );
+  };
+  const sentence = readSentence(draft.code);
+  const { data: found } = preview;
+  const choose = (element: PickedElement): void => {
+    if (found === undefined) return;
+    const next = firstGuess(element.selector, element.text, alike(found, element));
+    change({ code: printSentence(next), notifyOn: notifyOnOf(next) });
+  };
+  return (
+    <div className="stack">
+      <div className="bar">
+        <h1>{t('command.newTask')}</h1>
+        <span className="grow" />
+        <span className="small muted">{t('draft.kept')}</span>
+        <button
+          type="button"
+          className="button plain"
+          onClick={() => {
+            clearDraft();
+            navigate('/tasks');
+          }}
+        >
+          {t('draft.discard')}
+        </button>
+        <button
+          type="button"
+          className="button main"
+          disabled={save.isPending || draft.code === '' || draft.name.trim() === ''}
+          onClick={() => save.mutate()}
+        >
+          {t('new.save')}
+        </button>
+      </div>
+      <AddressField draft={draft} onLoad={load} isLoading={preview.isPending} loaded={found} />
+      {draft.url !== '' && addressOf(draft.url) === null && <p className="notice bad">{t('new.badAddress')}</p>}
+      {draft.url === '' && (
+        <div className="bar">
+          <span className="muted">{t('new.examples')}</span>
+          {examples.map(({ url, text }) => (
+            <button key={url} type="button" className="button" onClick={() => load(url, 'http')}>
+              {t(text)}
+            </button>
+          ))}
+        </div>
+      )}
+      {save.error !== null && <ProblemNotice error={save.error} />}
+      {preview.error !== null && <ProblemNotice error={preview.error} />}
+      {found?.error != null && (
+        <p className="notice bad" role="alert">
+          {found.error.message} {found.error.hint}
+        </p>
+      )}
+      <div className="new-task">
+        {found !== undefined && found.elements.length > 0 ? (
+          <Picker
+            key={preview.submittedAt}
+            preview={found}
+            chosen={sentence !== null && 'selector' in sentence ? sentence.selector : null}
+            onChoose={choose}
+          />
+        ) : (
+          <section className="card">
+            <p className="in muted">{t('new.what')}</p>
+          </section>
+        )}
+        <div className="stack">
+          <ConditionCard task={task} error={save.error} />
+          <RestCard task={task} error={save.error} />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function inputOf({ name, url, code, schedule, notifyOn, actions, mode, tags }: NewTaskDraft): TaskInput {
+  return {
+    name,
+    url,
+    evaluationFunction: code,
+    schedule,
+    policy: { notifyOn } satisfies Partial<Policy>,
+    actions: actions ?? [],
+    fetch: { mode },
+    tags,
+  } as unknown as TaskInput;
+}

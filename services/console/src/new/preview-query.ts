@@ -1,0 +1,38 @@
+/** A page loaded once for looking at and picking from; nothing is saved. */
+import { useMutation } from '@tanstack/react-query';
+import { api, dataOf } from '../api/client.js';
+
+export interface PickedElement {
+  readonly selector: string;
+  readonly text: string;
+  readonly role: string | null;
+  readonly name: string | null;
+  readonly box: { readonly x: number; readonly y: number; readonly width: number; readonly height: number } | null;
+}
+
+export interface PagePreview {
+  readonly page: { readonly finalUrl: string; readonly status: number | null; readonly title: string } | null;
+  readonly document: string | null;
+  readonly screenshot: string | null;
+  readonly elements: readonly PickedElement[];
+  readonly error: { readonly reason: string; readonly message: string; readonly hint?: string } | null;
+}
+
+export interface PreviewOrder {
+  readonly url: string;
+  readonly mode: 'http' | 'browser';
+}
+
+/** Not every server that this console was built for declares it. */
+type Asked = Promise<{
+  readonly data?: { readonly data: PagePreview };
+  readonly error?: unknown;
+  readonly response: Response;
+}>;
+const ask = api.POST as unknown as (path: string, init: object) => Asked;
+
+export function usePreview() {
+  return useMutation({
+    mutationFn: ({ url, mode }: PreviewOrder) => dataOf(ask('/api/pages/preview', { body: { url, fetch: { mode } } })),
+  });
+}
