@@ -104,7 +104,7 @@ export const editEn = {
   'actions.type': 'Channel',
   'actions.choose': 'Choose a channel',
   'actions.notHere': 'not set up here',
-  'actions.unavailable': 'This instance cannot send by {type} yet: ask whoever runs it.',
+  'actions.unavailable': 'This instance cannot send by {type} yet: ask the operator.',
   'actions.on': 'Sends',
   'actions.on.triggered': 'when it triggers',
   'actions.on.recovered': 'when it is over',
