@@ -5,16 +5,24 @@ import type { JsonObject } from '#runtime/json';
 import type { ScriptJob, ScriptResult } from '#sandbox/sandbox';
 import type { ChannelDeclaration } from './declaration.js';
 
+export type GatheredMessage = Pick<Notification, 'kind' | 'executionId' | 'context' | 'createdAt'>;
+
 /** A notification as channels see it; the same on every try. */
 export interface Notification {
   readonly deliveryId: string;
   readonly organizationId: string;
   readonly taskId: string;
   readonly executionId: string;
-  readonly kind: 'triggered' | 'recovered' | 'error' | 'test';
+  readonly kind: 'triggered' | 'recovered' | 'error' | 'test' | 'digest';
   readonly action: { readonly id: string };
   /** What a message and the one that ends it have in common, within the task. Absent: it stands for itself. */
   readonly episode?: string;
+  /** The first message of the episode by this action. Absent: this is it. */
+  readonly openedBy?: string;
+  /** In a signed link that acknowledges the episode. Absent: there is nothing to acknowledge. */
+  readonly acknowledgeToken?: string;
+  /** Of a digest: the messages that were gathered, oldest first. Its own context is that of the last one. */
+  readonly items?: readonly GatheredMessage[];
   readonly context: {
     readonly task: {
       readonly id: string;
@@ -34,6 +42,14 @@ export interface Notification {
     readonly transition: { readonly kind: 'condition' | 'health'; readonly from: string; readonly to: string } | null;
     /** One plain sentence that says what happened. */
     readonly message: string;
+    /** What the run before reported. Absent: there was none, or the same. */
+    readonly before?: JsonObject;
+    /** Of the page. Absent: it has none. */
+    readonly title?: string;
+    /** What stands on the page around what changed. Absent: nothing is known of it. */
+    readonly excerpt?: { readonly before: string; readonly after: string };
+    /** The last numbers that the code reported as the value, oldest first. Absent: too few for a chart. */
+    readonly points?: { readonly at: string; readonly value: number }[];
   };
   readonly createdAt: string;
 }

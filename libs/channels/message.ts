@@ -7,25 +7,53 @@ export function messageTypeOf(request: Pick<Notification, 'kind'>): string {
   return `notification.${request.kind}`;
 }
 
-/** `task` and `execution` are pages for people, `api` is the execution for programs. */
-export function linksOf(request: Notification, linkBase: string): { task: string; execution: string; api: string } {
+export interface MessageLinks {
+  readonly task: string;
+  readonly execution: string;
+  readonly api: string;
+  /** Absent: there is nothing to acknowledge. */
+  readonly acknowledge?: string;
+}
+
+type Linked = Pick<Notification, 'taskId' | 'executionId' | 'acknowledgeToken'>;
+
+/** `task` and `execution` are pages for people, `api` is the execution for programs, `acknowledge` a page that asks for a click. */
+export function linksOf({ taskId, executionId, acknowledgeToken }: Linked, linkBase: string): MessageLinks {
   const base = linkBase.replace(/\/+$/, '');
   return {
-    task: `${base}/tasks/${request.taskId}`,
-    execution: `${base}/executions/${request.executionId}`,
-    api: `${base}/api/executions/${request.executionId}`,
+    task: `${base}/tasks/${taskId}`,
+    execution: `${base}/executions/${executionId}`,
+    api: `${base}/api/executions/${executionId}`,
+    ...(acknowledgeToken === undefined ? {} : { acknowledge: `${base}/acknowledge/${acknowledgeToken}` }),
   };
+}
+
+/** A task as messages show it; its description is for templates. */
+function shownTask({ context }: Pick<Notification, 'context'>): JsonObject {
+  const { description: _description, ...task } = context.task;
+  return task;
+}
+
+/** What is said about one run. */
+function dataOf(request: Linked & Pick<Notification, 'context'>, linkBase: string): JsonObject {
+  const { execution, transition, message } = request.context;
+  return { task: shownTask(request), execution, transition, message, links: { ...linksOf(request, linkBase) } };
 }
 
 /** The body of a webhook, and `event` in custom code. Nothing in it depends on the try. */
 export function eventOf(request: Notification, linkBase: string): JsonObject {
-  const { task: frozen, execution, transition, message } = request.context;
-  const { description: _description, ...task } = frozen;
-  return {
-    type: messageTypeOf(request),
-    timestamp: request.createdAt,
-    data: { task, execution, transition, message, links: linksOf(request, linkBase) },
-  };
+  const { taskId, items } = request;
+  const links = { ...linksOf(request, linkBase) };
+  const data =
+    items === undefined
+      ? dataOf(request, linkBase)
+      : {
+          task: shownTask(request),
+          items: items.map((item) => dataOf({ ...item, taskId }, linkBase)),
+          message: request.context.message,
+          links,
+        };
+  return { type: messageTypeOf(request), timestamp: request.createdAt, data };
 }
 
 export function variablesOf(request: Notification, linkBase: string): TemplateVariables {
@@ -37,7 +65,7 @@ export function variablesOf(request: Notification, linkBase: string): TemplateVa
     value: execution.values['value'] ?? null,
     values: execution.values,
     message,
-    links: linksOf(request, linkBase),
+    links: { acknowledge: '', ...linksOf(request, linkBase) },
     organization: { id: request.organizationId },
   };
 }

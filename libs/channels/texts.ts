@@ -75,10 +75,12 @@ const kinds: Readonly<Record<Notification['kind'], KindShown>> = {
   recovered: { color: '#2e8b57', word: 'Meerkat: over', level: 'good' },
   error: { color: '#c0392b', word: 'Meerkat: error', level: 'broken' },
   test: { color: '#607d8b', word: 'Meerkat: test', level: 'none' },
+  digest: { color: '#d98c00', word: 'Meerkat: digest', level: 'bad' },
 };
 
-export function levelOf({ kind }: Notification): Level {
-  return kinds[kind].level;
+/** Of a digest that of its last message. */
+export function levelOf({ kind, items = [] }: Notification): Level {
+  return kinds[kind === 'digest' ? (items.at(-1)?.kind ?? kind) : kind].level;
 }
 
 export function colorOf({ kind }: Notification): string {
@@ -90,10 +92,11 @@ export function kindWord({ kind }: Notification): string {
   return kinds[kind].word;
 }
 
-/** What an action chose for this kind of message; a test has none. */
+/** What an action chose for this kind of message, or for the last one of a digest; a test has none. */
 export function chosenFor<Choice>(
-  { kind }: Notification,
+  { kind, items = [] }: Notification,
   choices: { readonly [Kind in 'triggered' | 'recovered' | 'error']?: Choice | undefined } | undefined,
 ): Choice | undefined {
-  return kind === 'test' ? undefined : choices?.[kind];
+  const told = kind === 'digest' ? (items.at(-1)?.kind ?? 'triggered') : kind;
+  return told === 'test' || told === 'digest' ? undefined : choices?.[told];
 }

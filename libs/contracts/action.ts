@@ -1,7 +1,7 @@
 /** Actions: how a user is notified. What their types are and what each takes follows from the declarations of the channels. */
 import { z } from 'zod';
 import { declarations, type ActionType } from '#channels/declarations';
-import { idSchema, jsonObject } from './common.js';
+import { idSchema, jsonObject, membersOf } from './common.js';
 
 export type { ActionType };
 export const actionType = z.enum(declarations.map(({ type }) => type));
@@ -22,6 +22,24 @@ const common = {
     .default(86_400)
     .describe('A message that could not be delivered for so long is given up.'),
   on: z.array(notificationKind).max(3).default(['triggered', 'error']).describe('The kinds of message that it sends.'),
+  digestSeconds: z
+    .int()
+    .min(0)
+    .max(86_400)
+    .default(0)
+    .describe('From the first message on, what comes within that time goes out as one. 0: each by itself.'),
+  afterSeconds: z
+    .int()
+    .min(0)
+    .max(604_800)
+    .default(0)
+    .describe('Sends only if the condition (or the error) still holds then and nobody has acknowledged. 0: at once.'),
+  retryUnknown: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Whether a try of which nobody knows if it arrived, as after a crash, is made again under the same id. false: the delivery is `unknown` until a person sends it again.',
+    ),
 };
 
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
@@ -47,5 +65,23 @@ export const storedAction = z.object({
   enabled: z.boolean(),
   expireAfterSeconds: z.int(),
   on: z.array(notificationKind),
+  /** These three are left out where they have their default. */
+  digestSeconds: z.int().exactOptional(),
+  afterSeconds: z.int().exactOptional(),
+  retryUnknown: z.boolean().exactOptional(),
 });
 export type StoredAction = z.infer<typeof storedAction>;
+
+/** What an action has where nothing else is stored. */
+export const actionDefaults = { digestSeconds: 0, afterSeconds: 0, retryUnknown: true } as const;
+
+/** Without what has its default: two actions that say the same are stored the same. */
+export function toStoredAction(action: StoredAction): StoredAction {
+  const plain = new Map<string, unknown>(Object.entries(actionDefaults));
+  return membersOf(
+    storedAction,
+    Object.fromEntries(
+      Object.entries(action).filter(([name, value]) => !plain.has(name) || plain.get(name) !== value),
+    ) as StoredAction,
+  );
+}

@@ -23,6 +23,7 @@ export const requests = {
   runBacktest: 'run.backtest',
   runExplain: 'run.explain',
   deliveryPreview: 'delivery.preview',
+  deliveryChange: 'delivery.change',
   accountSetup: 'account.setup',
   keyCreate: 'account.create_key',
   keyShow: 'account.show_key',

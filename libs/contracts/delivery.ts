@@ -26,6 +26,14 @@ export const messageContext = z.object({
   transition: transition.nullable(),
   /** One plain sentence that says what happened. */
   message: z.string(),
+  /** What the run before reported. Absent: nothing, or the same. */
+  before: jsonObject.exactOptional(),
+  /** Of the page. Absent: it has none. */
+  title: z.string().exactOptional(),
+  /** What stands around what changed on the page. */
+  excerpt: z.object({ before: z.string(), after: z.string() }).exactOptional(),
+  /** The last numbers reported as the value, oldest first. Absent: too few for a chart. */
+  points: z.array(z.object({ at: storedTimestamp, value: z.number() })).exactOptional(),
 });
 
 /** A decision to notify one receiver: the id is derived from task, episode, kind and action. */
@@ -42,6 +50,16 @@ export const notificationRequest = z.object({
   context: messageContext,
   createdAt: storedTimestamp,
   expiresAt: storedTimestamp,
+  /** The first message of the episode by this action. Absent: this is it. */
+  openedBy: idSchema('dlv').exactOptional(),
+  /** The message of the episode by this action before this one. Absent: this is the first. */
+  follows: idSchema('dlv').exactOptional(),
+  /** Not sent before then. Absent: at once. */
+  heldUntil: storedTimestamp.exactOptional(),
+  /** What has to hold when it is sent. Absent: nothing. */
+  provided: z.object({ kind: z.enum(['condition', 'health', 'value']), is: z.string() }).exactOptional(),
+  /** The message that gathers this one, while that has not been sent. Absent: it goes by itself. */
+  gatheredBy: idSchema('dlv').exactOptional(),
 });
 export type NotificationRequest = z.infer<typeof notificationRequest>;
 
@@ -141,10 +159,33 @@ export const deliveryEvents = [
     schema: z.object({
       attempt: z.int(),
       at: storedTimestamp,
-      next: z.object({ policy: z.literal('retry'), nextAttemptAt: storedTimestamp }),
+      next: z.discriminatedUnion('policy', [
+        z.object({ policy: z.literal('retry'), nextAttemptAt: storedTimestamp }),
+        z.object({ policy: z.literal('hold') }),
+      ]),
     }),
   }),
   defineEvent('delivery.expired', { version: 1, schema: z.object({ at: storedTimestamp }) }),
+  /** It will not be sent; `by`: what says its content instead. */
+  defineEvent('delivery.suppressed', {
+    version: 1,
+    schema: z.object({ at: storedTimestamp, reason: z.string(), by: idSchema('dlv').exactOptional() }),
+  }),
+  /** What has to hold may hold then. */
+  defineEvent('delivery.postponed', {
+    version: 1,
+    schema: z.object({ at: storedTimestamp, reason: z.string(), until: storedTimestamp }),
+  }),
+  /** Another message of the same action goes out with this one. */
+  defineEvent('delivery.gathered', {
+    version: 1,
+    schema: z.object({ at: storedTimestamp, request: notificationRequest }),
+  }),
+  /** A person wants it sent again, by the action as it is now. */
+  defineEvent('delivery.resent', {
+    version: 1,
+    schema: z.object({ at: storedTimestamp, expiresAt: storedTimestamp, action: storedAction }),
+  }),
 ] as const;
 export type DeliveryEvent = EventOf<(typeof deliveryEvents)[number]>;
 
@@ -186,3 +227,21 @@ export const deliveriesView: ViewDefinition<DeliveryDocument> = {
 
 /** Where a delivery's request and attempts are. */
 export const deliveryStream = (deliveryId: string): string => `dlv-${deliveryId}`;
+
+/** What the delivery service is asked to do (`delivery.change`). */
+export const deliveryChange = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('resend'), deliveryId: idSchema('dlv') }),
+  z.object({
+    type: z.literal('recover'),
+    /** Of deliveries that were decided then. */
+    from: z.string(),
+    to: z.string().nullable(),
+    states: z.array(deliveryState),
+    actionType: actionType.nullable(),
+  }),
+]);
+export type DeliveryChange = z.infer<typeof deliveryChange>;
+
+/** `position` null: nothing was written. `left`: there are more that match. */
+export const deliveriesChanged = z.object({ position: z.number().nullable(), resent: z.int(), left: z.boolean() });
+export type DeliveriesChanged = z.infer<typeof deliveriesChanged>;

@@ -53,6 +53,13 @@ export const runTimings = z
   })
   .meta({ id: 'Timings' });
 
+/** The messages of one episode, by action. `last` absent: the first is the last one. */
+export const sentMessages = z.object({
+  episode: z.string(),
+  actions: z.record(z.string(), z.object({ first: idSchema('dlv'), last: idSchema('dlv').exactOptional() })),
+});
+export type SentMessages = z.infer<typeof sentMessages>;
+
 /** What is known of a task's condition after a run; every result carries it whole, so the last event is enough to go on. */
 export const alertState = z.object({
   condition: settledCondition,
@@ -98,8 +105,21 @@ export const alertState = z.object({
   lastValue: z.string().optional(),
   /** Values in a row that differ from it and are too few to be notified. Absent: none. */
   pendingValue: z.object({ value: z.string(), count: z.int() }).optional(),
+  /** Of the open episode of the condition and of health: its messages by action. Absent: none was sent. */
+  sent: z.object({ condition: sentMessages.exactOptional(), health: sentMessages.exactOptional() }).optional(),
+  /** By action: the message that gathers those that come until then. Absent: none. */
+  digests: z.record(z.string(), z.object({ by: idSchema('dlv'), until: storedTimestamp })).optional(),
 });
 export type AlertState = z.infer<typeof alertState>;
+
+/** What is open after a run, by the names that messages of the same episode have. */
+export function openEpisodesOf({ condition: found, told, episode, health: now, healthEpisode }: AlertState): string[] {
+  const isOpen = found === 'true' || (found === 'unknown' && told === 'true');
+  return [
+    ...(isOpen ? [`condition:${told === 'true' ? episode : episode + 1}`] : []),
+    ...(now === 'error' ? [`health:${healthEpisode}`] : []),
+  ];
+}
 
 /** From so many runs in a row that had to be ended from outside, a task runs less often, until one ends well or its code changes. */
 export const backsOffAfter = 3;

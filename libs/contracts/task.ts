@@ -101,6 +101,14 @@ export type ShadowSettings = z.infer<typeof shadowSettings>;
 export const shadow = shadowSettings.extend({ startedAt: storedTimestamp, startedBy: z.string() });
 export type Shadow = z.infer<typeof shadow>;
 
+/** `episodes`: what was open then. `until` null: until it ends. */
+export const acknowledged = z.object({
+  episodes: z.array(z.string()),
+  until: storedTimestamp.nullable(),
+  note: z.string().nullable(),
+});
+export type Acknowledged = z.infer<typeof acknowledged>;
+
 export const taskEvents = [
   defineEvent('task.created', {
     version: 1,
@@ -127,6 +135,8 @@ export const taskEvents = [
   defineEvent('task.shadow_started', { version: 1, schema: z.object({ shadow }) }),
   /** `promoted`: the change before it made its settings the task's. */
   defineEvent('task.shadow_ended', { version: 1, schema: z.object({ reason: z.enum(['removed', 'promoted']) }) }),
+  /** Somebody has taken on what is open. */
+  defineEvent('task.acknowledged', { version: 1, schema: acknowledged }),
 ] as const;
 export type TaskEvent = EventOf<(typeof taskEvents)[number]>;
 
@@ -143,6 +153,8 @@ export type Task =
       readonly createdBy: string;
       /** Absent: none. */
       readonly shadow?: Shadow | undefined;
+      /** Absent: nobody has. What it is about may be over. */
+      readonly acknowledged?: Acknowledged | undefined;
     }
   | {
       readonly status: 'archived';
@@ -189,6 +201,8 @@ function afterEvent(task: Task, event: TaskEvent): Task {
       return task.status === 'archived' ? task : { ...task, shadow: event.data.shadow };
     case 'task.shadow_ended':
       return task.status === 'archived' ? task : { ...task, shadow: undefined };
+    case 'task.acknowledged':
+      return task.status === 'archived' ? task : { ...task, acknowledged: event.data };
     default:
       return unreachable(event);
   }
@@ -244,6 +258,7 @@ export const taskCommand = z.discriminatedUnion('type', [
     startedAt: storedTimestamp,
   }),
   z.object({ type: z.enum(['endShadow', 'promoteShadow']), taskId: idSchema('ntf') }),
+  z.object({ type: z.literal('acknowledgeTask'), taskId: idSchema('ntf'), ...acknowledged.shape }),
   z.object({ type: z.enum(['pauseTask', 'resumeTask']), taskId: idSchema('ntf') }),
   z.object({ type: z.enum(['tagTask', 'untagTask']), taskId: idSchema('ntf'), tags: z.array(tag) }),
   z.object({ type: z.literal('addAction'), taskId: idSchema('ntf'), action: storedAction, repeatId }),
@@ -313,6 +328,10 @@ export const taskDocument = taskState.extend({
   lastExecution: lastExecution.nullable(),
   /** Absent: none. */
   shadow: shadow.optional(),
+  /** What is open: of the condition, of errors, or both. Absent: nothing. */
+  openEpisodes: z.array(z.string()).exactOptional(),
+  /** While one of its episodes is open. Absent: nobody has. */
+  acknowledged: acknowledged.extend({ at: storedTimestamp, by: z.string() }).exactOptional(),
 });
 export type TaskDocument = z.infer<typeof taskDocument>;
 

@@ -223,7 +223,7 @@ const known: ReadonlyMap<string, readonly string[] | null> = new Map<string, rea
   ['value', null],
   ['values', null],
   ['message', []],
-  ['links', ['task', 'execution', 'api']],
+  ['links', ['task', 'execution', 'api', 'acknowledge']],
   ['organization', ['id']],
 ]);
 /** What the language has of any list or text. */

@@ -12,21 +12,23 @@ import { channels } from '#channels/channels';
 import { sleep } from '#concurrency/sleep';
 import type { EventStore } from '#event-store/event-store';
 import type { Leases } from '#leases/leases';
-import type { ReadStore } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import type { Logger } from '#runtime/logger';
+import { unreachable } from '#runtime/errors';
 import { countDeliveryAttempt } from '#runtime/metrics';
 import { changeDelivery, loadDelivery, type LoadedDelivery } from './delivery-stream.js';
+import { asSent } from './digest.js';
 import { isLost, lostAtMs, type AttemptResult, type Delivery } from './domain/delivery.js';
 import { receiptsOf } from './http-transmission.js';
 import { openedBy } from './opened-thread.js';
 import type { NextLook } from './queue.js';
 import type { ReceiverGate } from './receiver-gate.js';
+import { readinessOf, type ReadinessDeps } from './readiness.js';
 import type { PreparedAttempt, Sender, SentAttempt } from './send.js';
 
 export interface AttemptDeps {
   readonly eventStore: EventStore;
-  readonly readStore: Pick<ReadStore, 'page'>;
+  readonly readStore: ReadinessDeps['readStore'];
   readonly sender: Sender;
   readonly gate: Pick<ReceiverGate, 'enter' | 'leave'>;
   /** Attempts in flight. An attempt takes its slot once its receiver admits it. */
@@ -41,6 +43,8 @@ export interface AttemptDeps {
   readonly random: () => number;
   /** Aborts attempts in flight. */
   readonly signal: AbortSignal;
+  /** The second delivery is looked at once the first has ended. */
+  readonly waitFor: (id: string, waiting: string) => void;
 }
 
 export type AttemptSlots = FairSlots<'organization' | 'task' | 'retries'>;
@@ -77,10 +81,40 @@ export async function advanceDelivery(deps: AttemptDeps, id: string): Promise<Ne
         return null;
       }
       const nextMs = Date.parse(state.nextAttemptAt);
-      return nextMs > now ? nextMs : attemptThroughGate(deps, { ...delivery, state });
+      return nextMs > now ? nextMs : attemptWhenReady(deps, { ...delivery, state });
     }
     default:
       return null;
+  }
+}
+
+/** What has to come first, or keeps it from being sent at all. */
+async function attemptWhenReady(deps: AttemptDeps, delivery: WaitingDelivery): Promise<NextLook> {
+  const { eventStore, clock } = deps;
+  const { id } = delivery;
+  const readiness = await readinessOf(deps, delivery);
+  const at = toTimestamp(clock.now());
+  switch (readiness.kind) {
+    case 'ready':
+      return attemptThroughGate(deps, delivery);
+    case 'behind':
+      deps.waitFor(readiness.id, id);
+      return readiness.lookAtMs;
+    case 'suppressed': {
+      const command = { type: 'suppressDelivery', at, reason: readiness.reason } as const;
+      return nextLookAt((await changeDelivery(eventStore, delivery, command, `${id}|suppressed`)).state);
+    }
+    case 'gathered': {
+      const command = { type: 'yieldDelivery', at, by: readiness.by } as const;
+      return nextLookAt((await changeDelivery(eventStore, delivery, command, `${id}|gathered`)).state);
+    }
+    case 'postponed': {
+      const { reason, until } = readiness;
+      const command = { type: 'postponeDelivery', at, reason, until } as const;
+      return nextLookAt((await changeDelivery(eventStore, delivery, command, `${id}|postponed|${until}`)).state);
+    }
+    default:
+      return unreachable(readiness);
   }
 }
 
@@ -89,7 +123,7 @@ async function attemptThroughGate(deps: AttemptDeps, delivery: WaitingDelivery):
   const { request, linkBase, attempts, settled } = delivery.state;
   const opened = channels[request.action.type].usesThread ? await openedBy(deps, request) : null;
   const earlier = { opened, receipts: receiptsOf(settled), isRepeat: attempts > 0 };
-  const prepared = await sender.prepare(request, linkBase, earlier);
+  const prepared = await sender.prepare(asSent(delivery.state), linkBase, earlier);
   const { receiver } = prepared;
   if (receiver === null) return attemptInSlot(deps, delivery, prepared);
   if (!gate.enter(receiver, delivery.id, Date.parse(request.expiresAt))) return 'waiting_for_slot';
@@ -135,7 +169,7 @@ async function attemptOnce(
   const started = await changeDelivery(eventStore, delivery, start, `${id}|start|${attempt}|${worker}`);
   // No event: another worker was first, and the fence held. Only the worker whose event was written may send.
   if (!started.events.some(({ type }) => type === 'attempt.started')) return nextLookAt(started.state);
-  const sent = await sender.send(prepared, state.request, state.settled, signal);
+  const sent = await sender.send(prepared, state.settled, signal);
   onSent(sent);
   const ended = await recordEnd(deps, { ...delivery, ...started }, attempt, sent.result, timeoutMs);
   report(deps, delivery, attempt, sent.result, ended);

@@ -40,10 +40,10 @@ export function documentAfter(document: DeliveryDocument | null, event: Delivery
       reason: null,
       attempts: [],
       createdAt: request.createdAt,
-      nextAttemptAt: request.createdAt,
+      nextAttemptAt: request.heldUntil ?? request.createdAt,
       expiresAt: request.expiresAt,
       finishedAt: null,
-      dueAt: request.createdAt,
+      dueAt: request.heldUntil ?? request.createdAt,
     };
   }
   if (document === null) return null;
@@ -76,13 +76,30 @@ export function documentAfter(document: DeliveryDocument | null, event: Delivery
       }
     }
     case 'attempt.lost': {
-      const { nextAttemptAt } = event.data.next;
+      const { next } = event.data;
       const reason = 'attempt_lost';
       const attempts = ended(document.attempts, { error: { reason, message: lostMessage } });
+      if (next.policy === 'hold') {
+        return { ...document, state: 'unknown', reason, attempts, nextAttemptAt: null, dueAt: null };
+      }
+      const { nextAttemptAt } = next;
       return { ...document, state: 'retrying', reason, attempts, nextAttemptAt, dueAt: nextAttemptAt };
     }
     case 'delivery.expired':
       return finished({ ...document, state: 'expired' }, event.data.at, 'expired');
+    case 'delivery.suppressed':
+      return finished({ ...document, state: 'suppressed' }, event.data.at, event.data.reason);
+    case 'delivery.postponed': {
+      const { reason, until } = event.data;
+      return { ...document, reason, nextAttemptAt: until, dueAt: until };
+    }
+    case 'delivery.gathered':
+      return { ...document, type: messageTypeOf({ kind: 'digest' }) };
+    case 'delivery.resent': {
+      const { at, expiresAt } = event.data;
+      const state = document.attempts.length === 0 ? 'pending' : 'retrying';
+      return { ...document, state, reason: null, nextAttemptAt: at, dueAt: at, expiresAt, finishedAt: null };
+    }
     default:
       return unreachable(event);
   }

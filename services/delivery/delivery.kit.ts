@@ -14,6 +14,7 @@ import type { ViewStore } from '#read-store/read-store';
 import type { JsonObject } from '#runtime/json';
 import { silentLogger } from '#runtime/logger';
 import type { Sandbox } from '#sandbox/sandbox';
+import { createLinkSigner } from '#vault/link-signer';
 import type { Vault } from '#vault/vault';
 import type { Mailer } from '#mail/smtp';
 import { deliveriesProjection } from './delivery-view.js';
@@ -23,20 +24,25 @@ import { createMessageBuilder } from './message-builder.js';
 import { createSender, type Sender } from './send.js';
 import { defaultWorkerLimits, DeliveryWorker, type WorkerLimits, type WorkerOptions } from './worker.js';
 
-export interface KitRequest extends KitNotification {
+export interface KitRequest extends Omit<KitNotification, 'kind'> {
+  readonly kind?: NotificationRequest['kind'];
+  /** What the request says besides. */
+  readonly more?: Partial<NotificationRequest>;
   readonly type?: NotificationRequest['action']['type'];
   readonly config?: JsonObject;
   readonly expireAfterSeconds?: number;
 }
 
 export function notificationOf(options: KitRequest = {}): NotificationRequest {
-  const { type = 'webhook', config = {}, createdMs = kitTimeMs, expireAfterSeconds = 86_400 } = options;
+  const { type = 'webhook', config = {}, createdMs = kitTimeMs, expireAfterSeconds = 86_400, more } = options;
   const plain = aNotification(options);
   const { id } = plain.action;
   return {
     ...plain,
+    kind: options.kind ?? 'triggered',
     action: { id, type, config, enabled: true, expireAfterSeconds, on: ['triggered'] },
     expiresAt: new Date(createdMs + expireAfterSeconds * 1_000).toISOString(),
+    ...more,
   };
 }
 
@@ -97,6 +103,7 @@ export class DeliveryHarness {
       sandbox,
       outbound,
       builder: this.builder,
+      signer: createLinkSigner(Buffer.alloc(32, 1)),
       mailer,
       clock: this.clock,
       linkBase: 'https://settings.example',

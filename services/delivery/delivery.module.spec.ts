@@ -26,6 +26,7 @@ import { SANDBOX } from '#sandbox/sandbox';
 import { createDocumentState } from '#shared-state/document-state';
 import { SHARED_STATE } from '#shared-state/shared-state';
 import { createEventVault } from '#vault/event-vault';
+import { createLinkSigner, LINK_SIGNER } from '#vault/link-signer';
 import { VAULT, type Vault } from '#vault/vault';
 import { answerWith, HttpReceiver, notificationOf } from './delivery.kit.js';
 import { DeliveryModule } from './delivery.module.js';
@@ -62,6 +63,7 @@ beforeEach(async () => {
     [SANDBOX, sandbox],
     [OUTBOUND, outbound],
     [VAULT, vault],
+    [LINK_SIGNER, createLinkSigner(Buffer.alloc(32, 1))],
   ] as const;
   const providers = provided.map(([provide, useValue]) => ({ provide, useValue }));
   const shared = { module: class Shared {}, global: true, providers, exports: provided.map(([token]) => token) };

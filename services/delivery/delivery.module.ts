@@ -8,7 +8,9 @@ import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';
 import { defaultSandboxLimits, SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { LOGGER, type Logger } from '#runtime/logger';
+import { LINK_SIGNER, type LinkSigner } from '#vault/link-signer';
 import { VAULT, type Vault } from '#vault/vault';
+import { ChangeDeliveryHandler } from './change-delivery.js';
 import { createMessageBuilder } from './message-builder.js';
 import { createPreview, type Preview } from './preview.js';
 import { MessageQueryHandler, PREVIEW } from './preview-query.js';
@@ -27,6 +29,7 @@ function createSending(
   sandbox: Sandbox,
   outbound: Outbound,
   vault: Vault,
+  signer: LinkSigner,
   logger: Logger,
 ): Sending {
   const {
@@ -42,14 +45,18 @@ function createSending(
   const linkBase = config.publicUrl ?? `http://${host}:${config.port}`;
   const sandboxLimits = { ...defaultSandboxLimits, cpuMs, memoryMb };
   const builder = createMessageBuilder(logger);
-  const making = { vault, sandbox, builder, clock, linkBase, mailFrom, sandboxLimits };
+  const making = { vault, signer, sandbox, builder, clock, linkBase, mailFrom, sandboxLimits };
   return { sender: createSender({ ...making, outbound, mailer }), mailer, builder, preview: createPreview(making) };
 }
 
 @Module({
   imports: [ServicePortsModule],
   providers: [
-    { provide: SENDING, useFactory: createSending, inject: [CONFIG, CLOCK, SANDBOX, OUTBOUND, VAULT, LOGGER] },
+    {
+      provide: SENDING,
+      useFactory: createSending,
+      inject: [CONFIG, CLOCK, SANDBOX, OUTBOUND, VAULT, LINK_SIGNER, LOGGER],
+    },
     {
       provide: SERVICE,
       inject: [SERVICE_PORTS, SENDING, PUBLIC_ADDRESS],
@@ -58,6 +65,7 @@ function createSending(
     },
     { provide: PREVIEW, useFactory: ({ preview }: Sending) => preview, inject: [SENDING] },
     MessageQueryHandler,
+    ChangeDeliveryHandler,
     ServiceRunner,
   ],
 })

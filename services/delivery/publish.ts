@@ -13,7 +13,11 @@ export function toMessages(recorded: RecordedEvent): readonly BusMessage[] {
     case 'attempt.started':
     case 'attempt.ended':
     case 'attempt.lost':
-    case 'delivery.expired': {
+    case 'delivery.expired':
+    case 'delivery.suppressed':
+    case 'delivery.postponed':
+    case 'delivery.gathered':
+    case 'delivery.resent': {
       const { id, stream, data, metadata, revision } = recorded;
       const deliveryId = deliveryIdOf(stream);
       return [{ id, type: event.type, key: deliveryId, data: { ...data, deliveryId, revision }, metadata }];

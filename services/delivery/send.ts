@@ -11,10 +11,12 @@ import {
 import { channels } from '#channels/channels';
 import { declarationOf, type ActionType } from '#channels/declarations';
 import { mailSummary } from '#channels/summary';
-import type { NotificationRequest, SettledPart } from '#contracts/delivery';
+import type { SettledPart } from '#contracts/delivery';
 import type { Outbound } from '#outbound/outbound';
+import type { LinkSigner } from '#vault/link-signer';
 import type { Vault } from '#vault/vault';
 import { attemptResultOf } from './attempt-result.js';
+import type { SentRequest } from './digest.js';
 import type { AttemptResult } from './domain/delivery.js';
 import { httpTransmission } from './http-transmission.js';
 import { createOutgoing, isFinal, nothingEarlier, type Earlier, type OutgoingOptions } from './outgoing.js';
@@ -23,6 +25,7 @@ import { defaultSmtpTimeouts, type Mailer } from '#mail/smtp';
 import { isOpen, nothingSent, type Transmission } from './transmission.js';
 
 export interface SenderOptions extends OutgoingOptions {
+  readonly signer: LinkSigner;
   readonly vault: Vault;
   readonly outbound: Outbound;
   /** null: the operator has set no mail server. */
@@ -48,14 +51,18 @@ const firstTry: EarlierTries = { ...nothingEarlier, isRepeat: false };
 
 export interface Sender {
   /** Opens the settings and builds what is to be sent. Rejects only where a part of Meerkat itself cannot be reached. */
-  prepare(request: NotificationRequest, linkBase: string | null, earlier?: EarlierTries): Promise<PreparedAttempt>;
+  prepare(request: SentRequest, linkBase: string | null, earlier?: EarlierTries): Promise<PreparedAttempt>;
   /** Sends the parts that are not settled yet. Never rejects. */
-  send(
-    prepared: PreparedAttempt,
-    request: NotificationRequest,
-    settled: readonly SettledPart[],
-    signal: AbortSignal,
-  ): Promise<SentAttempt>;
+  send(prepared: PreparedAttempt, settled: readonly SettledPart[], signal: AbortSignal): Promise<SentAttempt>;
+}
+
+/** Only what is open can be taken on; the same on every try. */
+export function acknowledgeTokenOf(
+  { kind, episode = '', taskId, action }: SentRequest,
+  signer: LinkSigner,
+): { readonly acknowledgeToken?: string } {
+  if (!/^(condition|health):/.test(episode) || kind === 'recovered' || kind === 'test') return {};
+  return { acknowledgeToken: signer.sign('acknowledge', [taskId, action.id, episode]) };
 }
 
 function mailTransmission({ classify }: MailChannel, mailer: Mailer, mail: MailOutgoing): Transmission {
@@ -118,7 +125,8 @@ export function createSender(options: SenderOptions): Sender {
       try {
         const config = await vault.open(taskId, `actions/${action.id}`, action.config);
         redact = createRedactor(action.config, config, declarationOf(action.type).addresses);
-        transmission = await plan(action.type, { request, config }, linkBase ?? options.linkBase, earlier);
+        const linked = { ...request, ...acknowledgeTokenOf(request, options.signer) };
+        transmission = await plan(action.type, { request: linked, config }, linkBase ?? options.linkBase, earlier);
       } catch (error) {
         if (!isFinal(error)) throw error;
         transmission = nothingSent(refusal({ method: action.type, url: '' }, error.reason, error.message));
@@ -127,7 +135,7 @@ export function createSender(options: SenderOptions): Sender {
       return { ...transmission, redact, summary: { method, url: redact(url) } };
     },
 
-    async send({ transmit, parts, partName, summaryOf, redact }, _request, settled, signal) {
+    async send({ transmit, parts, partName, summaryOf, redact }, settled, signal) {
       const startedMs = performance.now();
       const verdicts = await transmit(settled, signal);
       const durationMs = Math.round(performance.now() - startedMs);

@@ -1,12 +1,13 @@
 /** The delivery service: consumes decisions to notify, keeps the view of deliveries, and runs the worker that sends. */
 import { requests } from '#contracts/catalogue';
-import type { DeliveryDocument } from '#contracts/delivery';
+import { deliveryChange, type DeliveryDocument } from '#contracts/delivery';
 import { previewQuery } from '#contracts/message-preview';
 import type { BackgroundWork, Service } from '#eventing/service';
 import type { ServicePorts } from '#eventing/service-ports';
 import type { DocumentWrite } from '#read-store/read-store';
 import type { PublicAddress } from '#runtime/config';
 import type { Mailer } from '#mail/smtp';
+import { ChangeDelivery } from './change-delivery.js';
 import { deliveryConsumers } from './consumers.js';
 import { deliveriesProjection } from './delivery-view.js';
 import { toMessages } from './publish.js';
@@ -57,6 +58,10 @@ export function createDeliveryService(deps: DeliveryDeps): Service {
       {
         request: requests.deliveryPreview,
         query: (payload) => new MessageQuery(previewQuery.parse(payload)),
+      },
+      {
+        request: requests.deliveryChange,
+        command: (payload, context) => new ChangeDelivery(deliveryChange.parse(payload), context),
       },
     ],
     background: [

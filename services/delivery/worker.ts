@@ -12,6 +12,7 @@ import type { ReadStore } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
 import type { Logger } from '#runtime/logger';
 import { advanceDelivery, type AttemptDeps, type AttemptSlots } from './attempt.js';
+import { Followers } from './followers.js';
 import { DeliveryQueue, type NextLook } from './queue.js';
 import { ReceiverGate } from './receiver-gate.js';
 import { defaultReceiverLimits, type ReceiverLimits } from './receivers.js';
@@ -75,6 +76,7 @@ export class DeliveryWorker {
   readonly #gate: ReceiverGate;
   readonly #queue: DeliveryQueue;
   readonly #attempts: AttemptDeps;
+  readonly #followers = new Followers();
   readonly #abort = new AbortController();
   readonly #stopping = new AbortController();
   #sweep: Sweep | null = null;
@@ -90,6 +92,7 @@ export class DeliveryWorker {
       random,
       gate: this.#gate,
       slots: attemptSlots(limits.concurrency),
+      waitFor: (before, waiting) => this.#followers.add(before, waiting),
       stopping: this.#stopping.signal,
       signal: this.#abort.signal,
     };
@@ -137,7 +140,9 @@ export class DeliveryWorker {
   async #advance(id: string): Promise<NextLook> {
     const { clock, logger } = this.#options;
     try {
-      return await advanceDelivery(this.#attempts, id);
+      const next = await advanceDelivery(this.#attempts, id);
+      if (next === null) for (const waiting of this.#followers.take(id)) this.offer(waiting, clock.now());
+      return next;
     } catch (error) {
       logger.error({ deliveryId: id, error: String(error) }, 'delivery step failed; retrying soon');
       return clock.now() + this.#limits.faultMs;

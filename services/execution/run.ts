@@ -174,11 +174,11 @@ function toEvent(
     codeRevision: task.codeRevision,
     actions: task.spec.actions,
     isDependencyDown: isDown.live,
+    ...(task.acknowledged === undefined ? {} : { acknowledged: task.acknowledged }),
   });
   const whole = lost === null ? result : withLostValue(result, lost);
   const noted = backsOff(alert) ? withBackOffNote(whole) : whole;
-  const notifications = notificationsFor(intents, task, noted, alert);
-  const recorded = { result: noted, decision, late, notifications, alert };
+  const recorded = { result: noted, decision, late, ...notificationsFor(intents, task, noted, alert) };
   const { shadow } = task;
   if (shadow === undefined || finding.dryRun) return { type: 'run.recorded', data: recorded };
   const shadowBefore = shadowAlert(shadow, lastShadow, before);

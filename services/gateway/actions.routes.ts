@@ -5,7 +5,7 @@ import { idSchema } from '#contracts/common';
 import { messagePreview } from '#contracts/message-preview';
 import { pageParameters } from '#http/parameters';
 import { route } from '#http/route';
-import { deliveryAnswer } from './executions.routes.js';
+import { deliveryAnswer } from './deliveries.routes.js';
 import { actionAnswer } from './task-answer.js';
 
 const tag = 'Actions';

@@ -3,8 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { RequestContext } from '#bus/bus';
 import { declarationOf } from '#channels/declarations';
-import { storedAction, type ActionInput, type StoredAction } from '#contracts/action';
-import { membersOf } from '#contracts/common';
+import { toStoredAction, type ActionInput, type StoredAction } from '#contracts/action';
 import type { TaskCommand, TaskDocument, TaskState } from '#contracts/task';
 import type { IdempotentAttempt } from '#http/route';
 import { refuse } from '#http/validation';
@@ -160,7 +159,7 @@ export class ActionSaver {
     const opened: OpenedSettings = { configs, fetch: {} };
     const base = known === null ? null : { document, opened };
     const sealed = await this.#saver.sealedConfig(document.id, input, base, known?.action ?? null, ['config']);
-    const action = membersOf(storedAction, { ...input, config: sealed.config });
+    const action = toStoredAction({ ...input, config: sealed.config });
     return { action, config: sealed.clear, generated: sealed.made };
   }
 

@@ -49,6 +49,9 @@ describe('an action', () => {
         enabled: true,
         expireAfterSeconds: 86_400,
         on: ['triggered', 'error'],
+        digestSeconds: 0,
+        afterSeconds: 0,
+        retryUnknown: true,
       },
     });
     const again = await gateway.send('GET', pathOf(reply));

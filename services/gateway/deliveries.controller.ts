@@ -1,17 +1,31 @@
 /** HTTP for deliveries. */
 import { Controller, Inject } from '@nestjs/common';
-import { deliveriesView, type DeliveryDocument } from '#contracts/delivery';
+import { BUS, type Bus, type RequestContext } from '#bus/bus';
+import { requests } from '#contracts/catalogue';
+import {
+  deliveriesChanged,
+  deliveriesView,
+  type DeliveriesChanged,
+  type DeliveryChange,
+  type DeliveryDocument,
+} from '#contracts/delivery';
 import { data, type Answer } from '#http/envelope';
 import { Call, Handles, type RouteCall } from '#http/route';
+import { refuse } from '#http/validation';
+import { createPositionWaiter, type PositionWaiter } from '#read-store/await-position';
 import { READ_STORE, type FieldFilter, type ReadStore } from '#read-store/read-store';
+import { toTimestamp } from '#runtime/clock';
 import { findDelivery, findTask } from './find-owned.js';
-import { without } from './json-casts.js';
-import * as routes from './executions.routes.js';
+import { toJsonObject, without } from './json-casts.js';
+import * as routes from './deliveries.routes.js';
 import { listOfViews } from './paging.js';
 
 export function toDeliveryAnswer(delivery: DeliveryDocument): object {
   return without(delivery, 'organizationId', 'dueAt', 'thread');
 }
+
+/** As times are stored: compared as texts. */
+const stored = (time: string): string => toTimestamp(Date.parse(time));
 
 function filtersOf({ state, actionType, from, to }: routes.DeliveryFilters): FieldFilter[] {
   const where: FieldFilter[] = [];
@@ -22,9 +36,21 @@ function filtersOf({ state, actionType, from, to }: routes.DeliveryFilters): Fie
   return where;
 }
 
+/** One of a thousand deliveries is an append each. */
+const changeDeadlineMs = 45_000;
+/** What was written stands, whether or not the view shows it by then. */
+const viewWaitMs = 5_000;
+
 @Controller()
 export class DeliveriesController {
-  constructor(@Inject(READ_STORE) private readonly readStore: ReadStore) {}
+  private readonly waiter: PositionWaiter;
+
+  constructor(
+    @Inject(READ_STORE) private readonly readStore: ReadStore,
+    @Inject(BUS) private readonly bus: Bus,
+  ) {
+    this.waiter = createPositionWaiter(readStore, deliveriesView);
+  }
 
   @Handles(routes.listTaskDeliveries)
   async listOfTask(@Call() { ids, query, context }: RouteCall<typeof routes.listTaskDeliveries>): Promise<Answer> {
@@ -40,6 +66,31 @@ export class DeliveriesController {
   @Handles(routes.getDelivery)
   async get(@Call() { ids, context }: RouteCall<typeof routes.getDelivery>): Promise<Answer> {
     return data(toDeliveryAnswer(await findDelivery(this.readStore, context.organizationId, ids.id)));
+  }
+
+  @Handles(routes.resendDelivery)
+  async resend(@Call() { ids, context }: RouteCall<typeof routes.resendDelivery>): Promise<Answer> {
+    const { id } = await findDelivery(this.readStore, context.organizationId, ids.id);
+    await this.change({ type: 'resend', deliveryId: id }, context);
+    return data(toDeliveryAnswer(await findDelivery(this.readStore, context.organizationId, id)));
+  }
+
+  @Handles(routes.recoverDeliveries)
+  async recover(@Call() { body, context }: RouteCall<typeof routes.recoverDeliveries>): Promise<Answer> {
+    const [from, to] = [stored(body.from), body.to === undefined ? null : stored(body.to)];
+    if (to !== null && to < from) throw refuse(['to'], 'too_early', 'must not be before from');
+    const states: Extract<DeliveryChange, { type: 'recover' }>['states'] =
+      body.status === undefined ? ['failed', 'expired'] : [body.status];
+    const change = { type: 'recover', from, to, states, actionType: body.actionType ?? null } as const;
+    const { resent, left } = await this.change(change, context);
+    return data({ resent, left });
+  }
+
+  private async change(change: DeliveryChange, context: RequestContext): Promise<DeliveriesChanged> {
+    const answer = await this.bus.request(requests.deliveryChange, toJsonObject(change), context, changeDeadlineMs);
+    const changed = deliveriesChanged.parse(answer);
+    if (changed.position !== null) await this.waiter.reached(changed.position, viewWaitMs);
+    return changed;
   }
 
   private list(owner: readonly FieldFilter[], query: routes.DeliveryFilters): Promise<Answer> {

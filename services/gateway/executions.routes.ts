@@ -1,7 +1,5 @@
 /** The operations on executions, deliveries and manual runs. */
 import { z } from 'zod';
-import { actionType } from '#contracts/action';
-import { deliveryDocument, deliveryState } from '#contracts/delivery';
 import { executionDocument, runStatus, skippedSlotsView, testExecution } from '#contracts/run';
 import { messagePreview } from '#contracts/message-preview';
 import { runTrigger } from '#contracts/schedule';
@@ -13,9 +11,6 @@ import { readOnlyFields } from './task-answer.js';
 const task = { id: { prefix: 'ntf', of: 'notification' } } as const;
 
 export const executionAnswer = executionDocument.omit({ organizationId: true }).meta({ id: 'Execution' });
-export const deliveryAnswer = deliveryDocument
-  .omit({ organizationId: true, dueAt: true, thread: true })
-  .meta({ id: 'Delivery' });
 
 const between = {
   from: timeParameter.optional(),
@@ -36,20 +31,8 @@ const executionFilters = z.strictObject({
 });
 export type ExecutionFilters = z.output<typeof executionFilters>;
 
-const deliveryFilters = z.strictObject({
-  ...pageParameters,
-  after: afterParameter,
-  state: deliveryState.optional(),
-  actionType: actionType.optional(),
-  ...between,
-});
-export type DeliveryFilters = z.output<typeof deliveryFilters>;
-
 const executions = [
   { status: 200, description: 'Executions, newest first.', envelope: 'list', schema: executionAnswer, cursor: true },
-] as const;
-const deliveries = [
-  { status: 200, description: 'Deliveries, newest first.', envelope: 'list', schema: deliveryAnswer, cursor: true },
 ] as const;
 
 /** Slots without a run are not run by hand. */
@@ -153,38 +136,4 @@ export const getExecution = route({
   ids: { id: { prefix: 'exe', of: 'execution' } },
   reads: () => [skippedSlotsView.name],
   answers: [{ status: 200, description: 'The execution.', envelope: 'data', schema: executionAnswer }],
-});
-
-export const listTaskDeliveries = route({
-  method: 'GET',
-  path: '/api/notifications/{id}/deliveries',
-  operationId: 'listNotificationDeliveries',
-  summary: 'List deliveries of a notification task',
-  tag: 'Deliveries',
-  access: 'read',
-  ids: task,
-  query: deliveryFilters,
-  answers: deliveries,
-});
-
-export const listDeliveries = route({
-  method: 'GET',
-  path: '/api/deliveries',
-  operationId: 'listDeliveries',
-  summary: 'List deliveries of all notification tasks',
-  tag: 'Deliveries',
-  access: 'read',
-  query: deliveryFilters,
-  answers: deliveries,
-});
-
-export const getDelivery = route({
-  method: 'GET',
-  path: '/api/deliveries/{id}',
-  operationId: 'getDelivery',
-  summary: 'Get a delivery with every attempt',
-  tag: 'Deliveries',
-  access: 'read',
-  ids: { id: { prefix: 'dlv', of: 'delivery' } },
-  answers: [{ status: 200, description: 'The delivery.', envelope: 'data', schema: deliveryAnswer }],
 });

@@ -41,6 +41,7 @@ import { SHARED_STATE } from '#shared-state/shared-state';
 import { SNAPSHOTS, type Snapshots } from '#snapshots/snapshots';
 import { createSqliteSnapshots } from '#snapshots/sqlite';
 import { createEventVault } from '#vault/event-vault';
+import { createLinkSigner, LINK_SIGNER } from '#vault/link-signer';
 import { VAULT } from '#vault/vault';
 import { GatewayModule } from './gateway.module.js';
 import { playTasks, type PlayedCommands } from './played-tasks.kit.js';
@@ -221,6 +222,7 @@ export async function startGateway(
     { provide: BUS_ADMIN, useValue: stores.bus },
     { provide: LEASES, useValue: createSoleLeases() },
     { provide: VAULT, useValue: createEventVault(stores.eventStore, Buffer.alloc(32, 7)) },
+    { provide: LINK_SIGNER, useValue: createLinkSigner(Buffer.alloc(32, 7)) },
     { provide: KEY_PEPPER, useValue: pepper },
     { provide: SNAPSHOTS, useValue: snapshots },
     { provide: DISK_SPACE, useValue: disk },

@@ -2,6 +2,8 @@
 import { Module } from '@nestjs/common';
 import { HttpModule } from '#http/http.module';
 import { KeysController, SessionsController } from './accounts.controller.js';
+import { AcknowledgeController } from './acknowledge.controller.js';
+import { Acknowledger } from './acknowledger.js';
 import { ActionTypesController } from './action-types.controller.js';
 import { ActionsController } from './actions.controller.js';
 import { ActionSaver } from './actions.saver.js';
@@ -17,6 +19,7 @@ import { NotificationsController } from './notifications.controller.js';
 import { PastTasks } from './notifications.past.js';
 import { OrganizationsController } from './organizations.controller.js';
 import { AccountController, MembersController } from './people.controller.js';
+import { AcknowledgePagesController } from './pages/acknowledge.controller.js';
 import { PagesController } from './pages/controller.js';
 import { ConsoleController } from './console/controller.js';
 import { ConfigurationApplier } from './configuration/apply.js';
@@ -47,6 +50,8 @@ import { TaskTester } from './test-task.js';
     ExecutionsController,
     DeliveriesController,
     AuditController,
+    AcknowledgeController,
+    AcknowledgePagesController,
     SetupController,
     KeysController,
     SessionsController,
@@ -68,6 +73,7 @@ import { TaskTester } from './test-task.js';
     ActionSaver,
     TestMessenger,
     MessagePreviewer,
+    Acknowledger,
     PastTasks,
     BulkWork,
     TaskRunner,

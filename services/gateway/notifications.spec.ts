@@ -72,6 +72,7 @@ describe('a notification task', () => {
         health: 'ok',
         nextRunAt: null,
         lastExecution: null,
+        acknowledged: null,
         createdAt: expect.stringMatching(/Z$/),
         updatedAt: expect.stringMatching(/Z$/),
         createdBy: expect.stringMatching(/^key:key_/),

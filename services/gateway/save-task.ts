@@ -5,7 +5,7 @@ import { BUS, type Bus, type RequestContext } from '#bus/bus';
 import type { ChannelDeclaration } from '#channels/declaration';
 import { declarationOf } from '#channels/declarations';
 import { sleep } from '#concurrency/sleep';
-import { storedAction, type StoredAction } from '#contracts/action';
+import { toStoredAction, type StoredAction } from '#contracts/action';
 import { membersOf } from '#contracts/common';
 import { requests } from '#contracts/catalogue';
 import { sealedFetchPaths } from '#contracts/fetch';
@@ -206,7 +206,7 @@ export class TaskSaver {
       const { clear, config, made } = await this.sealedConfig(taskId, { ...action, id }, base, known, place);
       configs.set(id, clear);
       generated.set(id, made);
-      actions.push(membersOf(storedAction, { ...action, id, config }));
+      actions.push(toStoredAction({ ...action, id, config }));
     }
     const { clear, fetch } = await this.sealedFetch(taskId, input, base);
     // In the order of the schema, and without what is no setting.

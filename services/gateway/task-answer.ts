@@ -1,7 +1,7 @@
 /** A notification task as the API answers it: flat, opened, secrets masked. */
 import { z } from 'zod';
 import { declarations, type ActionType } from '#channels/declarations';
-import { notificationKind, type StoredAction } from '#contracts/action';
+import { actionDefaults, notificationKind, type StoredAction } from '#contracts/action';
 import { idSchema, storedTimestamp } from '#contracts/common';
 import { fetchSettings } from '#contracts/fetch';
 import { condition, health, wholePolicy } from '#contracts/policy';
@@ -25,6 +25,7 @@ export const readOnlyFields = [
   'health',
   'nextRunAt',
   'lastExecution',
+  'acknowledged',
   'createdAt',
   'updatedAt',
   'createdBy',
@@ -39,6 +40,13 @@ export function settable(answer: JsonObject): JsonObject {
 
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
+const actionOptions = {
+  on: z.array(notificationKind).describe('The kinds of message that it sends.'),
+  digestSeconds: z.int().describe('Messages of so long go out as one; 0: each by itself.'),
+  afterSeconds: z.int().describe('It sends after so long, if it still holds and nobody has acknowledged.'),
+  retryUnknown: z.boolean().describe('Whether a try of which nobody knows if it arrived is made again.'),
+};
+
 function answerOf({ type, config }: (typeof declarations)[number]) {
   return z
     .object({
@@ -47,7 +55,7 @@ function answerOf({ type, config }: (typeof declarations)[number]) {
       config: (config as z.ZodObject).describe(`Settings of the channel; secrets are ${secretMask}.`),
       enabled: z.boolean().describe('Whether it sends.'),
       expireAfterSeconds: z.int().describe('A message that could not be delivered for so long is given up.'),
-      on: z.array(notificationKind).describe('The kinds of message that it sends.'),
+      ...actionOptions,
     })
     .meta({ id: `${capital(type)}Action` });
 }
@@ -70,6 +78,17 @@ export const taskAnswer = z
     health: health.describe('Whether the page can be checked.'),
     nextRunAt: storedTimestamp.nullable().describe('null: it does not run by itself.'),
     lastExecution: lastExecution.nullable().describe('null: there was none yet.'),
+    acknowledged: z
+      .object({
+        at: storedTimestamp.describe('When that was.'),
+        by: z.string().describe('`key:<id>`, `user:<id>`, or `link:<id>` of the action whose message held the link.'),
+        until: storedTimestamp
+          .nullable()
+          .describe('Reminders and escalations come again from then on; null: not before it ends.'),
+        note: z.string().nullable().describe('What they said.'),
+      })
+      .nullable()
+      .describe('Who has taken on what is open; null: nobody.'),
     createdAt: storedTimestamp.describe('When it was made.'),
     updatedAt: storedTimestamp.describe('When it was changed last.'),
     createdBy: z.string().describe('`key:<id>` or `user:<id>`.'),
@@ -78,7 +97,13 @@ export const taskAnswer = z
   .meta({ id: 'Notification' });
 
 /** What the gateway knows of a task's runs; a new task has had none. */
-export type TaskProgress = Pick<TaskDocument, 'condition' | 'health' | 'nextRunAt' | 'lastExecution'>;
+export type TaskProgress = Pick<TaskDocument, 'condition' | 'health' | 'nextRunAt' | 'lastExecution' | 'acknowledged'>;
+
+function shownAcknowledged({ acknowledged }: TaskProgress): object | null {
+  if (acknowledged === undefined) return null;
+  const { at, by, until, note } = acknowledged;
+  return { at, by, until, note };
+}
 
 export const noProgress: TaskProgress = { condition: 'unknown', health: 'ok', nextRunAt: null, lastExecution: null };
 
@@ -114,7 +139,7 @@ export function toActionAnswer(
   config: JsonObject,
   generated: readonly string[] = [],
 ): JsonObject {
-  return toJsonObject({ ...action, config: shownConfig(action.type, config, generated) });
+  return toJsonObject({ ...actionDefaults, ...action, config: shownConfig(action.type, config, generated) });
 }
 
 export function toTaskAnswer(
@@ -142,6 +167,7 @@ export function toTaskAnswer(
     health,
     nextRunAt,
     lastExecution,
+    acknowledged: shownAcknowledged(progress),
     createdAt,
     updatedAt,
     createdBy,

@@ -29,6 +29,7 @@ import { DISK_SPACE, type DiskSpace } from '#runtime/disk-space';
 import { createDocumentState } from '#shared-state/document-state';
 import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
 import { SNAPSHOTS, type Retention, type Snapshots } from '#snapshots/snapshots';
+import { createLinkSigner, LINK_SIGNER } from '#vault/link-signer';
 import { EVENT_OPENER, type EventOpener } from '#vault/sealed-events';
 import { VAULT, type Vault } from '#vault/vault';
 import type { StoredHistory } from '#event-store/event-chain';
@@ -405,6 +406,7 @@ export function portsModule(
     { provide: OUTBOUND, useValue: ports.outbound },
     { provide: PAGE_LOADER, useValue: ports.pageLoader },
     { provide: VAULT, useValue: ports.vault },
+    { provide: LINK_SIGNER, useValue: createLinkSigner(ports.secretKey) },
     { provide: SNAPSHOTS, useValue: ports.snapshots },
     { provide: DISK_SPACE, useValue: ports.disk },
     { provide: BUILT_VIEWS, useValue: ports.builtViews },

@@ -26,6 +26,7 @@ function contentOf(event: TaskEvent): JsonObject | null {
     case 'task.action_disabled':
     case 'task.shadow_started':
     case 'task.shadow_ended':
+    case 'task.acknowledged':
       return {};
     default:
       return unreachable(event);

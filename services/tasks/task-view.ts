@@ -1,6 +1,6 @@
 /** The view `tasks`: settings from the task's own events, condition and times from the runs and the schedule. */
 import type { FoldEvent } from '#contracts/retention';
-import type { RunEvent } from '#contracts/run';
+import { openEpisodesOf, type RunEvent } from '#contracts/run';
 import type { ScheduleEvent } from '#contracts/schedule';
 import {
   attentionOf,
@@ -39,7 +39,12 @@ function afterTaskEvent(document: TaskDocument | null, recorded: RecordedEvent):
     nextRunAt: null,
     lastExecution: null,
   };
-  const { shadow: _shadow, ...rest } = base as typeof base & Pick<TaskDocument, 'shadow'>;
+  const {
+    shadow: _shadow,
+    acknowledged: known,
+    ...rest
+  } = base as typeof base & Pick<TaskDocument, 'shadow' | 'acknowledged'>;
+  const acknowledged = event.type === 'task.acknowledged' ? { ...event.data, at, by: recorded.metadata.actor } : known;
   const condition = document === null || forgets ? 'unknown' : document.condition;
   return {
     ...rest,
@@ -53,6 +58,7 @@ function afterTaskEvent(document: TaskDocument | null, recorded: RecordedEvent):
     condition,
     codeRevision: document === null || forgets ? recorded.revision : document.codeRevision,
     ...(task.shadow === undefined ? {} : { shadow: task.shadow }),
+    ...(acknowledged === undefined ? {} : { acknowledged }),
   };
 }
 
@@ -64,9 +70,14 @@ function afterRunEvent(document: TaskDocument, recorded: RecordedEvent): TaskDoc
   // A result of older code says nothing about the condition of the present one.
   const found = alert.flapping === true ? 'flapping' : alert.condition;
   const condition = alert.codeRevision < document.codeRevision ? document.condition : found;
+  const { openEpisodes: _open, acknowledged, ...rest } = document;
+  const openEpisodes = openEpisodesOf(alert);
+  const isTaken = acknowledged?.episodes.some((episode) => openEpisodes.includes(episode)) ?? false;
   const wasTrueSinceMs = document.condition === 'true' ? turnedTrueMsOf(document) : Date.parse(finishedAt);
   return {
-    ...document,
+    ...rest,
+    ...(openEpisodes.length === 0 ? {} : { openEpisodes }),
+    ...(acknowledged !== undefined && isTaken ? { acknowledged } : {}),
     condition,
     health: alert.health,
     attention: attentionOf({ health: alert.health, condition }, condition === 'true' ? wasTrueSinceMs : 0),

@@ -23,6 +23,7 @@ const colors: Readonly<Record<Notification['kind'], number>> = {
   recovered: 0x2e_8b_57,
   error: 0xc0_39_2b,
   test: 0x60_7d_8b,
+  digest: 0xd9_8c_00,
 };
 
 function fieldsOf(values: JsonObject, room: number): { name: string; value: string; inline: true }[] {

@@ -33,7 +33,7 @@ function buildNtfy(config: NtfyConfig, request: Notification, { linkBase }: Buil
   const variables = variablesOf(request, linkBase);
   const text = message === undefined ? plainTextOf(request, linkBase) : renderTemplate(message, variables, 'text');
   const marked = `${kind === 'test' ? '[Test] ' : ''}${renderTemplate(title, variables, 'header')}`;
-  const level = kind === 'test' ? undefined : priority?.[kind];
+  const level = kind === 'test' ? undefined : priority?.[kind === 'digest' ? 'triggered' : kind];
   const body = {
     topic,
     title: shortened(messageText(marked), titleCharacters, characters),

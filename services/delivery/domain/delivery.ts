@@ -1,4 +1,5 @@
 /** A delivery: one notification on its way to one receiver. Attempts, retries, expiry and what a crash leaves unknown. */
+import type { StoredAction } from '#contracts/action';
 import type {
   AttemptRecord,
   DeliveryEvent,
@@ -8,6 +9,7 @@ import type {
 } from '#contracts/delivery';
 import type { Decider } from '#eventing/decider';
 import { reject, unreachable } from '#runtime/errors';
+import { jsonEquals } from '#runtime/json';
 
 interface DeliveryFacts {
   readonly request: NotificationRequest;
@@ -16,6 +18,12 @@ interface DeliveryFacts {
   /** How many attempts were started. */
   readonly attempts: number;
   readonly settled: readonly SettledPart[];
+  /** A person has it sent: nothing else is asked. */
+  readonly isWanted: boolean;
+  /** How many of the attempts were before that: retries are spaced from there. */
+  readonly attemptsBefore: number;
+  /** Messages that go out with this one, as they came. */
+  readonly gathered: readonly NotificationRequest[];
 }
 
 /** An attempt that was started and has no end yet. */
@@ -38,7 +46,11 @@ export type Delivery =
   | (DeliveryFacts & { readonly status: 'waiting'; readonly nextAttemptAt: string })
   | (DeliveryFacts & { readonly status: 'sending' } & OpenAttempt)
   | (DeliveryFacts & { readonly status: 'delivered' })
-  | (DeliveryFacts & { readonly status: 'failed' | 'expired'; readonly reason: string });
+  | (DeliveryFacts & { readonly status: 'failed' | 'expired'; readonly reason: string })
+  /** `by`: what says its content instead. */
+  | (DeliveryFacts & { readonly status: 'suppressed'; readonly reason: string; readonly by: string | null })
+  /** Nobody knows whether the last attempt arrived, and a person has to say what to do. */
+  | (DeliveryFacts & { readonly status: 'unknown' });
 
 /** Over all parts of an attempt. `retryAfterMs`: what the receiver asked for. */
 export type AttemptResultKind =
@@ -76,7 +88,22 @@ export type DeliveryCommand =
       readonly observer: Observer;
       readonly random: number;
     }
-  | { readonly type: 'expireDelivery'; readonly at: string };
+  | { readonly type: 'expireDelivery'; readonly at: string }
+  | {
+      readonly type: 'suppressDelivery';
+      readonly at: string;
+      readonly reason: string;
+    }
+  | { readonly type: 'postponeDelivery'; readonly at: string; readonly reason: string; readonly until: string }
+  /** Hands this delivery's content to the one that gathers it. */
+  | { readonly type: 'yieldDelivery'; readonly at: string; readonly by: string }
+  | { readonly type: 'gatherMessage'; readonly at: string; readonly request: NotificationRequest }
+  | {
+      readonly type: 'resendDelivery';
+      readonly at: string;
+      readonly expiresAt: string;
+      readonly action: StoredAction;
+    };
 
 export type { DeliveryEvent };
 
@@ -134,12 +161,14 @@ export const initial: Delivery = { status: 'none' };
 export function evolve(state: Delivery, event: DeliveryEvent): Delivery {
   if (event.type === 'delivery.requested') {
     const { request, linkBase } = event.data;
-    return { status: 'waiting', request, linkBase, attempts: 0, settled: [], nextAttemptAt: request.createdAt };
+    const nextAttemptAt = request.heldUntil ?? request.createdAt;
+    const facts = { request, linkBase, attempts: 0, settled: [], isWanted: false, attemptsBefore: 0, gathered: [] };
+    return { ...facts, status: 'waiting', nextAttemptAt };
   }
   // Every stream begins with the request; anything else before it would be a defect and changes nothing.
   if (state.status === 'none') return state;
-  const { request, linkBase, attempts, settled } = state;
-  const facts = { request, linkBase, attempts, settled };
+  const { request, linkBase, attempts, settled, isWanted, attemptsBefore, gathered } = state;
+  const facts = { request, linkBase, attempts, settled, isWanted, attemptsBefore, gathered };
   switch (event.type) {
     case 'attempt.started': {
       const { attempt, at, timeoutMs, worker } = event.data;
@@ -160,10 +189,27 @@ export function evolve(state: Delivery, event: DeliveryEvent): Delivery {
           return unreachable(next);
       }
     }
-    case 'attempt.lost':
-      return { ...facts, status: 'waiting', nextAttemptAt: event.data.next.nextAttemptAt };
+    case 'attempt.lost': {
+      const { next } = event.data;
+      return next.policy === 'hold'
+        ? { ...facts, status: 'unknown' }
+        : { ...facts, status: 'waiting', nextAttemptAt: next.nextAttemptAt };
+    }
     case 'delivery.expired':
       return { ...facts, status: 'expired', reason: 'expired' };
+    case 'delivery.suppressed':
+      return { ...facts, status: 'suppressed', reason: event.data.reason, by: event.data.by ?? null };
+    case 'delivery.postponed':
+      return { ...facts, status: 'waiting', nextAttemptAt: event.data.until };
+    case 'delivery.gathered':
+      return { ...state, gathered: [...gathered, event.data.request] };
+    case 'delivery.resent': {
+      const { at, expiresAt, action } = event.data;
+      // What arrived is sent again only where all of it did.
+      const kept = state.status === 'delivered' ? [] : settled.filter(({ refused }) => refused === null);
+      const asNow = { request: { ...request, action, expiresAt }, settled: kept };
+      return { ...facts, ...asNow, isWanted: true, attemptsBefore: attempts, status: 'waiting', nextAttemptAt: at };
+    }
     default:
       return unreachable(event);
   }
@@ -172,14 +218,14 @@ export function evolve(state: Delivery, event: DeliveryEvent): Delivery {
 type EndAttempt = Extract<DeliveryCommand, { type: 'endAttempt' }>;
 
 /** An attempt that would come after the expiry will never be made: the delivery has expired now, for the reason it failed by. */
-function nextOf({ request }: DeliveryFacts, { attempt, at, result, random }: EndAttempt) {
+function nextOf({ request, attemptsBefore }: DeliveryFacts, { attempt, at, result, random }: EndAttempt) {
   switch (result.kind) {
     case 'delivered':
       return { state: 'delivered' } as const;
     case 'refused':
       return { state: 'failed', reason: result.reason } as const;
     case 'retry': {
-      const dueMs = nextAttemptMs(attempt, at, random, result.retryAfterMs);
+      const dueMs = nextAttemptMs(attempt - attemptsBefore, at, random, result.retryAfterMs);
       return dueMs >= Date.parse(request.expiresAt)
         ? ({ state: 'expired', reason: result.reason } as const)
         : ({ state: 'retrying', nextAttemptAt: timestamp(dueMs) } as const);
@@ -193,12 +239,27 @@ function nextOf({ request }: DeliveryFacts, { attempt, at, result, random }: End
 function counts(state: Exclude<Delivery, { status: 'none' }>, { attempt, result }: EndAttempt): boolean {
   if (state.attempts !== attempt) return false;
   if (state.status === 'sending') return true;
-  return state.status === 'waiting' && result.kind === 'delivered';
+  return (state.status === 'waiting' || state.status === 'unknown') && result.kind === 'delivered';
 }
 
-/** Final: nothing that comes later changes it. */
-function isEnded(state: Delivery): boolean {
-  return state.status === 'delivered' || state.status === 'failed' || state.status === 'expired';
+/** Final: nothing changes it but a person who has it sent again. */
+export function isEnded({ status }: Delivery): boolean {
+  return status === 'delivered' || status === 'failed' || status === 'expired' || status === 'suppressed';
+}
+
+/** Nothing of it was sent, and nothing is being sent. */
+function isUntouched(state: Delivery): boolean {
+  return state.status === 'waiting' && state.attempts === 0;
+}
+
+type Resend = Extract<DeliveryCommand, { readonly type: 'resendDelivery' }>;
+
+/** What is on its way already is left alone. */
+function resent(state: Exclude<Delivery, { status: 'none' }>, { at, expiresAt, action }: Resend): DeliveryEvent[] {
+  if (state.status === 'sending') return [];
+  const isDue = state.status === 'waiting' && state.nextAttemptAt <= at;
+  if (isDue && jsonEquals(state.request.action, action)) return [];
+  return [{ type: 'delivery.resent', data: { at, expiresAt, action } }];
 }
 
 export function decide(command: DeliveryCommand, state: Delivery): readonly DeliveryEvent[] {
@@ -207,6 +268,7 @@ export function decide(command: DeliveryCommand, state: Delivery): readonly Deli
     return state.status === 'none' ? [{ type: 'delivery.requested', data: { request, linkBase } }] : [];
   }
   if (state.status === 'none') throw reject('delivery_unknown', 'There is no such delivery.');
+  if (command.type === 'resendDelivery') return resent(state, command);
   if (isEnded(state)) return [];
   switch (command.type) {
     case 'startAttempt': {
@@ -227,12 +289,33 @@ export function decide(command: DeliveryCommand, state: Delivery): readonly Deli
       const { attempt, at, observer, random } = command;
       if (state.status !== 'sending' || state.attempts !== attempt) return [];
       if (!isLost(state, observer, Date.parse(at))) return [];
-      const nextAttemptAt = timestamp(nextAttemptMs(attempt, at, random, null));
+      if (state.request.action.retryUnknown === false) {
+        return [{ type: 'attempt.lost', data: { attempt, at, next: { policy: 'hold' } } }];
+      }
+      const nextAttemptAt = timestamp(nextAttemptMs(attempt - state.attemptsBefore, at, random, null));
       return [{ type: 'attempt.lost', data: { attempt, at, next: { policy: 'retry', nextAttemptAt } } }];
     }
     case 'expireDelivery':
       if (state.status !== 'waiting' || !hasExpired(state.request, command.at)) return [];
       return [{ type: 'delivery.expired', data: { at: command.at } }];
+    case 'suppressDelivery': {
+      const { at, reason } = command;
+      return isUntouched(state) ? [{ type: 'delivery.suppressed', data: { at, reason } }] : [];
+    }
+    case 'yieldDelivery': {
+      const { at, by } = command;
+      return isUntouched(state) ? [{ type: 'delivery.suppressed', data: { at, reason: 'in_digest', by } }] : [];
+    }
+    case 'postponeDelivery': {
+      const { at, reason, until } = command;
+      return isUntouched(state) && until > at ? [{ type: 'delivery.postponed', data: { at, reason, until } }] : [];
+    }
+    case 'gatherMessage': {
+      const { at, request } = command;
+      const isKnown = state.gathered.some(({ deliveryId }) => deliveryId === request.deliveryId);
+      if (isKnown || !isUntouched(state)) return [];
+      return [{ type: 'delivery.gathered', data: { at, request } }];
+    }
     default:
       return unreachable(command);
   }

@@ -43,3 +43,9 @@ export function publicPage(path: string, contentType: string = htmlType) {
 export function memberPage(path: string) {
   return route({ ...publicPage(path), access: 'read', errorPage });
 }
+
+/** The last part of the path: what a signed link in a message carries. */
+export function tokenOf(url: string): string {
+  const { pathname } = new URL(url, 'http://here.invalid');
+  return pathname.slice(pathname.lastIndexOf('/') + 1);
+}

@@ -146,6 +146,12 @@ function decide(command: TaskCommandBy, task: Task): readonly TaskEvent[] {
     case 'promoteShadow':
       if (task.shadow === undefined) throw notFound('shadow');
       return promoted(task.spec, task.shadow);
+    case 'acknowledgeTask': {
+      const { episodes, until, note } = command;
+      const taken = { episodes, until, note };
+      if (task.acknowledged !== undefined && jsonEquals(task.acknowledged, taken)) return [];
+      return [{ type: 'task.acknowledged', data: taken }];
+    }
     case 'pauseTask':
       return statusEvents(task.status, 'paused');
     case 'resumeTask':

@@ -3,7 +3,14 @@ import type { DecisionReason, Transition } from '#contracts/policy';
 import type { AlertState } from '#contracts/run';
 import { transitionBetween, withOutcome } from './condition.js';
 import { countMessage, send, type Sent } from './message.js';
-import { apartMs, type AlertContext, type Finding, type NotificationIntent, type Step } from './step.js';
+import {
+  apartMs,
+  isAcknowledged,
+  type AlertContext,
+  type Finding,
+  type NotificationIntent,
+  type Step,
+} from './step.js';
 import { afterValue } from './value.js';
 
 /** The condition has been notified as true: its end will be, too. */
@@ -27,7 +34,7 @@ const nothing = (alert: AlertState, reason: DecisionReason): Decided => ({ alert
 function remind(alert: AlertState, finding: Finding, task: AlertContext): Decided {
   const { reminderSeconds } = task.policy;
   const { finishedAt, runId } = finding;
-  if (reminderSeconds === 0) return nothing(alert, 'still_true');
+  if (reminderSeconds === 0 || isAcknowledged(alert, finding, task)) return nothing(alert, 'still_true');
   // Reminders that were turned on during an episode count from the first run on.
   if (alert.triggeredAt === undefined) return nothing({ ...alert, triggeredAt: finishedAt }, 'still_true');
   if (apartMs(alert.triggeredAt, finishedAt) < reminderSeconds * 1_000) return nothing(alert, 'still_true');
@@ -45,6 +52,8 @@ function remind(alert: AlertState, finding: Finding, task: AlertContext): Decide
 function whileTrue(alert: AlertState, transition: Transition | null, finding: Finding, task: AlertContext): Decided {
   const isTold = alert.told === 'true';
   const isEvery = task.policy.notifyOn === 'every_true';
+  // Each message of every_true but the first one of an episode reminds.
+  if (isEvery && isTold && isAcknowledged(alert, finding, task)) return nothing(alert, 'still_true');
   if (!isEvery) {
     if (isTold) return remind(alert, finding, task);
     // No action subscribed when it became true, and nothing held it back: that was it for this episode.

@@ -2,6 +2,7 @@
 import type { NotificationKind, StoredAction } from '#contracts/action';
 import type { Decision, DecisionReason, Policy, Transition } from '#contracts/policy';
 import type { AlertState } from '#contracts/run';
+import type { Acknowledged } from '#contracts/task';
 import type { JsonObject } from '#runtime/json';
 
 /** What was found: an outcome, or an error (`outcome` null). */
@@ -32,6 +33,19 @@ export interface AlertContext {
   readonly actions: readonly Pick<StoredAction, 'enabled' | 'on'>[];
   /** A task that this one depends on is true or cannot be checked. */
   readonly isDependencyDown: boolean;
+  /** What somebody has taken on: no reminders of these episodes. Absent: nobody has. */
+  readonly acknowledged?: Pick<Acknowledged, 'episodes' | 'until'>;
+}
+
+/** Whether somebody has taken on the open episode of the condition, and the time for that is not over. */
+export function isAcknowledged(
+  { told, episode }: AlertState,
+  { finishedAt }: Finding,
+  { acknowledged }: AlertContext,
+): boolean {
+  if (acknowledged === undefined || told !== 'true') return false;
+  const { episodes, until } = acknowledged;
+  return episodes.includes(`condition:${episode}`) && (until === null || finishedAt < until);
 }
 
 /** A notification to make. `dedupKey` makes the delivery's id: one edge never gets two ids. */

@@ -1,0 +1,127 @@
+/** What has an order among deliveries, through a worker and real receivers. */
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { derivedId } from '#runtime/ids';
+import { answerWith, type KitRequest } from './delivery.kit.js';
+import { WorkerKit } from './worker.kit.js';
+
+let kit: WorkerKit;
+
+beforeEach(() => {
+  kit = new WorkerKit();
+});
+
+afterEach(() => kit.close());
+
+const episode = 'condition:1';
+const idOf = (name: string): string => derivedId('dlv', Date.parse('2026-01-02T03:04:05.678Z'), name);
+const trigger = (url: string, more: KitRequest['more'] = {}): KitRequest => ({
+  name: 'trigger',
+  config: { url },
+  more: { episode, ...more },
+});
+const recovery = (url: string): KitRequest => ({
+  name: 'recovery',
+  kind: 'recovered',
+  config: { url },
+  more: { episode, openedBy: idOf('trigger'), follows: idOf('trigger') },
+});
+const kindsOf = (received: readonly { body: string }[]): unknown[] =>
+  received.map(({ body }) => (JSON.parse(body) as { type: string }).type);
+
+describe('the end of an episode', () => {
+  it('goes out after its trigger, however long that is retried', async () => {
+    const [receiver, url] = await kit.receiver(answerWith(503), answerWith(200));
+    const worker = kit.start();
+    const first = await kit.ask(worker, trigger(url));
+    const waiting = await kit.harness.untilState(first, 'retrying');
+    const last = await kit.ask(worker, recovery(url));
+    kit.whenDue(worker, waiting);
+    await kit.harness.untilState(last, 'delivered');
+    expect(kindsOf(receiver.received)).toEqual([
+      'notification.triggered',
+      'notification.triggered',
+      'notification.recovered',
+    ]);
+  });
+
+  it('waits for a trigger that has not even been asked for', async () => {
+    const [receiver, url] = await kit.receiver(answerWith(200));
+    const worker = kit.start();
+    const last = await kit.ask(worker, recovery(url));
+    await kit.ask(worker, trigger(url));
+    await kit.harness.untilState(last, 'delivered');
+    expect(kindsOf(receiver.received)).toEqual(['notification.triggered', 'notification.recovered']);
+  });
+
+  it('is not told where its trigger was refused', async () => {
+    const [receiver, url] = await kit.receiver(answerWith(400));
+    const worker = kit.start();
+    await kit.harness.untilState(await kit.ask(worker, trigger(url)), 'failed');
+    const last = await kit.harness.untilState(await kit.ask(worker, recovery(url)), 'suppressed');
+    expect([last.reason, receiver.received.length]).toEqual(['not_told', 1]);
+  });
+
+  it('ends an escalation that is still held back, and is not told either', async () => {
+    const [receiver, url] = await kit.receiver(answerWith(200));
+    const worker = kit.start();
+    const heldUntil = new Date(kit.harness.clock.nowMs + 600_000).toISOString();
+    const held = await kit.ask(worker, trigger(url, { heldUntil, provided: { kind: 'condition', is: '1' } }));
+    const last = await kit.ask(worker, recovery(url));
+    expect((await kit.harness.untilState(last, 'suppressed')).reason).toBe('over');
+    expect((await kit.harness.untilState(held, 'suppressed')).reason).toBe('over');
+    expect(receiver.received).toEqual([]);
+  });
+});
+
+describe('messages that are gathered', () => {
+  const digestSeconds = 600;
+
+  it('go out as one under the id of the first, oldest first', async () => {
+    const [receiver, url] = await kit.receiver(answerWith(200));
+    const worker = kit.start();
+    const heldUntil = new Date(kit.harness.clock.nowMs + digestSeconds * 1_000).toISOString();
+    const first = await kit.ask(worker, trigger(url, { heldUntil }));
+    const other = await kit.ask(worker, {
+      name: 'other',
+      kind: 'recovered',
+      config: { url },
+      more: { gatheredBy: first },
+    });
+    expect(await kit.harness.untilState(other, 'suppressed')).toMatchObject({ reason: 'in_digest', attempts: [] });
+    const gathering = await kit.harness.until(first, ({ type }) => type === 'notification.digest');
+    kit.whenDue(worker, gathering);
+    await kit.harness.untilState(first, 'delivered');
+    const [sent, ...more] = receiver.received;
+    expect(more).toEqual([]);
+    expect(sent?.headers['webhook-id']).toBe(first);
+    expect(JSON.parse(sent?.body ?? '')).toMatchObject({
+      type: 'notification.digest',
+      data: {
+        task: { name: 'Price watch' },
+        items: [{ execution: { outcome: true } }, { execution: { outcome: true } }],
+        message: expect.stringContaining('2 messages'),
+        links: { task: expect.stringContaining('/tasks/') },
+      },
+    });
+  });
+
+  it('go by themselves where the one that gathers is gone already', async () => {
+    const [receiver, url] = await kit.receiver(answerWith(200));
+    const worker = kit.start();
+    const first = await kit.ask(worker, trigger(url));
+    await kit.harness.untilState(first, 'delivered');
+    const late = await kit.ask(worker, { name: 'late', config: { url }, more: { gatheredBy: first } });
+    await kit.harness.untilState(late, 'delivered');
+    expect(kindsOf(receiver.received)).toEqual(['notification.triggered', 'notification.triggered']);
+  });
+
+  it('of which one is alone goes as it is', async () => {
+    const [receiver, url] = await kit.receiver(answerWith(200));
+    const worker = kit.start();
+    const heldUntil = new Date(kit.harness.clock.nowMs + digestSeconds * 1_000).toISOString();
+    const first = await kit.ask(worker, trigger(url, { heldUntil }));
+    kit.whenDue(worker, await kit.harness.untilState(first, 'pending'));
+    await kit.harness.untilState(first, 'delivered');
+    expect(kindsOf(receiver.received)).toEqual(['notification.triggered']);
+  });
+});

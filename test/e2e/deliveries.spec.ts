@@ -1,0 +1,232 @@
+/** What becomes of messages on their way: sent again, held, gathered, taken on, in order, and all of it over a kill. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { errorOf, type DeliveryAnswer, type Reply } from './kit/api.js';
+import { createInstallation } from './kit/create-installation.js';
+import { startHookSink, type HookSink } from './kit/hook-sink.js';
+import type { Installation } from './kit/installation.js';
+import { html, startPageSite, type PageSite } from './kit/page-site.js';
+import { byHand } from './kit/settings.js';
+import { until } from './kit/until.js';
+
+let installation: Installation;
+let site: PageSite;
+let hooks: HookSink;
+
+beforeAll(async () => {
+  [site, hooks] = await Promise.all([startPageSite(), startHookSink()]);
+  installation = await createInstallation();
+  await installation.start();
+});
+afterAll(async () => {
+  await installation.remove();
+  await Promise.all([site.close(), hooks.close()]);
+});
+
+const dataOf = ({ body }: Reply): Record<string, unknown> =>
+  z.object({ data: z.record(z.string(), z.unknown()) }).parse(body).data;
+const post = (path: string, json?: unknown, method = 'POST'): Promise<Reply> =>
+  installation.api.send(path, json === undefined ? { method } : { method, json });
+const everything = ['triggered', 'recovered', 'error'] as const;
+
+interface Watched {
+  readonly id: string;
+  readonly action: string;
+  /** Runs it by hand on a page that says so. */
+  run(inStock: boolean): Promise<void>;
+  deliveries(): Promise<DeliveryAnswer[]>;
+  /** Of the hooks that came, oldest first. */
+  types(): string[];
+}
+
+async function watch(path: string, action: object = {}, more: object = {}): Promise<Watched> {
+  site.serve(path, html('sold out'));
+  const made = await installation.api.create({
+    ...byHand(site.address(path)),
+    actions: [{ type: 'webhook', config: { url: hooks.address(path) }, on: everything, ...action }],
+    ...more,
+  });
+  return {
+    id: made.id,
+    action: `/api/notifications/${made.id}/actions/${made.actions[0]?.id}`,
+    async run(inStock) {
+      site.serve(path, html(inStock ? 'in stock' : 'sold out'));
+      await installation.api.execute(made.id, 30);
+    },
+    deliveries: () => installation.api.deliveries(made.id),
+    types: () => hooks.received(path).map(({ body }) => z.object({ type: z.string() }).parse(JSON.parse(body)).type),
+  };
+}
+
+/** The only delivery of that kind, once it is so. */
+function untilIs(watched: Watched, type: string, ...states: readonly string[]): Promise<DeliveryAnswer> {
+  return until(`${type} is ${states.join(' or ')}`, async () =>
+    (await watched.deliveries()).find((one) => one.type === `notification.${type}` && states.includes(one.state)),
+  );
+}
+
+describe('a delivery that failed', () => {
+  it('is sent again under its id to where its action leads now', async () => {
+    const watched = await watch('/resent');
+    hooks.reply('/resent', 400);
+    await watched.run(true);
+    const failed = await untilIs(watched, 'triggered', 'failed');
+    const config = { url: hooks.address('/mended') };
+    expect((await post(watched.action, { config }, 'PATCH')).status).toBe(200);
+    const again = await post(`/api/deliveries/${failed.id}/resend`);
+    expect([again.status, dataOf(again)]).toEqual([200, expect.objectContaining({ id: failed.id, finishedAt: null })]);
+    const arrived = await untilIs(watched, 'triggered', 'delivered');
+    expect(arrived.attempts.map(({ response }) => response?.status)).toEqual([400, 200]);
+    expect(hooks.received('/mended').map(({ id }) => id)).toEqual([failed.id]);
+  });
+
+  it('is recovered with all others of its time, and none twice', async () => {
+    const from = new Date().toISOString();
+    const both = [await watch('/one'), await watch('/two')];
+    hooks.reply('/one', 404);
+    hooks.reply('/two', 404);
+    for (const each of both) {
+      await each.run(true);
+      await untilIs(each, 'triggered', 'failed');
+    }
+    const recovered = await post('/api/deliveries/recover', { from, status: 'failed', actionType: 'webhook' });
+    expect([recovered.status, dataOf(recovered)]).toEqual([200, { resent: 2, left: false }]);
+    for (const each of both) await untilIs(each, 'triggered', 'delivered');
+    expect(dataOf(await post('/api/deliveries/recover', { from }))).toEqual({ resent: 0, left: false });
+  });
+
+  it.each([
+    [{}, 'from_required'],
+    [{ from: 'yesterday' }, 'from_invalid'],
+    [{ from: '2026-11-24T00:00:00Z', to: '2026-11-23T00:00:00Z' }, 'to_too_early'],
+    [{ from: '2026-11-24T00:00:00Z', status: 'delivered' }, 'status_invalid'],
+    [{ from: '2026-11-24T00:00:00Z', colour: 1 }, 'unknown_field'],
+  ])('is not recovered by %j: %s', async (body, reason) => {
+    const refused = await post('/api/deliveries/recover', body);
+    expect([refused.status, errorOf(refused).reason]).toEqual([400, reason]);
+  });
+
+  it('that nobody knows is 404', async () => {
+    expect((await post('/api/deliveries/dlv_00000000000000000000000001/resend')).status).toBe(404);
+  });
+});
+
+describe('messages of one action', () => {
+  it('arrive in the order of their episode, the end after its trigger', async () => {
+    const watched = await watch('/ordered');
+    hooks.reply('/ordered', 503);
+    await watched.run(true);
+    await untilIs(watched, 'triggered', 'retrying');
+    await watched.run(false);
+    await untilIs(watched, 'recovered', 'delivered');
+    expect(watched.types()).toEqual(['notification.triggered', 'notification.triggered', 'notification.recovered']);
+  });
+
+  it('are gathered into a digest that survives a kill', async () => {
+    const watched = await watch('/gathered', { digestSeconds: 4 });
+    await watched.run(true);
+    await untilIs(watched, 'triggered', 'pending');
+    await watched.run(false);
+    await installation.kill('SIGKILL');
+    await installation.start();
+    await untilIs(watched, 'digest', 'delivered');
+    expect(await untilIs(watched, 'recovered', 'suppressed')).toMatchObject({ reason: 'in_digest', attempts: [] });
+    const [sent, ...others] = hooks.received('/gathered');
+    expect(others).toEqual([]);
+    expect(JSON.parse(sent?.body ?? '')).toMatchObject({
+      type: 'notification.digest',
+      data: { items: [{ execution: { outcome: true } }, { execution: { outcome: false } }] },
+    });
+    await watched.run(true);
+    await until('one alone goes as it is', () => watched.types().includes('notification.triggered'));
+  });
+});
+
+describe('an escalation', () => {
+  it('goes out once its time is over and the condition still holds', async () => {
+    const watched = await watch('/escalated', { afterSeconds: 1 });
+    await watched.run(true);
+    expect(await untilIs(watched, 'triggered', 'delivered')).toMatchObject({ attempts: [{ error: null }] });
+  });
+
+  it('is dropped with its recovery where the condition is over before', async () => {
+    const watched = await watch('/calmed', { afterSeconds: 3_600 });
+    await watched.run(true);
+    await untilIs(watched, 'triggered', 'pending');
+    await watched.run(false);
+    for (const kind of ['recovered', 'triggered']) {
+      expect(await untilIs(watched, kind, 'suppressed')).toMatchObject({ reason: 'over', attempts: [] });
+    }
+    expect(hooks.received('/calmed')).toEqual([]);
+  });
+
+  it('is not sent where somebody has taken it on', async () => {
+    const watched = await watch('/taken', { afterSeconds: 2 });
+    await watched.run(true);
+    const taken = await post(`/api/notifications/${watched.id}/acknowledge`, { note: 'Anna looks at it.' });
+    expect([taken.status, dataOf(taken)['acknowledged']]).toEqual([
+      200,
+      {
+        at: expect.stringMatching(/Z$/),
+        by: expect.stringMatching(/^key:key_/),
+        until: null,
+        note: 'Anna looks at it.',
+      },
+    ]);
+    expect(await untilIs(watched, 'triggered', 'suppressed')).toMatchObject({ reason: 'acknowledged' });
+    await watched.run(false);
+    expect(dataOf(await installation.api.send(`/api/notifications/${watched.id}`))['acknowledged']).toBeNull();
+    const nothing = await post(`/api/notifications/${watched.id}/acknowledge`);
+    expect([nothing.status, errorOf(nothing).reason]).toEqual([404, 'nothing_open']);
+    const past = await post(`/api/notifications/${watched.id}/acknowledge`, { until: '2026-01-01T00:00:00Z' });
+    expect([past.status, errorOf(past).reason]).toEqual([400, 'until_past']);
+  });
+});
+
+describe('the link that acknowledges', () => {
+  const links = z.object({ data: z.object({ links: z.object({ acknowledge: z.string() }) }) });
+
+  it('opens a page that changes nothing until its button is pressed', async () => {
+    const watched = await watch('/linked');
+    await watched.run(true);
+    await untilIs(watched, 'triggered', 'delivered');
+    const { acknowledge } = links.parse(JSON.parse(hooks.received('/linked')[0]?.body ?? '')).data.links;
+    const { pathname } = new URL(acknowledge);
+    const opened = await installation.api.send(pathname, { key: null });
+    expect([opened.status, opened.text]).toEqual([200, expect.stringContaining('<button')]);
+    const state = async () => dataOf(await installation.api.send(`/api/notifications/${watched.id}`))['acknowledged'];
+    expect(await state()).toBeNull();
+    const pressed = await installation.api.send(pathname, { method: 'POST', key: null });
+    expect(pressed.status).toBe(200);
+    expect(await state()).toMatchObject({ by: expect.stringMatching(/^link:act_/), until: null, note: null });
+    expect((await installation.api.send(`${pathname.slice(0, -1)}_`, { key: null })).status).toBe(404);
+    await watched.run(false);
+    expect((await installation.api.send(pathname, { key: null })).text).toContain('It is over');
+  });
+
+  it('stands in no message of a recovery', async () => {
+    const last = hooks.received('/linked').at(-1);
+    await until('the recovery has come', () => hooks.received('/linked').length === 2);
+    expect(JSON.parse(hooks.received('/linked').at(-1)?.body ?? '')).toMatchObject({
+      type: 'notification.recovered',
+      data: { links: expect.not.objectContaining({ acknowledge: expect.anything() }) },
+    });
+    expect(last).toBeDefined();
+  });
+});
+
+describe('a try that was cut off by a kill', () => {
+  it('leaves the delivery to a person where its action does not want it repeated', async () => {
+    const watched = await watch('/held', { retryUnknown: false });
+    hooks.reply('/held', 'hang');
+    await watched.run(true);
+    await until('the hook has come', () => hooks.received('/held').length === 1);
+    await installation.kill('SIGKILL');
+    await installation.start();
+    const unknown = await untilIs(watched, 'triggered', 'unknown');
+    expect(unknown).toMatchObject({ reason: 'attempt_lost', nextAttemptAt: null, finishedAt: null });
+    await post(`/api/deliveries/${unknown.id}/resend`);
+    await untilIs(watched, 'triggered', 'delivered');
+    expect(hooks.received('/held').map(({ id }) => id)).toEqual([unknown.id, unknown.id]);
+  });
+});
