@@ -222,7 +222,13 @@ export type DeliveryDocument = z.infer<typeof deliveryDocument>;
 export const deliveriesView: ViewDefinition<DeliveryDocument> = {
   name: 'deliveries',
   fields: ['organizationId', 'notificationId', 'state', 'actionType', 'thread', 'createdAt', 'dueAt'],
-  indexes: [['organizationId', 'createdAt'], ['notificationId', 'createdAt'], ['thread', 'createdAt'], ['dueAt']],
+  indexes: [
+    ['organizationId', 'createdAt'],
+    ['notificationId', 'createdAt'],
+    ['thread', 'createdAt'],
+    ['dueAt'],
+    ['createdAt'],
+  ],
 };
 
 /** Where a delivery's request and attempts are. */

@@ -38,6 +38,9 @@ export const explanation = z
   .object({
     at: storedTimestamp.describe('The moment that was asked for.'),
     answer: z.string().describe('The whole in one or two sentences.'),
+    folded: z
+      .boolean()
+      .describe('The runs of that day are kept as figures: execution, page and rules are not known any more.'),
     notified: z.boolean().describe('Whether the run below made notifications.'),
     task: z
       .object({

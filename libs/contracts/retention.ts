@@ -47,6 +47,8 @@ export const foldState = z.object({
   /** The last day whose runs are folded; null: none. */
   runsThrough: day.nullable(),
   upTo: foldedUpTo,
+  /** The first revisions that have to stay: earlier ones where later events make sense by them alone. */
+  stays: foldedUpTo,
   /** Since when the condition that the first run that is left found had been true, by which settings; null: it was not. */
   trueSince: z.object({ at: storedTimestamp, leftFrom: storedTimestamp, codeRevision: z.int() }).nullable(),
   /** Pages of folded runs that are still pointed to: by the open episode, by the first run that is left. */
@@ -142,10 +144,7 @@ export type FiguresDocument = z.infer<typeof figuresDocument>;
 export const figuresView: ViewDefinition<FiguresDocument> = {
   name: 'figures',
   fields: ['organizationId', 'notificationId', 'from', 'hour'],
-  indexes: [
-    ['notificationId', 'from'],
-    ['organizationId', 'from'],
-  ],
+  indexes: [['notificationId', 'from'], ['organizationId', 'from'], ['hour']],
 };
 
 /** The view `folded_days`: what is known of runs and deliveries of which nothing else is left, a document per task, day and kind. */

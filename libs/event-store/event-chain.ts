@@ -56,6 +56,21 @@ export function isSameMac(one: string, other: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
+/** Where a stream begins whose first events were dropped, as it was signed then. */
+export interface StreamBeginning {
+  readonly stream: string;
+  /** The first revision that is there. */
+  readonly revision: number;
+  /** The MAC of the event before it; null: that had none. */
+  readonly link: string | null;
+  /** Over all of this; null: made without a key. */
+  readonly mac: string | null;
+}
+
+export function macOfBeginning(chain: EventChain, { stream, revision, link }: Omit<StreamBeginning, 'mac'>): string {
+  return chain.macOfText(`beginning ${JSON.stringify([stream, revision, link])}`);
+}
+
 /** Every event of a store as it is stored, for those who check it. */
 export interface StoredHistory {
   /** Positions have no gaps and stand under the MAC, so that the end of a stream cannot be cut off unseen either. */
@@ -63,4 +78,8 @@ export interface StoredHistory {
   /** In order of position, behind `after` (null: from the first on), up to and with `end`. */
   read(after: number | null, end: number): AsyncIterable<readonly StoredEvent[]>;
   at(stream: string, revision: number): Promise<StoredEvent | null>;
+  /** null: it begins with its first event, or is not there. */
+  beginning(stream: string): Promise<StreamBeginning | null>;
+  /** Of every stream that has one, where positions have no gaps but for what was dropped; else none. */
+  beginnings(): AsyncIterable<StreamBeginning>;
 }

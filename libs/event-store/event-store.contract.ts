@@ -255,6 +255,68 @@ export function eventStoreContract(name: string, create: () => Promise<EventStor
       expect(JSON.stringify(await Array.fromAsync(store.read('a-1')))).not.toContain(mac?.mac);
     });
 
+    it('drops the first events of a stream, and goes on from the last', async () => {
+      const events = Array.from({ length: 700 }, (_, n) => event('a.n', { n }));
+      await store.append('a-1', events, 'none');
+      await store.append('b-1', [event('b.one')], 'none');
+      await store.truncate('a-1', 620);
+      const numbers = async (from: EventArchive, revision = 0) =>
+        (await Array.fromAsync(from.read('a-1', revision))).map(({ data, revision: at }) => [at, data['n']]);
+      const left = Array.from({ length: 80 }, (_, index) => [620 + index, 620 + index]);
+      expect(await numbers(store)).toEqual(left);
+      expect(await numbers(store, 619)).toEqual(left);
+      expect(await numbers(store, 650)).toEqual(left.slice(30));
+      expect((await store.readLast('a-1'))?.revision).toBe(699);
+      // Less than what is gone, and a stream that is not there, change nothing.
+      await store.truncate('a-1', 10);
+      await store.truncate('no-1', 10);
+      expect(await numbers(store)).toEqual(left);
+      expect(await store.append('a-1', [event('a.late')], 600)).toEqual({ ok: false, revision: 699 });
+      const last = [event('a.more', { n: 700 })];
+      expect(await store.append('a-1', last, 699)).toMatchObject({ ok: true, revision: 700 });
+      expect(await store.append('a-1', last, 699)).toMatchObject({ ok: true, revision: 700 });
+      await store.truncate('a-1', 5_000);
+      expect(await numbers(store)).toEqual([[700, 700]]);
+      expect(await store.append('a-1', [event('a.n', { n: 701 })], 700)).toMatchObject({ ok: true, revision: 701 });
+      expect(await numbers(await test.reopen())).toEqual([
+        [700, 700],
+        [701, 701],
+      ]);
+    });
+
+    it('has nothing that looks changed where first events were dropped, again and again', async () => {
+      await store.append('a-1', [event('a.one'), event('a.two'), event('a.three')], 'none');
+      await store.append('b-1', [event('b.one'), event('b.two')], 'none');
+      await store.truncate('a-1', 1);
+      expect(await faultsIn(store)).toEqual([]);
+      expect(await store.stored.beginning('a-1')).toMatchObject({ stream: 'a-1', revision: 1 });
+      expect(await store.stored.beginning('b-1')).toBeNull();
+      await store.append('a-1', [event('a.four')], 2);
+      await store.truncate('a-1', 3);
+      await store.truncate('b-1', 1);
+      await store.append('a-1', [event('a.five')], 3);
+      expect(await faultsIn(store)).toEqual([]);
+      expect(await faultsIn(await test.reopen())).toEqual([]);
+    });
+
+    it('hands a follower what is left, whether it begins before or behind what was dropped', async () => {
+      await store.append('a-1', [event('a.one'), event('a.two'), event('a.three')], 'none');
+      const appended = await store.append('b-1', [event('b.one')], 'none');
+      await store.truncate('a-1', 2);
+      const { signal } = ending;
+      const follow = async (after: number | null, until: string): Promise<string[]> => {
+        const types: string[] = [];
+        for await (const { events } of store.subscribe({ prefixes: ['a-', 'b-'], after, signal })) {
+          types.push(...events.map(({ type }) => type));
+          if (types.includes(until)) break;
+        }
+        return types;
+      };
+      expect((await follow(null, 'b.one')).slice(-2)).toEqual(['a.three', 'b.one']);
+      await store.append('a-1', [event('a.four')], 2);
+      expect(await follow(appended.ok ? appended.position : null, 'a.four')).toEqual(['a.four']);
+    });
+
     it('answers an append after it was closed with a reason', async () => {
       await store.close();
       const refused = store.append('a-1', [event('a.one')], 'none');

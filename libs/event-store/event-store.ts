@@ -85,8 +85,27 @@ export interface StreamAppend {
   readonly expected: ExpectedRevision;
 }
 
+/** For who folds days: events that have gone into a record of their own need not stay. */
+export interface StreamTruncation {
+  /**
+   * Drops a stream's events below the revision, for good, in the order of their revisions; the last one of a stream always
+   * stays. Once it resolves no stream reader is handed them; a follower of all events may still be, until the engine has
+   * cleaned up. The same again changes nothing. Rejects with `event_store_unavailable`: then some may be gone.
+   */
+  truncate(stream: string, before: number): Promise<void>;
+}
+
+/** Streams as they are stored, what belongs to a task sealed: for who folds days. */
+export interface StoredStreams extends StreamTruncation {
+  read(stream: string, fromRevision?: number): AsyncIterable<RecordedEvent>;
+  /** The same events opened; those whose contents are gone for good have no data. */
+  open(events: readonly RecordedEvent[]): Promise<readonly RecordedEvent[]>;
+}
+
+export const STORED_STREAMS = Symbol('StoredStreams');
+
 /** What copying a whole store needs besides. */
-export interface EventArchive extends EventStore {
+export interface EventArchive extends EventStore, StreamTruncation {
   /**
    * Writes to several streams so that the order of positions is the order given. Whatever happens, what is written of them
    * are the first so many: ends with the first that is not taken, and the answers with that one. Rejects as `append` does.

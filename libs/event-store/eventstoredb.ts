@@ -23,6 +23,7 @@ import type {
   StreamAppend,
   Subscription,
 } from './event-store.js';
+import { readBeginning, truncateStream } from './eventstoredb-truncation.js';
 import { readThrough } from './read-through.js';
 
 export interface EventStoreDbOptions {
@@ -144,6 +145,11 @@ export async function createEventStoreDbEventStore({
       const store = { subscribe: (subscription: Subscription) => follow(following, subscription) };
       for await (const { events } of readThrough(store, { after, end })) yield events;
     },
+    beginning: (stream) => patiently((milliseconds) => readBeginning(connection, installation, stream, milliseconds)),
+    // Positions have gaps anyway.
+    async *beginnings() {
+      yield* [];
+    },
     async at(stream, revision) {
       const name = engineStream(installation, stream);
       const [event] = await patiently((milliseconds) => readPage(name, BigInt(revision), 1, milliseconds));
@@ -156,6 +162,11 @@ export async function createEventStoreDbEventStore({
     stored,
 
     append: (stream, events, expected) => write({ stream, events, expected }, false),
+
+    truncate: (stream, before) =>
+      patiently((milliseconds) =>
+        truncateStream({ connection, appends, installation, chain }, { stream, before }, milliseconds),
+      ),
 
     async appendInOrder(appends) {
       const taken: AppendResult[] = [];
@@ -180,8 +191,10 @@ export async function createEventStoreDbEventStore({
         const page = await patiently((milliseconds) => readPage(name, next, size, milliseconds));
         remember(stream, page.at(-1));
         for (const event of page) yield recorded(event);
-        if (page.length < size) return;
-        next += BigInt(page.length);
+        const last = page.at(-1);
+        if (last === undefined || page.length < size) return;
+        // A stream whose first events were dropped begins behind the revision that was asked for.
+        next = last.revision + 1n;
       }
     },
 

@@ -9,6 +9,8 @@ import type { WriterReply, WriterRequest, WriterThreadData } from './sqlite-writ
 export interface GroupWriter {
   /** On disk when it resolves; it rejects where nothing of the group is. One group at a time. */
   write(appends: readonly WrittenAppend[]): Promise<readonly WriteResult[]>;
+  /** Drops some of a stream's events below the revision; whether there are more. */
+  truncateSome(stream: string, before: number): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -25,6 +27,12 @@ export function inThread(workerData: WriterThreadData): GroupWriter {
       isUsed = true;
       const reply = await thread.ask({ kind: 'write', appends });
       if (reply.kind === 'written') return reply.results;
+      throw new Error(reply.kind === 'failed' ? reply.message : 'the writer is closed');
+    },
+    async truncateSome(stream, before) {
+      isUsed = true;
+      const reply = await thread.ask({ kind: 'truncate', stream, before });
+      if (reply.kind === 'truncated') return reply.hasMore;
       throw new Error(reply.kind === 'failed' ? reply.message : 'the writer is closed');
     },
     async close() {

@@ -123,7 +123,7 @@ export function createOlderEvents(database: Database, end: () => number): OlderE
     `SELECT ${eventColumns} FROM events e CROSS JOIN streams s ON s.id = e.stream WHERE e.position > ? AND e.position <= ? ORDER BY e.position`,
   );
   const streamsOfKind = database.prepare(
-    `SELECT id, revision FROM streams WHERE name >= ? AND name < ? LIMIT ${fewEvents + 1}`,
+    `SELECT id, revision, first FROM streams WHERE name >= ? AND name < ? LIMIT ${fewEvents + 1}`,
   );
   const readOfStream = database.prepare(
     `SELECT ${eventColumns} FROM events e JOIN streams s ON s.id = e.stream WHERE e.stream = ? AND e.position > ? AND e.position <= ?`,
@@ -183,7 +183,7 @@ export function createOlderEvents(database: Database, end: () => number): OlderE
     if (kinds === null) return null;
     // Behind the hyphen comes the full stop.
     const streams = [...kinds].flatMap((kind) => streamsOfKind.all(kind, `${kind.slice(0, -1)}.`));
-    const count = streams.reduce((sum, { revision }) => sum + Number(revision) + 1, 0);
+    const count = streams.reduce((sum, { revision, first }) => sum + Number(revision) - Number(first) + 1, 0);
     if (count > fewEvents) return null;
     const until = end();
     const rows: EventRow[] = [];

@@ -1,7 +1,7 @@
 /** The rows of an event store's file as they are stored: what the MACs are held against. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database } from '#sqlite/database';
-import type { StoredEvent, StoredHistory } from './event-chain.js';
+import type { StoredEvent, StoredHistory, StreamBeginning } from './event-chain.js';
 import { openEvents } from './sqlite-writer.js';
 
 const stretchLength = 500;
@@ -17,6 +17,11 @@ export function createStoredHistory(database: Database): StoredHistory {
   const readAt = database.prepare(
     `SELECT ${columns} FROM events e JOIN streams s ON s.id = e.stream WHERE s.name = ? AND e.revision = ?`,
   );
+  const beginningColumns = 'name AS stream, first AS revision, link, mac';
+  const beginningOf = database.prepare(`SELECT ${beginningColumns} FROM streams WHERE name = ? AND first > 0`);
+  const beginningsBehind = database.prepare(
+    `SELECT id, ${beginningColumns} FROM streams WHERE id > ? AND first > 0 ORDER BY id LIMIT ?`,
+  );
   return {
     hasDensePositions: true,
     async *read(after, end) {
@@ -26,6 +31,20 @@ export function createStoredHistory(database: Database): StoredHistory {
         if (last === undefined) return;
         yield rows;
         ({ position } = last);
+        await nextTurn();
+      }
+    },
+    async beginning(stream) {
+      return (beginningOf.get(stream) as unknown as StreamBeginning | undefined) ?? null;
+    },
+    async *beginnings() {
+      for (let after = 0; ;) {
+        const rows = beginningsBehind.all(after, stretchLength) as unknown as (StreamBeginning & { id: number })[];
+        for (const { id, ...beginning } of rows) {
+          yield beginning;
+          after = id;
+        }
+        if (rows.length < stretchLength) return;
         await nextTurn();
       }
     },

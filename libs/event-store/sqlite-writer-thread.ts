@@ -9,10 +9,13 @@ export interface WriterThreadData {
 }
 
 export type WriterRequest =
-  { readonly kind: 'write'; readonly appends: readonly WrittenAppend[] } | { readonly kind: 'close' };
+  | { readonly kind: 'write'; readonly appends: readonly WrittenAppend[] }
+  | { readonly kind: 'truncate'; readonly stream: string; readonly before: number }
+  | { readonly kind: 'close' };
 
 export type WriterReply =
   | { readonly kind: 'written'; readonly results: readonly WriteResult[] }
+  | { readonly kind: 'truncated'; readonly hasMore: boolean }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'closed' };
 
@@ -26,6 +29,9 @@ answerRequests<WriterRequest, WriterReply>((request) => {
   }
   try {
     writer ??= openWriter({ ...(workerData as WriterThreadData), held: 'shared' });
+    if (request.kind === 'truncate') {
+      return { kind: 'truncated', hasMore: writer.truncateSome(request.stream, request.before) };
+    }
     return { kind: 'written', results: writer.writeGroup(request.appends) };
   } catch (error) {
     return { kind: 'failed', message: String(error) };

@@ -1,7 +1,7 @@
 /** The one writer of an event store's file: groups of appends, each group one durable transaction. */
 import { createLru } from '#concurrency/lru';
 import { inTransaction, openDatabase, type Database, type DatabaseOptions } from '#sqlite/database';
-import { createEventChain } from './event-chain.js';
+import { createEventChain, macOfBeginning } from './event-chain.js';
 import type { ExpectedRevision } from './event-store.js';
 
 // Streams have integer ids: text keys cost ten times as much on append.
@@ -9,7 +9,10 @@ const eventSchema = `
   CREATE TABLE IF NOT EXISTS streams (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
-    revision INTEGER NOT NULL
+    revision INTEGER NOT NULL,
+    first INTEGER NOT NULL DEFAULT 0,
+    link TEXT,
+    mac TEXT
   ) STRICT;
   CREATE TABLE IF NOT EXISTS events (
     position INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -25,19 +28,30 @@ const eventSchema = `
   CREATE UNIQUE INDEX IF NOT EXISTS events_by_stream ON events (stream, revision);
 `;
 
-/** Opens the file of an event store; one of a version that made no MACs gets their column. */
+/** Columns that files of earlier versions lack. `first`: the first revision that is there. */
+const addedColumns = [
+  ['events', 'mac', 'TEXT'],
+  ['streams', 'first', 'INTEGER NOT NULL DEFAULT 0'],
+  ['streams', 'link', 'TEXT'],
+  ['streams', 'mac', 'TEXT'],
+] as const;
+
+/** Opens the file of an event store; one of an earlier version gets the columns that it lacks. */
 export function openEvents(options: Omit<DatabaseOptions, 'durability' | 'schema'>): Database {
   const database = openDatabase({ ...options, durability: 'full', schema: eventSchema });
-  const columns = (): unknown[] =>
-    database
-      .prepare('PRAGMA table_info(events)')
-      .all()
-      .map(({ name }) => name);
+  const missing = () =>
+    addedColumns.filter(([table, column]) =>
+      database
+        .prepare(`PRAGMA table_info(${table})`)
+        .all()
+        .every(({ name }) => name !== column),
+    );
   try {
-    if (!columns().includes('mac')) {
+    if (missing().length > 0) {
       inTransaction(database, () => {
-        // Another connection may have added it meanwhile.
-        if (!columns().includes('mac')) database.exec('ALTER TABLE events ADD COLUMN mac TEXT');
+        // Another connection may have added them meanwhile.
+        for (const [table, column, type] of missing())
+          database.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${type}`);
       });
     }
     return database;
@@ -47,6 +61,9 @@ export function openEvents(options: Omit<DatabaseOptions, 'durability' | 'schema
   }
 }
 
+/** Events that are dropped in one transaction, between which appends have their turn, and pages given back behind it. */
+const droppedAtOnce = 250;
+const pagesGivenBack = 200;
 /** MACs of the last events of streams that were written to lately. */
 const macsKept = 20_000;
 
@@ -80,6 +97,8 @@ export interface SqliteWriter {
   readonly database: Database;
   /** All of the group is on disk when it returns; it throws where nothing is. */
   writeGroup(appends: readonly WrittenAppend[]): WriteResult[];
+  /** Drops some of a stream's events below the revision, on disk when it returns; whether there are more. Throws where it could not. */
+  truncateSome(stream: string, before: number): boolean;
   close(): void;
 }
 
@@ -94,7 +113,9 @@ export interface WriterOptions {
 export function openWriter({ file, held, secretKey }: WriterOptions): SqliteWriter {
   const database = openEvents({ file, held });
   const chain = secretKey === null ? null : createEventChain(secretKey);
-  const findStream = database.prepare('SELECT id, revision FROM streams WHERE name = ?');
+  const findStream = database.prepare('SELECT id, revision, first FROM streams WHERE name = ?');
+  const dropEvents = database.prepare('DELETE FROM events WHERE stream = ? AND revision < ?');
+  const setFirst = database.prepare('UPDATE streams SET first = ?, link = ?, mac = ? WHERE id = ?');
   const addStream = database.prepare('INSERT INTO streams (name, revision) VALUES (?, ?)');
   const setRevision = database.prepare('UPDATE streams SET revision = ? WHERE id = ?');
   const addEvent = database.prepare(
@@ -175,6 +196,23 @@ export function openWriter({ file, held, secretKey }: WriterOptions): SqliteWrit
         macs.clear();
         throw error;
       }
+    },
+    truncateSome(stream, before) {
+      const known = findStream.get(stream) as { id: number; revision: number; first: number } | undefined;
+      if (known === undefined) return false;
+      // The last event stays: it is what the stream goes on from.
+      const end = Math.min(before, known.revision);
+      const first = Math.min(end, known.first + droppedAtOnce);
+      if (first <= known.first) return false;
+      inTransaction(database, () => {
+        const link = (macAt.get(known.id, first - 1)?.['mac'] as string | null | undefined) ?? null;
+        const mac = chain === null ? null : macOfBeginning(chain, { stream, revision: first, link });
+        dropEvents.run(known.id, first);
+        setFirst.run(first, link, mac, known.id);
+      });
+      // Pages go back to the file system a few at a time; without `auto_vacuum` this does nothing, and they are used again.
+      database.exec(`PRAGMA incremental_vacuum(${pagesGivenBack})`);
+      return first < end;
     },
     close: () => database.close(),
   };

@@ -1,5 +1,6 @@
 /** Event store in one SQLite file: appends are grouped into durable transactions, subscribers follow what was committed. */
 import { EventEmitter, once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { unavailable } from '#runtime/errors';
 import { openDatabase, type Database } from '#sqlite/database';
 import type { AppendResult, EventArchive, EventBatch, StreamAppend, Subscription } from './event-store.js';
@@ -30,8 +31,12 @@ interface OpenFile {
 
 /** Nobody else can open it: reader and writer are one connection. */
 function openInMemory(secretKey: Uint8Array | null): OpenFile {
-  const { database, writeGroup, close } = openWriter({ file: ':memory:', held: 'alone', secretKey });
-  const writer: GroupWriter = { write: async (appends) => writeGroup(appends), close: async () => close() };
+  const { database, writeGroup, truncateSome, close } = openWriter({ file: ':memory:', held: 'alone', secretKey });
+  const writer: GroupWriter = {
+    write: async (appends) => writeGroup(appends),
+    truncateSome: async (stream, before) => truncateSome(stream, before),
+    close: async () => close(),
+  };
   return { reader: database, writer, close: async () => close() };
 }
 
@@ -138,6 +143,16 @@ export function createSqliteEventStore(file: string, options: SqliteEventStoreOp
     },
 
     stored: createStoredHistory(database),
+
+    async truncate(stream, before) {
+      if (closed)
+        throw unavailable('event_store_unavailable', 'The event store is closed; try again after the restart.');
+      try {
+        while (await opened.writer.truncateSome(stream, before)) await nextTurn();
+      } catch (error) {
+        throw unavailable('event_store_unavailable', `The events of ${stream} could not be dropped.`, 5, error);
+      }
+    },
 
     lastPosition: async () => (recent.lastPosition === 0 ? null : recent.lastPosition),
 

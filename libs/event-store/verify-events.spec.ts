@@ -106,6 +106,45 @@ describe('a check of stored events', () => {
     expect(await faults()).toEqual(['missing c-1@0']);
   });
 
+  describe('behind events that were dropped', () => {
+    beforeEach(async () => {
+      const store = createSqliteEventStore(file, { secretKey });
+      await fill(store);
+      await store.truncate('a-1', 1);
+      await store.close();
+    });
+
+    it('finds nothing that was not changed', async () => {
+      expect(await faults()).toEqual([]);
+      for (const after of [1, 2, 3, 4, 5, 6]) expect(await faults({ after })).toEqual([]);
+    });
+
+    it('finds that one more is gone, be it at the beginning or the end of a stream', async () => {
+      change('DELETE FROM events WHERE position = 5; UPDATE streams SET revision = 0 WHERE id = 2');
+      expect(await faults()).toEqual(['missing a-1@1']);
+      change('DELETE FROM events WHERE position = 2; UPDATE streams SET first = 2 WHERE id = 1');
+      expect(await faults()).toContain('missing a-1@2');
+    });
+
+    it.each([
+      ['says another revision', 'first = 2'],
+      ['has another link', `link = 'AAAAAAAAAAAAAAAAAAAAAA'`],
+      ['has another MAC', `mac = 'AAAAAAAAAAAAAAAAAAAAAA'`],
+      ['has no MAC', 'mac = NULL'],
+      ['is gone', 'first = 0, link = NULL, mac = NULL'],
+    ])('finds the first one left where its beginning %s', async (_, set) => {
+      change(`UPDATE streams SET ${set} WHERE name = 'a-1'`);
+      expect((await faults())[0]).toMatch(/^(missing|altered) a-1@1$/);
+    });
+
+    it('finds one that was put back', async () => {
+      change(
+        "INSERT INTO events SELECT 1, 1, 0, 'x', type, version, data, metadata, mac FROM events WHERE position = 2",
+      );
+      expect(await faults()).toContain('altered a-1@0');
+    });
+  });
+
   it('finds events that were moved to another stream', async () => {
     await written();
     change(`UPDATE streams SET name = 'd-1' WHERE name = 'c-1'`);

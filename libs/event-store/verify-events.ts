@@ -1,6 +1,6 @@
 /** Holds every stored event against its MAC: what was changed without the key is found and named. */
 import { createLru } from '#concurrency/lru';
-import { isSameMac, type EventChain, type StoredEvent, type StoredHistory } from './event-chain.js';
+import { isSameMac, macOfBeginning, type EventChain, type StoredEvent, type StoredHistory } from './event-chain.js';
 
 /**
  * - `altered`: it is not what was written there: changed, moved from elsewhere, or made by somebody without the key.
@@ -22,6 +22,8 @@ export interface VerifyEventsOptions {
   /** Behind this position; null: from the first event on. */
   readonly after?: number | null;
   readonly end: number;
+  /** An operator has accepted that events are missing: how many, nobody knows any more. */
+  readonly toleratesGaps?: boolean;
   /** What was looked at since the last call. */
   progress?(looked: { readonly events: number; readonly signed: number }): void;
 }
@@ -36,21 +38,49 @@ const streamsKept = 50_000;
 
 /** Yields each fault, in order of position. Memory is bounded, however many events and streams there are. */
 export async function* verifyEvents(options: VerifyEventsOptions): AsyncGenerator<EventFault> {
-  const { history, chain, signedAfter, after = null, end, progress } = options;
+  const { history, chain, signedAfter, after = null, end, toleratesGaps = false, progress } = options;
   const links = createLru<string, Link>(streamsKept);
   let position = after ?? 0;
+  /** Positions without an event: behind which every event has a MAC, and before. */
+  const gaps = { signed: 0, older: 0, first: null as StoredEvent | null };
 
-  /** The event before this one in its stream; null where there should be one and is none. */
-  const linkBefore = async ({ stream, revision }: StoredEvent): Promise<Link | null> => {
+  /** The signed beginning of a stream whose first events were dropped. */
+  const beginningOf = async (stream: string): Promise<Link | null> => {
+    const beginning = await history.beginning(stream);
+    if (beginning === null || beginning.mac === null) return null;
+    if (!isSameMac(beginning.mac, macOfBeginning(chain, beginning))) return null;
+    return { revision: beginning.revision - 1, mac: beginning.link };
+  };
+
+  /** The event before this one in its stream; null where there should be one and is none; `dropped`: so was this one. */
+  const linkBefore = async ({ stream, revision }: StoredEvent): Promise<Link | 'dropped' | null> => {
     const known = links.get(stream);
     if (known?.revision === revision - 1) return known;
-    return history.at(stream, revision - 1);
+    const found = await history.at(stream, revision - 1);
+    if (found !== null) return found;
+    const beginning = await beginningOf(stream);
+    if (beginning === null || revision - 1 > beginning.revision) return null;
+    return revision - 1 === beginning.revision ? beginning : 'dropped';
   };
+
+  /** Events that were dropped by who has the key; what else is not there was taken away. */
+  const dropped = async (): Promise<number> => {
+    let count = 0;
+    for await (const beginning of history.beginnings()) {
+      const isSigned = beginning.mac !== null && isSameMac(beginning.mac, macOfBeginning(chain, beginning));
+      if (isSigned) count += beginning.revision;
+    }
+    return count;
+  };
+
+  const droppedAtFirst = await dropped();
 
   const faultOf = async (event: StoredEvent, previousPosition: number): Promise<FaultKind | null> => {
     const { revision, mac } = event;
     const isFirst = revision === 0;
     const before = isFirst ? { revision: -1, mac: null } : await linkBefore(event);
+    // An engine that cleans up later hands over what was dropped; where it goes at once, somebody has put it back.
+    if (before === 'dropped') return history.hasDensePositions ? 'altered' : null;
     const isToBeSigned = signedAfter !== null && event.position > signedAfter;
     if (mac === null) {
       if (isToBeSigned || typeof before?.mac === 'string') return 'unsigned';
@@ -60,7 +90,10 @@ export async function* verifyEvents(options: VerifyEventsOptions): AsyncGenerato
     if (before === null) return 'missing';
     const place = history.hasDensePositions ? event.position : null;
     if (!isSameMac(mac, chain.macOf({ ...event, position: place }, before.mac))) return 'altered';
-    return history.hasDensePositions && event.position !== previousPosition + 1 ? 'missing' : null;
+    if (!history.hasDensePositions || event.position === previousPosition + 1) return null;
+    if (droppedAtFirst === 0) return 'missing';
+    gaps.first ??= event;
+    return null;
   };
 
   for await (const events of history.read(after, end)) {
@@ -69,9 +102,14 @@ export async function* verifyEvents(options: VerifyEventsOptions): AsyncGenerato
       const what = await faultOf(event, position);
       if (what !== null) yield { what, event };
       if (event.mac !== null) signed += 1;
+      gaps[event.mac === null ? 'older' : 'signed'] += event.position - position - 1;
       links.set(event.stream, { revision: event.revision, mac: event.mac });
       ({ position } = event);
     }
     progress?.({ events: events.length, signed });
   }
+  if (gaps.first === null || toleratesGaps) return;
+  // More may have been dropped meanwhile. A check that begins somewhere knows that no more than all of them can be missing.
+  const all = await dropped();
+  if (gaps.signed + Math.min(gaps.older, all) > all) yield { what: 'missing', event: gaps.first };
 }

@@ -6,8 +6,15 @@ export async function eventAt(
   stream: string,
   revision: number,
 ): Promise<RecordedEvent | null> {
-  for await (const recorded of eventStore.read(stream, revision)) return recorded;
+  // A stream whose first events were dropped begins behind them.
+  for await (const recorded of eventStore.read(stream, revision))
+    return recorded.revision === revision ? recorded : null;
   return null;
+}
+
+async function firstRevision(eventStore: Pick<EventStore, 'read'>, stream: string): Promise<number> {
+  for await (const { revision } of eventStore.read(stream, 0)) return revision;
+  return 0;
 }
 
 /** The first revision whose event was recorded at this time or later; behind the last one where there is none. */
@@ -16,7 +23,7 @@ export async function revisionAt(
   stream: string,
   atMs: number,
 ): Promise<number> {
-  let low = 0;
+  let low = await firstRevision(eventStore, stream);
   let high = ((await eventStore.readLast(stream))?.revision ?? -1) + 1;
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -36,7 +43,8 @@ export async function lastBefore(
 ): Promise<RecordedEvent | null> {
   for (let before = revision - 1; before >= 0; before -= 1) {
     const recorded = await eventAt(eventStore, stream, before);
-    if (recorded !== null && accepts(recorded)) return recorded;
+    if (recorded === null) return null;
+    if (accepts(recorded)) return recorded;
   }
   return null;
 }

@@ -75,7 +75,9 @@ export async function* findFaults(
 ): AsyncGenerator<EventFault> {
   // Where only the newest are looked at, those of the record are looked at all the same.
   if (search.after !== null) yield* record.faults;
-  for await (const fault of verifyEvents({ ...search, history, chain, signedAfter: record.signedAfter })) {
+  const toleratesGaps = [...record.accepted].some((key) => key.startsWith('missing|'));
+  const options = { ...search, history, chain, signedAfter: record.signedAfter, toleratesGaps };
+  for await (const fault of verifyEvents(options)) {
     const isAccepted = record.accepted.has(keyOf({ what: fault.what, digest: digestOf(fault.event) }));
     if (!isAccepted || fault.event.stream === integrityStream) yield fault;
   }

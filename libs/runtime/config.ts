@@ -101,6 +101,9 @@ const settings = z.object({
     .optional(),
   SNAPSHOT_KEEP_COUNT: wholeNumber(1, 10_000).default(100),
   SNAPSHOT_KEEP_DAYS: wholeNumber(1, 3_650).default(30),
+  KEEP_RUNS_DAYS: wholeNumber(0, 36_500).default(30),
+  KEEP_DELIVERIES_DAYS: wholeNumber(0, 36_500).default(365),
+  ARCHIVE_DIR: z.string().min(1).optional(),
   OWNER_EMAIL: z.string().min(3).optional(),
   OWNER_PASSWORD: z.string().min(12, { error: 'must have at least 12 characters' }).optional(),
   OWNER_API_KEY: z.string().optional(),
@@ -177,6 +180,11 @@ export interface Config {
   /** Of each task. */
   readonly snapshotKeepCount: number;
   readonly snapshotKeepDays: number;
+  /** Full records of checks and of deliveries; 0: for ever. */
+  readonly keepRunsDays: number;
+  readonly keepDeliveriesDays: number;
+  /** Absolute; null: folded days are archived nowhere. */
+  readonly archiveDir: string | null;
   readonly owner: {
     readonly email: string;
     readonly password: string;
@@ -376,6 +384,9 @@ export function readConfig(
     snapshotUrl,
     snapshotKeepCount: values.SNAPSHOT_KEEP_COUNT,
     snapshotKeepDays: values.SNAPSHOT_KEEP_DAYS,
+    keepRunsDays: values.KEEP_RUNS_DAYS,
+    keepDeliveriesDays: values.KEEP_DELIVERIES_DAYS,
+    archiveDir: values.ARCHIVE_DIR === undefined ? null : resolve(values.ARCHIVE_DIR),
     owner:
       values.OWNER_EMAIL === undefined || values.OWNER_PASSWORD === undefined
         ? null

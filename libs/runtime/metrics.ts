@@ -27,6 +27,19 @@ const deliveries = new Counter({
   registers: [registry],
 });
 
+const foldedDays = new Counter({
+  name: 'meerkat_folded_days_total',
+  help: 'Days of tasks that were folded into one record, by what was folded.',
+  labelNames: ['kind'],
+  registers: [registry],
+});
+
+const archiveFailing = new Gauge({
+  name: 'meerkat_archive_failing',
+  help: '1 while ARCHIVE_DIR cannot be written: nothing is folded or dropped then.',
+  registers: [registry],
+});
+
 const loopDelay = new Gauge({
   name: 'meerkat_event_loop_delay_seconds',
   help: 'How long the event loop of this process was held, since the last reading.',
@@ -63,6 +76,14 @@ export function countRun(status: string, decision: string): void {
 
 export function countDeliveryAttempt(actionType: string, state: string): void {
   deliveries.inc({ action_type: actionType, state });
+}
+
+export function countFoldedDay(kind: 'runs' | 'deliveries'): void {
+  foldedDays.inc({ kind });
+}
+
+export function setArchiveFailing(isFailing: boolean): void {
+  archiveFailing.set(isFailing ? 1 : 0);
 }
 
 export interface Observation {

@@ -11,7 +11,7 @@ import { unavailable } from '#runtime/errors';
 import { isId } from '#runtime/ids';
 import { packed, unpacked } from './packed-body.js';
 import { parseFacts } from './snapshot-facts.js';
-import { keptSince, type Retention, type Snapshot, type Snapshots } from './snapshots.js';
+import { keptSince, type Retention, type Snapshot, type Snapshots, type OlderSnapshots } from './snapshots.js';
 
 /** What is half done this long after it was begun, nobody finishes any more. */
 const abandonedMs = 3_600_000;
@@ -67,6 +67,10 @@ function keptOf(names: readonly string[]): readonly Kept[] {
     .map((stem) => ({ stem, isWhole: all.has(`${stem}.json`) }));
 }
 
+function isOlder(stem: string, { takenBefore, except }: OlderSnapshots): boolean {
+  return timeOfStem(stem) < Date.parse(takenBefore) && !except.some((id) => stem.endsWith(`-${id}`));
+}
+
 class Folder implements Snapshots {
   readonly #root: string;
   readonly #retention: Retention;
@@ -107,8 +111,11 @@ class Folder implements Snapshots {
     return body === null ? null : { snapshot, body };
   }
 
-  async forget(taskId: string): Promise<void> {
-    for (const { stem } of await this.#keptOf(taskId)) await this.#letGo(taskId, stem);
+  async forget(taskId: string, older?: OlderSnapshots): Promise<void> {
+    for (const { stem } of await this.#keptOf(taskId)) {
+      if (older === undefined || isOlder(stem, older)) await this.#letGo(taskId, stem);
+    }
+    if (older !== undefined) return;
     if (isId(taskId, 'ntf')) await unless([...missing, 'ENOTEMPTY', 'EEXIST'], rmdir(this.#taskFolder(taskId)));
   }
 

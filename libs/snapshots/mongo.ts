@@ -12,7 +12,7 @@ import type { Logger } from '#runtime/logger';
 import { createLooks } from './looks.js';
 import { packed, unpacked } from './packed-body.js';
 import { parseFacts } from './snapshot-facts.js';
-import { keptSince, type Retention, type Snapshot, type Snapshots } from './snapshots.js';
+import { keptSince, type Retention, type Snapshot, type Snapshots, type OlderSnapshots } from './snapshots.js';
 
 export interface MongoSnapshotsOptions {
   /** `mongodb://…`; its path names the database, `meerkat` where it has none. */
@@ -106,8 +106,12 @@ class MongoSnapshots implements Snapshots {
     return body === null ? null : { snapshot, body };
   }
 
-  async forget(taskId: string): Promise<void> {
-    await this.#letGo(await this.#mongo.within(this.#kept.find({ taskId: String(taskId) }).toArray()));
+  async forget(taskId: string, older?: OlderSnapshots): Promise<void> {
+    const which =
+      older === undefined
+        ? {}
+        : { takenAt: { $lt: String(older.takenBefore) }, _id: { $nin: older.except.map(String) } };
+    await this.#letGo(await this.#mongo.within(this.#kept.find({ taskId: String(taskId), ...which }).toArray()));
   }
 
   async sweep(nowMs: number): Promise<number> {

@@ -36,6 +36,12 @@ export interface Retention {
   readonly keepDays: number;
 }
 
+/** Those taken before a time, but for some. */
+export interface OlderSnapshots {
+  readonly takenBefore: string;
+  readonly except: readonly string[];
+}
+
 export interface Snapshots {
   /**
    * Keeps a page, and lets go of what its task has too many of, perhaps not at each save: a store may have a tenth more
@@ -47,8 +53,8 @@ export interface Snapshots {
   list(taskId: string, limit: number): Promise<readonly Snapshot[]>;
   /** null: the task has none of that id any more, or what is stored of it is damaged. */
   read(taskId: string, id: string): Promise<KeptPage | null>;
-  /** Lets all of a task's go. */
-  forget(taskId: string): Promise<void>;
+  /** Lets a task's go: all of them, or older ones. */
+  forget(taskId: string, older?: OlderSnapshots): Promise<void>;
   /** Lets go what is too old at `nowMs`, and contents that a crash left without a snapshot. Returns how many snapshots went. */
   sweep(nowMs: number): Promise<number>;
   close(): Promise<void>;

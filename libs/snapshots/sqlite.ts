@@ -68,6 +68,9 @@ export function createSqliteSnapshots(
   const before = database.prepare(
     `SELECT id, content FROM snapshots WHERE taken_at < ? ORDER BY taken_at LIMIT ${sweptAtOnce}`,
   );
+  const beforeOf = database.prepare(
+    `SELECT id, content FROM snapshots WHERE task_id = ? AND taken_at < ? AND id NOT IN (SELECT value FROM json_each(?)) LIMIT ${sweptAtOnce}`,
+  );
   const find = database.prepare(
     'SELECT s.facts, c.packed FROM snapshots s JOIN contents c ON c.id = s.content WHERE s.id = ? AND s.task_id = ?',
   );
@@ -139,8 +142,15 @@ export function createSqliteSnapshots(
       return body === null ? null : { snapshot, body };
     },
 
-    async forget(taskId) {
-      inTransaction(database, () => letGo(beyond.all(taskId, 0)));
+    async forget(taskId, older) {
+      if (older === undefined) return void inTransaction(database, () => letGo(beyond.all(taskId, 0)));
+      const { takenBefore, except } = older;
+      for (;;) {
+        const found = beforeOf.all(taskId, takenBefore, JSON.stringify(except));
+        inTransaction(database, () => letGo(found));
+        if (found.length < sweptAtOnce) return;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
     },
 
     async sweep(nowMs) {

@@ -1,4 +1,5 @@
 /** Opens the embedded database files: the one importer of `node:sqlite`. */
+import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 
 export type Database = DatabaseSync;
@@ -35,11 +36,35 @@ export interface DatabaseOptions {
   readonly checked?: boolean;
 }
 
+/** Larger files of earlier versions keep their size: pages that become free in them are used again. */
+const largestConverted = 64 * 1_024 * 1_024;
+
+/**
+ * A file of an earlier version gives no page back to the file system: a small one is written anew so that it does, which takes
+ * well under a second. Nobody else may have it open. Returns whether it was.
+ */
+export function giveBackFreePages(file: string): boolean {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size === 0 || size > largestConverted) return false;
+  const database = new DatabaseSync(file, { timeout: 0 });
+  try {
+    if (Number(database.prepare('PRAGMA auto_vacuum').get()?.['auto_vacuum']) !== 0) return false;
+    database.exec('PRAGMA auto_vacuum = INCREMENTAL; VACUUM');
+    return true;
+  } catch {
+    // In use, damaged or without room: who opens it next says so.
+    return false;
+  } finally {
+    database.close();
+  }
+}
+
 /** A connection; held alone no second process can write beside it. Throws `DatabaseInUse`, `DatabaseDamaged`. */
 export function openDatabase({ file, durability, schema, held = 'alone', checked = false }: DatabaseOptions): Database {
   const database = new DatabaseSync(file, { timeout: held === 'shared' ? sharedWaitMs : 0 });
   try {
     database.exec(`
+      PRAGMA auto_vacuum = INCREMENTAL;
       PRAGMA locking_mode = ${held === 'alone' ? 'EXCLUSIVE' : 'NORMAL'};
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'};

@@ -5,10 +5,12 @@ import { ServiceRunner } from '#eventing/run-service';
 import { SERVICE } from '#eventing/service';
 import { SERVICE_PORTS, ServicePortsModule, type ServicePorts } from '#eventing/service-ports';
 import { PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
+import { STORED_STREAMS, type StoredStreams } from '#event-store/event-store';
 import { CONFIG, type Config } from '#runtime/config';
 import { defaultSandboxLimits, SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { SNAPSHOTS, type Snapshots } from '#snapshots/snapshots';
 import { VAULT, type Vault } from '#vault/vault';
+import { RETENTION, type Retention } from './retention/folding.js';
 import { KnownResults } from './known-results.js';
 import { RUN_DEPS, type RunDeps } from './run.js';
 import { BACKTESTS, createBacktests } from './past/backtests.js';
@@ -43,7 +45,17 @@ import { createTestRuns, TEST_RUNS } from './test-task.js';
     { provide: TEST_RUNS, inject: [RUN_DEPS], useFactory: createTestRuns },
     { provide: BACKTESTS, inject: [RUN_DEPS], useFactory: createBacktests },
     RunQueryHandler,
-    { provide: SERVICE, inject: [RUN_DEPS, TEST_RUNS], useFactory: createExecutionService },
+    {
+      provide: RETENTION,
+      inject: [CONFIG, STORED_STREAMS],
+      useFactory: ({ keepRunsDays, keepDeliveriesDays, archiveDir }: Config, stored: StoredStreams): Retention => ({
+        keepRunsDays,
+        keepDeliveriesDays,
+        archiveDir,
+        stored,
+      }),
+    },
+    { provide: SERVICE, inject: [RUN_DEPS, TEST_RUNS, RETENTION], useFactory: createExecutionService },
     ServiceRunner,
   ],
 })

@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import type { DecisionReason, Transition } from '#contracts/policy';
 import type { AlertState, RunEvent, RunResult, RunStatus } from '#contracts/run';
 import type { ScheduleEvent, SkipReason } from '#contracts/schedule';
+import type { TaskEvent } from '#contracts/task';
+import { aTask } from '#contracts/task.kit';
 import { encodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
 import { derivedId } from '#runtime/ids';
@@ -79,7 +81,7 @@ const plan = {
   highWaterMark: null,
 };
 
-export type PlayedEvent = RunEvent | ScheduleEvent;
+export type PlayedEvent = RunEvent | ScheduleEvent | TaskEvent;
 
 export interface PlayedEvents {
   readonly recorded: readonly RecordedEvent[];
@@ -108,6 +110,14 @@ export function playEvents(steps: readonly PlayedStep[], startMs: number): Playe
     recorded.push({ ...encodeEvent(event, id, metadata), stream, revision, position });
   };
 
+  const startedAt = timestamp(startMs);
+  const shadow = { evaluationFunction: 'return true', codeForm: 'body' as const, policy: null };
+  const started = { ...shadow, startedAt, startedBy: 'key:key_1' };
+  const created = { spec: aTask(), status: 'active' as const, createdBy: 'key:key_1' };
+  record(`task-${playedTaskId}`, { type: 'task.created', data: created }, startMs);
+  record(`task-${playedTaskId}`, { type: 'task.shadow_started', data: { shadow: started } }, startMs);
+  record(`schedule-${playedTaskId}`, { type: 'schedule.planned', data: { plan } }, startMs);
+
   for (const step of steps) {
     const fromMs = nowMs;
     nowMs += step.afterMs;
@@ -132,6 +142,11 @@ export function playEvents(steps: readonly PlayedStep[], startMs: number): Playe
       step.isManual
         ? { type: 'run.requested', data: { plan, run } }
         : { type: 'slot.fired', data: { plan, run, skipped: null } },
+      dueMs,
+    );
+    record(
+      `claim-${playedTaskId}`,
+      { type: 'run.started', data: { run, startedAt: timestamp(dueMs), worker: 'w1' } },
       dueMs,
     );
     const { flapping: _flapping, ...rest } = alert;
@@ -159,9 +174,13 @@ export function playEvents(steps: readonly PlayedStep[], startMs: number): Playe
       seed: runId,
     };
     const decision = { notify: step.notify, reason: step.reason, transition };
+    const shadow = { startedAt, outcome: step.outcome, error: null, decision, alert };
+    const judged = step.isManual
+      ? {}
+      : { shadow: step.notify ? shadow : { ...shadow, decision: { ...decision, notify: true } } };
     record(
       `run-${playedTaskId}`,
-      { type: 'run.recorded', data: { result, decision, late: false, notifications: [], alert } },
+      { type: 'run.recorded', data: { result, decision, late: false, notifications: [], alert, ...judged } },
       nowMs,
     );
   }

@@ -14,6 +14,8 @@ import { expiredPages, forgetArchived } from './kept-pages.js';
 import { isLost } from './lost-run.js';
 import { missingNumbers } from './past/missing-numbers.js';
 import { toMessages } from './publish.js';
+import { startDropping } from './retention/drop-events.js';
+import { foldingSweep, type Retention } from './retention/folding.js';
 import { recentRunsProjection } from './recent-runs-view.js';
 import { redispatchSweep } from './redispatch.js';
 import { executeRun, type RunDeps } from './run.js';
@@ -56,6 +58,7 @@ const maxRunsBegun = 1_024;
 export function createExecutionService(
   deps: RunDeps & Pick<ServicePorts, 'bus' | 'sharedState'>,
   tests: TestRuns,
+  retention: Retention,
 ): Service {
   return {
     name: 'execution',
@@ -103,7 +106,8 @@ export function createExecutionService(
         query: (payload, context) => new RunQuery({ type: 'explain', query: explainQuery.parse(payload) }, context),
       },
     ],
-    sweeps: [redispatchSweep(deps), expiredPages(deps), missingNumbers(deps)],
+    sweeps: [redispatchSweep(deps), expiredPages(deps), missingNumbers(deps), foldingSweep({ ...deps, ...retention })],
+    background: [() => startDropping({ ...deps, stored: retention.stored })],
     closed: () => tests.ended(),
   };
 }

@@ -11,6 +11,7 @@ import { closeRunDeps, document, due, metadata, page, runDeps, saveTasks, script
 import type { RunDeps } from './run.js';
 import { createExecutionService } from './service.js';
 import { createTestRuns } from './test-task.js';
+import { keepingAll } from './retention/retention.kit.js';
 
 const slots = 8;
 const slowTasks = 24;
@@ -60,7 +61,8 @@ describe('a site that answers nothing', () => {
 
   const consume = async (): Promise<{ stop(): Promise<void> }> => {
     const sharedState = createDocumentState(deps.readStore);
-    const [consumer] = createExecutionService({ ...deps, bus, sharedState }, createTestRuns(deps)).consumers ?? [];
+    const [consumer] =
+      createExecutionService({ ...deps, bus, sharedState }, createTestRuns(deps), keepingAll).consumers ?? [];
     if (consumer === undefined) throw new Error('the service consumes nothing');
     return bus.consume(consumer, consumer.handle);
   };

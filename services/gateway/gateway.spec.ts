@@ -1,7 +1,9 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { foldingState, foldingStateKey } from '#contracts/folding-state';
 import { keysView } from '#contracts/account';
 import { parseApiKey } from '#contracts/api-key';
+import { createDocumentState } from '#shared-state/document-state';
 import { errorOf, idOf, member, refused, taskBody as task, type GatewayKit, type Reply } from './gateway.kit.js';
 import { openGateway, type OpenedGateway } from './opened-gateway.kit.js';
 
@@ -240,7 +242,14 @@ describe('pages and probes', () => {
       readStore: 'ok',
       views: 'ok',
       disk: 'ok',
+      archive: 'ok',
     });
+    const shared = createDocumentState(opened.stores.readStore);
+    const fault = { at: '2026-11-24T10:00:00.000Z', archiveFault: 'no room', nextAt: '2026-11-25T00:00:00.000Z' };
+    await shared.save(foldingState, [{ key: foldingStateKey, version: 1, value: fault }]);
+    const unarchived = await gateway.send('GET', '/readyz', { key: null });
+    expect([unarchived.status, member(unarchived.body, 'data', 'parts', 'archive')]).toEqual([200, 'failing']);
+    await shared.save(foldingState, [{ key: foldingStateKey, version: 2, value: { ...fault, archiveFault: null } }]);
     gateway.disk.state = 'nearly_full';
     const warned = await gateway.send('GET', '/readyz', { key: null });
     expect([warned.status, member(warned.body, 'data', 'parts', 'disk')]).toEqual([200, 'nearly_full']);

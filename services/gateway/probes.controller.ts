@@ -3,6 +3,7 @@ import { Controller, Inject } from '@nestjs/common';
 import { z } from 'zod';
 import { BUS_ADMIN, type BusAdmin } from '#bus/bus';
 import { withTimeoutOr } from '#concurrency/timeout';
+import { foldingState, foldingStateKey } from '#contracts/folding-state';
 import { tasksView } from '#contracts/task';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { data, text, type Answer } from '#http/envelope';
@@ -13,6 +14,7 @@ import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { DISK_SPACE, type DiskSpace } from '#runtime/disk-space';
 import { AppError } from '#runtime/errors';
 import { metricsText } from '#runtime/metrics';
+import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
 
 const tag = 'Operations';
 
@@ -42,8 +44,11 @@ const parts = z.object({
   readStore: partState.describe('Where the views are.'),
   views: viewsState.describe('Whether they have seen the events.'),
   disk: diskState.describe('Whether there is room for events.'),
+  archive: z
+    .enum(['ok', 'failing'])
+    .describe('Whether folded days can be archived, where they are; until they can nothing is folded.'),
 });
-type Parts = Omit<z.infer<typeof parts>, 'views' | 'disk'>;
+type Parts = Omit<z.infer<typeof parts>, 'views' | 'disk' | 'archive'>;
 
 const readiness = route({
   method: 'GET',
@@ -95,6 +100,7 @@ export class ProbesController {
     @Inject(READ_STORE) private readonly readStore: ReadStore,
     @Inject(BUILT_VIEWS) private readonly views: BuiltViews,
     @Inject(DISK_SPACE) private readonly disk: DiskSpace,
+    @Inject(SHARED_STATE) private readonly sharedState: SharedState,
     @Inject(FrontDoor) private readonly frontDoor: FrontDoor,
   ) {}
 
@@ -106,8 +112,14 @@ export class ProbesController {
   @Handles(readiness)
   async isReady(): Promise<Answer> {
     if (this.frontDoor.stopSignal.aborted) throw notReady('This process is stopping.', []);
-    const states = { ...(await this.#parts()), views: await this.#viewsState(), disk: this.disk.state };
-    const failing = Object.entries(states).filter(([, state]) => state !== 'ok' && state !== 'nearly_full');
+    const states = {
+      ...(await this.#parts()),
+      views: await this.#viewsState(),
+      disk: this.disk.state,
+      archive: await this.#archiveState(),
+    };
+    // Without an archive everything else goes on.
+    const failing = Object.entries(states).filter(([, state]) => !['ok', 'nearly_full', 'failing'].includes(state));
     if (failing.length > 0) throw notReady(`Not ready: ${failing.map(([part]) => part).join(', ')}.`, failing);
     return data({ status: 'ready', parts: states });
   }
@@ -133,6 +145,14 @@ export class ProbesController {
       stateOf(this.readStore.checkpoint(tasksView)),
     ]);
     return { eventStore, bus, readStore };
+  }
+
+  #archiveState(): Promise<'ok' | 'failing'> {
+    const state = this.sharedState.load(foldingState, [foldingStateKey]).then(
+      (known) => (typeof known.get(foldingStateKey)?.value?.archiveFault === 'string' ? 'failing' : 'ok'),
+      () => 'ok' as const,
+    );
+    return withTimeoutOr(state, partTimeoutMs, 'ok');
   }
 
   #viewsState(): Promise<z.infer<typeof viewsState>> {

@@ -7,7 +7,14 @@ import { BUS, BUS_ADMIN, type Bus, type BusAdmin } from '#bus/bus';
 import { createHeadSigner, HEAD_LINES, HEAD_SIGNER, type KeepHeadLine } from '#eventing/audit-heads';
 import { recordDeadLetters } from '#eventing/record-dead-letters';
 import { KEY_PEPPER, pepperOf } from '#contracts/api-key';
-import { EVENT_STORE, STORED_EVENTS, type EventArchive, type EventStore } from '#event-store/event-store';
+import {
+  EVENT_STORE,
+  STORED_EVENTS,
+  STORED_STREAMS,
+  type EventArchive,
+  type EventStore,
+  type StoredStreams,
+} from '#event-store/event-store';
 import { LEASES, type Leases } from '#leases/leases';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
@@ -45,6 +52,7 @@ export interface Ports {
   readonly storedEvents: EventArchive;
   readonly opener: EventOpener;
   readonly keepHeadLine: KeepHeadLine;
+  readonly storedStreams: StoredStreams;
   readonly bus: Bus;
   readonly busAdmin: BusAdmin;
   readonly readStore: ViewStore;
@@ -305,14 +313,30 @@ export async function openOutbound(config: Config): Promise<Outbound> {
   });
 }
 
+/** Where days go must be there before any is folded. */
+async function refuseArchive({ archiveDir, roles }: Config): Promise<void> {
+  if (archiveDir === null || !roles.includes('execution')) return;
+  const { archiveFault } = await import('../execution/retention/archive.js');
+  const fault = await archiveFault(archiveDir);
+  if (fault !== null) throw new ConfigError([`ARCHIVE_DIR: ${fault}.`]);
+}
+
+/** Files of earlier versions that give nothing back; not those of a process that ended in the middle of something. */
+async function giveBackPages({ dataDir }: Config): Promise<void> {
+  const { giveBackFreePages } = await import('#sqlite/database');
+  for (const name of ['events', 'views', 'bus', 'snapshots']) giveBackFreePages(join(dataDir, `${name}.db`));
+}
+
 /** Opens every part that the settings name. Rejects with `ConfigError` where one cannot be used. */
 export async function openPorts(config: Config, logger: Logger, options: OpenOptions = {}): Promise<Ports> {
   const pageParser = pageParserOf(config);
+  await refuseArchive(config);
   const folder = embedded(config) ? enterDataFolder(config, logger) : null;
   if (folder?.wasUnclean === true) logger.warn({}, 'the last process did not end in order; checking the event store');
   const secretKey = findSecretKey(config);
   const verified = folder === null ? null : trackVerified(config, folder.wasUnclean, secretKey);
   const checked = folder?.wasUnclean === true;
+  if (folder !== null && !checked) await giveBackPages(config);
   const extent = verified?.extent ?? 'none';
   const stores = await openStores(config, logger, secretKey, { checked, extent, ...options });
   await verified?.checked(stores.eventStore);
@@ -353,6 +377,11 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
     storedEvents: stores.eventStore,
     opener,
     keepHeadLine: folder === null ? null : keepHeadLineIn(config),
+    storedStreams: {
+      read: (stream, fromRevision) => eventStore.read(stream, fromRevision),
+      truncate: (stream, before) => stores.eventStore.truncate(stream, before),
+      open: (events) => opener.open(events, true),
+    },
     ...openedBus,
     readStore,
     sharedState,
@@ -397,6 +426,7 @@ export function portsModule(
     { provide: EVENT_OPENER, useValue: ports.opener },
     { provide: HEAD_SIGNER, useValue: createHeadSigner(ports.secretKey) },
     { provide: HEAD_LINES, useValue: ports.keepHeadLine },
+    { provide: STORED_STREAMS, useValue: ports.storedStreams },
     { provide: BUS, useValue: ports.bus },
     { provide: BUS_ADMIN, useValue: ports.busAdmin },
     { provide: READ_STORE, useValue: ports.readStore },

@@ -15,6 +15,7 @@ import { deliveriesProjection } from '../delivery/delivery-view.js';
 import { executionsProjection } from '../execution/execution-view.js';
 import { figuresProjection } from '../execution/figures-view.js';
 import { foldedDaysProjection } from '../execution/folded-days-view.js';
+import { droppedCheckpoint } from '../execution/retention/drop-events.js';
 import { recentRunsProjection } from '../execution/recent-runs-view.js';
 import { shadowsProjection } from '../execution/shadow/shadow-view.js';
 import { skippedSlotsProjection } from '../execution/skipped-slots-view.js';
@@ -114,7 +115,7 @@ export const publications: readonly AnyView[] = ['tasks', 'scheduling', 'executi
 );
 
 /** Who goes through everything once more, and finds nothing to do where all is well. */
-export const lookedThroughAgain: readonly AnyView[] = [reconcilerCheckpoint, auditView];
+export const lookedThroughAgain: readonly AnyView[] = [reconcilerCheckpoint, droppedCheckpoint, auditView];
 
 /**
  * Before anything is appended: an older copy of the events that has grown again may hide what a view has seen besides. Each

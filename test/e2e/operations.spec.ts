@@ -92,7 +92,7 @@ describe('an installation with its owner set by the environment', () => {
         success: true,
         data: {
           status: 'ready',
-          parts: { eventStore: 'ok', bus: 'ok', readStore: 'ok', views: 'ok', disk: 'ok' },
+          parts: { eventStore: 'ok', bus: 'ok', readStore: 'ok', views: 'ok', disk: 'ok', archive: 'ok' },
         },
       },
     ]);

@@ -2,6 +2,7 @@
 import { deliveriesView, type DeliveryDocument } from '#contracts/delivery';
 import type { ExplainedStep, Explanation, ExplainQuery } from '#contracts/explanation';
 import { wholePolicy } from '#contracts/policy';
+import { dayOf } from '#contracts/retention';
 import { queuedExecution, runStream } from '#contracts/run';
 import {
   forgetsCondition,
@@ -20,6 +21,8 @@ import { notFound } from '#runtime/errors';
 import { initialAlert } from '../domain/alert/alert.js';
 import { explainDecision } from '../domain/alert/explain-decision.js';
 import { withResult } from '../execution-view.js';
+import { foldStateOf } from '../retention/fold-runs.js';
+import { explainFolded } from './explain-folded.js';
 import { noRunAt } from './no-run.js';
 import { runBefore, type RecordedRun } from './recorded-runs.js';
 
@@ -146,10 +149,37 @@ function answerOf(
   return noRun === null || noRun.reason === 'not_due' ? said : `${noRun.message} Before that: ${said}`;
 }
 
+async function folded(
+  { readStore }: ExplainDeps,
+  { taskId, at }: ExplainQuery,
+  { task, revision, codeRevision }: TaskThen,
+): Promise<Explanation> {
+  const { answer, notified, value, decision, deliveryIds } = await explainFolded(readStore, taskId, at);
+  const loaded = await readStore.load(deliveriesView, deliveryIds);
+  return {
+    at,
+    answer,
+    folded: true,
+    notified,
+    task: { id: taskId, name: task.spec.name, revision, status: task.status },
+    noRun: null,
+    execution: null,
+    page: null,
+    value,
+    codeRevision,
+    steps: [],
+    decision,
+    deliveries: deliveryIds.flatMap((id) => loaded.get(id)?.document ?? []).map(shownDelivery),
+    lastNotified: await lastNotified(readStore, taskId, at, null),
+  };
+}
+
 /** Rejects with 404 where the task was not there then, is archived, or belongs to others. */
 export async function explain(deps: ExplainDeps, query: ExplainQuery, organizationId: string): Promise<Explanation> {
   const { events, known } = await taskThen(deps, query, organizationId);
   const { taskId, at } = query;
+  const { runsThrough } = await foldStateOf(deps.eventStore, taskId);
+  if (runsThrough !== null && dayOf(at) <= runsThrough) return folded(deps, query, known);
   const found = await lastRunAt(deps, query);
   const noRun = await noRunAt(deps.eventStore, query, found?.run ?? null);
   const deliveries = found === null ? [] : await deliveriesOf(deps.readStore, found.run);
@@ -169,6 +199,7 @@ export async function explain(deps: ExplainDeps, query: ExplainQuery, organizati
   return {
     at,
     answer: answerOf(found, steps, noRun, deliveries),
+    folded: false,
     notified: found?.run.decision.notify ?? false,
     task: { id: taskId, name: known.task.spec.name, revision: known.revision, status: known.task.status },
     noRun,

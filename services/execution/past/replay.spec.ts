@@ -27,6 +27,7 @@ import { executeRun, type RunDeps } from '../run.js';
 import { RunQueryHandler } from '../run-query.js';
 import { createExecutionService } from '../service.js';
 import { createTestRuns } from '../test-task.js';
+import { keepingAll } from '../retention/retention.kit.js';
 
 const taskId = 'ntf_00000000000000000000000001';
 const organizationId = 'org_00000000000000000000000001';
@@ -288,7 +289,7 @@ describe('a replay', () => {
     const queries = new RunQueryHandler(deps, tests, createBacktests(deps));
     const sharedState = createDocumentState(deps.readStore);
     const ports = { ...deps, bus, sharedState, commands: queries, queries };
-    const { responders = [] } = createExecutionService(ports, tests);
+    const { responders = [] } = createExecutionService(ports, tests, keepingAll);
     const running = await runService({ name: 'execution', projections: [], responders }, ports);
     const context = { organizationId, actor: 'key', requestId: 'req_2' };
     expect(await bus.request(requests.runReplay, { executionId: id }, context)).toMatchObject({ same: true });

@@ -38,6 +38,8 @@ export interface StoredEvent {
 interface StreamState {
   readonly key: number;
   revision: number;
+  /** `$tb`: what readers of the stream are handed begins there. */
+  begins: number;
 }
 
 interface Waiting {
@@ -53,6 +55,7 @@ const schema = `
     id TEXT NOT NULL, type TEXT NOT NULL, message BLOB NOT NULL
   ) STRICT;
   CREATE UNIQUE INDEX IF NOT EXISTS events_by_stream ON events (stream, revision);
+  CREATE TABLE IF NOT EXISTS truncated (name TEXT PRIMARY KEY, begins INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
 /** A real log begins with records of the server's own. */
@@ -74,6 +77,8 @@ export function openLog(folder: string) {
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 2000;');
   database.exec(schema);
   const prepared = (sql: string) => database.prepare(sql);
+  const findBegins = prepared('SELECT begins FROM truncated WHERE name = ?');
+  const setBegins = prepared('INSERT INTO truncated VALUES (?, ?) ON CONFLICT DO UPDATE SET begins = excluded.begins');
   const findStream = prepared('SELECT key, revision FROM streams WHERE name = ?');
   const insertStream = prepared('INSERT INTO streams (name, revision) VALUES (?, -1)');
   const updateStream = prepared('UPDATE streams SET revision = ? WHERE key = ?');
@@ -107,7 +112,7 @@ export function openLog(folder: string) {
     if (known !== undefined) return known;
     const row = findStream.get(name) as { key: number; revision: number } | undefined;
     if (row === undefined) return null;
-    const state = { key: row.key, revision: row.revision };
+    const state = { key: row.key, revision: row.revision, begins: Number(findBegins.get(name)?.['begins'] ?? 0) };
     if (streams.size >= rememberedStreams) streams.clear();
     streams.set(name, state);
     return state;
@@ -150,7 +155,7 @@ export function openLog(folder: string) {
     if (!before.has(request.stream)) before.set(request.stream, found?.revision ?? null);
     let state = found;
     if (state === null) {
-      state = { key: Number(insertStream.run(request.stream).lastInsertRowid), revision: -1 };
+      state = { key: Number(insertStream.run(request.stream).lastInsertRowid), revision: -1, begins: 0 };
       streams.set(request.stream, state);
     }
     if (request.events.length === 0) return { ok: true, revision: state.revision, position: writerPosition };
@@ -167,7 +172,18 @@ export function openLog(folder: string) {
       writerPosition = next;
     }
     updateStream.run(state.revision, state.key);
+    if (request.stream.startsWith('$$')) truncateBy(request);
     return { ok: true, revision: state.revision, position: written.at(-1)?.position ?? null };
+  };
+
+  /** Metadata of a stream say where it begins; its events stay where they are, as before a scavenge. */
+  const truncateBy = ({ stream, events }: AppendRequest): void => {
+    const name = stream.slice(2);
+    const properties: unknown = JSON.parse(Buffer.from(events.at(-1)?.data ?? []).toString());
+    const begins = typeof properties === 'object' && properties !== null ? Reflect.get(properties, '$tb') : undefined;
+    if (typeof begins !== 'number') return;
+    setBegins.run(name, begins);
+    streams.delete(name);
   };
 
   const writeGroup = (): void => {
@@ -239,13 +255,15 @@ export function openLog(folder: string) {
     readForwards(stream: string, fromRevision: number, limit: number): readonly StoredEvent[] {
       const state = streamOf(stream);
       if (state === null) return [];
-      return streamForwards.all(state.key, fromRevision, state.revision, limit) as unknown as StoredEvent[];
+      const first = Math.max(fromRevision, state.begins);
+      return streamForwards.all(state.key, first, state.revision, limit) as unknown as StoredEvent[];
     },
     readBackwards(stream: string, fromRevision: number, limit: number): readonly StoredEvent[] {
       const state = streamOf(stream);
       if (state === null) return [];
       const newest = Math.min(fromRevision, state.revision);
-      return streamBackwards.all(state.key, newest, limit) as unknown as StoredEvent[];
+      const found = streamBackwards.all(state.key, newest, limit) as unknown as StoredEvent[];
+      return found.filter(({ revision }) => revision >= state.begins);
     },
     /** Events at the position and behind it. */
     allForwards(position: number, limit: number): readonly StoredEvent[] {

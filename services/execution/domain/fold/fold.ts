@@ -6,6 +6,7 @@ import { unreachable } from '#runtime/errors';
 export const initial: FoldState = {
   runsThrough: null,
   upTo: { run: 0, schedule: 0, claim: 0 },
+  stays: { run: 0, schedule: 0, claim: 0 },
   trueSince: null,
   pages: { episode: null, first: null },
   deliveriesThrough: null,
@@ -15,8 +16,7 @@ export type FoldCommand =
   | {
       readonly type: 'foldRuns';
       readonly day: Omit<RunsFolded, 'state'>;
-      readonly upTo: FoldState['upTo'];
-      readonly left: Pick<FoldState, 'trueSince' | 'pages'>;
+      readonly after: Pick<FoldState, 'upTo' | 'stays' | 'trueSince' | 'pages'>;
     }
   | { readonly type: 'foldDeliveries'; readonly day: Omit<DeliveriesFolded, 'state'> };
 
@@ -29,10 +29,9 @@ const isFolded = (day: string, through: string | null): boolean => through !== n
 export function decide(command: FoldCommand, state: FoldState): readonly FoldEvent[] {
   switch (command.type) {
     case 'foldRuns': {
-      const { day, upTo, left } = command;
+      const { day, after } = command;
       if (isFolded(day.day, state.runsThrough)) return [];
-      const after = { ...state, ...left, upTo, runsThrough: day.day };
-      return [{ type: 'runs.folded', data: { ...day, state: after } }];
+      return [{ type: 'runs.folded', data: { ...day, state: { ...state, ...after, runsThrough: day.day } } }];
     }
     case 'foldDeliveries': {
       const { day } = command;
