@@ -17,6 +17,8 @@ export const auditedNouns: Readonly<Record<string, string>> = {
 
 /** Those of all other events: what runs, sends and keeps order by itself. A new noun is named here or above. */
 export const unauditedNouns: readonly string[] = [
+  'runs',
+  'deliveries',
   'schedule',
   'slot',
   'slots',
