@@ -106,7 +106,9 @@ function viewsOf(events: readonly RecordedEvent[]): Record<string, Record<string
     keptViews.map(({ name, replay }) => [
       name,
       Object.fromEntries(
-        [...replay(events)].map(([id, document]) => [id, JSON.stringify(document)] as const).toSorted(),
+        [...replay(events)]
+          .map(([id, document]) => [id, JSON.stringify(document)] as const)
+          .toSorted(([one], [other]) => (one < other ? -1 : 1)),
       ),
     ]),
   );

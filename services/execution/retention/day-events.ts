@@ -29,8 +29,8 @@ export interface DayEnd {
 }
 
 async function step(source: OpenSource, day: string): Promise<void> {
-  const { value, done } = await source.events.next();
-  const event = done === true ? null : value;
+  const read = await source.events.next();
+  const event = read.done === true ? null : read.value;
   const isOfDay = event !== null && dayOf(event.metadata.at) <= day;
   source.next = isOfDay ? event : null;
   if (isOfDay) source.upTo = event.revision + 1;

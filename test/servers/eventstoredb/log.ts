@@ -180,7 +180,8 @@ export function openLog(folder: string) {
   const truncateBy = ({ stream, events }: AppendRequest): void => {
     const name = stream.slice(2);
     const properties: unknown = JSON.parse(Buffer.from(events.at(-1)?.data ?? []).toString());
-    const begins = typeof properties === 'object' && properties !== null ? Reflect.get(properties, '$tb') : undefined;
+    const begins: unknown =
+      typeof properties === 'object' && properties !== null ? Reflect.get(properties, '$tb') : undefined;
     if (typeof begins !== 'number') return;
     setBegins.run(name, begins);
     streams.delete(name);
