@@ -26,7 +26,7 @@ export async function detectStoreRewind(
   if (event === null) return null;
   for await (const found of eventStore.read(event.stream, event.revision, { includesPurged: true })) {
     if (found.id === event.id && found.position === event.position) return null;
-    // It was dropped with its day: the first events of the stream are gone, and nothing tells of another history.
+    // It was dropped with its day: the first events of the stream are gone, which says nothing of a rewind.
     if (found.revision > event.revision) return null;
     return `${event.stream}@${event.revision} is ${found.id}, and was ${event.id}`;
   }
