@@ -19,6 +19,7 @@ export const requests = {
   taskAt: 'task.at',
   scheduleTrigger: 'schedule.trigger',
   runTest: 'run.test',
+  runPreview: 'run.preview',
   runReplay: 'run.replay',
   runBacktest: 'run.backtest',
   runExplain: 'run.explain',

@@ -3,6 +3,7 @@ import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { RequestContext } from '#bus/bus';
 import type { Explanation, ExplainQuery } from '#contracts/explanation';
+import { packPreview, type PackedPreview, type PreviewQuery } from '#contracts/page-preview';
 import type { Backtest, BacktestQuery, Replay, TestExecution, TestRun } from '#contracts/run';
 import { unreachable } from '#runtime/errors';
 import { BACKTESTS, type Backtests } from './past/backtests.js';
@@ -13,6 +14,7 @@ import { TEST_RUNS, type TestRuns } from './test-task.js';
 
 export type RunQuestion =
   | { readonly type: 'test'; readonly test: TestRun }
+  | { readonly type: 'preview'; readonly query: PreviewQuery }
   | { readonly type: 'replay'; readonly executionId: string }
   | { readonly type: 'backtest'; readonly query: BacktestQuery }
   | { readonly type: 'explain'; readonly query: ExplainQuery };
@@ -24,7 +26,7 @@ export class RunQuery {
   ) {}
 }
 
-type RunAnswer = Replay | Backtest | Explanation | { readonly execution: TestExecution };
+type RunAnswer = PackedPreview | Replay | Backtest | Explanation | { readonly execution: TestExecution };
 
 @QueryHandler(RunQuery)
 export class RunQueryHandler implements IQueryHandler<RunQuery, RunAnswer> {
@@ -38,6 +40,8 @@ export class RunQueryHandler implements IQueryHandler<RunQuery, RunAnswer> {
     switch (question.type) {
       case 'test':
         return { execution: await this.tests.run(question.test, organizationId) };
+      case 'preview':
+        return packPreview(await this.tests.preview(question.query, organizationId));
       case 'replay':
         return replayRun(this.deps, question.executionId, organizationId);
       case 'backtest':

@@ -2,6 +2,7 @@
 import type { BusMessage } from '#bus/bus';
 import { requests } from '#contracts/catalogue';
 import { explainQuery } from '#contracts/explanation';
+import { previewQuery } from '#contracts/page-preview';
 import { backtestQuery, replayQuery, testRun } from '#contracts/run';
 import { dueRun } from '#contracts/schedule';
 import type { Service } from '#eventing/service';
@@ -92,6 +93,10 @@ export function createExecutionService(
       {
         request: requests.runTest,
         query: (payload, context) => new RunQuery({ type: 'test', test: testRun.parse(payload) }, context),
+      },
+      {
+        request: requests.runPreview,
+        query: (payload, context) => new RunQuery({ type: 'preview', query: previewQuery.parse(payload) }, context),
       },
       {
         request: requests.runReplay,

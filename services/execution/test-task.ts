@@ -1,9 +1,10 @@
 /**
- * Runs of settings that are stored nowhere (`run.test`): nothing is recorded, nothing is sent. A person waits for the
+ * Runs of settings that are stored nowhere (`run.test`), and pages loaded to be looked at (`run.preview`): nothing is recorded, nothing is sent. A person waits for the
  * answer, but the runs that are due come first: tests are few at once, and their code runs one after the other.
  */
 import { createMutex } from '#concurrency/mutex';
 import { fetchSettings } from '#contracts/fetch';
+import type { PagePreview, PreviewQuery } from '#contracts/page-preview';
 import type { RunError, TestExecution, TestRun } from '#contracts/run';
 import { codeFrame } from '#hints/code-frame';
 import { hintFor } from '#hints/hint';
@@ -20,6 +21,7 @@ import {
   type Evaluated,
   type EvaluationDeps,
 } from './page-evaluation.js';
+import { failedPreview, listedPreview } from './preview/page-preview.js';
 
 type TestRunDeps = EvaluationDeps & DependencyStores;
 
@@ -88,9 +90,20 @@ export async function runTest(deps: TestRunDeps, clock: Clock, test: TestRun, ow
   };
 }
 
+/** Never rejects for what the page does. */
+async function previewPage(deps: EvaluationDeps, { url, fetch }: PreviewQuery, ownerId: string): Promise<PagePreview> {
+  const settings = fetchSettings.parse(await deps.vault.open(ownerId, 'fetch', fetch));
+  const signal = AbortSignal.timeout(loadTimeoutMs);
+  const page = await deps.pageLoader.load({ ...toPageRequest(url, settings), signal });
+  if (!page.ok) return failedPreview(page);
+  return { ...(await listedPreview(deps, page, null)), screenshot: null };
+}
+
 export interface TestRuns {
   /** Rejects with `too_many_tests` or `tests_busy`. */
   run(test: TestRun, organizationId: string): Promise<TestExecution>;
+  /** Counts as a test. */
+  preview(query: PreviewQuery, organizationId: string): Promise<PagePreview>;
   /** Resolves once no test is under way. */
   ended(): Promise<void>;
 }
@@ -118,17 +131,20 @@ export function createTestRuns(evaluation: TestRunDeps & { readonly clock: Clock
     }
   };
 
+  async function admitted<Result>(organizationId: string, work: () => Promise<Result>): Promise<Result> {
+    admit(organizationId);
+    const working = work();
+    inProgress.set(working, organizationId);
+    try {
+      return await working;
+    } finally {
+      inProgress.delete(working);
+    }
+  }
+
   return {
-    async run(test, organizationId) {
-      admit(organizationId);
-      const working = runTest(deps, clock, test, organizationId);
-      inProgress.set(working, organizationId);
-      try {
-        return await working;
-      } finally {
-        inProgress.delete(working);
-      }
-    },
+    run: (test, organizationId) => admitted(organizationId, () => runTest(deps, clock, test, organizationId)),
+    preview: (query, organizationId) => admitted(organizationId, () => previewPage(deps, query, organizationId)),
     async ended() {
       await Promise.allSettled(inProgress.keys());
     },

@@ -62,7 +62,7 @@ function misread(
   ]);
 }
 
-function checkAddress({ outbound }: SettingsChecks, field: Field, url: string): void {
+function checkAddress({ outbound }: Pick<SettingsChecks, 'outbound'>, field: Field, url: string): void {
   const refusal = outbound.refusalOf(url);
   if (refusal !== null)
     throw reject('address_denied', refusal, [{ field: fieldPath(field), rule: 'address_denied', message: refusal }]);
@@ -116,11 +116,11 @@ export async function checkAction(checks: SettingsChecks, { type, config }: Acti
   for (const { place, text } of textsAt(code)) await checkCode(checks.code, place, text);
 }
 
-/** The form of the evaluation code. Throws the first fault, naming its field. */
-export async function checkSettings(checks: SettingsChecks, input: TaskInput): Promise<CodeForm> {
-  const { schedule, fetch } = input;
-  const { minIntervalSeconds } = checks.config;
-  checkSchedule(schedule, minIntervalSeconds);
+/** Throws where the page can never be loaded, naming the field. */
+export function checkPage(
+  checks: Pick<SettingsChecks, 'outbound'>,
+  { url, fetch }: Pick<TaskInput, 'url' | 'fetch'>,
+): void {
   if (fetch.mode === 'browser') {
     throw refuse(
       ['fetch', 'mode'],
@@ -133,8 +133,16 @@ export async function checkSettings(checks: SettingsChecks, input: TaskInput): P
   if (isAuthorized && (fetch.auth ?? null) !== null) {
     throw refuse(['fetch', 'auth'], 'invalid', 'and a header Authorization contradict each other; send one of them');
   }
-  checkAddress(checks, ['url'], input.url);
+  checkAddress(checks, ['url'], url);
   if (fetch.proxy !== null) checkAddress(checks, ['fetch', 'proxy'], withoutCredentials(fetch.proxy));
+}
+
+/** The form of the evaluation code. Throws the first fault, naming its field. */
+export async function checkSettings(checks: SettingsChecks, input: TaskInput): Promise<CodeForm> {
+  const { schedule } = input;
+  const { minIntervalSeconds } = checks.config;
+  checkSchedule(schedule, minIntervalSeconds);
+  checkPage(checks, input);
   const form = await checkCode(checks.code, ['evaluationFunction'], input.evaluationFunction);
   for (const [index, action] of input.actions.entries()) await checkAction(checks, action, ['actions', index]);
   return form;

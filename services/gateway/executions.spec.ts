@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { requests } from '#contracts/catalogue';
+import { packPreview } from '#contracts/page-preview';
 import { executionsView, skippedSlotsView, testRun, type ExecutionDocument } from '#contracts/run';
 import { idempotencyCollection } from '#http/idempotency';
 import { unavailable } from '#runtime/errors';
@@ -138,6 +139,51 @@ describe('a task that is not saved', () => {
     expect(asked).toHaveLength(1);
     await answering.stop();
     expect((await gateway.send('POST', path, { body: task })).status).toBe(503);
+  });
+});
+
+describe('a page that is looked at', () => {
+  const path = '/api/pages/preview';
+  const url = 'https://shop.example.com/kettle';
+  const preview = {
+    page: { finalUrl: url, status: 200, title: 'Kettle' },
+    document: '<h1>Kettle</h1>',
+    screenshot: null,
+    elements: [{ selector: 'h1', text: 'Kettle', role: 'heading', name: 'Kettle', box: null }],
+    error: null,
+  };
+
+  it('is loaded by the execution service, its secrets sealed on the way', async () => {
+    const asked: JsonObject[] = [];
+    const answering = await opened.stores.bus.respond(requests.runPreview, async (payload) => {
+      asked.push(payload);
+      return asJson(await packPreview(preview));
+    });
+    const fetch = { headers: { Authorization: 'Bearer hidden' } };
+    const reply = await gateway.send('POST', path, { body: { url, fetch } });
+    expect([reply.status, member(reply.body, 'data')]).toEqual([200, preview]);
+    expect(JSON.stringify(asked)).not.toContain('hidden');
+    await answering.stop();
+    expect((await gateway.send('POST', path, { body: { url } })).status).toBe(503);
+  });
+
+  it('is refused as a task with it would be, naming the field', async () => {
+    const refusal = async (body: object) => errorOf(await gateway.send('POST', path, { body }));
+    const masked = { headers: { Authorization: '********' } };
+    expect(await refusal({ url, fetch: masked })).toEqual(refused(400, 'VALIDATION_ERROR', 'secret_required'));
+    expect(await refusal({ url: 'http://169.254.169.254/' })).toEqual(
+      refused(400, 'VALIDATION_ERROR', 'address_denied'),
+    );
+    expect((await gateway.send('POST', path, { body: { url: 'file:///etc/passwd' } })).status).toBe(400);
+    expect((await gateway.send('POST', path, { body: { url, colour: 'x' } })).status).toBe(400);
+    const reader = await gateway.addKey(await gateway.addOrganization('pro'), ['execute']);
+    expect((await gateway.send('POST', path, { key: reader, body: { url } })).status).toBe(403);
+  });
+
+  it('says so where it is too large to be shown', async () => {
+    const document = Array.from({ length: 400_000 }, (_, at) => (at * 2_654_435_761).toString(36)).join('');
+    const { packed, preview: sent } = await packPreview({ ...preview, document });
+    expect([packed, sent.document, sent.error?.reason]).toEqual([null, null, 'too_large']);
   });
 });
 

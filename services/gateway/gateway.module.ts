@@ -26,6 +26,7 @@ import { ConfigurationApplier } from './configuration/apply.js';
 import { ConfigurationController } from './configuration/controller.js';
 import { DependencyTurns } from './dependency-turns.js';
 import { CandidateChecker } from './check-candidate.js';
+import { PagePreviewController } from './page-preview.controller.js';
 import { PastController } from './past.controller.js';
 import { MessagePreviewer } from './preview-messages.js';
 import { ProbesController } from './probes.controller.js';
@@ -63,6 +64,7 @@ import { TaskTester } from './test-task.js';
     ConsoleController,
     SnapshotsController,
     PastController,
+    PagePreviewController,
     StreamController,
     ConfigurationController,
     ShadowsController,

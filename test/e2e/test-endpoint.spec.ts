@@ -30,6 +30,31 @@ const settings = (evaluationFunction: string, more: object = {}): object => ({
 const test = (body: object, headers: Readonly<Record<string, string>> = {}): Promise<Reply> =>
   installation.api.send('/api/notifications/test', { json: body, headers });
 
+describe('a page that is looked at before there is a task', () => {
+  const preview = (body: object): Promise<Reply> => installation.api.send('/api/pages/preview', { json: body });
+
+  it('is answered with a selector for each element, and one that cannot be loaded with the reason', async () => {
+    const { status, body } = await preview({ url: site.address('/shop') });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      data: {
+        page: { finalUrl: site.address('/shop'), status: 200 },
+        document: expect.stringContaining('1.299,00 €'),
+        screenshot: null,
+        elements: [
+          { selector: 'h1', text: 'Shop', role: 'heading', name: 'Shop', box: null },
+          { selector: '#stock', text: '1.299,00 €', box: null },
+        ],
+        error: null,
+      },
+    });
+    expect(await preview({ url: site.address('/nowhere') })).toMatchObject({
+      status: 200,
+      body: { data: { page: null, document: null, elements: [], error: { reason: 'http_status' } } },
+    });
+  });
+});
+
 describe('a test run of an unsaved task', () => {
   it('shows each message as it would be sent, in every format, secrets masked', async () => {
     const code = `page.report('value', page.number(document.querySelector('#stock'))); return true;`;
