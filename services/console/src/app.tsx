@@ -17,6 +17,10 @@ import { TextProvider, type Language } from './text/text.js';
 
 const SignInPage = lazy(async () => ({ default: (await import('./session/sign-in-page.js')).SignInPage }));
 const SetupPage = lazy(async () => ({ default: (await import('./session/setup-page.js')).SetupPage }));
+const InvitationPage = lazy(async () => ({ default: (await import('./session/link-pages.js')).InvitationPage }));
+const NewPasswordPage = lazy(async () => ({ default: (await import('./session/link-pages.js')).NewPasswordPage }));
+const SettingsPage = lazy(async () => ({ default: (await import('./settings/settings-page.js')).SettingsPage }));
+const AuditPage = lazy(async () => ({ default: (await import('./audit/audit-page.js')).AuditPage }));
 const NewTaskPage = lazy(async () => ({ default: (await import('./new/new-task-page.js')).NewTaskPage }));
 const ExecutionsPage = lazy(async () => ({
   default: (await import('./executions/executions-page.js')).ExecutionsPage,
@@ -55,6 +59,8 @@ function SignedInPages(): ReactNode {
             <Route path="/executions/:id">{({ id }) => <ExecutionPage key={id} id={id} />}</Route>
             <Route path="/deliveries" component={DeliveriesPage} />
             <Route path="/deliveries/:id">{({ id }) => <DeliveryPage key={id} id={id} />}</Route>
+            <Route path="/audit" component={AuditPage} />
+            <Route path="/settings/:part?">{({ part }) => <SettingsPage part={part ?? 'you'} />}</Route>
             <Route component={NotFound} />
           </Switch>
         </Suspense>
@@ -76,6 +82,8 @@ export function App(props: {
               <Switch>
                 <Route path="/sign-in" component={SignInPage} />
                 <Route path="/setup" component={SetupPage} />
+                <Route path="/invitations/:token">{({ token }) => <InvitationPage token={token} />}</Route>
+                <Route path="/password-resets/:token">{({ token }) => <NewPasswordPage token={token} />}</Route>
                 <Route>
                   <SignedIn waiting={<PageSkeleton />}>
                     <SignedInPages />

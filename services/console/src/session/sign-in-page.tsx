@@ -1,12 +1,14 @@
 /** Signing in, and back to the address first asked for. */
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { api, dataOf } from '../api/client.js';
+import { isProblem } from '../api/problem.js';
 import { Lone } from '../frame/lone.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { useTitle } from '../frame/title.js';
 import { useTexts } from '../text/text.js';
+import { ForgottenPassword } from './link-pages.js';
 import { addressWithin, sessionKey, useSessionQuery } from './session.js';
 
 export function SignInPage(): ReactNode {
@@ -18,22 +20,30 @@ export function SignInPage(): ReactNode {
   const known = useSessionQuery();
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
+  const [code, setCode] = useState('');
+  const methods = useQuery({ queryKey: ['sign-in'], queryFn: () => dataOf(api.GET('/api/sign-in')) });
   const first = useRef<HTMLInputElement>(null);
   useEffect(() => first.current?.focus(), []);
   useEffect(() => {
     if (known.data !== null && known.data !== undefined) navigate(to, { replace: true });
   }, [known.data, navigate, to]);
   const signIn = useMutation({
-    mutationFn: () => dataOf(api.POST('/api/sessions', { body: { email, password } })),
+    mutationFn: () =>
+      dataOf(
+        api.POST('/api/sessions', { body: { email, password, ...(code.trim() !== '' && { code: code.trim() }) } }),
+      ),
     onSuccess: async () => {
       client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
       await client.invalidateQueries({ queryKey: sessionKey });
     },
   });
+  const { error } = signIn;
+  const wantsCode = isProblem(error) && error.reason === 'second_factor_required';
+  const asksCode = wantsCode || code !== '';
   return (
     <Lone>
       <h1>{t('signIn.title')}</h1>
-      {signIn.error !== null && <ProblemNotice error={signIn.error} />}
+      {error !== null && !wantsCode && <ProblemNotice error={error} />}
       <form
         className="stack"
         onSubmit={(event) => {
@@ -68,10 +78,35 @@ export function SignInPage(): ReactNode {
             onChange={({ target }) => setPassword(target.value)}
           />
         </div>
+        {asksCode && (
+          <div className="field">
+            <label htmlFor="code">{t('signIn.code')}</label>
+            <input
+              id="code"
+              className="input mono"
+              inputMode="numeric"
+              autoComplete="one-time-code"
+              autoFocus
+              maxLength={40}
+              value={code}
+              onChange={({ target }) => setCode(target.value)}
+            />
+            <span className="hint">{t('signIn.codeHint')}</span>
+          </div>
+        )}
         <button type="submit" className="button main" disabled={signIn.isPending}>
           {t('signIn.do')}
         </button>
       </form>
+      {(methods.data?.methods ?? []).map(
+        (method) =>
+          method.type === 'oidc' && (
+            <a key={method.id} className="button" href={`${method.startUrl}?to=${encodeURIComponent(to)}`}>
+              {t('signIn.with', { name: method.name })}
+            </a>
+          ),
+      )}
+      <ForgottenPassword email={email} />
     </Lone>
   );
 }

@@ -4,8 +4,18 @@ import { editDe } from './de/edit.js';
 import { frameDe } from './de/frame.js';
 import { newDe } from './de/new.js';
 import { pastDe } from './de/past.js';
+import { settingsDe } from './de/settings.js';
 import { taskDe } from './de/task.js';
 import { tasksDe } from './de/tasks.js';
 
 /** German. */
-export const de: Catalogue = { ...frameDe, ...accountsDe, ...tasksDe, ...taskDe, ...pastDe, ...editDe, ...newDe };
+export const de: Catalogue = {
+  ...frameDe,
+  ...accountsDe,
+  ...tasksDe,
+  ...taskDe,
+  ...pastDe,
+  ...editDe,
+  ...newDe,
+  ...settingsDe,
+};

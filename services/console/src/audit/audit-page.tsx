@@ -1,0 +1,141 @@
+/** Every change in the organisation with who, when and what, and whether the record is whole. */
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { Link, useLocation, useSearch } from 'wouter';
+import { answerOf, api, dataOf } from '../api/client.js';
+import { nextCursorOf } from '../api/cursor.js';
+import { ProblemNotice } from '../frame/problem-notice.js';
+import { useTitle } from '../frame/title.js';
+import { ChangedField } from '../task/history-tab.js';
+import { AbsoluteTime } from '../text/time.js';
+import { useTexts } from '../text/text.js';
+
+const filters = ['actor', 'type', 'resource'] as const;
+
+function Verification(): ReactNode {
+  const { t } = useTexts();
+  const verify = useMutation({ mutationFn: () => dataOf(api.GET('/api/audit/verify')) });
+  const { data, error } = verify;
+  return (
+    <div className="stack">
+      <p>
+        <button type="button" className="button" disabled={verify.isPending} onClick={() => verify.mutate()}>
+          {t('audit.verify')}
+        </button>
+      </p>
+      {error !== null && <ProblemNotice error={error} />}
+      {data !== undefined && (
+        <p className={data.intact ? 'notice good' : 'notice bad'} role="status">
+          {data.intact
+            ? t('audit.intact', { events: data.events, head: data.head.slice(0, 16) })
+            : t('audit.broken', { message: data.brokenAt?.message ?? '' })}
+        </p>
+      )}
+    </div>
+  );
+}
+
+export function AuditPage(): ReactNode {
+  const { t } = useTexts();
+  useTitle(t('frame.audit'));
+  const search = new URLSearchParams(useSearch());
+  const [, navigate] = useLocation();
+  const chosen = Object.fromEntries(
+    filters.flatMap((name) => {
+      const value = search.get(name) ?? '';
+      return value === '' ? [] : [[name, value] as const];
+    }),
+  );
+  const [typed, setTyped] = useState<Readonly<Record<string, string>>>(chosen);
+  const found = useInfiniteQuery({
+    queryKey: ['audit', chosen],
+    initialPageParam: '',
+    queryFn: ({ pageParam }) =>
+      answerOf(api.GET('/api/audit', { params: { query: { ...chosen, limit: 50, after: pageParam } as never } })),
+    getNextPageParam: nextCursorOf,
+  });
+  const entries = (found.data?.pages ?? []).flatMap(({ data }) => data);
+  return (
+    <div className="stack">
+      <h1>{t('frame.audit')}</h1>
+      <Verification />
+      <form
+        className="bar"
+        role="search"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const next = new URLSearchParams(Object.entries(typed).filter(([, value]) => value.trim() !== ''));
+          navigate(`/audit${next.size === 0 ? '' : `?${next.toString()}`}`);
+        }}
+      >
+        {filters.map((name) => (
+          <input
+            key={name}
+            className="input"
+            style={{ width: '14rem' }}
+            aria-label={t(`audit.${name}`)}
+            placeholder={t(`audit.${name}`)}
+            value={typed[name] ?? ''}
+            onChange={({ target }) => setTyped({ ...typed, [name]: target.value })}
+          />
+        ))}
+        <button type="submit" className="button">
+          {t('audit.filter')}
+        </button>
+      </form>
+      {found.error !== null && <ProblemNotice error={found.error} onRetry={() => void found.refetch()} />}
+      <section className="card scroll" aria-label={t('frame.audit')}>
+        <table>
+          <thead>
+            <tr>
+              <th>{t('history.when')}</th>
+              <th>{t('audit.type')}</th>
+              <th>{t('history.who')}</th>
+              <th>{t('audit.resource')}</th>
+              <th>{t('history.what')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {entries.map((entry) => (
+              <tr key={entry.id}>
+                <td className="num">
+                  <AbsoluteTime at={entry.at} />
+                </td>
+                <td>
+                  <code>{entry.type}</code>
+                </td>
+                <td>{entry.actor}</td>
+                <td className="mono">
+                  {entry.resource.startsWith('ntf_') ? (
+                    <Link href={`/tasks/${entry.resource}`}>{entry.resource}</Link>
+                  ) : (
+                    entry.resource
+                  )}
+                </td>
+                <td>
+                  <details>
+                    <summary className="muted">{t('audit.changes', { count: entry.changes?.length ?? 0 })}</summary>
+                    {(entry.changes ?? []).map((change) => (
+                      <ChangedField key={change.path} path={change.path} from={change.from} to={change.to} />
+                    ))}
+                    <p className="small muted mono">
+                      {entry.requestId} · {entry.hash.slice(0, 16)}
+                    </p>
+                  </details>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        {entries.length === 0 && !found.isPending && <p className="in muted">{t('audit.none')}</p>}
+      </section>
+      {found.hasNextPage && (
+        <p>
+          <button type="button" className="button" onClick={() => void found.fetchNextPage()}>
+            {t('happened.earlier')}
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}

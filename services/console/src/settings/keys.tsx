@@ -1,0 +1,248 @@
+/** API keys: made, copied, rotated, revoked. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { Link } from 'wouter';
+import { answerOf, api, dataOf } from '../api/client.js';
+import { faultOf } from '../api/problem.js';
+import type { ApiKey } from '../api/types.js';
+import { ConfirmButton } from '../frame/confirm.js';
+import { CopyField } from '../frame/copy-field.js';
+import { PasswordDialog } from '../frame/password-dialog.js';
+import { ProblemNotice } from '../frame/problem-notice.js';
+import { useToast } from '../frame/toasts.js';
+import { RelativeTime } from '../text/time.js';
+import { useTexts } from '../text/text.js';
+
+const keysKey = ['keys'] as const;
+const scopes = ['read', 'write', 'execute', 'admin'] as const;
+type Scope = (typeof scopes)[number];
+
+interface ShownKey {
+  readonly name: string;
+  readonly key: string;
+}
+
+function NewKey({ onMade }: { readonly onMade: (made: ShownKey) => void }): ReactNode {
+  const { t } = useTexts();
+  const client = useQueryClient();
+  const [name, setName] = useState('');
+  const [chosen, setChosen] = useState<readonly Scope[]>(['write', 'execute']);
+  const [cidrs, setCidrs] = useState('');
+  const [expires, setExpires] = useState('');
+  const create = useMutation({
+    mutationFn: () =>
+      dataOf(
+        api.POST('/api/keys', {
+          body: {
+            name,
+            scopes: [...chosen],
+            allowedCidrs: cidrs.split(/[\s,]+/).filter((one) => one !== ''),
+            expiresAt: expires === '' ? null : new Date(expires).toISOString(),
+          },
+        }),
+      ),
+    onSuccess: (made) => {
+      onMade(made);
+      setName('');
+      void client.invalidateQueries({ queryKey: keysKey });
+    },
+  });
+  return (
+    <form
+      className="card"
+      onSubmit={(event) => {
+        event.preventDefault();
+        create.mutate();
+      }}
+    >
+      <header>
+        <h2>{t('apiKeys.new')}</h2>
+      </header>
+      <div className="in stack">
+        <div className="field">
+          <label htmlFor="key-name">{t('apiKeys.name')}</label>
+          <input
+            id="key-name"
+            className="input"
+            required
+            maxLength={200}
+            value={name}
+            onChange={({ target }) => setName(target.value)}
+          />
+          <span className="fault">{faultOf(create.error, 'name')}</span>
+        </div>
+        <fieldset className="bar windows">
+          <legend>{t('apiKeys.may')}</legend>
+          {scopes.map((scope) => (
+            <label key={scope} className="bar">
+              <input
+                type="checkbox"
+                checked={chosen.includes(scope)}
+                onChange={({ target }) =>
+                  setChosen(scopes.filter((one) => (one === scope ? target.checked : chosen.includes(one))))
+                }
+              />
+              {t(`apiKeys.scope.${scope}`)}
+            </label>
+          ))}
+        </fieldset>
+        <div className="bar">
+          <div className="field grow">
+            <label htmlFor="key-cidrs">{t('apiKeys.from')}</label>
+            <input
+              id="key-cidrs"
+              className="input mono"
+              placeholder="10.0.0.0/8"
+              value={cidrs}
+              onChange={({ target }) => setCidrs(target.value)}
+            />
+            <span className="fault">{faultOf(create.error, 'allowedCidrs')}</span>
+          </div>
+          <div className="field">
+            <label htmlFor="key-expires">{t('apiKeys.expires')}</label>
+            <input
+              id="key-expires"
+              className="input"
+              type="datetime-local"
+              value={expires}
+              onChange={({ target }) => setExpires(target.value)}
+            />
+            <span className="fault">{faultOf(create.error, 'expiresAt')}</span>
+          </div>
+        </div>
+        {create.error !== null && <ProblemNotice error={create.error} />}
+        <p>
+          <button type="submit" className="button main" disabled={create.isPending || chosen.length === 0}>
+            {t('apiKeys.make')}
+          </button>
+        </p>
+      </div>
+    </form>
+  );
+}
+
+function Row({ apiKey, onShown }: { readonly apiKey: ApiKey; readonly onShown: (shown: ShownKey) => void }): ReactNode {
+  const { t } = useTexts();
+  const client = useQueryClient();
+  const toast = useToast();
+  const params = { path: { id: apiKey.id } };
+  const refresh = (): void => void client.invalidateQueries({ queryKey: keysKey });
+  const reveal = useMutation({
+    mutationFn: (password: string) => dataOf(api.POST('/api/keys/{id}/reveal', { params, body: { password } })),
+    onSuccess: ({ key }) => onShown({ name: apiKey.name, key }),
+  });
+  const rotate = useMutation({
+    mutationFn: () => dataOf(api.POST('/api/keys/{id}/rotate', { params, body: { overlapSeconds: 86_400 } })),
+    onSuccess: (made) => {
+      onShown(made);
+      refresh();
+    },
+    onError: (error) => toast(error.message),
+  });
+  const revoke = useMutation({
+    mutationFn: () => dataOf(api.DELETE('/api/keys/{id}', { params })),
+    onSuccess: () => {
+      refresh();
+      toast(t('apiKeys.revoked'));
+    },
+    onError: (error) => toast(error.message),
+  });
+  const isDead = apiKey.revokedAt !== null;
+  return (
+    <tr>
+      <td>
+        <bdi>{apiKey.name}</bdi>
+      </td>
+      <td className="mono">mk_{apiKey.publicId}_••••</td>
+      <td>
+        {apiKey.scopes.map((scope) => (
+          <span key={scope} className="tag">
+            {scope}
+          </span>
+        ))}
+      </td>
+      <td className="mono">
+        {apiKey.allowedCidrs.length === 0 ? t('apiKeys.anywhere') : apiKey.allowedCidrs.join(' ')}
+      </td>
+      <td>{apiKey.lastUsedAt === null ? t('tasks.never') : <RelativeTime at={apiKey.lastUsedAt} />}</td>
+      <td>
+        {isDead ? (
+          t('apiKeys.isRevoked')
+        ) : apiKey.expiresAt === null ? (
+          t('tasks.never')
+        ) : (
+          <RelativeTime at={apiKey.expiresAt} />
+        )}
+      </td>
+      <td>
+        {!isDead && (
+          <div className="bar">
+            <PasswordDialog
+              label={t('copy.do')}
+              error={reveal.error}
+              isBusy={reveal.isPending}
+              onPassword={(password, close) => reveal.mutate(password, { onSuccess: close })}
+            />
+            <button type="button" className="button plain" disabled={rotate.isPending} onClick={() => rotate.mutate()}>
+              {t('apiKeys.rotate')}
+            </button>
+            <ConfirmButton
+              label={t('apiKeys.revoke')}
+              what={t('apiKeys.revokeWhat')}
+              name={apiKey.name}
+              onConfirm={() => revoke.mutate()}
+            />
+          </div>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+export function Keys(): ReactNode {
+  const { t, rich } = useTexts();
+  const [shown, setShown] = useState<ShownKey | null>(null);
+  const keys = useQuery({
+    queryKey: keysKey,
+    queryFn: () => answerOf(api.GET('/api/keys', { params: { query: { limit: 100 } } })),
+  });
+  return (
+    <div className="stack">
+      <p>
+        <b>{t('settings.keys')}</b> <span className="muted">{t('apiKeys.what')}</span>
+      </p>
+      {shown !== null && (
+        <div className="notice good stack" role="status">
+          <p>✓ {t('apiKeys.made', { name: shown.name })}</p>
+          <CopyField label={t('setup.key')} value={shown.key} />
+          <pre>{`curl -H "Authorization: Bearer $MEERKAT_KEY" ${location.origin}/api/notifications`}</pre>
+        </div>
+      )}
+      {keys.error !== null && <ProblemNotice error={keys.error} onRetry={() => void keys.refetch()} />}
+      <section className="card scroll" aria-label={t('settings.keys')}>
+        <table>
+          <thead>
+            <tr>
+              <th>{t('apiKeys.name')}</th>
+              <th>{t('apiKeys.key')}</th>
+              <th>{t('apiKeys.may')}</th>
+              <th>{t('apiKeys.from')}</th>
+              <th>{t('apiKeys.lastUsed')}</th>
+              <th>{t('apiKeys.expires')}</th>
+              <th>
+                <span className="visually-hidden">{t('history.do')}</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {(keys.data?.data ?? []).map((apiKey) => (
+              <Row key={apiKey.id} apiKey={apiKey} onShown={setShown} />
+            ))}
+          </tbody>
+        </table>
+      </section>
+      <p className="small muted">{rich('apiKeys.audited', { a: (words) => <Link href="/audit">{words}</Link> })}</p>
+      <NewKey onMade={setShown} />
+    </div>
+  );
+}

@@ -1,0 +1,154 @@
+/** People of the organisation: invited, given roles, removed. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { answerOf, api, dataOf } from '../api/client.js';
+import { ConfirmButton } from '../frame/confirm.js';
+import { CopyField } from '../frame/copy-field.js';
+import { ProblemNotice } from '../frame/problem-notice.js';
+import { useToast } from '../frame/toasts.js';
+import { RelativeTime } from '../text/time.js';
+import { useTexts } from '../text/text.js';
+
+const roles = ['owner', 'admin', 'editor', 'viewer'] as const;
+type Role = (typeof roles)[number];
+const membersKey = ['members'] as const;
+
+function RoleSelect(props: {
+  readonly label: string;
+  readonly value: Role;
+  readonly isDisabled?: boolean;
+  readonly onChoose: (role: Role) => void;
+}): ReactNode {
+  const { t } = useTexts();
+  return (
+    <select
+      className="input"
+      style={{ width: 'auto' }}
+      aria-label={props.label}
+      disabled={props.isDisabled}
+      value={props.value}
+      onChange={({ target }) => props.onChoose(target.value as Role)}
+    >
+      {roles.map((role) => (
+        <option key={role} value={role}>
+          {t(`role.${role}`)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+export function Members(): ReactNode {
+  const { t } = useTexts();
+  const client = useQueryClient();
+  const toast = useToast();
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState<Role>('editor');
+  const members = useQuery({
+    queryKey: membersKey,
+    queryFn: () => answerOf(api.GET('/api/members', { params: { query: { limit: 100 } } })),
+  });
+  const refresh = (): void => void client.invalidateQueries({ queryKey: membersKey });
+  const invite = useMutation({
+    mutationFn: () => dataOf(api.POST('/api/members', { body: { email, role } })),
+    onSuccess: () => {
+      setEmail('');
+      refresh();
+    },
+  });
+  const change = useMutation({
+    mutationFn: (given: { readonly id: string; readonly role: Role }) =>
+      dataOf(api.PATCH('/api/members/{id}', { params: { path: { id: given.id } }, body: { role: given.role } })),
+    onSuccess: refresh,
+    onError: (error) => toast(error.message),
+  });
+  const remove = useMutation({
+    mutationFn: (id: string) => dataOf(api.DELETE('/api/members/{id}', { params: { path: { id } } })),
+    onSuccess: () => {
+      refresh();
+      toast(t('members.removed'));
+    },
+    onError: (error) => toast(error.message),
+  });
+  return (
+    <div className="stack">
+      <form
+        className="card"
+        onSubmit={(event) => {
+          event.preventDefault();
+          invite.mutate();
+        }}
+      >
+        <header>
+          <h2>{t('members.invite')}</h2>
+        </header>
+        <div className="in stack">
+          <div className="bar">
+            <input
+              className="input grow"
+              type="email"
+              required
+              maxLength={254}
+              aria-label={t('signIn.email')}
+              placeholder="ben@acme.example"
+              value={email}
+              onChange={({ target }) => setEmail(target.value)}
+            />
+            <RoleSelect label={t('members.role')} value={role} onChoose={setRole} />
+            <button type="submit" className="button main" disabled={invite.isPending}>
+              {t('members.doInvite')}
+            </button>
+          </div>
+          {invite.error !== null && <ProblemNotice error={invite.error} />}
+          {invite.data !== undefined && (
+            <CopyField label={t('members.link', { email: invite.data.email })} value={invite.data.invitationUrl} />
+          )}
+        </div>
+      </form>
+      {members.error !== null && <ProblemNotice error={members.error} onRetry={() => void members.refetch()} />}
+      <section className="card scroll" aria-label={t('settings.members')}>
+        <table>
+          <thead>
+            <tr>
+              <th>{t('signIn.email')}</th>
+              <th>{t('members.role')}</th>
+              <th>{t('members.status')}</th>
+              <th>{t('you.secondFactor')}</th>
+              <th>
+                <span className="visually-hidden">{t('history.do')}</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {(members.data?.data ?? []).map((member) => (
+              <tr key={member.id}>
+                <td>{member.email}</td>
+                <td>
+                  <RoleSelect
+                    label={t('members.roleOf', { email: member.email })}
+                    value={member.role}
+                    isDisabled={change.isPending || member.status === 'invited'}
+                    onChoose={(next) => change.mutate({ id: member.id, role: next })}
+                  />
+                </td>
+                <td>
+                  {t(`members.status.${member.status}`)}{' '}
+                  {member.expiresAt !== null && <RelativeTime at={member.expiresAt} />}
+                </td>
+                <td>{t(`secondFactor.${member.secondFactor}`)}</td>
+                <td>
+                  <ConfirmButton
+                    label={t('members.remove')}
+                    what={t('members.removeWhat')}
+                    name={member.email}
+                    onConfirm={() => remove.mutate(member.id)}
+                  />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </div>
+  );
+}
