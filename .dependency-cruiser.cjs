@@ -27,6 +27,7 @@ const homes = {
   'p-limit': ['(p-limit|yocto-queue)', '^libs/concurrency/semaphore\\.ts$'],
   acorn: ['acorn', '^libs/sandbox/code/code-tree\\.ts$'],
   commander: ['commander', '^services/host/cli(\\.ts|/)'],
+  mqtt: ['mqtt', '^services/delivery/peers/mqtt\\.ts$'],
   kafkajs: ['kafkajs', '^libs/bus/kafka[^/]*\\.ts$'],
   mongo: ['(mongoose|mongodb)', '^libs/(mongo/|(read-store|snapshots)/mongo)[^/]*\\.ts$'],
   eventstoredb: ['@eventstore/db-client', '^libs/event-store/eventstoredb[^/]*\\.ts$'],

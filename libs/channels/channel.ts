@@ -4,6 +4,7 @@ import type { OutboundAnswer, OutboundFailure } from '#outbound/outbound';
 import type { JsonObject } from '#runtime/json';
 import type { ScriptJob, ScriptResult } from '#sandbox/sandbox';
 import type { ChannelDeclaration } from './declaration.js';
+import type { PeerAnswer, PeerOutgoing } from './peer.js';
 
 export type GatheredMessage = Pick<Notification, 'kind' | 'executionId' | 'context' | 'createdAt'>;
 
@@ -230,7 +231,16 @@ export interface MailChannel {
   readonly usesThread: false;
 }
 
-export type Channel = HttpChannel | MailChannel;
+/** Of what speaks neither HTTP nor mail. */
+export interface PeerChannel {
+  readonly transport: 'peer';
+  readonly method: string;
+  readonly build: Build<PeerOutgoing>;
+  readonly classify: (answer: PeerAnswer) => Verdict;
+  readonly usesThread: false;
+}
+
+export type Channel = HttpChannel | MailChannel | PeerChannel;
 
 export function refusal(request: ShownRequest, reason: string, message: string): NothingToSend {
   return { kind: 'none', request, verdict: { state: 'refused', reason, message } };
@@ -267,4 +277,13 @@ export function mailChannel<Config extends z.ZodObject>(
 ): MailChannel {
   const method = 'smtp';
   return { transport: 'smtp', method, build: withConfig(declaration, method, build), classify, usesThread: false };
+}
+
+export function peerChannel<Config extends z.ZodObject>(
+  declaration: ChannelDeclaration<string, Config>,
+  method: string,
+  build: Built<z.output<Config>, PeerOutgoing>,
+  classify: PeerChannel['classify'],
+): PeerChannel {
+  return { transport: 'peer', method, build: withConfig(declaration, method, build), classify, usesThread: false };
 }

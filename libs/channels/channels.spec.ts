@@ -36,8 +36,10 @@ const goldenAnswers = z.array(
         headers: z.record(z.string(), z.string()).default({}),
         body: z.union([z.string(), z.record(z.string(), z.json())]).default(''),
       }),
-      z.strictObject({ reason: z.enum(['timed_out', 'address_denied']) }),
+      z.strictObject({ reason: z.enum(['timed_out', 'address_denied', 'too_large', 'tls_failed']) }),
       z.strictObject({ kind: z.enum(['taken', 'not_taken']) }).catchall(z.json()),
+      /** How it ended, of what speaks neither HTTP nor mail. */
+      z.strictObject({ code: z.union([z.string(), z.number()]) }),
     ]),
     verdict: z.record(z.string(), z.json()),
   }),
@@ -74,7 +76,7 @@ function built(channel: Channel, golden: GoldenRequest, nowMs: number) {
   return outgoing.kind === 'script' ? outgoing.finish({ ok: true, value: returned, logs: [] }) : outgoing;
 }
 
-function answered(golden: Exclude<GoldenAnswer, { kind: unknown }>): HttpAnswer {
+function answered(golden: Exclude<GoldenAnswer, { kind: unknown } | { code: unknown }>): HttpAnswer {
   if ('reason' in golden)
     return { ok: false, reason: golden.reason, message: 'No answer.', sent: false, durationMs: 1 };
   const { status, headers, body } = golden;
@@ -85,11 +87,25 @@ function answered(golden: Exclude<GoldenAnswer, { kind: unknown }>): HttpAnswer 
 
 const mailAnswer = z.custom<Parameters<Extract<Channel, { transport: 'smtp' }>['classify']>[0]>();
 
+const peerAnswer = z.union([
+  z.strictObject({ code: z.union([z.string(), z.number()]) }),
+  z.strictObject({ reason: z.string() }),
+]);
+
 function verdictOn(channel: Channel, golden: GoldenAnswer): Verdict | undefined {
   if (channel.transport === 'smtp') {
     const recipients = [{ part: 0, address: 'anna@example.com' }];
     return channel.classify(mailAnswer.parse(golden), recipients)[0]?.verdict;
   }
+  if (channel.transport === 'peer') {
+    const answer = peerAnswer.parse(golden);
+    return channel.classify(
+      'code' in answer
+        ? { ok: true, ...answer, text: '' }
+        : { ok: false, ...answer, message: 'No answer.', sent: false },
+    );
+  }
+  if ('code' in golden) throw new Error('an answer of something else to an HTTP request');
   if ('kind' in golden) throw new Error('an answer of a mail server to an HTTP request');
   return channel.classify(answered(golden), kitTimeMs, 'step' in golden ? golden.step : undefined);
 }

@@ -98,3 +98,36 @@ export function byKind<Schema extends z.ZodType>(choice: Schema, description: st
 export const phoneNumber = z
   .string()
   .regex(/^\+[1-9][0-9]{6,14}$/, { error: 'must be a phone number such as +4915112345678' });
+
+/** Of something that speaks no HTTP: scheme, host and perhaps a port. */
+export function peerAddress(schemes: readonly string[], description: string, example: string) {
+  return z
+    .string()
+    .min(1)
+    .max(longestAddress)
+    .refine(
+      (value) => {
+        if (!URL.canParse(value)) return false;
+        const { protocol, hostname, pathname, search, hash, username, password } = new URL(value);
+        const isBare = username + password + search + hash === '' && /^\/?$/.test(pathname);
+        return schemes.includes(protocol.slice(0, -1)) && hostname !== '' && isBare;
+      },
+      { error: `must be an address such as ${example}, without credentials or a path` },
+    )
+    .describe(description);
+}
+
+/** What is trusted beside the usual authorities, by whoever speaks TLS. */
+export const tlsFields = {
+  ca: z
+    .string()
+    .max(65_536)
+    .regex(/-----BEGIN CERTIFICATE-----[^]+-----END CERTIFICATE-----/, { error: 'must be a certificate as PEM' })
+    .optional()
+    .describe('PEM: an authority that its certificate may be signed by.'),
+  fingerprint: z
+    .string()
+    .regex(/^(?:[0-9A-Fa-f]{2}:?){31}[0-9A-Fa-f]{2}$/, { error: 'must be a SHA-256 in hexadecimal' })
+    .optional()
+    .describe('Just this certificate: its SHA-256.'),
+};

@@ -11,6 +11,8 @@ export interface GeneratedText<Member extends string = string> {
   readonly previous?: { readonly name: Member; readonly until: Member };
 }
 
+export type Need = 'smtp' | 'commands';
+
 interface DeclaredMembers<Member extends string> {
   /**
    * Members that hold an address: refused at save where this instance never connects to it, a password inside is masked.
@@ -24,8 +26,10 @@ interface DeclaredMembers<Member extends string> {
   readonly code?: readonly Member[];
   /** Secrets that sign and are never sent: made where the user leaves them out, kept wherever the settings lead. */
   readonly generated?: readonly GeneratedText<Member>[];
-  /** What the instance has to have. `smtp`: a mail server. */
-  readonly needs?: 'smtp';
+  /** Members that say which program of the machine is run, and how: the first one names it. Secrets are kept only while they stay as they are. */
+  readonly programs?: readonly Member[];
+  /** What the instance has to have. `smtp`: a mail server; `commands`: programs that the operator names. */
+  readonly needs?: Need;
 }
 
 /** A member of `config` whose schema says `writeOnly` is a secret: masked in every answer, kept where its mask comes back. */
@@ -38,12 +42,13 @@ export interface ChannelDeclaration<Type extends string = string, Config extends
   readonly templates: readonly string[];
   readonly code: readonly string[];
   readonly generated: readonly GeneratedText[];
-  readonly needs: 'smtp' | null;
+  readonly programs: readonly string[];
+  readonly needs: Need | null;
 }
 
 export function declareChannel<Type extends string, Config extends z.ZodObject>(
   declared: Pick<ChannelDeclaration<Type, Config>, 'type' | 'config' | 'sealed'> &
     DeclaredMembers<keyof z.output<Config> & string>,
 ): ChannelDeclaration<Type, Config> {
-  return { addresses: [], templates: [], code: [], generated: [], needs: null, ...declared };
+  return { addresses: [], templates: [], code: [], programs: [], generated: [], needs: null, ...declared };
 }

@@ -1,5 +1,6 @@
 /** What is shown of where an attempt goes: of an address only what does not give access. */
 import type { ShownRequest } from './channel.js';
+import type { PeerMessage } from './peer.js';
 
 /** Long words of letters and digits in a path are what services hand out in place of a password. */
 export function isToken(segment: string): boolean {
@@ -27,4 +28,14 @@ export function mailSummary(recipients: readonly string[]): ShownRequest {
   const shown = recipients.slice(0, 3).map(maskMailbox);
   const more = recipients.length - shown.length;
   return { method: 'smtp', url: more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ') };
+}
+
+/** Where a message goes that is neither HTTP nor mail: a server and its port, or the program that is run. */
+export function peerSummary(message: PeerMessage): ShownRequest {
+  const { protocol } = message;
+  if (protocol === 'command') return { method: protocol, url: message.file };
+  const { host, port } = message;
+  const shown = host.includes(':') ? `[${host}]` : host;
+  const scheme = protocol === 'syslog' ? message.transport : message.trust === null ? 'mqtt' : 'mqtts';
+  return { method: protocol, url: `${scheme}://${shown}:${port}` };
 }

@@ -104,7 +104,9 @@ export async function dial(
         await openTunnel(socket, proxy, address, next.port, connectMs, signal);
       }
     }
-    if (target.tls) socket = await secure(socket, target.host, connectMs, signal, { authorities, trust });
+    if (target.tls) {
+      socket = await secure(socket, target.host, connectMs, signal, { authorities, trust }, target.isHttp);
+    }
     return socket;
   } catch (error) {
     socket.on('error', () => undefined).destroy();
@@ -198,6 +200,7 @@ async function secure(
   connectMs: number,
   signal: AbortSignal,
   { authorities, trust }: Trusted,
+  isHttp = true,
 ): Promise<Socket> {
   const pinned = trust?.fingerprint === undefined ? null : normalFingerprint(trust.fingerprint);
   const secureContext = trusting([authorities, trust?.ca ?? null].filter((pem) => pem !== null));
@@ -206,7 +209,7 @@ async function secure(
     socket: inner,
     host: name,
     servername: host.kind === 'name' ? name : '',
-    ALPNProtocols: ['http/1.1'],
+    ...(isHttp ? { ALPNProtocols: ['http/1.1'] } : {}),
     // Where one certificate alone is taken, it is compared below, before anything is sent.
     rejectUnauthorized: pinned === null,
     ...(secureContext === null ? {} : { secureContext }),
@@ -221,7 +224,7 @@ async function secure(
     const shown = certificateOf(socket)?.fingerprint ?? 'no certificate';
     if (shown !== pinned) {
       socket.on('error', () => undefined).destroy();
-      throw new Fault('tls_failed', `The server shows another certificate than fetch.tls.fingerprint names: ${shown}.`);
+      throw new Fault('tls_failed', `The server shows another certificate than fingerprint names: ${shown}.`);
     }
   }
   return socket;

@@ -10,6 +10,8 @@ export interface Endpoint {
   readonly tls: boolean;
   /** Configured by the operator: may be reached whatever its address. */
   readonly trusted: boolean;
+  /** Absent: yes. TLS is agreed on for HTTP. */
+  readonly isHttp?: boolean;
 }
 
 export interface Proxy extends Endpoint {
@@ -34,6 +36,18 @@ export function parseTarget(text: string): { readonly url: URL; readonly host: H
   if (url.port === '0') return new Fault('invalid_url', 'Port 0 cannot be reached.');
   const host = hostOfUrlHostname(url.hostname);
   return host === null ? new Fault('invalid_url', 'The host name is not valid.') : { url, host };
+}
+
+/** Of protocols that go by `connect` and `datagram`. */
+const peerSchemes: ReadonlySet<string> = new Set(['udp:', 'tcp:', 'tls:', 'mqtt:', 'mqtts:']);
+
+export function isPeerAddress(text: string): boolean {
+  return URL.canParse(text) && peerSchemes.has(new URL(text).protocol);
+}
+
+export function parsePeer(text: string): { readonly host: Host } | Fault {
+  const host = hostOf(new URL(text).hostname.replace(/^\[|\]$/g, ''));
+  return host === null ? new Fault('invalid_url', 'The host name is not valid.') : { host };
 }
 
 /** Reads `http(s)://user:pass@host:port`, or null where it is no such address. */

@@ -75,11 +75,18 @@ export interface OutboundRequest {
 
 export type ConnectResult = { readonly ok: true; readonly socket: Socket } | OutboundFailure;
 
+export type DatagramResult = { readonly ok: true } | OutboundFailure;
+
 export interface Outbound {
   /** One HTTP exchange. Never rejects: what went wrong is a value. */
   request(request: OutboundRequest): Promise<OutboundAnswer | OutboundFailure>;
-  /** A TCP connection to a checked and pinned address, for protocols other than HTTP (mail). TLS is the caller's. */
-  connect(host: string, port: number, timeoutMs: number): Promise<ConnectResult>;
+  /**
+   * A connection to a checked and pinned address, for protocols other than HTTP. With `tls` it is agreed on and the certificate
+   * checked; without it TLS, where there is any, is the caller's (mail).
+   */
+  connect(host: string, port: number, timeoutMs: number, tls?: TrustSettings): Promise<ConnectResult>;
+  /** One datagram to a checked address. That it was sent says nothing of whether it arrived. */
+  datagram(host: string, port: number, bytes: Uint8Array, timeoutMs: number): Promise<DatagramResult>;
   /** Why an address given by a user can never be reached (checked when saved: literals and schemes only, no DNS), or null. */
   refusalOf(url: string): string | null;
   close(): Promise<void>;

@@ -6,13 +6,16 @@ import { Connection, loadClient } from './connection.js';
 import { ConnectionPool } from './connection-pool.js';
 import { Cookies } from './cookies.js';
 import type { BodyLimits } from './decode.js';
-import { dial, literalRefusal } from './dial.js';
+import { sendDatagram } from './datagram.js';
+import { checkedAddresses, dial, literalRefusal } from './dial.js';
 import { dispatchOptions, normalizedMethod } from './dispatch-options.js';
 import {
   connectionKey,
   endpointKey,
   endpointKeyOf,
   endpointOf,
+  isPeerAddress,
+  parsePeer,
   parseProxy,
   parseTarget,
   portOf,
@@ -22,9 +25,16 @@ import {
 import { Exchange, type HopAnswer } from './exchange.js';
 import { Fault } from './failures.js';
 import { defaultOutboundLimits, type OutboundLimits } from './limits.js';
-import type { ConnectResult, Outbound, OutboundAnswer, OutboundFailure, OutboundRequest } from './outbound.js';
+import type {
+  ConnectResult,
+  DatagramResult,
+  Outbound,
+  OutboundAnswer,
+  OutboundFailure,
+  OutboundRequest,
+} from './outbound.js';
 import type { Hop } from './redirects.js';
-import type { RefusedEndpoint } from './refused-endpoints.js';
+import { refuseOwnServers, type RefusedEndpoint } from './refused-endpoints.js';
 import { RequestDeadline } from './request-deadline.js';
 import { createResolve, type Resolve } from './resolve.js';
 
@@ -100,21 +110,38 @@ class UndiciOutbound implements Outbound {
     return this.#within(deadline, () => this.#follow(request, deadline));
   }
 
-  async connect(host: string, port: number, timeoutMs: number): Promise<ConnectResult> {
+  async connect(host: string, port: number, timeoutMs: number, tls?: TrustSettings): Promise<ConnectResult> {
     const deadline = new RequestDeadline(timeoutMs, this.#limits, undefined);
     return this.#within(deadline, async () => {
-      const parsed = hostOf(host);
-      if (parsed === null) throw new Fault('invalid_url', 'The host name is not valid.');
-      if (!Number.isInteger(port) || port < 1 || port > 65_535)
-        throw new Fault('invalid_url', 'The port is not valid.');
-      const trusted = this.#trustedHosts.has(endpointKey(parsed, port));
-      const target = { host: parsed, port, tls: false, trusted };
-      return { ok: true, socket: await this.#dial(target, [], deadline, null) };
+      const target = { ...this.#peer(host, port), tls: tls !== undefined };
+      return { ok: true, socket: await this.#dial(target, [], deadline, tls ?? null) };
     });
   }
 
+  async datagram(host: string, port: number, bytes: Uint8Array, timeoutMs: number): Promise<DatagramResult> {
+    const deadline = new RequestDeadline(timeoutMs, this.#limits, undefined);
+    return this.#within(deadline, async () => {
+      const ending = new AbortController();
+      deadline.whileWaiting((fault) => ending.abort(fault));
+      const target = this.#peer(host, port);
+      const addresses = await checkedAddresses(target, this.#policy, this.#resolve);
+      await refuseOwnServers(target, addresses, this.#refused, this.#resolve);
+      await sendDatagram(addresses[0] ?? '', port, bytes, ending.signal);
+      return { ok: true };
+    });
+  }
+
+  /** What speaks no HTTP, by its name and port. */
+  #peer(host: string, port: number): Endpoint {
+    const parsed = hostOf(host);
+    if (parsed === null) throw new Fault('invalid_url', 'The host name is not valid.');
+    if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Fault('invalid_url', 'The port is not valid.');
+    const trusted = this.#trustedHosts.has(endpointKey(parsed, port));
+    return { host: parsed, port, tls: false, trusted, isHttp: false };
+  }
+
   refusalOf(url: string): string | null {
-    const parsed = parseTarget(url);
+    const parsed = isPeerAddress(url) ? parsePeer(url) : parseTarget(url);
     return parsed instanceof Fault ? parsed.message : literalRefusal(parsed.host, this.#policy);
   }
 

@@ -117,6 +117,13 @@ const settings = z.object({
       ),
     )
     .default([]),
+  COMMANDS: list
+    .pipe(
+      z.array(
+        z.string().regex(/^\/\S.*$/, { error: 'must be absolute paths of programs such as /usr/local/bin/tell' }),
+      ),
+    )
+    .default([]),
   EGRESS_PROXY: credentialed(address(['http', 'https'], 'http://proxy.example:3128')).optional(),
   EGRESS_CA_FILE: authoritiesFile.optional(),
   NETWORK_PROBE_URL: address(['http', 'https'], 'https://example.com/').optional(),
@@ -196,6 +203,8 @@ export interface Config {
   readonly insecureOk: boolean;
   readonly mailFrom: string;
   readonly egressAllow: readonly string[];
+  /** Programs of this machine that actions may run; empty: none. */
+  readonly commands: readonly string[];
   readonly egressProxyUrl: string | null;
   /** PEM of further authorities that pages and receivers may be signed by. */
   readonly egressAuthorities: string | null;
@@ -400,6 +409,7 @@ export function readConfig(
     insecureOk: values.INSECURE_OK,
     mailFrom: values.MAIL_FROM ?? 'Meerkat <meerkat@localhost>',
     egressAllow: values.EGRESS_ALLOW,
+    commands: values.COMMANDS,
     egressProxyUrl: values.EGRESS_PROXY ?? null,
     egressAuthorities: values.EGRESS_CA_FILE ?? null,
     networkProbeUrl: values.NETWORK_PROBE_URL ?? null,

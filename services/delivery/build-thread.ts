@@ -2,6 +2,7 @@
 import type { BuildContext, Mail, HttpBatch, NothingToSend, OpenNotification } from '#channels/channel';
 import { channels } from '#channels/channels';
 import type { ActionType } from '#channels/declarations';
+import type { PeerOutgoing } from '#channels/peer';
 import { answerRequests } from '#concurrency/answer-requests';
 import { AppError } from '#runtime/errors';
 
@@ -12,7 +13,7 @@ export interface BuildRequest {
 }
 
 /** What is built of templates alone is data; a channel that runs code has none. */
-export type BuiltMessage = HttpBatch | Mail | NothingToSend;
+export type BuiltMessage = HttpBatch | Mail | PeerOutgoing | NothingToSend;
 
 export type BuildReply =
   | { readonly ok: true; readonly built: BuiltMessage }

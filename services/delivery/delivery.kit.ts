@@ -21,6 +21,7 @@ import { deliveriesProjection } from './delivery-view.js';
 import { acceptRequest } from './consumers.js';
 import { defaultReceiverLimits, type ReceiverLimits } from './receivers.js';
 import { createMessageBuilder } from './message-builder.js';
+import { createPeers } from './peers/peers.js';
 import { createSender, type Sender } from './send.js';
 import { defaultWorkerLimits, DeliveryWorker, type WorkerLimits, type WorkerOptions } from './worker.js';
 
@@ -105,6 +106,7 @@ export class DeliveryHarness {
       builder: this.builder,
       signer: createLinkSigner(Buffer.alloc(32, 1)),
       mailer,
+      peers: createPeers({ outbound, commands: [] }),
       clock: this.clock,
       linkBase: 'https://settings.example',
       mailFrom: 'watch@example.com',

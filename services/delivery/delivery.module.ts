@@ -12,6 +12,7 @@ import { LINK_SIGNER, type LinkSigner } from '#vault/link-signer';
 import { VAULT, type Vault } from '#vault/vault';
 import { ChangeDeliveryHandler } from './change-delivery.js';
 import { createMessageBuilder } from './message-builder.js';
+import { createPeers } from './peers/peers.js';
 import { createPreview, type Preview } from './preview.js';
 import { MessageQueryHandler, PREVIEW } from './preview-query.js';
 import { createSender } from './send.js';
@@ -46,7 +47,12 @@ function createSending(
   const sandboxLimits = { ...defaultSandboxLimits, cpuMs, memoryMb };
   const builder = createMessageBuilder(logger);
   const making = { vault, signer, sandbox, builder, clock, linkBase, mailFrom, sandboxLimits };
-  return { sender: createSender({ ...making, outbound, mailer }), mailer, builder, preview: createPreview(making) };
+  return {
+    sender: createSender({ ...making, outbound, mailer, peers: createPeers({ outbound, commands: config.commands }) }),
+    mailer,
+    builder,
+    preview: createPreview(making),
+  };
 }
 
 @Module({

@@ -10,6 +10,7 @@ import {
 } from '#channels/channel';
 import { channels } from '#channels/channels';
 import type { ActionType } from '#channels/declarations';
+import type { PeerOutgoing } from '#channels/peer';
 import type { Clock } from '#runtime/clock';
 import { AppError } from '#runtime/errors';
 import { defaultSandboxLimits, type Sandbox, type SandboxLimits } from '#sandbox/sandbox';
@@ -23,7 +24,7 @@ export interface OutgoingOptions {
   readonly sandboxLimits?: SandboxLimits;
 }
 
-export type Outgoing = HttpBatch | Mail | NothingToSend;
+export type Outgoing = HttpBatch | Mail | PeerOutgoing | NothingToSend;
 
 /** What earlier messages and tries were given by the receiver. */
 export type Earlier = Required<Pick<BuildContext, 'opened' | 'receipts'>>;

@@ -2,7 +2,8 @@
 import type { HttpOutgoing, MailOutgoing } from '#channels/channel';
 import { channels } from '#channels/channels';
 import { declarationOf } from '#channels/declarations';
-import { httpSummary, mailSummary } from '#channels/summary';
+import type { PeerMessage } from '#channels/peer';
+import { httpSummary, mailSummary, peerSummary } from '#channels/summary';
 import { isSecretHeader } from '#contracts/common';
 import type { NotificationRequest } from '#contracts/delivery';
 import type { MessagePreview } from '#contracts/message-preview';
@@ -49,6 +50,23 @@ function shownMail({ recipients, subject, text, html }: MailOutgoing): Shown {
   return { title: subject, text, ...(html === null ? {} : { html }), request, error: null };
 }
 
+/** What the other side would get as the message itself. */
+function textOfPeer(message: PeerMessage): string {
+  switch (message.protocol) {
+    case 'syslog':
+      return message.line;
+    case 'mqtt':
+      return message.payload;
+    case 'command':
+      return message.input;
+  }
+}
+
+function shownPeer(message: PeerMessage, title: string): Shown {
+  const text = textOfPeer(message);
+  return { title, text, request: { ...peerSummary(message), headers: {}, body: text }, error: null };
+}
+
 function shownOf(outgoing: Outgoing, title: string): Shown {
   switch (outgoing.kind) {
     case 'mail':
@@ -58,6 +76,8 @@ function shownOf(outgoing: Outgoing, title: string): Shown {
       if (first === undefined) throw new Error('a channel built no request');
       return shownHttp(first, title);
     }
+    case 'peer':
+      return shownPeer(outgoing.message, title);
     case 'none': {
       const { reason, message } = outgoing.verdict;
       return nothing(outgoing.request.method, title, { reason, message });

@@ -20,6 +20,8 @@ import type { SentRequest } from './digest.js';
 import type { AttemptResult } from './domain/delivery.js';
 import { httpTransmission } from './http-transmission.js';
 import { createOutgoing, isFinal, nothingEarlier, type Earlier, type OutgoingOptions } from './outgoing.js';
+import type { Peers } from './peers/peers.js';
+import { peerTransmission } from './peers/transmission.js';
 import { createRedactor } from './redact.js';
 import { defaultSmtpTimeouts, type Mailer } from '#mail/smtp';
 import { isOpen, nothingSent, type Transmission } from './transmission.js';
@@ -30,6 +32,7 @@ export interface SenderOptions extends OutgoingOptions {
   readonly outbound: Outbound;
   /** null: the operator has set no mail server. */
   readonly mailer: Mailer | null;
+  readonly peers: Peers;
   /** For deliveries that were requested without one. */
   readonly linkBase: string;
 }
@@ -106,13 +109,16 @@ export function createSender(options: SenderOptions): Sender {
     if (outgoing.kind === 'http' && channel.transport === 'http') {
       const rebuild = async (receipts: Earlier['receipts']): Promise<HttpBatch | NothingToSend> => {
         const next = await outgoingOf(type, notification, linkBase, { ...earlier, receipts });
-        if (next.kind === 'mail') throw new Error(`${type} went on with a mail`);
+        if (next.kind === 'mail' || next.kind === 'peer') throw new Error(`${type} went on with another transport`);
         return next;
       };
       return httpTransmission(channel, { ...options, isRepeat: earlier.isRepeat, rebuild }, outgoing);
     }
     if (outgoing.kind === 'mail' && channel.transport === 'smtp' && mailer !== null) {
       return mailTransmission(channel, mailer, outgoing.mail);
+    }
+    if (outgoing.kind === 'peer' && channel.transport === 'peer') {
+      return peerTransmission(channel, options.peers, outgoing.message);
     }
     throw new Error(`${type} built what its transport does not carry`);
   };

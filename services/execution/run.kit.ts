@@ -39,6 +39,7 @@ export function scriptedOutbound(answer: (request: OutboundRequest) => Scripted 
       return answered;
     },
     connect: async () => ({ ok: false, reason: 'connect_failed', message: 'no network', sent: false, durationMs: 0 }),
+    datagram: async () => ({ ok: true }),
     refusalOf: () => null,
     close: async () => undefined,
   };

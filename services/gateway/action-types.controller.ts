@@ -20,11 +20,9 @@ const declared = declarations.map(({ type, config, generated, needs }) => ({
 export class ActionTypesController {
   readonly #types: readonly object[];
 
-  constructor(@Inject(CONFIG) { smtpUrl }: Config) {
-    this.#types = declared.map(({ needs, ...shown }) => ({
-      ...shown,
-      available: needs !== 'smtp' || smtpUrl !== null,
-    }));
+  constructor(@Inject(CONFIG) { smtpUrl, commands }: Config) {
+    const has = { smtp: smtpUrl !== null, commands: commands.length > 0 };
+    this.#types = declared.map(({ needs, ...shown }) => ({ ...shown, available: needs === null || has[needs] }));
   }
 
   @Handles(routes.listActionTypes)

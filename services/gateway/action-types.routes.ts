@@ -10,7 +10,11 @@ const actionTypeAnswer = z.object({
     .record(z.string(), z.json())
     .describe('JSON Schema (2020-12) of `config`; secrets are `writeOnly` and come back masked.'),
   generated: z.array(z.string()).describe('Members of `config` that the service makes where they are left out.'),
-  available: z.boolean().describe('Whether this instance has what the type needs: `email` needs a mail server.'),
+  available: z
+    .boolean()
+    .describe(
+      'Whether this instance has what the type needs: `email` needs a mail server, `command` programs that the operator names.',
+    ),
 });
 
 export const listActionTypes = route({

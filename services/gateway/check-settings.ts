@@ -45,7 +45,7 @@ export function createCodeChecker(sandbox: Pick<Sandbox, 'check'>): CodeChecker 
 }
 
 export interface SettingsChecks {
-  readonly config: Pick<Config, 'minIntervalSeconds' | 'smtpUrl'>;
+  readonly config: Pick<Config, 'minIntervalSeconds' | 'smtpUrl' | 'commands'>;
   readonly outbound: Pick<Outbound, 'refusalOf'>;
   readonly code: CodeChecker;
 }
@@ -90,7 +90,7 @@ export async function checkCode(checker: CodeChecker, field: Field, code: string
 
 /** Throws the first fault of what the channel declares of its settings. */
 export async function checkAction(checks: SettingsChecks, { type, config }: Action, field: Field): Promise<void> {
-  const { needs, addresses, templates, code } = declarationOf(type);
+  const { needs, addresses, templates, code, programs } = declarationOf(type);
   const textsAt = (names: readonly string[]) =>
     names.flatMap((name) => {
       const text = config[name];
@@ -107,6 +107,11 @@ export async function checkAction(checks: SettingsChecks, { type, config }: Acti
       'needs a mail server: set SMTP_URL on this instance',
       'smtp_not_configured',
     );
+  }
+  const [program] = programs;
+  if (program !== undefined && !checks.config.commands.includes(String(config[program]))) {
+    const problem = 'must be a program that the operator names in COMMANDS';
+    throw refuse([...field, 'config', program], 'command_not_allowed', problem, 'command_not_allowed');
   }
   for (const { place, text } of textsAt(addresses)) {
     // A mask stands for the address that was checked when it was given.

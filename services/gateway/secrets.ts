@@ -38,6 +38,8 @@ export interface SecretPlaces {
   readonly addresses: readonly string[];
   /** Members that hold code, which reads the secrets. */
   readonly code: readonly string[];
+  /** Members that say which program is run with the secrets, and how. */
+  readonly programs: readonly string[];
   /** Secrets that sign and are never sent: they are kept wherever the settings lead. */
   readonly signing: readonly string[];
   /** Whether `body` is a secret in these settings. */
@@ -45,10 +47,13 @@ export interface SecretPlaces {
 }
 
 const placesByType: ReadonlyMap<string, SecretPlaces> = new Map(
-  declarations.map(({ type, config, addresses, code, generated }) => {
+  declarations.map(({ type, config, addresses, code, programs, generated }) => {
     const schema = z.toJSONSchema(config, { io: 'input', unrepresentable: 'any' });
     const signing = generated.map(({ name }) => name);
-    return [type, { writeOnly: writeOnlyPlaces(schema), addresses, code, signing, isSecretBody: () => false }];
+    return [
+      type,
+      { writeOnly: writeOnlyPlaces(schema), addresses, code, programs, signing, isSecretBody: () => false },
+    ];
   }),
 );
 
@@ -63,6 +68,7 @@ export const secretsOfFetch: SecretPlaces = {
   writeOnly: [['auth', 'password']],
   addresses: ['proxy'],
   code: [],
+  programs: [],
   signing: [],
   isSecretBody,
 };
@@ -148,17 +154,25 @@ function sameOrigin(one: string, other: Json | undefined): boolean {
 
 /** Text that is no address is its own origin, so that it counts as moved where it differs. */
 export function originOf(address: Json | undefined): Json | undefined {
-  return typeof address === 'string' && URL.canParse(address) ? new URL(address).origin : address;
+  if (typeof address !== 'string' || !URL.canParse(address)) return address;
+  const { origin, protocol, host } = new URL(address);
+  // A scheme that is not of the web has no origin of its own.
+  return origin === 'null' ? `${protocol}//${host}` : origin;
 }
 
 /** Whether the settings lead elsewhere than those that the secrets were given for: to another origin, or into other code. */
-function leadsElsewhere(value: JsonObject, base: JsonObject | null, { addresses, code }: SecretPlaces): boolean {
+function leadsElsewhere(
+  value: JsonObject,
+  base: JsonObject | null,
+  { addresses, code, programs }: SecretPlaces,
+): boolean {
   const isMoved = (name: string): boolean => {
     const address = value[name];
     // A masked address is the one that is stored; `null` is the proxy that is left out, and leads nowhere else.
     return address !== secretMask && address !== null && originOf(address) !== originOf(base?.[name]);
   };
-  return addresses.some(isMoved) || code.some((name) => value[name] !== base?.[name]);
+  const isChanged = (name: string): boolean => !jsonEquals(value[name] ?? null, base?.[name] ?? null);
+  return addresses.some(isMoved) || [...code, ...programs].some(isChanged);
 }
 
 /**

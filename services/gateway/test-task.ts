@@ -37,10 +37,10 @@ export class TaskTester {
     @Inject(READ_STORE) private readonly readStore: ReadStore,
     @Inject(SANDBOX) sandbox: Sandbox,
     @Inject(OUTBOUND) outbound: Outbound,
-    @Inject(CONFIG) { minIntervalSeconds, smtpUrl }: Config,
+    @Inject(CONFIG) { minIntervalSeconds, smtpUrl, commands }: Config,
   ) {
     // Nothing is sent, so that code can be tried before there is a mail server.
-    const config = { minIntervalSeconds, smtpUrl: smtpUrl ?? 'smtp://localhost' };
+    const config = { minIntervalSeconds, commands, smtpUrl: smtpUrl ?? 'smtp://localhost' };
     this.#checks = { config, outbound, code: createCodeChecker(sandbox) };
   }
 

@@ -80,7 +80,11 @@ async function openTrialBench(config: Config): Promise<TrialBench> {
       checkSettings(
         {
           // Nothing is sent, so that the code can be tried before there is a mail server.
-          config: { minIntervalSeconds: config.minIntervalSeconds, smtpUrl: config.smtpUrl ?? 'smtp://localhost' },
+          config: {
+            minIntervalSeconds: config.minIntervalSeconds,
+            commands: config.commands,
+            smtpUrl: config.smtpUrl ?? 'smtp://localhost',
+          },
           outbound: ports.outbound,
           code: createCodeChecker(ports.sandbox),
         },

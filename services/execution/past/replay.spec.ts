@@ -73,6 +73,7 @@ describe('a replay', () => {
         durationMs: 1,
       }),
       connect: async () => Promise.reject(new Error('no mail')),
+      datagram: async () => Promise.reject(new Error('no network')),
       refusalOf: () => null,
       close: async () => undefined,
     };

@@ -1,0 +1,62 @@
+/** MQTT: a notification as one message to a topic. */
+import type { z } from 'zod';
+import { renderTemplate } from '#templates/templates';
+import { peerChannel, type BuildContext, type Notification } from '../channel.js';
+import { episodeKey } from '../episode.js';
+import { eventOf, variablesOf } from '../message.js';
+import { peerAt, peerOutgoing, type PeerOutgoing } from '../peer.js';
+import { bytes, shortened } from '../text-limits.js';
+import { textOf } from '../texts.js';
+import { classifyMqtt } from './classify.js';
+import { mqttDeclaration } from './declaration.js';
+
+const ports = { 'mqtt:': 1_883, 'mqtts:': 8_883 } as const;
+const timeoutMs = 15_000;
+const limits = { topicBytes: 1_000, textBytes: 65_536 };
+
+/** One level of a topic. */
+const level = (text: string): string => text.replace(/[+#/\u0000-\u001f\u007f-\u009f]/g, '_');
+
+function buildMqtt(
+  config: z.output<typeof mqttDeclaration.config>,
+  request: Notification,
+  { linkBase }: BuildContext,
+): PeerOutgoing {
+  const {
+    serverUrl,
+    ca,
+    fingerprint,
+    version = '5',
+    username = null,
+    password = null,
+    qos = 1,
+    retain = false,
+  } = config;
+  const { protocol, host, port } = peerAt(serverUrl, ports);
+  const trust = { ...(ca === undefined ? {} : { ca }), ...(fingerprint === undefined ? {} : { fingerprint }) };
+  const topic = renderTemplate(config.topic, variablesOf(request, linkBase), level).toWellFormed();
+  const event = { id: request.deliveryId, episode: episodeKey(request), ...eventOf(request, linkBase) };
+  const payload =
+    config.text === undefined
+      ? JSON.stringify(event)
+      : shortened(textOf(request, linkBase, config), limits.textBytes, bytes);
+  return peerOutgoing({
+    protocol: 'mqtt',
+    host,
+    port,
+    trust: protocol === 'mqtts:' ? trust : null,
+    version,
+    // A second session by the same name would end the first.
+    clientId: `meerkat-${request.deliveryId}`,
+    username,
+    password,
+    topic: shortened(topic, limits.topicBytes, bytes).replace(/^\$/, '_'),
+    payload,
+    qos,
+    // A test or an error is no state to keep.
+    retain: retain && (request.kind === 'triggered' || request.kind === 'recovered'),
+    timeoutMs,
+  });
+}
+
+export const mqtt = peerChannel(mqttDeclaration, 'mqtt', buildMqtt, classifyMqtt);

@@ -1,0 +1,4 @@
+// planted: vendor-mqtt
+import * as vendor from 'mqtt';
+
+export const used = vendor;
