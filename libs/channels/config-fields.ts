@@ -117,7 +117,7 @@ export function peerAddress(schemes: readonly string[], description: string, exa
     .describe(description);
 }
 
-/** What is trusted beside the usual authorities, by whoever speaks TLS. */
+/** What is trusted beside the usual authorities, where TLS is spoken. */
 export const tlsFields = {
   ca: z
     .string()

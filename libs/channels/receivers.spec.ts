@@ -92,6 +92,8 @@ describe.each(vendors)('the receiver of %s', (type) => {
     for (let round = 0; round < 4; round += 1) {
       const context = { nowMs: kitTimeMs, linkBase, mailFrom: 'a@example.com', opened, receipts: [...receipts] };
       const outgoing = channel.build({ request, config }, context);
+      // An end without a beginning: there is nothing to say of it.
+      if (outgoing.kind === 'none' && outgoing.verdict.reason === 'nothing_to_close' && opened === null) break;
       if (outgoing.kind !== 'http') return [`it built ${outgoing.kind}`, JSON.stringify(outgoing)];
       for (const one of outgoing.requests.slice(receipts.length)) {
         receipts.push(send(one));

@@ -15,7 +15,7 @@ export interface OpenedGateway {
   close(): Promise<void>;
 }
 
-const usual = { SMTP_URL: 'smtp://mail.example.com' };
+const usual = { SMTP_URL: 'smtp://mail.example.com', COMMANDS: '/usr/local/bin/tell' };
 
 /** `settings`: environment of the instance. */
 export async function openGateway(settings: Readonly<Record<string, string>> = usual): Promise<OpenedGateway> {

@@ -28,12 +28,11 @@ function buildCommand(
     MEERKAT_PAGE: pageOf(request),
     MEERKAT_DETAILS: detailsOf(request, linkBase),
   };
-  const shown = Object.entries(message).map(([name, value]) => [
-    name,
-    shortened(value.toWellFormed().replaceAll('\u0000', ''), longestBytes, bytes),
-  ]);
+  const all: Record<string, string> = { ...env };
+  for (const [name, value] of Object.entries(message)) {
+    all[name] = shortened(value.toWellFormed().replaceAll('\u0000', ''), longestBytes, bytes);
+  }
   const input = `${JSON.stringify({ id: request.deliveryId, ...eventOf(request, linkBase) })}\n`;
-  const all: Record<string, string> = { ...env, ...Object.fromEntries(shown) };
   return peerOutgoing({ protocol: 'command', file, args, env: all, input, timeoutMs: timeoutSeconds * 1_000 });
 }
 

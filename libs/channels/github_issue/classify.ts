@@ -19,7 +19,7 @@ export const classifyGithubIssue = classifyAs({
   codeOf: ({ status, body }) => (status < 300 ? null : textAt(body, 'message')),
   receiptOf({ step, body }) {
     const items = body?.['items'];
-    const found = step === 'search' ? (Array.isArray(items) ? items[0] : undefined) : body;
+    const found: unknown = step === 'search' ? (Array.isArray(items) ? items[0] : undefined) : body;
     const number = isJsonObject(found) ? found['number'] : undefined;
     return typeof number === 'number' && step !== 'comment' ? { number } : null;
   },

@@ -6,6 +6,7 @@ import { command } from '#channels/command/build';
 import { hostileText } from '#channels/dialects.kit';
 import { aNotification, kitTimeMs, type KitNotification } from '#channels/notification.kit';
 import type { CommandMessage } from '#channels/peer';
+import { until } from '../../../test/e2e/kit/until.js';
 import { createCommands } from './command.js';
 
 const signal = new AbortController().signal;
@@ -30,6 +31,12 @@ function messageFor(file: string, more: object = {}, options: KitNotification = 
   );
   if (built.kind !== 'peer' || built.message.protocol !== 'command') throw new Error(`built ${built.kind}`);
   return built.message;
+}
+
+/** Linux: gone, or waiting for nothing but to be counted. */
+async function hasEnded(pid: number): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '0 (gone) Z');
+  return /\) [ZX]/.test(stat);
 }
 
 const run = (message: CommandMessage) => createCommands([message.file])(message, signal);
@@ -95,7 +102,7 @@ describe('a program', () => {
     const answer = await run({ ...messageFor(file), timeoutMs: 500 });
     expect(answer).toMatchObject({ ok: false, reason: 'timed_out' });
     const child = Number(await readFile(out, 'utf8'));
-    expect(() => process.kill(child, 0)).toThrow('ESRCH');
+    await until('what it started has ended', async () => hasEnded(child));
   });
 
   it('that is not there, or that the operator does not name, is not run', async () => {

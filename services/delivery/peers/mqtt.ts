@@ -27,6 +27,7 @@ export async function publish(
   const { MqttClient: Client } = await import('mqtt');
   return new Promise((resolve) => {
     let wasConnected = false;
+    let taken: PeerAnswer | null = null;
     const client: MqttClient = new Client(() => connected.socket, {
       clientId,
       protocolVersion: levels[version],
@@ -56,7 +57,10 @@ export async function publish(
       if (code === null) failed('connection_lost', 'The connection to the broker broke.');
       else settle(refused(code, error.message));
     });
-    client.on('close', () => failed('connection_lost', 'The broker closed the connection before it answered.'));
+    client.on('close', () => {
+      if (taken === null) failed('connection_lost', 'The broker closed the connection before it answered.');
+      else settle(taken);
+    });
     client.on('connect', () => {
       wasConnected = true;
       const properties = version === '5' ? { properties: { contentType: 'application/json' } } : {};
@@ -68,8 +72,10 @@ export async function publish(
           else settle(refused(reason, error.message));
           return;
         }
-        if (code >= 0x80) settle(refused(code, 'The broker refused the message.'));
-        else client.end(false, {}, () => settle({ ok: true, code: 'published', text: '' }));
+        if (code >= 0x80) return settle(refused(code, 'The broker refused the message.'));
+        taken = { ok: true, code: 'published', text: '' };
+        // In order, so that the broker sees no session that broke off.
+        client.end();
       });
     });
     client.connect();
