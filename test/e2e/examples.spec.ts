@@ -7,6 +7,7 @@ import { createInstallation } from './kit/create-installation.js';
 import { startHookSink, type HookSink } from './kit/hook-sink.js';
 import type { Installation } from './kit/installation.js';
 import { startMailSink, type MailSink } from './kit/mail-sink.js';
+import { addPerson, codeOf, invite, signIn, tokenOf, type Person } from './kit/people.js';
 import { html, startPageSite, type PageSite } from './kit/page-site.js';
 import { whenInStock } from './kit/settings.js';
 import { until } from './kit/until.js';
@@ -43,7 +44,54 @@ interface Made {
   readonly executions: string;
   readonly deliveries: string;
   readonly keys: string;
+  readonly members: string;
+  readonly organizations: string;
+  readonly token: string;
 }
+
+/** What is sent to some operations as somebody who is signed in, or with a link of their own. */
+interface Prepared {
+  readonly by?: Person;
+  readonly token?: string;
+  readonly body?: unknown;
+}
+
+const begun = z.object({ data: z.object({ secret: z.string() }) });
+
+async function withSecondFactor(person: Person): Promise<Prepared> {
+  const json = { password: owner.OWNER_PASSWORD };
+  const { secret } = begun.parse((await person.send('/api/account/second-factor', { json })).body).data;
+  return { by: person, body: { code: codeOf(secret) } };
+}
+
+async function resetToken(): Promise<string> {
+  const { email } = await addPerson(installation, 'viewer');
+  await installation.api.send('/api/password-resets', { json: { email }, key: null });
+  const mail = await until(
+    'the link came',
+    () =>
+      mails.taken().find(({ recipients, subject }) => recipients.includes(email) && subject.includes('password')) ??
+      null,
+  );
+  return tokenOf(/https?:\S+/.exec(mail.text)?.[0] ?? '');
+}
+
+const operator = async (): Promise<Prepared> => ({ by: await signIn(installation) });
+const somebody = async (): Promise<Prepared> => ({ by: await addPerson(installation, 'viewer') });
+
+const prepared: Readonly<Record<string, () => Promise<Prepared>>> = {
+  revealKey: operator,
+  listOrganizations: operator,
+  foundOrganization: operator,
+  changeAnyOrganization: operator,
+  takeInvitation: async () => ({ token: (await invite(installation, 'viewer')).token }),
+  changePassword: somebody,
+  getSecondFactor: somebody,
+  beginSecondFactor: somebody,
+  removeSecondFactor: somebody,
+  confirmSecondFactor: async () => withSecondFactor(await addPerson(installation, 'viewer')),
+  resetPassword: async () => ({ token: await resetToken() }),
+};
 
 beforeAll(async () => {
   [site, hooks, mails] = await Promise.all([startPageSite(), startHookSink(), startMailSink()]);
@@ -76,22 +124,26 @@ async function made(): Promise<Made> {
     executions,
     deliveries: delivery.id,
     keys: withId.parse(key.body).data.id,
+    members: (await invite(installation, 'viewer')).id,
+    organizations: withId.parse((await api.send('/api/organization')).body).data.id,
+    token: '',
   };
 }
 
 function pathFor(template: string, ids: Made): string {
   return template
     .replace('{actionId}', ids.actions)
+    .replace('{token}', ids.token)
     .replace(/\/api\/(\w+)\/\{id\}/, (_all, what: string) => `/api/${what}/${ids[what as keyof Made]}`);
 }
 
 /** The status and the content type; the rest of the answer is not waited for, since a stream has no end. */
-async function send(method: string, path: string, body: unknown) {
+async function send(method: string, path: string, body: unknown, by: Person | undefined) {
   const closing = new AbortController();
   const answer = await fetch(installation.url + path, {
     method: method.toUpperCase(),
     headers: {
-      authorization: `Bearer ${installation.apiKey}`,
+      ...(by === undefined ? { authorization: `Bearer ${installation.apiKey}` } : { cookie: by.cookie }),
       ...(path === '/api/sessions/current' ? { cookie, origin: installation.url } : {}),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
@@ -157,8 +209,9 @@ describe('the OpenAPI document', () => {
     const failed: unknown[] = [];
     for (const { path, method, found } of operations) {
       const ids = method === 'get' ? shared : await made();
-      const body = found.requestBody?.content['application/json']?.example;
-      const { status, contentType, text } = await send(method, pathFor(path, ids), body);
+      const { by, token = '', body: own } = (await prepared[found.operationId]?.()) ?? {};
+      const body = own ?? found.requestBody?.content['application/json']?.example;
+      const { status, contentType, text } = await send(method, pathFor(path, { ...ids, token }), body, by);
       const isFine = isDocumented(found, status, contentType) && status < 300 !== isOver.has(found.operationId);
       if (!isFine) failed.push({ operation: found.operationId, status, contentType, text: text.slice(0, 300) });
       const faults =
