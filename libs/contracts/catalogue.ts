@@ -35,6 +35,8 @@ export const requests = {
   sessionShow: 'account.show_session',
   sessionClose: 'account.close_session',
   sessionRotate: 'account.rotate_session',
+  providerBegin: 'account.begin_provider_sign_in',
+  providerFinish: 'account.finish_provider_sign_in',
   passwordChange: 'account.change_password',
   resetRequest: 'account.request_reset',
   resetShow: 'account.show_reset',

@@ -5,6 +5,7 @@ import {
   givenPassword,
   label,
   newPassword,
+  openedSession,
   organizationDocument,
   plan,
   rateLimit,
@@ -189,3 +190,18 @@ export type OrganizationInput = z.infer<typeof organizationInput>;
 
 /** The answer to `account.found_organization`: the only one that holds the link. */
 export const foundedOrganization = z.object({ organization: organizationDocument, invitationUrl: z.string() });
+
+/** The payload of `account.begin_provider_sign_in`. `to`: the page that was asked for. */
+export const beginProviderSignIn = z.strictObject({ id: z.string().max(100), to: z.string().max(2_000) });
+/** Its answer: where the browser goes, and what it keeps until it comes back. */
+export const begunProviderSignIn = z.object({ url: z.string(), ticket: z.string() });
+export type BegunProviderSignIn = z.infer<typeof begunProviderSignIn>;
+
+/** The payload of `account.finish_provider_sign_in`, which answers `openedSession` with `to`. `query`: as the browser brought it. */
+export const finishProviderSignIn = z.strictObject({
+  id: z.string().max(100),
+  query: z.string().max(8_000),
+  ticket: z.string().max(8_000),
+});
+export type FinishProviderSignIn = z.infer<typeof finishProviderSignIn>;
+export const finishedProviderSignIn = openedSession.extend({ to: z.string() });

@@ -37,15 +37,20 @@ export class SessionTokens {
     }
   }
 
+  /** Whether cookies are for encrypted connections alone. */
+  isSecure({ headers }: FastifyRequest): boolean {
+    return isSecureRequest(headers, this.config.publicUrl);
+  }
+
   /** The Set-Cookie header that signs the browser in. */
-  cookieOf({ token, expiresAt }: Pick<OpenedSession, 'token' | 'expiresAt'>, { headers }: FastifyRequest): string {
+  cookieOf({ token, expiresAt }: Pick<OpenedSession, 'token' | 'expiresAt'>, request: FastifyRequest): string {
     const maxAgeSeconds = Math.floor((Date.parse(expiresAt) - this.clock.now()) / 1_000);
-    return sessionCookie(token, maxAgeSeconds, isSecureRequest(headers, this.config.publicUrl));
+    return sessionCookie(token, maxAgeSeconds, this.isSecure(request));
   }
 
   /** The Set-Cookie header that signs the browser out. */
-  clearedCookie({ headers }: FastifyRequest): string {
-    return clearedCookie(isSecureRequest(headers, this.config.publicUrl));
+  clearedCookie(request: FastifyRequest): string {
+    return clearedCookie(this.isSecure(request));
   }
 
   /** Throws where a write without a session comes from a page of another site. */

@@ -329,6 +329,16 @@ function unsafeEngines(values: Readonly<Record<(typeof engineVariables)[number],
   });
 }
 
+/** Who stands between could say who signs in. */
+function unsafeProviders(providers: readonly OidcProvider[]): readonly string[] {
+  return providers
+    .filter(({ issuer }) => issuer.startsWith('http:') && !isLoopback(new URL(issuer).hostname))
+    .map(
+      ({ id }) =>
+        `OIDC_${id.toUpperCase()}_ISSUER: must begin with https:// (or set INSECURE_OK=true on a trusted network).`,
+    );
+}
+
 /** As `readConfig`, but for some variables: for commands that take those variables from their arguments. Throws `ConfigError`. */
 export function readConfigWith(values: Readonly<Record<string, string>>): Config {
   const environment: Record<string, string | undefined> = { ...process.env };
@@ -370,7 +380,7 @@ export function readConfig(
       'SECRET_KEY: must be set, the same for every process, where no part is embedded (make one with: openssl rand -base64 32).',
     );
   }
-  if (!values.INSECURE_OK) faults.push(...unsafeEngines(values));
+  if (!values.INSECURE_OK) faults.push(...unsafeEngines(values), ...unsafeProviders(oidcProviders));
   if ((values.OWNER_EMAIL === undefined) !== (values.OWNER_PASSWORD === undefined)) {
     faults.push('OWNER_EMAIL: needs OWNER_PASSWORD, and the other way round.');
   }

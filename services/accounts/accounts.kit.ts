@@ -57,6 +57,7 @@ export function createAccountsKit(eventStore: EventStore, readStore: ViewStore):
       eventStore,
       sharedState,
       postOffice,
+      providers: new Map(),
       address: { baseUrl: () => Promise.resolve('https://meerkat.example.com') },
       keysShowOnce: false,
       keyCopies: createKeyCopies(sharedState, vault, clock, { keepsNone: false }),

@@ -20,6 +20,7 @@ import { ChangeAccountHandler } from './change-account.js';
 import { ChangeMembersHandler } from './change-members.js';
 import { createKeyCopies } from './key-copies.js';
 import { MembersQueryHandler } from './members-query.js';
+import { createProviderClient } from './oidc/provider.js';
 import { createPasswords } from './passwords.js';
 import { createPostOffice } from './post-office.js';
 import { ACCOUNT_PORTS, type AccountPorts } from './ports.js';
@@ -49,6 +50,12 @@ function createAccountPorts(
     attempts: createAttempts(sharedState, clock),
     views: createAccountViews(readStore),
     keyCopies: createKeyCopies(sharedState, vault, clock, { keepsNone: keysShowOnce }),
+    providers: new Map(
+      config.oidcProviders.map((settings) => {
+        const client = createProviderClient(settings, outbound, () => clock.now());
+        return [settings.id, { settings, client }] as const;
+      }),
+    ),
     postOffice: createPostOffice(mailer, { mailFrom, clock, logger }),
   };
 }

@@ -7,6 +7,7 @@ import type {
   ChangeMemberInput,
   ChangeOrganizationInput,
   ChangePasswordInput,
+  FinishProviderSignIn,
   MemberInput,
   OrganizationInput,
   ResetPasswordInput,
@@ -15,6 +16,7 @@ import { unreachable } from '#runtime/errors';
 import { viewBehind } from './change-account.js';
 import { changePassword, requestReset, resetPassword } from './change-password.js';
 import { acceptInvitation, changeMember, inviteMember, removeMember, showMember } from './members.js';
+import { finishProviderSignIn } from './oidc/sign-in.js';
 import { changeOrganizationItself, foundOrganization } from './organizations.js';
 import { askingMember, checkPasswordAgain } from './own-account.js';
 import { ACCOUNT_PORTS, type AccountPorts } from './ports.js';
@@ -33,6 +35,7 @@ export type MembersChange =
   | { readonly type: 'changeMember'; readonly input: ChangeMemberInput }
   | { readonly type: 'removeMember'; readonly memberId: string }
   | { readonly type: 'acceptInvitation'; readonly input: AcceptInvitationInput }
+  | { readonly type: 'finishProviderSignIn'; readonly input: FinishProviderSignIn }
   | { readonly type: 'changePassword'; readonly input: ChangePasswordInput }
   | { readonly type: 'requestReset'; readonly email: string }
   | { readonly type: 'resetPassword'; readonly input: ResetPasswordInput }
@@ -81,6 +84,10 @@ export class ChangeMembersHandler implements ICommandHandler<ChangeMembers, obje
       }
       case 'acceptInvitation':
         return this.signedIn(await acceptInvitation(ports, change.input, requestId));
+      case 'finishProviderSignIn': {
+        const { to, ...signedIn } = await finishProviderSignIn(ports, change.input, requestId);
+        return { ...(await this.signedIn(signedIn)), to };
+      }
       case 'changePassword':
         return this.signedIn(await changePassword(ports, change.input, requestId));
       case 'requestReset':

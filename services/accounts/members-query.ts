@@ -5,6 +5,7 @@ import type { RequestContext } from '#bus/bus';
 import { unreachable } from '#runtime/errors';
 import { showReset } from './change-password.js';
 import { listMembers, showInvitation } from './members.js';
+import { beginProviderSignIn } from './oidc/sign-in.js';
 import { askingMember } from './own-account.js';
 import { ACCOUNT_PORTS, type AccountPorts } from './ports.js';
 import { showSecondFactor } from './second-factor.js';
@@ -12,6 +13,7 @@ import { showSecondFactor } from './second-factor.js';
 export type MembersQuestion =
   | { readonly type: 'listMembers'; readonly limit: number; readonly offset: number }
   | { readonly type: 'showInvitation' | 'showReset'; readonly token: string }
+  | { readonly type: 'beginProviderSignIn'; readonly id: string; readonly to: string }
   | { readonly type: 'showSecondFactor' };
 
 export class MembersQuery {
@@ -34,6 +36,8 @@ export class MembersQueryHandler implements IQueryHandler<MembersQuery, object> 
         return showInvitation(ports, question.token);
       case 'showReset':
         return showReset(ports, question.token);
+      case 'beginProviderSignIn':
+        return beginProviderSignIn(ports, question);
       case 'showSecondFactor':
         return showSecondFactor((await askingMember(ports, context)).member);
       default:

@@ -1,6 +1,8 @@
 /** What this service answers about organisations, their members and people's own accounts. */
 import {
   acceptInvitationInput,
+  beginProviderSignIn,
+  finishProviderSignIn,
   beginSecondFactorInput,
   changeMemberInput,
   changeOrganizationInput,
@@ -48,6 +50,11 @@ export const membersResponders: readonly Responder[] = [
   changes(requests.invitationTake, (payload) => ({
     type: 'acceptInvitation',
     input: acceptInvitationInput.parse(payload),
+  })),
+  asks(requests.providerBegin, (payload) => ({ type: 'beginProviderSignIn', ...beginProviderSignIn.parse(payload) })),
+  changes(requests.providerFinish, (payload) => ({
+    type: 'finishProviderSignIn',
+    input: finishProviderSignIn.parse(payload),
   })),
   changes(requests.passwordChange, (payload) => ({
     type: 'changePassword',

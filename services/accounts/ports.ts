@@ -12,6 +12,7 @@ import type { SharedState } from '#shared-state/shared-state';
 import type { Attempts } from './attempts.js';
 import type { AccountViews } from './await-account-views.js';
 import type { KeyCopies } from './key-copies.js';
+import type { SignInProviders } from './oidc/sign-in.js';
 import type { Passwords } from './passwords.js';
 import type { PostOffice } from './post-office.js';
 
@@ -28,6 +29,8 @@ export interface KeyPorts {
 export interface AccountPorts extends KeyPorts {
   readonly sharedState: SharedState;
   readonly postOffice: PostOffice;
+  /** By their ids. */
+  readonly providers: SignInProviders;
   readonly address: PublicAddress;
   /** KEYS_SHOW_ONCE */
   readonly keysShowOnce: boolean;

@@ -17,6 +17,7 @@ import { ExecutionsController } from './executions.controller.js';
 import { InstallationMetrics } from './installation-metrics.js';
 import { NotificationsController } from './notifications.controller.js';
 import { PastTasks } from './notifications.past.js';
+import { ProvidersController } from './providers.controller.js';
 import { OrganizationsController } from './organizations.controller.js';
 import { AccountController, MembersController } from './people.controller.js';
 import { AcknowledgePagesController } from './pages/acknowledge.controller.js';
@@ -59,6 +60,7 @@ import { TaskTester } from './test-task.js';
     MembersController,
     AccountController,
     OrganizationsController,
+    ProvidersController,
     ProbesController,
     PagesController,
     ConsoleController,

@@ -7,6 +7,7 @@ import { ConfigError, type Config } from '#runtime/config';
 import { AppError } from '#runtime/errors';
 import { ignoreInspectorSignal } from '#runtime/inspector-signal';
 import { silentLogger } from '#runtime/logger';
+import { addAccounts } from './cli/accounts.js';
 import { addAudit } from './cli/audit.js';
 import { addBench } from './cli/bench.js';
 import { addCheck } from './cli/check.js';
@@ -140,6 +141,7 @@ const product: Product = {
   verifyEvents: async (config, found) => (await import('./audit.js')).verifyStoredEvents(config, found),
   acceptEvents: async (config) => (await import('./audit.js')).acceptStoredEvents(config),
   sendTestMail: async (config, address) => (await import('./test-mail.js')).sendTestMail(config, address),
+  printResetLinks: async (config, email) => (await import('./reset-password.js')).printResetLinks(config, email),
   migrate: async (request) => (await import('./migrate.js')).migrate(request),
   hostEvaluators: async (config, folder) => (await import('./evaluators.js')).hostEvaluators(config, folder),
 };
@@ -184,6 +186,7 @@ function createProgram(end: (exitCode: number) => void): Command {
   addConfiguration(program, end);
   addTestMail(program, product, end);
   addKeys(program, product);
+  addAccounts(program, product);
   addRebuild(program, product, end);
   addAudit(program, product, end);
   addMigrate(program, product, end);

@@ -81,6 +81,12 @@ export interface Audited {
   readonly signed: number;
 }
 
+/** For an account of the address. */
+export interface ResetLink {
+  readonly organization: string;
+  readonly url: string;
+}
+
 export interface Product {
   /** Runs until a signal and ends the process itself. */
   start(): Promise<void>;
@@ -97,6 +103,8 @@ export interface Product {
   acceptEvents(config: Config): Promise<readonly AuditFault[]>;
   /** What the mail server made of one mail. Rejects with `ConfigError` where there is none. */
   sendTestMail(config: Config, address: string): Promise<MailAnswer>;
+  /** A server may run meanwhile. Rejects with `not_found` or `ConfigError`. */
+  printResetLinks(config: Config, email: string): Promise<readonly ResetLink[]>;
   /** Rejects with `Refused`, `ConfigError`, or an `AppError` that says why not. */
   migrate(request: MigrationRequest): Promise<Migrated>;
   /** Rejects where the sockets cannot be made in the folder. */

@@ -1,0 +1,37 @@
+/** `meerkat accounts`: helps people in again while the server goes on. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { embeddedInstallation, type EmbeddedInstallation } from '../kit/embedded.js';
+import { ownerEmail } from '../kit/installation.js';
+import { signIn, tokenOf } from '../kit/people.js';
+
+let installation: EmbeddedInstallation;
+
+beforeAll(async () => {
+  installation = await embeddedInstallation();
+  await installation.start();
+});
+afterAll(() => installation.remove());
+
+const newPassword = 'another horse battery staple';
+
+describe('meerkat accounts reset-password', () => {
+  it('prints a link that sets a new password, once, while the server runs', async () => {
+    const { exitCode, out } = await installation.command(['accounts', 'reset-password', ownerEmail.toUpperCase()]);
+    expect([exitCode, out.trim()]).toEqual([
+      0,
+      expect.stringMatching(/^http:\/\/127\.0\.0\.1:0\/password-resets\/[\w.-]+$/),
+    ]);
+    const path = `/api/password-resets/${tokenOf(out.trim())}`;
+    const set = () => installation.api.send(path, { json: { newPassword }, key: null });
+    expect((await set()).status).toBe(200);
+    expect((await set()).status).toBe(404);
+    await signIn(installation, { password: newPassword });
+  });
+
+  it('names an address that nobody has', async () => {
+    const { exitCode, error } = await installation.command(['accounts', 'reset-password', 'nobody@example.com']);
+    expect([exitCode, error]).toEqual([1, expect.stringContaining('No account has this e-mail address.')]);
+    const json = await installation.command(['accounts', 'reset-password', 'nobody@example.com', '--json']);
+    expect(JSON.parse(json.out)).toMatchObject({ error: { reason: 'not_found' } });
+  });
+});
