@@ -12,7 +12,7 @@ import type { SharedState } from '#shared-state/shared-state';
 import type { Attempts } from './attempts.js';
 import type { AccountViews } from './await-account-views.js';
 import type { KeyCopies } from './key-copies.js';
-import type { SignInProviders } from './oidc/sign-in.js';
+import type { SignInProviders } from './oidc/provider.js';
 import type { Passwords } from './passwords.js';
 import type { PostOffice } from './post-office.js';
 

@@ -26,6 +26,13 @@ export interface ProviderClient {
   finish(callback: URL, secrets: Secrets): Promise<Claims>;
 }
 
+export interface SignInProvider {
+  readonly settings: OidcProvider;
+  readonly client: ProviderClient;
+}
+
+export type SignInProviders = ReadonlyMap<string, SignInProvider>;
+
 /** It does not know that anybody vouched for them: what the provider said is for the log of the operator. */
 const refused = (cause: unknown): AppError =>
   new AppError('UNAUTHORIZED', 'provider_refused', 'The sign-in provider did not sign you in; begin again.', { cause });

@@ -11,15 +11,8 @@ import { findByEmail, findBySubject, findMember, homeOrganizationId, type FoundM
 import { hashEmail, sealEmail } from '../member-email.js';
 import type { AccountPorts } from '../ports.js';
 import { beginSession, type Opened } from '../sessions.js';
-import type { Claims, ProviderClient } from './provider.js';
+import type { Claims, SignInProvider } from './provider.js';
 import { roleOf } from './roles.js';
-
-export interface SignInProvider {
-  readonly settings: OidcProvider;
-  readonly client: ProviderClient;
-}
-
-export type SignInProviders = ReadonlyMap<string, SignInProvider>;
 
 /** Of the time that somebody takes at the provider. */
 const ticketMs = 600_000;
@@ -90,7 +83,7 @@ export async function finishProviderSignIn(
   callback.search = query;
   const claims = await client.finish(callback, ticket).catch((error: unknown) => {
     const reason = error instanceof AppError ? error.reason : 'defect';
-    const cause = error instanceof Error ? String(error.cause ?? error) : '';
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
     ports.logger.warn({ provider: id, requestId, reason, cause }, 'a sign-in by a provider did not come to its end');
     throw error;
   });

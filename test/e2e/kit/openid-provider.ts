@@ -25,7 +25,9 @@ export interface OpenIdProvider {
 export async function startOpenIdProvider(): Promise<OpenIdProvider> {
   const away: RequestListener = (_, answer) => void answer.writeHead(503).end();
   let handle = away;
-  const server = createServer((request, answer) => handle(request, answer));
+  const server = createServer((request, answer) => {
+    handle(request, answer);
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const [clientId, clientSecret] = ['meerkat', 'a secret of the client, for this spec alone'];
@@ -56,7 +58,8 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
         }),
       };
       const provider = new Provider(issuer, configuration);
-      handle = provider.callback();
+      const callback = provider.callback();
+      handle = (request, answer) => void callback(request, answer);
     },
     goAway() {
       handle = away;
