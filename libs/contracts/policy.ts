@@ -161,7 +161,9 @@ export const settledCondition = z.enum(['unknown', 'false', 'true']);
 export const condition = z.enum([...settledCondition.options, 'flapping']);
 export type Condition = z.infer<typeof condition>;
 
-export const health = z.enum(['ok', 'error']);
+/** `blocked`: this instance refuses what the task needs, so trying again changes nothing. */
+export const health = z.enum(['ok', 'error', 'blocked']);
+export type Health = z.infer<typeof health>;
 
 export const decisionReason = z.enum([
   'became_true',

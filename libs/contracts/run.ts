@@ -27,6 +27,14 @@ export const runError = z
   .meta({ id: 'RunError' });
 export type RunError = z.infer<typeof runError>;
 
+/** What this instance refuses: an address, a browser that it does not have, code of a form that it no longer takes. */
+const blockingReasons: ReadonlySet<string> = new Set(['address_denied', 'browser_unavailable', 'syntax_error']);
+
+/** Whether trying again would change nothing. Code is parsed when it is saved: what cannot be parsed later was taken once. */
+export function blocks(error: Pick<RunError, 'reason'> | null): boolean {
+  return error !== null && blockingReasons.has(error.reason);
+}
+
 export const logLine = z
   .object({
     level: z.string().describe('`log`, `info`, `warn`, `error` or `debug`.'),

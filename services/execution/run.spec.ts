@@ -218,6 +218,23 @@ describe('a due run', () => {
     });
   });
 
+  it.each([
+    ['address_denied', {}],
+    ['browser_unavailable', { fetch: { ...document().spec.fetch, mode: 'browser' } }],
+    ['syntax_error', { evaluationFunction: 'return (' }],
+  ] as const)('that this instance refuses with %s makes health blocked, and says so, at once', async (reason, more) => {
+    const spec = { ...document().spec, ...more, policy: { notifyOn: 'became_true', errorThreshold: 100 } } as const;
+    await parts.readStore.save(tasksView, [{ id: taskId, revision: 2, document: { ...document(), spec } }], 2);
+    if (reason === 'address_denied') answer = () => ({ ...down, reason });
+    await executeRun(parts, due(0), metadata, running);
+    expect((await recorded())[0]).toMatchObject({
+      result: { status: 'failed', error: { reason } },
+      decision: { notify: true, reason: 'error_threshold', transition: { from: 'ok', to: 'blocked' } },
+      notifications: [{ kind: 'error' }],
+      alert: { health: 'blocked' },
+    });
+  });
+
   it('is recorded as failed where its values cannot be stored, instead of being tried again for ever', async () => {
     let deep: JsonObject = {};
     for (let level = 0; level < 20_000; level += 1) deep = { deep };

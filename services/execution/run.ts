@@ -2,6 +2,7 @@
 import {
   backsOff,
   backsOffAfter,
+  blocks,
   executionsView,
   runStream,
   type AlertState,
@@ -162,6 +163,7 @@ function toEvent(
     state: found.state,
     endedFromOutside: found.endedFromOutside,
     isOwnNetwork: result.error?.reason === 'own_network',
+    isBlocked: blocks(result.error),
   };
   if (task === null) {
     const alert = { ...before, recentRuns: [...before.recentRuns, result.runId] };

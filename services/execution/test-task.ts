@@ -5,7 +5,7 @@
 import { createMutex } from '#concurrency/mutex';
 import { fetchSettings } from '#contracts/fetch';
 import type { PagePreview, PreviewQuery } from '#contracts/page-preview';
-import type { RunError, TestExecution, TestRun } from '#contracts/run';
+import { blocks, type RunError, type TestExecution, type TestRun } from '#contracts/run';
 import { codeFrame } from '#hints/code-frame';
 import { hintFor } from '#hints/hint';
 import { toTimestamp, type Clock } from '#runtime/clock';
@@ -69,7 +69,7 @@ export async function runTest(deps: TestRunDeps, clock: Clock, test: TestRun, ow
   const run = { runId, trigger: 'manual', force: false, dryRun: false, scheduledFor: queuedAt } as const;
   const { decision } = decideAlert(
     initialAlert,
-    { ...run, finishedAt, outcome, values, state, endedFromOutside },
+    { ...run, finishedAt, outcome, values, state, endedFromOutside, isBlocked: blocks(error) },
     { policy, paused, codeRevision: 0, actions, isDependencyDown: dependencyDown },
   );
   return {

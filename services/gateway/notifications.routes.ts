@@ -57,7 +57,7 @@ export const taskFilters = {
   externalKey: z.string().min(1).max(200).optional().describe('Exactly.'),
   status: taskStatus.optional().describe('Active or paused.'),
   condition: condition.optional().describe('What was found.'),
-  health: health.optional().describe('Whether the page can be checked.'),
+  health: health.optional().describe('Whether the page can be checked; `blocked`: this instance refuses.'),
   tag: z.string().min(1).max(50).optional().describe('One of its tags.'),
   q: z
     .string()

@@ -75,7 +75,9 @@ export const taskAnswer = z
     revision: z.int().min(0).describe('Grows with every change; also the ETag.'),
     status: taskStatus.describe('A task that is paused does not run by itself.'),
     condition: condition.describe('What was found, as far as the policy has confirmed it.'),
-    health: health.describe('Whether the page can be checked.'),
+    health: health.describe(
+      'Whether the page can be checked: `error` from `policy.errorThreshold` failed runs in a row on; `blocked` where this instance refuses what the task needs and trying again changes nothing.',
+    ),
     nextRunAt: storedTimestamp.nullable().describe('null: it does not run by itself.'),
     lastExecution: lastExecution.nullable().describe('null: there was none yet.'),
     acknowledged: z

@@ -69,6 +69,7 @@ describe('the list of tasks', () => {
       ['true for long', { condition: 'true' }, 1_000],
       ['true now', { condition: 'true' }, 2_000],
       ['failing', { health: 'error' }, 0],
+      ['refused', { health: 'blocked' }, 1],
     ];
     for (const [name, found, turnedTrueMs] of wanted) {
       const id = idOf(await opened.create({ name, tags: [tag] }));
@@ -79,10 +80,11 @@ describe('the list of tasks', () => {
       const write = { id, revision: stored.revision + 0.5, document: { ...document, attention } };
       await opened.stores.readStore.save(tasksView, [write], null);
     }
-    const order = ['failing', 'true now', 'true for long', 'quiet'];
+    const order = ['refused', 'failing', 'true now', 'true for long', 'quiet'];
     expect(await namesAt(`tag=${tag}&sort=attention`)).toEqual(order);
-    expect(await namesAt(`tag=${tag}&sort=attention&limit=2&page=2`)).toEqual(order.slice(2));
+    expect(await namesAt(`tag=${tag}&sort=attention&limit=3&page=2`)).toEqual(order.slice(3));
     expect(await namesAt(`tag=${tag}&health=error`)).toEqual(['failing']);
+    expect(await namesAt(`tag=${tag}&health=blocked`)).toEqual(['refused']);
   });
 
   it.each([

@@ -4,6 +4,7 @@ import { errorOf, type Execution } from './kit/api.js';
 import { createInstallation } from './kit/create-installation.js';
 import { HandWatch } from './kit/hand-watch.js';
 import type { Installation } from './kit/installation.js';
+import { answering } from './kit/page-site.js';
 import { byHand } from './kit/settings.js';
 import { until } from './kit/until.js';
 import { startWorld, type World } from './kit/watch.js';
@@ -154,6 +155,23 @@ describe('a task that is muted', () => {
     await watched.change({ policy: { muted: false } });
     expect(await watched.reasons(true, false)).toEqual(['still_true', 'recovered']);
     expect(await watched.said(2)).toEqual(['was run by hand and its condition is true.', ended].toSorted());
+  });
+});
+
+describe('a page that leads to where this instance may not go', () => {
+  it('makes health blocked at the first run, told once, until a run is good', async () => {
+    const watched = await watch('leads-away').create({ errorThreshold: 100 });
+    world.site.serve(watched.path, answering(302, '', { location: 'http://10.0.0.1/' }));
+    expect([await watched.reason(), await watched.reason()]).toEqual(['error_threshold', 'not_changed']);
+    expect(await watched.shows('unknown')).toMatchObject({ health: 'blocked' });
+    const { body } = await installation.api.send('/api/notifications?health=blocked&sort=attention');
+    expect(body).toMatchObject({ data: [{ id: watched.id, lastExecution: { reason: 'address_denied' } }] });
+    const why = await installation.api.send(`/api/notifications/${watched.id}/explain`);
+    expect(why.body).toMatchObject({ data: { decision: { reason: 'not_changed' } } });
+    expect(why.text).toContain('health becomes `blocked` at once');
+    expect(await watched.reasons(false)).toEqual(['recovered']);
+    expect(await watched.shows('false')).toMatchObject({ health: 'ok' });
+    expect(await watched.said(2)).toHaveLength(2);
   });
 });
 

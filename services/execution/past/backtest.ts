@@ -3,7 +3,7 @@
  * decided again, in their order, from the alert state that the task had before the first of them. Nothing is recorded.
  */
 import { wholePolicy } from '#contracts/policy';
-import { runStream, type AlertState, type Backtest, type BacktestQuery } from '#contracts/run';
+import { blocks, runStream, type AlertState, type Backtest, type BacktestQuery } from '#contracts/run';
 import { taskFold, taskStream } from '#contracts/task';
 import { revisionAt } from '#eventing/events-by-time';
 import type { EventStore } from '#event-store/event-store';
@@ -110,7 +110,8 @@ export async function backtestTask(deps: RunDeps, query: BacktestQuery, organiza
       const { result } = run;
       const found = await judge.find(upcoming, alert);
       // A run that left no page, or whose page is gone, is taken as it was recorded.
-      const { outcome, values, state, endedFromOutside } = found ?? { ...result, state: null, endedFromOutside: false };
+      const seen = found ?? { ...result, state: null, endedFromOutside: false };
+      const { outcome, values, state, endedFromOutside } = seen;
       const finding = {
         ...result,
         outcome,
@@ -118,6 +119,7 @@ export async function backtestTask(deps: RunDeps, query: BacktestQuery, organiza
         state,
         endedFromOutside,
         isOwnNetwork: result.error?.reason === 'own_network',
+        isBlocked: blocks(seen.error),
       };
       const isDependencyDown = await dependencies.isDownAt(result.finishedAt);
       const decided = decideAlert(alert, finding, { ...context, isDependencyDown });

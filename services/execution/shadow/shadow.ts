@@ -1,6 +1,6 @@
 /** A candidate beside a task's own settings: what of it a check evaluates, and what it would have decided. Nothing is sent. */
 import { wholePolicy, type StoredPolicy } from '#contracts/policy';
-import type { AlertState, RunError, ShadowResult } from '#contracts/run';
+import { blocks, type AlertState, type RunError, type ShadowResult } from '#contracts/run';
 import type { Shadow, TaskDocument } from '#contracts/task';
 import { decideAlert } from '../domain/alert/alert.js';
 import type { Finding } from '../domain/alert/step.js';
@@ -59,6 +59,7 @@ export function shadowResult(
           values: found.values,
           state: found.state,
           endedFromOutside: found.endedFromOutside,
+          isBlocked: blocks(found.error),
         };
   const { decision, alert } = decideAlert(before, own, {
     policy: wholePolicy(shadowPolicy(shadow, task)),

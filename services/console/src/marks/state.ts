@@ -17,9 +17,8 @@ export const taskStates: readonly TaskState[] = [
 /** Paused comes before all else, then what keeps the check from answering, then the answer. */
 export function stateOf(task: Pick<Task, 'status' | 'health' | 'condition'>): TaskState {
   if (task.status === 'paused') return 'paused';
-  const health: string = task.health;
-  if (health === 'blocked') return 'blocked';
-  if (health === 'error') return 'broken';
+  if (task.health === 'blocked') return 'blocked';
+  if (task.health === 'error') return 'broken';
   switch (task.condition) {
     case 'true':
       return 'met';

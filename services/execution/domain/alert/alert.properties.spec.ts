@@ -16,6 +16,7 @@ interface Step {
   readonly seconds: number;
   readonly force: boolean;
   readonly isDependencyDown: boolean;
+  readonly isBlocked: boolean;
   readonly muted: boolean;
   readonly paused: boolean;
   readonly edited: boolean;
@@ -29,6 +30,7 @@ const step = (forced = rarely): fc.Arbitrary<Step> =>
     seconds: fc.constantFrom(10, 60, 300, 900, 3_599, 3_600, 20_000),
     force: forced,
     isDependencyDown: rarely,
+    isBlocked: fc.boolean(),
     muted: rarely,
     paused: rarely,
     edited: rarely,
@@ -76,7 +78,9 @@ function play(policy: Policy, steps: readonly Step[], more: Partial<AlertContext
     const { outcome, value, force, isDependencyDown, muted, paused } = each;
     const task = aContext({ ...policy, muted }, { codeRevision, isDependencyDown, paused, ...more });
     const values = value === 0 ? {} : { value };
-    const finding = findingAt(seconds, outcome, { values, force, trigger: force ? 'manual' : 'schedule' });
+    const isBlocked = outcome === null && each.isBlocked;
+    const trigger = force ? 'manual' : 'schedule';
+    const finding = findingAt(seconds, outcome, { values, force, trigger, isBlocked });
     const decided = decideAlert(before, finding, task);
     const run = { ...decided, step: each, finding, task, before };
     before = decided.alert;
@@ -126,7 +130,8 @@ describe('a decision under any policy and any sequence of runs', () => {
   it('is explained by rules of which none stops it where it notifies, and the last one alone where it does not', () => {
     const isExplained = (runs: readonly Run[]): void => {
       for (const { before, finding, task, decision, alert: after, late } of runs) {
-        const result = { ...finding, status: 'succeeded', error: null } as const;
+        const error = finding.isBlocked === true ? { reason: 'address_denied', message: 'No.' } : null;
+        const result = { ...finding, status: 'succeeded', error } as const;
         const steps = explainDecision({ result, decision, late, before, after, policy: task.policy });
         const stops = steps.map(({ passed }) => !passed);
         expect({ decision, stops }).toEqual({
@@ -199,6 +204,17 @@ describe('a decision under any policy and any sequence of runs', () => {
     });
   });
 
+  it('is of health blocked exactly from a run that this instance refuses on, until a good one or the threshold of errors', () => {
+    always((runs, { errorThreshold }) => {
+      for (const { before, alert, finding, lost } of runs) {
+        const isGood = finding.outcome !== null && lost === null;
+        const isError = !isGood && alert.consecutiveErrors >= errorThreshold;
+        const next = finding.isBlocked === true ? 'blocked' : isError ? 'error' : before.health;
+        expect(alert.health).toBe(isGood ? 'ok' : next);
+      }
+    });
+  });
+
   it('sends at most maxPerHour messages in any 60 minutes', () => {
     always((runs, { maxPerHour }) => {
       if (maxPerHour === 0) return;
@@ -264,7 +280,15 @@ describe('a decision under any policy and any sequence of runs', () => {
   });
 
   it('says what holds once nothing holds it back any more', () => {
-    const hold = { muted: false, paused: false, isDependencyDown: false, force: false, edited: false, value: 0 };
+    const hold = {
+      isBlocked: false,
+      muted: false,
+      paused: false,
+      isDependencyDown: false,
+      force: false,
+      edited: false,
+      value: 0,
+    };
     const calm = (outcome: boolean): readonly Step[] =>
       Array.from({ length: 60 }, () => ({ ...hold, outcome, seconds: 3_600 }));
     fc.assert(

@@ -1,7 +1,7 @@
 /** A recorded decision in words: each rule that was asked on the way, up to the one that ended it. Pure. */
 import type { ExplainedStep } from '#contracts/explanation';
 import type { Decision, DecisionReason, Policy } from '#contracts/policy';
-import type { AlertState, RunResult } from '#contracts/run';
+import { blocks, type AlertState, type RunResult } from '#contracts/run';
 
 /** All that the words are made of. */
 export interface DecidedRun {
@@ -27,19 +27,24 @@ const plural = (count: number, what: string): string => `${count} ${what}${count
 const sinceSeconds = (then: string | undefined, now: string): number =>
   then === undefined ? 0 : Math.round(Math.abs(Date.parse(now) - Date.parse(then)) / 1_000);
 
-function errorRules({ after, policy, decision }: DecidedRun): readonly Rule[] {
+function toldOnce(transition: Decision['transition']): string {
+  if (transition === null) return 'The task could not be checked before: that is told once, not at every failed run.';
+  if (transition.from === 'ok') return 'The last message had told an error already, and its end was never told.';
+  return `Health was \`${transition.from}\` before: that the task cannot be checked is told once.`;
+}
+
+function errorRules({ result, after, policy, decision }: DecidedRun): readonly Rule[] {
   const { errorThreshold } = policy;
-  const row = `${plural(after.consecutiveErrors, 'failed run')} in a row, and health becomes \`error\` at ${errorThreshold}`;
+  const row = blocks(result.error)
+    ? 'This instance refuses what the run needs, and trying again changes nothing: health becomes `blocked` at once'
+    : `${plural(after.consecutiveErrors, 'failed run')} in a row, and health becomes \`error\` at ${errorThreshold}`;
   return [
     { rule: 'error_threshold', ends: ['error_below_threshold'], passed: `${row}.`, ended: `${row}: too few yet.` },
     {
       rule: 'not_told_yet',
       ends: ['not_changed'],
       passed: 'This error had not been told yet.',
-      ended:
-        decision.transition === null
-          ? 'Health was `error` before: the error is told once, not at every failed run.'
-          : 'The last message had told an error already, and its end was never told.',
+      ended: toldOnce(decision.transition),
     },
   ];
 }

@@ -1,5 +1,5 @@
 /** Errors: they never change the condition; they have an edge of their own. */
-import type { Transition } from '#contracts/policy';
+import type { Health, Transition } from '#contracts/policy';
 import { backsOff, type AlertState } from '#contracts/run';
 import { send } from './message.js';
 import type { AlertContext, Finding, Step } from './step.js';
@@ -7,33 +7,39 @@ import type { AlertContext, Finding, Step } from './step.js';
 /** From so long on, runs that fail because the network on this side is down count as errors of the task. */
 const ownNetworkGraceMs = 15 * 60_000;
 
-const broke: Transition = { kind: 'health', from: 'ok', to: 'error' };
-const mended: Transition = { kind: 'health', from: 'error', to: 'ok' };
+function turned(from: Health, to: Health): Transition {
+  return { kind: 'health', from, to };
+}
 
-/** At `errorThreshold` in a row health becomes `error`, and at once where the task backs off. */
+/**
+ * At `errorThreshold` in a row health becomes `error`, and at once where the task backs off; `blocked` at the first run that
+ * this instance refuses. Either is told as an error, and once: what turns from one into the other was told before.
+ */
 export function afterError(alert: AlertState, finding: Finding, task: AlertContext): Step {
   const consecutiveErrors = alert.consecutiveErrors + 1;
   const counted = { ...alert, consecutiveErrors };
+  const isBlocked = finding.isBlocked === true;
   const intent = null;
-  if (consecutiveErrors < task.policy.errorThreshold && !backsOff(alert)) {
+  if (!isBlocked && consecutiveErrors < task.policy.errorThreshold && !backsOff(alert)) {
     return { alert: counted, reason: 'error_below_threshold', transition: null, intent };
   }
-  const transition = alert.health === 'ok' ? broke : null;
-  const failing: AlertState = { ...counted, health: 'error' };
+  const health = isBlocked ? 'blocked' : 'error';
+  const transition = alert.health === health ? null : turned(alert.health, health);
+  const failing: AlertState = { ...counted, health };
+  const isNew = alert.health === 'ok';
   // What was notified last is an error, of which the end was held back: there is nothing new to say.
-  if (alert.healthTold) return { alert: failing, reason: 'not_changed', transition, intent };
-  if (transition === null && alert.healthHeld !== true) {
+  if (alert.healthTold || (!isNew && alert.healthHeld !== true)) {
     return { alert: failing, reason: 'not_changed', transition, intent };
   }
   const { healthHeld: _healthHeld, ...episode } = {
     ...failing,
-    healthEpisode: alert.healthEpisode + (transition === null ? 0 : 1),
+    healthEpisode: alert.healthEpisode + (isNew ? 1 : 0),
   };
   const message = {
     kind: 'error',
     dedupKey: `health:${episode.healthEpisode}`,
     reason: 'error_threshold',
-    transition: broke,
+    transition: turned('ok', health),
   } as const;
   const sent = send(episode, message, finding, task);
   return {
@@ -54,13 +60,14 @@ export function afterHealthy(alert: AlertState, finding: Finding, task: AlertCon
   if (alert.health === 'ok' && !alert.healthTold) return null;
   const { healthHeld: _healthHeld, ...rest } = alert;
   const healthy: AlertState = { ...rest, consecutiveErrors: 0, health: 'ok' };
-  const transition = alert.health === 'error' ? mended : null;
+  const transition = alert.health === 'ok' ? null : turned(alert.health, 'ok');
   if (!alert.healthTold) return { alert: healthy, reason: 'not_changed', transition, intent: null };
   const message = {
     kind: 'recovered',
     dedupKey: `health:${alert.healthEpisode}`,
     reason: 'recovered',
-    transition: mended,
+    // Where the end was held back, health is well already, and as what it was told is not known any more.
+    transition: transition ?? turned('error', 'ok'),
   } as const;
   const sent = send(healthy, message, finding, task);
   return {

@@ -388,6 +388,53 @@ describe('a task that is paused', () => {
   });
 });
 
+describe('a run that this instance refuses', () => {
+  const refused = { isBlocked: true };
+  const healths = ({ decided }: Story): readonly string[] => decided.map(({ alert }) => alert.health);
+
+  it('makes health blocked at once and is told as an error, whatever the threshold', () => {
+    const story = new Story({ errorThreshold: 100 });
+    const first = story.run(null, refused);
+    expect(first.decision).toEqual({
+      notify: true,
+      reason: 'error_threshold',
+      transition: { kind: 'health', from: 'ok', to: 'blocked' },
+    });
+    expect(first.intents).toMatchObject([{ kind: 'error', transition: { from: 'ok', to: 'blocked' } }]);
+    expect([story.run(null, refused).decision.reason, ...story.reasons('f')]).toEqual(['not_changed', 'recovered']);
+    expect(story.decided.at(-1)?.intents).toMatchObject([{ transition: { from: 'blocked', to: 'ok' } }]);
+    expect(healths(story)).toEqual(['blocked', 'blocked', 'ok']);
+  });
+
+  it('stays blocked through errors of other kinds below the threshold, and becomes error at it, told once', () => {
+    const story = new Story({ errorThreshold: 3 });
+    story.run(null, refused);
+    expect(story.reasons('eeft')).toEqual(['error_below_threshold', 'not_changed', 'recovered', 'became_true']);
+    expect(healths(story)).toEqual(['blocked', 'blocked', 'error', 'ok', 'ok']);
+    expect(story.decided[2]?.decision.transition).toEqual({ kind: 'health', from: 'blocked', to: 'error' });
+  });
+
+  it('after errors that were told makes health blocked without another message', () => {
+    const story = new Story({ errorThreshold: 1 });
+    story.reasons('e');
+    const { decision } = story.run(null, refused);
+    expect(decision).toEqual({
+      notify: false,
+      reason: 'not_changed',
+      transition: { kind: 'health', from: 'error', to: 'blocked' },
+    });
+    story.reasons('f');
+    expect(story.messages()).toEqual(['error:error_threshold', 'recovered:recovered']);
+  });
+
+  it('is told once the silence is over that held it back', () => {
+    const story = new Story({ muted: true });
+    expect(story.run(null, refused).decision.reason).toBe('muted');
+    story.with({ muted: false });
+    expect(story.run(null, refused).intents).toMatchObject([{ kind: 'error', transition: { to: 'blocked' } }]);
+  });
+});
+
 describe('what a decision records', () => {
   const stored = ({ alert, decided }: Story): string =>
     JSON.stringify(runRecorded.schema.shape.alert.parse(decided.at(-1)?.alert ?? alert));

@@ -22,6 +22,8 @@ export interface Finding {
   readonly endedFromOutside: boolean;
   /** The network on this side failed, which says nothing of the page. */
   readonly isOwnNetwork?: boolean;
+  /** This instance refuses what the run needs: trying again changes nothing. */
+  readonly isBlocked?: boolean;
 }
 
 /** What of a task bears on the decision. */
