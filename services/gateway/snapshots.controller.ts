@@ -13,10 +13,10 @@ import * as routes from './snapshots.routes.js';
 
 /**
  * A foreign page under our own origin: in a sandbox it has an origin of its own, runs no script, submits no form and opens
- * no window; and it loads nothing, so that looking at it tells its site nothing.
+ * no window; and it loads nothing, so that looking at it tells its site nothing. The console alone may frame it.
  */
 const contentSecurityPolicy =
-  "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
 const replayDeadlineMs = 40_000;
 
@@ -50,6 +50,7 @@ export class SnapshotsController {
     }
     return text(shown(page), 'text/html; charset=utf-8', {
       'content-security-policy': contentSecurityPolicy,
+      'x-frame-options': 'SAMEORIGIN',
       'content-disposition': `inline; filename="${page.snapshot.id}.html"`,
       'cross-origin-resource-policy': 'same-origin',
       'cache-control': 'private, no-store',

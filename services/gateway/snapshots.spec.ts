@@ -94,10 +94,12 @@ describe('the page of an execution', () => {
     expect([reply.status, reply.text]).toEqual([200, hostile]);
     expect(reply.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(reply.headers.get('x-content-type-options')).toBe('nosniff');
-    expect(reply.headers.get('x-frame-options')).toBe('DENY');
+    expect(reply.headers.get('x-frame-options')).toBe('SAMEORIGIN');
     expect(reply.headers.get('content-disposition')).toMatch(/^inline; filename="snp_[0-9a-z]{26}\.html"$/);
     const policy = reply.headers.get('content-security-policy')?.split('; ') ?? [];
-    expect(policy).toEqual(expect.arrayContaining(['sandbox', "default-src 'none'", "form-action 'none'"]));
+    expect(policy).toEqual(
+      expect.arrayContaining(['sandbox', "default-src 'none'", "form-action 'none'", "frame-ancestors 'self'"]),
+    );
     expect(policy.join()).not.toMatch(/allow-|script-src|http/);
     expect(reply.headers.get('x-final-url')).toBe('https://example.com/#%C3%A4');
   });
