@@ -8,7 +8,7 @@ import { foldEvents } from './retention.js';
 import { runEvents } from './run.js';
 import { scheduleEvents } from './schedule.js';
 import { externalKeyClaimed, taskEvents } from './task.js';
-import { vaultKeyMade } from './vault.js';
+import { vaultKeyDropped, vaultKeyMade } from './vault.js';
 
 export const topics = ['task', 'schedule', 'run', 'delivery'] as const;
 
@@ -67,4 +67,5 @@ export const eventCatalogue = catalogueOf([
   ...integrityEvents,
   ...foldEvents,
   vaultKeyMade,
+  vaultKeyDropped,
 ]);

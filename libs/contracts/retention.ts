@@ -165,6 +165,7 @@ export const foldedDaysView: ViewDefinition<FoldedDayDocument> = {
   indexes: [
     ['organizationId', 'kind', 'from'],
     ['organizationId', 'ids', 'from'],
+    ['notificationId', 'from'],
   ],
   lists: ['ids'],
 };

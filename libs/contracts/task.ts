@@ -223,6 +223,12 @@ export function forgetsCondition(event: TaskEvent): boolean {
   );
 }
 
+/** No documents: how far purges are carried out is its checkpoint. */
+export const purgesView: ViewDefinition = { name: 'purges', fields: [], indexes: [] };
+
+/** The answer to a `purgeTask`: the event's place. */
+export const purgedTask = z.object({ position: z.number() });
+
 /** A stream per external key: its last event says which task holds it. */
 export const externalKeyClaimed = defineEvent('externalkey.claimed', {
   version: 1,

@@ -2,7 +2,7 @@
  * The MAC of a stored event: over all that is stored of it and the MAC of the event before it in its stream. Without the key
  * an event can neither be changed, added, moved nor taken out so that the MACs still fit.
  */
-import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hash, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 /** An event as text, exactly as it is stored. */
 export interface StoredEvent {
@@ -50,6 +50,13 @@ export function createEventChain(secretKey: Uint8Array): EventChain {
     macOfText,
   };
 }
+
+/** What stands in place of data that was erased: that it is gone, and the digest that the audit covers. */
+export function erasedData(data: string): string {
+  return JSON.stringify({ $erased: hash('sha256', data, 'base64url') });
+}
+
+export const isErasedData = (data: string): boolean => data.startsWith('{"$erased":');
 
 export function isSameMac(one: string, other: string): boolean {
   const [left, right] = [Buffer.from(one), Buffer.from(other)];

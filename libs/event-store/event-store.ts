@@ -113,6 +113,12 @@ export interface EventArchive extends EventStore, StreamTruncation {
   appendInOrder(appends: readonly StreamAppend[]): Promise<readonly AppendResult[]>;
   /** What there is as it is stored, with the MACs. */
   readonly stored: StoredHistory;
+  /**
+   * Takes what the events of a stream up to this revision hold out of the store, for good. Where the engine can, they stand there
+   * as before with `erasedData` in its place; else they are cut off, and their bytes stay until the engine tidies up. The same
+   * again changes nothing. Rejects with `event_store_unavailable`.
+   */
+  erase(stream: string, upTo: number): Promise<void>;
 }
 
 export const EVENT_STORE = Symbol('EventStore');

@@ -67,6 +67,15 @@ export class RecentEvents {
     this.#sizes = this.#sizes.slice(dropped);
   }
 
+  /** None of them is here any more. */
+  clear(): void {
+    this.#after = this.#lastPosition;
+    this.#events = [];
+    this.#sizes = [];
+    this.#characters = 0;
+    this.#lastOf.clear();
+  }
+
   /** What a subscriber wants of the next `limit` events behind the position; `position` has to be at or behind `after`. */
   behind(position: number, limit: number, wants: (stream: string) => boolean): EventBatch {
     const from = this.#firstBehind(position);

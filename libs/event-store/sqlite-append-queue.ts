@@ -11,6 +11,8 @@ export interface GroupWriter {
   write(appends: readonly WrittenAppend[]): Promise<readonly WriteResult[]>;
   /** Drops some of a stream's events below the revision; whether there are more. */
   truncateSome(stream: string, before: number): Promise<boolean>;
+  /** In no file any more when it resolves. */
+  erase(stream: string, upTo: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -34,6 +36,11 @@ export function inThread(workerData: WriterThreadData): GroupWriter {
       const reply = await thread.ask({ kind: 'truncate', stream, before });
       if (reply.kind === 'truncated') return reply.hasMore;
       throw new Error(reply.kind === 'failed' ? reply.message : 'the writer is closed');
+    },
+    async erase(stream, upTo) {
+      isUsed = true;
+      const reply = await thread.ask({ kind: 'erase', stream, upTo });
+      if (reply.kind === 'failed') throw new Error(reply.message);
     },
     async close() {
       if (isUsed) await thread.ask({ kind: 'close' });

@@ -115,6 +115,8 @@ export interface OlderReader {
 
 export interface OlderEvents {
   join(wanted: Wanted): OlderReader;
+  /** What was read is read again. */
+  forget(): void;
 }
 
 /** `end`: every event up to there is an older one. */
@@ -220,7 +222,13 @@ export function createOlderEvents(database: Database, end: () => number): OlderE
     return { events, position: chunk.until };
   };
 
+  const forget = (): void => {
+    chunks.clear();
+    charactersKept = 0;
+  };
+
   return {
+    forget,
     join(wanted) {
       const reader: OlderReader = {
         async read(position) {
@@ -235,8 +243,7 @@ export function createOlderEvents(database: Database, end: () => number): OlderE
         leave() {
           readers.delete(reader);
           if (readers.size > 0) return;
-          chunks.clear();
-          charactersKept = 0;
+          forget();
         },
       };
       return reader;

@@ -11,11 +11,13 @@ export interface WriterThreadData {
 export type WriterRequest =
   | { readonly kind: 'write'; readonly appends: readonly WrittenAppend[] }
   | { readonly kind: 'truncate'; readonly stream: string; readonly before: number }
+  | { readonly kind: 'erase'; readonly stream: string; readonly upTo: number }
   | { readonly kind: 'close' };
 
 export type WriterReply =
   | { readonly kind: 'written'; readonly results: readonly WriteResult[] }
   | { readonly kind: 'truncated'; readonly hasMore: boolean }
+  | { readonly kind: 'erased' }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'closed' };
 
@@ -31,6 +33,10 @@ answerRequests<WriterRequest, WriterReply>((request) => {
     writer ??= openWriter({ ...(workerData as WriterThreadData), held: 'shared' });
     if (request.kind === 'truncate') {
       return { kind: 'truncated', hasMore: writer.truncateSome(request.stream, request.before) };
+    }
+    if (request.kind === 'erase') {
+      writer.erase(request.stream, request.upTo);
+      return { kind: 'erased' };
     }
     return { kind: 'written', results: writer.writeGroup(request.appends) };
   } catch (error) {

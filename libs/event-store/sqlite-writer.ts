@@ -1,7 +1,7 @@
 /** The one writer of an event store's file: groups of appends, each group one durable transaction. */
 import { createLru } from '#concurrency/lru';
-import { inTransaction, openDatabase, type Database, type DatabaseOptions } from '#sqlite/database';
-import { createEventChain, macOfBeginning } from './event-chain.js';
+import { foldLogBack, inTransaction, openDatabase, type Database, type DatabaseOptions } from '#sqlite/database';
+import { createEventChain, erasedData, isErasedData, macOfBeginning } from './event-chain.js';
 import type { ExpectedRevision } from './event-store.js';
 
 // Streams have integer ids: text keys cost ten times as much on append.
@@ -99,6 +99,8 @@ export interface SqliteWriter {
   writeGroup(appends: readonly WrittenAppend[]): WriteResult[];
   /** Drops some of a stream's events below the revision, on disk when it returns; whether there are more. Throws where it could not. */
   truncateSome(stream: string, before: number): boolean;
+  /** What the events of the stream up to this revision hold is in no file any more when it returns. */
+  erase(stream: string, upTo: number): void;
   close(): void;
 }
 
@@ -121,6 +123,10 @@ export function openWriter({ file, held, secretKey }: WriterOptions): SqliteWrit
   const addEvent = database.prepare(
     'INSERT INTO events (position, stream, revision, id, type, version, data, metadata, mac) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
+  const dataUpTo = database.prepare(
+    'SELECT e.position, e.data FROM events e JOIN streams s ON s.id = e.stream WHERE s.name = ? AND e.revision <= ?',
+  );
+  const setData = database.prepare('UPDATE events SET data = ? WHERE position = ?');
   const lastPosition = database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'");
   const macAt = database.prepare('SELECT mac FROM events WHERE stream = ? AND revision = ?');
   const idsFrom = database.prepare(
@@ -214,6 +220,17 @@ export function openWriter({ file, held, secretKey }: WriterOptions): SqliteWrit
       database.exec(`PRAGMA incremental_vacuum(${pagesGivenBack})`);
       return first < end;
     },
+
+    erase(stream, upTo) {
+      const rows = dataUpTo.all(stream, upTo) as unknown as { position: number; data: string }[];
+      // Freed bytes are overwritten, and the log, which still has them, is folded back and cut.
+      database.exec('PRAGMA secure_delete = ON');
+      inTransaction(database, () => {
+        for (const { position: at, data } of rows) if (!isErasedData(data)) setData.run(erasedData(data), at);
+      });
+      foldLogBack(database);
+    },
+
     close: () => database.close(),
   };
 }

@@ -31,10 +31,11 @@ interface OpenFile {
 
 /** Nobody else can open it: reader and writer are one connection. */
 function openInMemory(secretKey: Uint8Array | null): OpenFile {
-  const { database, writeGroup, truncateSome, close } = openWriter({ file: ':memory:', held: 'alone', secretKey });
+  const { database, writeGroup, truncateSome, erase, close } = openWriter({ file: ':memory:', held: 'alone', secretKey });
   const writer: GroupWriter = {
     write: async (appends) => writeGroup(appends),
     truncateSome: async (stream, before) => truncateSome(stream, before),
+    erase: async (stream, upTo) => erase(stream, upTo),
     close: async () => close(),
   };
   return { reader: database, writer, close: async () => close() };
@@ -152,6 +153,17 @@ export function createSqliteEventStore(file: string, options: SqliteEventStoreOp
       } catch (error) {
         throw unavailable('event_store_unavailable', `The events of ${stream} could not be dropped.`, 5, error);
       }
+    },
+
+    async erase(stream, upTo) {
+      try {
+        await opened.writer.erase(stream, upTo);
+      } catch (error) {
+        throw unavailable('event_store_unavailable', 'What is to be erased could not be; try again.', 5, error);
+      }
+      // What is in memory is read anew from the file.
+      recent.clear();
+      older.forget();
     },
 
     lastPosition: async () => (recent.lastPosition === 0 ? null : recent.lastPosition),

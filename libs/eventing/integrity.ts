@@ -23,7 +23,8 @@ export interface IntegrityRecord {
   readonly faults: readonly EventFault[];
 }
 
-const [begun, accepted] = integrityEvents;
+const [begun, erased, accepted] = integrityEvents;
+const tellsFaults = (type: string): boolean => type === accepted.type || type === erased.type;
 /** Faults in one event: some 100 KB. */
 const faultsAtOnce = 500;
 
@@ -54,7 +55,9 @@ export async function readIntegrityRecord(history: StoredHistory, chain: EventCh
     const isWhole = event.mac === chain.macOf({ ...event, position }, previous);
     previous = event.mac;
     if (!isWhole) faults.push({ what: event.mac === null ? 'unsigned' : 'altered', event });
-    else for (const fault of accepted.schema.safeParse(data).data?.faults ?? []) known.add(keyOf(fault));
+    else if (tellsFaults(event.type)) {
+      for (const fault of accepted.schema.safeParse(data).data?.faults ?? []) known.add(keyOf(fault));
+    }
   }
   return { signedAfter, accepted: known, faults };
 }
@@ -100,13 +103,18 @@ export function beginIntegrity(store: EventStore, { keyId }: EventChain, at: str
   return append(store, { type: 'integrity.begun', data: { keyId } }, at);
 }
 
-/** What stands there now is no fault any more. */
-export async function acceptFaults(store: EventStore, faults: readonly EventFault[], at: string): Promise<void> {
+/** What stands there now, or will once it is erased, is no fault. */
+export async function acceptFaults(
+  store: EventStore,
+  faults: readonly EventFault[],
+  at: string,
+  type: 'integrity.accepted' | 'integrity.erased' = 'integrity.accepted',
+): Promise<void> {
   for (let first = 0; first < faults.length; first += faultsAtOnce) {
     const some = faults.slice(first, first + faultsAtOnce).map(({ what, event }) => {
       const { stream, revision, type } = event;
       return { what, stream, revision, type, digest: digestOf(event) };
     });
-    await append(store, { type: 'integrity.accepted', data: { faults: some } }, at);
+    await append(store, { type, data: { faults: some } }, at);
   }
 }

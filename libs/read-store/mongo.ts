@@ -231,6 +231,9 @@ function createAdmin({ connection: { database, within }, collections, installati
       }
     },
 
+    // The server has no call for it.
+    scrub: async () => undefined,
+
     async reset(view) {
       collections.forget(view);
       await within(database.collection(collectionName(installation, view)).drop());

@@ -173,6 +173,11 @@ export interface ViewAdmin {
    * indexes. A crash in the middle leaves some; the same again goes on.
    */
   forget(view: AnyView, documents: ForgottenDocuments): Promise<void>;
+  /**
+   * What was removed so far stands in no file any more that this process writes. A store on a server leaves it to the server
+   * when it writes over what is free.
+   */
+  scrub(): Promise<void>;
   /** Drops documents and checkpoint. */
   reset(view: AnyView): Promise<void>;
   /**

@@ -1,7 +1,7 @@
 /** Read store in one SQLite file: a table per view, the indexed fields in columns of their own. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '#runtime/errors';
-import { inTransaction, openDatabase, type Database, type Statement } from '#sqlite/database';
+import { foldLogBack, inTransaction, openDatabase, type Database, type Statement } from '#sqlite/database';
 import { plainValues } from './indexed-fields.js';
 import {
   viewOutOfStep,
@@ -200,6 +200,11 @@ function createAdmin({ database, checkpoints, trash, tables }: Parts): Omit<View
       }
     },
 
+    async scrub() {
+      await trash.empty();
+      foldLogBack(database);
+    },
+
     async reset(view) {
       write(database, () => tables.drop(view));
       trash.empty();
@@ -239,6 +244,8 @@ export function createSqliteReadStore(file: string, source: BackfillSource | nul
     held: 'shared',
     schema: checkpointSchema,
   });
+  // What is removed is overwritten: a purged task leaves nothing in pages that are free.
+  database.exec('PRAGMA secure_delete = ON');
   const checkpoints = createCheckpoints(database);
   const trash = createTableTrash(database);
   // Tables that an earlier process discarded.

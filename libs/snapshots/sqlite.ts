@@ -1,7 +1,7 @@
 /** Snapshots in one SQLite file beside the events: for the process that holds the data folder alone. */
 import { createLru } from '#concurrency/lru';
 import { unavailable } from '#runtime/errors';
-import { inTransaction, openDatabase } from '#sqlite/database';
+import { foldLogBack, inTransaction, openDatabase } from '#sqlite/database';
 import { createGroupCommit } from '#sqlite/group-commit';
 import { createLooks } from './looks.js';
 import { packed, unpacked } from './packed-body.js';
@@ -55,7 +55,7 @@ export function createSqliteSnapshots(
   { checked = false }: { readonly checked?: boolean } = {},
 ): Snapshots {
   const database = openDatabase({ file, durability: 'normal', schema, checked });
-  database.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`);
+  database.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}; PRAGMA secure_delete = ON`);
   const findContent = database.prepare('SELECT id FROM contents WHERE organization_id = ? AND hash = ?');
   const addContent = database.prepare('INSERT INTO contents (organization_id, hash, packed) VALUES (?, ?, ?)');
   const addSnapshot = database.prepare('INSERT OR IGNORE INTO snapshots VALUES (?, ?, ?, ?, ?)');
@@ -143,7 +143,13 @@ export function createSqliteSnapshots(
     },
 
     async forget(taskId, older) {
-      if (older === undefined) return void inTransaction(database, () => letGo(beyond.all(taskId, 0)));
+      if (older === undefined) {
+        saves.flush();
+        inTransaction(database, () => letGo(beyond.all(taskId, 0)));
+        // Nothing of it is left in the log either.
+        foldLogBack(database);
+        return;
+      }
       const { takenBefore, except } = older;
       for (;;) {
         const found = beforeOf.all(taskId, takenBefore, JSON.stringify(except));

@@ -89,6 +89,23 @@ export function openDatabase({ file, durability, schema, held = 'alone', checked
   return database;
 }
 
+const foldTries = 50;
+const foldPauseMs = 20;
+const pause = new Int32Array(new SharedArrayBuffer(4));
+
+/**
+ * What was written is in the database file, and nothing of it or of what it took the place of is left in the log beside it. Waits
+ * a moment for readers; throws where they do not end.
+ */
+export function foldLogBack(database: Database): void {
+  for (let tries = 0; tries < foldTries; tries += 1) {
+    const folded = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
+    if (folded?.['busy'] === 0) return;
+    Atomics.wait(pause, 0, 0, foldPauseMs);
+  }
+  throw new Error('the log of the database cannot be folded back: it is being read');
+}
+
 /** Runs `work` in one transaction: all of it is written, or nothing. */
 export function inTransaction<T>(database: Database, work: () => T): T {
   database.exec('BEGIN IMMEDIATE');

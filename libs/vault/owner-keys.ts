@@ -4,7 +4,7 @@ import { createLru } from '#concurrency/lru';
 import { taskStream } from '#contracts/task';
 import type { VaultEvent } from '#contracts/vault';
 import { decodeEvent, encodeEvent } from '#eventing/codec';
-import type { EventStore, RecordedEvent } from '#event-store/event-store';
+import type { EventMetadata, EventStore, RecordedEvent } from '#event-store/event-store';
 import { AppError, reject } from '#runtime/errors';
 import { decrypt, encrypt } from './cipher.js';
 
@@ -53,6 +53,12 @@ interface CachedKey {
   readonly untilMs: number;
 }
 
+/** Of an event in the stream of a key. */
+export function vaultMetadata(requestId: string): EventMetadata {
+  const at = new Date().toISOString();
+  return { organizationId: '', actor: 'system:vault', requestId, causationId: null, at };
+}
+
 /** `eventStore`: with the events as they are stored. `masterKey`: 32 bytes. */
 export function createOwnerKeys(eventStore: EventStore, masterKey: Uint8Array): OwnerKeys {
   const master = createSecretKey(masterKey);
@@ -80,10 +86,11 @@ export function createOwnerKeys(eventStore: EventStore, masterKey: Uint8Array): 
   const load = async (ownerId: string): Promise<KeyObject | null> => {
     if (purged.has(ownerId)) return null;
     const last = await eventStore.readLast(vaultStream(ownerId));
-    if (last === null || '$erased' in last.data) return null;
-    const { data } = decodeEvent<VaultEvent>(last);
+    if (last === null) return null;
+    const event = decodeEvent<VaultEvent>(last);
+    if (event.type === 'vault.key_dropped') return null;
     try {
-      return unwrapOwnerKey(master, data.wrapped, ownerId);
+      return unwrapOwnerKey(master, event.data.wrapped, ownerId);
     } catch (error) {
       throw new AppError(
         'SERVER_ERROR',
@@ -109,9 +116,7 @@ export function createOwnerKeys(eventStore: EventStore, masterKey: Uint8Array): 
     const bytes = randomBytes(32);
     const id = crypto.randomUUID();
     const made: VaultEvent = { type: 'vault.key_made', data: { wrapped: encrypt(master, bytes, ownerId) } };
-    const metadata = { organizationId: '', actor: 'system:vault', requestId: id, causationId: null };
-    const event = encodeEvent(made, id, { ...metadata, at: new Date().toISOString() });
-    const appended = await eventStore.append(vaultStream(ownerId), [event], 'none');
+    const appended = await eventStore.append(vaultStream(ownerId), [encodeEvent(made, id, vaultMetadata(id))], 'none');
     return appended.ok ? createSecretKey(bytes) : load(ownerId);
   };
 

@@ -2,7 +2,7 @@
 import { deliveriesView, threadOf, type DeliveryDocument, type DeliveryEvent } from '#contracts/delivery';
 import { lastMomentOf, type FoldEvent } from '#contracts/retention';
 import { decodeEvent } from '#eventing/codec';
-import type { Projected } from '#eventing/projected';
+import { forgettingPurged } from '#eventing/forget-purged';
 import { unreachable } from '#runtime/errors';
 import { messageTypeOf } from '#channels/message';
 import { deliveryIdOf } from './delivery-stream.js';
@@ -105,19 +105,22 @@ export function documentAfter(document: DeliveryDocument | null, event: Delivery
   }
 }
 
-export const deliveriesProjection: Projected<DeliveryDocument> = {
-  view: deliveriesView,
-  prefixes: ['dlv-', 'stats-'],
-  idOf: ({ stream }) => (stream.startsWith('dlv-') ? deliveryIdOf(stream) : null),
-  reduce: (document, recorded) => documentAfter(document, decodeEvent<DeliveryEvent>(recorded)),
-  forgets(recorded) {
-    if (recorded.type !== 'deliveries.folded') return [];
-    const { taskId, day } = decodeEvent<FoldEvent>(recorded).data;
-    return [
-      [
-        { field: 'notificationId', equals: taskId },
-        { field: 'createdAt', to: lastMomentOf(day) },
-      ],
-    ];
+export const deliveriesProjection = forgettingPurged<DeliveryDocument>(
+  {
+    view: deliveriesView,
+    prefixes: ['dlv-', 'stats-'],
+    idOf: ({ stream }) => (stream.startsWith('dlv-') ? deliveryIdOf(stream) : null),
+    reduce: (document, recorded) => documentAfter(document, decodeEvent<DeliveryEvent>(recorded)),
+    forgets(recorded) {
+      if (recorded.type !== 'deliveries.folded') return [];
+      const { taskId, day } = decodeEvent<FoldEvent>(recorded).data;
+      return [
+        [
+          { field: 'notificationId', equals: taskId },
+          { field: 'createdAt', to: lastMomentOf(day) },
+        ],
+      ];
+    },
   },
-};
+  'notificationId',
+);

@@ -4,7 +4,7 @@ import type { DueRun, ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent } from '#eventing/codec';
 import { isOfFold, runsUntil } from './retention/folded-runs.js';
 import type { RecordedEvent } from '#event-store/event-store';
-import type { Projected } from '#eventing/projected';
+import { forgettingPurged } from '#eventing/forget-purged';
 
 /** What one recorded run says. */
 export type RecordedRun = Extract<RunEvent, { readonly type: 'run.recorded' }>['data'];
@@ -77,10 +77,13 @@ function after(document: ExecutionDocument | null, event: Known, recorded: Recor
   }
 }
 
-export const executionsProjection: Projected<ExecutionDocument> = {
-  view: executionsView,
-  prefixes: ['schedule-', 'claim-', 'run-', 'stats-'],
-  idOf: (recorded) => (isOfFold(recorded) ? null : (runOf(decodeEvent<Known>(recorded))?.runId ?? null)),
-  reduce: (document, recorded) => after(document, decodeEvent<Known>(recorded), recorded),
-  forgets: runsUntil,
-};
+export const executionsProjection = forgettingPurged<ExecutionDocument>(
+  {
+    view: executionsView,
+    prefixes: ['schedule-', 'claim-', 'run-', 'stats-'],
+    idOf: (recorded) => (isOfFold(recorded) ? null : (runOf(decodeEvent<Known>(recorded))?.runId ?? null)),
+    reduce: (document, recorded) => after(document, decodeEvent<Known>(recorded), recorded),
+    forgets: runsUntil,
+  },
+  'notificationId',
+);

@@ -5,7 +5,7 @@ import type { RunEvent } from '#contracts/run';
 import type { ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
-import type { Projected } from '#eventing/projected';
+import { forgettingPurged } from '#eventing/forget-purged';
 
 type Known = RunEvent | ScheduleEvent | FoldEvent;
 
@@ -59,21 +59,24 @@ function reduce(document: FiguresDocument | null, recorded: RecordedEvent): Figu
   };
 }
 
-export const figuresProjection: Projected<FiguresDocument> = {
-  view: figuresView,
-  prefixes: ['run-', 'schedule-', 'stats-'],
-  idOf,
-  reduce,
-  forgets(recorded) {
-    if (recorded.type !== 'runs.folded') return [];
-    const { taskId, day } = decodeEvent<FoldEvent>(recorded).data;
-    const to = lastMomentOf(day);
-    return [
-      [
-        { field: 'notificationId', equals: taskId },
-        { field: 'from', to },
-        { field: 'hour', to },
-      ],
-    ];
+export const figuresProjection = forgettingPurged<FiguresDocument>(
+  {
+    view: figuresView,
+    prefixes: ['run-', 'schedule-', 'stats-'],
+    idOf,
+    reduce,
+    forgets(recorded) {
+      if (recorded.type !== 'runs.folded') return [];
+      const { taskId, day } = decodeEvent<FoldEvent>(recorded).data;
+      const to = lastMomentOf(day);
+      return [
+        [
+          { field: 'notificationId', equals: taskId },
+          { field: 'from', to },
+          { field: 'hour', to },
+        ],
+      ];
+    },
   },
-};
+  'notificationId',
+);

@@ -2,7 +2,7 @@
 import { dayStart, foldedDaysView, type FoldedDayDocument, type FoldEvent } from '#contracts/retention';
 import { decodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
-import type { Projected } from '#eventing/projected';
+import { forgettingPurged } from '#eventing/forget-purged';
 
 const kindOf = ({ type }: FoldEvent): FoldedDayDocument['kind'] => (type === 'runs.folded' ? 'runs' : 'deliveries');
 
@@ -20,9 +20,12 @@ function documentOf(recorded: RecordedEvent): FoldedDayDocument {
   };
 }
 
-export const foldedDaysProjection: Projected<FoldedDayDocument> = {
-  view: foldedDaysView,
-  prefixes: ['stats-'],
-  idOf: (recorded) => documentOf(recorded).id,
-  reduce: (_, recorded) => documentOf(recorded),
-};
+export const foldedDaysProjection = forgettingPurged<FoldedDayDocument>(
+  {
+    view: foldedDaysView,
+    prefixes: ['stats-'],
+    idOf: (recorded) => documentOf(recorded).id,
+    reduce: (_, recorded) => documentOf(recorded),
+  },
+  'notificationId',
+);

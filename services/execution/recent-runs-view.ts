@@ -3,7 +3,7 @@ import { mostRecentRuns, mostRecentValues, recentRunsView, type RecentRunsDocume
 import { dayEnd, type FoldEvent } from '#contracts/retention';
 import type { RunEvent } from '#contracts/run';
 import { decodeEvent } from '#eventing/codec';
-import type { Projected } from '#eventing/projected';
+import { forgettingPurged } from '#eventing/forget-purged';
 
 const changing: readonly string[] = ['run.recorded', 'task.archived', 'runs.folded'];
 
@@ -16,25 +16,28 @@ function since(document: RecentRunsDocument, time: string): RecentRunsDocument |
   return runs.length === 0 ? null : { ...document, runs, values };
 }
 
-export const recentRunsProjection: Projected<RecentRunsDocument> = {
-  view: recentRunsView,
-  prefixes: ['run-', 'task-', 'stats-'],
-  idOf: ({ stream, type }) => (changing.includes(type) ? stream.slice(stream.indexOf('-') + 1) : null),
-  reduce(document, recorded) {
-    if (recorded.type === 'task.archived') return null;
-    const event = decodeEvent<RunEvent | FoldEvent>(recorded);
-    if (event.type === 'runs.folded') return document === null ? null : since(document, dayEnd(event.data.day));
-    if (event.type !== 'run.recorded') return document;
-    const { result, decision } = event.data;
-    const { runs = [], values = [] } = document ?? {};
-    const atMs = Date.parse(result.finishedAt);
-    const run = [result.runId, atMs, result.status, result.outcome, decision.notify ? 1 : 0] as const;
-    const { value } = result.values;
-    const isNumber = typeof value === 'number' && Number.isFinite(value);
-    return {
-      organizationId: recorded.metadata.organizationId,
-      runs: [...runs, run].slice(-mostRecentRuns),
-      values: isNumber ? [...values, [atMs, value] as const].slice(-mostRecentValues) : values,
-    };
+export const recentRunsProjection = forgettingPurged<RecentRunsDocument>(
+  {
+    view: recentRunsView,
+    prefixes: ['run-', 'task-', 'stats-'],
+    idOf: ({ stream, type }) => (changing.includes(type) ? stream.slice(stream.indexOf('-') + 1) : null),
+    reduce(document, recorded) {
+      if (recorded.type === 'task.archived') return null;
+      const event = decodeEvent<RunEvent | FoldEvent>(recorded);
+      if (event.type === 'runs.folded') return document === null ? null : since(document, dayEnd(event.data.day));
+      if (event.type !== 'run.recorded') return document;
+      const { result, decision } = event.data;
+      const { runs = [], values = [] } = document ?? {};
+      const atMs = Date.parse(result.finishedAt);
+      const run = [result.runId, atMs, result.status, result.outcome, decision.notify ? 1 : 0] as const;
+      const { value } = result.values;
+      const isNumber = typeof value === 'number' && Number.isFinite(value);
+      return {
+        organizationId: recorded.metadata.organizationId,
+        runs: [...runs, run].slice(-mostRecentRuns),
+        values: isNumber ? [...values, [atMs, value] as const].slice(-mostRecentValues) : values,
+      };
+    },
   },
-};
+  null,
+);

@@ -4,7 +4,7 @@ import { slotRunId, type ScheduleEvent, type SkipReason } from '#contracts/sched
 import { decodeEvent } from '#eventing/codec';
 import { runsUntil } from './retention/folded-runs.js';
 import type { RecordedEvent } from '#event-store/event-store';
-import type { Projected } from '#eventing/projected';
+import { forgettingPurged } from '#eventing/forget-purged';
 
 /** Why slots have no run, as the end of a sentence. */
 export const whySkipped: Readonly<Record<SkipReason, string>> = {
@@ -23,31 +23,34 @@ function rowOf(recorded: RecordedEvent) {
   return { runId: slotRunId(plan.taskId, Date.parse(from)), taskId: plan.taskId, from, to: slots.to, count, reason };
 }
 
-export const skippedSlotsProjection: Projected<ExecutionDocument> = {
-  view: skippedSlotsView,
-  prefixes: ['schedule-', 'stats-'],
-  forgets: runsUntil,
-  idOf: (recorded) => (recorded.type === 'slots.skipped' ? (rowOf(recorded)?.runId ?? null) : null),
-  reduce(document, recorded) {
-    const row = rowOf(recorded);
-    if (row === null) return document;
-    const { runId, taskId, from, to, count, reason } = row;
-    const { organizationId, at } = recorded.metadata;
-    const slot = {
-      runId,
-      taskId,
-      trigger: 'schedule',
-      scheduledFor: from,
-      queuedAt: to,
-      force: false,
-      dryRun: false,
-    } as const;
-    return {
-      ...queuedExecution(slot, organizationId),
-      status: 'skipped',
-      error: { reason, message: `No run, because ${whySkipped[reason]}.` },
-      finishedAt: at,
-      count,
-    };
+export const skippedSlotsProjection = forgettingPurged<ExecutionDocument>(
+  {
+    view: skippedSlotsView,
+    prefixes: ['schedule-', 'stats-'],
+    forgets: runsUntil,
+    idOf: (recorded) => (recorded.type === 'slots.skipped' ? (rowOf(recorded)?.runId ?? null) : null),
+    reduce(document, recorded) {
+      const row = rowOf(recorded);
+      if (row === null) return document;
+      const { runId, taskId, from, to, count, reason } = row;
+      const { organizationId, at } = recorded.metadata;
+      const slot = {
+        runId,
+        taskId,
+        trigger: 'schedule',
+        scheduledFor: from,
+        queuedAt: to,
+        force: false,
+        dryRun: false,
+      } as const;
+      return {
+        ...queuedExecution(slot, organizationId),
+        status: 'skipped',
+        error: { reason, message: `No run, because ${whySkipped[reason]}.` },
+        finishedAt: at,
+        count,
+      };
+    },
   },
-};
+  'notificationId',
+);

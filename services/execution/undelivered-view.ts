@@ -4,7 +4,7 @@ import { lastMomentOf, type FoldEvent } from '#contracts/retention';
 import type { RunEvent } from '#contracts/run';
 import { decodeEvent } from '#eventing/codec';
 import type { EventMetadata, RecordedEvent } from '#event-store/event-store';
-import type { Projected } from '#eventing/projected';
+import { forgettingPurged } from '#eventing/forget-purged';
 import { isOfFold } from './retention/folded-runs.js';
 import type { ViewDefinition } from '#read-store/read-store';
 
@@ -42,20 +42,23 @@ function reduce(document: UndeliveredNotifications | null, recorded: RecordedEve
   return notifications.length === 0 ? null : { ...document, notifications };
 }
 
-export const undeliveredProjection: Projected<UndeliveredNotifications> = {
-  view: undeliveredView,
-  prefixes: ['run-', 'dlv-', 'stats-'],
-  // A day is folded once every notification of it has a delivery.
-  forgets(recorded) {
-    if (!isOfFold(recorded)) return [];
-    const { taskId, day } = decodeEvent<FoldEvent>(recorded).data;
-    return [
-      [
-        { field: 'taskId', equals: taskId },
-        { field: 'since', to: lastMomentOf(day) },
-      ],
-    ];
+export const undeliveredProjection = forgettingPurged<UndeliveredNotifications>(
+  {
+    view: undeliveredView,
+    prefixes: ['run-', 'dlv-', 'stats-'],
+    // A day is folded once every notification of it has a delivery.
+    forgets(recorded) {
+      if (!isOfFold(recorded)) return [];
+      const { taskId, day } = decodeEvent<FoldEvent>(recorded).data;
+      return [
+        [
+          { field: 'taskId', equals: taskId },
+          { field: 'since', to: lastMomentOf(day) },
+        ],
+      ];
+    },
+    idOf,
+    reduce,
   },
-  idOf,
-  reduce,
-};
+  'taskId',
+);

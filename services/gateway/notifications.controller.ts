@@ -7,6 +7,7 @@ import { taskHistory, taskInput, tasksView, type TaskDocument, type TaskInput } 
 import { data, list, type Answer } from '#http/envelope';
 import { entityTag, expectedRevision } from '#http/entity-tag';
 import { offsetOf } from '#http/parameters';
+import { checkScope } from '#http/route-guard';
 import { Call, Handles, type RouteCall } from '#http/route';
 import { validated } from '#http/validation';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
@@ -108,8 +109,14 @@ export class NotificationsController {
   }
 
   @Handles(routes.deleteNotification)
-  async archive(@Call() { ids, context, ifMatch }: RouteCall<typeof routes.deleteNotification>): Promise<Answer> {
+  async archive(@Call() call: RouteCall<typeof routes.deleteNotification>): Promise<Answer> {
+    const { ids, context, ifMatch, query, scopes } = call;
     const revision = expectedRevision(ifMatch);
+    if (query.purge === 'true') {
+      checkScope(scopes, 'admin');
+      await this.saver.purge(ids.id, revision, context);
+      return data({ id: ids.id, deleted: true });
+    }
     const { id } = await findTask(this.readStore, context.organizationId, ids.id);
     await this.saver.archive(id, revision, context);
     return data({ id, deleted: true });

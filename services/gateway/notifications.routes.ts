@@ -147,16 +147,20 @@ export const deleteNotification = route({
   method: 'DELETE',
   path: '/api/notifications/{id}',
   operationId: 'deleteNotification',
-  summary: 'Archive a notification task',
-  description: 'From then on it is 404 everywhere; its history stays in the audit.',
+  summary: 'Archive a notification task, or purge it',
+  description:
+    'From then on it is 404 everywhere; its history stays in the audit, and it can be restored. With `purge=true` (scope `admin`, also of one that is archived) its contents are gone for good: settings, runs, values, pages, messages, deliveries. The audit keeps that it was, and when it was changed by whom. 503 `purge_under_way` where that takes longer than the request: it goes on by itself.',
   tag,
   access: 'write',
   ids,
   conditional: true,
+  query: z.strictObject({
+    purge: z.enum(['true', 'false']).optional().meta({ description: 'Its contents go for good.' }),
+  }),
   answers: [
     {
       status: 200,
-      description: 'It is archived.',
+      description: 'It is archived, or purged.',
       envelope: 'data',
       schema: z.object({
         id: idSchema('ntf').describe('Of what is gone.'),

@@ -12,6 +12,8 @@ import { sealedFetchPaths } from '#contracts/fetch';
 import { toStoredPolicy } from '#contracts/policy';
 import { toStoredSchedule } from '#contracts/schedule';
 import {
+  purgedTask,
+  purgesView,
   tasksView,
   taskSpec,
   type TaskCommand,
@@ -27,6 +29,7 @@ import { createPositionWaiter, type PositionWaiter } from '#read-store/await-pos
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
+import { unavailable } from '#runtime/errors';
 import { derivedId, IDS, type Ids } from '#runtime/ids';
 import type { Json, JsonObject } from '#runtime/json';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
@@ -40,6 +43,8 @@ import { actionScope, fetchScope, openSettings, type GeneratedSecrets, type Open
 
 /** A view that is further behind than this is not waited for: the write stands, the answer comes from it. */
 const viewWaitMs = 5_000;
+/** The key is gone long before; what is waited for is that nothing is left in any file. */
+const purgeWaitMs = 25_000;
 
 /** How long and how often to look for the write that came in between. */
 const staleWaitMs = 2_000;
@@ -95,6 +100,7 @@ function refuseTooLarge(input: TaskInput): void {
 export class TaskSaver {
   readonly checks: SettingsChecks;
   private readonly waiter: PositionWaiter;
+  private readonly purges: PositionWaiter;
 
   constructor(
     @Inject(BUS) private readonly bus: Bus,
@@ -108,6 +114,7 @@ export class TaskSaver {
   ) {
     this.checks = { config, outbound, code: createCodeChecker(sandbox) };
     this.waiter = createPositionWaiter(readStore, tasksView);
+    this.purges = createPositionWaiter(readStore, purgesView);
   }
 
   async create(input: TaskInput, context: RequestContext, attempt: IdempotentAttempt | null): Promise<SavedTask> {
@@ -153,6 +160,15 @@ export class TaskSaver {
 
   async archive(taskId: string, expectedRevision: number | null, context: RequestContext): Promise<void> {
     await this.send({ type: 'archiveTask', taskId, expectedRevision }, context);
+  }
+
+  /** Of one that is archived, too. Rejects with `purge_under_way` where erasing everything takes longer than a request may. */
+  async purge(taskId: string, expectedRevision: number | null, context: RequestContext): Promise<void> {
+    const command: TaskCommand = { type: 'purgeTask', taskId, expectedRevision };
+    const answer = await this.bus.request(requests.taskChange, toJsonObject(command), context);
+    if (await this.purges.reached(purgedTask.parse(answer).position, purgeWaitMs)) return;
+    const message = 'The contents are being erased; that goes on by itself and is not done yet.';
+    throw unavailable('purge_under_way', message, 30);
   }
 
   /** Waits a little until the view shows a later revision than the one that was stale. */

@@ -37,6 +37,7 @@ import { createDocumentState } from '#shared-state/document-state';
 import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
 import { SNAPSHOTS, type Retention, type Snapshots } from '#snapshots/snapshots';
 import { createLinkSigner, LINK_SIGNER } from '#vault/link-signer';
+import { CONTENT_PURGER, type ContentEraser, type ContentPurger } from '#vault/content-eraser';
 import { EVENT_OPENER, type EventOpener } from '#vault/sealed-events';
 import { VAULT, type Vault } from '#vault/vault';
 import type { StoredHistory } from '#event-store/event-chain';
@@ -53,6 +54,7 @@ export interface Ports {
   readonly opener: EventOpener;
   readonly keepHeadLine: KeepHeadLine;
   readonly storedStreams: StoredStreams;
+  readonly eraser: ContentEraser;
   readonly bus: Bus;
   readonly busAdmin: BusAdmin;
   readonly readStore: ViewStore;
@@ -350,6 +352,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
     import('#vault/sealed-events'),
   ]);
   const ownerKeys = createOwnerKeys(eventStore, secretKey);
+  const { createContentEraser } = await import('#vault/content-eraser');
   const opener = createEventOpener(ownerKeys);
   const [{ createHttpPageLoader }, { createQuickJsSandbox }] = await Promise.all([
     import('#page-loader/http'),
@@ -376,6 +379,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
     eventStore: createSealedEvents(eventStore, ownerKeys, opener),
     storedEvents: stores.eventStore,
     opener,
+    eraser: createContentEraser(stores.eventStore, ownerKeys),
     keepHeadLine: folder === null ? null : keepHeadLineIn(config),
     storedStreams: {
       read: (stream, fromRevision) => eventStore.read(stream, fromRevision),
@@ -412,7 +416,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
 export function portsModule(
   config: Config,
   logger: Logger,
-  ports: Ports & { readonly builtViews: BuiltViews },
+  ports: Ports & { readonly builtViews: BuiltViews; readonly purger: ContentPurger },
   address: PublicAddress,
 ): DynamicModule {
   const providers = [
@@ -423,6 +427,7 @@ export function portsModule(
     { provide: IDS, useValue: createIds() },
     { provide: EVENT_STORE, useValue: ports.eventStore },
     { provide: STORED_EVENTS, useValue: ports.storedEvents },
+    { provide: CONTENT_PURGER, useValue: ports.purger },
     { provide: EVENT_OPENER, useValue: ports.opener },
     { provide: HEAD_SIGNER, useValue: createHeadSigner(ports.secretKey) },
     { provide: HEAD_LINES, useValue: ports.keepHeadLine },

@@ -70,6 +70,7 @@ export async function run(config: Config, logger: Logger): Promise<Running> {
   try {
     const services = await Promise.all(config.roles.map(moduleOf));
     const { builtViews, resetRewoundViews } = await import('./projections.js');
+    const { createContentPurger } = await import('./purge.js');
     await resetRewoundViews({ ...ports, logger });
     if (config.listens && !config.roles.includes('gateway')) {
       services.push((await import('../gateway/probes.module.js')).ProbesModule);
@@ -77,7 +78,15 @@ export async function run(config: Config, logger: Logger): Promise<Running> {
     class Root {}
     const root: DynamicModule = {
       module: Root,
-      imports: [portsModule(config, logger, { ...ports, builtViews: builtViews(ports) }, address), ...services],
+      imports: [
+        portsModule(
+          config,
+          logger,
+          { ...ports, builtViews: builtViews(ports), purger: createContentPurger(ports) },
+          address,
+        ),
+        ...services,
+      ],
     };
     let url: string | null = null;
     if (config.listens) {

@@ -1,5 +1,6 @@
 /** Every view that is made of events, and whatever else keeps a place in them: for who rebuilds, moves or checks them. */
 import { auditView } from '#contracts/audit';
+import { purgesView } from '#contracts/task';
 import { publisherCheckpoint } from '#eventing/publisher';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { LeasedWork } from '#leases/leases';
@@ -115,7 +116,7 @@ export const publications: readonly AnyView[] = ['tasks', 'scheduling', 'executi
 );
 
 /** Who goes through everything once more, and finds nothing to do where all is well. */
-export const lookedThroughAgain: readonly AnyView[] = [reconcilerCheckpoint, droppedCheckpoint, auditView];
+export const lookedThroughAgain: readonly AnyView[] = [reconcilerCheckpoint, droppedCheckpoint, auditView, purgesView];
 
 /**
  * Before anything is appended: an older copy of the events that has grown again may hide what a view has seen besides. Each

@@ -5,7 +5,7 @@ import { schedulesView, type DueRun, type ScheduleDocument, type ScheduleEvent }
 import { decodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
 import { shardOf } from '#leases/leases';
-import type { Projected } from '#eventing/projected';
+import { forgettingPurged } from '#eventing/forget-purged';
 import { pacedDueAt } from './domain/schedule.js';
 
 const oldest = (pending: readonly DueRun[]): string | null =>
@@ -64,9 +64,12 @@ function after(document: ScheduleDocument | null, recorded: RecordedEvent): Sche
   return withPending(paced({ ...document, pending }, backsOff(event.data.alert)), pending);
 }
 
-export const schedulesProjection: Projected<ScheduleDocument> = {
-  view: schedulesView,
-  prefixes: ['schedule-', 'run-', 'stats-'],
-  idOf: ({ stream }) => stream.slice(stream.indexOf('-') + 1),
-  reduce: after,
-};
+export const schedulesProjection = forgettingPurged<ScheduleDocument>(
+  {
+    view: schedulesView,
+    prefixes: ['schedule-', 'run-', 'stats-'],
+    idOf: ({ stream }) => stream.slice(stream.indexOf('-') + 1),
+    reduce: after,
+  },
+  null,
+);

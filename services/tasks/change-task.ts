@@ -34,6 +34,11 @@ export interface ChangedTask {
   readonly position: number | null;
 }
 
+/** Nothing is left of its state. */
+export interface PurgedTask {
+  readonly position: number;
+}
+
 /** Longer than any request takes. */
 const claimGraceMs = 30_000;
 
@@ -54,13 +59,13 @@ function commandIdOf(command: TaskCommand): string {
 }
 
 @CommandHandler(ChangeTask)
-export class ChangeTaskHandler implements ICommandHandler<ChangeTask, ChangedTask> {
+export class ChangeTaskHandler implements ICommandHandler<ChangeTask, ChangedTask | PurgedTask> {
   constructor(
     @Inject(EVENT_STORE) private readonly eventStore: EventStore,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ command, context }: ChangeTask): Promise<ChangedTask> {
+  async execute({ command, context }: ChangeTask): Promise<ChangedTask | PurgedTask> {
     const stream = taskStream(command.taskId);
     const metadata: EventMetadata = { ...context, causationId: null, at: toTimestamp(this.clock.now()) };
     const first = command.type === 'createTask' ? metadata : await this.#checkOwner(context, stream);
@@ -75,6 +80,11 @@ export class ChangeTaskHandler implements ICommandHandler<ChangeTask, ChangedTas
       from: 'all',
       expectedRevision: 'expectedRevision' in command ? command.expectedRevision : null,
     });
+    if (command.type === 'purgeTask') {
+      // Of one that was purged before there is nothing to tell any more.
+      if (outcome.position === null) throw notFound('notification');
+      return { position: outcome.position };
+    }
     const created = outcome.revision === outcome.events.length - 1 ? metadata : await this.#firstOf(stream);
     const last = outcome.events.length > 0 ? metadata : (await this.eventStore.readLast(stream))?.metadata;
     return {

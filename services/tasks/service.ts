@@ -2,14 +2,18 @@
 import { requests } from '#contracts/catalogue';
 import { historyQuery, pastTaskQuery, taskCommand } from '#contracts/task';
 import type { Service } from '#eventing/service';
+import type { ServicePorts } from '#eventing/service-ports';
+import type { ContentPurger } from '#vault/content-eraser';
 import { ChangeTask } from './change-task.js';
 import { toMessages } from './publish.js';
+import { startPurges } from './purges.js';
 import { TaskQuery } from './task-query.js';
 import { tasksProjection } from './task-view.js';
 
-export const tasksService: Service = {
+export const createTasksService = (ports: ServicePorts, purger: ContentPurger): Service => ({
   name: 'tasks',
   projections: [tasksProjection],
+  background: [() => startPurges(ports, purger)],
   publication: { prefixes: ['task-'], topic: 'task', toMessages },
   responders: [
     {
@@ -25,4 +29,4 @@ export const tasksService: Service = {
       query: (payload, context) => new TaskQuery({ type: 'at', ...pastTaskQuery.parse(payload) }, context),
     },
   ],
-};
+});

@@ -43,7 +43,7 @@ describe('the tasks service', () => {
   afterEach(() => eventStore.close());
 
   const change = (command: TaskCommand, by: RequestContext = context): Promise<ChangedTask> =>
-    handler.execute(new ChangeTask(command, by));
+    handler.execute(new ChangeTask(command, by)) as Promise<ChangedTask>;
   const create = (n: number, more: Partial<TaskSpec> = {}): Promise<ChangedTask> =>
     change({ type: 'createTask', taskId: taskId(n), spec: { ...spec, ...more }, status: 'active' });
   const replace = (n: number, more: Partial<TaskSpec>, expectedRevision: number | null = null, by = context) =>
