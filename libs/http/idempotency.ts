@@ -5,10 +5,12 @@
  */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
 import { sleep } from '#concurrency/sleep';
 import type { Leases } from '#leases/leases';
 import type { Clock } from '#runtime/clock';
-import { reject } from '#runtime/errors';
+import { AppError, notFound, reject } from '#runtime/errors';
+import { isId } from '#runtime/ids';
 import type { Json } from '#runtime/json';
 import type { SharedState, StateCollection } from '#shared-state/shared-state';
 import type { Vault } from '#vault/vault';
@@ -24,6 +26,8 @@ interface IdempotencyRecord {
   readonly expiresAtMs: number;
   /** The process that works on it; null where it gave up, and the next request may begin. */
   readonly worker: string | null;
+  /** Whose key the answer is sealed with; absent: the organisation's. */
+  readonly ownerId?: string;
   /** The version at which the worker took the key; its one write after that has the version that follows. */
   readonly sequence: number;
   /** null: being worked on, or cut off by a crash. The body is sealed. */
@@ -78,6 +82,23 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 /** Answers hold addresses and new secrets: they are sealed before they are stored. */
 const sealedPaths = ['body'];
 const sealScope = 'idempotency';
+
+const taskInPath = /\/api\/notifications\/(ntf_[0-7][0-9a-hjkmnp-tv-z]{25})/;
+const toldTask = z.object({ data: z.object({ id: z.string().optional(), notificationId: z.string().nullish() }) });
+
+/** What an answer says of a task goes with the task: it is sealed with that key, any other with the organisation's. */
+function ownerOf(organizationId: string, content: string, { status, body }: StoredAnswer): string {
+  if (status >= 300) return organizationId;
+  const inPath = taskInPath.exec(content)?.[1];
+  if (inPath !== undefined) return inPath;
+  try {
+    const { id, notificationId } = toldTask.parse(JSON.parse(body)).data;
+    return [notificationId, id].find((one) => typeof one === 'string' && isId(one, 'ntf')) ?? organizationId;
+  } catch {
+    // It tells of no task.
+    return organizationId;
+  }
+}
 
 /** Longer than any request takes: after this a living worker has lost its answer. */
 const patienceMs = 90_000;
@@ -135,12 +156,22 @@ export function createIdempotencyRecords(
   const replay = async (organizationId: string, known: IdempotencyRecord): Promise<StoredAnswer | null> => {
     if (known.answer === null) return null;
     const { status, headers, body } = known.answer;
-    const opened = await vault.open(organizationId, sealScope, { body });
+    const { ownerId = organizationId } = known;
+    const opened = await vault.open(ownerId, sealScope, { body }).catch((error: unknown) => {
+      // The key went with the task; what there was to tell is gone.
+      if (ownerId !== organizationId && error instanceof AppError && error.reason === 'secret_unreadable') {
+        throw notFound('notification');
+      }
+      throw error;
+    });
     return typeof opened['body'] === 'string' ? { status, headers, body: opened['body'] } : null;
   };
 
   /** The worker's one write: it changes nothing where an answer is stored, or another process took the key. */
-  const settle = (known: IdempotencyRecord, settled: Pick<IdempotencyRecord, 'worker' | 'answer'>): Promise<void> => {
+  const settle = (
+    known: IdempotencyRecord,
+    settled: Pick<IdempotencyRecord, 'worker' | 'answer' | 'ownerId'>,
+  ): Promise<void> => {
     const value = { ...known, ...settled };
     return sharedState.save(idempotencyCollection, [{ key: known.id, version: known.sequence + 1, value }]);
   };
@@ -172,10 +203,11 @@ export function createIdempotencyRecords(
         try {
           await budget.admit(organizationId);
           const answer = await execute({ key, startedAtMs: known.startedAtMs });
-          const { body } = await vault.seal(organizationId, sealScope, { body: answer.body }, sealedPaths);
+          const ownerId = ownerOf(organizationId, content, answer);
+          const { body } = await vault.seal(ownerId, sealScope, { body: answer.body }, sealedPaths);
           const { status, headers } = answer;
           budget.spend(organizationId, JSON.stringify([headers, body ?? '']).length);
-          await settle(known, { worker: memberId, answer: { status, headers, body: body ?? '' } });
+          await settle(known, { worker: memberId, ownerId, answer: { status, headers, body: body ?? '' } });
           // A worker that was presumed dead answers as the process that took over did.
           const { live } = await look(id);
           const kept = live === null ? null : await replay(organizationId, live);

@@ -3,6 +3,7 @@ import type { EventArchive, EventStore, NewEvent } from '#event-store/event-stor
 import { everyEvent } from '#event-store/read-through';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import type { JsonObject } from '#runtime/json';
+import { createContentEraser } from './content-eraser.js';
 import { createOwnerKeys, vaultStream, type OwnerKeys } from './owner-keys.js';
 import { createSealedEvents } from './sealed-events.js';
 
@@ -40,10 +41,7 @@ describe('sealed events', () => {
   const purge = async (taskId: string): Promise<void> => {
     const last = await events.readLast(`task-${taskId}`);
     await events.append(`task-${taskId}`, [anEvent('task.purged', {})], last?.revision ?? 'none');
-    // As the key's stream is once it was erased.
-    const [vault] = await Array.fromAsync(stored.read(vaultStream(taskId)));
-    if (vault !== undefined) await stored.append(vaultStream(taskId), [anEvent('vault.key_made', { $erased: 'x' })], 0);
-    keys.notePurged(taskId);
+    await createContentEraser(stored, keys).erase(taskId);
   };
 
   it.each(['task-ntf_1', 'run-ntf_1', 'stats-ntf_1'])(

@@ -55,7 +55,7 @@ export async function disableGone(
   { bus, eventStore }: Pick<ConsumerOptions, 'bus' | 'eventStore'>,
   message: BusMessage,
 ): Promise<void> {
-  const { next } = attemptEnded.schema.parse(message.data);
+  const { next } = attemptEnded.schema.pick({ next: true }).parse(message.data);
   if (next.state !== 'failed' || next.reason !== goneReason) return;
   for await (const recorded of eventStore.read(deliveryStream(message.key))) {
     const event = decodeEvent<DeliveryEvent>(recorded);

@@ -1,4 +1,4 @@
-/** What this service publishes of deliveries: each event under its own name on the topic `delivery`. */
+/** What this service publishes of deliveries: each event under its own name on the topic `delivery`, and how an attempt ended. */
 import type { DeliveryEvent } from '#contracts/delivery';
 import type { BusMessage } from '#bus/bus';
 import { decodeEvent } from '#eventing/codec';
@@ -18,9 +18,11 @@ export function toMessages(recorded: RecordedEvent): readonly BusMessage[] {
     case 'delivery.postponed':
     case 'delivery.gathered':
     case 'delivery.resent': {
-      const { id, stream, data, metadata, revision } = recorded;
+      const { id, stream, metadata, revision } = recorded;
       const deliveryId = deliveryIdOf(stream);
-      return [{ id, type: event.type, key: deliveryId, data: { ...data, deliveryId, revision }, metadata }];
+      // Nothing of what was sent and answered: it stands in the event, sealed.
+      const told = event.type === 'attempt.ended' ? { next: event.data.next } : {};
+      return [{ id, type: event.type, key: deliveryId, data: { ...told, deliveryId, revision }, metadata }];
     }
     default:
       return unreachable(event);

@@ -352,7 +352,10 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
     import('#vault/sealed-events'),
   ]);
   const ownerKeys = createOwnerKeys(eventStore, secretKey);
-  const { createContentEraser } = await import('#vault/content-eraser');
+  const [{ createContentEraser }, { sealMessages }] = await Promise.all([
+    import('#vault/content-eraser'),
+    import('#vault/sealed-messages'),
+  ]);
   const opener = createEventOpener(ownerKeys);
   const [{ createHttpPageLoader }, { createQuickJsSandbox }] = await Promise.all([
     import('#page-loader/http'),
@@ -386,7 +389,8 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
       truncate: (stream, before) => stores.eventStore.truncate(stream, before),
       open: (events) => opener.open(events, true),
     },
-    ...openedBus,
+    bus: sealMessages(openedBus.bus, ownerKeys),
+    busAdmin: openedBus.busAdmin,
     readStore,
     sharedState,
     leases,
