@@ -201,7 +201,7 @@ function createAdmin({ database, checkpoints, trash, tables }: Parts): Omit<View
     },
 
     async scrub() {
-      await trash.empty();
+      trash.empty();
       foldLogBack(database);
     },
 

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
 import { createEventChain } from '#event-store/event-chain';
 import type { EventArchive, EventStore, NewEvent } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
@@ -83,7 +84,8 @@ describe('what a purged task held', () => {
 
   it('is sealed with a key that is gone from the file as well', async () => {
     await events.append('task-ntf_1', [anEvent('task.created', canary)], 'none');
-    const wrapped = String((await stored.readLast(vaultStream('ntf_1')))?.data['wrapped']);
+    const made = await stored.readLast(vaultStream('ntf_1'));
+    const { wrapped } = z.object({ wrapped: z.string() }).parse(made?.data);
     await events.append('task-ntf_1', [anEvent('task.purged', {})], 0);
     expect(await filesWith(wrapped)).not.toEqual([]);
     await erase();

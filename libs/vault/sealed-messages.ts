@@ -24,7 +24,7 @@ export function sealMessages(bus: Bus, keys: Pick<OwnerKeys, 'known' | 'make' | 
   const seal = async (message: BusMessage): Promise<readonly BusMessage[]> => {
     const owner = ownerOf(message);
     if (owner === null) return [message];
-    // Told of a purged task: nobody is to hear of it any more.
+    // Nobody is to hear of a purged task any more.
     if (await keys.isPurged(owner)) return [];
     const key = keys.known(owner) ?? (await keys.make(owner));
     const data: JsonObject = { taskId: owner, $sealed: encrypt(key, JSON.stringify(message.data), boundTo(message)) };

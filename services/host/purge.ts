@@ -8,7 +8,7 @@ import type { Snapshots } from '#snapshots/snapshots';
 import type { ContentEraser, ContentPurger } from '#vault/content-eraser';
 import { keptViews } from './projections.js';
 
-export interface PurgeParts {
+export interface PurgePorts {
   readonly eraser: ContentEraser;
   readonly readStore: ViewStore;
   readonly snapshots: Snapshots;
@@ -19,7 +19,7 @@ const viewsWaitMs = 20_000;
 /** Each forgets the task when it comes to the event. */
 const forgetting = [...keptViews.filter(({ isFedBy }) => isFedBy(taskStream(''))).map(({ view }) => view), auditView];
 
-export function createContentPurger({ eraser, readStore, snapshots }: PurgeParts): ContentPurger {
+export function createContentPurger({ eraser, readStore, snapshots }: PurgePorts): ContentPurger {
   const waiters = forgetting.map((view) => ({ view, waiter: createPositionWaiter(readStore, view) }));
   return {
     async purge(taskId, position) {
