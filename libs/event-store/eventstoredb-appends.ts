@@ -18,8 +18,7 @@ import type { ExpectedRevision } from './event-store.js';
 export interface EngineAppend {
   readonly stream: string;
   readonly events: readonly EncodedEvent[];
-  /** `any`: wherever the stream ends. */
-  readonly expected: ExpectedRevision | 'any';
+  readonly expected: ExpectedRevision;
 }
 
 export type EngineAnswer =
@@ -44,7 +43,6 @@ function requestFor({ stream, events, expected }: EngineAppend, correlationId: s
   identifier.setStreamName(Uint8Array.from(Buffer.from(stream)));
   options.setStreamIdentifier(identifier);
   if (expected === 'none') options.setNoStream(new shared.Empty());
-  else if (expected === 'any') options.setAny(new shared.Empty());
   else options.setStreamPosition(String(expected));
   const request = new streams.BatchAppendReq();
   request.setCorrelationId(uuid(correlationId));

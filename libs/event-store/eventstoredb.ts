@@ -1,5 +1,4 @@
 /** Event store on EventStoreDB or KurrentDB: streams named after the installation, appends on one long call, filtered catch-up subscriptions. */
-import { randomUUID } from 'node:crypto';
 import type { RecordedEvent as EngineEvent } from '@eventstore/db-client';
 import { createLru } from '#concurrency/lru';
 import { unavailable } from '#runtime/errors';
@@ -83,7 +82,7 @@ export async function createEventStoreDbEventStore({
 
   /** Whether an append whose answer was lost is there. null: it is not, and may yet come. */
   const lookFor = async ({ stream, events, expected }: EngineAppend): Promise<AppendResult | null> => {
-    const from = typeof expected === 'number' ? expected + 1 : 0;
+    const from = expected === 'none' ? 0 : expected + 1;
     const found = await readPage(stream, BigInt(from), events.length, patienceMs);
     if (found.length === 0) return null;
     const last = found.at(-1);
@@ -159,15 +158,20 @@ export async function createEventStoreDbEventStore({
     },
   };
 
+  const truncate = (stream: string, before: number): Promise<void> =>
+    patiently((milliseconds) =>
+      truncateStream({ connection, appends, installation, chain }, { stream, before }, milliseconds),
+    );
+
   return {
     stored,
 
     append: (stream, events, expected) => write({ stream, events, expected }, false),
 
-    truncate: (stream, before) =>
-      patiently((milliseconds) =>
-        truncateStream({ connection, appends, installation, chain }, { stream, before }, milliseconds),
-      ),
+    truncate,
+
+    // The server keeps what was cut off until a scavenge, and shows it to no reader of the stream.
+    erase: (stream, upTo) => truncate(stream, upTo + 1),
 
     async appendInOrder(appends) {
       const taken: AppendResult[] = [];
@@ -179,14 +183,6 @@ export async function createEventStoreDbEventStore({
         if (!result.ok) break;
       }
       return taken;
-    },
-
-    async erase(stream, upTo) {
-      // The server keeps it until a scavenge, and shows no reader of the stream what stands before.
-      const data = Buffer.from(JSON.stringify({ $tb: upTo + 1 }));
-      const setting = { id: randomUUID(), type: '$metadata', data, metadata: Buffer.from('{}'), mac: null };
-      const append = { stream: `$$${engineStream(installation, stream)}`, events: [setting], expected: 'any' as const };
-      await patiently((milliseconds) => appends.append(append, milliseconds));
     },
 
     async lastPosition() {

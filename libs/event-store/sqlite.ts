@@ -31,7 +31,11 @@ interface OpenFile {
 
 /** Nobody else can open it: reader and writer are one connection. */
 function openInMemory(secretKey: Uint8Array | null): OpenFile {
-  const { database, writeGroup, truncateSome, erase, close } = openWriter({ file: ':memory:', held: 'alone', secretKey });
+  const { database, writeGroup, truncateSome, erase, close } = openWriter({
+    file: ':memory:',
+    held: 'alone',
+    secretKey,
+  });
   const writer: GroupWriter = {
     write: async (appends) => writeGroup(appends),
     truncateSome: async (stream, before) => truncateSome(stream, before),

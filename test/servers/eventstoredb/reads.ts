@@ -1,7 +1,6 @@
 /** Reads and subscriptions, paged and checkpointed as the real server does it. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import type { Log, LogPosition, StoredEvent } from './log.ts';
 import {
@@ -74,23 +73,12 @@ export async function read(log: Log, options: Options, send: Send, signal: Abort
   await (options.hasStream() ? readStream(log, options, send, signal) : readAll(log, options, send, signal));
 }
 
-/** `$tb` of a stream's metadata: what stands before is shown to no reader of the stream, and to those of all until a scavenge. */
-function truncatedBefore(log: Log, name: string): number {
-  const settings = log.lastRevision(`$$${name}`);
-  const [event] = settings === null ? [] : log.readForwards(`$$${name}`, settings, 1);
-  if (event === undefined) return 0;
-  const recorded = streams.ReadResp.deserializeBinary(event.message).getEvent()?.getEvent();
-  const data: unknown = JSON.parse(Buffer.from(recorded?.getData_asU8() ?? []).toString('utf8'));
-  return typeof data === 'object' && data !== null && '$tb' in data ? Number(data.$tb) : 0;
-}
-
 async function readStream(log: Log, options: Options, send: Send, signal: AbortSignal): Promise<void> {
   const stream = options.getStream();
   const name = streamName(stream?.getStreamIdentifier());
   let left = Number(options.getCount());
   const last = log.lastRevision(name);
-  const first = truncatedBefore(log, name);
-  if (last === null || last < first) {
+  if (last === null) {
     await send(streamNotFoundMessage(name));
     return;
   }
@@ -98,8 +86,8 @@ async function readStream(log: Log, options: Options, send: Send, signal: AbortS
   let next = stream?.hasRevision() ? Number(stream.getRevision()) : stream?.hasEnd() ? last + (isBackwards ? 0 : 1) : 0;
   while (left > 0 && next >= 0 && !signal.aborted) {
     const page = isBackwards
-      ? log.readBackwards(name, next, Math.min(left, fetchSize)).filter(({ revision }) => revision >= first)
-      : log.readForwards(name, Math.max(next, first), Math.min(left, fetchSize));
+      ? log.readBackwards(name, next, Math.min(left, fetchSize))
+      : log.readForwards(name, next, Math.min(left, fetchSize));
     for (const { message } of page) await send(message);
     left -= page.length;
     const final = page.at(-1);
