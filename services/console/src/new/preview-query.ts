@@ -23,16 +23,9 @@ export interface PreviewOrder {
   readonly mode: 'http' | 'browser';
 }
 
-/** Not every server that this console was built for declares it. */
-type Asked = Promise<{
-  readonly data?: { readonly data: PagePreview };
-  readonly error?: unknown;
-  readonly response: Response;
-}>;
-const ask = api.POST as unknown as (path: string, init: object) => Asked;
-
 export function usePreview() {
   return useMutation({
-    mutationFn: ({ url, mode }: PreviewOrder) => dataOf(ask('/api/pages/preview', { body: { url, fetch: { mode } } })),
+    mutationFn: ({ url, mode }: PreviewOrder): Promise<PagePreview> =>
+      dataOf(api.POST('/api/pages/preview', { body: { url, fetch: { mode } } as never })),
   });
 }
