@@ -1,0 +1,132 @@
+/** Making and changing in the console: the first task without a line of code, an edit that somebody else was faster with, a key. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { launchChromium, openAsOwner, openSeat, type Seat } from './kit/browser.js';
+import { createInstallation } from './kit/create-installation.js';
+import { startWorld, Watch, type World } from './kit/watch.js';
+
+let world: World;
+let watch: Watch;
+let browser: Browser;
+let seat: Seat;
+
+const shop = (price: string): string =>
+  `<!doctype html><meta charset="utf-8"><title>Aeron chair</title><h1>Aeron chair</h1><p class="product-price">${price} €</p><p id="stock">In stock: 14</p>`;
+
+beforeAll(async () => {
+  world = await startWorld();
+  watch = new Watch(await createInstallation({ smtpUrl: world.mails.url }), world, 'console-edit');
+  await watch.installation.start();
+  browser = await launchChromium();
+});
+
+afterEach(async () => {
+  await seat.page.context().close();
+  if (seat.faults.length > 0) throw new Error(`the browser complained:\n${seat.faults.join('\n')}`);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await watch.installation.remove();
+  await world.close();
+});
+
+async function tasks(): Promise<readonly { readonly id: string; readonly evaluationFunction: string }[]> {
+  const { body } = await watch.installation.api.send('/api/notifications');
+  return (body as { readonly data: readonly { readonly id: string; readonly evaluationFunction: string }[] }).data;
+}
+
+describe('a first task', () => {
+  it('is made from an address and a click, tried before it is saved, and runs', async () => {
+    world.site.serve('/aeron', (_request, response) =>
+      response.setHeader('content-type', 'text/html').end(shop('1.299,00')),
+    );
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, watch.installation, '/new');
+    await page.getByLabel('Address of the page').fill(world.site.address('/aeron'));
+    await page.getByRole('button', { name: 'Load', exact: true }).click();
+    await page.getByRole('option').filter({ hasText: '1.299,00' }).click();
+    await page.getByLabel('Limit').fill('1400');
+    await page.getByText('tried just now').waitFor();
+    await page.getByText('It is met already').waitFor();
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Aeron chair');
+    await page.getByRole('button', { name: 'Save and start' }).click();
+    await page.getByRole('heading', { name: 'Aeron chair' }).waitFor();
+    await page.getByText('Met', { exact: true }).first().waitFor();
+    const [made] = await tasks();
+    expect(made?.evaluationFunction).toBe(
+      "const value = page.number(document.querySelector('.product-price'), 'de');\npage.report('value', value);\nreturn value < 1400;",
+    );
+  });
+
+  it('is kept as it was typed over a reload, until it is saved or discarded', async () => {
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, watch.installation, '/new');
+    await page.getByLabel('Name', { exact: true }).fill('Half a thought');
+    await page.reload();
+    await page.getByLabel('Name', { exact: true }).waitFor();
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Half a thought');
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await page.waitForURL(/\/tasks$/);
+  });
+});
+
+describe('an edit', () => {
+  it('shows both versions where somebody else saved meanwhile, and keeps what was typed', async () => {
+    const [task] = await tasks();
+    if (task === undefined) throw new Error('there is no task');
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, watch.installation, `/tasks/${task.id}/schedule`);
+    const muted = page.getByLabel('Muted: run and decide, but send nothing');
+    await muted.check();
+    await page.getByText('Kept as a draft').waitFor();
+    const json = { policy: { confirmations: 3 } };
+    const theirs = await watch.installation.api.send(`/api/notifications/${task.id}`, { method: 'PATCH', json });
+    expect(theirs.status).toBe(200);
+    await page.keyboard.press('Control+s');
+    await page.getByRole('alert').getByText('Somebody saved meanwhile').waitFor();
+    await page.getByRole('button', { name: 'Keep mine' }).click();
+    await page.getByText(/Saved as revision/).waitFor();
+    const { body } = await watch.installation.api.send(`/api/notifications/${task.id}`);
+    expect(body).toMatchObject({ data: { policy: { muted: true } } });
+  });
+
+  it('of the code is tried on the page, and a fault is shown at its line', async () => {
+    const [task] = await tasks();
+    if (task === undefined) throw new Error('there is no task');
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, watch.installation, `/tasks/${task.id}/condition`);
+    await page.getByRole('textbox', { name: 'Code of the condition' }).click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.press('Delete');
+    await page.keyboard.type("const a = 1;\nreturn document.querySelector('.nope').textContent === a;");
+    await page.getByRole('button', { name: 'Try on the page now' }).click();
+    await page.getByText('threw', { exact: true }).waitFor();
+    await page.locator('.cm-lint-marker-error').waitFor();
+    await page.getByRole('button', { name: 'Discard' }).click();
+  });
+});
+
+describe('an API key', () => {
+  it('is made, works, is copied again by the password, and is refused once it is revoked', async () => {
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, watch.installation, '/settings/keys');
+    await page.getByLabel('Name', { exact: true }).fill('Terraform');
+    await page.getByRole('button', { name: 'Make the key' }).click();
+    const shown = page.getByLabel('API key', { exact: true });
+    await shown.waitFor();
+    const key = await shown.inputValue();
+    expect((await watch.installation.api.send('/api/notifications', { key })).status).toBe(200);
+    const row = page.getByRole('row').filter({ hasText: 'Terraform' });
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByLabel('Type Terraform to confirm').fill('Terraform');
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('The key is revoked').waitFor();
+    expect((await watch.installation.api.send('/api/notifications', { key })).status).toBe(401);
+  });
+});
