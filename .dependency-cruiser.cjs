@@ -22,6 +22,8 @@ const homes = {
   otpauth: ['otpauth', '^services/accounts/one-time-codes\\.ts$'],
   'openid-client': ['openid-client', '^services/accounts/oidc/'],
   croner: ['croner', '^libs/calendar/'],
+  diff: ['diff', '^(libs/hints|services/console)/'],
+  pngjs: ['pngjs', '^services/delivery/chart\\.ts$'],
   yaml: ['yaml', '^libs/http/yaml\\.ts$'],
   'lru-cache': ['lru-cache', '^libs/concurrency/lru\\.ts$'],
   'p-limit': ['(p-limit|yocto-queue)', '^libs/concurrency/semaphore\\.ts$'],

@@ -67,6 +67,8 @@ export interface BuildContext {
   readonly linkBase: string;
   /** `Name <name@example.com>` or a plain address. */
   readonly mailFrom: string;
+  /** The last values as a PNG. Absent or null: there is none. */
+  readonly chart?: Uint8Array | null;
   /** What the first message of this action and episode was given when it arrived. Absent or null: nothing, or it is the first. */
   readonly opened?: Receipt | null;
   /** What the parts of this message were given that have arrived already, each by its place. */
@@ -103,6 +105,12 @@ export interface MailOutgoing {
   readonly text: string;
   readonly html: string | null;
   readonly sentAt: string;
+  /** Message-ID of the first mail of the episode, by which mail programs put them together. Absent or null: this is the first. */
+  readonly inReplyTo?: string | null;
+  /** Shown inside the HTML as `cid:chart`. Absent or null: none. */
+  readonly picture?: Uint8Array | null;
+  /** Where its recipient stops such mails. Absent: nowhere. */
+  readonly unsubscribeUrl?: string;
 }
 
 /** Where an attempt went, as the record shows it. */

@@ -1,5 +1,5 @@
 /** What a notification says, in the forms that channels need: the Standard Webhooks body, template variables, plain text. */
-import type { JsonObject } from '#runtime/json';
+import type { Json, JsonObject } from '#runtime/json';
 import type { TemplateVariables } from '#templates/templates';
 import type { Notification } from './channel.js';
 
@@ -72,22 +72,57 @@ export function variablesOf(request: Notification, linkBase: string): TemplateVa
 
 const longestValue = 500;
 
-/** The text of a message whose action has none: task, what happened, values, page and link. */
-export function plainTextOf(request: Notification, linkBase: string): string {
-  const { task, execution, message } = request.context;
-  const values = Object.entries(execution.values).map(([name, value]) => {
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
-    const short = text.length > longestValue ? `${text.slice(0, longestValue)}…` : text;
-    return `${name === 'value' ? 'Value' : name}: ${short}`;
+/** A value that was reported, and what it was before. `before` null: it was not there, or is the same. */
+export interface ShownChange {
+  readonly name: string;
+  readonly before: string | null;
+  readonly after: string;
+}
+
+function shortText(value: Json): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > longestValue ? `${text.slice(0, longestValue).toWellFormed()}…` : text;
+}
+
+/** What the code reported, each value beside what it was where it differs. */
+export function changesOf({ execution, before }: Notification['context']): readonly ShownChange[] {
+  return Object.entries(execution.values).map(([name, value]) => {
+    const old = before?.[name];
+    const differs = old !== undefined && JSON.stringify(old) !== JSON.stringify(value);
+    return {
+      name: name === 'value' ? 'Value' : name,
+      before: differs ? shortText(old) : null,
+      after: shortText(value),
+    };
   });
+}
+
+function linesOf({ context }: Pick<Notification, 'context'>): string[] {
+  const { task, execution, title, excerpt } = context;
   return [
-    message,
-    '',
-    `Task: ${task.name}`,
+    ...(title === undefined ? [] : [`Title: ${title}`]),
     `Page: ${execution.finalUrl ?? task.url}`,
-    ...values,
+    ...changesOf(context).map(({ name, before, after }) => `${name}: ${before === null ? '' : `${before} → `}${after}`),
+    ...(excerpt === undefined ? [] : [`Before: ${excerpt.before}`, `Now: ${excerpt.after}`]),
     `Checked: ${execution.finishedAt}`,
-    `Details: ${linksOf(request, linkBase).execution}`,
+  ];
+}
+
+/** The text of a message whose action has none: task, what happened, what changed, page and links. */
+export function plainTextOf(request: Notification, linkBase: string): string {
+  const { context, items } = request;
+  const links = linksOf(request, linkBase);
+  const content =
+    items === undefined
+      ? linesOf(request)
+      : items.flatMap((item) => [`– ${item.context.message}`, ...linesOf(item).map((text) => `  ${text}`)]);
+  return [
+    context.message,
+    '',
+    `Task: ${context.task.name}`,
+    ...content,
+    `Details: ${links.execution}`,
+    ...(links.acknowledge === undefined ? [] : [`Acknowledge: ${links.acknowledge}`]),
     '',
   ].join('\n');
 }

@@ -109,6 +109,13 @@ export const acknowledged = z.object({
 });
 export type Acknowledged = z.infer<typeof acknowledged>;
 
+const leftRecipient = z.object({ actionId: idSchema('act'), recipient: z.string(), shown: z.string() });
+export type LeftRecipient = z.infer<typeof leftRecipient>;
+
+export function isSameRecipient(one: LeftRecipient, other: LeftRecipient): boolean {
+  return one.actionId === other.actionId && one.recipient === other.recipient;
+}
+
 export const taskEvents = [
   defineEvent('task.created', {
     version: 1,
@@ -137,6 +144,15 @@ export const taskEvents = [
   defineEvent('task.shadow_ended', { version: 1, schema: z.object({ reason: z.enum(['removed', 'promoted']) }) }),
   /** Somebody has taken on what is open. */
   defineEvent('task.acknowledged', { version: 1, schema: acknowledged }),
+  /** A recipient wants no more mails of an action. `recipient`: a name that no address can be read from; `shown`: masked. */
+  defineEvent('task.recipient_left', {
+    version: 1,
+    schema: leftRecipient,
+  }),
+  defineEvent('task.recipient_returned', {
+    version: 1,
+    schema: leftRecipient,
+  }),
 ] as const;
 export type TaskEvent = EventOf<(typeof taskEvents)[number]>;
 
@@ -155,6 +171,8 @@ export type Task =
       readonly shadow?: Shadow | undefined;
       /** Absent: nobody has. What it is about may be over. */
       readonly acknowledged?: Acknowledged | undefined;
+      /** Recipients who want no more mails. Absent: none. */
+      readonly left?: readonly LeftRecipient[] | undefined;
     }
   | {
       readonly status: 'archived';
@@ -203,6 +221,13 @@ function afterEvent(task: Task, event: TaskEvent): Task {
       return task.status === 'archived' ? task : { ...task, shadow: undefined };
     case 'task.acknowledged':
       return task.status === 'archived' ? task : { ...task, acknowledged: event.data };
+    case 'task.recipient_left':
+    case 'task.recipient_returned': {
+      if (task.status === 'archived') return task;
+      const others = (task.left ?? []).filter((one) => !isSameRecipient(one, event.data));
+      const left = event.type === 'task.recipient_left' ? [...others, event.data] : others;
+      return { ...task, left: left.length === 0 ? undefined : left };
+    }
     default:
       return unreachable(event);
   }
@@ -265,6 +290,7 @@ export const taskCommand = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.enum(['endShadow', 'promoteShadow']), taskId: idSchema('ntf') }),
   z.object({ type: z.literal('acknowledgeTask'), taskId: idSchema('ntf'), ...acknowledged.shape }),
+  z.object({ type: z.enum(['leaveRecipients', 'rejoinRecipients']), taskId: idSchema('ntf'), ...leftRecipient.shape }),
   z.object({ type: z.enum(['pauseTask', 'resumeTask']), taskId: idSchema('ntf') }),
   z.object({ type: z.enum(['tagTask', 'untagTask']), taskId: idSchema('ntf'), tags: z.array(tag) }),
   z.object({ type: z.literal('addAction'), taskId: idSchema('ntf'), action: storedAction, repeatId }),
@@ -338,6 +364,8 @@ export const taskDocument = taskState.extend({
   openEpisodes: z.array(z.string()).exactOptional(),
   /** While one of its episodes is open. Absent: nobody has. */
   acknowledged: acknowledged.extend({ at: storedTimestamp, by: z.string() }).exactOptional(),
+  /** Recipients who want no more mails. Absent: none. */
+  left: z.array(leftRecipient).exactOptional(),
 });
 export type TaskDocument = z.infer<typeof taskDocument>;
 

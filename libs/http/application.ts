@@ -27,6 +27,8 @@ const requestTimeoutMs = 60_000;
 const longestParameter = 8_192;
 
 const formType = 'application/x-www-form-urlencoded';
+/** Mail programs that unsubscribe may send their one click so; nothing in it is read. */
+const clickType = 'multipart/form-data';
 
 /**
  * What Node reads and no path takes: unknown to Fastify they would be requests that cannot be read, and are answered with 405.
@@ -64,8 +66,10 @@ function readBody(request: FastifyRequest, bytes: Buffer): unknown {
   const charset = parameters.map((part) => /^\s*charset\s*=\s*"?([^"\s]+)"?\s*$/.exec(part)?.[1]).find(Boolean);
   if (encoding.toLowerCase() !== 'identity') throw unsupportedMediaType;
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') throw unsupportedMediaType;
-  const isForm = mediaType.trim() === formType;
+  const isClick = mediaType.trim() === clickType;
+  const isForm = mediaType.trim() === formType || isClick;
   if (isForm !== (declarationOf(request)?.form === true)) throw unsupportedMediaType;
+  if (isClick) return {};
   if (isForm) return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
   if (mediaType.trim() === 'application/merge-patch+json' && declarationOf(request)?.mergePatch !== true) {
     throw unsupportedMediaType;
@@ -113,7 +117,7 @@ function createServer(found: { door: FrontDoor | null; declarations: RouteDeclar
   server.decorateRequest('call', null);
   server.removeAllContentTypeParsers();
   server.addContentTypeParser(
-    ['application/json', 'application/merge-patch+json', 'application/yaml', formType],
+    ['application/json', 'application/merge-patch+json', 'application/yaml', formType, clickType],
     { parseAs: 'buffer' },
     (request, bytes: Buffer, done) => {
       try {

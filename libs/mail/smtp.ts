@@ -5,6 +5,7 @@ import { createTransport } from 'nodemailer';
 import type { MailAnswer, MailOutgoing, MailRefusal } from '#channels/channel';
 import { withTimeout } from '#concurrency/timeout';
 import { outboundFailureReasons, type Outbound } from '#outbound/outbound';
+import type { Config } from '#runtime/config';
 
 export interface Mailer {
   /** `host:port`: what its breaker is kept by. */
@@ -122,7 +123,20 @@ function failureOf(thrown: unknown, signal: AbortSignal): MailAnswer {
   return { kind: 'not_taken', about: 'connection', reason, code, text, refused: none };
 }
 
+/** By one click of the mail program (RFC 8058); programs take it over https alone. */
+function unsubscribeHeaders(url: string | undefined): Readonly<Record<string, string>> {
+  if (url === undefined) return {};
+  const oneClick = url.startsWith('https:') ? { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' } : {};
+  return { 'List-Unsubscribe': `<${url}>`, ...oneClick };
+}
+
+/** What a signature has to cover besides the usual headers, so that one click is believed. */
+const signedHeaders =
+  'From:Sender:Reply-To:Subject:Date:Message-ID:To:Cc:MIME-Version:Content-Type:Content-Transfer-Encoding:In-Reply-To:References:List-Unsubscribe:List-Unsubscribe-Post';
+
 export interface MailerOptions {
+  /** Signs each mail. */
+  readonly dkim?: Config['dkim'];
   readonly timeouts?: SmtpTimeouts;
   /** The password may go over a connection that is not encrypted. */
   readonly insecureOk?: boolean;
@@ -134,7 +148,7 @@ export interface MailerOptions {
 export function createMailer(
   smtpUrl: string,
   outbound: Outbound,
-  { timeouts = defaultSmtpTimeouts, insecureOk = false, authorities = null }: MailerOptions = {},
+  { timeouts = defaultSmtpTimeouts, insecureOk = false, authorities = null, dkim = null }: MailerOptions = {},
 ): Mailer {
   const url = new URL(smtpUrl);
   const secure = url.protocol === 'smtps:';
@@ -158,6 +172,16 @@ export function createMailer(
       ...(secureContext === null ? {} : { secureContext }),
     },
     maxConnections: connections,
+    ...(dkim === null
+      ? {}
+      : {
+          dkim: {
+            domainName: dkim.domain,
+            keySelector: dkim.selector,
+            privateKey: dkim.privateKey,
+            headerFieldNames: signedHeaders,
+          },
+        }),
     // Only a message of which nothing was sent is put on another connection (a kept one that the server had closed).
     maxRequeues: 1,
     idleTimeout: idleMs,
@@ -181,6 +205,7 @@ export function createMailer(
     server: `${host}:${port}`,
     async send(mail, recipients, signal) {
       const { messageId, from, replyTo, to, cc, subject, text, html, sentAt } = mail;
+      const { inReplyTo = null, picture = null, unsubscribeUrl } = mail;
       const plain = (address: string) => ({ name: '', address });
       try {
         const info = await transport.sendMail({
@@ -192,11 +217,23 @@ export function createMailer(
           subject,
           text,
           ...(html === null ? {} : { html }),
+          ...(picture === null
+            ? {}
+            : {
+                attachments: [
+                  { filename: 'chart.png', content: Buffer.from(picture), cid: 'chart', contentType: 'image/png' },
+                ],
+              }),
+          ...(inReplyTo === null ? {} : { inReplyTo: `<${inReplyTo}>`, references: `<${inReplyTo}>` }),
           messageId: `<${messageId}>`,
           date: new Date(sentAt),
           // Without it a random text separates the parts of a mail, and a repeat would not be the same bytes.
           baseBoundary: messageId.replace(/[^A-Za-z0-9]/g, ''),
-          headers: { 'Auto-Submitted': 'auto-generated' },
+          headers: {
+            'Auto-Submitted': 'auto-generated',
+            'X-Auto-Response-Suppress': 'All',
+            ...unsubscribeHeaders(unsubscribeUrl),
+          },
           disableFileAccess: true,
           disableUrlAccess: true,
           signal: AbortSignal.any([signal, AbortSignal.timeout(timeouts.totalMs)]),

@@ -1,4 +1,5 @@
 /** Settings: the only reader of the environment. Parsed once at start, refused with a sentence that says what to set. */
+import { createPrivateKey } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
@@ -77,6 +78,15 @@ const authoritiesFile = z.string().transform((path, { addIssue }) => {
   return z.NEVER;
 });
 
+function isPrivateKey(text: string): boolean {
+  try {
+    createPrivateKey(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const defaultPort = 3_000;
 
 const settings = z.object({
@@ -110,6 +120,20 @@ const settings = z.object({
   OWNER_ORGANIZATION: z.string().min(1).max(200).default('Meerkat'),
   SMTP_URL: credentialed(address(['smtp', 'smtps'], 'smtp://user:password@mail.example.com:587')).optional(),
   MAIL_FROM: z.string().min(3).max(500).optional(),
+  MAIL_DKIM_DOMAIN: z
+    .string()
+    .regex(/^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/, { error: 'must be a domain such as example.com' })
+    .optional(),
+  MAIL_DKIM_SELECTOR: z
+    .string()
+    .regex(/^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,61}[A-Za-z0-9])?$/, { error: 'must be a selector such as meerkat' })
+    .optional(),
+  MAIL_DKIM_KEY: z
+    .string()
+    .refine((text) => isPrivateKey(text), {
+      error: 'must be a private key in PEM; MAIL_DKIM_KEY_FILE names a file of it',
+    })
+    .optional(),
   EGRESS_ALLOW: list
     .pipe(
       z.array(
@@ -202,6 +226,8 @@ export interface Config {
   /** What is secret may pass over connections that are not encrypted. */
   readonly insecureOk: boolean;
   readonly mailFrom: string;
+  /** Signs mails; null: nobody does here. */
+  readonly dkim: { readonly domain: string; readonly selector: string; readonly privateKey: string } | null;
   readonly egressAllow: readonly string[];
   /** Programs of this machine that actions may run; empty: none. */
   readonly commands: readonly string[];
@@ -381,6 +407,10 @@ export function readConfig(
     );
   }
   if (!values.INSECURE_OK) faults.push(...unsafeEngines(values), ...unsafeProviders(oidcProviders));
+  const dkim = [values.MAIL_DKIM_DOMAIN, values.MAIL_DKIM_SELECTOR, values.MAIL_DKIM_KEY];
+  if (new Set(dkim.map((value) => value === undefined)).size > 1) {
+    faults.push('MAIL_DKIM_DOMAIN: goes with MAIL_DKIM_SELECTOR and MAIL_DKIM_KEY; set all three or none.');
+  }
   if ((values.OWNER_EMAIL === undefined) !== (values.OWNER_PASSWORD === undefined)) {
     faults.push('OWNER_EMAIL: needs OWNER_PASSWORD, and the other way round.');
   }
@@ -418,6 +448,16 @@ export function readConfig(
     smtpUrl: values.SMTP_URL ?? null,
     insecureOk: values.INSECURE_OK,
     mailFrom: values.MAIL_FROM ?? 'Meerkat <meerkat@localhost>',
+    dkim:
+      values.MAIL_DKIM_DOMAIN === undefined ||
+      values.MAIL_DKIM_SELECTOR === undefined ||
+      values.MAIL_DKIM_KEY === undefined
+        ? null
+        : {
+            domain: values.MAIL_DKIM_DOMAIN,
+            selector: values.MAIL_DKIM_SELECTOR,
+            privateKey: values.MAIL_DKIM_KEY,
+          },
     egressAllow: values.EGRESS_ALLOW,
     commands: values.COMMANDS,
     egressProxyUrl: values.EGRESS_PROXY ?? null,

@@ -4,6 +4,7 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import { declarationOf } from '#channels/declarations';
 import { aNotification, kitTimeMs, type KitNotification } from '#channels/notification.kit';
 import { deliveryDocument, type DeliveryDocument, type NotificationRequest } from '#contracts/delivery';
+import { tasksView } from '#contracts/task';
 import type { OpenedBus, BusMessage } from '#bus/bus';
 import type { EventStore } from '#event-store/event-store';
 import type { Outbound } from '#outbound/outbound';
@@ -98,12 +99,13 @@ export class DeliveryHarness {
   }
 
   sender(mailer: Mailer | null = null): Sender {
-    const { vault, sandbox, outbound } = this.#parts;
+    const { vault, sandbox, outbound, readStore } = this.#parts;
     return createSender({
       vault,
       sandbox,
       outbound,
       builder: this.builder,
+      tasks: (taskId) => readStore.get(tasksView, taskId),
       signer: createLinkSigner(Buffer.alloc(32, 1)),
       mailer,
       peers: createPeers({ outbound, commands: [] }),

@@ -4,6 +4,8 @@ import { ServiceRunner } from '#eventing/run-service';
 import { SERVICE } from '#eventing/service';
 import { SERVICE_PORTS, ServicePortsModule, type ServicePorts } from '#eventing/service-ports';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
+import { tasksView } from '#contracts/task';
+import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';
 import { defaultSandboxLimits, SANDBOX, type Sandbox } from '#sandbox/sandbox';
@@ -31,24 +33,33 @@ function createSending(
   outbound: Outbound,
   vault: Vault,
   signer: LinkSigner,
+  readStore: ReadStore,
   logger: Logger,
 ): Sending {
   const {
     smtpUrl,
     insecureOk,
     egressAuthorities: authorities,
+    dkim,
     mailFrom,
     evaluationCpuMs: cpuMs,
     evaluationMemoryMb: memoryMb,
   } = config;
-  const mailer = smtpUrl === null ? null : createMailer(smtpUrl, outbound, { insecureOk, authorities });
+  const mailer = smtpUrl === null ? null : createMailer(smtpUrl, outbound, { insecureOk, authorities, dkim });
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   const linkBase = config.publicUrl ?? `http://${host}:${config.port}`;
   const sandboxLimits = { ...defaultSandboxLimits, cpuMs, memoryMb };
   const builder = createMessageBuilder(logger);
+  const tasks = (taskId: string) => readStore.get(tasksView, taskId);
   const making = { vault, signer, sandbox, builder, clock, linkBase, mailFrom, sandboxLimits };
   return {
-    sender: createSender({ ...making, outbound, mailer, peers: createPeers({ outbound, commands: config.commands }) }),
+    sender: createSender({
+      ...making,
+      tasks,
+      outbound,
+      mailer,
+      peers: createPeers({ outbound, commands: config.commands }),
+    }),
     mailer,
     builder,
     preview: createPreview(making),
@@ -61,7 +72,7 @@ function createSending(
     {
       provide: SENDING,
       useFactory: createSending,
-      inject: [CONFIG, CLOCK, SANDBOX, OUTBOUND, VAULT, LINK_SIGNER, LOGGER],
+      inject: [CONFIG, CLOCK, SANDBOX, OUTBOUND, VAULT, LINK_SIGNER, READ_STORE, LOGGER],
     },
     {
       provide: SERVICE,

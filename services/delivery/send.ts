@@ -1,18 +1,12 @@
 /** The executor: asks the channel what to send, sends it through the outbound door, and has the channel judge the answer. */
-import {
-  refusal,
-  type Channel,
-  type HttpBatch,
-  type MailChannel,
-  type MailOutgoing,
-  type NothingToSend,
-  type OpenNotification,
-} from '#channels/channel';
+import { refusal, type Channel, type HttpBatch, type NothingToSend, type OpenNotification } from '#channels/channel';
 import { channels } from '#channels/channels';
 import { declarationOf, type ActionType } from '#channels/declarations';
-import { mailSummary } from '#channels/summary';
+import { mailSummary, maskMailbox } from '#channels/summary';
 import type { SettledPart } from '#contracts/delivery';
+import type { TaskDocument } from '#contracts/task';
 import type { Outbound } from '#outbound/outbound';
+import type { JsonObject } from '#runtime/json';
 import type { LinkSigner } from '#vault/link-signer';
 import type { Vault } from '#vault/vault';
 import { attemptResultOf } from './attempt-result.js';
@@ -23,12 +17,15 @@ import { createOutgoing, isFinal, nothingEarlier, type Earlier, type OutgoingOpt
 import type { Peers } from './peers/peers.js';
 import { peerTransmission } from './peers/transmission.js';
 import { createRedactor } from './redact.js';
-import { defaultSmtpTimeouts, type Mailer } from '#mail/smtp';
-import { isOpen, nothingSent, type Transmission } from './transmission.js';
+import { mailTransmission, type MailSending } from './mail-transmission.js';
+import type { Mailer } from '#mail/smtp';
+import { nothingSent, type Transmission } from './transmission.js';
 
 export interface SenderOptions extends OutgoingOptions {
   readonly signer: LinkSigner;
   readonly vault: Vault;
+  /** The task as it is now; null: it is archived. */
+  readonly tasks: (taskId: string) => Promise<TaskDocument | null>;
   readonly outbound: Outbound;
   /** null: the operator has set no mail server. */
   readonly mailer: Mailer | null;
@@ -68,24 +65,26 @@ export function acknowledgeTokenOf(
   return { acknowledgeToken: signer.sign('acknowledge', [taskId, action.id, episode]) };
 }
 
-function mailTransmission({ classify }: MailChannel, mailer: Mailer, mail: MailOutgoing): Transmission {
-  const summary = mailSummary(mail.recipients);
-  return {
-    receiver: `smtp ${mailer.server}`,
-    summary,
-    timeoutMs: defaultSmtpTimeouts.totalMs,
-    parts: () => mail.recipients.length,
-    partName: 'recipient',
-    summaryOf: () => summary,
-    async transmit(settled, signal) {
-      const open = mail.recipients
-        .map((address, part) => ({ part, address }))
-        .filter(({ part }) => isOpen(part, settled));
-      if (open.length === 0) return [];
-      const addresses = open.map(({ address }) => address);
-      return classify(await mailer.send(mail, addresses, signal), open);
-    },
-  };
+/** Names a recipient of an action on record, where no address may stand. */
+export function recipientName(
+  { taskId, action }: Pick<SentRequest, 'taskId' | 'action'>,
+  address: string,
+  signer: LinkSigner,
+): string {
+  return signer.nameOf(`${taskId}|${action.id}|${address.toLowerCase()}`);
+}
+
+/** The config of the action as it was decided, with the secrets that sign now: they are rotated while messages wait. */
+function withSecretsNow({ action }: SentRequest, task: TaskDocument | null): JsonObject {
+  const now = task?.spec.actions.find(({ id }) => id === action.id);
+  const { generated } = declarationOf(action.type);
+  if (now === undefined || now.type !== action.type || generated.length === 0) return action.config;
+  const names = generated.flatMap(({ name, previous }) => [
+    name,
+    ...(previous === undefined ? [] : [previous.name, previous.until]),
+  ]);
+  const kept = Object.entries(action.config).filter(([name]) => !names.includes(name));
+  return Object.fromEntries([...kept, ...Object.entries(now.config).filter(([name]) => names.includes(name))]);
 }
 
 export function createSender(options: SenderOptions): Sender {
@@ -97,6 +96,7 @@ export function createSender(options: SenderOptions): Sender {
     notification: OpenNotification,
     linkBase: string,
     earlier: EarlierTries,
+    recipients: Omit<MailSending, 'mailer'>,
   ): Promise<Transmission> => {
     const channel: Channel = channels[type];
     const { method } = channel;
@@ -115,7 +115,11 @@ export function createSender(options: SenderOptions): Sender {
       return httpTransmission(channel, { ...options, isRepeat: earlier.isRepeat, rebuild }, outgoing);
     }
     if (outgoing.kind === 'mail' && channel.transport === 'smtp' && mailer !== null) {
-      return mailTransmission(channel, mailer, outgoing.mail);
+      if (outgoing.mail.recipients.every(recipients.hasLeft)) {
+        const message = 'Every recipient has unsubscribed.';
+        return nothingSent(refusal(mailSummary(outgoing.mail.recipients), 'unsubscribed', message));
+      }
+      return mailTransmission(channel, { ...recipients, mailer }, outgoing.mail);
     }
     if (outgoing.kind === 'peer' && channel.transport === 'peer') {
       return peerTransmission(channel, options.peers, outgoing.message);
@@ -129,10 +133,19 @@ export function createSender(options: SenderOptions): Sender {
       let redact = (text: string): string => text;
       let transmission: Transmission;
       try {
-        const config = await vault.open(taskId, `actions/${action.id}`, action.config);
-        redact = createRedactor(action.config, config, declarationOf(action.type).addresses);
+        const task = await options.tasks(taskId);
+        const sealed = withSecretsNow(request, task);
+        const config = await vault.open(taskId, `actions/${action.id}`, sealed);
+        redact = createRedactor(sealed, config, declarationOf(action.type).addresses);
         const linked = { ...request, ...acknowledgeTokenOf(request, options.signer) };
-        transmission = await plan(action.type, { request: linked, config }, linkBase ?? options.linkBase, earlier);
+        const base = linkBase ?? options.linkBase;
+        const nameOf = (address: string): string => recipientName(request, address, options.signer);
+        const left = new Set(task?.left?.flatMap((one) => (one.actionId === action.id ? [one.recipient] : [])));
+        transmission = await plan(action.type, { request: linked, config }, base, earlier, {
+          hasLeft: (address) => left.has(nameOf(address)),
+          unsubscribeUrlOf: (address) =>
+            `${base.replace(/\/+$/, '')}/unsubscribe/${options.signer.sign('unsubscribe', [taskId, action.id, nameOf(address), maskMailbox(address)])}`,
+        });
       } catch (error) {
         if (!isFinal(error)) throw error;
         transmission = nothingSent(refusal({ method: action.type, url: '' }, error.reason, error.message));

@@ -1,4 +1,6 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
+import { aNotification } from '#channels/notification.kit';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
@@ -135,16 +137,63 @@ describe('a delivery by mail', () => {
         error: null,
       },
     ]);
-    expect(mails).toHaveLength(1);
+    // Each has an envelope of their own.
+    expect(mails.map(({ to }) => to).toSorted((one, other) => (String(one) < String(other) ? -1 : 1))).toEqual([
+      ['anna@example.com'],
+      ['ben@example.com'],
+      ['cleo@example.com'],
+      ['dora@example.com'],
+    ]);
     const [mail] = mails;
     expect(mail?.from).toBe('watch@example.com');
-    expect(mail?.to).toEqual(['anna@example.com', 'ben@example.com', 'cleo@example.com', 'dora@example.com']);
     expect(headerOf(mail, 'Message-ID')).toBe(`<${id}@example.com>`);
     expect(headerOf(mail, 'Date')).toBe(new Date(document.createdAt).toUTCString().replace(/GMT/, '+0000'));
     expect(headerOf(mail, 'To')).toBe('anna@example.com, ben@example.com');
     expect(headerOf(mail, 'Reply-To')).toBe('ops@example.com');
     expect(mail?.source).not.toContain('dora');
     expect(JSON.stringify([document, harness.logged])).not.toMatch(/anna|dora|cleo/);
+  });
+
+  it('names where each recipient stops such mails, by one click', async () => {
+    const worker = start(await smtp());
+    const to = ['anna@example.com', 'ben@example.com'];
+    await harness.untilState(await ask(worker, { to, subject: 's' }), 'delivered');
+    const sources = mails.map(({ source }) => source.replace(/\r\n[ \t]+/g, ' '));
+    expect(new Set(sources.map((source) => /^List-Unsubscribe: (.*)$/m.exec(source)?.[1])).size).toBe(2);
+    for (const unfolded of sources) {
+      expect(unfolded).toMatch(/^List-Unsubscribe: <https:\/\/meerkat\.example\/unsubscribe\/[\w.-]+>/m);
+      expect(unfolded).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click/m);
+      expect(unfolded).toMatch(/^Auto-Submitted: auto-generated/m);
+    }
+  });
+
+  it('is signed with the key that the operator set', async () => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+    const pem = String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    const dkim = { domain: 'example.com', selector: 'meerkat', privateKey: pem };
+    const mailer = createMailer(`smtp://${await smtp()}`, outbound, { timeouts, dkim });
+    closers.unshift(async () => mailer.close());
+    const worker = harness.worker({ sender: harness.sender(mailer) });
+    worker.start();
+    await harness.untilState(await ask(worker), 'delivered');
+    const signature = mails[0]?.source.replace(/\r\n[ \t]+/g, ' ');
+    expect(signature).toMatch(/^DKIM-Signature: .*d=example\.com;.*s=meerkat;/m);
+    expect(signature).toMatch(/^DKIM-Signature: .*h=[^;]*list-unsubscribe-post/im);
+  });
+
+  it('shows the last values as a picture inside', async () => {
+    const worker = start(await smtp());
+    const at = (minute: number): string => new Date(Date.UTC(2026, 10, 24, 10, minute)).toISOString();
+    const points = [3, 2, 4].map((value, minute) => ({ at: at(minute), value }));
+    const { context } = aNotification();
+    const id = await harness.ask(
+      { type: 'email', config: { to: 'anna@example.com', subject: 's' }, context: { ...context, points } },
+      (one, dueMs) => worker.offer(one, dueMs),
+    );
+    await harness.untilState(id, 'delivered');
+    expect(mails[0]?.source).toMatch(/Content-Type: image\/png/);
+    expect(mails[0]?.source).toMatch(/Content-ID: <chart>/i);
+    expect(mails[0]?.source).toContain('iVBORw0KGgo');
   });
 
   it('with a temporary refusal is repeated, byte for byte the same', async () => {

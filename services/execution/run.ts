@@ -26,6 +26,7 @@ import { decideAlert, initialAlert, isRecorded } from './domain/alert/alert.js';
 import { withLostValue } from './domain/alert/lost-value.js';
 import type { Finding } from './domain/alert/step.js';
 import { runCheck, type CheckResult, type CheckDeps } from './run-check.js';
+import { withMessageContent } from './message-content.js';
 import { notificationsFor } from './notifications.js';
 import { shadowAlert, shadowCode, shadowPolicy, shadowResult } from './shadow/shadow.js';
 
@@ -277,7 +278,8 @@ async function carryOut(
   let last: Recorded = known;
   for (let round = 0; round < appendRounds; round += 1) {
     let result = toResult(run, task, found, startedAt, finishedAt);
-    let event = toEvent(last, result, found, task, isDown);
+    const before = { snapshotId: last.snapshotId, previous: last.alert.previous };
+    let event = await withMessageContent(deps, toEvent(last, result, found, task, isDown), before);
     let events: readonly NewEvent[];
     try {
       events = encodeEvents([event], source);

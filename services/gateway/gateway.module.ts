@@ -20,6 +20,7 @@ import { PastTasks } from './notifications.past.js';
 import { ProvidersController } from './providers.controller.js';
 import { OrganizationsController } from './organizations.controller.js';
 import { AccountController, MembersController } from './people.controller.js';
+import { UnsubscribeController } from './pages/unsubscribe.controller.js';
 import { AcknowledgePagesController } from './pages/acknowledge.controller.js';
 import { PagesController } from './pages/controller.js';
 import { ConsoleController } from './console/controller.js';
@@ -54,6 +55,7 @@ import { TaskTester } from './test-task.js';
     AuditController,
     AcknowledgeController,
     AcknowledgePagesController,
+    UnsubscribeController,
     SetupController,
     KeysController,
     SessionsController,

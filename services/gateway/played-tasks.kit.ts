@@ -30,7 +30,7 @@ function specAfter(command: TaskCommand, old: TaskSpec | undefined, shadow: Shad
   }
   if (command.type === 'tagTask') return { ...old, tags: [...new Set([...old.tags, ...command.tags])] };
   if (command.type === 'untagTask') return { ...old, tags: old.tags.filter((one) => !command.tags.includes(one)) };
-  if (!('action' in command || 'actionId' in command)) return old;
+  if (!('action' in command || 'actionId' in command) || 'recipient' in command) return old;
   if (command.type === 'addAction') return { ...old, actions: [...old.actions, command.action] };
   const { actionId } = command.type === 'removeAction' ? command : { actionId: command.action.id };
   const actions = old.actions.flatMap((action) => {

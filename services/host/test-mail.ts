@@ -14,6 +14,7 @@ export async function sendTestMail(config: Config, to: string): Promise<MailAnsw
   const mailer = createMailer(config.smtpUrl, outbound, {
     insecureOk: config.insecureOk,
     authorities: config.egressAuthorities,
+    dkim: config.dkim,
   });
   const [, domain = 'localhost'] = from.address.split('@');
   const mail = {

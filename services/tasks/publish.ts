@@ -27,6 +27,8 @@ function contentOf(event: TaskEvent): JsonObject | null {
     case 'task.shadow_started':
     case 'task.shadow_ended':
     case 'task.acknowledged':
+    case 'task.recipient_left':
+    case 'task.recipient_returned':
       return {};
     default:
       return unreachable(event);

@@ -42,8 +42,9 @@ function afterTaskEvent(document: TaskDocument | null, recorded: RecordedEvent):
   const {
     shadow: _shadow,
     acknowledged: known,
+    left: _left,
     ...rest
-  } = base as typeof base & Pick<TaskDocument, 'shadow' | 'acknowledged'>;
+  } = base as typeof base & Pick<TaskDocument, 'shadow' | 'acknowledged' | 'left'>;
   const acknowledged = event.type === 'task.acknowledged' ? { ...event.data, at, by: recorded.metadata.actor } : known;
   const condition = document === null || forgets ? 'unknown' : document.condition;
   return {
@@ -59,6 +60,7 @@ function afterTaskEvent(document: TaskDocument | null, recorded: RecordedEvent):
     codeRevision: document === null || forgets ? recorded.revision : document.codeRevision,
     ...(task.shadow === undefined ? {} : { shadow: task.shadow }),
     ...(acknowledged === undefined ? {} : { acknowledged }),
+    ...(task.left === undefined ? {} : { left: [...task.left] }),
   };
 }
 

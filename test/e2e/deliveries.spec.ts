@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { errorOf, type DeliveryAnswer, type Reply } from './kit/api.js';
 import { createInstallation } from './kit/create-installation.js';
-import { startHookSink, type HookSink } from './kit/hook-sink.js';
+import { startHookSink, verified, type HookSink } from './kit/hook-sink.js';
 import type { Installation } from './kit/installation.js';
+import { startMailSink, type MailSink } from './kit/mail-sink.js';
 import { html, startPageSite, type PageSite } from './kit/page-site.js';
 import { byHand } from './kit/settings.js';
 import { until } from './kit/until.js';
@@ -12,15 +13,17 @@ import { until } from './kit/until.js';
 let installation: Installation;
 let site: PageSite;
 let hooks: HookSink;
+let mails: MailSink;
 
 beforeAll(async () => {
   [site, hooks] = await Promise.all([startPageSite(), startHookSink()]);
-  installation = await createInstallation();
+  mails = await startMailSink();
+  installation = await createInstallation({ smtpUrl: mails.url });
   await installation.start();
 });
 afterAll(async () => {
   await installation.remove();
-  await Promise.all([site.close(), hooks.close()]);
+  await Promise.all([site.close(), hooks.close(), mails.close()]);
 });
 
 const dataOf = ({ body }: Reply): Record<string, unknown> =>
@@ -212,6 +215,61 @@ describe('the link that acknowledges', () => {
       data: { links: expect.not.objectContaining({ acknowledge: expect.anything() }) },
     });
     expect(last).toBeDefined();
+  });
+});
+
+describe('a recipient of mails', () => {
+  it('stops them by the link in the header, which opening does not, and has them again', async () => {
+    site.serve('/mailed', html('sold out'));
+    const to = ['anna@example.com', 'ben@example.com'];
+    const made = await installation.api.create({
+      ...byHand(site.address('/mailed')),
+      actions: [{ type: 'email', config: { to, subject: 'In stock' } }],
+    });
+    const run = async (): Promise<void> => {
+      site.serve('/mailed', html('in stock'));
+      await installation.api.execute(made.id, 30, { force: true });
+    };
+    const mailsTo = (address: string) => mails.taken().filter(({ recipients }) => recipients.includes(address));
+    await run();
+    await until('both have it', () => mailsTo('anna@example.com').length + mailsTo('ben@example.com').length === 2);
+    const raw = mailsTo('anna@example.com')[0]?.raw.replace(/\r\n[ \t]+/g, ' ') ?? '';
+    const { pathname } = new URL(/^List-Unsubscribe: <([^>]+)>/m.exec(raw)?.[1] ?? '');
+    const opened = await installation.api.send(pathname, { key: null });
+    expect([opened.status, opened.text]).toEqual([200, expect.stringContaining('a…@example.com')]);
+    await run();
+    await until('opening stops nothing', () => mailsTo('anna@example.com').length === 2);
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const stop = { method: 'POST', key: null, text: 'List-Unsubscribe=One-Click', headers };
+    expect((await installation.api.send(pathname, stop)).status).toBe(200);
+    await run();
+    await until('the other has it', () => mailsTo('ben@example.com').length === 3);
+    await until('it has arrived', async () =>
+      (await installation.api.deliveries(made.id)).every(({ state }) => state === 'delivered'),
+    );
+    expect(mailsTo('anna@example.com')).toHaveLength(2);
+    await installation.api.send(pathname, { ...stop, text: 'again=yes' });
+    await run();
+    await until('both have it again', () => mailsTo('anna@example.com').length === 3);
+    const { text } = await installation.api.send(`/api/notifications/${made.id}/history`);
+    expect(text).toContain('task.recipient_left');
+    expect(text).not.toContain('anna@example.com');
+  });
+});
+
+describe('a secret that is rotated', () => {
+  it('signs what was decided before at its next try', async () => {
+    const watched = await watch('/rotated');
+    hooks.reply('/rotated', 503);
+    await watched.run(true);
+    await untilIs(watched, 'triggered', 'retrying');
+    const rotated = await post(`${watched.action}/rotate-secret`, { overlapSeconds: 0 });
+    const { secret } = z.object({ secret: z.string() }).parse(dataOf(rotated)['config']);
+    await untilIs(watched, 'triggered', 'delivered');
+    const [first, second] = hooks.received('/rotated');
+    if (first === undefined || second === undefined) throw new Error('nothing came');
+    expect(() => verified(first, secret)).toThrow('No matching signature found');
+    expect(verified(second, secret)).toMatchObject({ type: 'notification.triggered' });
   });
 });
 

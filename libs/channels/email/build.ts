@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { escapeHeader, renderTemplate } from '#templates/templates';
 import { mailChannel, type BuildContext, type Mail, type Notification } from '../channel.js';
 import { plainTextOf, variablesOf } from '../message.js';
+import { htmlOf } from './html.js';
 import { classifyMail } from './classify.js';
 import { emailDeclaration, mailAddress } from './declaration.js';
 
@@ -45,7 +46,7 @@ function withoutEncodedWords(subject: string): string {
 function buildMail(
   config: z.output<typeof emailDeclaration.config>,
   request: Notification,
-  { linkBase, mailFrom }: BuildContext,
+  { linkBase, mailFrom, chart = null }: BuildContext,
 ): Mail {
   const { subject, body, format = 'text', replyTo } = config;
   const [to, cc, bcc] = [listOf(config.to), listOf(config.cc), listOf(config.bcc)];
@@ -54,10 +55,15 @@ function buildMail(
   const marked = request.kind === 'test' ? `[Test] ${subject}` : subject;
   const plain = plainTextOf(request, linkBase);
   const isHtml = format === 'html' && body !== undefined;
+  const html = isHtml ? renderTemplate(body, variables, 'html') : null;
+  const ownHtml = body === undefined ? htmlOf(request, linkBase, chart !== null) : html;
+  const messageIdOf = (deliveryId: string): string =>
+    `${deliveryId}@${from.address.slice(from.address.lastIndexOf('@') + 1)}`;
   return {
     kind: 'mail',
     mail: {
-      messageId: `${request.deliveryId}@${from.address.slice(from.address.lastIndexOf('@') + 1)}`,
+      messageId: messageIdOf(request.deliveryId),
+      inReplyTo: request.openedBy === undefined ? null : messageIdOf(request.openedBy),
       from,
       replyTo: replyTo ?? null,
       to,
@@ -65,7 +71,9 @@ function buildMail(
       recipients: unique([...to, ...cc, ...bcc]),
       subject: withoutEncodedWords(renderTemplate(marked, variables, 'header')).slice(0, longestSubject),
       text: lines(body === undefined || isHtml ? plain : renderTemplate(body, variables, 'text')),
-      html: isHtml ? lines(renderTemplate(body, variables, 'html')) : null,
+      html: ownHtml === null ? null : lines(ownHtml),
+      // The user's own HTML shows it where it asks for it.
+      picture: ownHtml?.includes('cid:chart') === true ? chart : null,
       sentAt: request.createdAt,
     },
   };

@@ -6,13 +6,43 @@ function isFinal(code: number): boolean {
   return code >= 500 && code < 600 && code !== 503;
 }
 
+/** The enhanced status of RFC 3463 in a reply, such as `5.1.1`. null: it has none that agrees with its code. */
+function enhancedStatus(code: number, text: string): string | null {
+  const found = /(?:^|[\s-])([245])\.([0-9]{1,3})\.([0-9]{1,3})(?=\s|$)/.exec(text);
+  return found !== null && Number(found[1]) === Math.floor(code / 100) ? `${found[2]}.${found[3]}` : null;
+}
+
+/** There is no such mailbox, or none any more. */
+const deadMailbox: ReadonlySet<string> = new Set(['1.1', '1.2', '1.3', '1.6', '1.10', '2.1']);
+/** Final by their code, and yet they pass: a full mailbox, a server that takes nothing now. */
+const passing: ReadonlySet<string> = new Set(['2.2', '3.2']);
+const tooLarge: ReadonlySet<string> = new Set(['2.3', '3.4']);
+/** Servers that put off an unknown sender take it after some minutes. */
+const greylistedMs = 300_000;
+
+function reasonOf(code: number, status: string | null): string {
+  if (status !== null && deadMailbox.has(status)) return 'mailbox_gone';
+  if (status === '2.2' || (code === 452 && status === null)) return 'mailbox_full';
+  if (code === 552 || (status !== null && tooLarge.has(status))) return 'mail_too_large';
+  if (status?.startsWith('7.') === true) return 'mail_policy';
+  return isFinal(code) ? 'smtp_refused' : 'smtp_deferred';
+}
+
 function verdictOfCode(code: number | null, text: string): Verdict {
-  const response = code === null ? null : { status: code, body: text };
-  const message = code === null ? text : `The mail server answered ${code}.`;
-  // Without a code the client found the address or the message unfit: the same would happen again.
-  return code === null || isFinal(code)
-    ? { state: 'refused', reason: 'smtp_refused', message, response, unreachable: false }
-    : { state: 'retry', reason: 'smtp_deferred', message, retryAfterMs: null, response, unreachable: false };
+  if (code === null) {
+    // The client found the address or the message unfit: the same would happen again.
+    return { state: 'refused', reason: 'smtp_refused', message: text, response: null, unreachable: false };
+  }
+  const status = enhancedStatus(code, text);
+  const response = { status: code, body: text };
+  const reason = reasonOf(code, status);
+  const message = `The mail server answered ${code}${status === null ? '' : ` (${Math.floor(code / 100)}.${status})`}.`;
+  if (isFinal(code) && !(status !== null && passing.has(status))) {
+    return { state: 'refused', reason, message, response, unreachable: false };
+  }
+  const isGreylisted = code < 500 && (status === '7.1' || code === 450 || code === 451);
+  const retryAfterMs = isGreylisted ? greylistedMs : null;
+  return { state: 'retry', reason, message, retryAfterMs, response, unreachable: false };
 }
 
 /**

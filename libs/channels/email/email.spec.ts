@@ -17,7 +17,9 @@ function build(config: JsonObject, request: KitNotification = {}): MailOutgoing 
 describe('a mail', () => {
   it('has the default text where the action sets no body', () => {
     const { deliveryId, executionId } = aNotification();
-    expect(build({ to: 'anna@example.com', subject: '{{ task.name }}: {{ value }}' })).toEqual({
+    const { html, ...mail } = build({ to: 'anna@example.com', subject: '{{ task.name }}: {{ value }}' });
+    expect(html).toContain('Price watch');
+    expect(mail).toEqual({
       messageId: `${deliveryId}@example.com`,
       from: { name: 'Meerkat', address: 'watch@example.com' },
       replyTo: null,
@@ -36,7 +38,8 @@ describe('a mail', () => {
         `Details: https://meerkat.example/executions/${executionId}`,
         '',
       ].join('\n'),
-      html: null,
+      inReplyTo: null,
+      picture: null,
       sentAt: '2026-01-02T03:04:05.678Z',
     });
   });
@@ -47,6 +50,43 @@ describe('a mail', () => {
     const mail = build({ ...base, format: 'html' });
     expect(mail.html).toBe('<b>only &quot;two&quot; left</b>');
     expect(mail.text).toContain('Task: Price watch');
+  });
+
+  it('shows what changed, before and after, with the title of the page, as text and as HTML', () => {
+    const { context: plain } = aNotification();
+    const more = {
+      before: { value: 15, note: 'only "two" left' },
+      title: 'Kettles <b>& more</b>',
+      excerpt: { before: 'costs 15 today', after: 'costs 12.5 today' },
+    };
+    const { text, html } = build({ to: 'a@example.com', subject: 's' }, { context: { ...plain, ...more } });
+    expect(text).toContain('Title: Kettles <b>& more</b>\n');
+    expect(text).toContain('Value: 15 → 12.5\nnote: only "two" left\n');
+    expect(text).toContain('Before: costs 15 today\nNow: costs 12.5 today\n');
+    expect(html).toContain('<s style="color:#9a3412">15</s> → <b>12.5</b>');
+    expect(html).toContain('Kettles &lt;b&gt;&amp; more&lt;/b&gt;');
+  });
+
+  it('carries the chart only where its HTML shows it', () => {
+    const chart = new Uint8Array([1, 2, 3]);
+    const pictureOf = (config: JsonObject) => {
+      const outgoing = email.build({ request: aNotification(), config }, { ...context, chart });
+      return outgoing.kind === 'mail' ? [outgoing.mail.picture, outgoing.mail.html?.includes('cid:chart')] : null;
+    };
+    const base = { to: 'a@example.com', subject: 's' };
+    expect(pictureOf(base)).toEqual([chart, true]);
+    expect(pictureOf({ ...base, body: 'text' })).toEqual([null, undefined]);
+    expect(pictureOf({ ...base, body: '<p>no</p>', format: 'html' })).toEqual([null, false]);
+    expect(pictureOf({ ...base, body: '<img src="cid:chart">', format: 'html' })).toEqual([chart, true]);
+  });
+
+  it('answers the first one of its episode, so that mail programs put them together', () => {
+    const { deliveryId } = aNotification({ name: 'first' });
+    const outgoing = email.build(
+      { request: { ...aNotification(), openedBy: deliveryId }, config: { to: 'a@example.com', subject: 's' } },
+      context,
+    );
+    expect(outgoing).toMatchObject({ mail: { inReplyTo: `${deliveryId}@example.com` } });
   });
 
   it('is sent to each recipient once, in a stable order', () => {
@@ -145,6 +185,24 @@ describe('an answer of a mail server', () => {
       refused: [],
     } as const;
     expect(classifyMail(answer, recipients).map(({ verdict }) => verdict.state)).toEqual([state, state]);
+  });
+
+  it.each([
+    [550, '550 5.1.1 no such user', 'refused', 'mailbox_gone', undefined],
+    [550, '550-5.1.10 null MX', 'refused', 'mailbox_gone', undefined],
+    [550, '550 5.7.1 rejected as spam', 'refused', 'mail_policy', undefined],
+    [552, '552 5.3.4 too big', 'refused', 'mail_too_large', undefined],
+    [552, '552 5.2.2 mailbox full', 'retry', 'mailbox_full', null],
+    [550, '550 5.3.2 not now', 'retry', 'smtp_refused', null],
+    [450, '450 4.7.1 greylisted', 'retry', 'mail_policy', 300_000],
+    [451, '451 try later', 'retry', 'smtp_deferred', 300_000],
+    [452, '452 4.2.2 full', 'retry', 'mailbox_full', null],
+    [550, '550 4.2.0 contradicts itself', 'refused', 'smtp_refused', undefined],
+  ])('%s %j to one recipient means %s, %s', (code, text, state, reason, retryAfterMs) => {
+    const refused = [{ address: 'a@example.com', code, text }];
+    const answer = { kind: 'taken', accepted: [], refused, text: '250 ok' } as const;
+    const [one] = classifyMail(answer, recipients.slice(0, 1));
+    expect(one?.verdict).toMatchObject({ state, reason, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
   });
 
   it('leads to a retry where the login or the connection failed, with any code', () => {

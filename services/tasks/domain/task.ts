@@ -1,6 +1,7 @@
 /** The task aggregate: what may be done with a notification task, and what follows from it. */
 import { mostActions, type StoredAction } from '#contracts/action';
 import {
+  isSameRecipient,
   mostTags,
   taskFold,
   type Shadow,
@@ -151,6 +152,15 @@ function decide(command: TaskCommandBy, task: Task): readonly TaskEvent[] {
       const taken = { episodes, until, note };
       if (task.acknowledged !== undefined && jsonEquals(task.acknowledged, taken)) return [];
       return [{ type: 'task.acknowledged', data: taken }];
+    }
+    case 'leaveRecipients':
+    case 'rejoinRecipients': {
+      const { actionId, recipient, shown } = command;
+      checkAction(task.spec, actionId);
+      const one = { actionId, recipient, shown };
+      const hasLeft = (task.left ?? []).some((other) => isSameRecipient(other, one));
+      if (hasLeft === (command.type === 'leaveRecipients')) return [];
+      return [{ type: hasLeft ? 'task.recipient_returned' : 'task.recipient_left', data: one }];
     }
     case 'pauseTask':
       return statusEvents(task.status, 'paused');

@@ -33,8 +33,18 @@ function header(raw: string, name: string): string {
   return new RegExp(`^${name}:[ \\t]*(.*)$`, 'im').exec(head)?.[1]?.trim() ?? '';
 }
 
-/** The body of a mail of one part: on its way, lines are broken wherever the sender likes. */
-function textOf(raw: string): string {
+/** Of a mail of several parts the first one that is plain text, with its own head. */
+function plainPartOf(raw: string): string {
+  const boundary = /boundary="?([^";\r\n]+)/i.exec(raw)?.[1];
+  if (boundary === undefined) return raw;
+  const parts = raw.split(`--${boundary}`).slice(1);
+  const plain = parts.find((part) => /^Content-Type: (?:text\/plain|multipart)/im.test(part.trimStart()));
+  return plain === undefined ? raw : plainPartOf(plain.trimStart());
+}
+
+/** The text of a mail: on its way, lines are broken wherever the sender likes. */
+function textOf(whole: string): string {
+  const raw = plainPartOf(whole);
   const body = raw.slice(raw.indexOf('\r\n\r\n') + 4);
   if (header(raw, 'Content-Transfer-Encoding') !== 'quoted-printable') return body;
   const bytes = body

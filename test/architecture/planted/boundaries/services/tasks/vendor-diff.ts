@@ -1,0 +1,4 @@
+// planted: vendor-diff
+import * as vendor from 'diff';
+
+export const used = vendor;

@@ -1,0 +1,4 @@
+// planted: vendor-pngjs
+import * as vendor from 'pngjs';
+
+export const used = vendor;
