@@ -107,7 +107,9 @@ describe('views that a worker thread backfills', () => {
   it('are byte for byte what their events make of them, several in one pass', async () => {
     const end = await append(100);
     const builds = [buildOf(executionsView, end), buildOf(schedulesView, end)];
-    expect(await Promise.all(builds.map(build))).toEqual(builds.map(() => ({ position: end, events: end })));
+    expect(await Promise.all(builds.map(build))).toEqual(
+      builds.map(() => ({ position: end, events: end, forgotten: [] })),
+    );
     for (const { view, built } of builds) {
       const { total, stored, expected } = await compared(view, built);
       expect(total).toBe(expected.length);
@@ -119,7 +121,7 @@ describe('views that a worker thread backfills', () => {
   it('hold no event behind the end that was asked for', async () => {
     const end = (await append(20)) - 7;
     const one = buildOf(executionsView, end);
-    expect(await build(one)).toEqual({ position: end, events: end });
+    expect(await build(one)).toEqual({ position: end, events: end, forgotten: [] });
     expect((await compared(executionsView, one.built)).total).toBe(end);
   });
 
@@ -141,7 +143,7 @@ describe('views that a worker thread backfills', () => {
       build(buildOf(executionsView, end + 1)),
       build(buildOf(schedulesView, end + 1)),
     ]);
-    expect(answers).toEqual([null, { position: end + 1, events: end }]);
+    expect(answers).toEqual([null, { position: end + 1, events: end, forgotten: [] }]);
   });
 
   it('a backfill rejects as its progress callback does', async () => {
