@@ -6,6 +6,8 @@ import type { Browser, Page } from 'playwright-core';
 import { launchChromium, openAsOwner, openSeat, type Seat } from './kit/browser.js';
 import { createInstallation } from './kit/create-installation.js';
 import { verified } from './kit/hook-sink.js';
+import { answering } from './kit/page-site.js';
+import { byHand } from './kit/settings.js';
 import { secret, startWorld, Watch, type World } from './kit/watch.js';
 
 let world: World;
@@ -74,6 +76,27 @@ describe('the link of a message', () => {
     expect(await page.locator('iframe').getAttribute('sandbox')).toBe('');
     expect(await violations(page)).toEqual([]);
     expect(run.page?.status).toBe(200);
+  });
+
+  it('shows, of a run that found nothing on the shell of a scripted page, what to do', async () => {
+    const { installation } = watch;
+    world.site.serve('/shell', answering(200, '<!doctype html><script src="/app.js"></script><div id="root"></div>'));
+    const { id } = await installation.api.create({
+      ...byHand(world.site.address('/shell')),
+      evaluationFunction: "return document.body.textContent.includes('in stock')",
+    });
+    const run = await installation.api.execute(id, 30);
+    expect([run.outcome, run.hint]).toEqual([false, expect.stringContaining('scripts')]);
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, installation, `/executions/${run.id}`);
+    await page.getByRole('heading', { name: 'Run', exact: true }).waitFor();
+    const found = page.locator('section.card', { has: page.getByRole('heading', { name: 'What the code answered' }) });
+    await found.getByText(run.hint ?? '').waitFor();
+    const why = page.getByRole('region', { name: 'Why it did or did not notify' });
+    await why.locator('.notice', { hasText: run.hint ?? '' }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect((await installation.api.send(`/api/notifications/${id}`, { method: 'DELETE' })).status).toBe(200);
   });
 
   it('says that a password is wrong and stays where it was', async () => {

@@ -41,7 +41,7 @@ export const docsPage = `<!doctype html>
 </html>
 `;
 
-/** Tells the reader where this instance is, so that requests tried out go here. */
+/** Tells the reader where this instance is, so that requests tried out go here, and lets its search find fields. */
 export const docsScript = `const reader = document.querySelector('openapi-explorer');
 reader.setAttribute('server-url', location.origin);
 document.body.style.margin = '0';
@@ -53,6 +53,26 @@ const widen = () => {
     box.checked = true;
   }
 };
+const namesIn = (schema, names, seen) => {
+  if (typeof schema !== 'object' || schema === null || seen.has(schema)) return names;
+  seen.add(schema);
+  for (const [key, inner] of Object.entries(schema)) {
+    if (key === 'properties') for (const name of Object.keys(inner)) names.add(name);
+    if (key !== 'example' && key !== 'examples') namesIn(inner, names, seen);
+  }
+  return names;
+};
+// Its filter looks at an operation's id, which it shows nowhere: with the fields of request and answer beside it, it finds them.
+const nameFields = (spec) => {
+  for (const path of spec.tags.flatMap((tag) => tag.paths)) {
+    const contents = [path.requestBody, ...Object.values(path.responses)].map((one) => one?.content);
+    const names = namesIn([contents, path.parameters], new Set(), new Set());
+    for (const parameter of path.parameters ?? []) names.add(parameter.name);
+    path.operationId = [path.operationId, ...names].join(' ');
+  }
+};
+reader.addEventListener('spec-loaded', ({ detail }) => nameFields(detail));
 await customElements.whenDefined('openapi-explorer');
+if (reader.resolvedSpec) nameFields(reader.resolvedSpec);
 new MutationObserver(widen).observe(reader.shadowRoot, { childList: true, subtree: true });
 `;

@@ -110,7 +110,7 @@ export function ExecutionPage({ id }: { readonly id: string }): ReactNode {
               <p>
                 <code>{data.error.reason}</code> {data.error.message}
               </p>
-              {'hint' in data.error && <p>{String(data.error.hint)}</p>}
+              {data.error.hint !== undefined && <p>{data.error.hint}</p>}
               {'frame' in data.error && <pre>{String(data.error.frame)}</pre>}
             </div>
           )}
@@ -120,6 +120,7 @@ export function ExecutionPage({ id }: { readonly id: string }): ReactNode {
               <b className="num">{String(data.outcome)}</b>
             </header>
             <div className="in stack">
+              {data.hint !== undefined && <p className="notice warn">{data.hint}</p>}
               {Object.entries(data.values).map(([name, value]) => (
                 <p key={name} className="mono">
                   {name} <b>{valueText(value)}</b>

@@ -101,13 +101,12 @@ function Chain({ found }: { readonly found: Explanation }): ReactNode {
               {name} <b>{valueText(value)}</b>
             </p>
           ))}
+          {execution.hint !== undefined && <p className="notice warn">{execution.hint}</p>}
         </Step>
       ) : (
         <Step tone="bad" title={t('explain.failed', { reason: execution.error.reason })}>
           <p className="found">{execution.error.message}</p>
-          {'hint' in execution.error && typeof execution.error.hint === 'string' && (
-            <p className="muted">{execution.error.hint}</p>
-          )}
+          {execution.error.hint !== undefined && <p className="muted">{execution.error.hint}</p>}
         </Step>
       )}
       {steps

@@ -1,0 +1,56 @@
+/** The reader of the API document in a browser: who looks for a field finds the operations that take or give it. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser, Locator } from 'playwright-core';
+import { launchChromium, openSeat, type Seat } from './kit/browser.js';
+import { createInstallation } from './kit/create-installation.js';
+import type { Installation } from './kit/installation.js';
+
+let installation: Installation;
+let browser: Browser;
+let seat: Seat;
+
+beforeAll(async () => {
+  [installation, browser] = await Promise.all([createInstallation(), launchChromium()]);
+  await installation.start();
+});
+
+afterEach(async () => {
+  await seat.page.context().close();
+  if (seat.faults.length > 0) throw new Error(`the browser complained:\n${seat.faults.join('\n')}`);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await installation.remove();
+});
+
+/** The reader, once it shows the document. */
+async function openReader(): Promise<Locator> {
+  seat = await openSeat(browser);
+  await seat.page.goto(new URL('/docs', installation.url).href);
+  const reader = seat.page.locator('openapi-explorer');
+  await reader.getByRole('heading', { name: 'Meerkat' }).waitFor();
+  return reader;
+}
+
+describe('the search of /docs', () => {
+  it.each([
+    ['a setting deep in a request', 'recoveryConfirmations', 'Create a notification task'],
+    ['a field that only answers have', 'attempts', 'Get a delivery with every attempt'],
+    ['a parameter of the address', 'includeSkipped', 'List executions of a notification task'],
+  ])('finds %s by its filter', async (_, field, operation) => {
+    const reader = await openReader();
+    await reader.getByPlaceholder('Filter').fill(field);
+    await reader.locator('nav').getByText(operation, { exact: true }).first().waitFor();
+    await reader.locator('nav').getByText('Sign out', { exact: true }).waitFor({ state: 'detached' });
+  });
+
+  it('finds a setting deep in a request by its dialog, without a box to tick', async () => {
+    const reader = await openReader();
+    await reader.getByRole('button', { name: 'Search' }).click();
+    const dialog = reader.locator('#advanced-search-modal');
+    await dialog.getByPlaceholder('search text...').pressSequentially('recoveryConfirmations');
+    await dialog.getByText('/api/notifications', { exact: true }).first().waitFor();
+    expect(await dialog.getByText('/api/keys', { exact: true }).count()).toBe(0);
+  });
+});
