@@ -11,11 +11,15 @@ export interface EvaluatorEvents {
   answerBytes(id: number): number;
   /** The pipe has room again after `send` returned false. */
   onRoom(): void;
+  /** Whether a job has not been answered in its own time. */
+  isOverdue(): boolean;
   /** The process is gone, for whatever reason; called once. `why` is that reason in words. */
   onEnd(why: string): void;
 }
 
 const pingEveryMs = 1_000;
+/** How long a ping may stay unanswered while a job is overdue: the thread that answers pings never runs one. */
+const overdueSilenceMs = 2_000;
 const startMs = 30_000;
 
 export class EvaluatorProcess {
@@ -107,11 +111,20 @@ export class EvaluatorProcess {
   #ping(): void {
     if (!this.#isReady) return;
     if (this.#askedMs !== null) {
-      if (performance.now() - this.#askedMs > this.#silenceMs) void this.end('it did not answer any more');
+      const asked = this.#askedMs;
+      // The answer may be waiting behind a late timer.
+      setImmediate(() => {
+        if (this.#askedMs === asked && this.#isSilent(performance.now() - asked))
+          void this.end('it did not answer any more');
+      });
       return;
     }
     this.#askedMs = performance.now();
     this.send({ id: 0, word: signals.ping, ms: 0, text: '' }, new Uint8Array(0));
+  }
+
+  #isSilent(unansweredMs: number): boolean {
+    return unansweredMs > this.#silenceMs || (unansweredMs >= overdueSilenceMs && this.#events.isOverdue());
   }
 
   #onExit(how: string): void {

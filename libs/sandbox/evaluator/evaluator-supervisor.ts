@@ -1,7 +1,7 @@
 /**
  * The evaluator processes behind the sandbox: one for all jobs, forked on the first job, replaced when it dies and ended
- * when idle. Jobs in flight when it died run once more in a quarantine process, one at a time, so that the job that crashes
- * it is known and the others get their results.
+ * when idle. Jobs in flight when it died run once more, each alone in a quarantine process, so that the job that crashes it is
+ * known and the others get their results: at once, since they do not wait behind it.
  */
 import { EvaluatorProcess } from './evaluator-process.js';
 import type { EvaluatorUse, OpenEvaluator } from './evaluator-channel.js';
@@ -57,6 +57,8 @@ interface ProcessQueueSettings extends SupervisorSettings {
 
 interface JobInFlight {
   readonly job: Job;
+  /** When its own time is over, had a thread begun it at once. */
+  readonly dueMs: number;
   readonly overdueTimer: NodeJS.Timeout;
 }
 
@@ -108,7 +110,8 @@ class ProcessQueue {
     for (let job = this.#waiting[0]; job !== undefined && this.#mayStart(job); job = this.#waiting[0]) {
       this.#waiting.shift();
       this.#lastId = (this.#lastId % 0xffff_fffe) + 1;
-      this.#inFlight.set(this.#lastId, { job, overdueTimer: this.#endWhenOverdue(process, this.#lastId, job) });
+      const overdueTimer = this.#endWhenOverdue(process, this.#lastId, job);
+      this.#inFlight.set(this.#lastId, { job, dueMs: performance.now() + this.#ownMs(job), overdueTimer });
       this.#bytes += job.byteLength;
       const word = jobKinds.indexOf(job.encoded.kind) + (job.isUrgent ? urgentMark : 0);
       const frame = { id: this.#lastId, word, ms: job.cpuMs, text: job.encoded.text };
@@ -131,6 +134,7 @@ class ProcessQueue {
       const made: EvaluatorProcess = new EvaluatorProcess(open(this.#settings, use), silenceMs, {
         onReady: () => this.#pump(),
         onAnswer: (frame) => this.#onAnswer(made, frame),
+        isOverdue: () => this.#isOldestOverdue(),
         answerBytes: (id) => this.#inFlight.get(id)?.job.answerLimits.textBytes ?? 0,
         onRoom: () => {
           this.#hasRoom = true;
@@ -169,19 +173,27 @@ class ProcessQueue {
 
   /** The threads end each job in its time; where no answer comes, it is the process that does not do as it should. */
   #endWhenOverdue(process: EvaluatorProcess, id: number, job: Job): NodeJS.Timeout {
-    const { parseMs, answerMarginMs } = this.#settings;
+    const { answerMarginMs } = this.#settings;
     // In the worst case a single thread runs all of them, one after the other.
     const jobs = [job, ...[...this.#inFlight.values()].map((each) => each.job)];
-    const longestMs = jobs.reduce(
-      (sum, { cpuMs }) => sum + wallFactor * (cpuMs + parseMs + concludeMs),
-      answerMarginMs,
-    );
+    const longestMs = jobs.reduce((sum, each) => sum + wallFactor * this.#ownMs(each), answerMarginMs);
     const check = (): void => {
       const isOverdue = this.#process === process && this.#inFlight.get(id)?.job === job;
       if (isOverdue && !this.#isEnding) this.#end(process, 'it did not answer a job in its time');
     };
     // The answer may be waiting behind a late timer.
     return setTimeout(() => setImmediate(check), longestMs).unref();
+  }
+
+  /** What a job may take of a core. */
+  #ownMs({ cpuMs }: Job): number {
+    return cpuMs + this.#settings.parseMs + concludeMs;
+  }
+
+  /** The oldest was begun at once, whatever waits behind it. */
+  #isOldestOverdue(): boolean {
+    const [oldest] = this.#inFlight.values();
+    return oldest !== undefined && performance.now() >= oldest.dueMs;
   }
 
   #onEnd(ended: EvaluatorProcess, why: string): void {
@@ -240,38 +252,51 @@ function outcomeOf(
   return { ok: false, ended, ...(text === '' ? {} : { message: text.slice(0, longestMessage) }) };
 }
 
+/** Jobs that are tried alone, side by side: one that holds its process up to its deadline holds up no other. */
+const quarantines = 2;
+
+function quarantineOf(settings: SupervisorSettings): ProcessQueue {
+  return new ProcessQueue({
+    ...settings,
+    use: 'quarantine',
+    workers: 1,
+    spareWorkers: 0,
+    atOnce: 1,
+    // It ends with its job: a signal to every process at once would otherwise hit it with a job just sent, which is then blamed.
+    idleMs: 0,
+    onLost(jobs, why) {
+      for (const job of jobs) job.settle({ ok: false, ended: 'crashed', message: why });
+    },
+  });
+}
+
 export class EvaluatorSupervisor implements JobRunner {
   readonly #shared: ProcessQueue;
-  readonly #quarantine: ProcessQueue;
+  readonly #quarantines: readonly ProcessQueue[];
+  /** Quarantines without a job. */
+  readonly #free: ProcessQueue[];
+  /** Jobs that were in flight when a process died, and wait for a quarantine. */
+  readonly #suspects: Job[] = [];
   #isClosed = false;
 
   constructor(settings: SupervisorSettings) {
     const { workers, spareWorkers } = settings;
-    this.#quarantine = new ProcessQueue({
-      ...settings,
-      use: 'quarantine',
-      workers: 1,
-      spareWorkers: 0,
-      atOnce: 1,
-      // It ends with its job: a signal to every process at once would otherwise hit it with a job just sent, which is then blamed.
-      idleMs: 0,
-      onLost(jobs, why) {
-        for (const job of jobs) job.settle({ ok: false, ended: 'crashed', message: why });
-      },
-    });
+    this.#quarantines = Array.from({ length: quarantines }, () => quarantineOf(settings));
+    this.#free = [...this.#quarantines];
     this.#shared = new ProcessQueue({
       ...settings,
       use: 'shared',
       // The next job of each thread is in the process already.
       atOnce: 2 * workers + spareWorkers,
       onLost: (jobs) => {
-        for (const job of jobs) this.#quarantine.add(job);
+        this.#suspects.push(...jobs);
+        this.#runApart();
       },
     });
   }
 
   get running(): readonly RunningProcess[] {
-    return [this.#shared.running, this.#quarantine.running].filter((each) => each !== null);
+    return [this.#shared, ...this.#quarantines].map(({ running }) => running).filter((each) => each !== null);
   }
 
   run<Kind extends JobKind>(
@@ -299,6 +324,27 @@ export class EvaluatorSupervisor implements JobRunner {
   /** Ends the processes; jobs in flight and waiting jobs are `unavailable`. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([this.#shared.close(), this.#quarantine.close()]);
+    for (const job of this.#suspects.splice(0)) job.settle({ ok: false, ended: 'unavailable' });
+    await Promise.all([this.#shared, ...this.#quarantines].map((queue) => queue.close()));
+  }
+
+  #runApart(): void {
+    for (let queue = this.#free[0]; queue !== undefined && this.#suspects.length > 0; queue = this.#free[0]) {
+      const job = this.#suspects.shift();
+      if (job === undefined) return;
+      this.#free.shift();
+      this.#runAlone(queue, job);
+    }
+  }
+
+  #runAlone(queue: ProcessQueue, job: Job): void {
+    queue.add({
+      ...job,
+      settle: (outcome) => {
+        this.#free.push(queue);
+        job.settle(outcome);
+        this.#runApart();
+      },
+    });
   }
 }

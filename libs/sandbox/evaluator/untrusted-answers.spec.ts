@@ -1,11 +1,11 @@
 /** What the product accepts from an evaluator process that was taken over: answers within the limits of their jobs, in time. */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jobOf } from '../kit.contract.js';
 import { defaultSandboxLimits } from '../sandbox.js';
-import { EvaluatorSupervisor } from './evaluator-supervisor.js';
+import { EvaluatorSupervisor, type SupervisorSettings } from './evaluator-supervisor.js';
 import { spawnEvaluator } from './spawned-evaluator.js';
 import type { JobOutcome } from './messages.js';
 
@@ -27,13 +27,16 @@ const failed = { ok: false, values: {}, logs: [], timings, failure: { reason: 't
 const say = (id, result, more) => frame(id, 0, JSON.stringify(result), more);
 const nested = (levels) => '['.repeat(levels) + ']'.repeat(levels);
 let held = Buffer.alloc(0);
+let isSilent = false;
 pipe.on('data', (chunk) => {
   held = Buffer.concat([held, chunk]);
   while (held.length >= 20) {
     const size = 20 + held.readUInt32LE(0) + held.readUInt32LE(4);
     if (held.length < size) return;
     const id = held.readUInt32LE(8);
+    const job = held.toString('utf8', 20, 20 + held.readUInt32LE(0));
     held = held.subarray(size);
+    if (isSilent) continue;
     if (id === 0) frame(0, 3, '');
     else { ${answer} }
   }
@@ -50,11 +53,17 @@ describe('the answer of an evaluator process', () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   let programs = 0;
-  async function answered(answer: string): Promise<{ outcome: JobOutcome<'evaluate'>; deaths: readonly string[] }> {
+  const deaths: string[] = [];
+  const open: EvaluatorSupervisor[] = [];
+  afterEach(async () => {
+    deaths.length = 0;
+    await Promise.all(open.splice(0).map((supervisor) => supervisor.close()));
+  });
+
+  async function supervise(answer: string, more: Partial<SupervisorSettings> = {}): Promise<EvaluatorSupervisor> {
     programs += 1;
     const entryPath = join(folder, `evaluator-${programs}.mjs`);
     await writeFile(entryPath, programOf(answer));
-    const deaths: string[] = [];
     const supervisor = new EvaluatorSupervisor({
       open: (settings) => spawnEvaluator({ entryPath, readable: [] }, settings),
       quickjsPath: '',
@@ -67,8 +76,18 @@ describe('the answer of an evaluator process', () => {
       silenceMs: 60_000,
       answerMarginMs: 1_000,
       onDeath: (why) => deaths.push(why),
+      ...more,
     });
-    const outcome = await supervisor.run('evaluate', evaluation, { cpuMs: limits.cpuMs, isUrgent: false });
+    open.push(supervisor);
+    return supervisor;
+  }
+
+  const evaluate = (supervisor: EvaluatorSupervisor, job = evaluation): Promise<JobOutcome<'evaluate'>> =>
+    supervisor.run('evaluate', job, { cpuMs: limits.cpuMs, isUrgent: false });
+
+  async function answered(answer: string): Promise<{ outcome: JobOutcome<'evaluate'>; deaths: readonly string[] }> {
+    const supervisor = await supervise(answer);
+    const outcome = await evaluate(supervisor);
     await supervisor.close();
     return { outcome, deaths };
   }
@@ -127,6 +146,31 @@ describe('the answer of an evaluator process', () => {
     const { outcome, deaths } = await answered('');
     expect(outcome).toEqual({ ok: false, ended: 'crashed', message: 'it did not answer a job in its time' });
     expect(deaths).toEqual(['it did not answer a job in its time', 'it did not answer a job in its time']);
+  });
+
+  /** So long that nothing but the job's own deadline ends anything in a spec. */
+  const endless = { silenceMs: 3_600_000, answerMarginMs: 3_600_000 };
+
+  it('ends the process where nothing at all comes of it once the time of its job is over', async () => {
+    const outcome = await evaluate(await supervise('isSilent = true', endless));
+    expect(outcome).toEqual({ ok: false, ended: 'crashed', message: 'it did not answer any more' });
+    expect(deaths).toEqual(['it did not answer any more', 'it did not answer any more']);
+  });
+
+  it('that never comes delays no job that waits in the same process beyond its end', async () => {
+    const answer = 'if (job.includes("hostile")) isSilent = true; else say(id, good)';
+    const supervisor = await supervise(answer, { ...endless, workers: 2 });
+    const ended: string[] = [];
+    const note = async (name: string, outcome: Promise<JobOutcome<'evaluate'>>): Promise<void> => {
+      const { ok } = await outcome;
+      ended.push(`${name}: ${ok ? 'answered' : 'failed'}`);
+    };
+    await Promise.all([
+      note('hostile', evaluate(supervisor, jobOf('"hostile"', { limits }))),
+      ...['one', 'two', 'three'].map((name) => note(name, evaluate(supervisor))),
+    ]);
+    expect(ended.toSorted()).toEqual(['hostile: failed', 'one: answered', 'three: answered', 'two: answered']);
+    expect(ended.at(-1)).toBe('hostile: failed');
   });
 
   it('is cut to the length of a message where it says why a job ended', async () => {
