@@ -29,7 +29,7 @@ async function openReader(): Promise<Locator> {
   seat = await openSeat(browser);
   await seat.page.goto(new URL('/docs', installation.url).href);
   const reader = seat.page.locator('openapi-explorer');
-  await reader.getByRole('heading', { name: 'Meerkat' }).waitFor();
+  await reader.locator('nav').getByText('Schedules', { exact: true }).waitFor();
   return reader;
 }
 
