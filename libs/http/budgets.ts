@@ -53,9 +53,14 @@ export class Budgets {
     const { principal } = request;
     if (principal === null || more <= 0) return;
     const budget = await this.budgetOf(principal);
-    const state = await this.quota.take(subjectOf(principal), budget, more);
-    reply.headers(quotaHeaders(state, budget.windowMs, this.clock.now()));
-    if (state.allowed) return;
+    const subject = subjectOf(principal);
+    const state = await this.quota.take(subject, budget, more);
+    const { allowed, remaining } = state;
+    const shown = allowed ? state : { ...state, remaining: Math.min(state.limit, remaining + 1) };
+    reply.headers(quotaHeaders(shown, budget.windowMs, this.clock.now()));
+    if (allowed) return;
+    // A request that is refused costs nothing, what it paid when it came in included.
+    await this.quota.putBack(subject, 1);
     throw this.refused(`The budget of ${budget.limit} requests per hour does not reach so far.`, state.resetAtMs);
   }
 

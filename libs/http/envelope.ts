@@ -55,10 +55,17 @@ export interface ErrorBody {
   };
 }
 
+/** A decider knows of revisions, and nothing of the header that one comes in. */
+function detailsOf({ reason, message, details }: AppError): readonly ErrorDetail[] | undefined {
+  if (reason !== 'stale_revision' || details !== undefined) return details;
+  return [{ field: 'If-Match', rule: 'stale', message }];
+}
+
 /** An error as it is answered. Nothing of its cause or stack gets out. */
 export function errorAnswer(error: AppError, requestId: string): Answer & { readonly body: ErrorBody } {
   const status = statusOf(error);
   const headers: Record<string, string> = {};
+  const details = detailsOf(error);
   if (status === 401) headers['www-authenticate'] = 'Bearer';
   if (status === 429 || status === 503) headers['retry-after'] = String(Math.max(1, error.retryAfterSeconds ?? 1));
   return {
@@ -71,7 +78,7 @@ export function errorAnswer(error: AppError, requestId: string): Answer & { read
         message: error.message,
         reason: error.reason,
         requestId,
-        ...(error.details === undefined ? {} : { details: error.details }),
+        ...(details === undefined ? {} : { details }),
       },
     },
   };

@@ -21,6 +21,8 @@ export interface QuotaState {
 export interface Quota {
   /** Takes `cost` from the subject's budget, all of it or nothing; what is refused costs nothing. */
   take(subject: string, budget: Budget, cost?: number): Promise<QuotaState>;
+  /** Puts back what `take` took for a request that is refused after all. What cannot be put back stays taken. */
+  putBack(subject: string, cost: number): Promise<void>;
   /** The budget as it stands; takes nothing. null: no window has begun. */
   look(subject: string, budget: Budget): Promise<QuotaState | null>;
   /** Gives back what was reserved and not spent. */
@@ -213,6 +215,20 @@ export function createQuota(sharedState: SharedState, clock: Clock): Quota {
   return {
     async take(subject, budget, cost = 1) {
       return takeHeld(subject, budget, cost) ?? wait(subject, budget, cost);
+    },
+
+    async putBack(subject, cost) {
+      const held = reserves.get(subject);
+      if (held === undefined) return;
+      const { startedAtMs } = held;
+      const changed = await compareAndSet(sharedState, quotaCollection, subject, (stored) =>
+        stored === null || stored.startedAtMs !== startedAtMs
+          ? null
+          : { ...stored, used: Math.max(0, stored.used - cost) },
+      ).catch(() => null);
+      const now = reserves.get(subject);
+      if (changed === null || now?.startedAtMs !== startedAtMs) return;
+      reserves.set(subject, { ...now, used: changed.used });
     },
 
     async look(subject, budget) {

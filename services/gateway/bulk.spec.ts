@@ -103,6 +103,12 @@ describe('POST /api/notifications/bulk', () => {
     expect([reply.status, Number(reply.headers.get('x-ratelimit-remaining'))]).toEqual([200, before - 3]);
     expect(await left()).toBe(before - 3 - 1);
     while ((await left()) > 2);
+    for (let time = 0; time < 4; time += 1) {
+      const refusal = await bulk({ ids, do: 'resume' }, { key });
+      expect(errorOf(refusal)).toEqual(refused(429, 'RATE_LIMITED', 'rate_limited'));
+      expect(Number(refusal.headers.get('x-ratelimit-remaining'))).toBe(2);
+    }
+    expect(await left()).toBe(1);
     const refusal = await bulk({ ids, do: 'resume' }, { key });
     expect(errorOf(refusal)).toEqual(refused(429, 'RATE_LIMITED', 'rate_limited'));
     expect(Number(refusal.headers.get('retry-after'))).toBeGreaterThan(0);

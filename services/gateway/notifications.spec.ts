@@ -300,7 +300,11 @@ describe('a notification task', () => {
     const patch = (ifMatch: string) =>
       gateway.send('PATCH', path, { body: { name: `for ${ifMatch}` }, headers: { 'if-match': ifMatch } });
     expect((await patch('"0"')).status).toBe(200);
-    expect(errorOf(await patch('"0"'))).toEqual(refused(412, 'VALIDATION_ERROR', 'stale_revision'));
+    const late = await patch('"0"');
+    expect(errorOf(late)).toEqual(refused(412, 'VALIDATION_ERROR', 'stale_revision'));
+    expect(member(late.body, 'error', 'details')).toEqual([
+      { field: 'If-Match', rule: 'stale', message: expect.any(String) },
+    ]);
     expect((await patch('*')).status).toBe(200);
     for (const odd of ['0', 'W/"0"', '"0", "1"', '"x"', '""']) {
       expect(errorOf(await patch(odd))).toEqual(refused(400, 'VALIDATION_ERROR', 'if_match_invalid'));
