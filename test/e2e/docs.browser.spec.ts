@@ -24,12 +24,15 @@ afterAll(async () => {
   await installation.remove();
 });
 
+/** The browser resolves the whole document before it shows any of it. */
+const readerMs = 90_000;
+
 /** The reader, once it shows the document. */
 async function openReader(): Promise<Locator> {
   seat = await openSeat(browser);
   await seat.page.goto(new URL('/docs', installation.url).href);
   const reader = seat.page.locator('openapi-explorer');
-  await reader.locator('nav').getByText('Schedules', { exact: true }).waitFor();
+  await reader.locator('nav').getByText('Schedules', { exact: true }).waitFor({ timeout: readerMs });
   return reader;
 }
 
