@@ -5,6 +5,7 @@ export const dialectNames = [
   'plainWithMentions',
   'slack',
   'commonMark',
+  'discord',
   'html',
   'googleCard',
   'zulip',
@@ -58,6 +59,18 @@ function commonMark(text: string): string[] {
   ];
 }
 
+/** Every sign that means something has a backslash, those of mentions and addresses too. */
+function discord(text: string): string[] {
+  const rest = text.replace(/\\[\\*_~`|<>#[\]()@:-]/g, '');
+  return [
+    ...plain(text),
+    ...found(rest, mention, 'a mention'),
+    ...found(rest, /[*_`~|#>[\]<]/, 'markup'),
+    ...found(rest, /:\/\//, 'a link'),
+    ...found(rest, /\\…?$/, 'half an escape'),
+  ];
+}
+
 /** Mentions are broken up; there is no markup. */
 function plainWithMentions(text: string): string[] {
   return [...plain(text), ...found(text, mention, 'a mention')];
@@ -82,6 +95,7 @@ export const dialects: Readonly<Record<Dialect, (text: string) => string[]>> = {
   plainWithMentions,
   slack,
   commonMark,
+  discord,
   html,
   googleCard: html,
   zulip: fence,

@@ -6,6 +6,7 @@ import type { JsonObject } from '#runtime/json';
 import type { Channel, HttpOutgoing, Notification, Receipt } from './channel.js';
 import { channels } from './channels.js';
 import { declarations } from './declarations.js';
+import { vendorTypes } from './every-channel.kit.js';
 import { hostileText } from './dialects.kit.js';
 import { aNotification, kitTimeMs } from './notification.kit.js';
 import { judge, type VendorReceiver, type VendorReply } from './receiver.kit.js';
@@ -65,6 +66,12 @@ const ways = [
 function replyBody({ body }: VendorReply): Buffer {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
+
+describe('a receiver', () => {
+  it('is there for every channel whose vendor has laid down what it takes', () => {
+    expect(vendors).toEqual(vendorTypes);
+  });
+});
 
 describe.each(vendors)('the receiver of %s', (type) => {
   let receiver: VendorReceiver;
