@@ -61,6 +61,7 @@ const ways = [
   ['recovered', 'https://meerkat.example'],
   ['error', 'http://127.0.0.1:3000'],
   ['test', 'http://localhost:3000'],
+  ['digest', 'https://meerkat.example'],
 ] as const;
 
 function replyBody({ body }: VendorReply): Buffer {
