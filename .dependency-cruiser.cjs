@@ -155,11 +155,11 @@ module.exports = {
     {
       name: 'adapters-by-composition',
       comment:
-        'Code sees ports; composition.ts alone picks their adapters, and views-thread.ts those of its thread. Specs may use an adapter as the test double.',
+        'Code sees ports; composition.ts alone picks their adapters, with page-parts.ts for what loads pages, and views-thread.ts those of its thread. Specs may use an adapter as the test double.',
       severity: 'error',
       from: {
         path: '^(services|libs|bin|scripts)/',
-        pathNot: ['^services/host/(composition|views-thread)\\.ts$', tests],
+        pathNot: ['^services/host/(composition|page-parts|views-thread)\\.ts$', tests],
       },
       to: {
         path: [

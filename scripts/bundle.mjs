@@ -1,7 +1,7 @@
 // Joins the compiled product and the packages it stands on into one file, dist/product.js: a start then reads a handful
 // of files instead of sixteen hundred, which takes a third off its time and a sixth off the memory of an idle process.
 import { readFile, stat, writeFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { bundlePrelude } from './bundle-prelude.mjs';
 
@@ -126,10 +126,14 @@ async function bundleEvaluator(root) {
 export async function bundleProduct(root) {
   await bundleEvaluator(root);
   await Promise.all(Object.entries(readOnDemand).map(([name, paths]) => bundleOnDemand(root, name, paths)));
-  const output = join(root, 'dist', 'product.js');
+  const output = join(root, 'dist');
   await build({
-    entryPoints: [join(root, 'dist', 'services', 'host', 'main.js')],
-    outfile: output,
+    // The product, and the thread in which it loads pages.
+    entryPoints: {
+      product: join(output, 'services', 'host', 'main.js'),
+      'page-thread': join(output, 'services', 'host', 'page-thread.js'),
+    },
+    outdir: output,
     bundle: true,
     platform: 'node',
     format: 'esm',
@@ -141,7 +145,7 @@ export async function bundleProduct(root) {
     legalComments: 'none',
     external: leftOut,
     banner: { js: surroundings },
-    plugins: [packagesOnDemand, placesOfModules(dirname(output))],
+    plugins: [packagesOnDemand, placesOfModules(output)],
     logLevel: 'error',
   });
 }

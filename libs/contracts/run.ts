@@ -234,6 +234,7 @@ export type ExecutionDocument = z.infer<typeof executionDocument>;
 
 export const executionsView: ViewDefinition<ExecutionDocument> = {
   isRemembered: true,
+  isPacked: true,
   name: 'executions',
   fields: ['organizationId', 'notificationId', 'status', 'outcome', 'trigger', 'queuedAt', 'finishedAt'],
   indexes: [

@@ -16,6 +16,8 @@ export interface ViewDefinition<Document extends object = JsonObject> {
   readonly totals?: readonly string[];
   /** Fields that are searched for a text. */
   readonly searched?: readonly string[];
+  /** Its documents are many and seldom read: a store may keep them packed. */
+  readonly isPacked?: true;
   /** Its documents change often: those that did last are remembered where nobody else writes them. */
   readonly isRemembered?: true;
   /** Few operations read it, and say so: while it is built from a history, these alone wait. */

@@ -1,6 +1,7 @@
 /** Read store in one SQLite file: a table per view, the indexed fields in columns of their own. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '#runtime/errors';
+import { packJson, unpackJson } from '#runtime/packed-json';
 import { foldLogBack, inTransaction, openDatabase, type Database, type Statement } from '#sqlite/database';
 import { plainValues } from './indexed-fields.js';
 import {
@@ -44,6 +45,15 @@ const documentsForgottenATurn = 500;
 /** Characters of documents that are parsed before everything else has a turn. */
 const charactersATurn = 1_000_000;
 
+/** Packed or not: a view may have rows of both kinds. */
+function textOf(row: Record<string, unknown>): string {
+  const { document } = row;
+  return typeof document === 'string' ? document : unpackJson(document as Uint8Array);
+}
+
+const storedText = ({ isPacked }: AnyView, text: string): string | Uint8Array =>
+  isPacked === true ? packJson(text) : text;
+
 async function parseDocuments<D>(texts: readonly string[]): Promise<D[]> {
   const documents: D[] = [];
   let characters = 0;
@@ -77,7 +87,7 @@ function loadDocuments<D extends object>(
   for (const id of ids) {
     const row = load.get(id);
     if (row === undefined) continue;
-    const document = JSON.parse(row['document'] as string) as D;
+    const document = JSON.parse(textOf(row)) as D;
     stored.set(id, { id, revision: row['revision'] as number, document });
   }
   return stored;
@@ -91,9 +101,9 @@ function createCallHandler({ database, checkpoints, tables }: Parts): CallHandle
       const { save, remove } = tables.open(built);
       inTransaction(database, () => {
         for (const row of call.rows) {
-          const [id, revision, document] = row;
+          const [id, revision, document, ...values] = row;
           if (document === null) remove.run(id, revision);
-          else save.run(...row);
+          else save.run(id, revision, storedText(built, document), ...values);
         }
         if (call.checkpoint !== null) checkpoints.advance(built, call.checkpoint, call.event ?? undefined);
       });
@@ -146,7 +156,7 @@ function createReads({ database, checkpoints, tables }: Parts): Omit<ReadStore, 
   return {
     async get<D extends object>(view: AnyView, id: string) {
       const row = tables.open(view).get.get(id);
-      return row === undefined ? null : (JSON.parse(row['document'] as string) as D);
+      return row === undefined ? null : (JSON.parse(textOf(row)) as D);
     },
 
     async load(view, ids) {
@@ -160,7 +170,7 @@ function createReads({ database, checkpoints, tables }: Parts): Omit<ReadStore, 
       const total = query.count ? await totalOf(view, statements) : null;
       const { sql, values } = statements.rows(shorterWay(query, total));
       const found = prepared(sql).all(...values);
-      return { documents: await parseDocuments<D>(found.map((row) => row['document'] as string)), total };
+      return { documents: await parseDocuments<D>(found.map(textOf)), total };
     },
 
     async checkpoint(view) {
@@ -266,7 +276,7 @@ export function createSqliteReadStore(file: string, source: BackfillSource | nul
         for (const { id, revision, document } of writes) {
           if (document === null) remove.run(id, revision);
           // Lists as JSON text: `json_each` looks inside.
-          else save.run(id, revision, JSON.stringify(document), ...plainValues(view, document));
+          else save.run(id, revision, storedText(view, JSON.stringify(document)), ...plainValues(view, document));
         }
         if (checkpoint !== null) checkpoints.advance(view, checkpoint, event);
       });

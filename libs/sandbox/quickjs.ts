@@ -73,6 +73,11 @@ function ownIsolation(): OwnIsolation {
   return { permissionModel: true, noNetwork: network, ownProcessNamespace: signals };
 }
 
+/** Of evaluators that are started with these settings. */
+export function isolationOf(evaluatorSockets: string | null): EvaluatorIsolation {
+  return evaluatorSockets === null ? ownIsolation() : { anotherContainer: true };
+}
+
 export function createQuickJsSandbox(options: QuickJsSandboxOptions = {}): QuickJsSandbox {
   const { evaluatorSockets = null, pageParser = 'parse5' } = options;
   const { places, ...paths } = evaluatorFiles(pageParser);
@@ -89,7 +94,7 @@ export function createQuickJsSandbox(options: QuickJsSandboxOptions = {}): Quick
   });
   const checks = new CheckBatches(supervisor);
   return {
-    isolation: evaluatorSockets === null ? ownIsolation() : { anotherContainer: true },
+    isolation: isolationOf(evaluatorSockets),
 
     get processes() {
       return supervisor.running;

@@ -9,6 +9,7 @@ import { taskStream } from '#contracts/task';
 import type { EventStore, NewEvent, RecordedEvent } from '#event-store/event-store';
 import { AppError } from '#runtime/errors';
 import { isJsonObject, type JsonObject } from '#runtime/json';
+import { packJson, unpackJson } from '#runtime/packed-json';
 import { decrypt, encrypt } from './cipher.js';
 import type { OwnerKeys } from './owner-keys.js';
 
@@ -56,7 +57,7 @@ export function openEventData(
 ): JsonObject {
   try {
     const { $sealed } = event.data as SealedData;
-    return JSON.parse(decrypt(key, $sealed, boundTo(event, event.stream)).toString('utf8')) as JsonObject;
+    return JSON.parse(unpackJson(decrypt(key, $sealed, boundTo(event, event.stream)))) as JsonObject;
   } catch (error) {
     throw unreadable(event, error);
   }
@@ -155,7 +156,8 @@ export function createSealedEvents(
   const seal = (events: readonly NewEvent[], stream: string, owner: string, key: KeyObject): NewEvent[] =>
     events.map((event) => {
       if (clearTypes.has(event.type)) return event;
-      const $sealed = encrypt(key, JSON.stringify(event.data), boundTo(event, stream));
+      // What is sealed cannot be made smaller any more.
+      const $sealed = encrypt(key, packJson(JSON.stringify(event.data)), boundTo(event, stream));
       const data: JsonObject = stream.startsWith(deliveryKind) ? { $sealed, owner } : { $sealed };
       opener.remember(data, event.data);
       return { ...event, data };

@@ -1,17 +1,16 @@
 /** The execution service: loads pages, runs code, decides. */
 import { Module } from '@nestjs/common';
-import { createFairSlots } from '#concurrency/fair-slots';
 import { ServiceRunner } from '#eventing/run-service';
 import { SERVICE } from '#eventing/service';
 import { SERVICE_PORTS, ServicePortsModule, type ServicePorts } from '#eventing/service-ports';
 import { PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
 import { STORED_STREAMS, type StoredStreams } from '#event-store/event-store';
 import { CONFIG, type Config } from '#runtime/config';
-import { defaultSandboxLimits, SANDBOX, type Sandbox } from '#sandbox/sandbox';
+import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { SNAPSHOTS, type Snapshots } from '#snapshots/snapshots';
 import { VAULT, type Vault } from '#vault/vault';
+import { CHECKS, createPageDeps, type Checks } from './checks.js';
 import { RETENTION, type Retention } from './retention/folding.js';
-import { KnownResults } from './known-results.js';
 import { RUN_DEPS, type RunDeps } from './run.js';
 import { BACKTESTS, createBacktests } from './past/backtests.js';
 import { RunQueryHandler } from './run-query.js';
@@ -23,23 +22,18 @@ import { createTestRuns, TEST_RUNS } from './test-task.js';
   providers: [
     {
       provide: RUN_DEPS,
-      inject: [SERVICE_PORTS, PAGE_LOADER, SANDBOX, SNAPSHOTS, VAULT, CONFIG],
+      inject: [SERVICE_PORTS, PAGE_LOADER, SANDBOX, SNAPSHOTS, VAULT, CHECKS, CONFIG],
       useFactory: (
         ports: ServicePorts,
         pageLoader: PageLoader,
         sandbox: Sandbox,
         snapshots: Snapshots,
         vault: Vault,
-        { evaluationCpuMs: cpuMs, evaluationMemoryMb: memoryMb, executionConcurrency }: Config,
+        checks: Checks | null,
+        config: Config,
       ): RunDeps & ServicePorts => {
-        const limits = { ...defaultSandboxLimits, cpuMs, memoryMb };
-        // A quarter more than one organisation may hold: there is always a slot for another.
-        const slots = createFairSlots({
-          slots: executionConcurrency + Math.ceil(executionConcurrency / 4),
-          shares: { organization: executionConcurrency },
-        });
-        const knownResults = new KnownResults();
-        return { ...ports, pageLoader, sandbox, snapshots, vault, limits, knownResults, slots };
+        const pageDeps = createPageDeps({ ...ports, pageLoader, sandbox, snapshots }, config);
+        return { ...ports, ...pageDeps, vault, checks };
       },
     },
     { provide: TEST_RUNS, inject: [RUN_DEPS], useFactory: createTestRuns },

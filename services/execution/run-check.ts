@@ -3,7 +3,7 @@
  * was evaluated, and where neither the page changed nor the code looked at anything else, what it found stands.
  */
 import type { FairSlots } from '#concurrency/fair-slots';
-import { fetchSettings } from '#contracts/fetch';
+import { fetchSettings, type FetchSettings } from '#contracts/fetch';
 import type { AlertState } from '#contracts/run';
 import type { TaskSpec } from '#contracts/task';
 import type { KnownPage, LoadedPage, LoadSlot, PageRequest, UnchangedPage } from '#page-loader/page-loader';
@@ -13,6 +13,7 @@ import type { JsonObject } from '#runtime/json';
 import type { Logger } from '#runtime/logger';
 import type { EvaluationJob, EvaluationResult, PreviousRun, Touchable } from '#sandbox/sandbox';
 import type { Snapshot, Snapshots } from '#snapshots/snapshots';
+import type { Vault } from '#vault/vault';
 import {
   evaluated,
   failedLoad,
@@ -25,7 +26,8 @@ import {
 import type { KnownResult, KnownResults, KnownTask } from './known-results.js';
 import type { ShadowCode } from './shadow/shadow.js';
 
-export interface CheckDeps extends EvaluationDeps {
+/** What a check takes once its secrets are open. */
+export interface PageDeps extends Omit<EvaluationDeps, 'vault'> {
   readonly snapshots: Snapshots;
   readonly knownResults: KnownResults;
   /** Pages that are read and evaluated at once. A check takes its slot once its site begins to send the page. */
@@ -33,6 +35,8 @@ export interface CheckDeps extends EvaluationDeps {
   readonly clock: Clock;
   readonly logger: Logger;
 }
+
+export type CheckDeps = PageDeps & Pick<EvaluationDeps, 'vault'>;
 
 export interface CheckInput {
   readonly runId: string;
@@ -52,6 +56,12 @@ export interface CheckInput {
   /** Once aborted, a check that has not begun to load its page rejects. */
   readonly stopping: AbortSignal;
 }
+
+/** A check whose secrets are open: all that it takes besides the parts that load and evaluate. */
+export type OpenedCheck = Omit<CheckInput, 'spec' | 'stopping'> & {
+  readonly spec: Omit<CheckInput['spec'], 'fetch'>;
+  readonly settings: FetchSettings;
+};
 
 /** `snapshotId`: the page that was evaluated; null where none was loaded, or it could not be kept. */
 export type CheckResult = Evaluated & {
@@ -129,7 +139,7 @@ function knownPage(last: Snapshot, task: KnownTask | null): KnownPage {
 }
 
 async function load(
-  { pageLoader }: CheckDeps,
+  { pageLoader }: PageDeps,
   request: PageRequest,
   last: Snapshot | null,
   task: KnownTask | null,
@@ -154,8 +164,8 @@ export async function previousText(snapshots: Snapshots, taskId: string, at: str
 
 /** What the code finds. The text of the previous page is much and seldom asked for: it is read once the code asks for it. */
 async function evaluate(
-  { sandbox, snapshots, logger, limits }: CheckDeps,
-  { taskId, spec, previous, state, seed, nowMs }: CheckInput,
+  { sandbox, snapshots, logger, limits }: PageDeps,
+  { taskId, spec, previous, state, seed, nowMs }: OpenedCheck,
   seen: SeenPage,
   body: Uint8Array,
   readsPreviousText: boolean,
@@ -181,8 +191,8 @@ function dependsOnPageOnly(touched: readonly Touchable[] | undefined): boolean {
 }
 
 async function keep(
-  { snapshots, clock, logger }: CheckDeps,
-  { taskId, organizationId, taskRevision, runId }: CheckInput,
+  { snapshots, clock, logger }: PageDeps,
+  { taskId, organizationId, taskRevision, runId }: OpenedCheck,
   seen: SeenPage,
   body: Uint8Array,
 ): Promise<Snapshot | null> {
@@ -229,8 +239,8 @@ function noteValidators(knownResults: KnownResults, taskId: string, task: KnownT
 
 /** The newest page that is kept of the task. Not asked for where the one this process saw last is it: the last recorded run says so. */
 async function newestKept(
-  { snapshots, logger }: CheckDeps,
-  { taskId, lastSnapshotId }: CheckInput,
+  { snapshots, logger }: PageDeps,
+  { taskId, lastSnapshotId }: OpenedCheck,
   task: KnownTask | null,
 ): Promise<Snapshot | null> {
   if (task !== null && task.snapshot.id === lastSnapshotId) return task.snapshot;
@@ -238,11 +248,22 @@ async function newestKept(
   return newest;
 }
 
+/** Rejects where a secret cannot be opened. */
+export async function opened(vault: Vault, { spec, stopping: _stopping, ...check }: CheckInput): Promise<OpenedCheck> {
+  const { fetch, ...rest } = spec;
+  return { ...check, spec: rest, settings: fetchSettings.parse(await vault.open(check.taskId, 'fetch', fetch)) };
+}
+
 /** Rejects only where a part of this installation is broken (a secret that cannot be opened): then the run is tried again. */
 export async function runCheck(deps: CheckDeps, input: CheckInput): Promise<CheckResult> {
-  const slot = slotOf(deps.slots, input);
+  return runOpenedCheck(deps, await opened(deps.vault, input), input.stopping);
+}
+
+/** Once `stopping` is aborted, a check that has not begun to load its page rejects. */
+export async function runOpenedCheck(deps: PageDeps, input: OpenedCheck, stopping: AbortSignal): Promise<CheckResult> {
+  const slot = slotOf(deps.slots, input.organizationId, stopping);
   try {
-    return await check(deps, input, slot);
+    return await check(deps, input, slot, stopping);
   } finally {
     slot.end();
   }
@@ -250,8 +271,9 @@ export async function runCheck(deps: CheckDeps, input: CheckInput): Promise<Chec
 
 /** The slot of one check; `end` gives it back for good, also where it is still waited for. */
 function slotOf(
-  slots: CheckDeps['slots'],
-  { organizationId, stopping }: CheckInput,
+  slots: PageDeps['slots'],
+  organizationId: string,
+  stopping: AbortSignal,
 ): LoadSlot & { readonly end: () => void } {
   const keys = { organization: organizationId };
   let release: (() => void) | null = null;
@@ -278,15 +300,14 @@ function slotOf(
   };
 }
 
-function withShadowCode(input: CheckInput, { previous, state, ...code }: ShadowCode): CheckInput {
+function withShadowCode(input: OpenedCheck, { previous, state, ...code }: ShadowCode): OpenedCheck {
   return { ...input, spec: { ...input.spec, ...code }, previous, state };
 }
 
-async function check(deps: CheckDeps, input: CheckInput, slot: LoadSlot): Promise<CheckResult> {
-  const { snapshots, knownResults, vault, clock, logger } = deps;
-  const { taskId, spec, taskRevision } = input;
-  const settings = fetchSettings.parse(await vault.open(taskId, 'fetch', spec.fetch));
-  const request = { ...toPageRequest(spec.url, settings), slot, waitSignal: input.stopping };
+async function check(deps: PageDeps, input: OpenedCheck, slot: LoadSlot, stopping: AbortSignal): Promise<CheckResult> {
+  const { snapshots, knownResults, clock, logger } = deps;
+  const { taskId, spec, taskRevision, settings } = input;
+  const request = { ...toPageRequest(spec.url, settings), slot, waitSignal: stopping };
   const known = knownResults.get(taskId);
   const newest = await newestKept(deps, input, known);
   // Other settings may ask for another page, and other code finds something else.

@@ -25,8 +25,9 @@ import { isDependencyDown } from './dependencies.js';
 import { decideAlert, initialAlert, isRecorded } from './domain/alert/alert.js';
 import { withLostValue } from './domain/alert/lost-value.js';
 import type { Finding } from './domain/alert/step.js';
-import { runCheck, type CheckResult, type CheckDeps } from './run-check.js';
+import type { Checks } from './checks.js';
 import { withMessageContent } from './message-content.js';
+import { opened, runCheck, type CheckDeps, type CheckInput, type CheckResult } from './run-check.js';
 import { notificationsFor } from './notifications.js';
 import { shadowAlert, shadowCode, shadowPolicy, shadowResult } from './shadow/shadow.js';
 
@@ -35,6 +36,8 @@ export interface RunDeps extends CheckDeps {
   readonly readStore: ViewStore;
   /** Names this process in claims, and says which other workers are dead. */
   readonly leases: Leases;
+  /** Checks that are done elsewhere; absent or null: by `runCheck`, with these parts. */
+  readonly checks?: Checks | null;
   /** How long a run that was begun may still take once the process stops; 20 s by default. */
   readonly finishWithinMs?: number;
 }
@@ -240,6 +243,11 @@ function deadlineOf(
   return { passed: promise, clear };
 }
 
+async function checked(deps: RunDeps, input: CheckInput): Promise<CheckResult> {
+  const { checks = null, vault } = deps;
+  return checks === null ? runCheck(deps, input) : checks.run(await opened(vault, input), input.stopping);
+}
+
 async function carryOut(
   deps: RunDeps,
   run: DueRun,
@@ -256,7 +264,7 @@ async function carryOut(
   let found =
     task === null
       ? cancelled
-      : await runCheck(deps, {
+      : await checked(deps, {
           runId: run.runId,
           taskId: run.taskId,
           organizationId: task.organizationId,

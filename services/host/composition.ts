@@ -1,7 +1,6 @@
 /** Settings become parts: the only importer of adapters, each loaded when it is chosen and not before. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { DynamicModule } from '@nestjs/common';
 import { BUS, BUS_ADMIN, type Bus, type BusAdmin } from '#bus/bus';
 import { createHeadSigner, HEAD_LINES, HEAD_SIGNER, type KeepHeadLine } from '#eventing/audit-heads';
@@ -25,17 +24,15 @@ import type { BackfillSource } from '#read-store/sqlite-backfill';
 import { CLOCK, systemClock } from '#runtime/clock';
 import { findBuiltScript } from '#runtime/built-script';
 import { CONFIG, ConfigError, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';
-import { parseEngineAddress, parseKafkaAddress } from '#runtime/engine-address';
+import { parseKafkaAddress } from '#runtime/engine-address';
 import { IDS, createIds } from '#runtime/ids';
 import { LOGGER, type Logger } from '#runtime/logger';
 import { setPageParserInfo } from '#runtime/metrics';
-import { choosePageParser, isLexborBuilt } from '#sandbox/parsers/lexbor-place';
-import type { PageParserName } from '#sandbox/parsers/page-parser';
 import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { DISK_SPACE, type DiskSpace } from '#runtime/disk-space';
 import { createDocumentState } from '#shared-state/document-state';
 import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
-import { SNAPSHOTS, type Retention, type Snapshots } from '#snapshots/snapshots';
+import { SNAPSHOTS, type Snapshots } from '#snapshots/snapshots';
 import { createLinkSigner, LINK_SIGNER } from '#vault/link-signer';
 import { CONTENT_PURGER, type ContentEraser, type ContentPurger } from '#vault/content-eraser';
 import { EVENT_OPENER, type EventOpener } from '#vault/sealed-events';
@@ -46,7 +43,14 @@ import { freeBytesOf, refusingWhenFull, watchDiskSpace } from './disk-guard.js';
 import { checkEventsAtStart, type StartCheck } from './integrity.js';
 import { trackVerified } from './verified-mark.js';
 import { waitForServer } from './wait-for-server.js';
+import { createPageThread } from './page-calls.js';
+import { embedded, fromDataFolder, openOutbound, openPageParts, openSnapshots, pageParserOf } from './page-parts.js';
+import { CHECKS, type Checks } from '../execution/checks.js';
 import { refuseUnfinishedMigration } from './unfinished-migration.js';
+
+const pageThreadPlaces = ['../../page-thread.js', '../../dist/page-thread.js'];
+
+type OpenPages = Pick<Ports, 'pageLoader' | 'sandbox' | 'snapshots' | 'checks'> & { close(): Promise<void> };
 
 export interface Ports {
   readonly eventStore: EventStore;
@@ -65,15 +69,12 @@ export interface Ports {
   readonly pageLoader: PageLoader;
   readonly vault: Vault;
   readonly snapshots: Snapshots;
+  /** null: checks are done by the execution service itself. */
+  readonly checks: Checks | null;
   readonly secretKey: Uint8Array;
   readonly disk: DiskSpace;
   close(): Promise<void>;
 }
-
-export const version = '0.1.0';
-
-export const embedded = ({ eventStoreUrl, busUrl, readStoreUrl }: Config): boolean =>
-  [eventStoreUrl, busUrl, readStoreUrl].includes('sqlite');
 
 /** How a process uses the ports that it opens. */
 export interface OpenOptions {
@@ -82,26 +83,7 @@ export interface OpenOptions {
 }
 
 type OpenBus = Pick<Ports, 'bus' | 'busAdmin'>;
-type Stores = Pick<Ports, 'readStore' | 'sharedState' | 'snapshots'> & OpenBus & { readonly eventStore: EventArchive };
-
-/** A file that another process holds, or that is damaged, is said as a fault of DATA_DIR. */
-async function fromDataFolder<Part>(
-  { dataDir }: Config,
-  open: (file: (name: string) => string) => Promise<Part>,
-): Promise<Part> {
-  const { DatabaseInUse, DatabaseDamaged } = await import('#sqlite/database');
-  try {
-    return await open((name) => join(dataDir, name));
-  } catch (error) {
-    if (error instanceof DatabaseInUse) {
-      throw new ConfigError([
-        `DATA_DIR: ${dataDir} is in use by another Meerkat; stop it, or set DATA_DIR to another folder.`,
-      ]);
-    }
-    if (error instanceof DatabaseDamaged) throw new ConfigError([`DATA_DIR: ${error.message}`]);
-    throw error;
-  }
-}
+type Stores = Pick<Ports, 'readStore' | 'sharedState'> & OpenBus & { readonly eventStore: EventArchive };
 
 export interface EventStoreUse {
   /** Check the file first, as after a process that did not end in order. */
@@ -190,24 +172,6 @@ export async function openerOf(eventStore: EventStore, secretKey: Uint8Array): P
 /** On the connection of the views: the same file or database holds both. */
 export const openSharedState = (readStore: ReadStore): SharedState => createDocumentState(readStore);
 
-/** Rejects with `ConfigError` or `ServerUnreachable`. */
-async function openSnapshots(config: Config, logger: Logger, checked: boolean): Promise<Snapshots> {
-  const { snapshotUrl, readStoreUrl: url, installation } = config;
-  const retention: Retention = { keepCount: config.snapshotKeepCount, keepDays: config.snapshotKeepDays };
-  if (snapshotUrl === 'file') {
-    const { createSqliteSnapshots } = await import('#snapshots/sqlite');
-    return fromDataFolder(config, async (file) => createSqliteSnapshots(file('snapshots.db'), retention, { checked }));
-  }
-  if (snapshotUrl !== 'mongodb') {
-    const { createFileSnapshots } = await import('#snapshots/file');
-    return createFileSnapshots(fileURLToPath(snapshotUrl), retention);
-  }
-  const { createMongoSnapshots } = await import('#snapshots/mongo');
-  return waitForServer({ variable: 'READ_STORE_URL', url, logger }, () =>
-    createMongoSnapshots({ url, installation, retention, logger }),
-  );
-}
-
 async function openBus(
   config: Config,
   logger: Logger,
@@ -248,7 +212,6 @@ async function openStores(
 ): Promise<Stores> {
   const eventStore = await openEventStore(config, logger, { checked, secretKey });
   let readStore: ViewStore | null = null;
-  let snapshots: Snapshots | null = null;
   try {
     readStore = await openReadStore(config, logger, options);
     // Who holds the file of the events keeps the views alone.
@@ -256,10 +219,10 @@ async function openStores(
     const sharedState = openSharedState(readStore);
     await refuseUnfinishedMigration(sharedState);
     await checkEventsAtStart({ eventStore, secretKey, logger, extent });
-    snapshots = await openSnapshots(config, logger, checked);
-    return { eventStore, readStore, sharedState, snapshots, ...(await openBus(config, logger, eventStore, secretKey)) };
+    // Looked at here, so that a fault of it ends the start; it is opened again by what keeps pages.
+    await (await openSnapshots(config, logger, checked)).close();
+    return { eventStore, readStore, sharedState, ...(await openBus(config, logger, eventStore, secretKey)) };
   } catch (error) {
-    await snapshots?.close();
     await readStore?.close();
     await eventStore.close();
     throw error;
@@ -273,46 +236,11 @@ async function openLeases(config: Config, logger: Logger, sharedState: SharedSta
   return startSharedLeases({ sharedState, memberId: randomUUID(), logger, monotonicMs: () => performance.now() });
 }
 
-/** The operator's mail server may stand at an inner address: it was named on purpose. */
-function trustedHosts({ smtpUrl }: Config): readonly string[] {
-  if (smtpUrl === null) return [];
-  const { hostname, port, protocol } = new URL(smtpUrl);
-  const standardPort = protocol === 'smtps:' ? '465' : '587';
-  return [`${hostname}:${port === '' ? standardPort : port}`];
-}
-
-const standardPorts: ReadonlyMap<string, number> = new Map([
-  ['esdb', 2113],
-  ['kafka', 9092],
-  ['mongodb', 27017],
-]);
-
-/** The servers that hold this installation's data: never a target, as many of them ask for no password. */
-function ownServers({ eventStoreUrl, busUrl, readStoreUrl }: Config): readonly string[] {
-  return [eventStoreUrl, busUrl, readStoreUrl].flatMap((url) => {
-    const { scheme = '', hosts = [] } = parseEngineAddress(url) ?? {};
-    const port = standardPorts.get(scheme.replace('+discover', ''));
-    return hosts.flatMap((host) => (/:[0-9]+$/.test(host) ? [host] : port === undefined ? [] : [`${host}:${port}`]));
-  });
-}
-
-/** Throws `ConfigError` where the parser that the settings name is not there. */
-export function pageParserOf({ pageParser }: Config): PageParserName {
-  if (pageParser !== 'lexbor' || isLexborBuilt()) return choosePageParser(pageParser);
-  throw new ConfigError(['PAGE_PARSER: lexbor is not built; run `npm run build:parser`, or set it to auto.']);
-}
-
-/** The one door to the network, as the settings have it. */
-export async function openOutbound(config: Config): Promise<Outbound> {
-  const { createOutbound } = await import('#outbound/undici');
-  return createOutbound({
-    egressAllow: config.egressAllow,
-    egressProxyUrl: config.egressProxyUrl,
-    trustedHosts: trustedHosts(config),
-    refusedHosts: ownServers(config),
-    authorities: config.egressAuthorities,
-    userAgent: `Meerkat/${version}`,
-  });
+/** In a thread where that is built, and pages are checked at all; else here. */
+async function openPages(config: Config, logger: Logger): Promise<OpenPages> {
+  const script = findBuiltScript(import.meta.url, pageThreadPlaces);
+  if (script !== null && config.roles.includes('execution')) return createPageThread(script, config);
+  return { ...(await openPageParts(config, logger)), checks: null };
 }
 
 /** Where days go must be there before any is folded. */
@@ -343,8 +271,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
   const stores = await openStores(config, logger, secretKey, { checked, extent, ...options });
   await verified?.checked(stores.eventStore);
   const disk = folder === null ? null : await watchDiskSpace(() => freeBytesOf(config.dataDir), logger);
-  const { eventStore, readStore, sharedState, snapshots, ...openedBus } =
-    disk === null ? stores : refusingWhenFull(stores, disk);
+  const { eventStore, readStore, sharedState, ...openedBus } = disk === null ? stores : refusingWhenFull(stores, disk);
   const leases = await openLeases(config, logger, sharedState);
   const [{ createVault }, { createOwnerKeys }, { createEventOpener, createSealedEvents }] = await Promise.all([
     import('#vault/event-vault'),
@@ -357,27 +284,13 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
     import('#vault/sealed-messages'),
   ]);
   const opener = createEventOpener(ownerKeys);
-  const [{ createHttpPageLoader }, { createQuickJsSandbox }] = await Promise.all([
-    import('#page-loader/http'),
-    import('#sandbox/quickjs'),
-  ]);
   const outbound = await openOutbound(config);
   const probeRefusal = config.networkProbeUrl === null ? null : outbound.refusalOf(config.networkProbeUrl);
   if (probeRefusal !== null) throw new ConfigError([`NETWORK_PROBE_URL: ${probeRefusal}`]);
-  const pageLoader = createHttpPageLoader(outbound, {
-    networkProbeUrl: config.networkProbeUrl,
-    onOwnNetwork: (isDown) =>
-      isDown
-        ? logger.error({}, 'nearly all sites are out of reach: the network of this machine is the likely cause')
-        : logger.info({}, 'sites can be reached again'),
-  });
   setPageParserInfo(pageParser);
-  const sandbox = createQuickJsSandbox({
-    pageParser,
-    evaluatorSockets: config.evaluatorSockets,
-    onDeath: (why) => logger.warn({ why }, 'an evaluator process ended and is replaced'),
-  });
-  logger.info({ ...sandbox.isolation }, 'containment of the evaluator process');
+  const { isolationOf } = await import('#sandbox/quickjs');
+  logger.info({ ...isolationOf(config.evaluatorSockets) }, 'containment of the evaluator process');
+  const pages = await openPages(config, logger);
   return {
     eventStore: createSealedEvents(eventStore, ownerKeys, opener),
     storedEvents: stores.eventStore,
@@ -394,19 +307,16 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
     readStore,
     sharedState,
     leases,
-    sandbox,
+    ...pages,
     outbound,
-    pageLoader,
     vault: createVault(ownerKeys),
-    snapshots,
     secretKey,
     disk: disk ?? { state: 'ok' },
     async close() {
       disk?.stop();
-      await Promise.all([sandbox.close(), pageLoader.close(), outbound.close()]);
+      await Promise.all([pages.close(), outbound.close()]);
       await leases.close();
       await openedBus.busAdmin.close();
-      await snapshots.close();
       await readStore.close();
       const lastPosition = verified === null ? null : await eventStore.lastPosition().catch(() => null);
       await eventStore.close();
@@ -447,6 +357,7 @@ export function portsModule(
     { provide: VAULT, useValue: ports.vault },
     { provide: LINK_SIGNER, useValue: createLinkSigner(ports.secretKey) },
     { provide: SNAPSHOTS, useValue: ports.snapshots },
+    { provide: CHECKS, useValue: ports.checks },
     { provide: DISK_SPACE, useValue: ports.disk },
     { provide: BUILT_VIEWS, useValue: ports.builtViews },
     { provide: KEY_PEPPER, useValue: pepperOf(ports.secretKey) },

@@ -4,7 +4,14 @@ import { createSqliteEventStore } from '#event-store/sqlite';
 import { silentLogger } from '#runtime/logger';
 import type { Snapshots } from '#snapshots/snapshots';
 import { createSqliteSnapshots } from '#snapshots/sqlite';
-import { diskStateOf, fullBelowBytes, nearlyFullBelowBytes, refusingWhenFull, watchDiskSpace } from './disk-guard.js';
+import {
+  diskStateOf,
+  fullBelowBytes,
+  nearlyFullBelowBytes,
+  refusingWhenFull,
+  snapshotsRefusingWhenFull,
+  watchDiskSpace,
+} from './disk-guard.js';
 
 const metadata = {
   organizationId: 'org_1',
@@ -36,7 +43,8 @@ describe('the disk guard', () => {
 
   it('refuses events and pages while less than the reserve is free, and takes them again once there is room', async () => {
     const disk = await watch();
-    const { eventStore, snapshots } = refusingWhenFull(stores, disk);
+    const { eventStore } = refusingWhenFull(stores, disk);
+    const snapshots = snapshotsRefusingWhenFull(stores.snapshots, disk);
     expect(await eventStore.append('s', [eventOf('e1')], 'none')).toMatchObject({ ok: true });
     freeBytes = fullBelowBytes - 1;
     await disk.measure();

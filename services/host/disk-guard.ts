@@ -53,35 +53,40 @@ export async function watchDiskSpace(freeBytes: () => Promise<number>, logger: L
   };
 }
 
+function refuseWhenFull(disk: DiskSpace): void {
+  if (disk.state !== 'full') return;
+  throw unavailable('disk_full', 'The disk of this instance is full: nothing can be stored until there is room.', 30);
+}
+
 /** What is refused is tried again by its caller, or answered 503: nothing is lost. */
-export function refusingWhenFull<Stores extends { readonly eventStore: EventStore; readonly snapshots: Snapshots }>(
+export function refusingWhenFull<Stores extends { readonly eventStore: EventStore }>(
   stores: Stores,
   disk: DiskSpace,
 ): Stores {
-  const refuse = (): void => {
-    if (disk.state !== 'full') return;
-    throw unavailable('disk_full', 'The disk of this instance is full: nothing can be stored until there is room.', 30);
-  };
-  const { eventStore, snapshots } = stores;
+  const { eventStore } = stores;
   return {
     ...stores,
     eventStore: {
       ...eventStore,
       async append(...args) {
-        refuse();
+        refuseWhenFull(disk);
         return eventStore.append(...args);
       },
     },
-    snapshots: {
-      async save(...args) {
-        refuse();
-        return snapshots.save(...args);
-      },
-      list: (...args) => snapshots.list(...args),
-      read: (...args) => snapshots.read(...args),
-      forget: (...args) => snapshots.forget(...args),
-      sweep: (...args) => snapshots.sweep(...args),
-      close: () => snapshots.close(),
+  };
+}
+
+/** A run goes on without its page. */
+export function snapshotsRefusingWhenFull(snapshots: Snapshots, disk: DiskSpace): Snapshots {
+  return {
+    async save(...args) {
+      refuseWhenFull(disk);
+      return snapshots.save(...args);
     },
+    list: (...args) => snapshots.list(...args),
+    read: (...args) => snapshots.read(...args),
+    forget: (...args) => snapshots.forget(...args),
+    sweep: (...args) => snapshots.sweep(...args),
+    close: () => snapshots.close(),
   };
 }

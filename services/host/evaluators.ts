@@ -4,7 +4,7 @@ import { createLogger } from '#runtime/logger';
 import { evaluatorFiles, usualSettings } from '#sandbox/evaluator/evaluator-place';
 import { startEvaluatorHost, type EvaluatorHost } from '#sandbox/evaluator/evaluator-host';
 import { spawnEvaluator } from '#sandbox/evaluator/spawned-evaluator';
-import { pageParserOf } from './composition.js';
+import { pageParserOf } from './page-parts.js';
 
 /** Two of each service that asks for one, with a second for suspects, while they are replaced. */
 const maxProcesses = 32;

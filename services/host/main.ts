@@ -9,7 +9,8 @@ import { watchEventLoop } from '#runtime/event-loop';
 import { ignoreInspectorSignal } from '#runtime/inspector-signal';
 import { createLogger, type Logger } from '#runtime/logger';
 import type { SetupLink } from '../accounts/service.js';
-import { openPorts, pageParserOf, portsModule, version } from './composition.js';
+import { openPorts, portsModule } from './composition.js';
+import { pageParserOf, version } from './page-parts.js';
 import { EventsAltered, sayFault } from './integrity.js';
 import { ServerUnreachable } from './wait-for-server.js';
 

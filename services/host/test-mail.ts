@@ -4,7 +4,7 @@ import type { MailAnswer } from '#channels/channel';
 import { parseMailFrom } from '#channels/email/build';
 import { ConfigError, type Config } from '#runtime/config';
 import { createMailer } from '#mail/smtp';
-import { openOutbound } from './composition.js';
+import { openOutbound } from './page-parts.js';
 
 /** Rejects with `ConfigError` where there is no mail server. */
 export async function sendTestMail(config: Config, to: string): Promise<MailAnswer> {

@@ -1,0 +1,138 @@
+/** Settings become the parts that load pages, evaluate them and keep them, in whichever thread that is. */
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Outbound } from '#outbound/outbound';
+import type { PageLoader } from '#page-loader/page-loader';
+import { ConfigError, type Config } from '#runtime/config';
+import { parseEngineAddress } from '#runtime/engine-address';
+import type { Logger } from '#runtime/logger';
+import { choosePageParser, isLexborBuilt } from '#sandbox/parsers/lexbor-place';
+import type { PageParserName } from '#sandbox/parsers/page-parser';
+import type { Sandbox } from '#sandbox/sandbox';
+import type { Retention, Snapshots } from '#snapshots/snapshots';
+import { freeBytesOf, snapshotsRefusingWhenFull, watchDiskSpace } from './disk-guard.js';
+import { waitForServer } from './wait-for-server.js';
+
+export const version = '0.1.0';
+
+export const embedded = ({ eventStoreUrl, busUrl, readStoreUrl }: Config): boolean =>
+  [eventStoreUrl, busUrl, readStoreUrl].includes('sqlite');
+
+/** A file that another process holds, or that is damaged, is said as a fault of DATA_DIR. */
+export async function fromDataFolder<Part>(
+  { dataDir }: Config,
+  open: (file: (name: string) => string) => Promise<Part>,
+): Promise<Part> {
+  const { DatabaseInUse, DatabaseDamaged } = await import('#sqlite/database');
+  try {
+    return await open((name) => join(dataDir, name));
+  } catch (error) {
+    if (error instanceof DatabaseInUse) {
+      throw new ConfigError([
+        `DATA_DIR: ${dataDir} is in use by another Meerkat; stop it, or set DATA_DIR to another folder.`,
+      ]);
+    }
+    if (error instanceof DatabaseDamaged) throw new ConfigError([`DATA_DIR: ${error.message}`]);
+    throw error;
+  }
+}
+
+/** Rejects with `ConfigError` or `ServerUnreachable`. */
+export async function openSnapshots(config: Config, logger: Logger, checked: boolean): Promise<Snapshots> {
+  const { snapshotUrl, readStoreUrl: url, installation } = config;
+  const retention: Retention = { keepCount: config.snapshotKeepCount, keepDays: config.snapshotKeepDays };
+  if (snapshotUrl === 'file') {
+    const { createSqliteSnapshots } = await import('#snapshots/sqlite');
+    return fromDataFolder(config, async (file) => createSqliteSnapshots(file('snapshots.db'), retention, { checked }));
+  }
+  if (snapshotUrl !== 'mongodb') {
+    const { createFileSnapshots } = await import('#snapshots/file');
+    return createFileSnapshots(fileURLToPath(snapshotUrl), retention);
+  }
+  const { createMongoSnapshots } = await import('#snapshots/mongo');
+  return waitForServer({ variable: 'READ_STORE_URL', url, logger }, () =>
+    createMongoSnapshots({ url, installation, retention, logger }),
+  );
+}
+
+/** The operator's mail server may stand at an inner address: it was named on purpose. */
+function trustedHosts({ smtpUrl }: Config): readonly string[] {
+  if (smtpUrl === null) return [];
+  const { hostname, port, protocol } = new URL(smtpUrl);
+  const standardPort = protocol === 'smtps:' ? '465' : '587';
+  return [`${hostname}:${port === '' ? standardPort : port}`];
+}
+
+const standardPorts: ReadonlyMap<string, number> = new Map([
+  ['esdb', 2113],
+  ['kafka', 9092],
+  ['mongodb', 27017],
+]);
+
+/** The servers that hold this installation's data: never a target, as many of them ask for no password. */
+function ownServers({ eventStoreUrl, busUrl, readStoreUrl }: Config): readonly string[] {
+  return [eventStoreUrl, busUrl, readStoreUrl].flatMap((url) => {
+    const { scheme = '', hosts = [] } = parseEngineAddress(url) ?? {};
+    const port = standardPorts.get(scheme.replace('+discover', ''));
+    return hosts.flatMap((host) => (/:[0-9]+$/.test(host) ? [host] : port === undefined ? [] : [`${host}:${port}`]));
+  });
+}
+
+/** Throws `ConfigError` where the parser that the settings name is not there. */
+export function pageParserOf({ pageParser }: Config): PageParserName {
+  if (pageParser !== 'lexbor' || isLexborBuilt()) return choosePageParser(pageParser);
+  throw new ConfigError(['PAGE_PARSER: lexbor is not built; run `npm run build:parser`, or set it to auto.']);
+}
+
+/** The one door to the network, as the settings have it. */
+export async function openOutbound(config: Config): Promise<Outbound> {
+  const { createOutbound } = await import('#outbound/undici');
+  return createOutbound({
+    egressAllow: config.egressAllow,
+    egressProxyUrl: config.egressProxyUrl,
+    trustedHosts: trustedHosts(config),
+    refusedHosts: ownServers(config),
+    authorities: config.egressAuthorities,
+    userAgent: `Meerkat/${version}`,
+  });
+}
+
+export interface PagePorts {
+  readonly pageLoader: PageLoader;
+  readonly sandbox: Sandbox;
+  readonly snapshots: Snapshots;
+  close(): Promise<void>;
+}
+
+/** Rejects with `ConfigError` or `ServerUnreachable`. */
+export async function openPageParts(config: Config, logger: Logger): Promise<PagePorts> {
+  const [{ createHttpPageLoader }, { createQuickJsSandbox }] = await Promise.all([
+    import('#page-loader/http'),
+    import('#sandbox/quickjs'),
+  ]);
+  const disk = embedded(config) ? await watchDiskSpace(() => freeBytesOf(config.dataDir), logger) : null;
+  const opened = await openSnapshots(config, logger, false);
+  const outbound = await openOutbound(config);
+  const pageLoader = createHttpPageLoader(outbound, {
+    networkProbeUrl: config.networkProbeUrl,
+    onOwnNetwork: (isDown) =>
+      isDown
+        ? logger.error({}, 'nearly all sites are out of reach: the network of this machine is the likely cause')
+        : logger.info({}, 'sites can be reached again'),
+  });
+  const sandbox = createQuickJsSandbox({
+    pageParser: pageParserOf(config),
+    evaluatorSockets: config.evaluatorSockets,
+    onDeath: (why) => logger.warn({ why }, 'an evaluator process ended and is replaced'),
+  });
+  return {
+    pageLoader,
+    sandbox,
+    snapshots: disk === null ? opened : snapshotsRefusingWhenFull(opened, disk),
+    async close() {
+      disk?.stop();
+      await Promise.all([sandbox.close(), pageLoader.close(), outbound.close()]);
+      await opened.close();
+    },
+  };
+}
