@@ -21,6 +21,7 @@ const benches = {
   replay: async () => (await import('./replay.mjs')).replay,
   migrate: async () => (await import('./migrate.mjs')).migrate,
   backtest: async () => (await import('./backtest.mjs')).backtest,
+  keys: async () => (await import('./keys.mjs')).keysBench,
   neighbours: async () => (await import('./neighbours.mjs')).neighbours,
 };
 const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')}…] [--json] [--seed N] [--case TEXT…] [--seconds N] [--offered N] [--profile]\n`;
