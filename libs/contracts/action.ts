@@ -49,11 +49,27 @@ function inputOf({ type, config }: { readonly type: ActionType; readonly config:
   return z.strictObject({ ...common, ...typed }).meta({ id: `${capital(type)}ActionInput` });
 }
 
+/** Of a contact. */
+export const contactName = z
+  .string()
+  .regex(/^[a-z0-9-]{1,64}$/, { error: 'must be 1 to 64 of a-z 0-9 -' })
+  .meta({ pattern: '^[a-z0-9-]{1,64}$' });
+
+/** In place of a type and its settings. */
+const byContact = z
+  .strictObject({
+    ...common,
+    // Absent: it is what tells this form from the others.
+    type: z.undefined().optional().describe('Left out: it is that of the contact.'),
+    contact: contactName.describe('A contact of the organisation, in place of a type and its config.'),
+  })
+  .meta({ id: 'ContactActionInput' });
+
 const [first, ...others] = declarations;
 
 /** As a user writes it. */
 export const actionInput = z
-  .discriminatedUnion('type', [inputOf(first), ...others.map(inputOf)])
+  .discriminatedUnion('type', [inputOf(first), ...others.map(inputOf), byContact])
   .meta({ id: 'ActionInput' });
 export type ActionInput = z.infer<typeof actionInput>;
 
@@ -69,6 +85,8 @@ export const storedAction = z.object({
   digestSeconds: z.int().exactOptional(),
   afterSeconds: z.int().exactOptional(),
   retryUnknown: z.boolean().exactOptional(),
+  /** Its type is that of the contact when it was saved; what is sent follows the contact as it is when it is decided. */
+  contact: z.string().exactOptional(),
 });
 export type StoredAction = z.infer<typeof storedAction>;
 

@@ -1,5 +1,6 @@
 /** Names that cross a service border: topics, requests, and per message type its topic. */
 import { accountEvents } from './account-events.js';
+import { contactEvents } from './contact.js';
 import { deliveryEvents } from './delivery.js';
 import { catalogueOf } from './event.js';
 import { deadLetterEvents } from './dead-letter.js';
@@ -25,6 +26,7 @@ export const requests = {
   runExplain: 'run.explain',
   deliveryPreview: 'delivery.preview',
   deliveryChange: 'delivery.change',
+  contactChange: 'contact.change',
   accountSetup: 'account.setup',
   keyCreate: 'account.create_key',
   keyShow: 'account.show_key',
@@ -62,6 +64,7 @@ export const eventCatalogue = catalogueOf([
   ...scheduleEvents,
   ...runEvents,
   ...deliveryEvents,
+  ...contactEvents,
   ...accountEvents,
   ...deadLetterEvents,
   ...integrityEvents,

@@ -136,6 +136,7 @@ const tagTexts: Readonly<Record<string, string>> = {
   Execute: 'Runs: asked for by hand, tried without being saved, looked up, replayed.',
   Schedules: 'When tasks run.',
   Deliveries: 'Messages on their way, each try on record.',
+  Contacts: 'Named receivers, which actions go by.',
   Configuration: 'All tasks as a file.',
   Keys: 'What programs sign in with.',
   Sessions: 'What people sign in with.',

@@ -10,6 +10,7 @@ import {
   type DeliveryChange,
   type NotificationRequest,
 } from '#contracts/delivery';
+import { contactId, contactsView } from '#contracts/contact';
 import { tasksView } from '#contracts/task';
 import { runCommand } from '#eventing/run-command';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
@@ -109,9 +110,18 @@ export class ChangeDeliveryHandler implements ICommandHandler<ChangeDelivery, De
   }
 
   /** A person who has it sent again after mending an address means the new one. */
-  async #actionNow({ taskId, action }: NotificationRequest): Promise<NotificationRequest['action']> {
+  async #actionNow({ taskId, action, organizationId }: NotificationRequest): Promise<NotificationRequest['action']> {
     const task = await this.#readStore.get(tasksView, taskId);
     const now = task?.spec.actions.find(({ id }) => id === action.id);
+    if (now?.contact !== undefined) return (await this.#ofContact(now, organizationId)) ?? action;
     return now === undefined || now.type !== action.type ? action : now;
+  }
+
+  async #ofContact(
+    action: NotificationRequest['action'],
+    organizationId: string,
+  ): Promise<NotificationRequest['action'] | null> {
+    const contact = await this.#readStore.get(contactsView, contactId(organizationId, action.contact ?? ''));
+    return contact === null ? null : { ...action, type: contact.type, config: contact.config };
   }
 }

@@ -12,6 +12,7 @@ import { defaultSandboxLimits, SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { LOGGER, type Logger } from '#runtime/logger';
 import { LINK_SIGNER, type LinkSigner } from '#vault/link-signer';
 import { VAULT, type Vault } from '#vault/vault';
+import { ChangeContactHandler } from './change-contact.js';
 import { ChangeDeliveryHandler } from './change-delivery.js';
 import { createMessageBuilder } from './message-builder.js';
 import { createPeers } from './peers/peers.js';
@@ -83,6 +84,7 @@ function createSending(
     { provide: PREVIEW, useFactory: ({ preview }: Sending) => preview, inject: [SENDING] },
     MessageQueryHandler,
     ChangeDeliveryHandler,
+    ChangeContactHandler,
     ServiceRunner,
   ],
 })

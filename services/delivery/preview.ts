@@ -11,6 +11,7 @@ import { secretMask } from '#runtime/secret-mask';
 import type { Vault } from '#vault/vault';
 import { createOutgoing, isFinal, type Outgoing, type OutgoingOptions } from './outgoing.js';
 import { createRedactor } from './redact.js';
+import { sealedFor } from './send.js';
 
 export interface PreviewOptions extends OutgoingOptions {
   readonly vault: Vault;
@@ -96,7 +97,8 @@ export function createPreview({ vault, linkBase, ...options }: PreviewOptions): 
     const { action, context } = request;
     const { type } = action;
     try {
-      const config = await vault.open(ownerId, `actions/${action.id}`, action.config);
+      const { owner, scope } = sealedFor(request);
+      const config = await vault.open(action.contact === undefined ? ownerId : owner, scope, action.config);
       const redact = createRedactor(action.config, config, declarationOf(type).addresses, shownCharacters);
       const shown = shownOf(await outgoingOf(type, { request, config }, linkBase), context.message);
       const { method, url, headers, body } = shown.request;

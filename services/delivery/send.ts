@@ -4,6 +4,7 @@ import { channels } from '#channels/channels';
 import { declarationOf, type ActionType } from '#channels/declarations';
 import { mailSummary, maskMailbox } from '#channels/summary';
 import type { SettledPart } from '#contracts/delivery';
+import { contactScope } from '#contracts/contact';
 import type { TaskDocument } from '#contracts/task';
 import type { Outbound } from '#outbound/outbound';
 import type { JsonObject } from '#runtime/json';
@@ -74,8 +75,23 @@ export function recipientName(
   return signer.nameOf(`${taskId}|${action.id}|${address.toLowerCase()}`);
 }
 
+/** Whose key opens the settings, and what they were sealed for. */
+export function sealedFor({
+  organizationId,
+  taskId,
+  action,
+}: Pick<SentRequest, 'organizationId' | 'taskId' | 'action'>): {
+  readonly owner: string;
+  readonly scope: string;
+} {
+  return action.contact === undefined
+    ? { owner: taskId, scope: `actions/${action.id}` }
+    : { owner: organizationId, scope: contactScope(action.contact) };
+}
+
 /** The config of the action as it was decided, with the secrets that sign now: they are rotated while messages wait. */
 function withSecretsNow({ action }: SentRequest, task: TaskDocument | null): JsonObject {
+  if (action.contact !== undefined) return action.config;
   const now = task?.spec.actions.find(({ id }) => id === action.id);
   const { generated } = declarationOf(action.type);
   if (now === undefined || now.type !== action.type || generated.length === 0) return action.config;
@@ -135,7 +151,8 @@ export function createSender(options: SenderOptions): Sender {
       try {
         const task = await options.tasks(taskId);
         const sealed = withSecretsNow(request, task);
-        const config = await vault.open(taskId, `actions/${action.id}`, sealed);
+        const { owner, scope } = sealedFor(request);
+        const config = await vault.open(owner, scope, sealed);
         redact = createRedactor(sealed, config, declarationOf(action.type).addresses);
         const linked = { ...request, ...acknowledgeTokenOf(request, options.signer) };
         const base = linkBase ?? options.linkBase;

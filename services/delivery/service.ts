@@ -1,5 +1,6 @@
 /** The delivery service: consumes decisions to notify, keeps the view of deliveries, and runs the worker that sends. */
 import { requests } from '#contracts/catalogue';
+import { contactCommand } from '#contracts/contact';
 import { deliveryChange, type DeliveryDocument } from '#contracts/delivery';
 import { previewQuery } from '#contracts/message-preview';
 import type { BackgroundWork, Service } from '#eventing/service';
@@ -8,6 +9,8 @@ import type { DocumentWrite } from '#read-store/read-store';
 import type { PublicAddress } from '#runtime/config';
 import type { Mailer } from '#mail/smtp';
 import { ChangeDelivery } from './change-delivery.js';
+import { ChangeContact } from './change-contact.js';
+import { contactsProjection } from './contact-view.js';
 import { deliveryConsumers } from './consumers.js';
 import { deliveriesProjection } from './delivery-view.js';
 import { toMessages } from './publish.js';
@@ -44,6 +47,7 @@ export function createDeliveryService(deps: DeliveryDeps): Service {
   return {
     name: 'delivery',
     projections: [
+      contactsProjection,
       {
         ...deliveriesProjection,
         // What another process asked for or left is due here too, as soon as the view shows it.
@@ -58,6 +62,10 @@ export function createDeliveryService(deps: DeliveryDeps): Service {
       {
         request: requests.deliveryPreview,
         query: (payload) => new MessageQuery(previewQuery.parse(payload)),
+      },
+      {
+        request: requests.contactChange,
+        command: (payload, context) => new ChangeContact(contactCommand.parse(payload), context),
       },
       {
         request: requests.deliveryChange,

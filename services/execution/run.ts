@@ -21,6 +21,7 @@ import { toTimestamp } from '#runtime/clock';
 import { unavailable } from '#runtime/errors';
 import { countRun } from '#runtime/metrics';
 import { claim, claimLater, giveUp } from './claim.js';
+import { withContacts } from './contacts.js';
 import { isDependencyDown } from './dependencies.js';
 import { decideAlert, initialAlert, isRecorded } from './domain/alert/alert.js';
 import { withLostValue } from './domain/alert/lost-value.js';
@@ -283,11 +284,12 @@ async function carryOut(
   const finishedAt = toTimestamp(clock.now());
   const source = { commandId: `${run.runId}|recorded`, metadata: { ...metadata, at: finishedAt } };
   const isDown = await dependenciesDown(deps, task);
+  const reached = await withContacts(deps, task);
   let last: Recorded = known;
   for (let round = 0; round < appendRounds; round += 1) {
     let result = toResult(run, task, found, startedAt, finishedAt);
     const before = { snapshotId: last.snapshotId, previous: last.alert.previous };
-    let event = await withMessageContent(deps, toEvent(last, result, found, task, isDown), before);
+    let event = await withMessageContent(deps, toEvent(last, result, found, reached, isDown), before);
     let events: readonly NewEvent[];
     try {
       events = encodeEvents([event], source);
@@ -296,7 +298,7 @@ async function carryOut(
       logger.error({ taskId: run.taskId, runId: run.runId, error: String(error) }, 'a result cannot be stored');
       found = withoutContent(found);
       result = toResult(run, task, found, startedAt, finishedAt);
-      event = toEvent(last, result, found, task, isDown);
+      event = toEvent(last, result, found, reached, isDown);
       events = encodeEvents([event], source);
     }
     const appended = await eventStore.append(runStream(run.taskId), events, last.revision ?? 'none');

@@ -9,7 +9,7 @@ import { Call, Handles, type RouteCall } from '#http/route';
 import { validated } from '#http/validation';
 import { notFound } from '#runtime/errors';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
-import { actionOf, ActionSaver, type OpenedAction, type SavedAction } from './actions.saver.js';
+import { actionOf, ActionSaver, reachedBy, type OpenedAction, type SavedAction } from './actions.saver.js';
 import { TestMessenger } from './actions.test-message.js';
 import * as routes from './actions.routes.js';
 import { toDeliveryAnswer } from './deliveries.controller.js';
@@ -107,14 +107,14 @@ export class ActionsController {
   @Handles(routes.testAction)
   async test(@Call() { ids, context, attempt, ending }: RouteCall<typeof routes.testAction>): Promise<Answer> {
     const task = await findTask(this.#readStore, context.organizationId, ids.id);
-    const action = actionOf(task, ids.actionId);
+    const action = await reachedBy(this.#readStore, task.organizationId, actionOf(task, ids.actionId));
     return data(toDeliveryAnswer(await this.#tests.send(task, action, { context, attempt, signal: ending() })));
   }
 
   @Handles(routes.previewAction)
   async preview(@Call() { ids, body, context }: RouteCall<typeof routes.previewAction>): Promise<Answer> {
     const task = await findTask(this.#readStore, context.organizationId, ids.id);
-    const action = actionOf(task, ids.actionId);
+    const action = await reachedBy(this.#readStore, task.organizationId, actionOf(task, ids.actionId));
     const runId = body.executionId ?? task.lastExecution?.id;
     const run = runId === undefined ? null : await findExecution(this.#readStore, context.organizationId, runId);
     if (run !== null && run.notificationId !== task.id) throw notFound('execution');

@@ -4,9 +4,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { RequestContext } from '#bus/bus';
 import { declarationOf } from '#channels/declarations';
 import { toStoredAction, type ActionInput, type StoredAction } from '#contracts/action';
+import { contactId, contactsView } from '#contracts/contact';
 import type { TaskCommand, TaskDocument, TaskState } from '#contracts/task';
 import type { IdempotentAttempt } from '#http/route';
 import { refuse } from '#http/validation';
+import type { ReadStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import { notFound } from '#runtime/errors';
 import { derivedId, IDS, type Ids } from '#runtime/ids';
@@ -35,6 +37,18 @@ export function actionOf({ spec }: Pick<TaskState, 'spec'>, actionId: string): S
   const action = spec.actions.find(({ id }) => id === actionId);
   if (action === undefined) throw notFound('action');
   return action;
+}
+
+/** The action with the contact that it goes to, as that is now. Throws where the contact is gone. */
+export async function reachedBy(
+  readStore: Pick<ReadStore, 'get'>,
+  organizationId: string,
+  action: StoredAction,
+): Promise<StoredAction> {
+  if (action.contact === undefined) return action;
+  const contact = await readStore.get(contactsView, contactId(organizationId, action.contact));
+  if (contact === null) throw notFound('contact');
+  return { ...action, type: contact.type, config: contact.config };
 }
 
 /** Names a request with an Idempotency-Key among all that there ever were. */
@@ -128,6 +142,10 @@ export class ActionSaver {
     overlapSeconds: number,
     { context, attempt }: { readonly context: RequestContext; readonly attempt: IdempotentAttempt | null },
   ): Promise<SavedAction> {
+    if (known.action.contact !== undefined) {
+      const problem = 'is where its secret is: send the contact without one, and a new one is made';
+      throw refuse(['contact'], 'no_secret', problem, 'secret_not_rotatable');
+    }
     const untilMs = this.#clock.now() + overlapSeconds * 1_000;
     const { config: clear, made } = withRotated(known, overlapSeconds === 0 ? null : toTimestamp(untilMs));
     const kept = keepSealed(clear, known.config, known.action.config);
@@ -155,6 +173,10 @@ export class ActionSaver {
     known: OpenedAction | null,
   ): Promise<Omit<SavedAction, 'revision'>> {
     await checkAction(this.#saver.checks, input, []);
+    if (input.type === undefined) {
+      const { type } = await this.#saver.contactOf(document.organizationId, input.contact, []);
+      return { action: toStoredAction({ ...input, type, config: {} }), config: {}, generated: [] };
+    }
     const configs = new Map(known === null ? [] : [[known.action.id, known.config]]);
     const opened: OpenedSettings = { configs, fetch: {} };
     const base = known === null ? null : { document, opened };

@@ -189,7 +189,7 @@ describe('an action', () => {
   it.each([
     [undefined, 'body_required', undefined],
     ['[]', 'body_wrong_type', ''],
-    [{}, 'type_required', 'type'],
+    [{}, 'contact_required', 'contact'],
     [{ type: 'fax', config: {} }, 'type_invalid', 'type'],
     [{ type: 'email' }, 'config_required', 'config'],
     [{ ...email, colour: 'red' }, 'unknown_field', 'colour'],

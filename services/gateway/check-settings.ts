@@ -1,6 +1,6 @@
 /** What a task's schema cannot know: this installation's limits, addresses that are never reached, code and templates that do not parse. */
 import { createHash } from 'node:crypto';
-import { declarationOf } from '#channels/declarations';
+import { declarationOf, type ActionType } from '#channels/declarations';
 import type { TaskInput } from '#contracts/task';
 import { refuse } from '#http/validation';
 import type { Outbound } from '#outbound/outbound';
@@ -89,11 +89,28 @@ export async function checkCode(checker: CodeChecker, field: Field, code: string
 }
 
 /** Throws the first fault of what the channel declares of its settings. */
-export async function checkAction(checks: SettingsChecks, { type, config }: Action, field: Field): Promise<void> {
+export async function checkAction(checks: SettingsChecks, action: Action, field: Field): Promise<void> {
+  const { digestSeconds, afterSeconds } = action;
+  if (digestSeconds > 0 && afterSeconds > 0) {
+    const problem = 'must be 0 where afterSeconds is set: what is sent later only if it still holds is not gathered';
+    throw refuse([...field, 'digestSeconds'], 'invalid', problem);
+  }
+  // A contact was checked when it was saved.
+  if (action.type === undefined) return;
+  await checkConfig(checks, action, field);
+}
+
+/** Of an action or a contact. Throws the first fault of what the channel declares of its settings. */
+export async function checkConfig(
+  checks: SettingsChecks,
+  { type, config }: { readonly type: ActionType; readonly config: object },
+  field: Field,
+): Promise<void> {
   const { needs, addresses, templates, code, programs } = declarationOf(type);
+  const members = new Map<string, unknown>(Object.entries(config));
   const textsAt = (names: readonly string[]) =>
     names.flatMap((name) => {
-      const text = config[name];
+      const text = members.get(name);
       if (typeof text === 'string') return [{ place: [...field, 'config', name], text }];
       // Each member of an object, such as the headers.
       return Object.entries(isJsonObject(text) ? text : {}).flatMap(([key, inner]) =>
@@ -109,7 +126,7 @@ export async function checkAction(checks: SettingsChecks, { type, config }: Acti
     );
   }
   const [program] = programs;
-  if (program !== undefined && !checks.config.commands.includes(String(config[program]))) {
+  if (program !== undefined && !checks.config.commands.includes(String(members.get(program)))) {
     const problem = 'must be a program that the operator names in COMMANDS';
     throw refuse([...field, 'config', program], 'command_not_allowed', problem, 'command_not_allowed');
   }

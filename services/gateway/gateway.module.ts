@@ -11,6 +11,7 @@ import { TestMessenger } from './actions.test-message.js';
 import { BulkController } from './bulk.controller.js';
 import { BulkWork } from './bulk.work.js';
 import { AuditController } from './audit/controller.js';
+import { ContactsController } from './contacts.controller.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { TaskRunner } from './execute-task.js';
 import { ExecutionsController } from './executions.controller.js';
@@ -52,6 +53,7 @@ import { TaskTester } from './test-task.js';
     SchedulesController,
     ExecutionsController,
     DeliveriesController,
+    ContactsController,
     AuditController,
     AcknowledgeController,
     AcknowledgePagesController,

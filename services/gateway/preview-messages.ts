@@ -83,7 +83,8 @@ export async function trialNotifications(
   const run = { ...trial, finishedAt: trial.finishedAt ?? trial.queuedAt };
   const made: NotificationRequest[] = [];
   for (const action of input.actions) {
-    if (!action.enabled || !action.on.includes(kind)) continue;
+    // What a contact says is shown by the preview of a saved action.
+    if (action.type === undefined || !action.enabled || !action.on.includes(kind)) continue;
     const id = ids.next('act');
     const { sealed, generated } = declarationOf(action.type);
     const { config } = withGenerated(toJsonObject(action.config), null, generated);

@@ -8,6 +8,7 @@ import { sleep } from '#concurrency/sleep';
 import { toStoredAction, type StoredAction } from '#contracts/action';
 import { membersOf } from '#contracts/common';
 import { requests } from '#contracts/catalogue';
+import { contactId, contactsView, type ContactDocument } from '#contracts/contact';
 import { sealedFetchPaths } from '#contracts/fetch';
 import { toStoredPolicy } from '#contracts/policy';
 import { toStoredSchedule } from '#contracts/schedule';
@@ -55,6 +56,9 @@ export interface SavedTask {
   readonly opened: OpenedSettings;
   readonly generated: GeneratedSecrets;
 }
+
+/** An action with settings of its own. */
+export type TypedAction = Exclude<TaskInput['actions'][number], { readonly type?: undefined }>;
 
 export interface Prepared {
   readonly spec: TaskSpec;
@@ -125,7 +129,7 @@ export class TaskSaver {
         ? this.ids.next('ntf')
         : derivedId('ntf', attempt.startedAtMs, context.organizationId, attempt.key, String(attempt.startedAtMs));
     await checkDependencies(presentTasks(this.readStore), context.organizationId, input.policy.dependsOn, null);
-    const prepared = await this.prepare({ ...input, actions }, taskId, null, attempt);
+    const prepared = await this.prepare({ ...input, actions }, taskId, context.organizationId, null, attempt);
     const { spec } = prepared;
     return this.saved({ type: 'createTask', taskId, spec, status: input.status }, prepared, context);
   }
@@ -138,7 +142,8 @@ export class TaskSaver {
     context: RequestContext,
   ): Promise<SavedTask> {
     const opened = await openSettings(this.vault, document);
-    const prepared = await this.prepare(input, document.id, { document, opened }, null);
+    const { organizationId } = document;
+    const prepared = await this.prepare(input, document.id, organizationId, { document, opened }, null);
     const command: TaskCommand = {
       type: 'replaceTask',
       taskId: document.id,
@@ -150,8 +155,8 @@ export class TaskSaver {
   }
 
   /** The settings as they would be stored, checked but for what the policy depends on. null: of a new task. */
-  plan(input: TaskInput, taskId: string, base: Base | null): Promise<Prepared> {
-    return this.prepare(input, taskId, base, null);
+  plan(input: TaskInput, taskId: string, organizationId: string, base: Base | null): Promise<Prepared> {
+    return this.prepare(input, taskId, organizationId, base, null);
   }
 
   newTaskId(): string {
@@ -200,6 +205,7 @@ export class TaskSaver {
   private async prepare(
     input: TaskInput,
     taskId: string,
+    organizationId: string,
     base: Base | null,
     attempt: IdempotentAttempt | null,
   ): Promise<Prepared> {
@@ -218,6 +224,12 @@ export class TaskSaver {
         throw refuse(['actions', index, 'id'], 'duplicate', 'stands twice in the list');
       }
       const id = action.id ?? this.actionId(taskId, index, attempt);
+      if (action.type === undefined) {
+        const contact = await this.contactOf(organizationId, action.contact, ['actions', index]);
+        configs.set(id, {});
+        actions.push(toStoredAction({ ...action, id, type: contact.type, config: {} }));
+        continue;
+      }
       const place = ['actions', index, 'config'];
       const { clear, config, made } = await this.sealedConfig(taskId, { ...action, id }, base, known, place);
       configs.set(id, clear);
@@ -245,20 +257,27 @@ export class TaskSaver {
 
   async sealedConfig(
     taskId: string,
-    action: TaskInput['actions'][number] & { readonly id: string },
+    action: TypedAction & { readonly id: string },
     base: Base | null,
     known: StoredAction | null,
     field: readonly PropertyKey[],
   ): Promise<{ readonly clear: JsonObject; readonly config: JsonObject; readonly made: readonly string[] }> {
     const { type, id } = action;
     // An action that changes its type is another one: nothing of the old settings is carried over.
-    const stored = known?.type === type ? known.config : null;
+    const stored = known !== null && known.type === type && known.contact === undefined ? known.config : null;
     const clear = stored === null ? null : (base?.opened.configs.get(id) ?? null);
     const { sealed, generated } = declarationOf(type);
     const given = unmasked(toJsonObject(action.config), clear, secretsOfAction(type), field);
     const { config, made } = withGenerated(given, clear, generated);
     const unchanged = stored === null || clear === null ? config : keepSealed(config, clear, stored);
     return { clear: config, config: await this.vault.seal(taskId, actionScope(id), unchanged, sealed), made };
+  }
+
+  /** Throws where the organisation has no such contact. */
+  async contactOf(organizationId: string, name: string, field: readonly PropertyKey[]): Promise<ContactDocument> {
+    const found = await this.readStore.get(contactsView, contactId(organizationId, name));
+    if (found !== null) return found;
+    throw refuse([...field, 'contact'], 'unknown', `is no contact of this organisation`, 'contact_unknown');
   }
 
   private async sealedFetch(

@@ -60,10 +60,21 @@ function answerOf({ type, config }: (typeof declarations)[number]) {
     .meta({ id: `${capital(type)}Action` });
 }
 
+const answerByContact = z
+  .object({
+    id: idSchema('act').describe('Of the action.'),
+    type: z.undefined().optional().describe('It is that of the contact.'),
+    contact: z.string().describe('The contact that it goes to.'),
+    enabled: z.boolean().describe('Whether it sends.'),
+    expireAfterSeconds: z.int().describe('A message that could not be delivered for so long is given up.'),
+    ...actionOptions,
+  })
+  .meta({ id: 'ContactAction' });
+
 const [firstChannel, ...otherChannels] = declarations;
 
 export const actionAnswer = z
-  .discriminatedUnion('type', [answerOf(firstChannel), ...otherChannels.map(answerOf)])
+  .discriminatedUnion('type', [answerOf(firstChannel), ...otherChannels.map(answerOf), answerByContact])
   .meta({ id: 'Action' });
 
 export const taskAnswer = z
@@ -130,7 +141,7 @@ export async function openSettings(
 /** By action the settings that this very request generated: shown this once. */
 export type GeneratedSecrets = ReadonlyMap<string, readonly string[]>;
 
-function shownConfig(type: ActionType, config: JsonObject, generated: readonly string[]): JsonObject {
+export function shownConfig(type: ActionType, config: JsonObject, generated: readonly string[]): JsonObject {
   const shown = Object.entries(config).filter(([name]) => generated.includes(name));
   return { ...masked(config, secretsOfAction(type)), ...Object.fromEntries(shown) };
 }
@@ -141,6 +152,9 @@ export function toActionAnswer(
   config: JsonObject,
   generated: readonly string[] = [],
 ): JsonObject {
+  if (action.contact !== undefined) {
+    return toJsonObject({ ...actionDefaults, ...without(action, 'type', 'config') });
+  }
   return toJsonObject({ ...actionDefaults, ...action, config: shownConfig(action.type, config, generated) });
 }
 

@@ -12,6 +12,7 @@ import { asBuilt, type AnyView, type ViewStore } from '#read-store/read-store';
 import { createViewBuilder, type BuiltDocuments, type ViewBuilder } from '#eventing/rebuild/view-builder';
 import { AppError } from '#runtime/errors';
 import { accountProjections } from '../accounts/accounts-views.js';
+import { contactsProjection } from '../delivery/contact-view.js';
 import { deliveriesProjection } from '../delivery/delivery-view.js';
 import { executionsProjection } from '../execution/execution-view.js';
 import { figuresProjection } from '../execution/figures-view.js';
@@ -98,6 +99,7 @@ export const keptViews: readonly KeptView[] = [
   kept(figuresProjection),
   kept(foldedDaysProjection),
   kept(deliveriesProjection),
+  kept(contactsProjection),
   ...accountProjections.map((projected) => kept(projected)),
 ];
 

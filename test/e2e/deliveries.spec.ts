@@ -257,6 +257,54 @@ describe('a recipient of mails', () => {
   });
 });
 
+describe('a contact', () => {
+  it('is where actions go that name it, and changes for all of them in one place', async () => {
+    const made = await post('/api/contacts', { name: 'ops', type: 'webhook', config: { url: hooks.address('/ops') } });
+    expect([made.status, made.headers.get('location')]).toEqual([201, '/api/contacts/ops']);
+    expect(dataOf(made)).toMatchObject({ name: 'ops', config: { secret: expect.stringMatching(/^whsec_/) } });
+    const twice = await post('/api/contacts', { name: 'ops', type: 'webhook', config: { url: hooks.address('/x') } });
+    expect([twice.status, errorOf(twice).reason]).toEqual([409, 'already_exists']);
+    site.serve('/contacted', html('sold out'));
+    const task = await post('/api/notifications', {
+      ...byHand(site.address('/contacted')),
+      actions: [{ contact: 'ops', on: everything }],
+    });
+    expect([task.status, dataOf(task)['actions']]).toEqual([
+      201,
+      [{ ...(dataOf(task)['actions'] as object[])[0], contact: 'ops' }],
+    ]);
+    const id = String(dataOf(task)['id']);
+    site.serve('/contacted', html('in stock'));
+    await installation.api.execute(id, 30);
+    await until('the contact has it', () => hooks.received('/ops').length === 1);
+    const patched = await post('/api/contacts/ops', { config: { url: hooks.address('/ops-now') } }, 'PATCH');
+    expect([patched.status, dataOf(patched)]).toEqual([
+      200,
+      expect.objectContaining({ config: expect.objectContaining({ secret: '********' }) }),
+    ]);
+    site.serve('/contacted', html('sold out'));
+    await installation.api.execute(id, 30);
+    await until('the contact has the end elsewhere', () => hooks.received('/ops-now').length === 1);
+    const [last] = await installation.api.deliveries(id);
+    expect(last).toMatchObject({ actionType: 'webhook', type: 'notification.recovered' });
+    const used = await installation.api.send('/api/contacts/ops', { method: 'DELETE' });
+    expect([used.status, errorOf(used).reason, errorOf(used).details?.[0]?.message]).toEqual([400, 'in_use', id]);
+    await installation.api.send(`/api/notifications/${id}`, { method: 'DELETE' });
+    const gone = await installation.api.send('/api/contacts/ops', { method: 'DELETE' });
+    expect([gone.status, dataOf(gone)]).toEqual([200, { name: 'ops', deleted: true }]);
+    expect((await installation.api.send('/api/contacts/ops')).status).toBe(404);
+  });
+
+  it.each([
+    [{ contact: 'nobody' }, 'contact_unknown'],
+    [{ contact: 'Ops' }, 'contact_invalid'],
+    [{ contact: 'nobody', config: {} }, 'unknown_field'],
+  ])('is not named by %j: %s', async (action, reason) => {
+    const refused = await post('/api/notifications', { ...byHand(site.address('/contacted')), actions: [action] });
+    expect([refused.status, errorOf(refused).reason]).toEqual([400, expect.stringContaining(reason)]);
+  });
+});
+
 describe('a secret that is rotated', () => {
   it('signs what was decided before at its next try', async () => {
     const watched = await watch('/rotated');

@@ -79,7 +79,20 @@ async function resetToken(): Promise<string> {
 const operator = async (): Promise<Prepared> => ({ by: await signIn(installation) });
 const somebody = async (): Promise<Prepared> => ({ by: await addPerson(installation, 'viewer') });
 
+/** The contact of the examples; where it is there already, it stays. */
+async function contact(): Promise<Prepared> {
+  await installation.api.send('/api/contacts', {
+    method: 'POST',
+    json: { name: 'ops', type: 'webhook', config: { url: hooks.address('/ops') } },
+  });
+  return {};
+}
+
 const prepared: Readonly<Record<string, () => Promise<Prepared>>> = {
+  getContact: contact,
+  replaceContact: contact,
+  patchContact: contact,
+  deleteContact: contact,
   revealKey: operator,
   listOrganizations: operator,
   foundOrganization: operator,
@@ -134,6 +147,7 @@ function pathFor(template: string, ids: Made): string {
   return template
     .replace('{actionId}', ids.actions)
     .replace('{token}', ids.token)
+    .replace('{name}', 'ops')
     .replace(/\/api\/(\w+)\/\{id\}/, (_all, what: string) => `/api/${what}/${ids[what as keyof Made]}`);
 }
 

@@ -134,18 +134,25 @@ async function dependencyIds(
 function withActionIds(actions: TaskInput['actions'], base: Base | null): TaskInput['actions'] {
   if (base === null) return actions.map((action) => ({ ...action, id: undefined }));
   const { document, opened } = base;
-  const free = document.spec.actions.map(({ id, type }) => ({
+  const free = document.spec.actions.map(({ id, type, contact }) => ({
     id,
     type,
+    contact,
     shown: JSON.stringify(masked(opened.configs.get(id) ?? {}, secretsOfAction(type))),
   }));
   const take = (matches: (one: (typeof free)[number]) => boolean): string | undefined => {
     const at = free.findIndex(matches);
     return at === -1 ? undefined : free.splice(at, 1)[0]?.id;
   };
-  const exact = actions.map(({ id, type, config }) => {
+  const exact = actions.map((action) => {
+    const { id } = action;
+    if (action.type === undefined) return take((one) => one.id === id) ?? take((one) => one.contact === action.contact);
+    const { type, config } = action;
     const shown = JSON.stringify(masked(toJsonObject(config), secretsOfAction(type)));
-    return take((one) => one.id === id) ?? take((one) => one.type === type && one.shown === shown);
+    return (
+      take((one) => one.id === id) ??
+      take((one) => one.contact === undefined && one.type === type && one.shown === shown)
+    );
   });
   return actions.map((action, at) => ({ ...action, id: exact[at] ?? take(({ type }) => type === action.type) }));
 }
@@ -160,6 +167,7 @@ async function planned(
   { index, taskId, externalKey }: Pick<PlannedTask, 'index' | 'taskId' | 'externalKey'>,
   entry: ConfiguredTask,
   document: TaskDocument | null,
+  organizationId: string,
 ): Promise<PlannedTask> {
   try {
     const base = document === null ? null : { document, opened: await openSettings(vault, document) };
@@ -169,7 +177,7 @@ async function planned(
       { ...entry, externalKey: key, actions: withActionIds(entry.actions, base) },
       'body',
     );
-    const prepared = await saver.plan(input, taskId, base);
+    const prepared = await saver.plan(input, taskId, organizationId, base);
     const changes =
       document === null
         ? []
@@ -184,7 +192,7 @@ async function planned(
 
 /** The same entry on the task as it is now. */
 export function replan(planning: Planning, before: PlannedTask, document: TaskDocument): Promise<PlannedTask> {
-  return planned(planning, before, before.entry, document);
+  return planned(planning, before, before.entry, document, document.organizationId);
 }
 
 /** Tasks as they will be once the file is applied. */
@@ -210,7 +218,9 @@ export async function planConfiguration(
     if (index % entriesATurn === 0) await nextTurn();
     const dependsOn = await dependencyIds(planning, one, ofFile, organizationId);
     const resolved = { ...entry, policy: { ...entry.policy, dependsOn } };
-    tasks.push(await planned(planning, { index, taskId, externalKey: entry.externalKey }, resolved, document));
+    tasks.push(
+      await planned(planning, { index, taskId, externalKey: entry.externalKey }, resolved, document, organizationId),
+    );
   }
   const applied = asApplied(presentTasks(planning.readStore), tasks);
   for (const { index, taskId, document, input } of tasks) {

@@ -55,7 +55,7 @@ function textOf(input: TaskInput, { field }: ErrorDetail): string | null {
   if (field === 'evaluationFunction') return input.evaluationFunction;
   const [, index, name = ''] = /^actions\[(\d+)\]\.config\.(\w+)$/.exec(field) ?? [];
   const action = input.actions[Number(index)];
-  if (action === undefined) return null;
+  if (action?.type === undefined) return null;
   const { templates, code } = declarationOf(action.type);
   const text = [...templates, ...code].includes(name) ? action.config[name] : null;
   return typeof text === 'string' ? text : null;
@@ -161,7 +161,9 @@ async function checkFile(product: Product, file: string, isJson: boolean): Promi
   let input: TaskInput | null = null;
   try {
     input = await parseTask(bytes, file);
-    const lacksMail = config.smtpUrl === null && input.actions.some(({ type }) => declarationOf(type).needs === 'smtp');
+    const lacksMail =
+      config.smtpUrl === null &&
+      input.actions.some(({ type }) => type !== undefined && declarationOf(type).needs === 'smtp');
     if (lacksMail) printNote(smtpNote);
     const bench = await product.openTrialBench(config);
     try {

@@ -228,9 +228,9 @@ function ActionCard({
     onError: (error) => toast(error.message),
   });
   return (
-    <section className="card" aria-label={`${action.type} ${action.id}`}>
+    <section className="card" aria-label={`${nameOf(action)} ${action.id}`}>
       <header>
-        <h2>{action.type}</h2>
+        <h2>{nameOf(action)}</h2>
         {!action.enabled && <span className="tag">{t('actions.off')}</span>}
         <span className="small muted">{action.on.map((kind) => t(`actions.on.${kind}`)).join(', ')}</span>
         <span className="grow" />
@@ -253,8 +253,8 @@ function ActionCard({
         <button
           type="button"
           className="button"
-          disabled={!mayWrite}
-          onClick={() => setEdited(edited === null ? action : null)}
+          disabled={!mayWrite || 'contact' in action}
+          onClick={() => setEdited(edited === null && !('contact' in action) ? action : null)}
         >
           {t(edited === null ? 'actions.edit' : 'frame.cancel')}
         </button>
@@ -275,7 +275,7 @@ function ActionCard({
         {preview.error !== null && <ProblemNotice error={preview.error} />}
         {edited === null ? (
           <dl className="settings">
-            {Object.entries(action.config as Settings).map(([name, value]) => (
+            {Object.entries(settingsOf(action)).map(([name, value]) => (
               <div key={name}>
                 <dt className="mono">{name}</dt>
                 <dd>{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
@@ -304,6 +304,15 @@ function ActionCard({
   );
 }
 
+/** What it goes by: its channel, or the contact that holds the settings. */
+function nameOf(action: Action): string {
+  return 'contact' in action ? action.contact : action.type;
+}
+
+function settingsOf(action: Action): Settings {
+  return 'contact' in action ? { contact: action.contact } : action.config;
+}
+
 function NewAction({ task, types }: { readonly task: Task; readonly types: readonly ActionType[] }): ReactNode {
   const { t } = useTexts();
   const client = useQueryClient();
@@ -315,7 +324,7 @@ function NewAction({ task, types }: { readonly task: Task; readonly types: reado
     mutationFn: (action: ActionDraft) =>
       dataOf(api.POST('/api/notifications/{id}/actions', { params: { path: { id: task.id } }, body: action as never })),
     onSuccess: (made) => {
-      const { secret } = made.config as { readonly secret?: string };
+      const { secret } = ('config' in made ? made.config : {}) as { readonly secret?: string };
       setMadeSecret(secret !== undefined && secret !== '********' ? secret : null);
       setDraft(null);
       void client.invalidateQueries({ queryKey: ['task', task.id] });
