@@ -21,6 +21,7 @@ const homes = {
   argon2: ['@node-rs/argon2', '^services/accounts/'],
   otpauth: ['otpauth', '^services/accounts/one-time-codes\\.ts$'],
   'openid-client': ['openid-client', '^services/accounts/oidc/'],
+  playwright: ['playwright-core', '^libs/page-loader/browser/'],
   croner: ['croner', '^libs/calendar/'],
   diff: ['diff', '^(libs/hints|services/console)/'],
   pngjs: ['pngjs', '^services/delivery/chart\\.ts$'],

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { certificatesIn, normalFingerprint } from '#outbound/certificates';
 import { httpHeaders } from '#runtime/http-headers';
-import type { JsonObject } from '#runtime/json';
+import { isJsonObject, type JsonObject } from '#runtime/json';
 import { secretMask } from '#runtime/secret-mask';
 import { jsonObject } from './common.js';
 
@@ -59,6 +59,68 @@ const tls = z
     error: 'needs ca, fingerprint or both',
   });
 
+const httpAddress = (value: string): boolean => {
+  const url = URL.parse(value, 'https://relative.invalid/');
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+};
+
+const stepNeeds = {
+  goto: ['value'],
+  click: ['selector'],
+  fill: ['selector', 'value'],
+  press: ['value'],
+  select: ['selector', 'value'],
+  wait: [],
+} as const;
+
+export const browserStep = z
+  .strictObject({
+    do: z.enum(['goto', 'click', 'fill', 'press', 'select', 'wait']).describe('What is done.'),
+    selector: z.string().min(1).max(1_000).optional().describe('On which element, the first that matches.'),
+    value: z
+      .string()
+      .max(4_096)
+      .optional()
+      .describe('goto: an address; fill: the text; press: a key; select: an option; wait: seconds.'),
+    secret: z.boolean().optional().describe('Of fill: false shows its value. It is a secret otherwise.'),
+  })
+  .superRefine((step, { addIssue }) => {
+    const fault = (path: string, message: string): void => addIssue({ code: 'custom', path: [path], message });
+    for (const name of stepNeeds[step.do]) if (step[name] === undefined) fault(name, `is needed by ${step.do}`);
+    if (step.do === 'goto' && step.value !== undefined && !httpAddress(step.value)) {
+      fault('value', 'must be an http or https address without credentials, absolute or relative to the page');
+    }
+    if (step.do === 'wait') {
+      if (step.selector === undefined && step.value === undefined)
+        fault('selector', 'or value (seconds) is needed by wait');
+      if (step.value !== undefined && !/^(?:[0-9]|[1-5][0-9]|60)(?:\.[0-9]{1,3})?$/.test(step.value)) {
+        fault('value', 'must be seconds from 0 to 60');
+      }
+    }
+    if (step.secret !== undefined && step.do !== 'fill') fault('secret', 'belongs to fill');
+  })
+  .meta({ id: 'BrowserStep' });
+
+const browserSettings = z
+  .strictObject({
+    waitFor: z.string().min(1).max(1_000).default('load').describe('`load`, `networkidle` or a selector.'),
+    waitSeconds: z.number().min(0).max(60).default(0).describe('After that.'),
+    viewport: z
+      .strictObject({
+        width: z.int().min(200).max(3_840).default(1_280).describe('In pixels.'),
+        height: z.int().min(200).max(2_160).default(800).describe('In pixels.'),
+      })
+      .prefault({})
+      .describe('The window.'),
+    steps: z.array(browserStep).max(50).default([]).describe('Done in order before the page is read.'),
+    block: z
+      .array(z.enum(['images', 'media', 'fonts', 'trackers']))
+      .max(4)
+      .default(['images', 'media', 'fonts', 'trackers'])
+      .describe('What is not asked for; [] lets everything through.'),
+  })
+  .meta({ id: 'BrowserSettings' });
+
 export const fetchSettings = z
   .strictObject({
     mode: z
@@ -102,6 +164,7 @@ export const fetchSettings = z
       .default(null)
       .describe('In place of the own one.'),
     proxy: proxyAddress.nullable().default(null).describe('Goes out through this proxy; a password inside is masked.'),
+    browser: browserSettings.optional().describe('How a browser renders the page, where mode is `browser`.'),
     retry: z
       .strictObject({
         attempts: z.int().min(1).max(5).default(2).describe('The first included.'),
@@ -129,7 +192,19 @@ export function isSecretBody({ body, bodyIsSecret }: JsonObject): boolean {
 
 /** What is sealed of them before they are stored: headers of every name, the proxy with its credentials, the password, a secret body. */
 export function sealedFetchPaths(settings: JsonObject): readonly string[] {
-  return ['headers.*', 'proxy', 'auth.password', ...(isSecretBody(settings) ? ['body'] : [])];
+  const steps = stepsOf(settings).some(isSecretStep) ? ['browser.steps'] : [];
+  return ['headers.*', 'proxy', 'auth.password', ...(isSecretBody(settings) ? ['body'] : []), ...steps];
+}
+
+/** What is done on a page before it is read; none where nothing is. */
+export function stepsOf({ browser }: JsonObject): readonly JsonObject[] {
+  const steps = isJsonObject(browser) ? browser['steps'] : [];
+  return Array.isArray(steps) ? steps.filter(isJsonObject) : [];
+}
+
+/** What is filled in is a secret unless its author says that it is none. */
+export function isSecretStep({ do: what, secret }: JsonObject): boolean {
+  return what === 'fill' && secret !== false;
 }
 
 /** As stored: sealed values stand where secrets were. */

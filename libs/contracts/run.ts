@@ -49,6 +49,17 @@ export const runPage = z
     bytes: z.int().describe('Of the page in UTF-8.'),
     contentHash: z.string().nullable().describe('SHA-256 of the page.'),
     fromCache: z.boolean().describe('The page was as before, and so was what the code finds on it.'),
+    refused: z
+      .array(
+        z.object({
+          address: z.string().describe('What was asked for.'),
+          reason: z.string().describe('Such as `address_denied`, `popup` or `download`.'),
+          count: z.int().describe('How often.'),
+        }),
+      )
+      .max(20)
+      .optional()
+      .describe('What a browser was refused while the page loaded.'),
   })
   .meta({ id: 'EvaluatedPage' });
 

@@ -31,7 +31,7 @@ const downReasons: ReadonlySet<LoadFailureReason> = new Set([
 /** Methods whose repetition may do its work twice. */
 const unrepeatable = new Set(['POST', 'PATCH']);
 
-const reasonOf: Readonly<Record<OutboundFailureReason, LoadFailureReason>> = {
+export const reasonOf: Readonly<Record<OutboundFailureReason, LoadFailureReason>> = {
   invalid_url: 'address_denied',
   address_denied: 'address_denied',
   dns_failed: 'dns_failed',
@@ -207,13 +207,13 @@ function headersOf(request: PageRequest): Readonly<Record<string, string>> {
   return Object.fromEntries(headers);
 }
 
-function isAccepted(status: number, accepted: readonly string[]): boolean {
+export function isAccepted(status: number, accepted: readonly string[]): boolean {
   const exact = String(status);
   const family = `${exact.slice(0, 1)}xx`;
   return accepted.some((entry) => entry === exact || entry.toLowerCase() === family);
 }
 
-function statusMessage(status: number, followsRedirects: boolean): string {
+export function statusMessage(status: number, followsRedirects: boolean): string {
   const name = STATUS_CODES[status];
   const said = name === undefined ? String(status) : `${status} ${name}`;
   return status >= 300 && status < 400 && !followsRedirects
@@ -222,7 +222,7 @@ function statusMessage(status: number, followsRedirects: boolean): string {
 }
 
 /** The fragment of the task's address belongs to the page as the user sees it, wherever redirects went. */
-function withFragmentOf(asked: string, final: string): string {
+export function withFragmentOf(asked: string, final: string): string {
   const at = asked.indexOf('#');
   if (at === -1) return final;
   const url = new URL(final);

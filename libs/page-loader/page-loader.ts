@@ -16,12 +16,59 @@ export const loadFailureReasons = [
   /** Nearly all sites are out of reach at once: it is this side's network, not the site. */
   'own_network',
   'browser_unavailable',
+  /** A step before the page is read, or what was waited for. */
+  'step_failed',
+  'wait_failed',
+  /** It crashed or hung, twice. */
+  'browser_crashed',
+  'browser_limit',
+  /** A download. */
+  'not_a_page',
 ] as const;
 export type LoadFailureReason = (typeof loadFailureReasons)[number];
+
+export type PageStep =
+  | { readonly do: 'goto'; readonly value: string }
+  | { readonly do: 'click'; readonly selector: string }
+  | { readonly do: 'fill' | 'select'; readonly selector: string; readonly value: string; readonly isSecret: boolean }
+  | { readonly do: 'press'; readonly selector: string | null; readonly value: string }
+  | { readonly do: 'wait'; readonly selector: string | null; readonly value: string | null };
+
+export const blockable = ['images', 'media', 'fonts', 'trackers'] as const;
+
+/** How a browser renders the page. */
+export interface RenderSettings {
+  /** Whose page it is: a browser process holds one of them at a time. */
+  readonly owner: string;
+  /** `load`, `networkidle` or a selector. */
+  readonly waitFor: string;
+  readonly waitMs: number;
+  readonly viewport: { readonly width: number; readonly height: number };
+  readonly steps: readonly PageStep[];
+  readonly block: readonly (typeof blockable)[number][];
+  /** Write the places of elements into this attribute; null: none. */
+  readonly boxAttribute: string | null;
+}
+
+/** What the door refused while a page loaded. */
+export interface RefusedAddress {
+  readonly address: string;
+  readonly reason: string;
+  readonly count: number;
+}
+
+/** What a browser leaves besides the document. */
+export interface Rendering {
+  readonly refused: readonly RefusedAddress[];
+  /** PNG; null: none could be taken. */
+  readonly screenshot: Uint8Array | null;
+}
 
 export interface PageRequest {
   readonly url: string;
   readonly mode: 'http' | 'browser';
+  /** Of mode `browser`. */
+  readonly render?: RenderSettings;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
@@ -74,6 +121,8 @@ export interface LoadedPage {
   readonly contentHash: string;
   readonly attempts: number;
   readonly fetchMs: number;
+  /** Absent: no browser rendered it. */
+  readonly rendering?: Rendering;
 }
 
 /** What a page is known again by: what the server gave with it, and where redirects ended then. */
@@ -104,6 +153,7 @@ export interface LoadFailure {
   readonly finalUrl: string;
   readonly attempts: number;
   readonly fetchMs: number;
+  readonly rendering?: Rendering;
 }
 
 export interface PageLoader {
@@ -115,3 +165,10 @@ export interface PageLoader {
 }
 
 export const PAGE_LOADER = Symbol('PageLoader');
+
+/** Whether pages can be rendered here; `why` follows "Pages cannot be rendered: ". */
+export interface BrowserSupport {
+  readonly why: string | null;
+}
+
+export const BROWSER_SUPPORT = Symbol('BrowserSupport');

@@ -2,7 +2,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { parseEngineAddress, parseKafkaAddress, unsafeIn } from './engine-address.js';
@@ -171,6 +171,17 @@ const settings = z.object({
   EVALUATION_CPU_MS: wholeNumber(10, 60_000).default(1_000),
   EVALUATION_MEMORY_MB: wholeNumber(16, 1_024).default(64),
   EXECUTION_CONCURRENCY: wholeNumber(1, 10_000).optional(),
+  BROWSER: z
+    .string()
+    .refine((value) => value === 'off' || value === 'auto' || isAbsolute(value), {
+      error: 'must be off, auto, or the path of a browser such as /usr/bin/chromium',
+    })
+    .default('auto'),
+  BROWSER_NO_SANDBOX: z
+    .enum(['true', 'false'], { error: 'must be true or false' })
+    .default('false')
+    .transform((value) => value === 'true'),
+  BROWSER_CONCURRENCY: wholeNumber(1, 64).default(2),
   PAGE_PARSER: z.enum(['auto', 'parse5', 'lexbor'], { error: 'must be auto, parse5 or lexbor' }).default('auto'),
   SECRET_KEY: z
     .string()
@@ -248,6 +259,12 @@ export interface Config {
   readonly evaluationCpuMs: number;
   readonly evaluationMemoryMb: number;
   readonly executionConcurrency: number;
+  /** `off`, `auto` or a path. */
+  readonly browser: string;
+  /** Chromium runs without its own sandbox. */
+  readonly browserNoSandbox: boolean;
+  /** Pages that are rendered at once in one process. */
+  readonly browserConcurrency: number;
   readonly pageParser: 'auto' | 'parse5' | 'lexbor';
   /** null: made and kept in DATA_DIR. */
   readonly secretKey: Buffer | null;
@@ -472,6 +489,9 @@ export function readConfig(
     evaluatorSockets: values.EVALUATOR_SOCKETS ?? null,
     evaluationCpuMs: values.EVALUATION_CPU_MS,
     evaluationMemoryMb: values.EVALUATION_MEMORY_MB,
+    browser: values.BROWSER,
+    browserNoSandbox: values.BROWSER_NO_SANDBOX,
+    browserConcurrency: values.BROWSER_CONCURRENCY,
     pageParser: values.PAGE_PARSER,
     executionConcurrency: values.EXECUTION_CONCURRENCY ?? availableParallelism() * 8,
     secretKey: values.SECRET_KEY === undefined ? null : Buffer.from(values.SECRET_KEY, 'base64'),

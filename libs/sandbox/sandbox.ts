@@ -31,6 +31,8 @@ export interface SandboxPage {
   /** Of https; absent or null: there is none. */
   readonly certificate?: PageCertificate | null;
   readonly contentKind: ContentKind;
+  /** A browser rendered it, and marked what was not shown. */
+  readonly rendered?: true;
   readonly body: Uint8Array;
   /** Of the body. Where it is given, a page that comes again and again is not parsed again. */
   readonly contentHash?: string;
@@ -84,6 +86,7 @@ export const sandboxFailureReasons = [
   'not_boolean',
   'number_not_found',
   'not_a_number',
+  'not_rendered',
   'never_settled',
   'cpu_limit',
   'memory_limit',

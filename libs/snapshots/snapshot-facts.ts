@@ -28,6 +28,7 @@ const facts = z.object({
   headers: z.record(z.string(), z.string()),
   certificate: certificate.optional(),
   contentKind: z.enum(['html', 'xml', 'json', 'text']),
+  rendered: z.literal(true).optional(),
   encoding: z.string(),
   bytes: z.int().min(0).max(maxContentBytes),
 });
@@ -35,8 +36,8 @@ const facts = z.object({
 /** null where it is not what this product wrote. */
 export function parseFacts(text: string): Snapshot | null {
   try {
-    const { certificate: proof, ...read } = facts.parse(JSON.parse(text));
-    return proof === undefined ? read : { ...read, certificate: proof };
+    const { certificate: proof, rendered, ...read } = facts.parse(JSON.parse(text));
+    return { ...read, ...(proof !== undefined && { certificate: proof }), ...(rendered !== undefined && { rendered }) };
   } catch {
     return null;
   }

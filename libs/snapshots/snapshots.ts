@@ -19,6 +19,8 @@ export interface Snapshot {
   /** Of https; absent in snapshots of before it was kept, and where there is none. */
   readonly certificate?: ServerCertificate;
   readonly contentKind: ContentKind;
+  /** A browser rendered it; absent: it is as the site sent it. */
+  readonly rendered?: true;
   readonly encoding: string;
   /** `sha256:` and the hexadecimal digest of the content, which is UTF-8. */
   readonly contentHash: string;

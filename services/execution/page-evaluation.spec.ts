@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { fetchSettings } from '#contracts/fetch';
 import { failedLoad, toPageRequest } from './page-evaluation.js';
 
-const headersOf = (settings: object) => toPageRequest('https://example.com/', fetchSettings.parse(settings)).headers;
+const headersOf = (settings: object) =>
+  toPageRequest('https://example.com/', fetchSettings.parse(settings), 'org_1').headers;
 
 describe('the request of a page', () => {
   it.each([

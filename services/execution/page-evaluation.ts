@@ -1,8 +1,9 @@
 /** What a recorded check, a replay and a test of a page share: settings in, an evaluation out. A failure is a value with a reason. */
-import type { FetchSettings } from '#contracts/fetch';
+import type { z } from 'zod';
+import { fetchSettings, type browserStep, type FetchSettings } from '#contracts/fetch';
 import type { RunError, RunResult, RunStatus } from '#contracts/run';
 import { isScriptShell, largestShell, shellHint } from '#hints/script-shell';
-import type { LoadedPage, LoadFailure, PageLoader, PageRequest } from '#page-loader/page-loader';
+import type { LoadedPage, LoadFailure, PageLoader, PageRequest, PageStep, Rendering } from '#page-loader/page-loader';
 import type { JsonObject } from '#runtime/json';
 import type { EvaluationResult, Sandbox, SandboxLimits } from '#sandbox/sandbox';
 import type { Vault } from '#vault/vault';
@@ -56,11 +57,37 @@ function trustOf({ tls }: FetchSettings): Pick<PageRequest, 'trust'> {
   return { trust: { ...(ca === undefined ? {} : { ca }), ...(fingerprint === undefined ? {} : { fingerprint }) } };
 }
 
-export function toPageRequest(url: string, settings: FetchSettings): PageRequest {
+function stepOf({ do: what, selector, value, secret }: z.infer<typeof browserStep>): PageStep {
+  switch (what) {
+    case 'goto':
+      return { do: 'goto', value: value ?? '' };
+    case 'click':
+      return { do: 'click', selector: selector ?? '' };
+    case 'fill':
+    case 'select':
+      return { do: what, selector: selector ?? '', value: value ?? '', isSecret: what === 'fill' && secret !== false };
+    case 'press':
+      return { do: 'press', selector: selector ?? null, value: value ?? '' };
+    case 'wait':
+      return { do: 'wait', selector: selector ?? null, value: value ?? null };
+  }
+}
+
+/** `owner`: the organisation. */
+function renderOf(settings: FetchSettings, owner: string): Pick<PageRequest, 'render'> {
+  if (settings.mode !== 'browser') return {};
+  const { browser = fetchSettings.shape.browser.unwrap().parse({}) } = settings;
+  const { waitFor, waitSeconds, viewport, steps, block } = browser;
+  const render = { owner, waitFor, waitMs: waitSeconds * 1_000, viewport, steps: steps.map(stepOf), block };
+  return { render: { ...render, boxAttribute: null } };
+}
+
+export function toPageRequest(url: string, settings: FetchSettings, owner: string): PageRequest {
   const { mode, method, body, timeoutSeconds, maxBytes, followRedirects, acceptStatus, userAgent } = settings;
   return {
     url,
     mode,
+    ...renderOf(settings, owner),
     method,
     headers: headersOf(settings),
     body,
@@ -87,6 +114,19 @@ function hintOf({ reason, status }: LoadFailure): { readonly hint?: string } {
   };
 }
 
+export function refusedIn({
+  rendering,
+}: {
+  readonly rendering?: Rendering | undefined;
+}): Pick<NonNullable<RunResult['page']>, 'refused'> {
+  return rendering === undefined || rendering.refused.length === 0 ? {} : { refused: [...rendering.refused] };
+}
+
+/** For the code: `page.visible` answers on a page that a browser rendered. */
+export function renderedFlag(rendering: Rendering | undefined): { readonly rendered?: true } {
+  return rendering === undefined ? {} : { rendered: true };
+}
+
 export function failedLoad(failure: LoadFailure): Evaluated {
   const status: RunStatus = failure.reason === 'timed_out' ? 'timed_out' : 'failed';
   return {
@@ -95,7 +135,14 @@ export function failedLoad(failure: LoadFailure): Evaluated {
     values: {},
     logs: [],
     error: { reason: failure.reason, message: failure.message, ...hintOf(failure) },
-    page: { finalUrl: failure.finalUrl, status: failure.status, bytes: 0, contentHash: null, fromCache: false },
+    page: {
+      finalUrl: failure.finalUrl,
+      status: failure.status,
+      bytes: 0,
+      contentHash: null,
+      fromCache: false,
+      ...refusedIn(failure),
+    },
     timings: { fetchMs: Math.round(failure.fetchMs), parseMs: 0, evaluateMs: 0 },
     state: null,
     endedFromOutside: false,
@@ -137,7 +184,9 @@ export function withShellHint(
 }
 
 /** What an evaluation keeps of its page. */
-type EvaluatedPage = Pick<LoadedPage, 'finalUrl' | 'status' | 'contentHash' | 'fetchMs'> & { readonly bytes: number };
+type EvaluatedPage = Pick<LoadedPage, 'finalUrl' | 'status' | 'contentHash' | 'fetchMs' | 'rendering'> & {
+  readonly bytes: number;
+};
 
 export function evaluated(page: EvaluatedPage, result: EvaluationResult): Evaluated {
   return {
@@ -152,6 +201,7 @@ export function evaluated(page: EvaluatedPage, result: EvaluationResult): Evalua
       bytes: page.bytes,
       contentHash: page.contentHash,
       fromCache: false,
+      ...refusedIn(page),
     },
     timings: {
       fetchMs: Math.round(page.fetchMs),

@@ -18,6 +18,8 @@ import {
   evaluated,
   failedLoad,
   falseOnShell,
+  refusedIn,
+  renderedFlag,
   toPageRequest,
   withShellHint,
   type Evaluated,
@@ -171,7 +173,8 @@ async function evaluate(
   readsPreviousText: boolean,
 ): Promise<EvaluationResult> {
   const run = async (before: PreviousRun | null): Promise<EvaluationResult> => {
-    const page: EvaluationJob['page'] = { ...seen, body };
+    const { rendering, ...facts } = seen;
+    const page: EvaluationJob['page'] = { ...facts, ...renderedFlag(rendering), body };
     const { evaluationFunction: code, codeForm: form } = spec;
     const result = await sandbox.evaluate({ code, form, page, previous: before, state, seed, nowMs, limits });
     return withShellHint(result, page);
@@ -199,7 +202,8 @@ async function keep(
   const takenMs = clock.now();
   const { url, finalUrl, status, headers, certificate, contentKind, encoding, contentHash, bytes } = seen;
   const proof = certificate === undefined || certificate === null ? {} : { certificate };
-  const page = { url, finalUrl, status, headers, ...proof, contentKind, encoding, contentHash, bytes };
+  const rendered = renderedFlag(seen.rendering);
+  const page = { url, finalUrl, status, headers, ...proof, contentKind, ...rendered, encoding, contentHash, bytes };
   const id = derivedId('snp', takenMs, runId, contentHash);
   const snapshot = { id, organizationId, taskId, taskRevision, takenAt: new Date(takenMs).toISOString(), ...page };
   return withFallback(
@@ -219,7 +223,7 @@ function reusedResult(seen: SeenPage, { outcome, values, logs, hint, snapshotId 
     values,
     logs,
     error: null,
-    page: { finalUrl, status, bytes, contentHash, fromCache: true },
+    page: { finalUrl, status, bytes, contentHash, fromCache: true, ...refusedIn(seen) },
     timings: { fetchMs: Math.round(fetchMs), parseMs: 0, evaluateMs: 0 },
     state: null,
     endedFromOutside: false,
@@ -307,7 +311,7 @@ function withShadowCode(input: OpenedCheck, { previous, state, ...code }: Shadow
 async function check(deps: PageDeps, input: OpenedCheck, slot: LoadSlot, stopping: AbortSignal): Promise<CheckResult> {
   const { snapshots, knownResults, clock, logger } = deps;
   const { taskId, spec, taskRevision, settings } = input;
-  const request = { ...toPageRequest(spec.url, settings), slot, waitSignal: stopping };
+  const request = { ...toPageRequest(spec.url, settings, input.organizationId), slot, waitSignal: stopping };
   const known = knownResults.get(taskId);
   const newest = await newestKept(deps, input, known);
   // Other settings may ask for another page, and other code finds something else.

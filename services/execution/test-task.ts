@@ -2,6 +2,7 @@
  * Runs of settings that are stored nowhere (`run.test`), and pages loaded to be looked at (`run.preview`): nothing is recorded, nothing is sent. A person waits for the
  * answer, but the runs that are due come first: tests are few at once, and their code runs one after the other.
  */
+import { randomBytes } from 'node:crypto';
 import { createMutex } from '#concurrency/mutex';
 import { fetchSettings } from '#contracts/fetch';
 import type { PagePreview, PreviewQuery } from '#contracts/page-preview';
@@ -15,6 +16,7 @@ import { decideAlert, initialAlert } from './domain/alert/alert.js';
 import {
   evaluated,
   falseOnShell,
+  renderedFlag,
   failedLoad,
   toPageRequest,
   withShellHint,
@@ -50,9 +52,19 @@ async function evaluateTask(
 ): Promise<Evaluated> {
   const settings = fetchSettings.parse(await vault.open(ownerId, 'fetch', fetch));
   const signal = AbortSignal.timeout(loadTimeoutMs);
-  const page = await pageLoader.load({ ...toPageRequest(url, settings), signal });
+  const page = await pageLoader.load({ ...toPageRequest(url, settings, ownerId), signal });
   if (!page.ok) return failedLoad(page);
-  const job = { code, form, page, previous: null, state: {}, seed: runId, nowMs, limits };
+  const { rendering, ...seen } = page;
+  const job = {
+    code,
+    form,
+    page: { ...seen, ...renderedFlag(rendering) },
+    previous: null,
+    state: {},
+    seed: runId,
+    nowMs,
+    limits,
+  };
   const result = withShellHint(await sandbox.evaluate(job), page);
   const found = evaluated({ ...page, bytes: page.body.byteLength }, result);
   return { ...found, ...falseOnShell(found.outcome, page) };
@@ -94,9 +106,15 @@ export async function runTest(deps: TestRunDeps, clock: Clock, test: TestRun, ow
 async function previewPage(deps: EvaluationDeps, { url, fetch }: PreviewQuery, ownerId: string): Promise<PagePreview> {
   const settings = fetchSettings.parse(await deps.vault.open(ownerId, 'fetch', fetch));
   const signal = AbortSignal.timeout(loadTimeoutMs);
-  const page = await deps.pageLoader.load({ ...toPageRequest(url, settings), signal });
-  if (!page.ok) return failedPreview(page);
-  return { ...(await listedPreview(deps, page, null)), screenshot: null };
+  const request = toPageRequest(url, settings, ownerId);
+  // A name that no page can know, so that what is taken out of the document is ours.
+  const boxAttribute = request.render === undefined ? null : `data-box-${randomBytes(8).toString('hex')}`;
+  const withBoxes = request.render === undefined ? {} : { render: { ...request.render, boxAttribute } };
+  const page = await deps.pageLoader.load({ ...request, ...withBoxes, signal });
+  const picture = page.rendering?.screenshot ?? null;
+  const screenshot = picture === null ? null : `data:image/png;base64,${Buffer.from(picture).toString('base64')}`;
+  if (!page.ok) return { ...failedPreview(page), screenshot };
+  return { ...(await listedPreview(deps, page, boxAttribute)), screenshot };
 }
 
 export interface TestRuns {

@@ -4,6 +4,7 @@ import { declarationOf, type ActionType } from '#channels/declarations';
 import type { TaskInput } from '#contracts/task';
 import { refuse } from '#http/validation';
 import type { Outbound } from '#outbound/outbound';
+import type { BrowserSupport } from '#page-loader/page-loader';
 import type { Config } from '#runtime/config';
 import { reject, unavailable, type AppError } from '#runtime/errors';
 import { secretMask } from '#runtime/secret-mask';
@@ -48,6 +49,7 @@ export interface SettingsChecks {
   readonly config: Pick<Config, 'minIntervalSeconds' | 'smtpUrl' | 'commands'>;
   readonly outbound: Pick<Outbound, 'refusalOf'>;
   readonly code: CodeChecker;
+  readonly rendering: BrowserSupport;
 }
 
 /** A fault in text of the user's own, with its place. */
@@ -138,19 +140,29 @@ export async function checkConfig(
   for (const { place, text } of textsAt(code)) await checkCode(checks.code, place, text);
 }
 
+function checkRendering(
+  { outbound, rendering }: Pick<SettingsChecks, 'outbound' | 'rendering'>,
+  { tls, browser }: TaskInput['fetch'],
+): void {
+  if (rendering.why !== null) {
+    const problem = `needs a browser (Chromium, which BROWSER names), but ${rendering.why}`;
+    throw refuse(['fetch', 'mode'], 'browser_unavailable', problem, 'browser_unavailable');
+  }
+  if ((tls ?? null) !== null) {
+    throw refuse(['fetch', 'tls'], 'invalid', 'is for mode http: a browser trusts the authorities that it knows');
+  }
+  for (const [index, step] of (browser?.steps ?? []).entries()) {
+    const isAddress = step.do === 'goto' && step.value !== undefined && URL.canParse(step.value);
+    if (isAddress) checkAddress({ outbound }, ['fetch', 'browser', 'steps', index, 'value'], step.value ?? '');
+  }
+}
+
 /** Throws where the page can never be loaded, naming the field. */
 export function checkPage(
-  checks: Pick<SettingsChecks, 'outbound'>,
+  checks: Pick<SettingsChecks, 'outbound' | 'rendering'>,
   { url, fetch }: Pick<TaskInput, 'url' | 'fetch'>,
 ): void {
-  if (fetch.mode === 'browser') {
-    throw refuse(
-      ['fetch', 'mode'],
-      'browser_unavailable',
-      'needs a browser, and this instance has none',
-      'browser_unavailable',
-    );
-  }
+  if (fetch.mode === 'browser') checkRendering(checks, fetch);
   const isAuthorized = Object.keys(fetch.headers).some((name) => name.toLowerCase() === 'authorization');
   if (isAuthorized && (fetch.auth ?? null) !== null) {
     throw refuse(['fetch', 'auth'], 'invalid', 'and a header Authorization contradict each other; send one of them');

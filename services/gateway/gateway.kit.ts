@@ -28,6 +28,7 @@ import { createHttpApplication } from '#http/application';
 import { OUTBOUND } from '#outbound/outbound';
 import { LEASES } from '#leases/leases';
 import { createSoleLeases } from '#leases/sole';
+import { BROWSER_SUPPORT } from '#page-loader/page-loader';
 import { BUILT_VIEWS } from '#read-store/built-views';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp } from '#runtime/clock';
@@ -239,6 +240,7 @@ export async function startGateway(
             : { ok: true, form: 'body' },
       },
     },
+    { provide: BROWSER_SUPPORT, useValue: { why: 'there is none in this spec' } },
     {
       provide: OUTBOUND,
       useValue: { refusalOf: (url: string) => (url.includes('//169.254.') ? 'This address is not public.' : null) },

@@ -7,6 +7,7 @@ import { packedPreview, unpackPreview } from '#contracts/page-preview';
 import { data, type Answer } from '#http/envelope';
 import { Call, Handles, type RouteCall } from '#http/route';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
+import { BROWSER_SUPPORT, type BrowserSupport } from '#page-loader/page-loader';
 import { VAULT, type Vault } from '#vault/vault';
 import { checkPage } from './check-settings.js';
 import { toJsonObject } from './json-casts.js';
@@ -23,7 +24,15 @@ export class PagePreviewController {
   readonly #vault: Vault;
   readonly #outbound: Outbound;
 
-  constructor(@Inject(BUS) bus: Bus, @Inject(VAULT) vault: Vault, @Inject(OUTBOUND) outbound: Outbound) {
+  readonly #rendering: BrowserSupport;
+
+  constructor(
+    @Inject(BUS) bus: Bus,
+    @Inject(VAULT) vault: Vault,
+    @Inject(OUTBOUND) outbound: Outbound,
+    @Inject(BROWSER_SUPPORT) rendering: BrowserSupport,
+  ) {
+    this.#rendering = rendering;
     this.#bus = bus;
     this.#vault = vault;
     this.#outbound = outbound;
@@ -31,7 +40,7 @@ export class PagePreviewController {
 
   @Handles(routes.previewPage)
   async preview(@Call() { body, context }: RouteCall<typeof routes.previewPage>): Promise<Answer> {
-    checkPage({ outbound: this.#outbound }, body);
+    checkPage({ outbound: this.#outbound, rendering: this.#rendering }, body);
     const fetch = unmasked(toJsonObject(body.fetch), null, secretsOfFetch, ['fetch']);
     const sealed = await this.#vault.seal(context.organizationId, fetchScope, fetch, sealedFetchPaths(fetch));
     const query = { url: body.url, fetch: sealed };

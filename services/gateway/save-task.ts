@@ -26,6 +26,7 @@ import {
 import type { IdempotentAttempt } from '#http/route';
 import { refuse } from '#http/validation';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
+import { BROWSER_SUPPORT, type BrowserSupport } from '#page-loader/page-loader';
 import { createPositionWaiter, type PositionWaiter } from '#read-store/await-position';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
@@ -113,10 +114,11 @@ export class TaskSaver {
     @Inject(READ_STORE) private readonly readStore: ReadStore,
     @Inject(SANDBOX) sandbox: Sandbox,
     @Inject(OUTBOUND) outbound: Outbound,
+    @Inject(BROWSER_SUPPORT) rendering: BrowserSupport,
     @Inject(CONFIG) config: Config,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
-    this.checks = { config, outbound, code: createCodeChecker(sandbox) };
+    this.checks = { config, outbound, code: createCodeChecker(sandbox), rendering };
     this.waiter = createPositionWaiter(readStore, tasksView);
     this.purges = createPositionWaiter(readStore, purgesView);
   }

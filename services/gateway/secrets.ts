@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { declarations, type ActionType } from '#channels/declarations';
 import { isSecretHeader } from '#contracts/common';
-import { isSecretBody } from '#contracts/fetch';
+import { isSecretBody, isSecretStep, stepsOf } from '#contracts/fetch';
 import { refuse } from '#http/validation';
 import { isJsonObject, jsonEquals, type Json, type JsonObject } from '#runtime/json';
 import { secretMask } from '#runtime/secret-mask';
@@ -85,6 +85,10 @@ function isWriteOnly({ writeOnly }: SecretPlaces, path: Path): boolean {
 function isSecretValue(places: SecretPlaces, path: Path, settings: JsonObject | null): boolean {
   if (isWriteOnly(places, path)) return true;
   const [group, name] = path;
+  if (path.length === 4 && group === 'browser' && name === 'steps' && path[3] === 'value') {
+    const step = settings === null ? undefined : stepsOf(settings)[Number(path[2])];
+    return step !== undefined && isSecretStep(step);
+  }
   if (path.length === 1 && group === 'body') return settings !== null && places.isSecretBody(settings);
   return path.length === 2 && group === 'headers' && typeof name === 'string' && isSecretHeader(name);
 }
@@ -175,6 +179,36 @@ function leadsElsewhere(
   return addresses.some(isMoved) || [...code, ...programs].some(isChanged);
 }
 
+/** Where the steps of a page lead besides the task's own origin. */
+function originsOfSteps(settings: JsonObject | null): string {
+  const addresses = stepsOf(settings ?? {}).flatMap((step) => (step['do'] === 'goto' ? [step['value'] ?? ''] : []));
+  const origins = addresses.map((address) => (URL.canParse(String(address)) ? String(originOf(address)) : ''));
+  return [...new Set(origins)].sort().join(' ');
+}
+
+/** What was filled in before, where a step with the same `do` and selector comes back masked, wherever it stands now. */
+function withKeptSteps(
+  value: JsonObject,
+  base: JsonObject | null,
+  field: readonly PropertyKey[],
+  isMoved: boolean,
+): JsonObject {
+  const { browser } = value;
+  if (!isJsonObject(browser)) return value;
+  const leads = isMoved || originsOfSteps(value) !== originsOfSteps(base);
+  const steps = stepsOf(value).map((step, index) => {
+    if (step['value'] !== secretMask || !isSecretStep(step)) return step;
+    const path = [...field, 'browser', 'steps', index, 'value'];
+    const kept = stepsOf(base ?? {}).find(
+      (one) => one['do'] === step['do'] && one['selector'] === step['selector'] && isSecretStep(one),
+    );
+    if (kept === undefined) throw secretRequired(path, nothingToKeep);
+    if (leads) throw secretRequired(path, elsewhere);
+    return { ...step, value: kept['value'] ?? '' };
+  });
+  return { ...value, browser: { ...browser, steps } };
+}
+
 /**
  * Settings with each mask replaced by the secret it stands for. `base`: the opened settings as they are, null where there
  * are none. `isMoved`: what is outside of the settings leads elsewhere. Throws `secret_required` where nothing is there to
@@ -187,6 +221,16 @@ export function unmasked(
   places: SecretPlaces,
   field: readonly PropertyKey[],
   isMoved = false,
+) {
+  return unmaskedLeaves(withKeptSteps(value, base, field, isMoved), base, places, field, isMoved);
+}
+
+function unmaskedLeaves(
+  value: JsonObject,
+  base: JsonObject | null,
+  places: SecretPlaces,
+  field: readonly PropertyKey[],
+  isMoved: boolean,
 ) {
   const leads = isMoved || leadsElsewhere(value, base, places);
   return mapObject(value, (leaf, path) => {

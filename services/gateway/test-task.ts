@@ -8,6 +8,7 @@ import { testExecution, testRunOf, type TestExecution } from '#contracts/run';
 import type { TaskInput } from '#contracts/task';
 import type { IdempotentAttempt } from '#http/route';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
+import { BROWSER_SUPPORT, type BrowserSupport } from '#page-loader/page-loader';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
@@ -37,11 +38,12 @@ export class TaskTester {
     @Inject(READ_STORE) private readonly readStore: ReadStore,
     @Inject(SANDBOX) sandbox: Sandbox,
     @Inject(OUTBOUND) outbound: Outbound,
+    @Inject(BROWSER_SUPPORT) rendering: BrowserSupport,
     @Inject(CONFIG) { minIntervalSeconds, smtpUrl, commands }: Config,
   ) {
     // Nothing is sent, so that code can be tried before there is a mail server.
     const config = { minIntervalSeconds, commands, smtpUrl: smtpUrl ?? 'smtp://localhost' };
-    this.#checks = { config, outbound, code: createCodeChecker(sandbox) };
+    this.#checks = { config, outbound, code: createCodeChecker(sandbox), rendering };
   }
 
   async test(input: TaskInput, context: RequestContext, attempt: IdempotentAttempt | null): Promise<TestExecution> {

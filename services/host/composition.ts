@@ -16,7 +16,7 @@ import {
 } from '#event-store/event-store';
 import { LEASES, type Leases } from '#leases/leases';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
-import { PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
+import { BROWSER_SUPPORT, PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
 import { BUILT_VIEWS, type BuiltViews } from '#read-store/built-views';
 import { READ_STORE, type ReadStore, type ViewStore } from '#read-store/read-store';
 import { rememberDocuments } from '#read-store/remembered-documents';
@@ -44,7 +44,7 @@ import { checkEventsAtStart, type StartCheck } from './integrity.js';
 import { trackVerified } from './verified-mark.js';
 import { waitForServer } from './wait-for-server.js';
 import { createPageThread } from './page-calls.js';
-import { embedded, fromDataFolder, openOutbound, openPageParts, openSnapshots, pageParserOf } from './page-parts.js';
+import { browserSupport, embedded, fromDataFolder, openOutbound, openPageParts, openSnapshots, pageParserOf } from './page-parts.js';
 import { CHECKS, type Checks } from '../execution/checks.js';
 import { refuseUnfinishedMigration } from './unfinished-migration.js';
 
@@ -352,6 +352,7 @@ export function portsModule(
     { provide: SHARED_STATE, useValue: ports.sharedState },
     { provide: LEASES, useValue: ports.leases },
     { provide: SANDBOX, useValue: ports.sandbox },
+    { provide: BROWSER_SUPPORT, useValue: browserSupport(config) },
     { provide: OUTBOUND, useValue: ports.outbound },
     { provide: PAGE_LOADER, useValue: ports.pageLoader },
     { provide: VAULT, useValue: ports.vault },

@@ -9,6 +9,7 @@ import { watchEventLoop } from '#runtime/event-loop';
 import { ignoreInspectorSignal } from '#runtime/inspector-signal';
 import { createLogger, type Logger } from '#runtime/logger';
 import type { SetupLink } from '../accounts/service.js';
+import { findBrowser, type BrowserPlace } from '#page-loader/browser/find-browser';
 import { openPorts, portsModule } from './composition.js';
 import { pageParserOf, version } from './page-parts.js';
 import { EventsAltered, sayFault } from './integrity.js';
@@ -142,6 +143,11 @@ async function findSetupLink(
   return application.get<SetupLink>(SETUP_LINK, { strict: false })(url);
 }
 
+function shownBrowser(place: BrowserPlace): string {
+  if (!place.ok) return `none: ${place.why}`;
+  return `${place.executablePath}${place.hasSandbox ? '' : ', without its own sandbox (BROWSER_NO_SANDBOX)'}`;
+}
+
 function banner(config: Config, { url, setupLink }: Running): string {
   const part = (name: string, address: string): string =>
     `  ${name.padEnd(12)} ${address === 'sqlite' ? `SQLite in ${config.dataDir}` : shownAddress(address)}`;
@@ -152,6 +158,7 @@ function banner(config: Config, { url, setupLink }: Running): string {
     part('bus', config.busUrl),
     part('views', config.readStoreUrl),
     `  ${'pages'.padEnd(12)} ${pageParserOf(config) === 'lexbor' ? 'lexbor' : 'parse5 (npm run build:parser makes a faster parser)'}`,
+    `  ${'browser'.padEnd(12)} ${shownBrowser(findBrowser(config))}`,
     `  ${'mail'.padEnd(12)} ${config.smtpUrl === null ? 'off (set SMTP_URL to send e-mail)' : new URL(config.smtpUrl).host}`,
     ...(url === null || !config.roles.includes('gateway') ? [] : [`  ${'API'.padEnd(12)} ${url}/docs`]),
     ...(setupLink === null ? [] : ['', `  Set it up once, here: ${setupLink}`]),

@@ -2,7 +2,8 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Outbound } from '#outbound/outbound';
-import type { PageLoader } from '#page-loader/page-loader';
+import { findBrowser } from '#page-loader/browser/find-browser';
+import type { BrowserSupport, PageLoader } from '#page-loader/page-loader';
 import { ConfigError, type Config } from '#runtime/config';
 import { parseEngineAddress } from '#runtime/engine-address';
 import type { Logger } from '#runtime/logger';
@@ -84,14 +85,34 @@ export function pageParserOf({ pageParser }: Config): PageParserName {
   throw new ConfigError(['PAGE_PARSER: lexbor is not built; run `npm run build:parser`, or set it to auto.']);
 }
 
+/** What may be reached, by ourselves and by a browser alike. */
+const doorOf = (config: Config) => ({
+  egressAllow: config.egressAllow,
+  egressProxyUrl: config.egressProxyUrl,
+  refusedHosts: ownServers(config),
+});
+
+/** Whether pages can be rendered, as the settings and this machine have it. */
+export function browserSupport(config: Config): BrowserSupport {
+  const place = findBrowser(config);
+  return { why: place.ok ? null : place.why };
+}
+
+/** Loads pages that need a browser in one, where there is one. */
+async function withBrowser(http: PageLoader, config: Config, logger: Logger): Promise<PageLoader> {
+  const place = findBrowser(config);
+  if (!place.ok) return http;
+  const { createBrowserPageLoader } = await import('#page-loader/browser/browser');
+  const processes = config.browserConcurrency;
+  return createBrowserPageLoader({ http, place, door: doorOf(config), logger, processes });
+}
+
 /** The one door to the network, as the settings have it. */
 export async function openOutbound(config: Config): Promise<Outbound> {
   const { createOutbound } = await import('#outbound/undici');
   return createOutbound({
-    egressAllow: config.egressAllow,
-    egressProxyUrl: config.egressProxyUrl,
+    ...doorOf(config),
     trustedHosts: trustedHosts(config),
-    refusedHosts: ownServers(config),
     authorities: config.egressAuthorities,
     userAgent: `Meerkat/${version}`,
   });
@@ -113,13 +134,14 @@ export async function openPageParts(config: Config, logger: Logger): Promise<Pag
   const disk = embedded(config) ? await watchDiskSpace(() => freeBytesOf(config.dataDir), logger) : null;
   const opened = await openSnapshots(config, logger, false);
   const outbound = await openOutbound(config);
-  const pageLoader = createHttpPageLoader(outbound, {
+  const httpLoader = createHttpPageLoader(outbound, {
     networkProbeUrl: config.networkProbeUrl,
     onOwnNetwork: (isDown) =>
       isDown
         ? logger.error({}, 'nearly all sites are out of reach: the network of this machine is the likely cause')
         : logger.info({}, 'sites can be reached again'),
   });
+  const pageLoader = await withBrowser(httpLoader, config, logger);
   const sandbox = createQuickJsSandbox({
     pageParser: pageParserOf(config),
     evaluatorSockets: config.evaluatorSockets,

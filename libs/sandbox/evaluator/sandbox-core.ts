@@ -194,6 +194,7 @@ export class SandboxCore {
       headers: page.headers,
       certificate: page.certificate ?? null,
       contentKind: page.contentKind,
+      rendered: page.rendered === true,
       previous: job.previous,
       state: job.state,
       form: job.form,

@@ -5,7 +5,7 @@ const reasons = new RealWeakMap<object, string>();
 const setReason = RealWeakMap.prototype.set;
 const getReason = RealWeakMap.prototype.get;
 
-export type EndingReason = 'number_not_found' | 'not_a_number';
+export type EndingReason = 'number_not_found' | 'not_a_number' | 'not_rendered';
 
 export function endingError(reason: EndingReason, message: string): Error {
   const error = new RealError(message);

@@ -82,7 +82,8 @@ export const guestEntry = {
       if (type !== null) pageFacts.contentType = type[0].toLowerCase();
     }
     const document = openDocument(settings.finalUrl, settings.url);
-    const page = openPage(settings, pageText, settings.nowMs);
+    const queried = document as { querySelector(selector: string): { closest(selector: string): unknown } | null };
+    const page = openPage(settings, pageText, settings.nowMs, (selector) => queried.querySelector(selector));
     globals['document'] = document;
     globals['page'] = page;
     handedOver = [document, page];

@@ -18,6 +18,8 @@ export interface PageFacts {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly certificate: CertificateFacts | null;
+  /** A browser rendered it, and marked what was not shown. */
+  readonly rendered?: boolean;
   readonly previous: object | null;
   readonly state: object;
 }
@@ -32,6 +34,7 @@ export interface Page extends PageFacts {
   json(): unknown;
   number(source: unknown, localeOrOptions?: string | { readonly locale?: string; readonly or?: unknown }): unknown;
   report(name: string, value: unknown): void;
+  visible(selector: string): boolean;
 }
 
 /** Elements whose number stands in an attribute, written for machines. */
@@ -168,6 +171,24 @@ function notedPrevious(previous: object): object {
   );
 }
 
+let isRendered = false;
+let find: (selector: string) => { closest(selector: string): unknown } | null = () => null;
+
+/** Never shown, whatever their style says. */
+const unshown = 'head, script, style, template, noscript, title, meta, link, base, source, track, param, area';
+
+/** As the browser saw it: whether the first match was shown. */
+function visible(selector: string): boolean {
+  if (!isRendered) {
+    const advice = 'set fetch.mode to "browser"';
+    throw endingError('not_rendered', `page.visible: this page was not rendered, so nobody knows; ${advice}.`);
+  }
+  const element = find(selector);
+  if (element === null || element.closest(unshown) !== null) return false;
+  const own = element as unknown as { hasAttribute(name: string): boolean };
+  return !own.hasAttribute('data-not-shown') && element.closest('[data-frame][data-not-shown]') === null;
+}
+
 let [pageText, headers, previous, state]: [string, unknown, unknown, unknown] = ['', undefined, null, undefined];
 let certificate: unknown = null;
 
@@ -193,6 +214,7 @@ const page: { -readonly [name in keyof Page]: Page[name] | undefined } = {
   json: () => readJson(pageText),
   number: (source: unknown, localeOrOptions?: unknown) => pageNumber(source, localeOrOptions),
   report: (name: string, value: unknown) => report(String(name), value),
+  visible: (selector: string) => visible(String(selector)),
 };
 const toHeaders = noted(
   'headers',
@@ -220,7 +242,9 @@ defineProperty(page, 'previous', toPrevious);
 defineProperty(page, 'state', toState);
 
 /** For one run, once. */
-export function openPage(facts: PageFacts, text: string, nowMs: number): object {
+export function openPage(facts: PageFacts, text: string, nowMs: number, query: typeof find): object {
+  isRendered = facts.rendered === true;
+  find = query;
   page.url = facts.url;
   page.finalUrl = facts.finalUrl;
   page.status = facts.status;

@@ -1,0 +1,304 @@
+/**
+ * A proxy on loopback for a browser, so that every byte of it passes the same checks as ours: each host is resolved and judged
+ * here, and only the checked address is connected to. Who has no credentials of a visit gets nowhere.
+ */
+import { randomBytes } from 'node:crypto';
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { createAddressPolicy, hostOfUrlHostname } from './addresses.js';
+import { dial } from './dial.js';
+import { endpointOf, parseProxy, parseTarget, portOf, type Endpoint, type Proxy } from './endpoints.js';
+import { Fault } from './failures.js';
+import { defaultOutboundLimits } from './limits.js';
+import type { OutboundFailureReason } from './outbound.js';
+import { createResolve, type Resolve } from './resolve.js';
+
+/** What a visit did not get, and how often it asked. */
+export interface RefusedAddress {
+  readonly address: string;
+  readonly reason: string;
+  readonly count: number;
+}
+
+const mostRefused = 20;
+const longestAddress = 300;
+/** Hosts of one visit that are remembered as out of reach. */
+const mostFaults = 200;
+
+/** What was refused, the first twenty addresses of it. */
+export class Refusals {
+  readonly #counts = new Map<string, RefusedAddress>();
+
+  note(address: string, reason: string): void {
+    const shown = address.slice(0, longestAddress);
+    const known = this.#counts.get(`${reason} ${shown}`);
+    if (known === undefined && this.#counts.size >= mostRefused) return;
+    this.#counts.set(`${reason} ${shown}`, { address: shown, reason, count: (known?.count ?? 0) + 1 });
+  }
+
+  get list(): readonly RefusedAddress[] {
+    return [...this.#counts.values()];
+  }
+}
+
+export interface VisitLimits {
+  /** Both ways together. */
+  readonly mostBytes: number;
+  /** Connections and plain requests. */
+  readonly mostRequests: number;
+  /** Further proxy of the task; its address is checked too. */
+  readonly proxyUrl: string | null;
+  readonly onLimit: (what: 'bytes' | 'requests') => void;
+}
+
+/** One visit of a browser: what it may take, and what it was refused. */
+export interface Visit {
+  readonly username: string;
+  readonly password: string;
+  readonly refusals: Refusals;
+  readonly bytes: number;
+  /** Why `host:port` was not reached the last time; null: it was, or nobody asked. */
+  failureOf(authority: string): { readonly reason: OutboundFailureReason; readonly message: string } | null;
+  end(): void;
+}
+
+export interface FilteringProxy {
+  /** `http://127.0.0.1:<port>`. */
+  readonly url: string;
+  admit(limits: VisitLimits): Visit;
+  close(): Promise<void>;
+}
+
+export interface FilteringProxyOptions {
+  readonly egressAllow: readonly string[];
+  readonly egressProxyUrl: string | null;
+  readonly refusedHosts?: readonly string[];
+  readonly resolve?: Resolve;
+}
+
+/** Headers that speak of one connection (RFC 9110, section 7.6.1), and of the way to this proxy. */
+const hopHeaders = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+class OpenVisit implements Visit {
+  readonly username = randomBytes(12).toString('base64url');
+  readonly password = randomBytes(24).toString('base64url');
+  readonly refusals = new Refusals();
+  readonly limits: VisitLimits;
+  readonly proxies: readonly Proxy[];
+  readonly ending = new AbortController();
+  readonly faults = new Map<string, Fault>();
+  readonly #sockets = new Set<Duplex>();
+  readonly #onEnd: () => void;
+  bytes = 0;
+  #requests = 0;
+
+  constructor(limits: VisitLimits, proxies: readonly Proxy[], onEnd: () => void) {
+    this.limits = limits;
+    this.proxies = proxies;
+    this.#onEnd = onEnd;
+  }
+
+  failureOf(authority: string): Fault | null {
+    return this.faults.get(authority) ?? null;
+  }
+
+  get authorization(): string {
+    return `Basic ${Buffer.from(`${this.username}:${this.password}`).toString('base64')}`;
+  }
+
+  /** False: there were too many. */
+  begin(): boolean {
+    this.#requests += 1;
+    if (this.#requests <= this.limits.mostRequests) return !this.ending.signal.aborted;
+    this.#stop('requests');
+    return false;
+  }
+
+  /** Ends with the visit. */
+  hold(socket: Duplex): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    socket.on('error', () => socket.destroy());
+    if (this.ending.signal.aborted) socket.destroy();
+  }
+
+  count(bytes: number): void {
+    this.bytes += bytes;
+    if (this.bytes > this.limits.mostBytes) this.#stop('bytes');
+  }
+
+  #stop(what: 'bytes' | 'requests'): void {
+    if (this.ending.signal.aborted) return;
+    this.end();
+    this.limits.onLimit(what);
+  }
+
+  end(): void {
+    this.#onEnd();
+    this.ending.abort(new Fault('aborted', 'The visit has ended.'));
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
+
+/** What is counted passes in both directions; the end of one is the end of the other. */
+function join(visit: OpenVisit, near: Duplex, far: Duplex): void {
+  for (const [from, to] of [
+    [near, far],
+    [far, near],
+  ] as const) {
+    visit.hold(from);
+    from.on('data', (chunk: Buffer) => visit.count(chunk.length));
+    from.pipe(to);
+    from.once('close', () => to.destroy());
+  }
+}
+
+function answerShort(socket: Duplex, status: string, headers = ''): void {
+  socket.on('error', () => undefined);
+  socket.end(`HTTP/1.1 ${status}\r\n${headers}Content-Length: 0\r\nConnection: close\r\n\r\n`);
+}
+
+const challenge = 'Proxy-Authenticate: Basic realm="meerkat"\r\n';
+
+/** Throws a TypeError that names a bad entry of the options. */
+export async function createFilteringProxy(options: FilteringProxyOptions): Promise<FilteringProxy> {
+  const policy = createAddressPolicy(options.egressAllow);
+  const resolve = options.resolve ?? createResolve();
+  const refused = (options.refusedHosts ?? []).flatMap((text) => endpointOf(text) ?? []);
+  const egressProxy = options.egressProxyUrl === null ? null : parseProxy(options.egressProxyUrl, true);
+  const visits = new Map<string, OpenVisit>();
+
+  const visitOf = (request: IncomingMessage): OpenVisit | null =>
+    visits.get(request.headers['proxy-authorization'] ?? '') ?? null;
+
+  /** A checked connection; null: there is none, and what was refused is noted. */
+  async function open(visit: OpenVisit, target: Endpoint, shown: string): Promise<Socket | null> {
+    const { connectMs } = defaultOutboundLimits;
+    const trusted = { authorities: null, trust: null };
+    try {
+      const { signal } = visit.ending;
+      const socket = await dial(target, visit.proxies, policy, refused, resolve, connectMs, signal, trusted);
+      visit.faults.delete(shown);
+      return socket;
+    } catch (error) {
+      if (!(error instanceof Fault)) return null;
+      if (visit.faults.size < mostFaults) visit.faults.set(shown, error);
+      if (error.reason === 'address_denied') visit.refusals.note(shown, 'address_denied');
+      return null;
+    }
+  }
+
+  async function tunnel(request: IncomingMessage, near: Duplex, head: Buffer): Promise<void> {
+    const visit = visitOf(request);
+    if (visit === null) return answerShort(near, '407 Proxy Authentication Required', challenge);
+    visit.hold(near);
+    const shown = request.url ?? '';
+    const endpoint = endpointOf(shown);
+    if (endpoint === null) return answerShort(near, '400 Bad Request');
+    if (!visit.begin()) return answerShort(near, '429 Too Many Requests');
+    const far = await open(visit, { ...endpoint, tls: false, trusted: false }, shown);
+    if (far === null) return answerShort(near, '403 Forbidden');
+    near.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+    if (head.length > 0) near.unshift(head);
+    join(visit, near, far);
+  }
+
+  async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const visit = visitOf(request);
+    if (visit === null) {
+      response.writeHead(407, { 'proxy-authenticate': 'Basic realm="meerkat"' }).end();
+      return;
+    }
+    const target = parseTarget(request.url ?? '');
+    const host = target instanceof Fault ? null : hostOfUrlHostname(target.url.hostname);
+    if (target instanceof Fault || host === null || target.url.protocol !== 'http:') {
+      response.writeHead(400).end();
+      return;
+    }
+    if (!visit.begin()) {
+      response.writeHead(429).end();
+      return;
+    }
+    const { url } = target;
+    const port = portOf(url);
+    const far = await open(visit, { host, port, tls: false, trusted: false }, `${url.hostname}:${port}`);
+    if (far === null) {
+      response.writeHead(403, { 'x-meerkat-refused': '1' }).end();
+      return;
+    }
+    visit.hold(far);
+    far.on('data', (chunk: Buffer) => visit.count(chunk.length));
+    const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !hopHeaders.has(name)));
+    const sending = httpRequest({
+      createConnection: () => far,
+      method: request.method,
+      path: `${url.pathname}${url.search}`,
+      headers: { ...headers, host: url.host, connection: 'close' },
+      setHost: false,
+      insecureHTTPParser: false,
+    });
+    sending.on('response', (answer) => {
+      const kept = Object.entries(answer.headers).filter(([name]) => !hopHeaders.has(name));
+      response.writeHead(answer.statusCode ?? 502, Object.fromEntries(kept));
+      answer.pipe(response);
+      answer.on('error', () => response.destroy());
+    });
+    sending.on('error', () => {
+      if (response.headersSent) response.destroy();
+      else response.writeHead(502).end();
+    });
+    request.on('data', (chunk: Buffer) => visit.count(chunk.length));
+    request.pipe(sending);
+  }
+
+  const connections = new Set<Socket>();
+  const server = createServer((request, response) => {
+    void forward(request, response).catch(() => response.destroy());
+  });
+  server.on('connect', (request: IncomingMessage, near: Duplex, head: Buffer) => {
+    void tunnel(request, near, head).catch(() => near.destroy());
+  });
+  server.on('upgrade', (_request: IncomingMessage, near: Duplex) => answerShort(near, '400 Bad Request'));
+  server.on('clientError', (_error, socket) => socket.destroy());
+  server.on('connection', (socket) => {
+    connections.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => connections.delete(socket));
+  });
+  await new Promise<void>((resolveListen, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolveListen);
+  });
+  // It waits for nobody: the process may end while it listens.
+  server.unref();
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    admit(limits) {
+      const own = limits.proxyUrl === null ? null : parseProxy(limits.proxyUrl, false);
+      const proxies = [egressProxy, own].filter((proxy) => proxy !== null);
+      const visit: OpenVisit = new OpenVisit(limits, proxies, () => visits.delete(visit.authorization));
+      visits.set(visit.authorization, visit);
+      return visit;
+    },
+    async close() {
+      for (const visit of visits.values()) visit.end();
+      for (const socket of connections) socket.destroy();
+      await new Promise<void>((resolveClose) => {
+        server.close(() => resolveClose());
+      });
+    },
+  };
+}

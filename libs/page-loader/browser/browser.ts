@@ -1,0 +1,91 @@
+/** The page loader for both modes: `http` as ever, `browser` in a Chromium whose every byte passes our door. */
+import { sleep } from '#concurrency/sleep';
+import { createFilteringProxy, type FilteringProxy, type FilteringProxyOptions } from '#outbound/filtering-proxy';
+import type { Logger } from '#runtime/logger';
+import { failureOf } from '../attempt.js';
+import type { LoadedPage, LoadFailure, PageLoader, PageRequest } from '../page-loader.js';
+import { BrowserPool } from './browser-process.js';
+import type { BrowserPlace } from './find-browser.js';
+import { BrowserGone, usualBounds, visitPage, type VisitBounds, type VisitResult } from './visit.js';
+
+export interface BrowserPageLoaderOptions {
+  /** For pages that need no browser. */
+  readonly http: PageLoader;
+  readonly place: BrowserPlace & { readonly ok: true };
+  readonly door: FilteringProxyOptions;
+  readonly logger: Logger;
+  /** Pages that are rendered at once. */
+  readonly processes: number;
+  readonly bounds?: Partial<VisitBounds>;
+}
+
+/** A crash or a hang costs its run one more try. */
+const mostCrashes = 2;
+
+export function createBrowserPageLoader(options: BrowserPageLoaderOptions): PageLoader {
+  const { http, place, door, logger, processes } = options;
+  const bounds = { ...usualBounds, ...options.bounds };
+  /** Made with the first page that needs it. */
+  let parts: Promise<{ readonly proxy: FilteringProxy; readonly pool: BrowserPool }> | null = null;
+  const closing = new AbortController();
+
+  const opened = () => {
+    parts ??= createFilteringProxy(door).then((proxy) => {
+      const { executablePath, hasSandbox } = place;
+      return { proxy, pool: new BrowserPool({ executablePath, hasSandbox, proxyUrl: proxy.url, processes }) };
+    });
+    return parts;
+  };
+
+  /** One attempt, a crash aside. */
+  async function attempt(request: PageRequest, timeoutMs: number): Promise<VisitResult> {
+    const { render } = request;
+    if (render === undefined) throw new Error('a page to be rendered without settings for it');
+    const { proxy, pool } = await opened();
+    for (let crashes = 1; ; crashes += 1) {
+      try {
+        return await pool.run(render.owner, async (process) => {
+          await request.slot?.take();
+          return visitPage(process, proxy, request, render, timeoutMs, bounds);
+        });
+      } catch (error) {
+        if (request.waitSignal?.aborted === true || closing.signal.aborted) throw error;
+        const why = error instanceof Error ? error.message : String(error);
+        logger.warn({ why: why.split('\n')[0], crashes }, 'a browser ended while it rendered a page');
+        if (crashes < mostCrashes) continue;
+        const said =
+          error instanceof BrowserGone
+            ? 'The browser crashed or hung on this page, twice.'
+            : 'The browser could not be started, twice.';
+        return { ...failureOf(request, 'browser_crashed', said), rendering: { refused: [], screenshot: null } };
+      }
+    }
+  }
+
+  async function render(request: PageRequest): Promise<LoadedPage | LoadFailure> {
+    const startedAt = performance.now();
+    for (let attempts = 1; ; attempts += 1) {
+      const result = await attempt(request, request.timeoutMs);
+      const fetchMs = Math.round(performance.now() - startedAt);
+      if (result.ok) return { ...result, attempts, fetchMs };
+      const { reason, message, status, finalUrl, rendering, mayRepeat } = result;
+      if (!mayRepeat || attempts >= request.retry.attempts || closing.signal.aborted) {
+        return { ok: false, reason, message, status, finalUrl, attempts, fetchMs, rendering };
+      }
+      request.slot?.giveBack();
+      await sleep(request.retry.baseMs, closing.signal).catch(() => undefined);
+    }
+  }
+
+  return {
+    load: (request) => (request.mode === 'browser' ? render(request) : http.load(request)),
+    loadIfChanged: (request, known) =>
+      request.mode === 'browser' ? render(request) : http.loadIfChanged(request, known),
+    async close() {
+      closing.abort();
+      const made = await parts;
+      await Promise.all([http.close(), made?.pool.close()]);
+      await made?.proxy.close();
+    },
+  };
+}

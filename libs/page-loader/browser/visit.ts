@@ -1,0 +1,400 @@
+/** One visit of a page in a browser context of its own: opened, waited for, read and photographed within its limits. */
+import { hash } from 'node:crypto';
+import type { BrowserContext, CDPSession, Page, Request, Response } from 'playwright-core';
+import type { FilteringProxy, Visit } from '#outbound/filtering-proxy';
+import { failureOf, isAccepted, reasonOf, statusMessage, type AttemptFailure } from '../attempt.js';
+import type { LoadedPage, LoadFailureReason, PageRequest, Rendering, RenderSettings } from '../page-loader.js';
+import type { BrowserProcess } from './browser-process.js';
+import { StepFailed, takeSteps } from './steps.js';
+import { isTracker } from './trackers.js';
+import { DocumentExceeds, writeDocument } from './write-document.js';
+
+export interface VisitBounds {
+  readonly mostRequests: number;
+  readonly mostBytes: number;
+  readonly mostMemoryBytes: number;
+  readonly mostPopups: number;
+}
+
+export const usualBounds: VisitBounds = {
+  mostRequests: 1_000,
+  mostBytes: 100 * 1024 * 1024,
+  mostMemoryBytes: 768 * 1024 * 1024,
+  mostPopups: 50,
+};
+
+type RenderedPage = Omit<LoadedPage, 'attempts' | 'fetchMs'>;
+export type VisitResult = RenderedPage | (AttemptFailure & { readonly rendering: Rendering });
+
+class VisitFailed extends Error {
+  readonly reason: LoadFailureReason;
+  readonly status: number | null;
+  readonly mayRepeat: boolean;
+
+  constructor(reason: LoadFailureReason, message: string, status: number | null = null, mayRepeat = false) {
+    super(message);
+    this.reason = reason;
+    this.status = status;
+    this.mayRepeat = mayRepeat;
+  }
+}
+
+/** The process is gone or does not answer: another one may do better. */
+export class BrowserGone extends Error {}
+
+const memoryLookMs = 250;
+const screenshotMs = 3_000;
+const largestScreenshot = 8 * 1024 * 1024;
+/** For what the browser does at the end of its time. */
+const graceMs = 3_000;
+
+const blockedTypes: Readonly<Record<string, string>> = { image: 'images', media: 'media', font: 'fonts' };
+
+function isBlocked({ block }: RenderSettings, request: Request): boolean {
+  const kind = blockedTypes[request.resourceType()];
+  if (kind !== undefined && block.some((one) => one === kind)) return true;
+  const isMain = request.isNavigationRequest() && request.frame().parentFrame() === null;
+  return !isMain && block.includes('trackers') && isTracker(URL.parse(request.url())?.hostname ?? '');
+}
+
+function authorityOf(url: string): string {
+  const parsed = URL.parse(url);
+  const standard = parsed?.protocol === 'https:' ? '443' : '80';
+  return parsed === null ? '' : `${parsed.hostname}:${parsed.port === '' ? standard : parsed.port}`;
+}
+
+const certificateFault = /ERR_(?:CERT|SSL|BAD_SSL)/;
+
+/** What the network says of a navigation that came to nothing. */
+function navigationFailure(message: string, visit: Visit, url: string): VisitFailed {
+  const fault = visit.failureOf(authorityOf(url));
+  if (fault !== null) {
+    const reason = reasonOf[fault.reason];
+    return new VisitFailed(reason, fault.message, null, reason === 'connect_failed' || reason === 'dns_failed');
+  }
+  const code = /net::(ERR_[A-Z_]+)/.exec(message)?.[1] ?? '';
+  if (/Download is starting/.test(message))
+    return new VisitFailed('not_a_page', 'The address answers with a download.');
+  if (certificateFault.test(code)) {
+    return new VisitFailed('tls_failed', `The browser does not trust the certificate of the site (${code}).`);
+  }
+  if (code === 'ERR_TOO_MANY_REDIRECTS') {
+    return new VisitFailed('too_many_redirects', 'The site redirects more than 20 times.');
+  }
+  if (/Timeout .* exceeded/.test(message)) {
+    return new VisitFailed('timed_out', 'The site did not answer in time.', null, true);
+  }
+  const said = code === '' ? 'The page could not be opened.' : `The page could not be opened (${code}).`;
+  return new VisitFailed(code === '' ? 'protocol_error' : 'connect_failed', said, null, true);
+}
+
+const unforwarded = new Set(['content-length', 'host', 'connection']);
+
+/** The task's own headers and body go to its own origin alone: each request is looked at anew, those of redirects too. */
+async function sendOwnHeaders(session: CDPSession, request: PageRequest): Promise<void> {
+  const { origin } = new URL(request.url);
+  const own = Object.entries(request.headers).filter(([name]) => !unforwarded.has(name.toLowerCase()));
+  const isPlain = request.method.toUpperCase() === 'GET' && request.body === null;
+  if (own.length === 0 && isPlain) return;
+  let isFirst = true;
+  session.on('Fetch.requestPaused', ({ requestId, request: asked, resourceType }) => {
+    const opens = isFirst && resourceType === 'Document' && !isPlain;
+    isFirst = isFirst && resourceType !== 'Document';
+    const isOwn = URL.parse(asked.url)?.origin === origin;
+    const names = new Set(own.map(([name]) => name.toLowerCase()));
+    const others = Object.entries(asked.headers).filter(([name]) => !names.has(name.toLowerCase()));
+    const headers = [...others, ...own].map(([name, value]) => ({ name, value }));
+    const body = opens && request.body !== null ? { postData: Buffer.from(request.body).toString('base64') } : {};
+    const changed = isOwn ? { headers, ...(opens ? { method: request.method, ...body } : {}) } : {};
+    session.send('Fetch.continueRequest', { requestId, ...changed }).catch(() => undefined);
+  });
+  await session.send('Fetch.enable', { patterns: [{ urlPattern: '*', requestStage: 'Request' }] });
+}
+
+interface Opened {
+  readonly page: Page;
+  readonly session: CDPSession;
+  /** The last answer to a navigation of the main frame. */
+  readonly answer: () => Response | null;
+}
+
+/** Rejects once the visit must end, with why. */
+interface Ending {
+  readonly signal: Promise<never>;
+  fail(error: Error): void;
+}
+
+function createEnding(): Ending {
+  const { promise, reject } = Promise.withResolvers<never>();
+  // Whoever races it sees the rejection.
+  promise.catch(() => undefined);
+  return { signal: promise, fail: reject };
+}
+
+async function openPage(
+  context: BrowserContext,
+  request: PageRequest,
+  render: RenderSettings,
+  visit: Visit,
+  ending: Ending,
+  { mostRequests, mostPopups }: VisitBounds,
+): Promise<Opened> {
+  const page = await context.newPage();
+  let requests = 0;
+  let popups = 0;
+  let answer: Response | null = null;
+  context.on('page', (popup) => {
+    if (popup === page) return;
+    visit.refusals.note(popup.url() === '' ? 'about:blank' : popup.url(), 'popup');
+    popups += 1;
+    popup.close().catch(() => undefined);
+    if (popups > mostPopups)
+      ending.fail(new VisitFailed('browser_limit', `The page opened more than ${mostPopups} windows.`));
+  });
+  page.on('dialog', (dialog) => void dialog.dismiss().catch(() => undefined));
+  page.on('download', (download) => {
+    visit.refusals.note(download.url(), 'download');
+    download.cancel().catch(() => undefined);
+  });
+  page.on('crash', () => ending.fail(new BrowserGone('The page crashed in the browser.')));
+  page.on('request', () => {
+    requests += 1;
+    if (requests > mostRequests) {
+      ending.fail(new VisitFailed('browser_limit', `The page made more than ${mostRequests} requests.`));
+    }
+  });
+  page.on('response', (response) => {
+    const asked = response.request();
+    if (asked.isNavigationRequest() && asked.frame() === page.mainFrame()) answer = response;
+  });
+  if (render.block.length > 0) {
+    await page.route('**/*', (route) =>
+      (isBlocked(render, route.request()) ? route.abort('blockedbyclient') : route.continue()).catch(() => undefined),
+    );
+  }
+  const session = await context.newCDPSession(page);
+  await sendOwnHeaders(session, request);
+  return { page, session, answer: () => answer };
+}
+
+async function waitUntilThere(page: Page, { waitFor, waitMs }: RenderSettings, leftMs: () => number): Promise<void> {
+  const timeout = Math.max(1, leftMs());
+  try {
+    if (waitFor === 'load' || waitFor === 'networkidle') await page.waitForLoadState(waitFor, { timeout });
+    else await page.locator(waitFor).first().waitFor({ state: 'attached', timeout });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : '';
+    if (page.isClosed()) throw error;
+    if (!/Timeout .* exceeded/.test(message)) {
+      throw new VisitFailed(
+        'wait_failed',
+        `What is waited for cannot be read: ${message.split('\n')[0]?.slice(0, 300)}`,
+      );
+    }
+    const never: Readonly<Record<string, string>> = {
+      load: 'The page never finished loading (waitFor: load).',
+      networkidle: 'The page never stopped asking its server (waitFor: networkidle).',
+    };
+    throw new VisitFailed('wait_failed', never[waitFor] ?? `Nothing came that matches ${JSON.stringify(waitFor)}.`);
+  }
+  if (waitMs > leftMs()) throw new VisitFailed('wait_failed', 'waitSeconds is longer than the time that was left.');
+  if (waitMs > 0) await page.waitForTimeout(waitMs);
+}
+
+async function screenshotOf(page: Page, { viewport }: RenderSettings): Promise<Uint8Array | null> {
+  const quick = { type: 'png', timeout: screenshotMs, animations: 'disabled', caret: 'initial' } as const;
+  const whole = await page.screenshot({ ...quick, fullPage: true }).catch(() => null);
+  if (whole !== null && whole.byteLength <= largestScreenshot) return whole;
+  const clip = { x: 0, y: 0, ...viewport };
+  const part = await page.screenshot({ ...quick, clip }).catch(() => null);
+  return part !== null && part.byteLength <= largestScreenshot ? part : null;
+}
+
+async function read(
+  { page, session, answer }: Opened,
+  request: PageRequest,
+  render: RenderSettings,
+  visit: Visit,
+): Promise<RenderedPage> {
+  const response = answer();
+  const status = response?.status() ?? 200;
+  const headers = response === null ? {} : await response.allHeaders();
+  const html = await writeDocument(page, session, request.maxBytes, render.boxAttribute);
+  const body = Buffer.from(html);
+  if (body.byteLength > request.maxBytes) throw new DocumentExceeds('size');
+  const screenshot = await screenshotOf(page, render);
+  return {
+    ok: true,
+    url: request.url,
+    finalUrl: page.url(),
+    status,
+    headers: { ...headers, 'content-type': 'text/html; charset=utf-8' },
+    contentKind: 'html',
+    certificate: null,
+    encoding: 'UTF-8',
+    body,
+    contentHash: `sha256:${hash('sha256', body, 'hex')}`,
+    rendering: { refused: visit.refusals.list, screenshot },
+  };
+}
+
+function statusFailure(status: number, { followRedirects }: PageRequest): VisitFailed {
+  const mayRepeat = [502, 503, 504].includes(status);
+  return new VisitFailed('http_status', statusMessage(status, followRedirects), status, mayRepeat);
+}
+
+async function goTo(opened: Opened, request: PageRequest, visit: Visit, leftMs: () => number): Promise<void> {
+  const { page } = opened;
+  let response: Response | null;
+  try {
+    response = await page.goto(request.url, { waitUntil: 'commit', timeout: Math.max(1, leftMs()) });
+  } catch (error) {
+    if (page.isClosed()) throw error;
+    const status = opened.answer()?.status() ?? 200;
+    // An answer without a body is no page to a browser.
+    if (status >= 400 && visit.failureOf(authorityOf(opened.answer()?.url() ?? '')) === null) throw statusFailure(status, request);
+    const asked = opened.answer()?.request().url() ?? request.url;
+    const tried = [page.url(), asked, request.url].find((url) => visit.failureOf(authorityOf(url)) !== null);
+    throw navigationFailure(error instanceof Error ? error.message : '', visit, tried ?? request.url);
+  }
+  const url = response?.url() ?? request.url;
+  const status = response?.status() ?? 200;
+  if (visit.failureOf(authorityOf(url)) !== null && status === 403) throw navigationFailure('', visit, url);
+  const isRedirected = response !== null && response.request().redirectedFrom() !== null;
+  if (isRedirected && !request.followRedirects) throw new VisitFailed('http_status', statusMessage(302, false), 302);
+}
+
+/** The page may have gone on by itself to where it must not, or to a status that is not taken. */
+function checkAnswer({ page, answer }: Opened, request: PageRequest, visit: Visit): void {
+  const response = answer();
+  const fault = visit.failureOf(authorityOf(page.url()));
+  if (page.url().startsWith('chrome-error:')) {
+    throw navigationFailure('', visit, response?.url() ?? request.url);
+  }
+  if (fault !== null && (response === null || response.status() === 403))
+    throw navigationFailure('', visit, page.url());
+  const status = response?.status() ?? 200;
+  if (!isAccepted(status, request.acceptStatus)) throw statusFailure(status, request);
+}
+
+function failureFor(error: unknown): VisitFailed | null {
+  if (error instanceof VisitFailed) return error;
+  if (error instanceof StepFailed) return new VisitFailed('step_failed', error.message);
+  if (!(error instanceof DocumentExceeds)) return null;
+  if (error.what === 'size')
+    return new VisitFailed('too_large', 'The document is larger than fetch.maxBytes once it is rendered.');
+  return new VisitFailed('browser_limit', 'The document is nested too deeply, or has too many elements.');
+}
+
+/** Looks again and again at what the browser holds; returns how to stop. */
+function watchMemory(process: BrowserProcess, mostBytes: number, exceed: () => void): () => void {
+  const timer = setInterval(() => {
+    if (process.memoryBytes > mostBytes) exceed();
+  }, memoryLookMs).unref();
+  return () => clearInterval(timer);
+}
+
+async function within(
+  opened: Opened,
+  request: PageRequest,
+  render: RenderSettings,
+  visit: Visit,
+  leftMs: () => number,
+): Promise<RenderedPage> {
+  await goTo(opened, request, visit, leftMs);
+  const { page } = opened;
+  if (render.steps.length > 0) {
+    await page.waitForLoadState('domcontentloaded', { timeout: Math.max(1, leftMs()) }).catch(() => undefined);
+    await takeSteps(page, render.steps, leftMs);
+  }
+  await waitUntilThere(page, render, leftMs);
+  checkAnswer(opened, request, visit);
+  return read(opened, request, render, visit);
+}
+
+/** Rejects with `BrowserGone`. `isFit`: whether the process may serve again. */
+export async function visitPage(
+  process: BrowserProcess,
+  proxy: FilteringProxy,
+  request: PageRequest,
+  render: RenderSettings,
+  timeoutMs: number,
+  bounds: VisitBounds,
+): Promise<{ readonly result: VisitResult; readonly isFit: boolean }> {
+  const ending = createEnding();
+  const deadline = performance.now() + timeoutMs;
+  const leftMs = (): number => Math.floor(deadline - performance.now());
+  const { mostBytes, mostRequests, mostMemoryBytes } = bounds;
+  const visit = proxy.admit({
+    mostBytes,
+    mostRequests,
+    proxyUrl: request.proxyUrl,
+    onLimit: (what) => ending.fail(new VisitFailed('browser_limit', `The page took more ${what} than it may.`)),
+  });
+  const onGone = (): void => ending.fail(new BrowserGone('The browser ended.'));
+  const onAbort = (): void => ending.fail(new VisitFailed('timed_out', 'The load was given up.'));
+  process.browser.on('disconnected', onGone);
+  request.signal?.addEventListener('abort', onAbort, { once: true });
+  let isFit = true;
+  const stopWatching = watchMemory(process, mostMemoryBytes, () => {
+    isFit = false;
+    ending.fail(new VisitFailed('browser_limit', 'The page took more memory than it may.'));
+  });
+  const timer = setTimeout(() => {
+    isFit = false;
+    ending.fail(new VisitFailed('timed_out', 'The page was not there in time.'));
+  }, timeoutMs + graceMs).unref();
+  let opened: Opened | null = null;
+  let context: BrowserContext | null = null;
+  try {
+    const { username, password } = visit;
+    context = await Promise.race([
+      process.browser.newContext({
+        proxy: { server: proxy.url, username, password },
+        viewport: render.viewport,
+        ...(request.userAgent === null ? {} : { userAgent: request.userAgent }),
+        acceptDownloads: false,
+        serviceWorkers: 'block',
+        permissions: [],
+        locale: 'en-US',
+      }),
+      ending.signal,
+    ]);
+    opened = await Promise.race([openPage(context, request, render, visit, ending, bounds), ending.signal]);
+    return { result: await Promise.race([within(opened, request, render, visit, leftMs), ending.signal]), isFit };
+  } catch (error) {
+    const failure = failureFor(error);
+    if (failure === null) {
+      isFit = false;
+      throw error instanceof BrowserGone
+        ? error
+        : new BrowserGone(error instanceof Error ? error.message : String(error));
+    }
+    const isReadable = opened !== null && isFit && failure.reason !== 'browser_limit';
+    const screenshot = isReadable && opened !== null ? await screenshotOf(opened.page, render) : null;
+    const { reason, message, status, mayRepeat } = failure;
+    const failed = { ...failureOf(request, reason, message), status, mayRepeat };
+    return { result: { ...failed, rendering: { refused: visit.refusals.list, screenshot } }, isFit };
+  } finally {
+    clearTimeout(timer);
+    stopWatching();
+    visit.end();
+    process.browser.off('disconnected', onGone);
+    request.signal?.removeEventListener('abort', onAbort);
+    isFit = (await closed(context)) && isFit;
+  }
+}
+
+/** Whether it closed in time. */
+async function closed(context: BrowserContext | null): Promise<boolean> {
+  if (context === null) return false;
+  const closing = context.close().then(
+    () => true,
+    () => false,
+  );
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), graceMs).unref();
+  const isClosed = await Promise.race([closing, promise]);
+  clearTimeout(timer);
+  return isClosed;
+}

@@ -1,0 +1,4 @@
+// planted: vendor-playwright
+import * as vendor from 'playwright-core';
+
+export const used = vendor;
