@@ -88,6 +88,7 @@ async function openTrialBench(config: Config): Promise<TrialBench> {
           },
           outbound: ports.outbound,
           code: createCodeChecker(ports.sandbox),
+          rendering: browserSupport(config),
         },
         input,
       ),
