@@ -29,6 +29,7 @@ import { ConfigurationApplier } from './configuration/apply.js';
 import { ConfigurationController } from './configuration/controller.js';
 import { DependencyTurns } from './dependency-turns.js';
 import { CandidateChecker } from './check-candidate.js';
+import { PageReach } from './page-reach.js';
 import { PagePreviewController } from './page-preview.controller.js';
 import { PastController } from './past.controller.js';
 import { MessagePreviewer } from './preview-messages.js';
@@ -77,6 +78,7 @@ import { TaskTester } from './test-task.js';
     StatisticsController,
   ],
   providers: [
+    PageReach,
     TaskSaver,
     ActionSaver,
     TestMessenger,

@@ -25,8 +25,6 @@ import {
 } from '#contracts/task';
 import type { IdempotentAttempt } from '#http/route';
 import { refuse } from '#http/validation';
-import { OUTBOUND, type Outbound } from '#outbound/outbound';
-import { BROWSER_SUPPORT, type BrowserSupport } from '#page-loader/page-loader';
 import { createPositionWaiter, type PositionWaiter } from '#read-store/await-position';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
@@ -40,6 +38,7 @@ import { checkDependencies, presentTasks } from './check-dependencies.js';
 import { checkScheduleIsDue, isStored } from './check-schedule.js';
 import { checkSettings, createCodeChecker, type SettingsChecks } from './check-settings.js';
 import { asChangedTask, toJsonObject } from './json-casts.js';
+import { PageReach } from './page-reach.js';
 import { keepSealed, originOf, secretsOfAction, secretsOfFetch, unmasked } from './secrets.js';
 import { actionScope, fetchScope, openSettings, type GeneratedSecrets, type OpenedSettings } from './task-answer.js';
 
@@ -113,8 +112,7 @@ export class TaskSaver {
     @Inject(IDS) private readonly ids: Ids,
     @Inject(READ_STORE) private readonly readStore: ReadStore,
     @Inject(SANDBOX) sandbox: Sandbox,
-    @Inject(OUTBOUND) outbound: Outbound,
-    @Inject(BROWSER_SUPPORT) rendering: BrowserSupport,
+    @Inject(PageReach) { outbound, rendering }: PageReach,
     @Inject(CONFIG) config: Config,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {

@@ -181,8 +181,9 @@ function leadsElsewhere(
 
 /** Where the steps of a page lead besides the task's own origin. */
 function originsOfSteps(settings: JsonObject | null): string {
-  const addresses = stepsOf(settings ?? {}).flatMap((step) => (step['do'] === 'goto' ? [step['value'] ?? ''] : []));
-  const origins = addresses.map((address) => (URL.canParse(String(address)) ? String(originOf(address)) : ''));
+  const origins = stepsOf(settings ?? {}).flatMap(({ do: what, value }) =>
+    what === 'goto' && typeof value === 'string' ? [URL.parse(value)?.origin ?? ''] : [],
+  );
   return [...new Set(origins)].sort().join(' ');
 }
 

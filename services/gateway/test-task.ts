@@ -7,8 +7,6 @@ import { sealedFetchPaths } from '#contracts/fetch';
 import { testExecution, testRunOf, type TestExecution } from '#contracts/run';
 import type { TaskInput } from '#contracts/task';
 import type { IdempotentAttempt } from '#http/route';
-import { OUTBOUND, type Outbound } from '#outbound/outbound';
-import { BROWSER_SUPPORT, type BrowserSupport } from '#page-loader/page-loader';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
@@ -18,6 +16,7 @@ import { VAULT, type Vault } from '#vault/vault';
 import { checkDependencies, presentTasks } from './check-dependencies.js';
 import { checkSettings, createCodeChecker, type SettingsChecks } from './check-settings.js';
 import { toJsonObject } from './json-casts.js';
+import { PageReach } from './page-reach.js';
 import { secretsOfFetch, unmasked } from './secrets.js';
 import { fetchScope } from './task-answer.js';
 
@@ -37,8 +36,7 @@ export class TaskTester {
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(READ_STORE) private readonly readStore: ReadStore,
     @Inject(SANDBOX) sandbox: Sandbox,
-    @Inject(OUTBOUND) outbound: Outbound,
-    @Inject(BROWSER_SUPPORT) rendering: BrowserSupport,
+    @Inject(PageReach) { outbound, rendering }: PageReach,
     @Inject(CONFIG) { minIntervalSeconds, smtpUrl, commands }: Config,
   ) {
     // Nothing is sent, so that code can be tried before there is a mail server.

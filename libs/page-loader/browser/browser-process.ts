@@ -1,6 +1,7 @@
 /** Browser processes: each holds one organisation and one visit at a time, and is replaced after a number of pages. */
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import type { Browser } from 'playwright-core';
 import { createSemaphore } from '#concurrency/semaphore';
 
@@ -197,7 +198,7 @@ export class BrowserPool {
         HOME: '/nonexistent',
         PATH: '/usr/bin:/bin',
         LANG: 'en_US.UTF-8',
-        TMPDIR: process.env['TMPDIR'] ?? '/tmp',
+        TMPDIR: tmpdir(),
       },
     });
     const launched = new BrowserProcess(browser, findProcess(mark));

@@ -252,7 +252,8 @@ async function goTo(opened: Opened, request: PageRequest, visit: Visit, leftMs: 
     if (page.isClosed()) throw error;
     const status = opened.answer()?.status() ?? 200;
     // An answer without a body is no page to a browser.
-    if (status >= 400 && visit.failureOf(authorityOf(opened.answer()?.url() ?? '')) === null) throw statusFailure(status, request);
+    if (status >= 400 && visit.failureOf(authorityOf(opened.answer()?.url() ?? '')) === null)
+      throw statusFailure(status, request);
     const asked = opened.answer()?.request().url() ?? request.url;
     const tried = [page.url(), asked, request.url].find((url) => visit.failureOf(authorityOf(url)) !== null);
     throw navigationFailure(error instanceof Error ? error.message : '', visit, tried ?? request.url);
