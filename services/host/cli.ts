@@ -34,6 +34,7 @@ const trialOwner = 'trial';
 async function openTrialBench(config: Config): Promise<TrialBench> {
   const [
     { openPorts },
+    { browserSupport },
     { checkSettings, createCodeChecker },
     { runTest },
     { systemClock, toTimestamp },
@@ -45,6 +46,7 @@ async function openTrialBench(config: Config): Promise<TrialBench> {
     { createMessageBuilder },
   ] = await Promise.all([
     import('./composition.js'),
+    import('./page-parts.js'),
     import('../gateway/check-settings.js'),
     import('../execution/test-task.js'),
     import('#runtime/clock'),

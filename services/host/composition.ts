@@ -44,7 +44,15 @@ import { checkEventsAtStart, type StartCheck } from './integrity.js';
 import { trackVerified } from './verified-mark.js';
 import { waitForServer } from './wait-for-server.js';
 import { createPageThread } from './page-calls.js';
-import { browserSupport, embedded, fromDataFolder, openOutbound, openPageParts, openSnapshots, pageParserOf } from './page-parts.js';
+import {
+  browserSupport,
+  embedded,
+  fromDataFolder,
+  openOutbound,
+  openPageParts,
+  openSnapshots,
+  pageParserOf,
+} from './page-parts.js';
 import { CHECKS, type Checks } from '../execution/checks.js';
 import { refuseUnfinishedMigration } from './unfinished-migration.js';
 
