@@ -126,7 +126,7 @@ interface Ending {
 
 function createEnding(): Ending {
   const { promise, reject } = Promise.withResolvers<never>();
-  // Whoever races it sees the rejection.
+  // A visit that races it sees the rejection.
   promise.catch(() => undefined);
   return { signal: promise, fail: reject };
 }
