@@ -21,14 +21,14 @@ const leftOut = [
   'class-transformer/*',
   'class-validator',
   'pino-pretty',
+  'playwright-core',
 ];
 
-/** Clients of servers and browsers that most installations do not have, each with the paths by which it is imported. */
+/** Clients of servers that most installations do not have, each with the paths by which it is imported. */
 const readOnDemand = {
   'eventstore-db-client': ['@eventstore/db-client'],
   kafkajs: ['kafkajs', 'kafkajs/src/network/requestQueue/index.js'],
   mongoose: ['mongoose'],
-  'playwright-core': ['playwright-core'],
 };
 const nameOf = new Map(Object.entries(readOnDemand).flatMap(([name, paths]) => paths.map((path) => [path, name])));
 const fileOnDemand = (name) => `on-demand/${name}.cjs`;
