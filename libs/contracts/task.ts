@@ -30,7 +30,7 @@ const plainText = /^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]*$/;
 const text = {
   name: z
     .string()
-    .min(1)
+    .min(1, { abort: true })
     .max(200)
     .regex(plainLine.notBlank, { error: 'must not be blank' })
     .regex(plainLine.noControls, { error: 'must be one line without control characters' })

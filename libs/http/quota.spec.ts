@@ -34,6 +34,26 @@ describe('a budget', () => {
     expect(await quota.take('a', budget)).toEqual({ allowed: true, limit: 3, remaining: 2, resetAtMs: 2_500 });
   });
 
+  it('lets requests in while the count cannot be written, as far as it goes, and counts them with the next write', async () => {
+    let isFull = false;
+    const quota = createQuota(
+      {
+        ...sharedState,
+        save: (collection, writes) =>
+          isFull ? Promise.reject(new Error('the disk is full')) : sharedState.save(collection, writes),
+      },
+      { now: () => 0 },
+    );
+    expect((await quota.take('a', budget)).remaining).toBe(2);
+    isFull = true;
+    expect(await quota.take('a', budget)).toMatchObject({ allowed: true, remaining: 1 });
+    expect(await quota.take('a', budget)).toMatchObject({ allowed: true, remaining: 0 });
+    await expect(quota.take('a', budget)).rejects.toThrow('the disk is full');
+    isFull = false;
+    expect((await quota.take('a', budget)).allowed).toBe(false);
+    expect((await createQuota(sharedState, { now: () => 0 }).take('a', budget)).allowed).toBe(false);
+  });
+
   it('is each subject’s own', async () => {
     const quota = createQuota(sharedState, { now: () => 0 });
     for (let i = 0; i < 3; i += 1) await quota.take('a', budget);

@@ -79,6 +79,8 @@ export function createQuota(sharedState: SharedState, clock: Clock): Quota {
   const reserves = new Map<string, Reserve>();
   const queues = new Map<string, Waiting[]>();
   const timers = new Map<string, NodeJS.Timeout>();
+  /** Let in while the shared count could not be written; counted with the next write. A disk that is full stops no reads. */
+  const owed = new Map<string, number>();
 
   const makeRoom = (): void => {
     for (const [subject, { left }] of reserves) {
@@ -138,23 +140,26 @@ export function createQuota(sharedState: SharedState, clock: Clock): Quota {
     const { limit, windowMs } = budget;
     const own = openReserve(subject, budget);
     const [ownLeft, demand] = [own?.left ?? 0, own?.spent ?? 0];
+    const debt = owed.get(subject) ?? 0;
     let taken = 0;
     let current: Window | null = null;
     const changed = await compareAndSet(sharedState, quotaCollection, subject, (stored) => {
       const nowMs = clock.now();
       current = stored !== null && stored.startedAtMs + windowMs > nowMs ? stored : null;
-      const used = current?.used ?? 0;
+      const used = (current?.used ?? 0) + debt;
       const kept = current !== null && current.startedAtMs === own?.startedAtMs ? ownLeft : 0;
       let free = Math.max(0, limit - used) + kept;
       for (const { cost } of waiting) if (cost <= free) free -= cost;
       const needed = Math.max(0, limit - used) - free;
       const more = demand >= leastHeld && free > plentyAbove ? Math.min(mostHeld, demand) : 0;
       taken = needed + more;
-      if (taken <= 0 && current !== null) return null;
+      if (taken <= 0 && debt === 0 && current !== null) return null;
       const startedAtMs = current?.startedAtMs ?? nowMs;
       const heldUntilMs = more > 0 ? nowMs + holdMs + givenBackWithinMs : (current?.heldUntilMs ?? 0);
       return { startedAtMs, used: used + taken, heldUntilMs, expiresAtMs: startedAtMs + windowMs };
     });
+    if (changed !== null && debt > 0) owed.set(subject, (owed.get(subject) ?? 0) - debt);
+    if (owed.get(subject) === 0) owed.delete(subject);
     const window = changed ?? current ?? { startedAtMs: clock.now(), used: 0, heldUntilMs: 0 };
     const isSame = own?.startedAtMs === window.startedAtMs;
     const left = (isSame ? own.left : 0) + (changed === null ? 0 : taken);
@@ -169,6 +174,20 @@ export function createQuota(sharedState: SharedState, clock: Clock): Quota {
     const state = takeHeld(subject, budget, cost);
     if (state !== null) decided(state);
     return state !== null;
+  };
+
+  /** What cannot be counted now is let in as far as the budget goes, where this gateway knows how far that is. */
+  const owe = (subject: string, { cost, budget, decided, failed }: Waiting, error: unknown): void => {
+    const held = openReserve(subject, budget);
+    const debt = (owed.get(subject) ?? 0) + cost;
+    const used = held === undefined ? Infinity : held.used - held.left + debt;
+    if (held === undefined || used > budget.limit || (!owed.has(subject) && owed.size >= maxSubjects)) {
+      failed(error);
+      return;
+    }
+    owed.set(subject, debt);
+    const resetAtMs = held.startedAtMs + budget.windowMs;
+    decided({ allowed: true, limit: budget.limit, remaining: budget.limit - used, resetAtMs });
   };
 
   const serveBatch = async (subject: string, batch: readonly Waiting[]): Promise<void> => {
@@ -188,7 +207,7 @@ export function createQuota(sharedState: SharedState, clock: Clock): Quota {
       for (const { budget, decided } of undecided) decided(stateOf(held, budget, false));
       if (held.left > 0) giveBackSoon(subject);
     } catch (error) {
-      for (const { failed } of waiting) failed(error);
+      for (const one of waiting) owe(subject, one, error);
     }
   };
 
