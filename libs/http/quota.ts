@@ -70,6 +70,11 @@ const plentyAbove = 2_000;
 /** After `holdMs` a gateway gives back; the write takes its time. */
 const givenBackWithinMs = 250;
 
+function stateOf(held: Reserve, { limit, windowMs }: Budget, allowed: boolean): QuotaState {
+  const remaining = Math.max(0, limit - (held.used - held.left));
+  return { allowed, limit, remaining, resetAtMs: held.startedAtMs + windowMs };
+}
+
 /**
  * One gateway's view of the shared counts. Requests that wait together are counted by one write. Where much is left a gateway
  * under load reserves some more for a moment; where the budget runs out nothing is reserved, and who finds it used up waits
@@ -87,11 +92,6 @@ export function createQuota(sharedState: SharedState, clock: Clock): Quota {
       if (reserves.size < maxSubjects) break;
       if (left === 0) reserves.delete(subject);
     }
-  };
-
-  const stateOf = (held: Reserve, { limit, windowMs }: Budget, allowed: boolean): QuotaState => {
-    const remaining = Math.max(0, limit - (held.used - held.left));
-    return { allowed, limit, remaining, resetAtMs: held.startedAtMs + windowMs };
   };
 
   const openReserve = (subject: string, { windowMs }: Budget): Reserve | undefined => {
