@@ -7,7 +7,7 @@ import type { TaskEvent } from '#contracts/task';
 import { aTask } from '#contracts/task.kit';
 import { encodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
-import { derivedId } from '#runtime/ids';
+import { derivedEventId, derivedId } from '#runtime/ids';
 import { initialAlert } from './domain/alert/alert.js';
 
 export const playedTaskId = derivedId('ntf', 0, 'played');
@@ -72,14 +72,14 @@ const timestamp = (ms: number): string => new Date(ms).toISOString();
 
 const shown = ({ condition, flapping }: AlertState): string => (flapping === true ? 'flapping' : condition);
 
-const plan = {
-  taskId: playedTaskId,
+const planOf = (taskId: string) => ({
+  taskId,
   taskRevision: 0,
   schedule: { type: 'interval' as const, intervalSeconds: 60, catchUp: 'latest' as const },
   active: true,
   nextDueAt: null,
   highWaterMark: null,
-};
+});
 
 export type PlayedEvent = RunEvent | ScheduleEvent | TaskEvent;
 
@@ -89,8 +89,20 @@ export interface PlayedEvents {
 }
 
 /** The events of the steps, each slot with its run, in the order in which they were recorded. */
-export function playEvents(steps: readonly PlayedStep[], startMs: number): PlayedEvents {
+export interface PlayedFor {
+  readonly taskId: string;
+  readonly organizationId: string;
+}
+
+const usual: PlayedFor = { taskId: playedTaskId, organizationId: playedOrganizationId };
+
+export function playEvents(
+  steps: readonly PlayedStep[],
+  startMs: number,
+  { taskId, organizationId }: PlayedFor = usual,
+): PlayedEvents {
   const recorded: RecordedEvent[] = [];
+  const plan = planOf(taskId);
   const revisions = new Map<string, number>();
   let nowMs = startMs;
   let alert: AlertState = initialAlert;
@@ -100,13 +112,13 @@ export function playEvents(steps: readonly PlayedStep[], startMs: number): Playe
     revisions.set(stream, revision);
     const position = recorded.length + 1;
     const metadata = {
-      organizationId: playedOrganizationId,
+      organizationId,
       actor: 'system:spec',
       requestId: 'req_1',
       causationId: null,
       at: timestamp(atMs),
     };
-    const id = `00000000-0000-5000-8000-${String(position).padStart(12, '0')}`;
+    const id = derivedEventId(taskId, String(position));
     recorded.push({ ...encodeEvent(event, id, metadata), stream, revision, position });
   };
 
@@ -114,23 +126,23 @@ export function playEvents(steps: readonly PlayedStep[], startMs: number): Playe
   const shadow = { evaluationFunction: 'return true', codeForm: 'body' as const, policy: null };
   const started = { ...shadow, startedAt, startedBy: 'key:key_1' };
   const created = { spec: aTask(), status: 'active' as const, createdBy: 'key:key_1' };
-  record(`task-${playedTaskId}`, { type: 'task.created', data: created }, startMs);
-  record(`task-${playedTaskId}`, { type: 'task.shadow_started', data: { shadow: started } }, startMs);
-  record(`schedule-${playedTaskId}`, { type: 'schedule.planned', data: { plan } }, startMs);
+  record(`task-${taskId}`, { type: 'task.created', data: created }, startMs);
+  record(`task-${taskId}`, { type: 'task.shadow_started', data: { shadow: started } }, startMs);
+  record(`schedule-${taskId}`, { type: 'schedule.planned', data: { plan } }, startMs);
 
   for (const step of steps) {
     const fromMs = nowMs;
     nowMs += step.afterMs;
     if (step.kind === 'slots') {
       const slots = { from: timestamp(fromMs), to: timestamp(nowMs), count: step.count };
-      record(`schedule-${playedTaskId}`, { type: 'slots.skipped', data: { plan, slots, reason: step.reason } }, nowMs);
+      record(`schedule-${taskId}`, { type: 'slots.skipped', data: { plan, slots, reason: step.reason } }, nowMs);
       continue;
     }
     const dueMs = fromMs + Math.floor(step.afterMs / 2);
-    const runId = derivedId('exe', dueMs, playedTaskId, step.isManual ? 'manual' : 'slot', String(dueMs));
+    const runId = derivedId('exe', dueMs, taskId, step.isManual ? 'manual' : 'slot', String(dueMs));
     const run = {
       runId,
-      taskId: playedTaskId,
+      taskId: taskId,
       trigger: step.isManual ? ('manual' as const) : ('schedule' as const),
       scheduledFor: timestamp(dueMs),
       queuedAt: timestamp(dueMs),
@@ -138,21 +150,18 @@ export function playEvents(steps: readonly PlayedStep[], startMs: number): Playe
       dryRun: false,
     };
     record(
-      `schedule-${playedTaskId}`,
+      `schedule-${taskId}`,
       step.isManual
         ? { type: 'run.requested', data: { plan, run } }
         : { type: 'slot.fired', data: { plan, run, skipped: null } },
       dueMs,
     );
-    record(
-      `claim-${playedTaskId}`,
-      { type: 'run.started', data: { run, startedAt: timestamp(dueMs), worker: 'w1' } },
-      dueMs,
-    );
+    record(`claim-${taskId}`, { type: 'run.started', data: { run, startedAt: timestamp(dueMs), worker: 'w1' } }, dueMs);
     const { flapping: _flapping, ...rest } = alert;
     const after: AlertState = {
       ...rest,
       condition: step.condition,
+      lastSlot: step.isManual ? rest.lastSlot : timestamp(dueMs),
       ...(step.isFlapping ? { flapping: true } : {}),
     };
     const [from, to] = [shown(alert), shown(after)];
@@ -179,7 +188,7 @@ export function playEvents(steps: readonly PlayedStep[], startMs: number): Playe
       ? {}
       : { shadow: step.notify ? shadow : { ...shadow, decision: { ...decision, notify: true } } };
     record(
-      `run-${playedTaskId}`,
+      `run-${taskId}`,
       { type: 'run.recorded', data: { result, decision, late: false, notifications: [], alert, ...judged } },
       nowMs,
     );

@@ -5,6 +5,7 @@ import { decodeEvent } from '#eventing/codec';
 import type { OutboundAnswer, OutboundFailure } from '#outbound/outbound';
 import type { JsonObject } from '#runtime/json';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
+import { frozenEvents } from '#contracts/frozen-events.kit';
 import { defaultSandboxLimits } from '#sandbox/sandbox';
 import {
   closeRunDeps,
@@ -269,6 +270,16 @@ describe('a due run', () => {
     expect(late).toMatchObject({ late: true, notifications: [], decision: { notify: false } });
     await executeRun(parts, due(0), metadata, running);
     expect(await recorded()).toHaveLength(2);
+  });
+
+  it('is over where its day was folded, and nothing else is left of it', async () => {
+    await executeRun(parts, due(10), metadata, running);
+    const { stored } = frozenEvents().find(({ type }) => type === 'runs.folded') ?? { stored: {} };
+    const state = { ...(stored['state'] as object), runsThrough: due(0).queuedAt.slice(0, 10) };
+    const folded = { id: crypto.randomUUID(), type: 'runs.folded', version: 1, data: { ...stored, state }, metadata };
+    await parts.eventStore.append(`stats-${due(0).taskId}`, [folded], 'none');
+    await executeRun(parts, due(0), metadata, running);
+    expect((await recorded()).map(({ result }) => result.runId)).toEqual([due(10).runId]);
   });
 
   it('is cancelled where its task was archived, and tried again where the view only lags', async () => {

@@ -11,6 +11,7 @@ import {
   type ShadowResult,
 } from '#contracts/run';
 import { wholePolicy } from '#contracts/policy';
+import { dayOf } from '#contracts/retention';
 import { backOffFactor, type DueRun } from '#contracts/schedule';
 import { isGone, tasksView, taskStream, type TaskDocument } from '#contracts/task';
 import { decodeEvent, encodeEvents } from '#eventing/codec';
@@ -30,6 +31,7 @@ import type { Checks } from './checks.js';
 import { withMessageContent } from './message-content.js';
 import { opened, runCheck, type CheckDeps, type CheckInput, type CheckResult } from './run-check.js';
 import { notificationsFor } from './notifications.js';
+import { foldStateOf } from './retention/fold-state.js';
 import { shadowAlert, shadowCode, shadowPolicy, shadowResult } from './shadow/shadow.js';
 
 export interface RunDeps extends CheckDeps {
@@ -72,11 +74,14 @@ async function lastRecorded(eventStore: EventStore, taskId: string): Promise<Rec
 }
 
 /** A recent run is found by its id. For an older slot the view, long caught up, shows whether it was recorded. */
-async function hasResult({ readStore }: RunDeps, alert: AlertState, run: DueRun): Promise<boolean> {
+async function hasResult({ readStore, eventStore }: RunDeps, alert: AlertState, run: DueRun): Promise<boolean> {
   if (isRecorded(alert, run.runId)) return true;
   if (run.trigger === 'schedule' && (alert.lastSlot === null || run.scheduledFor > alert.lastSlot)) return false;
   const document = await readStore.get(executionsView, run.runId);
-  return document !== null && document.finishedAt !== null;
+  if (document !== null) return document.finishedAt !== null;
+  // A day is folded once none of its runs is open, and takes their documents with it.
+  const { runsThrough } = await foldStateOf(eventStore, run.taskId);
+  return runsThrough !== null && dayOf(run.queuedAt) <= runsThrough;
 }
 
 /** The settings of the task; null: it is archived. Waits for nothing: a view that lags is looked at again by a later try. */

@@ -21,7 +21,7 @@ import { notFound } from '#runtime/errors';
 import { initialAlert } from '../domain/alert/alert.js';
 import { explainDecision } from '../domain/alert/explain-decision.js';
 import { withResult } from '../execution-view.js';
-import { foldStateOf } from '../retention/fold-runs.js';
+import { foldStateOf } from '../retention/fold-state.js';
 import { explainFolded } from './explain-folded.js';
 import { noRunAt } from './no-run.js';
 import { runBefore, type RecordedRun } from './recorded-runs.js';

@@ -4,8 +4,9 @@ import { deliveriesView, deliveryStream, type DeliveryDocument } from '#contract
 import { runCommand } from '#eventing/run-command';
 import type { PageQuery, ReadStore } from '#read-store/read-store';
 import { toTimestamp } from '#runtime/clock';
+import { foldStateOf } from './fold-state.js';
 import { foldDecider } from '../domain/fold/fold.js';
-import { archiveFor, createDayRecord, finishArchive, foldStateOf, type FoldDeps, type Folding } from './fold-runs.js';
+import { archiveFor, createDayRecord, finishArchive, type FoldDeps, type Folding } from './fold-runs.js';
 
 const deliveriesAtOnce = 200;
 

@@ -9,8 +9,9 @@ import { runCommand } from '#eventing/run-command';
 import type { ReadStore } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import { createDayOfRuns } from '../domain/fold/day-of-runs.js';
-import { foldDecider, initial } from '../domain/fold/fold.js';
+import { foldDecider } from '../domain/fold/fold.js';
 import { undeliveredView } from '../undelivered-view.js';
+import { foldStateOf } from './fold-state.js';
 import { archiveLine, openArchiveFile, type ArchiveWriter } from './archive.js';
 import { eachOfDay } from './day-events.js';
 
@@ -32,11 +33,6 @@ export class ArchiveFailed extends Error {
     super(`the archive cannot be written: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
     this.name = 'ArchiveFailed';
   }
-}
-
-export async function foldStateOf(eventStore: Pick<EventStore, 'readLast'>, taskId: string): Promise<FoldState> {
-  const last = await eventStore.readLast(statsStream(taskId));
-  return last === null ? initial : decodeEvent<FoldEvent>(last).data.state;
 }
 
 /** Runs without a result and notifications without a delivery are seen through first, however old they are. */

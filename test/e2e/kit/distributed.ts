@@ -15,6 +15,7 @@ import { freePort } from '../../servers/process.ts';
 import { createApi } from './api.js';
 import { runCommand } from './command-line.js';
 import {
+  appendTo,
   commonSettings,
   endOf,
   ownerApiKey,
@@ -175,6 +176,11 @@ export async function distributedInstallation(
       storeProxy.set('pass');
     },
     recordedEvents: () => recordedEvents(servers, name, Buffer.from(shared.SECRET_KEY, 'base64')),
+    async appendEvents(events) {
+      const secretKey = Buffer.from(shared.SECRET_KEY, 'base64');
+      const options = { url: servers.eventStoreUrl, installation: name, logger: silentLogger, secretKey };
+      await appendTo(await createEventStoreDbEventStore(options), events);
+    },
     command: (words) => runCommand(words, { ...shared, ...engines('all') }, folder),
     openReadStore: () => createMongoReadStore({ url: servers.readStoreUrl, installation: name, logger: silentLogger }),
     async stored() {

@@ -12,6 +12,7 @@ import { createApi } from './api.js';
 import { runCommand } from './command-line.js';
 import { fillDisk, freeDisk } from './full-disk.js';
 import {
+  appendTo,
   commonSettings,
   endOf,
   ownerApiKey,
@@ -76,6 +77,10 @@ export async function embeddedInstallation(options: InstallationOptions = {}): P
       } finally {
         await rm(copy, { recursive: true, force: true });
       }
+    },
+    async appendEvents(events) {
+      const secretKey = await secretKeyIn(dataDir, settings);
+      await appendTo(createSqliteEventStore(join(dataDir, 'events.db'), { secretKey }), events);
     },
     command: (words) => runCommand(words, settings, folder),
     openReadStore: async () => createSqliteReadStore(join(dataDir, 'views.db')),

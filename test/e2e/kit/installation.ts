@@ -2,8 +2,8 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mkdtemp } from 'node:fs/promises';
-import type { RecordedEvent } from '#event-store/event-store';
-import type { ReadStore } from '#read-store/read-store';
+import type { EventStore, RecordedEvent } from '#event-store/event-store';
+import type { ViewStore } from '#read-store/read-store';
 import type { Api } from './api.js';
 import type { CommandEnd } from './command-line.js';
 import type { Ending, Product } from './product.js';
@@ -36,10 +36,12 @@ export interface Installation {
   mendEventStore(): Promise<void>;
   /** Every event, in order; while it is stopped. */
   recordedEvents(): Promise<readonly RecordedEvent[]>;
+  /** Appends what an earlier time would have recorded, each to its stream; while it is stopped. */
+  appendEvents(events: readonly RecordedEvent[]): Promise<void>;
   /** Runs the command line with its settings, to the command's end. */
   command(words: readonly string[]): Promise<CommandEnd>;
   /** Its views; while it is stopped. */
-  openReadStore(): Promise<ReadStore>;
+  openReadStore(): Promise<ViewStore>;
   /** Every byte it keeps. */
   stored(): Promise<readonly StoredBytes[]>;
   /** Ends it and removes its data. */
@@ -67,6 +69,21 @@ export function commonSettings({ smtpUrl, settings }: InstallationOptions): Read
 }
 
 export const scratchFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'meerkat-e2e-'));
+
+export async function appendTo(
+  store: Pick<EventStore, 'append' | 'close'>,
+  events: readonly RecordedEvent[],
+): Promise<void> {
+  try {
+    for (const { stream, revision, id, type, version, data, metadata } of events) {
+      const expected = revision === 0 ? 'none' : revision - 1;
+      const appended = await store.append(stream, [{ id, type, version, data, metadata }], expected);
+      if (!appended.ok) throw new Error(`${stream}@${revision} was not taken`);
+    }
+  } finally {
+    await store.close();
+  }
+}
 
 const endsWithinMs = 60_000;
 
