@@ -274,8 +274,8 @@ describe('a due run', () => {
 
   it('is over where its day was folded, and nothing else is left of it', async () => {
     await executeRun(parts, due(10), metadata, running);
-    const { stored } = frozenEvents().find(({ type }) => type === 'runs.folded') ?? { stored: {} };
-    const state = { ...(stored['state'] as object), runsThrough: due(0).queuedAt.slice(0, 10) };
+    const stored: JsonObject = frozenEvents().find(({ type }) => type === 'runs.folded')?.stored ?? {};
+    const state = { ...(stored['state'] as JsonObject), runsThrough: due(0).queuedAt.slice(0, 10) };
     const folded = { id: crypto.randomUUID(), type: 'runs.folded', version: 1, data: { ...stored, state }, metadata };
     await parts.eventStore.append(`stats-${due(0).taskId}`, [folded], 'none');
     await executeRun(parts, due(0), metadata, running);
