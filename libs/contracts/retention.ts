@@ -36,6 +36,8 @@ const foldedEvents = z.object({
   count: z.int(),
   /** SHA-256 over them, in their order, as they were archived: a line of JSON each. */
   hash: z.string(),
+  /** Whether there was an archive then. */
+  archived: z.boolean(),
 });
 
 /** Where folding stands in each of a task's streams: the first revision that was not folded yet. */

@@ -155,11 +155,12 @@ async function write(target: EventArchive, appends: readonly StreamAppend[]): Pr
 }
 
 /**
- * Rejects with `target_holds_others` and `target_broken`, and then has written nothing; with `target_in_use`,
+ * Rejects with `source_folded`, `target_holds_others` and `target_broken`, and then has written nothing; with `target_in_use`,
  * `source_in_use`, `source_broken` or `event_store_unavailable`, and then copying again goes on behind what was written.
  */
 export async function copyEvents(options: CopyOptions): Promise<Copied> {
   const { source, target, progress, beforeWriting, patienceMs = defaultPatienceMs } = options;
+  await refuseFolded(source);
   const [end, targetEnd] = [await source.lastPosition(), await target.lastPosition()];
   const history = createHistoryDigest();
   const there = createCursor(target, targetEnd, patienceMs);
@@ -210,6 +211,17 @@ export async function copyEvents(options: CopyOptions): Promise<Copied> {
     throw brokenSource(error);
   } finally {
     await there.close();
+  }
+}
+
+/** A stream that begins behind its first event has no place in a store that begins with it. */
+async function refuseFolded(source: EventArchive): Promise<void> {
+  for await (const { stream, revision } of source.stored.beginnings()) {
+    throw reject(
+      'source_folded',
+      `The source cannot be copied: its first events were folded and dropped (${stream} begins at ${revision}). ` +
+        'Move an installation before its first days are folded, with KEEP_RUNS_DAYS=0.',
+    );
   }
 }
 

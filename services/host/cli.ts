@@ -8,6 +8,7 @@ import { AppError } from '#runtime/errors';
 import { ignoreInspectorSignal } from '#runtime/inspector-signal';
 import { silentLogger } from '#runtime/logger';
 import { addAccounts } from './cli/accounts.js';
+import { addArchive, addDisk } from './cli/archive.js';
 import { addAudit } from './cli/audit.js';
 import { addBench } from './cli/bench.js';
 import { addCheck } from './cli/check.js';
@@ -143,6 +144,9 @@ const product: Product = {
   openViews,
   verifyEvents: async (config, found) => (await import('./audit.js')).verifyStoredEvents(config, found),
   acceptEvents: async (config) => (await import('./audit.js')).acceptStoredEvents(config),
+  readArchivedDay: async (...args) => (await import('./archive-check.js')).readArchivedDay(...args),
+  verifyArchive: async (...args) => (await import('./archive-check.js')).verifyArchive(...args),
+  diskUsage: async (config) => (await import('./disk-usage.js')).diskUsage(config),
   sendTestMail: async (config, address) => (await import('./test-mail.js')).sendTestMail(config, address),
   printResetLinks: async (config, email) => (await import('./reset-password.js')).printResetLinks(config, email),
   migrate: async (request) => (await import('./migrate.js')).migrate(request),
@@ -192,6 +196,8 @@ function createProgram(end: (exitCode: number) => void): Command {
   addAccounts(program, product);
   addRebuild(program, product, end);
   addAudit(program, product, end);
+  addArchive(program, product, end);
+  addDisk(program, product);
   addMigrate(program, product, end);
   addEvaluators(program, product);
   addBench(program, end);

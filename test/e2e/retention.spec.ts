@@ -1,4 +1,7 @@
 /** Days that are old enough are folded by the running product, whatever kills it meanwhile: nothing is lost, nothing counted twice. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { dayMs, dayOf, dayStart } from '#contracts/retention';
@@ -48,6 +51,7 @@ const statistics = z.object({ data: z.object({ buckets: z.array(bucket), summary
 
 describe('a day that is old enough', () => {
   let installation: Installation;
+  let archive: string;
   let runs: readonly RecordedEvent[];
   /** Of each day: how many ran, failed and made messages. */
   let recorded: (readonly [number, number, number])[];
@@ -64,7 +68,8 @@ describe('a day that is old enough', () => {
   const daysToFold = (Date.parse(dayStart(lastFolded)) - startMs) / dayMs + 1;
 
   beforeAll(async () => {
-    installation = await createInstallation();
+    archive = await mkdtemp(join(tmpdir(), 'meerkat-e2e-archive-'));
+    installation = await createInstallation({ settings: { ARCHIVE_DIR: archive } });
     await installation.start();
     await installation.kill('SIGTERM');
     const events = await installation.recordedEvents();
@@ -86,7 +91,10 @@ describe('a day that is old enough', () => {
     });
   });
 
-  afterAll(() => installation.remove());
+  afterAll(async () => {
+    await installation.remove();
+    await rm(archive, { recursive: true, force: true });
+  });
 
   it('is folded once, with every run in it, whatever kills the product in between', async () => {
     for (let kill = 0; kill < 3; kill += 1) {
@@ -121,6 +129,42 @@ describe('a day that is old enough', () => {
     const later = new Date(startMs + (playedDays - 1) * dayMs).toISOString();
     const known = await installation.api.send(`/api/notifications/${taskId}/explain?at=${later}`);
     expect(known.body).toMatchObject({ data: { folded: false, execution: expect.objectContaining({}) } });
+  });
+
+  it('is in the archive, which fits its record, beside the running product', async () => {
+    const intact = await installation.command(['archive', 'verify', '--json']);
+    expect(intact.exitCode).toBe(0);
+    expect(JSON.parse(intact.out)).toEqual({ days: tasks.length * daysToFold, unarchived: 0, faults: [] });
+    const day = dayOf(new Date(startMs).toISOString());
+    const read = await installation.command(['archive', 'read', taskId, day]);
+    const lines = read.out
+      .trim()
+      .split('\n')
+      .map((line) => z.looseObject({ type: z.string() }).parse(JSON.parse(line)));
+    expect(lines.filter(({ type }) => type === 'run.recorded')).toHaveLength(recorded[0]?.[0] ?? 0);
+    const file = join(archive, ...day.split('-'), `${taskId}.jsonl.zst`);
+    await rm(file);
+    const gone = await installation.command(['archive', 'verify', taskId, '--json']);
+    expect(gone.exitCode).toBe(1);
+    expect(JSON.parse(gone.out)).toMatchObject({ faults: [{ what: 'gone', task: taskId, day }] });
+    const none = await installation.command(['archive', 'read', taskId, day]);
+    expect([none.exitCode, none.error]).toEqual([1, expect.stringContaining('There is no file')]);
+  });
+
+  it('is told of by what takes the room', async () => {
+    const { exitCode, out } = await installation.command(['disk', '--json']);
+    expect(exitCode).toBe(0);
+    const usage = z
+      .object({
+        databases: z.array(z.object({ name: z.string(), bytes: z.int() })),
+        events: z.array(z.object({ type: z.string(), count: z.int(), bytes: z.int() })),
+        tasks: z.array(z.object({ id: z.string(), name: z.string().nullable(), bytes: z.int() })),
+        folding: z.object({ nextAt: z.string().nullable(), bytes: z.int() }),
+      })
+      .parse(JSON.parse(out));
+    expect(usage.events.find(({ type }) => type === 'runs.folded')?.count).toBe(tasks.length * daysToFold);
+    expect(usage.tasks.map(({ id }) => id).toSorted()).toEqual(tasks.toSorted());
+    expect(usage.folding.nextAt).toMatch(/T00:00:00\.000Z$/);
   });
 
   it('is the same in views that are made anew, and nothing looks changed', async () => {

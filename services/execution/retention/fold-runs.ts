@@ -1,6 +1,6 @@
 /** Folds one day of a task's runs: its events into the archive, what they add up to into one event. Nothing is dropped here. */
 import { createHash } from 'node:crypto';
-import { lastMomentOf, statsStream, type FoldEvent, type FoldState } from '#contracts/retention';
+import { lastMomentOf, statsStream, type FoldState } from '#contracts/retention';
 import { claimStream, runStream, type RunEvent } from '#contracts/run';
 import { scheduleStream, schedulesView, type ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent } from '#eventing/codec';
@@ -69,7 +69,7 @@ export function createDayRecord(archive: ArchiveWriter | null) {
         throw new ArchiveFailed(error);
       }
     },
-    finish: () => ({ count, hash: hash.digest('hex') }),
+    finish: () => ({ count, hash: hash.digest('hex'), archived: archive !== null }),
     count: () => count,
   };
 }

@@ -87,6 +87,31 @@ export interface ResetLink {
   readonly url: string;
 }
 
+/** A file of the archive that is not as the record of its day says. */
+export interface ArchiveFault {
+  readonly what: 'gone' | 'damaged' | 'differs';
+  readonly task: string;
+  readonly day: string;
+  /** In the archive. */
+  readonly file: string;
+}
+
+export interface ArchiveChecked {
+  /** Days that were archived, by task and kind. */
+  readonly days: number;
+  /** Days that were folded while no archive was set. */
+  readonly unarchived: number;
+}
+
+export interface DiskUsage {
+  readonly databases: readonly { readonly name: string; readonly bytes: number }[];
+  readonly events: readonly { readonly type: string; readonly count: number; readonly bytes: number }[];
+  /** The largest ones; the name is null where the task is not there any more. */
+  readonly tasks: readonly { readonly id: string; readonly name: string | null; readonly bytes: number }[];
+  /** What can be folded then; null: nothing is folded, or it has not begun. */
+  readonly folding: { readonly nextAt: string | null; readonly bytes: number };
+}
+
 export interface Product {
   /** Runs until a signal and ends the process itself. */
   start(): Promise<void>;
@@ -101,6 +126,11 @@ export interface Product {
   verifyEvents(config: Config, found: (fault: AuditFault) => void): Promise<Audited>;
   /** Puts on record that the faults there are now are known. Rejects with `ConfigError` where a server runs on the folder. */
   acceptEvents(config: Config): Promise<readonly AuditFault[]>;
+  /** Each event of an archived day as JSON. Rejects with `not_archived`, `ConfigError`. */
+  readArchivedDay(config: Config, taskId: string, day: string, print: (line: string) => void): Promise<void>;
+  /** `taskId` null: of all tasks. */
+  verifyArchive(config: Config, taskId: string | null, found: (fault: ArchiveFault) => void): Promise<ArchiveChecked>;
+  diskUsage(config: Config): Promise<DiskUsage>;
   /** What the mail server made of one mail. Rejects with `ConfigError` where there is none. */
   sendTestMail(config: Config, address: string): Promise<MailAnswer>;
   /** A server may run meanwhile. Rejects with `not_found` or `ConfigError`. */
