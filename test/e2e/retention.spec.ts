@@ -151,7 +151,7 @@ describe('a day that is old enough', () => {
     expect([none.exitCode, none.error]).toEqual([1, expect.stringContaining('There is no file')]);
   });
 
-  it('is told of by what takes the room', async () => {
+  it('is counted by the command that says what takes the room', async () => {
     const { exitCode, out } = await installation.command(['disk', '--json']);
     expect(exitCode).toBe(0);
     const usage = z
