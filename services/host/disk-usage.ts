@@ -8,7 +8,7 @@ import type { StoredEvent } from '#event-store/event-chain';
 import type { Config } from '#runtime/config';
 import { silentLogger } from '#runtime/logger';
 import type { DiskUsage } from './cli/product.js';
-import { embedded, openHistory, openReadStore, openSharedState } from './composition.js';
+import { openHistory, openReadStore, openSharedState } from './composition.js';
 
 const mostTasks = 20;
 const foldedKinds = /^(?:run|schedule|claim)-(?=ntf_)/;
@@ -62,7 +62,7 @@ export async function diskUsage(config: Config): Promise<DiskUsage> {
       largest.map(([id]) => id),
     );
     return {
-      databases: embedded(config) ? await databasesIn(config.dataDir) : [],
+      databases: await databasesIn(config.dataDir),
       events: [...types]
         .map(([type, counted]) => ({ type, ...counted }))
         .toSorted((one, other) => other.bytes - one.bytes),
