@@ -1,7 +1,7 @@
 /** Snapshots in one SQLite file beside the events: for the process that holds the data folder alone. */
 import { createLru } from '#concurrency/lru';
 import { unavailable } from '#runtime/errors';
-import { foldLogBack, inTransaction, openDatabase } from '#sqlite/database';
+import { foldLogBack, inTransaction, openDatabase, type Database } from '#sqlite/database';
 import { createGroupCommit } from '#sqlite/group-commit';
 import { createLooks } from './looks.js';
 import { packed, unpacked } from './packed-body.js';
@@ -48,13 +48,24 @@ interface Save {
   readonly bytes: Uint8Array | null;
 }
 
+function openShared(file: string, checked: boolean, lock: Database | null): Database {
+  try {
+    return openDatabase({ file, durability: 'normal', schema, checked, held: 'shared' });
+  } catch (error) {
+    lock?.close();
+    throw error;
+  }
+}
+
 /** `file`: a path or `:memory:`. Throws `DatabaseInUse` where another process holds the file, `DatabaseDamaged`. */
 export function createSqliteSnapshots(
   file: string,
   retention: Retention,
   { checked = false }: { readonly checked?: boolean } = {},
 ): Snapshots {
-  const database = openDatabase({ file, durability: 'normal', schema, checked });
+  // The command line copies it while the server writes; a second writer is kept out by a file of its own.
+  const lock = file === ':memory:' ? null : openDatabase({ file: `${file}.lock`, durability: 'normal', schema: '' });
+  const database = openShared(file, checked, lock);
   database.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}; PRAGMA secure_delete = ON`);
   const findContent = database.prepare('SELECT id FROM contents WHERE organization_id = ? AND hash = ?');
   const addContent = database.prepare('INSERT INTO contents (organization_id, hash, packed) VALUES (?, ?, ?)');
@@ -172,6 +183,7 @@ export function createSqliteSnapshots(
     async close() {
       saves.flush();
       database.close();
+      lock?.close();
     },
   };
 }

@@ -89,6 +89,26 @@ export function openDatabase({ file, durability, schema, held = 'alone', checked
   return database;
 }
 
+/** A copy of a database as it is at one moment, without what is free in it; others read and write it meanwhile. */
+export function copyDatabase(file: string, target: string): void {
+  const database = new DatabaseSync(file, { readOnly: true, timeout: sharedWaitMs });
+  try {
+    database.prepare('VACUUM INTO ?').run(target);
+  } finally {
+    database.close();
+  }
+}
+
+/** The highest number in a column of a file that nobody writes; null where there is none. */
+export function highestOf(file: string, table: string, column: string): number | null {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    return database.prepare(`SELECT max("${column}") AS highest FROM "${table}"`).get()?.['highest'] as number | null;
+  } finally {
+    database.close();
+  }
+}
+
 const foldTries = 50;
 const foldPauseMs = 20;
 const pause = new Int32Array(new SharedArrayBuffer(4));

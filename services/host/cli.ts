@@ -10,6 +10,7 @@ import { silentLogger } from '#runtime/logger';
 import { addAccounts } from './cli/accounts.js';
 import { addArchive, addDisk } from './cli/archive.js';
 import { addAudit } from './cli/audit.js';
+import { addBackup } from './cli/backup.js';
 import { addBench } from './cli/bench.js';
 import { addCheck } from './cli/check.js';
 import { addConfiguration } from './cli/configuration.js';
@@ -147,6 +148,8 @@ const product: Product = {
   readArchivedDay: async (...args) => (await import('./archive-check.js')).readArchivedDay(...args),
   verifyArchive: async (...args) => (await import('./archive-check.js')).verifyArchive(...args),
   diskUsage: async (config) => (await import('./disk-usage.js')).diskUsage(config),
+  backUp: async (config, folder, withKey) => (await import('./backup.js')).backUp(config, folder, withKey),
+  restore: async (config, folder) => (await import('./backup.js')).restore(config, folder),
   sendTestMail: async (config, address) => (await import('./test-mail.js')).sendTestMail(config, address),
   printResetLinks: async (config, email) => (await import('./reset-password.js')).printResetLinks(config, email),
   migrate: async (request) => (await import('./migrate.js')).migrate(request),
@@ -198,6 +201,7 @@ function createProgram(end: (exitCode: number) => void): Command {
   addAudit(program, product, end);
   addArchive(program, product, end);
   addDisk(program, product);
+  addBackup(program, product);
   addMigrate(program, product, end);
   addEvaluators(program, product);
   addBench(program, end);

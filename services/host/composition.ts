@@ -38,7 +38,7 @@ import { CONTENT_PURGER, type ContentEraser, type ContentPurger } from '#vault/c
 import { EVENT_OPENER, type EventOpener } from '#vault/sealed-events';
 import { VAULT, type Vault } from '#vault/vault';
 import type { StoredHistory } from '#event-store/event-chain';
-import { enterDataFolder, findSecretKey, keepHeadLineIn, knownSecretKey } from './data-folder.js';
+import { enterDataFolder, findSecretKey, keepHeadLineIn, knownSecretKey, refuseHalfRestored } from './data-folder.js';
 import { freeBytesOf, refusingWhenFull, watchDiskSpace } from './disk-guard.js';
 import { checkEventsAtStart, type StartCheck } from './integrity.js';
 import { trackVerified } from './verified-mark.js';
@@ -88,6 +88,8 @@ export interface Ports {
 export interface OpenOptions {
   /** Backfill views in a worker thread: for a process with nothing else to do. A server builds them between its other work. */
   readonly backfillInWorker?: boolean;
+  /** It puts a backup back, and is the one that may open the folder meanwhile. */
+  readonly isRestore?: true;
 }
 
 type OpenBus = Pick<Ports, 'bus' | 'busAdmin'>;
@@ -268,6 +270,7 @@ async function giveBackPages({ dataDir }: Config): Promise<void> {
 /** Opens every part that the settings name. Rejects with `ConfigError` where one cannot be used. */
 export async function openPorts(config: Config, logger: Logger, options: OpenOptions = {}): Promise<Ports> {
   const pageParser = pageParserOf(config);
+  if (options.isRestore !== true) refuseHalfRestored(config);
   await refuseArchive(config);
   const folder = embedded(config) ? enterDataFolder(config, logger) : null;
   if (folder?.wasUnclean === true) logger.warn({}, 'the last process did not end in order; checking the event store');

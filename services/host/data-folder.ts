@@ -137,6 +137,17 @@ export function findSecretKey(config: Config): Uint8Array {
   return key;
 }
 
+/** Stands in the folder while a backup is put into it: what is there then is half. */
+export const restoringMarker = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'restoring');
+
+/** Throws `ConfigError` where a restore into the folder was cut off. */
+export function refuseHalfRestored(config: Config): void {
+  if (!existsSync(restoringMarker(config))) return;
+  throw new ConfigError([
+    `DATA_DIR: a restore into ${config.dataDir} was not finished; run \`meerkat restore\` again, or set another folder.`,
+  ]);
+}
+
 /** Where each day's signed heads of the audit stand. */
 export const auditHeadsFile = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'audit-heads.jsonl');
 

@@ -112,6 +112,25 @@ export interface DiskUsage {
   readonly folding: { readonly nextAt: string | null; readonly bytes: number };
 }
 
+export interface BackedUp {
+  readonly folder: string;
+  readonly createdAt: string;
+  readonly lastPosition: number | null;
+  readonly bytes: number;
+  readonly files: number;
+  readonly tookMs: number;
+}
+
+export interface Restored {
+  readonly dataDir: string;
+  /** When the backup was made. */
+  readonly createdAt: string;
+  readonly lastPosition: number | null;
+  /** Deliveries that were not over then: none of them is sent by itself. */
+  readonly heldBack: number;
+  readonly tookMs: number;
+}
+
 export interface Product {
   /** Runs until a signal and ends the process itself. */
   start(): Promise<void>;
@@ -131,6 +150,10 @@ export interface Product {
   /** `taskId` null: of all tasks. */
   verifyArchive(config: Config, taskId: string | null, found: (fault: ArchiveFault) => void): Promise<ArchiveChecked>;
   diskUsage(config: Config): Promise<DiskUsage>;
+  /** A server may run meanwhile. Rejects with `Refused`. */
+  backUp(config: Config, folder: string, withKey: boolean): Promise<BackedUp>;
+  /** Rejects with `Refused` where the data folder is not empty or the backup not whole. */
+  restore(config: Config, folder: string): Promise<Restored>;
   /** What the mail server made of one mail. Rejects with `ConfigError` where there is none. */
   sendTestMail(config: Config, address: string): Promise<MailAnswer>;
   /** A server may run meanwhile. Rejects with `not_found` or `ConfigError`. */

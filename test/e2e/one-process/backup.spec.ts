@@ -1,0 +1,147 @@
+/** Backups as an operator makes them of a running server, and puts back into an empty place. */
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createApi, type Api } from '../kit/api.js';
+import { runCommand, type CommandEnd } from '../kit/command-line.js';
+import { startHookSink, type HookSink } from '../kit/hook-sink.js';
+import { commonSettings, endOf, ownerApiKey } from '../kit/installation.js';
+import { html, startPageSite, type PageSite } from '../kit/page-site.js';
+import { startProduct, type Product } from '../kit/product.js';
+import { byHand } from '../kit/settings.js';
+import { until } from '../kit/until.js';
+
+let folder: string;
+let site: PageSite;
+let hooks: HookSink;
+let product: Product | null = null;
+let api: Api;
+let backup: string;
+let taskId: string;
+let purgedId: string;
+
+const settingsOf = (name: string) => ({ DATA_DIR: join(folder, name), PORT: '0', ...commonSettings({}) });
+const command = (words: readonly string[], name = 'data'): Promise<CommandEnd> =>
+  runCommand(words, settingsOf(name), folder);
+
+async function start(name: string): Promise<void> {
+  product = startProduct(settingsOf(name), folder);
+  const url = await product.ready();
+  api = createApi(() => url, ownerApiKey);
+}
+
+async function stop(): Promise<void> {
+  const running = product;
+  product = null;
+  running?.signal('SIGTERM');
+  if (running !== null) await endOf(running);
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'meerkat-backup-'));
+  [site, hooks] = await Promise.all([startPageSite(), startHookSink()]);
+  site.serve('/shop', html('in stock'));
+  await start('data');
+  const settings = {
+    ...byHand(site.address('/shop')),
+    evaluationFunction: 'return true;',
+    policy: { notifyOn: 'every_true' },
+    actions: [{ type: 'webhook', config: { url: hooks.address('/hook') } }],
+  };
+  purgedId = (await api.create({ ...settings, name: 'canary-purged' })).id;
+  await api.send(`/api/notifications/${purgedId}?purge=true`, { method: 'DELETE' });
+  taskId = (await api.create({ ...settings, name: 'Kept' })).id;
+  await api.execute(taskId, 30);
+  await until('it is delivered', async () => ((await api.deliveries(taskId))[0]?.state === 'delivered' ? true : null));
+  // One more is on its way, and does not arrive.
+  hooks.reply('/hook', { status: 503 }, { status: 503 }, { status: 503 });
+  await api.execute(taskId, 30);
+  await until('it is tried', async () => ((await api.deliveries(taskId))[0]?.state === 'retrying' ? true : null));
+  backup = join(folder, 'backup');
+});
+afterAll(async () => {
+  await stop();
+  await Promise.all([site.close(), hooks.close()]);
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('a backup', () => {
+  it('is made while the server runs, which goes on', async () => {
+    const { exitCode, error } = await command(['backup', backup]);
+    expect([exitCode, error]).toEqual([0, '']);
+    expect((await readdir(backup)).toSorted()).toEqual([
+      ...['events.db', 'manifest.json', 'secret.key', 'snapshots.db', 'views.db'],
+    ]);
+    expect((await api.task(taskId)).name).toBe('Kept');
+  });
+
+  it('holds nothing of a task that was purged before it', async () => {
+    for (const name of await readdir(backup)) {
+      expect([name, (await readFile(join(backup, name))).includes('canary-purged')]).toEqual([name, false]);
+    }
+  });
+
+  it('goes into no folder that holds something', async () => {
+    const { exitCode, error } = await command(['backup', backup]);
+    expect([exitCode, error]).toEqual([1, expect.stringContaining('not empty')]);
+  });
+
+  it('is put back into an empty place, where nothing is sent again and the audit is intact', async () => {
+    const [live] = await api.deliveries(taskId);
+    await stop();
+    const sentBefore = hooks.received('/hook').length;
+    const { exitCode, out, error } = await command(['restore', backup, '--json'], 'restored');
+    expect([exitCode, error]).toEqual([0, '']);
+    expect(JSON.parse(out)).toMatchObject({ heldBack: 1 });
+    await start('restored');
+    expect((await api.task(taskId)).name).toBe('Kept');
+    const deliveries = await api.deliveries(taskId);
+    expect(deliveries.map(({ state, reason }) => [state, reason])).toEqual([
+      ['suppressed', 'restored'],
+      ['delivered', null],
+    ]);
+    expect(deliveries[0]?.id).toBe(live?.id);
+    // It runs as before: what is decided from now on is sent.
+    await api.execute(taskId, 30);
+    await until('it is delivered', async () => ((await api.deliveries(taskId))[0]?.state === 'delivered' ? true : null));
+    expect(hooks.received('/hook').length).toBe(sentBefore + 1);
+    const verified = await api.send('/api/audit/verify');
+    expect(verified.text).toContain('"intact":true');
+    await stop();
+    expect((await command(['audit', 'verify'], 'restored')).exitCode).toBe(0);
+  });
+
+  it('is put into no folder that holds something', async () => {
+    const { exitCode, error } = await command(['restore', backup], 'restored');
+    expect([exitCode, error]).toEqual([1, expect.stringContaining('not empty')]);
+  });
+
+  it('that was changed, or has lost its manifest, is refused before anything is written', async () => {
+    const changed = join(folder, 'changed');
+    await cp(backup, changed, { recursive: true });
+    const bytes = await readFile(join(changed, 'views.db'));
+    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
+    await writeFile(join(changed, 'views.db'), bytes);
+    const damaged = await command(['restore', changed], 'other');
+    expect([damaged.exitCode, damaged.error]).toEqual([1, expect.stringContaining('views.db')]);
+    await rm(join(changed, 'manifest.json'));
+    const half = await command(['restore', changed], 'other');
+    expect([half.exitCode, half.error]).toEqual([1, expect.stringContaining('no whole backup')]);
+    expect(existsSync(join(folder, 'other'))).toBe(false);
+  });
+
+  it('whose restore was cut off keeps the server from starting, until it is restored whole', async () => {
+    await mkdir(join(folder, 'half'), { recursive: true });
+    await cp(join(backup, 'events.db'), join(folder, 'half', 'events.db'));
+    await writeFile(join(folder, 'half', 'restoring'), 'x\n');
+    const refused = startProduct(settingsOf('half'), folder);
+    refused.ready().catch(() => undefined);
+    expect(await endOf(refused)).toMatchObject({ code: 78 });
+    expect((await command(['restore', backup], 'half')).exitCode).toBe(0);
+    await start('half');
+    expect((await api.task(taskId)).name).toBe('Kept');
+    await stop();
+  });
+});
