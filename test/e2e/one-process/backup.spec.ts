@@ -56,7 +56,7 @@ beforeAll(async () => {
   await api.execute(taskId, 30);
   await until('it is delivered', async () => ((await api.deliveries(taskId))[0]?.state === 'delivered' ? true : null));
   // One more is on its way, and does not arrive.
-  hooks.reply('/hook', { status: 503 }, { status: 503 }, { status: 503 });
+  hooks.reply('/hook', 503, 503, 503);
   await api.execute(taskId, 30);
   await until('it is tried', async () => ((await api.deliveries(taskId))[0]?.state === 'retrying' ? true : null));
   backup = join(folder, 'backup');
@@ -72,7 +72,11 @@ describe('a backup', () => {
     const { exitCode, error } = await command(['backup', backup]);
     expect([exitCode, error]).toEqual([0, '']);
     expect((await readdir(backup)).toSorted()).toEqual([
-      ...['events.db', 'manifest.json', 'secret.key', 'snapshots.db', 'views.db'],
+      'events.db',
+      'manifest.json',
+      'secret.key',
+      'snapshots.db',
+      'views.db',
     ]);
     expect((await api.task(taskId)).name).toBe('Kept');
   });
@@ -105,8 +109,16 @@ describe('a backup', () => {
     expect(deliveries[0]?.id).toBe(live?.id);
     // It runs as before: what is decided from now on is sent.
     await api.execute(taskId, 30);
-    await until('it is delivered', async () => ((await api.deliveries(taskId))[0]?.state === 'delivered' ? true : null));
-    expect(hooks.received('/hook').length).toBe(sentBefore + 1);
+    await until('it is delivered', async () =>
+      (await api.deliveries(taskId))[0]?.state === 'delivered' ? true : null,
+    );
+    const sent = new Set(
+      hooks
+        .received('/hook')
+        .slice(sentBefore)
+        .map(({ id }) => id),
+    );
+    expect([sent.size, sent.has(live?.id ?? '')]).toEqual([1, false]);
     const verified = await api.send('/api/audit/verify');
     expect(verified.text).toContain('"intact":true');
     await stop();
