@@ -7,7 +7,7 @@ import { openEventStore, openHistory } from './composition.js';
 import { knownSecretKey } from './data-folder.js';
 import { acceptAltered, auditEvents, sayFault } from './integrity.js';
 
-function secretKeyOf(config: Config): Uint8Array {
+export function secretKeyOf(config: Config): Uint8Array {
   const key = knownSecretKey(config);
   if (key !== null) return key;
   throw new ConfigError(['SECRET_KEY: must be set to that of the installation; without it nothing can be checked.']);

@@ -1,6 +1,7 @@
 /** `meerkat audit`: whether the stored events are those that Meerkat wrote, and how to go on where they are not. */
 import type { Command } from 'commander';
 import { readConfig } from '#runtime/config';
+import { addAuditExport } from './audit-export.js';
 import { isInUse, refuseEmptyFolder } from './data-folder.js';
 import type { AuditFault, Product } from './product.js';
 import { exitCodes, plain, printJson, printNote, printResult, Refused } from './terminal.js';
@@ -70,4 +71,5 @@ export function addAudit(program: Command, product: Product, end: (exitCode: num
     .description('go on with what is there: put on record that the faults of now are known')
     .option('--json', 'answer as one JSON document')
     .action(({ json }: AuditOptions) => accept(product, json === true));
+  addAuditExport(audit, product);
 }

@@ -1,11 +1,13 @@
 /** What commands need of the product. cli.ts loads it once a command needs it: `--help` loads nothing of it. */
 import type { MailAnswer } from '#channels/channel';
+import type { AuditEntry } from '#contracts/audit';
 import type { CreatedKey, KeyInput } from '#contracts/account';
 import type { MessagePreview } from '#contracts/message-preview';
 import type { TestExecution } from '#contracts/run';
 import type { TaskInput } from '#contracts/task';
 import type { SharedState } from '#shared-state/shared-state';
 import type { Config } from '#runtime/config';
+import type { Json } from '#runtime/json';
 import type { Logger } from '#runtime/logger';
 import type { CodeForm } from '#sandbox/sandbox';
 
@@ -150,6 +152,10 @@ export interface Product {
   /** `taskId` null: of all tasks. */
   verifyArchive(config: Config, taskId: string | null, found: (fault: ArchiveFault) => void): Promise<ArchiveChecked>;
   diskUsage(config: Config): Promise<DiskUsage>;
+  /** Every change, oldest first, made of the events alone; a server may run meanwhile. */
+  auditEntries(config: Config): AsyncIterable<AuditEntry & { readonly organizationId: string }>;
+  /** What the id stood for at the time; null: it was not there. */
+  stateAt(config: Config, id: string, until: string): Promise<Json>;
   /** A server may run meanwhile. Rejects with `Refused`. */
   backUp(config: Config, folder: string, withKey: boolean): Promise<BackedUp>;
   /** Rejects with `Refused` where the data folder is not empty or the backup not whole. */

@@ -87,6 +87,21 @@ describe('a backup', () => {
     }
   });
 
+  it('leaves the log that the audit is exported of, and the past made of', async () => {
+    const lines = (await command(['audit', 'export'])).out.trimEnd().split('\n');
+    const listed = await api.send('/api/audit', { headers: { Accept: 'application/x-ndjson' } });
+    const hashes = (text: readonly string[]) => text.map((line) => (JSON.parse(line) as { hash: string }).hash);
+    expect(hashes(lines)).toEqual(hashes(listed.text.trimEnd().split('\n')));
+    const syslog = (await command(['audit', 'export', '--format', 'syslog'])).out.trimEnd().split('\n');
+    expect(syslog).toHaveLength(lines.length);
+    expect(syslog[0]).toMatch(/^<110>1 \S+ \S+ meerkat - organization\.created \[meerkat@32473 organization="org_/);
+    const now = new Date().toISOString();
+    const state = await command(['audit', 'replay', taskId, '--until', now]);
+    expect(JSON.parse(state.out)).toMatchObject({ id: taskId, name: 'Kept', condition: 'true' });
+    expect((await command(['audit', 'replay', taskId, '--until', '2020-01-01T00:00:00Z'])).exitCode).toBe(1);
+    expect((await command(['audit', 'replay', purgedId, '--until', now])).exitCode).toBe(1);
+  });
+
   it('goes into no folder that holds something', async () => {
     const { exitCode, error } = await command(['backup', backup]);
     expect([exitCode, error]).toEqual([1, expect.stringContaining('not empty')]);

@@ -1,0 +1,91 @@
+/** The audit made of the stored events alone, beside a server or without one: entries to export, and the state at a time. */
+import { createSecretKey, type KeyObject } from 'node:crypto';
+import { chainStart, type AuditEntry, type ChainHead } from '#contracts/audit';
+import { taskFold, taskStream, type Task } from '#contracts/task';
+import { isAudited } from '#eventing/verify-audit';
+import type { StoredEvent } from '#event-store/event-chain';
+import type { EventMetadata, RecordedEvent } from '#event-store/event-store';
+import type { Config } from '#runtime/config';
+import { silentLogger } from '#runtime/logger';
+import type { Json, JsonObject } from '#runtime/json';
+import { unwrapOwnerKey, vaultStream } from '#vault/owner-keys';
+import { isErased, openEventData, sealedFor } from '#vault/sealed-events';
+import { auditDocumentOf, masked, taskAfter } from '../accounts/audit/entry.js';
+import { openHistory } from './composition.js';
+import { secretKeyOf } from './audit.js';
+import { keptViews } from './projections.js';
+
+const parsed = ({ mac: _mac, data, metadata, ...event }: StoredEvent): RecordedEvent => ({
+  ...event,
+  data: JSON.parse(data) as JsonObject,
+  metadata: JSON.parse(metadata) as EventMetadata,
+});
+
+interface ReadEvent {
+  readonly stored: RecordedEvent;
+  /** `isPurged` where nobody can read it any more. */
+  readonly opened: RecordedEvent;
+}
+
+/** Every event in order, opened with the keys that stand before it. */
+async function* eventsOf(config: Config): AsyncGenerator<ReadEvent> {
+  const master = createSecretKey(secretKeyOf(config));
+  const keys = new Map<string, KeyObject>();
+  const { history, lastPosition, close } = await openHistory(config, silentLogger);
+  try {
+    if (lastPosition === null) return;
+    for await (const rows of history.read(null, lastPosition)) {
+      for (const row of rows) {
+        const stored = parsed(row);
+        const owner = stored.stream.startsWith(vaultStream('')) ? stored.stream.slice(vaultStream('').length) : null;
+        const { wrapped } = stored.data;
+        if (owner !== null && typeof wrapped === 'string') keys.set(owner, unwrapOwnerKey(master, wrapped, owner));
+        const sealed = sealedFor(stored);
+        const key = sealed === null ? undefined : keys.get(sealed);
+        const isGone = isErased(stored) || (sealed !== null && key === undefined);
+        if (isGone) yield { stored, opened: { ...stored, data: {}, isPurged: true } };
+        else yield { stored, opened: key === undefined ? stored : { ...stored, data: openEventData(key, stored) } };
+      }
+    }
+  } finally {
+    await close();
+  }
+}
+
+/** Entries as `GET /api/audit` has them, oldest first. */
+export async function* auditEntriesOf(
+  config: Config,
+): AsyncGenerator<AuditEntry & { readonly organizationId: string }> {
+  const heads = new Map<string, ChainHead>();
+  const tasks = new Map<string, Task>();
+  for await (const { stored, opened } of eventsOf(config)) {
+    if (!isAudited(stored)) continue;
+    const { organizationId } = stored.metadata;
+    const isTask = stored.stream.startsWith(taskStream(''));
+    const before = isTask ? (tasks.get(stored.stream) ?? taskFold.initial) : null;
+    const document = auditDocumentOf({ stored, opened, before }, heads.get(organizationId) ?? chainStart);
+    heads.set(organizationId, document);
+    if (before !== null && opened.isPurged !== true) tasks.set(stored.stream, taskAfter(before, opened));
+    const { stream: _stream, streamRevision: _revision, position: _position, ...entry } = document;
+    yield entry;
+  }
+}
+
+const viewsOfIds: Readonly<Record<string, string>> = { ntf: 'tasks', key: 'keys', usr: 'members' };
+
+/** The state of a task, key or member at that time, from the events alone; null: it was not there. */
+export async function stateAt(config: Config, id: string, until: string): Promise<Json> {
+  const view = keptViews.find(({ name }) => name === viewsOfIds[id.slice(0, 3)]);
+  if (view === undefined) return null;
+  const isTask = id.startsWith('ntf_');
+  const events: RecordedEvent[] = [];
+  for await (const { opened } of eventsOf(config)) {
+    const isAbout = view.isFedBy(opened.stream) && (!isTask || opened.stream.endsWith(id));
+    if (isAbout && opened.isPurged !== true && opened.metadata.at <= until) events.push(opened);
+  }
+  for (const document of view.replay(events).values()) {
+    const state = document as JsonObject;
+    if (state['id'] === id) return masked(state, isTask);
+  }
+  return null;
+}
