@@ -73,7 +73,7 @@ function keyOf(config: Config, what: string): Uint8Array {
   throw new Refused('secret_key_missing', `SECRET_KEY: must be set to that of the ${what}.`);
 }
 
-/** `withKey`: the backup can be restored without SECRET_KEY, and read by whoever has it. */
+/** `withKey`: the backup can be restored without SECRET_KEY, and is in clear to anybody who has it. */
 export async function backUp(config: Config, folder: string, withKey: boolean): Promise<BackedUp> {
   refuseServers(config);
   if (!isEmpty(folder))
