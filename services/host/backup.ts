@@ -20,8 +20,9 @@ import type { Config } from '#runtime/config';
 import { silentLogger } from '#runtime/logger';
 import type { BackedUp, Restored } from './cli/product.js';
 import { Refused } from './cli/terminal.js';
-import { openPorts, version } from './composition.js';
+import { openPorts } from './composition.js';
 import { keepSecretKey, knownSecretKey, makeDataFolder, restoringMarker } from './data-folder.js';
+import { version } from './page-parts.js';
 
 const manifestFile = 'manifest.json';
 const databases = ['views.db', 'snapshots.db', 'events.db'] as const;
