@@ -12,6 +12,7 @@ export const auditedNouns: Readonly<Record<string, string>> = {
   organization: 'org-',
   member: 'org-',
   key: 'key-',
+  contact: 'contact-',
   session: 'session-',
 };
 

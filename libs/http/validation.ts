@@ -39,7 +39,11 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 function oneOf(values: readonly unknown[]): string {
-  const shown = values.map(String).join(', ');
+  // An action without a type names a contact: that it may be left out is no value to write.
+  const shown = values
+    .filter((value) => value !== undefined)
+    .map(String)
+    .join(', ');
   return values.length === 1 ? `must be ${shown}` : `must be one of ${shown}`;
 }
 

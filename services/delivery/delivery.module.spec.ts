@@ -6,13 +6,14 @@ import { BUS, type OpenedBus, type BusMessage } from '#bus/bus';
 import { createSqliteBus } from '#bus/sqlite';
 import { declarationOf } from '#channels/declarations';
 import { requests } from '#contracts/catalogue';
-import { deliveriesView, deliveryDocument } from '#contracts/delivery';
+import { deliveriesView, deliveryDocument, deliveryStream } from '#contracts/delivery';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { OUTBOUND } from '#outbound/outbound';
 import { createOutbound } from '#outbound/undici';
 import { LEASES } from '#leases/leases';
 import { createSoleLeases } from '#leases/sole';
+import { createPositionWaiter } from '#read-store/await-position';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { CLOCK, systemClock } from '#runtime/clock';
@@ -142,6 +143,10 @@ describe('the delivery service', () => {
     expect(receiver.received[0]?.body).toContain('"task":"http://listening.example:1234/tasks/ntf_');
     expect(JSON.stringify(told)).not.toContain('canary');
     expect(receiver.received).toHaveLength(1);
+    // Views collect what comes within a moment: it is asked for, as a reader of its own writes does.
+    const newest = await eventStore.readLast(deliveryStream(id));
+    const waiter = createPositionWaiter(readStore, deliveriesView);
+    expect(await waiter.reached(newest?.position ?? Infinity, 10_000)).toBe(true);
     await app.close();
     expect(deliveryDocument.parse(await readStore.get(deliveriesView, id)).state).toBe('delivered');
   });
