@@ -1,0 +1,112 @@
+/** Tasks whose pages a browser renders, through the built product, in either mode. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { errorOf, type Reply } from './kit/api.js';
+import { createInstallation } from './kit/create-installation.js';
+import type { Installation } from './kit/installation.js';
+import { html, startPageSite, type PageSite } from './kit/page-site.js';
+
+const shop = `<div id="root"></div><p style="display:none" class="old">99 €</p><script>
+  root.innerHTML = '<h2 class="price">' + 39 + ' €</h2>';
+</script>`;
+const login = `<form action="/account"><input name="word" type="password"><button>In</button></form>`;
+
+let installation: Installation;
+let without: Installation;
+let site: PageSite;
+
+beforeAll(async () => {
+  site = await startPageSite();
+  site.serve('/shop', html(shop));
+  site.serve('/login', html(login));
+  site.serve('/account', html('inside'));
+  const asRoot = process.getuid?.() === 0 ? { BROWSER_NO_SANDBOX: 'true' } : {};
+  installation = await createInstallation({ settings: { BROWSER: process.env['CHROMIUM'] ?? 'auto', ...asRoot } });
+  without = await createInstallation({ settings: { BROWSER: 'off' } });
+  await installation.start();
+}, 120_000);
+afterAll(async () => {
+  await Promise.all([installation.remove(), without.remove()]);
+  await site.close();
+}, 60_000);
+
+const fetch = { mode: 'browser', browser: { waitFor: '.price' } };
+
+function task(evaluationFunction: string, more: object = {}): object {
+  const base = { name: 'Price', url: site.address('/shop'), schedule: { type: 'manual' }, fetch };
+  return { ...base, evaluationFunction, ...more };
+}
+
+const post = (path: string, json: object): Promise<Reply> => installation.api.send(path, { method: 'POST', json });
+
+describe('a task with a rendered page', () => {
+  it('is evaluated on what the scripts of the page made, and replays the same without a browser', async () => {
+    const code = `page.report('value', page.number(document.querySelector('.price'))); return page.visible('.price') && !page.visible('.old');`;
+    const { id } = await installation.api.create(task(code));
+    const run = await installation.api.execute(id, 60);
+    expect(run).toMatchObject({ status: 'succeeded', outcome: true, values: { value: 39 } });
+    expect(await post(`/api/executions/${run.id}/replay`, {})).toMatchObject({
+      status: 200,
+      body: { data: { same: true, outcome: true } },
+    });
+  }, 120_000);
+
+  it('is looked at with the place of each element and a picture', async () => {
+    const { status, body } = await post('/api/pages/preview', { url: site.address('/shop'), fetch });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      data: {
+        document: expect.not.stringContaining('data-box'),
+        screenshot: expect.stringMatching(/^data:image\/png;base64,iVBOR/),
+        elements: expect.arrayContaining([
+          expect.objectContaining({ text: '39 €', box: expect.objectContaining({ width: expect.any(Number) }) }),
+        ]),
+        error: null,
+      },
+    });
+    expect(JSON.stringify(body)).not.toContain('"text":"99 €"');
+  }, 120_000);
+
+  it('keeps what is filled in to itself, also where it is saved again', async () => {
+    const steps = [
+      { do: 'fill', selector: '[name=word]', value: 'canary-word' },
+      { do: 'click', selector: 'button' },
+    ];
+    const settings = task('return page.finalUrl.includes("canary-word")', {
+      url: site.address('/login'),
+      fetch: { mode: 'browser', browser: { steps } },
+    });
+    const { id } = await installation.api.create(settings);
+    const shown = await installation.api.send(`/api/notifications/${id}`);
+    expect(shown.body).toMatchObject({ data: { fetch: { browser: { steps: [{ value: '********' }, {}] } } } });
+    const reversed = {
+      steps: [{ do: 'wait', selector: 'form' }, ...steps.map((step) => ({ ...step, value: step.value && '********' }))],
+    };
+    const patched = await installation.api.send(`/api/notifications/${id}`, {
+      method: 'PATCH',
+      json: { fetch: { mode: 'browser', browser: JSON.parse(JSON.stringify(reversed)) } },
+    });
+    expect(patched.status).toBe(200);
+    expect(await installation.api.execute(id, 60)).toMatchObject({ outcome: true });
+    const elsewhere = await installation.api.send(`/api/notifications/${id}`, {
+      method: 'PATCH',
+      json: { url: 'https://other.example/' },
+    });
+    expect(errorOf(elsewhere)).toMatchObject({ reason: 'secret_required' });
+    const history = await installation.api.send(`/api/notifications/${id}/history`);
+    expect(JSON.stringify(history.body)).not.toContain('canary-word');
+  }, 120_000);
+
+  it('says what to do where a page was not rendered', async () => {
+    const plain = task('return page.visible("h1")', { fetch: { mode: 'http' } });
+    expect(await post('/api/notifications/test', plain)).toMatchObject({
+      body: { data: { status: 'failed', error: { reason: 'not_rendered' } } },
+    });
+  });
+
+  it('is refused where there is no browser, naming what to set', async () => {
+    await without.start();
+    const refused = await without.api.send('/api/notifications', { method: 'POST', json: task('return true') });
+    expect(errorOf(refused)).toMatchObject({ reason: 'browser_unavailable' });
+    expect(JSON.stringify(refused.body)).toContain('BROWSER');
+  }, 60_000);
+});
