@@ -71,7 +71,7 @@ describe('a task with a rendered page', () => {
       { do: 'fill', selector: '[name=word]', value: 'canary-word' },
       { do: 'click', selector: 'button' },
     ];
-    const settings = task('return page.finalUrl.includes("canary-word")', {
+    const settings = task('return new URL(page.finalUrl).searchParams.get("word")?.startsWith("canary-") === true', {
       url: site.address('/login'),
       fetch: { mode: 'browser', browser: { steps } },
     });
