@@ -83,7 +83,7 @@ describe('a task with a rendered page', () => {
     };
     const patched = await installation.api.send(`/api/notifications/${id}`, {
       method: 'PATCH',
-      json: { fetch: { mode: 'browser', browser: JSON.parse(JSON.stringify(reversed)) } },
+      json: { fetch: { mode: 'browser', browser: reversed } },
     });
     expect(patched.status).toBe(200);
     expect(await installation.api.execute(id, 60)).toMatchObject({ outcome: true });
