@@ -66,7 +66,7 @@ const shakyHooks: readonly [string, HookReply, string][] = [
 ];
 
 const shakyMails: readonly [string, MailReply][] = [
-  ['puts off with 451', 451],
+  ['puts off with 452', 452],
   ['breaks the connection after the message', 'drop'],
 ];
 

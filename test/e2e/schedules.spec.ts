@@ -68,8 +68,8 @@ describe('a schedule', () => {
     site.serve('/slow', (request, response) => waiting.push(() => html('sold out')(request, response)));
     const { id } = await create('/slow', { type: 'interval', intervalSeconds: 1, overlap: 'queue' });
     await until('the first run waits for its page', () => waiting.length === 1);
-    const [running] = await installation.api.executions(id);
-    const firstMs = Date.parse(running?.scheduledFor ?? '');
+    const running = await until('it is in the list', async () => (await installation.api.executions(id))[0] ?? null);
+    const firstMs = Date.parse(running.scheduledFor);
     // The timer has come past the slot right behind it.
     await until('a slot has come meanwhile', async () => {
       const { nextRunAt } = nextRun.parse(await installation.api.task(id));
