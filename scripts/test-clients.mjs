@@ -123,7 +123,6 @@ function stepsOf({ url, page, document, hasPython, hasGo }) {
           '--exclude-checks=positive_data_acceptance',
           '--max-examples=50',
           '--seed=1',
-          '--workers=2',
           '--no-color',
           `--header=Authorization: Bearer ${apiKey}`,
         ],

@@ -13,7 +13,7 @@ const ids = { id: { prefix: 'ntf', of: 'notification' } } as const;
 const actionIds = { ...ids, actionId: { prefix: 'act', of: 'action' } } as const;
 const etag = { ETag: 'The revision of the task, for If-Match.' };
 
-/** Of the answer, not settable: passed over in requests. */
+/** Of the answer, not settable: passed over in requests. Where the whole action is sent, it is checked for its form first. */
 const ignoredFields = ['id'] as const;
 
 const example = { type: 'email', config: { to: 'me@example.com', subject: 'The kettle costs {{ value }}' } };
@@ -41,7 +41,6 @@ export const createAction = route({
   access: 'write',
   ids,
   body: actionInput,
-  ignoredFields,
   bodyExample: example,
   answers: [
     {
@@ -84,7 +83,6 @@ export const replaceAction = route({
   access: 'write',
   ids: actionIds,
   body: actionInput,
-  ignoredFields,
   bodyExample: example,
   conditional: true,
   answers: [changed],

@@ -109,7 +109,9 @@ export const getStatistics = route({
 const point = z
   .object({
     at: storedTimestamp.describe('When it was found.'),
-    value: z.union([z.number(), z.string()]).describe('What was reported: of several the last.'),
+    value: z
+      .union([z.number().describe('A number.'), z.string().describe('A text.')])
+      .describe('What was reported: of several the last.'),
     min: z.number().optional().describe('Of several values that this point stands for.'),
     max: z.number().optional().describe('Of several values that this point stands for.'),
     executionId: z.string().optional().describe('The run, where it is still there.'),
