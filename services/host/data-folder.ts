@@ -52,11 +52,17 @@ function closeToOthers(dataDir: string, logger: Logger): void {
     dataDir,
     ...readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).map((name) => join(dataDir, name)),
   ]
-    .map((path) => ({ path, stat: lstatSync(path) }))
-    .filter(({ stat }) => !stat.isSymbolicLink() && (stat.mode & forOthers) !== 0);
+    // Another process may start on the folder at the same moment: what it has taken away again is open to nobody.
+    .flatMap((path) => {
+      const stat = lstatSync(path, { throwIfNoEntry: false });
+      return stat === undefined ? [] : [{ path, mode: stat.mode, isLink: stat.isSymbolicLink() }];
+    })
+    .filter(({ mode, isLink }) => !isLink && (mode & forOthers) !== 0);
   if (open.length === 0) return;
   try {
-    for (const { path, stat } of open) chmodSync(path, stat.mode & 0o777 & ~forOthers);
+    for (const { path, mode } of open) {
+      if (existsSync(path)) chmodSync(path, mode & 0o777 & ~forOthers);
+    }
   } catch (error) {
     throw new ConfigError([
       `DATA_DIR: ${dataDir} is open to other users and cannot be closed (${String(error)}); run chmod -R go= on it as its owner.`,
