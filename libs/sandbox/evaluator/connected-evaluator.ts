@@ -17,6 +17,7 @@ export function connectEvaluator(folder: string, use: EvaluatorUse): EvaluatorCh
     pipe: socket,
     pid: undefined,
     ended,
+    processorUse: () => null,
     hold(isHeld) {
       if (isHeld) socket.ref();
       else socket.unref();

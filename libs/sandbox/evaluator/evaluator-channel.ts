@@ -1,12 +1,15 @@
 /** The way to one evaluator process, wherever it runs. */
 import type { Duplex } from 'node:stream';
 import type { EvaluatorSettings } from './messages.js';
+import type { ProcessorUse } from './processor-use.js';
 
 export interface EvaluatorChannel {
   /** Frames in both directions (`frames.ts`). */
   readonly pipe: Duplex;
   /** Undefined where the process was not started, or runs out of sight of this one. */
   readonly pid: number | undefined;
+  /** What it has had of the processors so far; null where that cannot be seen from here. */
+  processorUse(): ProcessorUse | null;
   /** Whether it keeps this process running. */
   hold(isHeld: boolean): void;
   /** Ends the process and all that it holds; `ended` follows. */

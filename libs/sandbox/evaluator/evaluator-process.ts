@@ -3,6 +3,7 @@ import type { EvaluatorChannel } from './evaluator-channel.js';
 import { encodeFrame, FrameReader } from './frames.js';
 import type { Frame } from './frames.js';
 import { signals } from './messages.js';
+import type { ProcessorUse } from './processor-use.js';
 
 export interface EvaluatorEvents {
   onReady(): void;
@@ -13,6 +14,8 @@ export interface EvaluatorEvents {
   onRoom(): void;
   /** Whether a job has not been answered in its own time. */
   isOverdue(): boolean;
+  /** Every second while it has work, where the machine tells what the process had of its processors. */
+  onBeat(use: ProcessorUse): void;
   /** The process is gone, for whatever reason; called once. `why` is that reason in words. */
   onEnd(why: string): void;
 }
@@ -110,6 +113,8 @@ export class EvaluatorProcess {
 
   #ping(): void {
     if (!this.#isReady) return;
+    const use = this.#channel.processorUse();
+    if (use !== null) this.#events.onBeat(use);
     if (this.#askedMs !== null) {
       const asked = this.#askedMs;
       // The answer may be waiting behind a late timer.

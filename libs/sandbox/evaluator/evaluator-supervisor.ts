@@ -6,6 +6,7 @@
 import { EvaluatorProcess } from './evaluator-process.js';
 import type { EvaluatorUse, OpenEvaluator } from './evaluator-channel.js';
 import type { Frame } from './frames.js';
+import { JobWatch, type WatchedJob } from './job-watch.js';
 import { answerLimitsOf, readResult } from './results.js';
 import type { AnswerLimits, ReadResult } from './results.js';
 import {
@@ -19,6 +20,7 @@ import {
   wallFactor,
 } from './messages.js';
 import type { EncodedJob, Ending, EvaluatorSettings, JobKind, JobKinds, JobOutcome, JobRunner } from './messages.js';
+import type { ProcessorUse } from './processor-use.js';
 
 export interface SupervisorSettings extends EvaluatorSettings {
   readonly open: OpenEvaluator;
@@ -26,6 +28,8 @@ export interface SupervisorSettings extends EvaluatorSettings {
   readonly silenceMs: number;
   /** A job that is not answered for this long beyond all that it and those before it may take ends its process. */
   readonly answerMarginMs: number;
+  /** The same where the machine tells what the process had of its processors: then it need not be so long. */
+  readonly useMarginMs: number;
   /** Called with the reason when a process ends by itself. */
   onDeath(why: string): void;
 }
@@ -55,7 +59,7 @@ interface ProcessQueueSettings extends SupervisorSettings {
   onLost(jobs: readonly Job[], why: string): void;
 }
 
-interface JobInFlight {
+interface JobInFlight extends WatchedJob {
   readonly job: Job;
   /** When its own time is over, had a thread begun it at once. */
   readonly dueMs: number;
@@ -68,7 +72,10 @@ class ProcessQueue {
   readonly #waiting: Job[] = [];
   readonly #inFlight = new Map<number, JobInFlight>();
   #process: EvaluatorProcess | null = null;
+  #watch: JobWatch;
   #bytes = 0;
+  /** What all jobs that were sent may take of a core. */
+  #sentMs = 0;
   #lastId = 0;
   #hasRoom = true;
   /** It gave no answer, or none that is one: it gets no more jobs, and nothing more of it is read. */
@@ -78,6 +85,7 @@ class ProcessQueue {
 
   constructor(settings: ProcessQueueSettings) {
     this.#settings = settings;
+    this.#watch = new JobWatch(settings.useMarginMs);
   }
 
   get running(): RunningProcess | null {
@@ -110,8 +118,7 @@ class ProcessQueue {
     for (let job = this.#waiting[0]; job !== undefined && this.#mayStart(job); job = this.#waiting[0]) {
       this.#waiting.shift();
       this.#lastId = (this.#lastId % 0xffff_fffe) + 1;
-      const overdueTimer = this.#endWhenOverdue(process, this.#lastId, job);
-      this.#inFlight.set(this.#lastId, { job, dueMs: performance.now() + this.#ownMs(job), overdueTimer });
+      this.#hold(process, job);
       this.#bytes += job.byteLength;
       const word = jobKinds.indexOf(job.encoded.kind) + (job.isUrgent ? urgentMark : 0);
       const frame = { id: this.#lastId, word, ms: job.cpuMs, text: job.encoded.text };
@@ -135,6 +142,7 @@ class ProcessQueue {
         onReady: () => this.#pump(),
         onAnswer: (frame) => this.#onAnswer(made, frame),
         isOverdue: () => this.#isOldestOverdue(),
+        onBeat: (use) => this.#onBeat(made, use),
         answerBytes: (id) => this.#inFlight.get(id)?.job.answerLimits.textBytes ?? 0,
         onRoom: () => {
           this.#hasRoom = true;
@@ -144,6 +152,7 @@ class ProcessQueue {
       });
       made.setWorking(true);
       this.#process = made;
+      this.#watch = new JobWatch(this.#settings.useMarginMs);
       return made;
     } catch (error) {
       this.#failWaiting(String(error));
@@ -171,18 +180,39 @@ class ProcessQueue {
     void distrusted.end(why);
   }
 
-  /** The threads end each job in its time; where no answer comes, it is the process that does not do as it should. */
-  #endWhenOverdue(process: EvaluatorProcess, id: number, job: Job): NodeJS.Timeout {
-    const { answerMarginMs } = this.#settings;
+  /** Under the id that was given last. */
+  #hold(process: EvaluatorProcess, job: Job): void {
+    const id = this.#lastId;
+    const ownMs = this.#ownMs(job);
+    this.#sentMs += ownMs;
     // In the worst case a single thread runs all of them, one after the other.
-    const jobs = [job, ...[...this.#inFlight.values()].map((each) => each.job)];
-    const longestMs = jobs.reduce((sum, each) => sum + wallFactor * this.#ownMs(each), answerMarginMs);
+    const allowedMs = [...this.#inFlight.values()].reduce((sum, each) => sum + this.#ownMs(each.job), ownMs);
+    const overdueTimer = this.#endWhenOverdue(process, id, job, allowedMs);
+    this.#inFlight.set(id, { job, dueMs: performance.now() + ownMs, allowedMs, since: null, overdueTimer });
+  }
+
+  /** The threads end each job in its time; where no answer comes, it is the process that does not do as it should. */
+  #endWhenOverdue(process: EvaluatorProcess, id: number, job: Job, allowedMs: number): NodeJS.Timeout {
+    const longestMs = wallFactor * allowedMs + this.#settings.answerMarginMs;
     const check = (): void => {
       const isOverdue = this.#process === process && this.#inFlight.get(id)?.job === job;
       if (isOverdue && !this.#isEnding) this.#end(process, 'it did not answer a job in its time');
     };
     // The answer may be waiting behind a late timer.
     return setTimeout(() => setImmediate(check), longestMs).unref();
+  }
+
+  /** The kernel counts what the process cannot hide: that it sleeps over a job, or runs on. */
+  #onBeat(process: EvaluatorProcess, use: ProcessorUse): void {
+    if (this.#process !== process) return;
+    const beat = { atMs: performance.now(), use, sentMs: this.#sentMs };
+    const over = this.#watch.firstOver(this.#inFlight.values(), beat);
+    if (over === null) return;
+    // The answer may be waiting behind a late timer.
+    setImmediate(() => {
+      const isThere = this.#process === process && [...this.#inFlight.values()].includes(over);
+      if (isThere && !this.#isEnding) this.#end(process, 'it did not answer a job in its time');
+    });
   }
 
   /** What a job may take of a core. */

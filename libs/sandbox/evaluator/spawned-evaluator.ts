@@ -8,6 +8,7 @@ import type { EvaluatorChannel } from './evaluator-channel.js';
 import { machineIsolation } from './isolation.js';
 import type { EvaluatorSettings } from './messages.js';
 import { closedFeatures, knownFlags } from './permissions.js';
+import { createProcessorMeter } from './processor-use.js';
 
 export interface EvaluatorPlaces {
   /** The program; it and the thread's program lie in one folder. */
@@ -87,9 +88,11 @@ export function spawnEvaluator(places: EvaluatorPlaces, settings: EvaluatorSetti
     innerPid ??= onlyChildOf(pid);
     return innerPid ?? pid;
   };
+  const meter = createProcessorMeter(pidOf);
   return {
     pipe,
     ended: endOf(child),
+    processorUse: () => meter.read(),
     get pid() {
       return pidOf();
     },

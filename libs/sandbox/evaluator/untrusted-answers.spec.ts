@@ -75,6 +75,7 @@ describe('the answer of an evaluator process', () => {
       parseMs: 1,
       silenceMs: 60_000,
       answerMarginMs: 1_000,
+      useMarginMs: 3_600_000,
       onDeath: (why) => deaths.push(why),
       ...more,
     });
@@ -155,6 +156,15 @@ describe('the answer of an evaluator process', () => {
     const outcome = await evaluate(await supervise('isSilent = true', endless));
     expect(outcome).toEqual({ ok: false, ended: 'crashed', message: 'it did not answer any more' });
     expect(deaths).toEqual(['it did not answer any more', 'it did not answer any more']);
+  });
+
+  it.each([
+    ['sleeps', ''],
+    ['never rests', 'setInterval(() => { for (const end = Date.now() + 90; Date.now() < end;); }, 100)'],
+  ])('ends the process where it answers pings and no job, and %s', async (_, answer) => {
+    const outcome = await evaluate(await supervise(answer, { ...endless, useMarginMs: 200 }));
+    expect(outcome).toEqual({ ok: false, ended: 'crashed', message: 'it did not answer a job in its time' });
+    expect(deaths).toEqual(['it did not answer a job in its time', 'it did not answer a job in its time']);
   });
 
   it('that never comes delays no job that waits in the same process beyond its end', async () => {
