@@ -109,6 +109,15 @@ export const acknowledged = z.object({
 });
 export type Acknowledged = z.infer<typeof acknowledged>;
 
+/** An action that was disabled because of what its receiver answered. `deliveryId`: which delivery found it out. */
+const disabledAction = z.object({
+  actionId: idSchema('act'),
+  reason: z.string(),
+  deliveryId: idSchema('dlv'),
+  at: storedTimestamp,
+});
+export type DisabledAction = z.infer<typeof disabledAction>;
+
 const leftRecipient = z.object({ actionId: idSchema('act'), recipient: z.string(), shown: z.string() });
 export type LeftRecipient = z.infer<typeof leftRecipient>;
 
@@ -128,7 +137,13 @@ export const taskEvents = [
   /** A receiver said that it is gone for good. */
   defineEvent('task.action_disabled', {
     version: 1,
-    schema: z.object({ actionId: idSchema('act'), reason: z.string() }),
+    schema: z.object({
+      actionId: idSchema('act'),
+      reason: z.string(),
+      /** The first events have neither. */
+      deliveryId: idSchema('dlv').exactOptional(),
+      at: storedTimestamp.exactOptional(),
+    }),
   }),
   defineEvent('task.archived', { version: 1, schema: z.object({ externalKey: z.string().nullable() }) }),
   /** Its contents are gone for good: the key that they were sealed with is dropped. Nothing comes after it. */
@@ -173,6 +188,8 @@ export type Task =
       readonly acknowledged?: Acknowledged | undefined;
       /** Recipients who want no more mails. Absent: none. */
       readonly left?: readonly LeftRecipient[] | undefined;
+      /** Until a person enables them again. Absent: none. */
+      readonly disabled?: readonly DisabledAction[] | undefined;
     }
   | {
       readonly status: 'archived';
@@ -185,6 +202,15 @@ export type Task =
 function withoutAction(spec: TaskSpec, actionId: string): TaskSpec {
   const actions = spec.actions.map((action) => (action.id === actionId ? { ...action, enabled: false } : action));
   return { ...spec, actions };
+}
+
+/** What was disabled and was not enabled or removed since. */
+function stillDisabled(
+  disabled: readonly DisabledAction[] | undefined,
+  { actions }: TaskSpec,
+): readonly DisabledAction[] | undefined {
+  const left = disabled?.filter(({ actionId }) => actions.some(({ id, enabled }) => id === actionId && !enabled)) ?? [];
+  return left.length === 0 ? undefined : left;
 }
 
 type Changes = Extract<TaskEvent, { type: 'task.changed' }>['data']['changes'];
@@ -202,14 +228,23 @@ function afterEvent(task: Task, event: TaskEvent): Task {
   if (event.type === 'task.purged') return { status: 'none', isPurged: true };
   if (task.status === 'none') return task;
   switch (event.type) {
-    case 'task.changed':
-      return { ...task, spec: withChanges(task.spec, event.data.changes) };
+    case 'task.changed': {
+      const spec = withChanges(task.spec, event.data.changes);
+      return task.status === 'archived'
+        ? { ...task, spec }
+        : { ...task, spec, disabled: stillDisabled(task.disabled, spec) };
+    }
     case 'task.paused':
       return { ...task, status: 'paused' };
     case 'task.resumed':
       return { ...task, status: 'active' };
-    case 'task.action_disabled':
-      return { ...task, spec: withoutAction(task.spec, event.data.actionId) };
+    case 'task.action_disabled': {
+      const { actionId, reason, deliveryId, at } = event.data;
+      const spec = withoutAction(task.spec, actionId);
+      if (task.status === 'archived' || deliveryId === undefined || at === undefined) return { ...task, spec };
+      const others = (task.disabled ?? []).filter((one) => one.actionId !== actionId);
+      return { ...task, spec, disabled: [...others, { actionId, reason, deliveryId, at }] };
+    }
     case 'task.archived': {
       if (task.status === 'archived') return task;
       const { spec, createdBy } = task;
@@ -314,6 +349,7 @@ export const taskCommand = z.discriminatedUnion('type', [
     reason: z.string(),
     /** The delivery that found it out: a repeat of it disables nothing that was enabled since. */
     deliveryId: idSchema('dlv'),
+    at: storedTimestamp,
   }),
 ]);
 export type TaskCommand = z.infer<typeof taskCommand>;
@@ -366,6 +402,8 @@ export const taskDocument = taskState.extend({
   acknowledged: acknowledged.extend({ at: storedTimestamp, by: z.string() }).exactOptional(),
   /** Recipients who want no more mails. Absent: none. */
   left: z.array(leftRecipient).exactOptional(),
+  /** What its receivers had disabled, until a person enables it again. Absent: nothing. */
+  disabled: z.array(disabledAction).exactOptional(),
 });
 export type TaskDocument = z.infer<typeof taskDocument>;
 

@@ -1,5 +1,11 @@
-/** Consumes requests for a notification, and this service's own events that say that a receiver is gone. */
-import { attemptEnded, deliveryStream, notificationRequest, type DeliveryEvent } from '#contracts/delivery';
+/** Consumes requests for a notification, this service's own events that say that a receiver is gone, and what followed from them. */
+import {
+  attemptEnded,
+  deliveryStream,
+  notificationRequest,
+  type DeliveryEvent,
+  type NotificationRequest,
+} from '#contracts/delivery';
 import { requests } from '#contracts/catalogue';
 import type { TaskCommand } from '#contracts/task';
 import type { Bus, BusMessage } from '#bus/bus';
@@ -11,12 +17,13 @@ import { toTimestamp, type Clock } from '#runtime/clock';
 import type { PublicAddress } from '#runtime/config';
 import { AppError } from '#runtime/errors';
 import { goneReason } from '#channels/channel';
+import { disabledNotices, type NoticeOptions } from './disabled-notice.js';
 import { deliveryDecider } from './domain/delivery.js';
 
 const handlerTimeoutMs = 30_000;
 const concurrency = 64;
 
-export interface ConsumerOptions {
+export interface ConsumerOptions extends Pick<NoticeOptions, 'readStore' | 'vault' | 'hasMailServer' | 'logger'> {
   readonly bus: Bus;
   readonly eventStore: EventStore;
   readonly clock: Clock;
@@ -25,12 +32,18 @@ export interface ConsumerOptions {
   readonly offer: (deliveryId: string, dueMs: number) => void;
 }
 
+type AcceptOptions = Pick<ConsumerOptions, 'eventStore' | 'clock' | 'address' | 'offer'>;
+
 /** Makes the stream of a delivery. The same request again, however often, finds it there. */
-export async function acceptRequest(
-  { eventStore, clock, address, offer }: Omit<ConsumerOptions, 'bus'>,
+export async function acceptRequest(options: AcceptOptions, message: BusMessage): Promise<void> {
+  await beginDelivery(options, notificationRequest.parse(message.data), message);
+}
+
+async function beginDelivery(
+  { eventStore, clock, address, offer }: AcceptOptions,
+  request: NotificationRequest,
   message: BusMessage,
-) {
-  const request = notificationRequest.parse(message.data);
+): Promise<void> {
   const { deliveryId } = request;
   const linkBase = await address.baseUrl();
   const now = clock.now();
@@ -61,8 +74,9 @@ export async function disableGone(
     const event = decodeEvent<DeliveryEvent>(recorded);
     if (event.type !== 'delivery.requested') return;
     const { taskId, action, organizationId, deliveryId } = event.data.request;
-    const command: TaskCommand = { type: 'disableAction', taskId, actionId: action.id, reason: goneReason, deliveryId };
-    const { requestId } = message.metadata;
+    const { requestId, at } = message.metadata;
+    const disabling = { taskId, actionId: action.id, reason: goneReason, deliveryId, at };
+    const command: TaskCommand = { type: 'disableAction', ...disabling };
     try {
       await bus.request(requests.taskChange, command, { organizationId, actor: 'system:delivery', requestId });
     } catch (error) {
@@ -89,6 +103,14 @@ export function deliveryConsumers(options: ConsumerOptions): readonly MessageCon
       topic: 'delivery',
       async handle(message) {
         if (message.type === 'attempt.ended') await disableGone(options, message);
+      },
+    },
+    {
+      ...common,
+      topic: 'task',
+      async handle(message) {
+        if (message.type !== 'task.action_disabled') return;
+        for (const notice of await disabledNotices(options, message)) await beginDelivery(options, notice, message);
       },
     },
   ];

@@ -163,7 +163,9 @@ describe('the delivery service', () => {
     });
     await publish(await receiver.listen());
     const { taskId, action, deliveryId } = notificationOf();
-    expect(await asked).toEqual({ type: 'disableAction', taskId, actionId: action.id, reason: 'gone', deliveryId });
+    const at: unknown = expect.stringMatching(/Z$/);
+    const disabling = { taskId, actionId: action.id, reason: 'gone', deliveryId, at };
+    expect(await asked).toEqual({ type: 'disableAction', ...disabling });
     await app.close();
     expect(await bus.deadLetters('delivery', 10)).toEqual([]);
   });

@@ -77,9 +77,9 @@ function createSending(
     },
     {
       provide: SERVICE,
-      inject: [SERVICE_PORTS, SENDING, PUBLIC_ADDRESS],
-      useFactory: (ports: ServicePorts, sending: Sending, address: PublicAddress) =>
-        createDeliveryService({ ...ports, ...sending, address }),
+      inject: [SERVICE_PORTS, SENDING, PUBLIC_ADDRESS, VAULT],
+      useFactory: (ports: ServicePorts, sending: Sending, address: PublicAddress, vault: Vault) =>
+        createDeliveryService({ ...ports, ...sending, address, vault }),
     },
     { provide: PREVIEW, useFactory: ({ preview }: Sending) => preview, inject: [SENDING] },
     MessageQueryHandler,

@@ -17,9 +17,11 @@ import { toMessages } from './publish.js';
 import type { MessageBuilder } from './message-builder.js';
 import { MessageQuery } from './preview-query.js';
 import type { Sender } from './send.js';
+import type { Vault } from '#vault/vault';
 import { DeliveryWorker } from './worker.js';
 
 export interface DeliveryDeps extends ServicePorts {
+  readonly vault: Vault;
   readonly address: PublicAddress;
   readonly sender: Sender;
   readonly mailer: Mailer | null;
@@ -57,7 +59,11 @@ export function createDeliveryService(deps: DeliveryDeps): Service {
       },
     ],
     publication: { prefixes: ['dlv-'], topic: 'delivery', toMessages },
-    consumers: deliveryConsumers({ ...deps, offer: (id, dueMs) => worker.offer(id, dueMs) }),
+    consumers: deliveryConsumers({
+      ...deps,
+      hasMailServer: deps.mailer !== null,
+      offer: (id, dueMs) => worker.offer(id, dueMs),
+    }),
     responders: [
       {
         request: requests.deliveryPreview,

@@ -11,7 +11,7 @@ import type { JsonObject } from '#runtime/json';
 import { secretMask } from '#runtime/secret-mask';
 import type { Vault } from '#vault/vault';
 import { toJsonObject, without } from './json-casts.js';
-import { taskWarning, warningsOf } from './task-warnings.js';
+import { disabledWarnings, taskWarning, warningsOf } from './task-warnings.js';
 import { masked, secretsOfAction, secretsOfFetch } from './secrets.js';
 
 export const actionScope = (actionId: string): string => `actions/${actionId}`;
@@ -105,12 +105,18 @@ export const taskAnswer = z
     createdAt: storedTimestamp.describe('When it was made.'),
     updatedAt: storedTimestamp.describe('When it was changed last.'),
     createdBy: z.string().describe('`key:<id>` or `user:<id>`.'),
-    warnings: z.array(taskWarning).optional().describe('What its settings leave silent; absent: nothing.'),
+    warnings: z
+      .array(taskWarning)
+      .optional()
+      .describe('What its settings leave silent, and actions that their receivers had disabled; absent: nothing.'),
   })
   .meta({ id: 'Notification' });
 
 /** What the gateway knows of a task's runs; a new task has had none. */
-export type TaskProgress = Pick<TaskDocument, 'condition' | 'health' | 'nextRunAt' | 'lastExecution' | 'acknowledged'>;
+export type TaskProgress = Pick<
+  TaskDocument,
+  'condition' | 'health' | 'nextRunAt' | 'lastExecution' | 'acknowledged' | 'disabled'
+>;
 
 function shownAcknowledged({ acknowledged }: TaskProgress): object | null {
   if (acknowledged === undefined) return null;
@@ -166,7 +172,7 @@ export function toTaskAnswer(
 ): JsonObject {
   const { id, spec, status, revision, createdAt, updatedAt, createdBy } = state;
   const { condition, health, nextRunAt, lastExecution } = progress;
-  const warnings = warningsOf(spec);
+  const warnings = [...disabledWarnings(spec, progress.disabled), ...warningsOf(spec)];
   const actions = spec.actions.map((action) =>
     toActionAnswer(action, configs.get(action.id) ?? action.config, generated.get(action.id)),
   );

@@ -1,6 +1,6 @@
-/** What a task's settings leave silent without anybody having asked for it: told in the answer that saved them. */
+/** What a task leaves silent without anybody having asked for it: by its settings, or because a receiver is gone. */
 import { z } from 'zod';
-import type { TaskSpec } from '#contracts/task';
+import type { DisabledAction, TaskSpec } from '#contracts/task';
 
 export const taskWarning = z
   .object({
@@ -10,6 +10,20 @@ export const taskWarning = z
   })
   .meta({ id: 'TaskWarning' });
 export type TaskWarning = z.infer<typeof taskWarning>;
+
+/** Actions that were disabled by what their receivers answered, and are so still. */
+export function disabledWarnings(
+  { actions }: Pick<TaskSpec, 'actions'>,
+  disabled: readonly DisabledAction[] = [],
+): readonly TaskWarning[] {
+  return disabled.flatMap(({ actionId, at, deliveryId }) => {
+    const index = actions.findIndex(({ id }) => id === actionId);
+    const action = actions[index];
+    if (action === undefined || action.enabled) return [];
+    const message = `The ${action.type} action was disabled at ${at}: its receiver answered that it is gone (delivery ${deliveryId}). Correct its settings and enable it again.`;
+    return [{ field: `actions[${index}]`, rule: 'action_disabled', message }];
+  });
+}
 
 export function warningsOf({ actions, policy }: Pick<TaskSpec, 'actions' | 'policy'>): readonly TaskWarning[] {
   if (policy.muted === true) return [];

@@ -19,11 +19,12 @@ function contentOf(event: TaskEvent): JsonObject | null {
         ...(evaluationFunction === undefined ? {} : { codeChanged: true }),
       };
     }
+    case 'task.action_disabled':
+      return { ...event.data };
     case 'task.paused':
     case 'task.resumed':
     case 'task.archived':
     case 'task.purged':
-    case 'task.action_disabled':
     case 'task.shadow_started':
     case 'task.shadow_ended':
     case 'task.acknowledged':

@@ -43,8 +43,9 @@ function afterTaskEvent(document: TaskDocument | null, recorded: RecordedEvent):
     shadow: _shadow,
     acknowledged: known,
     left: _left,
+    disabled: _disabled,
     ...rest
-  } = base as typeof base & Pick<TaskDocument, 'shadow' | 'acknowledged' | 'left'>;
+  } = base as typeof base & Pick<TaskDocument, 'shadow' | 'acknowledged' | 'left' | 'disabled'>;
   const acknowledged = event.type === 'task.acknowledged' ? { ...event.data, at, by: recorded.metadata.actor } : known;
   const condition = document === null || forgets ? 'unknown' : document.condition;
   return {
@@ -61,6 +62,7 @@ function afterTaskEvent(document: TaskDocument | null, recorded: RecordedEvent):
     ...(task.shadow === undefined ? {} : { shadow: task.shadow }),
     ...(acknowledged === undefined ? {} : { acknowledged }),
     ...(task.left === undefined ? {} : { left: [...task.left] }),
+    ...(task.disabled === undefined ? {} : { disabled: [...task.disabled] }),
   };
 }
 

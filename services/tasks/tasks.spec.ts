@@ -122,6 +122,7 @@ describe('the tasks service', () => {
         actionId: action.id,
         reason: 'gone',
         deliveryId: `dlv_${String(n).padStart(26, '0')}`,
+        at: '2026-11-21T12:00:00.000Z',
       });
     const enabled = ({ state }: ChangedTask) => state.spec.actions.map((one) => one.enabled);
     await create(1, { actions: [action] });

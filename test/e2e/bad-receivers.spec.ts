@@ -4,7 +4,7 @@ import type { DeliveryAnswer } from './kit/api.js';
 import { z } from 'zod';
 import { startHookSink, verified, type HookReply, type HookSink } from './kit/hook-sink.js';
 import { createInstallation } from './kit/create-installation.js';
-import type { Installation } from './kit/installation.js';
+import { ownerEmail, type Installation } from './kit/installation.js';
 import { startMailSink, type MailReply, type MailSink } from './kit/mail-sink.js';
 import { html, startPageSite, type PageSite } from './kit/page-site.js';
 import { byHand } from './kit/settings.js';
@@ -111,16 +111,41 @@ describe('a webhook that', () => {
     expect([delivery.state, delivery.reason, reasonsOf(delivery)]).toEqual(['failed', 'http_status', ['http_status']]);
   });
 
-  it('is gone has its action disabled', async () => {
+  it('is gone has its action disabled, of which its owner and the other actions are told once', async () => {
     hooks.reply('/gone', 410);
-    const id = await triggered(webhook('/gone'));
-    expect((await settled(id)).state).toBe('failed');
-    await until(
-      'the action is disabled',
-      async () => (await installation.api.task(id)).actions[0]?.['enabled'] === false,
-    );
-    expect((await installation.api.execute(id, 30, { force: true })).decision?.reason).not.toBe('became_true');
+    const { id } = await installation.api.create({
+      ...byHand(site.address('/shop')),
+      name: 'Orphan',
+      actions: [webhook('/gone'), { ...webhook('/other'), on: ['error'] }, { ...webhook('/deaf'), on: ['recovered'] }],
+    });
+    await installation.api.execute(id);
+    const disabled = (): boolean => mails.taken().some(({ text }) => text.includes('"Orphan"'));
+    await until('the owner is told', async () => disabled() && hooks.received('/other').length > 0);
+    const task = await installation.api.task(id);
+    expect(task.actions.map(({ enabled }) => enabled)).toEqual([false, true, true]);
+    const [lost] = (await installation.api.deliveries(id)).filter(({ state }) => state === 'failed');
+    expect(task['warnings']).toEqual([
+      {
+        field: 'actions[0]',
+        rule: 'action_disabled',
+        message: expect.stringContaining(`(delivery ${String(lost?.id)})`),
+      },
+    ]);
+    const letters = mails.taken().filter(({ text }) => text.includes('"Orphan"'));
+    expect(letters.map(({ recipients, subject }) => ({ recipients, subject }))).toEqual([
+      { recipients: [ownerEmail], subject: 'Orphan: an action was disabled' },
+    ]);
+    expect(letters[0]?.text).toContain(`its receiver ${hooks.address('/gone')} answered that it is gone`);
+    const [told, ...more] = hooks.received('/other');
+    expect([more, hooks.received('/deaf')]).toEqual([[], []]);
+    expect(told === undefined ? null : verified(told, secret)).toMatchObject({ type: 'notification.error' });
+
+    const again = await installation.api.execute(id, 30, { force: true });
+    expect(again.decision?.reason).not.toBe('became_true');
     expect(hooks.received('/gone')).toHaveLength(1);
+    const actions = `/api/notifications/${id}/actions/${String(task.actions[0]?.id)}`;
+    await installation.api.send(actions, { method: 'PATCH', json: { enabled: true } });
+    expect((await installation.api.task(id))['warnings']).toBeUndefined();
   });
 
   it('is signed has a secret that only the first answer shows', async () => {

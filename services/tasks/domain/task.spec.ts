@@ -8,6 +8,7 @@ import { taskDecider } from './task.js';
 const taskId = 'ntf_00000000000000000000000001';
 const actionId = 'act_00000000000000000000000001';
 const deliveryId = 'dlv_00000000000000000000000001';
+const at = '2026-11-21T12:00:00.000Z';
 const actor = 'key:key_1';
 const spec = aTask({
   actions: [{ id: actionId, type: 'webhook', config: {}, enabled: true, expireAfterSeconds: 60, on: ['triggered'] }],
@@ -52,11 +53,19 @@ describe('a task', () => {
 
   it('disables an action once, with the reason', () => {
     given(taskDecider, created)
-      .when({ type: 'disableAction', taskId, actionId, reason: 'gone', deliveryId, actor })
-      .then({ type: 'task.action_disabled', data: { actionId, reason: 'gone' } })
+      .when({ type: 'disableAction', taskId, actionId, reason: 'gone', deliveryId, at, actor })
+      .then({ type: 'task.action_disabled', data: { actionId, reason: 'gone', deliveryId, at } })
       .andAgainNothing();
     given(taskDecider, created)
-      .when({ type: 'disableAction', taskId, actionId: `${actionId.slice(0, -1)}9`, reason: 'gone', deliveryId, actor })
+      .when({
+        type: 'disableAction',
+        taskId,
+        actionId: `${actionId.slice(0, -1)}9`,
+        reason: 'gone',
+        deliveryId,
+        at,
+        actor,
+      })
       .thenNothing();
   });
 

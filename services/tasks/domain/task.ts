@@ -192,9 +192,10 @@ function decide(command: TaskCommandBy, task: Task): readonly TaskEvent[] {
     case 'archiveTask':
       return [{ type: 'task.archived', data: { externalKey: task.spec.externalKey } }];
     case 'disableAction': {
-      const action = task.spec.actions.find(({ id }) => id === command.actionId);
+      const { actionId, reason, deliveryId, at } = command;
+      const action = task.spec.actions.find(({ id }) => id === actionId);
       if (action === undefined || !action.enabled) return [];
-      return [{ type: 'task.action_disabled', data: { actionId: command.actionId, reason: command.reason } }];
+      return [{ type: 'task.action_disabled', data: { actionId, reason, deliveryId, at } }];
     }
     default:
       return unreachable(command);
