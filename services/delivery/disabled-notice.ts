@@ -28,7 +28,7 @@ export interface NoticeOptions {
   readonly hasMailServer: boolean;
 }
 
-/** What `task.action_disabled` says; the first events named no delivery, and nothing is told of those. */
+/** What `task.action_disabled` says; the first events named no delivery, and those ask for no notice. */
 const disabled = z.object({
   taskId: z.string(),
   actionId: z.string(),
