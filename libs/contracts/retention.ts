@@ -28,8 +28,10 @@ export const foldedTransition = z.object({
 });
 export type FoldedTransition = z.infer<typeof foldedTransition>;
 
-/** So many transitions and ids of a day are kept. */
+/** So many transitions and ids of runs by hand of a day are kept. */
 export const mostKeptOfADay = 1_000;
+/** So many deliveries of a day are named, which is what any engine takes as one event. */
+export const mostDeliveriesOfADay = 20_000;
 
 /** What stands for the events that went. */
 const foldedEvents = z.object({
@@ -57,6 +59,8 @@ export const foldState = z.object({
   pages: z.object({ episode: z.string().nullable(), first: z.string().nullable() }),
   /** The last day whose deliveries are folded; null: none. */
   deliveriesThrough: day.nullable(),
+  /** Folded deliveries whose events stay, since the open episode points to them. Absent: none. */
+  deliveriesLeft: z.array(idSchema('dlv')).exactOptional(),
 });
 export type FoldState = z.infer<typeof foldState>;
 
@@ -104,7 +108,10 @@ export const deliveriesFolded = defineEvent('deliveries.folded', {
     reasons: z.record(z.string(), z.int()),
     attempts: z.int(),
     deliveryIds: z.array(idSchema('dlv')),
+    /** Deliveries beyond those that are named: their events stay. */
     idsLeftOut: z.int(),
+    /** Deliveries of earlier days whose events stayed until now. Absent: none. */
+    freedIds: z.array(idSchema('dlv')).exactOptional(),
     events: foldedEvents,
     state: foldState,
   }),

@@ -18,7 +18,7 @@ import { READ_STORE, type FieldFilter, type ReadStore } from '#read-store/read-s
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import { notFound } from '#runtime/errors';
 import { loadDelivery, type LoadedDelivery } from './delivery-stream.js';
-import { deliveryDecider } from './domain/delivery.js';
+import { deliveryDecider, known } from './domain/delivery.js';
 
 export class ChangeDelivery {
   constructor(
@@ -87,10 +87,11 @@ export class ChangeDeliveryHandler implements ICommandHandler<ChangeDelivery, De
   /** The position of what was written; null: it is on its way already. */
   async #resend(id: string, context: RequestContext): Promise<number | null> {
     const found = await loadDelivery(this.#eventStore, id);
-    if (found === null || found.state.status === 'none' || found.metadata.organizationId !== context.organizationId) {
+    const state = found === null ? null : known(found.state);
+    if (found === null || state === null || found.metadata.organizationId !== context.organizationId) {
       throw notFound('delivery');
     }
-    const { request } = found.state;
+    const { request } = state;
     const now = this.#clock.now();
     const at = toTimestamp(now);
     const action = await this.#actionNow(request);

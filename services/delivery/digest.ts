@@ -1,7 +1,7 @@
 /** A digest: one message in place of several of one action. Derived from what was gathered, so that every attempt says the same. */
 import type { GatheredMessage } from '#channels/channel';
 import type { NotificationRequest } from '#contracts/delivery';
-import type { Delivery } from './domain/delivery.js';
+import type { KnownDelivery } from './domain/delivery.js';
 
 /** A request as channels are given it: one that has gathered others tells of all of them. */
 export type SentRequest = Omit<NotificationRequest, 'kind'> & {
@@ -28,6 +28,6 @@ export function digestOf(request: NotificationRequest, gathered: readonly Notifi
 }
 
 /** One alone goes as it is. */
-export function asSent({ request, gathered }: Exclude<Delivery, { status: 'none' }>): SentRequest {
+export function asSent({ request, gathered }: KnownDelivery): SentRequest {
   return gathered.length === 0 ? request : digestOf(request, gathered);
 }

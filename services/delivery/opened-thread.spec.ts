@@ -65,6 +65,14 @@ describe('the first message of an episode', () => {
     expect(await opened()).toEqual({ id: 'second' });
   });
 
+  it('is found by its id where it is of a folded day, which no view shows', async () => {
+    await sent(1, 'first');
+    await readStore.reset(deliveriesView);
+    const { deliveryId } = notificationOf({ name: 'sent 1' });
+    expect(await opened({ more: { openedBy: deliveryId } })).toEqual({ id: 'first' });
+    expect(await opened()).toBeNull();
+  });
+
   it.each<[string, KitRequest]>([
     ['another episode', { episode: 'condition:2' }],
     ['another action', { actionId: 'act_00000000000000000000000001' }],

@@ -1,5 +1,7 @@
 /** What has an order among deliveries, through a worker and real receivers. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { deliveriesView, deliveryStream } from '#contracts/delivery';
+import { foldedDaysView } from '#contracts/retention';
 import { derivedId } from '#runtime/ids';
 import { answerWith, type KitRequest } from './delivery.kit.js';
 import { WorkerKit } from './worker.kit.js';
@@ -59,6 +61,24 @@ describe('the end of an episode', () => {
     await kit.harness.untilState(await kit.ask(worker, trigger(url)), 'failed');
     const last = await kit.harness.untilState(await kit.ask(worker, recovery(url)), 'suppressed');
     expect([last.reason, receiver.received.length]).toEqual(['not_told', 1]);
+  });
+
+  it.each([
+    ['whose events stay', false],
+    ['of which the last event alone is left', true],
+  ])('is told where its trigger is of a folded day, %s', async (_what, isCut) => {
+    const [receiver, url] = await kit.receiver(answerWith(200));
+    const worker = kit.start();
+    const id = await kit.ask(worker, trigger(url));
+    const { organizationId, notificationId, createdAt } = await kit.harness.untilState(id, 'delivered');
+    const revision = Number.MAX_SAFE_INTEGER;
+    const day = { organizationId, notificationId, kind: 'deliveries' as const, from: createdAt, ids: [id] };
+    const document = { id: `${notificationId}/day/deliveries`, ...day };
+    await kit.readStore.save(foldedDaysView, [{ id: document.id, revision, document }], null);
+    await kit.readStore.forget(deliveriesView, { where: [{ field: 'createdAt', to: createdAt }], revision });
+    if (isCut) await kit.eventStore.truncate(deliveryStream(id), revision);
+    await kit.harness.untilState(await kit.ask(worker, recovery(url)), 'delivered');
+    expect(kindsOf(receiver.received)).toEqual(['notification.triggered', 'notification.recovered']);
   });
 
   it('ends an escalation that is still held back, and is not told either', async () => {

@@ -3,15 +3,22 @@
  * episode goes out after its own end, what is to be gathered goes with the message that gathers, and what was held is sent
  * only where it still holds.
  */
-import { deliveriesView, deliveryStream, threadOf, type NotificationRequest } from '#contracts/delivery';
+import {
+  deliveriesView,
+  deliveryStream,
+  threadOf,
+  type DeliveryDocument,
+  type NotificationRequest,
+} from '#contracts/delivery';
 import { runStream, type AlertState, type RunEvent } from '#contracts/run';
+import { foldedDaysView } from '#contracts/retention';
 import { tasksView } from '#contracts/task';
 import { decodeEvent } from '#eventing/codec';
 import type { EventStore } from '#event-store/event-store';
 import type { ReadStore } from '#read-store/read-store';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import { changeDelivery, loadDelivery, type LoadedDelivery } from './delivery-stream.js';
-import { isEnded, type Delivery } from './domain/delivery.js';
+import { isEnded, known, type Delivery } from './domain/delivery.js';
 
 export interface ReadinessDeps {
   readonly eventStore: EventStore;
@@ -38,6 +45,7 @@ const longestWaitMs = 60_000;
 /** Chains of messages that went into others. */
 const maxHops = 5;
 const onTheWay = ['pending', 'sending', 'retrying'] as const;
+const isOnTheWay = ({ state }: DeliveryDocument): boolean => onTheWay.some((one) => one === state);
 
 /** Waits longer the longer it has waited; the end of the other one is heard of in the same process anyway. */
 function lookAgain(nowMs: number, createdAt: string): number {
@@ -59,6 +67,8 @@ function mayHaveArrived(state: Delivery): boolean {
   switch (state.status) {
     case 'delivered':
     case 'unknown':
+    // Nobody knows any more.
+    case 'folded':
       return true;
     case 'expired':
       return state.attempts > 0;
@@ -121,7 +131,7 @@ async function intoDigest(deps: ReadinessDeps, delivery: WaitingDelivery, by: st
   }
   const command = { type: 'gatherMessage', at: toTimestamp(now), request } as const;
   const { state } = await changeDelivery(eventStore, gathering, command, `${by}|gather|${delivery.id}`);
-  const isIn = state.status !== 'none' && state.gathered.some(({ deliveryId }) => deliveryId === request.deliveryId);
+  const isIn = known(state)?.gathered.some(({ deliveryId }) => deliveryId === request.deliveryId) === true;
   return isIn ? { kind: 'gathered', by } : ready;
 }
 
@@ -139,6 +149,20 @@ async function othersOnTheWay({ readStore }: ReadinessDeps, request: Notificatio
     count: false,
   });
   return documents.map(({ id }) => id).filter((id) => id !== request.deliveryId);
+}
+
+/** All of its day had ended. */
+async function isOfFoldedDay(
+  { readStore }: ReadinessDeps,
+  { organizationId }: NotificationRequest,
+  deliveryId: string,
+): Promise<boolean> {
+  const where = [
+    { field: 'organizationId', equals: organizationId },
+    { field: 'ids', has: deliveryId },
+  ];
+  const { documents } = await readStore.page(foldedDaysView, { where, sort: [], limit: 1, offset: 0, count: false });
+  return documents.length > 0;
 }
 
 /** The end of an episode: after everything of it, and only where somebody may have been told about it. */
@@ -169,7 +193,8 @@ async function afterEpisode(deps: ReadinessDeps, request: NotificationRequest, f
   if (!isEnded(state) && state.status !== 'unknown') return { kind: 'behind', id: before.id, lookAtMs };
   // Once the view shows this end, it shows all that was asked for before.
   const shown = await deps.readStore.get(deliveriesView, before.id);
-  if (shown === null || onTheWay.some((one) => one === shown.state)) return { kind: 'behind', id: before.id, lookAtMs };
+  const isShown = shown === null ? await isOfFoldedDay(deps, request, before.id) : !isOnTheWay(shown);
+  if (!isShown) return { kind: 'behind', id: before.id, lookAtMs };
   const [other] = await othersOnTheWay(deps, request);
   if (other !== undefined) return { kind: 'behind', id: other, lookAtMs };
   if (mayHaveArrived(state)) return ready;

@@ -1,9 +1,10 @@
 /** For specs of the worker: a harness on stores in memory, with receivers on loopback. */
 import { createSqliteBus } from '#bus/sqlite';
 import type { DeliveryDocument } from '#contracts/delivery';
-import type { EventStore } from '#event-store/event-store';
+import type { EventArchive } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { createOutbound } from '#outbound/undici';
+import type { ViewStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
@@ -14,21 +15,23 @@ import type { DeliveryWorker } from './worker.js';
 export const webhookSecret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 
 interface Stage {
-  readonly eventStore: EventStore;
+  readonly eventStore: EventArchive;
+  readonly readStore: ViewStore;
   readonly harness: DeliveryHarness;
 }
 
 function build(egressAllow: readonly string[]): Stage {
   const eventStore = createSqliteEventStore(':memory:');
+  const readStore = createSqliteReadStore(':memory:');
   const harness = new DeliveryHarness({
     eventStore,
-    readStore: createSqliteReadStore(':memory:'),
+    readStore,
     bus: createSqliteBus(':memory:', silentLogger),
     outbound: createOutbound({ egressAllow, egressProxyUrl: null, userAgent: 'Meerkat' }),
     sandbox: createQuickJsSandbox({ workers: 1, spareWorkers: 0 }),
     vault: createEventVault(eventStore, Buffer.alloc(32, 1)),
   });
-  return { eventStore, harness };
+  return { eventStore, readStore, harness };
 }
 
 export class WorkerKit {
@@ -39,7 +42,11 @@ export class WorkerKit {
     return this.#stage.harness;
   }
 
-  get eventStore(): EventStore {
+  get readStore(): ViewStore {
+    return this.#stage.readStore;
+  }
+
+  get eventStore(): EventArchive {
     return this.#stage.eventStore;
   }
 

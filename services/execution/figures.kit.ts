@@ -1,7 +1,8 @@
-/** For specs: the events of a task's runs, made up from a few choices. */
+/** For specs: the events of a task's runs and of the messages that they made, made up from a few choices. */
 import fc from 'fast-check';
+import { deliveryStream, type DeliveryEvent, type NotificationRequest } from '#contracts/delivery';
 import type { DecisionReason, Transition } from '#contracts/policy';
-import type { AlertState, RunEvent, RunResult, RunStatus } from '#contracts/run';
+import type { AlertState, RunEvent, RunResult, RunStatus, SentMessages } from '#contracts/run';
 import type { ScheduleEvent, SkipReason } from '#contracts/schedule';
 import type { TaskEvent } from '#contracts/task';
 import { aTask } from '#contracts/task.kit';
@@ -81,7 +82,52 @@ const planOf = (taskId: string) => ({
   highWaterMark: null,
 });
 
-export type PlayedEvent = RunEvent | ScheduleEvent | TaskEvent;
+export type PlayedEvent = RunEvent | ScheduleEvent | TaskEvent | DeliveryEvent;
+
+export const playedActionId = derivedId('act', 0, 'played');
+
+/** What a run that notifies asks for. */
+function messageOf({ runId, taskId, outcome, values, finishedAt }: RunResult, organizationId: string) {
+  const action = { id: playedActionId, type: 'webhook' as const, config: { url: { $sealed: 'x' } }, enabled: true };
+  const request: NotificationRequest = {
+    deliveryId: derivedId('dlv', Date.parse(finishedAt), taskId, runId),
+    organizationId,
+    taskId,
+    executionId: runId,
+    action: { ...action, expireAfterSeconds: 86_400, on: ['triggered'] },
+    kind: 'triggered',
+    context: {
+      task: { id: taskId, name: 'Played', url: 'https://example.com/', tags: [] },
+      execution: { id: runId, outcome, values, finishedAt, finalUrl: null },
+      transition: null,
+      message: 'It happened.',
+    },
+    createdAt: finishedAt,
+    expiresAt: timestamp(Date.parse(finishedAt) + 86_400_000),
+  };
+  return request;
+}
+
+/** It is tried once, and arrives. */
+function arrival(request: NotificationRequest): readonly DeliveryEvent[] {
+  const at = request.createdAt;
+  const summary = { method: 'POST', url: 'https://hooks.example/' };
+  const result = { durationMs: 1, request: summary, response: { status: 200, body: 'ok' }, error: null };
+  return [
+    { type: 'delivery.requested', data: { request, linkBase: null } },
+    { type: 'attempt.started', data: { attempt: 1, at, timeoutMs: 1_000, worker: 'w1', request: summary } },
+    { type: 'attempt.ended', data: { attempt: 1, at, result, settled: [], next: { state: 'delivered' } } },
+  ];
+}
+
+/** The messages of the open episode with this one among them. */
+function sentWith(before: AlertState, { deliveryId }: NotificationRequest): Pick<AlertState, 'sent'> {
+  const first = before.sent?.condition?.actions[playedActionId]?.first;
+  const actions: SentMessages['actions'] = {
+    [playedActionId]: first === undefined ? { first: deliveryId } : { first, last: deliveryId },
+  };
+  return { sent: { condition: { episode: 'condition:1', actions } } };
+}
 
 export interface PlayedEvents {
   readonly recorded: readonly RecordedEvent[];
@@ -157,16 +203,15 @@ export function playEvents(
       dueMs,
     );
     record(`claim-${taskId}`, { type: 'run.started', data: { run, startedAt: timestamp(dueMs), worker: 'w1' } }, dueMs);
-    const { flapping: _flapping, ...rest } = alert;
-    const after: AlertState = {
+    const { flapping: _flapping, sent: _sent, ...rest } = alert;
+    const quiet: AlertState = {
       ...rest,
       condition: step.condition,
       lastSlot: step.isManual ? rest.lastSlot : timestamp(dueMs),
       ...(step.isFlapping ? { flapping: true } : {}),
     };
-    const [from, to] = [shown(alert), shown(after)];
+    const [from, to] = [shown(alert), shown(quiet)];
     const transition: Transition | null = from === to ? null : { kind: 'condition', from, to };
-    alert = after;
     const result: RunResult = {
       ...run,
       taskRevision: 0,
@@ -182,6 +227,11 @@ export function playEvents(
       timings: { queueMs: 0, fetchMs: step.fetchMs, parseMs: 1, evaluateMs: step.evaluateMs },
       seed: runId,
     };
+    const request = step.notify ? messageOf(result, organizationId) : null;
+    const told = request === null ? { sent: alert.sent } : sentWith(alert, request);
+    const isTold = step.condition === 'true' && told.sent !== undefined;
+    alert = isTold ? { ...quiet, sent: told.sent } : quiet;
+    const notifications = request === null ? [] : [request];
     const decision = { notify: step.notify, reason: step.reason, transition };
     const shadow = { startedAt, outcome: step.outcome, error: null, decision, alert };
     const judged = step.isManual
@@ -189,9 +239,11 @@ export function playEvents(
       : { shadow: step.notify ? shadow : { ...shadow, decision: { ...decision, notify: true } } };
     record(
       `run-${taskId}`,
-      { type: 'run.recorded', data: { result, decision, late: false, notifications: [], alert, ...judged } },
+      { type: 'run.recorded', data: { result, decision, late: false, notifications, alert, ...judged } },
       nowMs,
     );
+    if (request === null) continue;
+    for (const event of arrival(request)) record(deliveryStream(request.deliveryId), event, nowMs);
   }
   return { recorded, endMs: nowMs };
 }

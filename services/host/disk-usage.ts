@@ -2,18 +2,23 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { foldingState, foldingStateKey } from '#contracts/folding-state';
-import { dayMs, dayOf } from '#contracts/retention';
+import { dayOf } from '#contracts/retention';
 import { tasksView } from '#contracts/task';
 import type { StoredEvent } from '#event-store/event-chain';
 import type { Config } from '#runtime/config';
 import { silentLogger } from '#runtime/logger';
 import type { DiskUsage } from './cli/product.js';
+import { deliveriesKeptDays, lastDayToFold } from '../execution/retention/folding.js';
 import { openHistory, openReadStore, openSharedState } from './composition.js';
 
 const mostTasks = 20;
 const foldedKinds = /^(?:run|schedule|claim)-(?=ntf_)/;
-const taskOf = (stream: string): string | null =>
-  /^(?:task|run|schedule|claim|stats)-(ntf_.+)$/.exec(stream)?.[1] ?? null;
+/** With one of these a delivery's stream ends, and the last event stays. */
+const endings: ReadonlySet<string> = new Set(['attempt.ended', 'delivery.expired', 'delivery.suppressed']);
+/** Of a delivery each event names the task that it is sealed for. */
+const taskOf = ({ stream, data }: StoredEvent): string | null =>
+  /^(?:task|run|schedule|claim|stats)-(ntf_.+)$/.exec(stream)?.[1] ??
+  (stream.startsWith('dlv-') ? (/"owner":"(ntf_[^"]+)"\}$/.exec(data)?.[1] ?? null) : null);
 
 async function databasesIn(folder: string): Promise<DiskUsage['databases']> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => /\.db(?:-wal)?$/.test(name));
@@ -41,19 +46,25 @@ export async function diskUsage(config: Config): Promise<DiskUsage> {
   try {
     const known = (await openSharedState(readStore).load(foldingState, [foldingStateKey])).get(foldingStateKey);
     const nextAt = config.keepRunsDays === 0 ? null : (known?.value?.nextAt ?? null);
-    const nextDay =
-      nextAt === null ? '' : dayOf(new Date(Date.parse(nextAt) - (config.keepRunsDays + 1) * dayMs).toISOString());
+    const lastDayOf = (keepDays: number): string =>
+      (nextAt === null ? null : lastDayToFold(Date.parse(nextAt), keepDays)) ?? '';
+    const [lastOfRuns, lastOfDeliveries] = [config.keepRunsDays, deliveriesKeptDays(config)].map(lastDayOf);
+    const lastFolded = ({ stream, type }: StoredEvent): string => {
+      if (foldedKinds.test(stream)) return lastOfRuns ?? '';
+      return stream.startsWith('dlv-') && !endings.has(type) ? (lastOfDeliveries ?? '') : '';
+    };
     const [types, tasks] = [new Map<string, Counted>(), new Map<string, Counted>()];
     let toFold = 0;
     for await (const stretch of history.read(null, lastPosition ?? -1)) {
       for (const event of stretch) {
         const bytes = sizeOf(event);
         add(types, event.type, bytes);
-        const task = taskOf(event.stream);
+        const task = taskOf(event);
         if (task !== null) add(tasks, task, bytes);
-        if (!foldedKinds.test(event.stream)) continue;
+        const last = lastFolded(event);
+        if (last === '') continue;
         const { at } = JSON.parse(event.metadata) as { readonly at: string };
-        if (dayOf(at) <= nextDay) toFold += bytes;
+        if (dayOf(at) <= last) toFold += bytes;
       }
     }
     const largest = [...tasks].toSorted(([, one], [, other]) => other.bytes - one.bytes).slice(0, mostTasks);

@@ -42,6 +42,16 @@ const lose: DeliveryCommand = {
 const stateAfter = (...events: readonly DeliveryEvent[]) =>
   events.reduce(deliveryDecider.evolve, deliveryDecider.initial);
 
+describe('a delivery of a folded day, of which the last event is left', () => {
+  const end = ended({ state: 'delivered' });
+
+  it('is neither asked for nor sent again', () => {
+    given(deliveryDecider, end).when({ type: 'requestDelivery', request, linkBase }).thenNothing();
+    given(deliveryDecider, started, end).when(lose).thenNothing();
+    given(deliveryDecider, end).when(resend(after(100))).thenRejected('delivery_folded');
+  });
+});
+
 describe('a delivery that a person has sent again', () => {
   it.each([
     ['failed', failed],

@@ -43,6 +43,8 @@ export interface Observer {
 /** `waiting`: for its first or next attempt. */
 export type Delivery =
   | { readonly status: 'none' }
+  /** Of a folded day: its request is gone, and nothing of it happens any more. */
+  | { readonly status: 'folded' }
   | (DeliveryFacts & { readonly status: 'waiting'; readonly nextAttemptAt: string })
   | (DeliveryFacts & { readonly status: 'sending' } & OpenAttempt)
   | (DeliveryFacts & { readonly status: 'delivered' })
@@ -51,6 +53,9 @@ export type Delivery =
   | (DeliveryFacts & { readonly status: 'suppressed'; readonly reason: string; readonly by: string | null })
   /** Nobody knows whether the last attempt arrived, and a person has to say what to do. */
   | (DeliveryFacts & { readonly status: 'unknown' });
+
+/** One whose request is there. */
+export type KnownDelivery = Exclude<Delivery, { readonly status: 'none' | 'folded' }>;
 
 /** Over all parts of an attempt. `retryAfterMs`: what the receiver asked for. */
 export type AttemptResultKind =
@@ -165,8 +170,8 @@ export function evolve(state: Delivery, event: DeliveryEvent): Delivery {
     const facts = { request, linkBase, attempts: 0, settled: [], isWanted: false, attemptsBefore: 0, gathered: [] };
     return { ...facts, status: 'waiting', nextAttemptAt };
   }
-  // Every stream begins with the request; anything else before it would be a defect and changes nothing.
-  if (state.status === 'none') return state;
+  // Every stream begins with the request, until that was folded.
+  if (state.status === 'none' || state.status === 'folded') return { status: 'folded' };
   const { request, linkBase, attempts, settled, isWanted, attemptsBefore, gathered } = state;
   const facts = { request, linkBase, attempts, settled, isWanted, attemptsBefore, gathered };
   switch (event.type) {
@@ -236,15 +241,22 @@ function nextOf({ request, attemptsBefore }: DeliveryFacts, { attempt, at, resul
 }
 
 /** A result that comes after its attempt was recorded as lost still counts while no other attempt has begun and it says delivered. */
-function counts(state: Exclude<Delivery, { status: 'none' }>, { attempt, result }: EndAttempt): boolean {
+function counts(state: KnownDelivery, { attempt, result }: EndAttempt): boolean {
   if (state.attempts !== attempt) return false;
   if (state.status === 'sending') return true;
   return (state.status === 'waiting' || state.status === 'unknown') && result.kind === 'delivered';
 }
 
+const endings: ReadonlySet<Delivery['status']> = new Set(['delivered', 'failed', 'expired', 'suppressed', 'folded']);
+
+/** null: of a delivery that is not there, or of which no more than its end is. */
+export function known(state: Delivery): KnownDelivery | null {
+  return state.status === 'none' || state.status === 'folded' ? null : state;
+}
+
 /** Final: nothing changes it but a person who has it sent again. */
 export function isEnded({ status }: Delivery): boolean {
-  return status === 'delivered' || status === 'failed' || status === 'expired' || status === 'suppressed';
+  return endings.has(status);
 }
 
 /** Nothing of it was sent, and nothing is being sent. */
@@ -255,7 +267,7 @@ function isUntouched(state: Delivery): boolean {
 type Resend = Extract<DeliveryCommand, { readonly type: 'resendDelivery' }>;
 
 /** What is on its way already is left alone. */
-function resent(state: Exclude<Delivery, { status: 'none' }>, { at, expiresAt, action }: Resend): DeliveryEvent[] {
+function resent(state: KnownDelivery, { at, expiresAt, action }: Resend): DeliveryEvent[] {
   if (state.status === 'sending') return [];
   const isDue = state.status === 'waiting' && state.nextAttemptAt <= at;
   if (isDue && jsonEquals(state.request.action, action)) return [];
@@ -268,6 +280,10 @@ export function decide(command: DeliveryCommand, state: Delivery): readonly Deli
     return state.status === 'none' ? [{ type: 'delivery.requested', data: { request, linkBase } }] : [];
   }
   if (state.status === 'none') throw reject('delivery_unknown', 'There is no such delivery.');
+  if (state.status === 'folded') {
+    if (command.type !== 'resendDelivery') return [];
+    throw reject('delivery_folded', 'This delivery is of a folded day: what it said is gone.');
+  }
   if (command.type === 'resendDelivery') return resent(state, command);
   if (isEnded(state)) return [];
   switch (command.type) {

@@ -2,7 +2,8 @@
  * Drops what was folded: follows the folds, so that a crash in between loses nothing and leaves nothing. What is dropped stands
  * in the archive, where there is one, and in the fold.
  */
-import { statsStream, type FoldEvent, type RunsFolded } from '#contracts/retention';
+import { deliveryStream } from '#contracts/delivery';
+import { statsStream, type DeliveriesFolded, type FoldEvent, type RunsFolded } from '#contracts/retention';
 import { claimStream, runStream } from '#contracts/run';
 import { scheduleStream } from '#contracts/schedule';
 import { decodeEvent } from '#eventing/codec';
@@ -46,12 +47,21 @@ async function dropRuns(deps: DropDeps, { taskId, day, state }: RunsFolded): Pro
   });
 }
 
-/** The newest fold of each task says where each of its streams may begin. */
+/** Of each no more than its last event is left, which says that it was. */
+async function dropDeliveries({ stored }: DropDeps, { deliveryIds, freedIds = [], state }: DeliveriesFolded) {
+  const left = new Set(state.deliveriesLeft);
+  for (const id of [...freedIds, ...deliveryIds]) {
+    if (!left.has(id)) await stored.truncate(deliveryStream(id), Number.MAX_SAFE_INTEGER);
+  }
+}
+
+/** The newest fold of a task's runs says where each of its streams may begin. */
 export async function dropFolded(deps: DropDeps, events: readonly RecordedEvent[]): Promise<void> {
   const newest = new Map<string, RunsFolded>();
   for (const recorded of events) {
     const event = decodeEvent<FoldEvent>(recorded);
     if (event.type === 'runs.folded') newest.set(event.data.taskId, event.data);
+    else await dropDeliveries(deps, event.data);
   }
   for (const folded of newest.values()) await dropRuns(deps, folded);
 }

@@ -1,7 +1,17 @@
 /** Folds one day of a task's deliveries: those that were decided on it, once all of them have ended. */
-import { dayStart, lastMomentOf, mostKeptOfADay, statsStream, type DeliveriesFolded } from '#contracts/retention';
+import {
+  dayStart,
+  figuresView,
+  lastMomentOf,
+  mostDeliveriesOfADay,
+  statsStream,
+  type DeliveriesFolded,
+} from '#contracts/retention';
 import { deliveriesView, deliveryStream, type DeliveryDocument } from '#contracts/delivery';
+import { runStream, type RunEvent } from '#contracts/run';
+import { decodeEvent } from '#eventing/codec';
 import { runCommand } from '#eventing/run-command';
+import type { EventStore } from '#event-store/event-store';
 import type { PageQuery, ReadStore } from '#read-store/read-store';
 import { toTimestamp } from '#runtime/clock';
 import { foldStateOf } from './fold-state.js';
@@ -47,11 +57,33 @@ function counted(before: Counted, { state, actionType, reason, attempts }: Deliv
   };
 }
 
-/** The days before it must be folded, and the runs of the day. Rejects as `foldDayOfRuns` does. */
+/** Runs that are not folded may ask for their deliveries once more. */
+async function hasRuns(readStore: ReadStore, taskId: string, day: string): Promise<boolean> {
+  const where = [
+    { field: 'notificationId', equals: taskId },
+    { field: 'from', to: lastMomentOf(day) },
+    { field: 'hour', from: '', to: lastMomentOf(day) },
+  ];
+  const { documents } = await readStore.page(figuresView, { where, sort: [], limit: 1, offset: 0, count: false });
+  return documents.length > 0;
+}
+
+/** The messages that a later one of the open episode goes under, or ends. */
+async function openMessages(eventStore: EventStore, taskId: string): Promise<ReadonlySet<string>> {
+  const last = await eventStore.readLast(runStream(taskId));
+  const event = last === null ? null : decodeEvent<RunEvent>(last);
+  const sent = event?.type === 'run.recorded' ? (event.data.alert.sent ?? {}) : {};
+  const messages = [sent.condition, sent.health].flatMap((episode) => Object.values(episode?.actions ?? {}));
+  return new Set(messages.flatMap(({ first, last: newest }) => [first, ...(newest === undefined ? [] : [newest])]));
+}
+
+/** The days before it must be folded; a day whose runs are not waits. Rejects as `foldDayOfRuns` does. */
 export async function foldDayOfDeliveries(deps: FoldDeps, taskId: string, day: string): Promise<Folding> {
   const { eventStore, readStore, stored, clock } = deps;
   const state = await foldStateOf(eventStore, taskId);
   if (state.deliveriesThrough !== null && day <= state.deliveriesThrough) return { kind: 'nothing' };
+  const runsAreFolded = state.runsThrough !== null && day <= state.runsThrough;
+  if (!runsAreFolded && (await hasRuns(readStore, taskId, day))) return { kind: 'waits' };
   const deliveries: DeliveryDocument[] = [];
   for await (const delivery of deliveriesUntil(readStore, taskId, day)) {
     if (delivery.finishedAt === null) return { kind: 'waits' };
@@ -72,13 +104,14 @@ export async function foldDayOfDeliveries(deps: FoldDeps, taskId: string, day: s
     throw error;
   }
   await finishArchive(archive);
-  const deliveryIds = deliveries.slice(0, mostKeptOfADay).map(({ id }) => id);
+  const deliveryIds = deliveries.slice(0, mostDeliveriesOfADay).map(({ id }) => id);
   const idsLeftOut = deliveries.length - deliveryIds.length;
   const folded = await runCommand(eventStore, foldDecider, {
     stream: statsStream(taskId),
     command: {
       type: 'foldDeliveries',
       day: { taskId, day, ...counts, deliveryIds, idsLeftOut, events: record.finish() },
+      pointedTo: await openMessages(eventStore, taskId),
     },
     commandId: `${taskId}|deliveries.folded|${day}`,
     metadata: {

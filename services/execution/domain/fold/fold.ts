@@ -18,7 +18,12 @@ export type FoldCommand =
       readonly day: Omit<RunsFolded, 'state'>;
       readonly after: Pick<FoldState, 'upTo' | 'stays' | 'trueSince' | 'pages'>;
     }
-  | { readonly type: 'foldDeliveries'; readonly day: Omit<DeliveriesFolded, 'state'> };
+  | {
+      readonly type: 'foldDeliveries';
+      readonly day: Omit<DeliveriesFolded, 'state' | 'freedIds'>;
+      /** What the open episode points to. */
+      readonly pointedTo: ReadonlySet<string>;
+    };
 
 export function evolve(_state: FoldState, event: FoldEvent): FoldState {
   return event.data.state;
@@ -34,9 +39,18 @@ export function decide(command: FoldCommand, state: FoldState): readonly FoldEve
       return [{ type: 'runs.folded', data: { ...day, state: { ...state, ...after, runsThrough: day.day } } }];
     }
     case 'foldDeliveries': {
-      const { day } = command;
+      const { day, pointedTo } = command;
       if (isFolded(day.day, state.deliveriesThrough)) return [];
-      return [{ type: 'deliveries.folded', data: { ...day, state: { ...state, deliveriesThrough: day.day } } }];
+      const { deliveriesLeft = [], ...before } = state;
+      const freedIds = deliveriesLeft.filter((id) => !pointedTo.has(id));
+      const left = [...deliveriesLeft, ...day.deliveryIds].filter((id) => pointedTo.has(id));
+      const after = { ...before, deliveriesThrough: day.day, ...(left.length === 0 ? {} : { deliveriesLeft: left }) };
+      return [
+        {
+          type: 'deliveries.folded',
+          data: { ...day, ...(freedIds.length === 0 ? {} : { freedIds }), state: after },
+        },
+      ];
     }
     default:
       return unreachable(command);
