@@ -48,7 +48,9 @@ describe('a delivery of a folded day, of which the last event is left', () => {
   it('is neither asked for nor sent again', () => {
     given(deliveryDecider, end).when({ type: 'requestDelivery', request, linkBase }).thenNothing();
     given(deliveryDecider, started, end).when(lose).thenNothing();
-    given(deliveryDecider, end).when(resend(after(100))).thenRejected('delivery_folded');
+    given(deliveryDecider, end)
+      .when(resend(after(100)))
+      .thenRejected('delivery_folded');
   });
 });
 
