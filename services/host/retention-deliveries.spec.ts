@@ -85,7 +85,7 @@ describe('the deliveries of a folded day', () => {
     expect(await typesOf(first)).toEqual(cut);
   });
 
-  it('are not sent again, whoever asks for them again', async () => {
+  it('never go out a second time, though a message asks for one', async () => {
     await played.play([run(hourMs, 'false'), run(5 * dayMs, 'false')]);
     await played.fold();
     await played.drop();

@@ -69,7 +69,7 @@ describe('a day that is old enough', () => {
 
   beforeAll(async () => {
     archive = await mkdtemp(join(tmpdir(), 'meerkat-e2e-archive-'));
-    installation = await createInstallation({ settings: { ARCHIVE_DIR: archive } });
+    installation = await createInstallation({ settings: { ARCHIVE_DIR: archive, KEEP_DELIVERIES_DAYS: '30' } });
     await installation.start();
     await installation.kill('SIGTERM');
     const events = await installation.recordedEvents();
