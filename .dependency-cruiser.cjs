@@ -33,7 +33,7 @@ const homes = {
   mqtt: ['mqtt', '^services/delivery/peers/mqtt\\.ts$'],
   kafkajs: ['kafkajs', '^libs/bus/kafka[^/]*\\.ts$'],
   mongo: ['(mongoose|mongodb)', '^libs/(mongo/|(read-store|snapshots)/mongo)[^/]*\\.ts$'],
-  eventstoredb: ['@eventstore/db-client', '^libs/event-store/eventstoredb[^/]*\\.ts$'],
+  eventstoredb: ['(@eventstore/db-client|@grpc/grpc-js)', '^libs/event-store/eventstoredb[^/]*\\.ts$'],
 };
 
 /** The libraries, each above those that it may import. Folders that need each other are one folder, or miss a third. */

@@ -11,7 +11,8 @@ import { randomUUID } from 'node:crypto';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
-import { Lost, Refused, within, type Connection } from './eventstoredb-connection.js';
+import { patienceMs, within, type Connection } from './eventstoredb-connection.js';
+import { deniedUser, Lost, Refused } from './eventstoredb-errors.js';
 import type { EncodedEvent } from './eventstoredb-events.js';
 import type { ExpectedRevision } from './event-store.js';
 
@@ -35,6 +36,12 @@ interface OpenCall {
 }
 
 const detailsOf = 'event_store.client.';
+/** What every version takes in one append; some end the whole call for more than they take. */
+const appendLimitBytes = 1024 * 1024;
+
+/** As the server counts, which holds types in UTF-16. */
+const sizeOf = ({ type, data, metadata }: EncodedEvent): number =>
+  type.length * 2 + data.byteLength + metadata.byteLength;
 
 function requestFor({ stream, events, expected }: EngineAppend, correlationId: string): BatchAppendReq {
   // No deadline goes with it: it would be a time of day, and the server's clock may differ. It has a time limit of its own.
@@ -87,6 +94,7 @@ function answerOf(response: BatchAppendResp): EngineAnswer {
       return { ok: false, revision: hasRevision ? BigInt(conflict?.getCurrentStreamRevision() ?? 0) : null };
     }
     case 'AccessDenied':
+      throw new Refused(deniedUser);
     case 'StreamDeleted':
     case 'BadRequest':
     case 'MaximumAppendSizeExceeded':
@@ -110,7 +118,8 @@ export function createAppends(connection: Connection) {
   let current: Promise<OpenCall> | null = null;
 
   const open = async (forget: () => void): Promise<OpenCall> => {
-    const { call, broken } = await connection.openAppends();
+    const session = await within(patienceMs, 'connecting', connection.session());
+    const call = session.streams.batchAppend(...session.callArguments());
     const waiting: OpenCall['waiting'] = new Map();
     const opened: OpenCall = {
       waiting,
@@ -118,11 +127,14 @@ export function createAppends(connection: Connection) {
       write: (request) => void call.write(request),
       end(reason) {
         forget();
+        session.signal.removeEventListener('abort', leave);
         for (const settle of waiting.values()) settle(reason);
         waiting.clear();
         call.cancel();
       },
     };
+    const leave = (): void => opened.end(new Lost('the connection was given up', session.signal.reason));
+    session.signal.addEventListener('abort', leave, { once: true });
     call.on('data', (response: BatchAppendResp) => {
       opened.answeredAtMs = Date.now();
       const correlationId = correlationOf(response);
@@ -132,10 +144,11 @@ export function createAppends(connection: Connection) {
       settle?.(response);
     });
     call.on('error', (error: Error) => {
-      broken(error);
       opened.end(new Lost('the call broke', error));
+      connection.report(session, error);
     });
     call.on('end', () => opened.end(new Lost('the server ended the call')));
+    if (session.signal.aborted) leave();
     return opened;
   };
 
@@ -153,6 +166,10 @@ export function createAppends(connection: Connection) {
   return {
     /** One try. Rejects with `Lost` where it may or may not be written, with `Refused` where it never will be. */
     async append(append: EngineAppend, milliseconds: number): Promise<EngineAnswer> {
+      const sizeBytes = append.events.reduce((sum, event) => sum + sizeOf(event), 0);
+      if (sizeBytes > appendLimitBytes) {
+        throw new Refused(`${append.stream}: an append of ${sizeBytes} bytes; it takes ${appendLimitBytes} at most`);
+      }
       const call = await currentCall();
       const correlationId = randomUUID();
       const sentAtMs = Date.now();

@@ -1,17 +1,17 @@
-/** The one client of a process: its address, its calls with an end in time, and patience while the server is away. */
-import {
-  BACKWARDS,
-  END,
-  ErrorType,
-  EventStoreDBClient,
-  isCommandError,
-  type RecordedEvent as EngineEvent,
-} from '@eventstore/db-client';
-import streamServices from '@eventstore/db-client/generated/streams_grpc_pb.js';
-import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+/** The connection of a process to the member that leads: its calls with an end in time, and patience while the server is away. */
+import { BACKWARDS, END, ErrorType, isCommandError, type RecordedEvent as EngineEvent } from '@eventstore/db-client';
 import { sleep } from '#concurrency/sleep';
 import { withTimeout } from '#concurrency/timeout';
 import { unavailable } from '#runtime/errors';
+import {
+  AddressFault,
+  parseEventStoreAddress,
+  type Endpoint,
+  type EventStoreAddress,
+} from '#runtime/event-store-address';
+import { createDiscovery } from './eventstoredb-discovery.js';
+import { breaksConnection, isOutage, Lost, namedLeader, refusalOf } from './eventstoredb-errors.js';
+import { askMember, createAccess, openSession, type Access, type Session } from './eventstoredb-session.js';
 
 /** How long one call may take, and how long callers wait for a server that went away to come back. */
 export const patienceMs = 5_000;
@@ -19,57 +19,6 @@ const firstPauseMs = 50;
 const longestPauseMs = 500;
 /** Less time than this tells nothing. */
 const shortestTryMs = 1_000;
-
-/** What the client's own commands stand on; its types hide it from all but subclasses, and `connectionString` makes none. */
-interface ClientCore {
-  getGRPCClient(service: typeof streamServices.StreamsClient, name: string): Promise<StreamsClient>;
-  getChannel(): Promise<{ close(): void }>;
-  callArguments(options: object, callOptions: { readonly deadline: number }): Parameters<StreamsClient['batchAppend']>;
-  /** Takes another channel, to the leader that the error names or to whom discovery finds. */
-  handleError(client: StreamsClient, error: Error): Promise<void>;
-}
-
-/** A call that took too long, or was cut off: what it did is not known. */
-export class Lost extends Error {
-  constructor(why: string, cause?: unknown) {
-    super(why, cause === undefined ? undefined : { cause });
-    this.name = 'Lost';
-  }
-}
-
-/** What another try will not mend: access refused, a stream deleted behind our back, an argument the server does not take. */
-export class Refused extends Error {
-  constructor(why: string, cause?: unknown) {
-    super(why, cause === undefined ? undefined : { cause });
-    this.name = 'Refused';
-  }
-}
-
-/** gRPC's word for, among others, a position where no event begins. */
-const invalidArgument = 3;
-
-const refusals: ReadonlySet<ErrorType> = new Set([
-  ErrorType.ACCESS_DENIED,
-  ErrorType.STREAM_DELETED,
-  ErrorType.INVALID_ARGUMENT,
-  ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED,
-  ErrorType.MISSING_REQUIRED_METADATA_PROPERTY,
-]);
-
-export function isRefusal(error: unknown): error is Error {
-  return (
-    error instanceof Refused ||
-    (error instanceof Error && isCommandError(error) && (refusals.has(error.type) || error.code === invalidArgument))
-  );
-}
-
-/** Everything that says: the server is not there, or not now. The rest is a defect. */
-export function isOutage(error: unknown): boolean {
-  if (!(error instanceof Error) || error instanceof Refused) return false;
-  if (isCommandError(error)) return !isRefusal(error);
-  // Of the transport, and of a discovery that found nobody.
-  return error instanceof Lost || 'code' in error || error.message.startsWith('Failed to discover');
-}
 
 interface ReadStream<E> extends AsyncIterable<E> {
   cancel(): Promise<void>;
@@ -80,24 +29,89 @@ interface ReadStream<E> extends AsyncIterable<E> {
 export const within = <T>(milliseconds: number, what: string, promise: Promise<T>): Promise<T> =>
   withTimeout(promise, milliseconds, () => new Lost(`${what}: no answer within ${milliseconds} ms`));
 
-/** The client's words for an address; other names of the same protocol are put into them. Throws without telling the address, which may hold a password. */
-function openClient(url: string): EventStoreDBClient {
-  const address = url.replace(/^kurrentdb(\+discover)?:/, 'esdb$1:');
+/** Throws in words for the operator, without the address: it may hold a password. */
+function readAddress(url: string): EventStoreAddress {
   try {
-    return EventStoreDBClient.connectionString(address);
-  } catch {
-    throw new Error('EVENT_STORE_URL cannot be used: it must look like esdb://user:password@host:2113?tls=true');
+    return parseEventStoreAddress(url);
+  } catch (error) {
+    if (error instanceof AddressFault) throw new Error(`EVENT_STORE_URL cannot be used: it ${error.message}`);
+    throw error;
   }
 }
 
-export function createConnection(url: string) {
-  const client = openClient(url);
-  const core = client as unknown as ClientCore;
+function readFiles(address: EventStoreAddress, connectionName: string): Access {
+  try {
+    return createAccess(address, connectionName);
+  } catch (error) {
+    throw new Error(`EVENT_STORE_URL cannot be used: ${String(error)}`, { cause: error });
+  }
+}
+
+/** Settles as the promise does, or rejects with what the session was left for. */
+async function whileOn<T>(session: Session, promise: Promise<T>): Promise<T> {
+  const left = Promise.withResolvers<never>();
+  const leave = (): void => left.reject(new Lost('the connection was given up', session.signal.reason));
+  session.signal.addEventListener('abort', leave, { once: true });
+  if (session.signal.aborted) leave();
+  try {
+    return await Promise.race([promise, left.promise]);
+  } finally {
+    session.signal.removeEventListener('abort', leave);
+  }
+}
+
+/** `connectionName`: as the server's own lists of connections show it. */
+export function createConnection(url: string, connectionName = 'meerkat') {
+  const address = readAddress(url);
+  const access = readFiles(address, connectionName);
   const ending = new AbortController();
+  const discovery = createDiscovery({
+    seeds: address.seeds,
+    gossipTimeoutMs: Math.min(address.gossipTimeoutMs, patienceMs),
+    intervalMs: address.discoveryIntervalMs,
+    ask: (member, milliseconds) => askMember(access, member, milliseconds),
+  });
+  let current: Promise<Session> | null = null;
+  /** Whom the one node that is named in the address named as leader. */
+  let named: Endpoint | null = null;
   let awaySinceMs: number | null = null;
 
   const closedError = () =>
     unavailable('event_store_unavailable', 'The event store is closed; try again after the restart.');
+
+  const endpoint = async (): Promise<Endpoint> => {
+    if (address.isCluster) return discovery.leader(patienceMs, ending.signal);
+    const [only] = address.seeds;
+    const chosen = named ?? only;
+    named = null;
+    if (chosen === undefined) throw new Lost('an address without a host');
+    return chosen;
+  };
+
+  const open = async (forget: () => void): Promise<Session> => {
+    const found = await endpoint();
+    if (ending.signal.aborted) throw closedError();
+    return openSession(access, found, { mustLead: address.isCluster, left: forget });
+  };
+
+  /** Of now; rejects with `NoLeader` where nobody leads. */
+  const session = (): Promise<Session> => {
+    if (current !== null) return current;
+    const forget = (): void => {
+      if (current === opening) current = null;
+    };
+    const opening: Promise<Session> = open(() => forget());
+    current = opening;
+    opening.catch(forget);
+    return opening;
+  };
+
+  /** What came of a call on a session: another one is taken where this one is of no use any more. */
+  const report = (used: Session, error: unknown): void => {
+    if (used.signal.aborted || !breaksConnection(error)) return;
+    if (!address.isCluster) named = namedLeader(error)?.leader ?? null;
+    used.leave(error instanceof Error ? error : new Lost(String(error)));
+  };
 
   /**
    * Tries until it works or patience ends; a try is told how long it may take. In a long outage one try is enough:
@@ -114,8 +128,9 @@ export function createConnection(url: string) {
         return result;
       } catch (error) {
         if (ending.signal.aborted) throw closedError();
-        if (isRefusal(error)) {
-          throw unavailable('event_store_unavailable', `The event store refused: ${error.message}`, 30, error);
+        const refusal = refusalOf(error);
+        if (refusal !== null) {
+          throw unavailable('event_store_unavailable', `The event store refused: ${refusal.message}`, 30, error);
         }
         if (!isOutage(error)) throw error;
         awaySinceMs ??= startedMs;
@@ -128,56 +143,55 @@ export function createConnection(url: string) {
   };
 
   /** Everything that the call brings, which must be little. The call is ended in any case: left alone it would stay open for ever. */
-  const collect = async <E>(what: string, milliseconds: number, stream: ReadStream<E>): Promise<E[]> => {
+  const collect = async <E>(
+    what: string,
+    milliseconds: number,
+    read: (used: Session) => ReadStream<E>,
+    given?: Session,
+  ): Promise<E[]> => {
+    const startedAtMs = Date.now();
+    const used = given ?? (await within(milliseconds, 'finding the leader', session()));
+    const stream = read(used);
     try {
-      return await within(milliseconds, what, Array.fromAsync(stream));
+      const leftMs = Math.max(startedAtMs + milliseconds - Date.now(), 1);
+      return await within(leftMs, what, whileOn(used, Array.fromAsync(stream)));
     } catch (error) {
       stream.cancel().catch(() => undefined);
       stream.destroy();
       if (error instanceof Error && isCommandError(error) && error.type === ErrorType.STREAM_NOT_FOUND) return [];
+      report(used, error);
       throw error;
     }
   };
 
   return {
-    client,
     signal: ending.signal,
+    session,
+    report,
     patiently,
 
     /** At most `count` events from a revision on, or the last one; one try. */
     async readPage(stream: string, from: bigint | 'last', count: number, milliseconds: number): Promise<EngineEvent[]> {
-      const read =
+      const resolved = await collect(`reading ${stream}`, milliseconds, ({ client }) =>
         from === 'last'
-          ? client.readStream(stream, { fromRevision: END, maxCount: 1, direction: BACKWARDS })
-          : client.readStream(stream, { fromRevision: from, maxCount: count });
-      const resolved = await collect(`reading ${stream}`, milliseconds, read);
+          ? client.readStream(stream, { fromRevision: END, maxCount: 1, direction: BACKWARDS, requiresLeader: true })
+          : client.readStream(stream, { fromRevision: from, maxCount: count, requiresLeader: true }),
+      );
       return resolved.flatMap(({ event }) => event ?? []);
     },
 
     /** The place of the newest event of all, null where there is none; one try. */
-    async lastPosition(milliseconds: number): Promise<bigint | null> {
-      const read = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 });
-      const [last] = await collect('reading the newest event', milliseconds, read);
+    async lastPosition(milliseconds: number, given?: Session): Promise<bigint | null> {
+      const read = ({ client }: Session) =>
+        client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1, requiresLeader: true });
+      const [last] = await collect('reading the newest event', milliseconds, read, given);
       return last?.event?.position.commit ?? null;
-    },
-
-    /** The long call on which appends go, and how to tell the client that it broke. */
-    async openAppends() {
-      const grpc = await within(patienceMs, 'connecting', core.getGRPCClient(streamServices.StreamsClient, 'appends'));
-      const call = grpc.batchAppend(...core.callArguments({}, { deadline: Infinity }));
-      const broken = (error: Error): void => {
-        core.handleError(grpc, error).catch(() => undefined);
-      };
-      return { call, broken };
     },
 
     async close(): Promise<void> {
       ending.abort();
-      const closing = async (): Promise<void> => {
-        await client.dispose();
-        (await core.getChannel()).close();
-      };
-      await within(patienceMs, 'closing', closing()).catch(() => undefined);
+      const opened = await current?.catch(() => null);
+      opened?.leave(new Lost('the event store is closed'));
     },
   };
 }

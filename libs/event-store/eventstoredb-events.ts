@@ -1,8 +1,21 @@
 /** Between the port's events and those of EventStoreDB: names carry the installation, positions are the commit position. */
-import type { Position, RecordedEvent as EngineEvent } from '@eventstore/db-client';
+import type { Position } from '@eventstore/db-client';
 import { isJsonObject, type JsonObject } from '#runtime/json';
 import type { EventChain, StoredEvent } from './event-chain.js';
 import type { EventMetadata, RecordedEvent, StreamAppend } from './event-store.js';
+
+/** What is wanted of an event, however it was decoded. */
+export interface EngineEvent {
+  readonly streamId: string;
+  readonly revision: bigint;
+  readonly id: string;
+  readonly type: string;
+  readonly isJson: boolean;
+  /** Bytes where it is not JSON. */
+  readonly data: unknown;
+  readonly metadata: unknown;
+  readonly position?: Position;
+}
 
 /** Several installations may share one server; a name of ours has no `.` before this one. */
 export function engineStream(installation: string, stream: string): string {
@@ -47,21 +60,15 @@ export function encodeEvents(
 
 /** A position of the server that the port's numbers cannot tell from its neighbours. */
 export class PositionTooLarge extends Error {
-  constructor(position: bigint) {
+  constructor(position: bigint | number) {
     super(`${position} is beyond the positions that can be told apart (${Number.MAX_SAFE_INTEGER})`);
     this.name = 'PositionTooLarge';
   }
 }
 
-export function positionNumber(commit: bigint): number {
-  if (commit > BigInt(Number.MAX_SAFE_INTEGER)) throw new PositionTooLarge(commit);
+export function positionNumber(commit: bigint | number): number {
+  if (commit > Number.MAX_SAFE_INTEGER) throw new PositionTooLarge(commit);
   return Number(commit);
-}
-
-/** Events that are written at once are committed by themselves: their two halves are one place. */
-export function enginePosition(position: number): Position {
-  const place = BigInt(position);
-  return { commit: place, prepare: place };
 }
 
 /** An event in a stream of ours that nobody here wrote. */
@@ -72,7 +79,6 @@ export class ForeignEvent extends Error {
   }
 }
 
-/** The client hands over as bytes what is not JSON. */
 function isObject(value: unknown): value is JsonObject {
   return isJsonObject(value) && !(value instanceof Uint8Array);
 }

@@ -1,16 +1,19 @@
 /** Follows all streams of an installation from a place on: catches up in batches, hands live events over at once, comes back after every drop. */
-import type { Readable } from 'node:stream';
-import {
-  START,
-  streamNameFilter,
-  type AllStreamResolvedEvent,
-  type Position,
-  type RecordedEvent as EngineEvent,
-} from '@eventstore/db-client';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import streamServices from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { sleep } from '#concurrency/sleep';
 import type { Logger } from '#runtime/logger';
-import { isOutage, Lost, patienceMs, type Connection } from './eventstoredb-connection.js';
-import { engineStream, enginePosition, positionNumber } from './eventstoredb-events.js';
+import { patienceMs, within, type Connection } from './eventstoredb-connection.js';
+import { isOutage, Lost, refusalOf } from './eventstoredb-errors.js';
+import { engineStream, positionNumber, type EngineEvent } from './eventstoredb-events.js';
+import {
+  decodeSubscriptionMessage,
+  engineEventOf,
+  type LogPlace,
+  type SubscriptionMessage,
+} from './eventstoredb-messages.js';
 import type { EventBatch, Subscription } from './event-store.js';
 
 interface Positioned {
@@ -50,7 +53,7 @@ function createAlarm() {
 
 /** Where a subscription of this process goes on; more exact than the port's numbers, which cannot tell of a place between events. */
 interface Place {
-  resume: Position | null;
+  resume: LogPlace | null;
   /** Of the newest event that came, so that none comes twice. */
   lastEvent: number;
   /** Whether the server said anything since the last drop. */
@@ -60,6 +63,35 @@ interface Place {
 /** A drop that is nobody's fault: the server had nothing to say. */
 class Silence extends Lost {}
 
+/** Some versions tell a place of 2^64 - 1 to who has seen nothing yet. */
+const noPlace = 2 ** 63;
+
+const readPath = streamServices.StreamsService.read.path;
+
+function requestFor(prefixes: readonly string[], from: LogPlace | null): ReadReq {
+  const { Options } = streams.ReadReq;
+  const all = new Options.AllOptions();
+  if (from === null) all.setStart(new shared.Empty());
+  else {
+    const position = new Options.Position();
+    all.setPosition(position.setCommitPosition(String(from.commit)).setPreparePosition(String(from.prepare)));
+  }
+  const names = new Options.FilterOptions.Expression().setPrefixList([...prefixes]);
+  const filter = new Options.FilterOptions()
+    .setStreamIdentifier(names)
+    .setMax(searchWindow)
+    .setCheckpointintervalmultiplier(checkpointPages);
+  const options = new Options()
+    .setAll(all)
+    .setSubscription(new Options.SubscriptionOptions())
+    .setFilter(filter)
+    .setReadDirection(Options.ReadDirection.FORWARDS)
+    .setUuidOption(new Options.UUIDOption().setString(new shared.Empty()));
+  return new streams.ReadReq().setOptions(options);
+}
+
+const serialize = (request: ReadReq): Buffer => Buffer.from(request.serializeBinary());
+
 /** One subscription, until the signal aborts. Throws what it dropped for, after everything that came was handed over. */
 async function* followOnce<Event extends Positioned>(
   { connection, installation, silenceMs, decode }: Following<Event>,
@@ -67,13 +99,15 @@ async function* followOnce<Event extends Positioned>(
   place: Place,
   signal: AbortSignal,
 ): AsyncGenerator<EventBatch<Event>> {
-  // Once the subscription is past what is now the newest event, a checkpoint may be as far, whatever matched.
-  const newest = await connection.lastPosition(patienceMs);
+  const session = await within(patienceMs, 'connecting', connection.session());
+  // Once the subscription is past what is now the newest event, a checkpoint may be as far, whatever matched. Asked of the
+  // same member: another one may be ahead of what this one hands over.
+  const newest = Number((await connection.lastPosition(patienceMs, session)) ?? -1);
   const alarm = createAlarm();
   let ready: Event[] = [];
   /** Everything up to here has come: it is in `ready` or was handed over. */
-  let passed: bigint | null = null;
-  let handedOver = place.resume?.commit ?? -1n;
+  let passed = -1;
+  let handedOver = place.resume?.commit ?? -1;
   let handedOverAtMs = Date.now();
   let heardAtMs = Date.now();
   let fault = null as Error | null;
@@ -81,10 +115,6 @@ async function* followOnce<Event extends Positioned>(
   const drop = (error: Error): void => {
     fault ??= error;
     alarm.wake();
-  };
-  const heard = (): void => {
-    heardAtMs = Date.now();
-    place.isHeard = true;
   };
   let isWaking = false;
   /** At the end of this turn of the loop: what came in one packet is one batch. */
@@ -96,62 +126,69 @@ async function* followOnce<Event extends Positioned>(
       alarm.wake();
     });
   };
+  const pass = (resume: LogPlace | null, commit: number): void => {
+    if (resume !== null && resume.commit > (place.resume?.commit ?? -1)) place.resume = resume;
+    passed = Math.max(passed, commit);
+  };
+  const take = (message: SubscriptionMessage): void => {
+    if (message.kind === 'event') {
+      const event = decode(engineEventOf(message.event));
+      if (event.position <= place.lastEvent) return;
+      ready.push(event);
+      place.lastEvent = event.position;
+      pass(message.event.place, event.position);
+    } else if (message.kind === 'checkpoint' && message.place.commit < noPlace) {
+      const { commit, prepare } = message.place;
+      // While catching up the server tells where its page began, a place before the event that begins there.
+      pass(message.place, commit === prepare ? commit : newest < commit ? newest : -1);
+    } else if (message.kind === 'caughtUp') {
+      const told = message.place !== null && message.place.commit < noPlace ? message.place.commit : newest;
+      pass(null, Math.max(told, newest));
+      // A stored checkpoint should know at once how far this came.
+      handedOverAtMs = 0;
+      wakeSoon();
+    }
+  };
+  /** What is left stays with gRPC, which then stops reading. */
+  let isReadable = true;
   const gather = (limit: number): void => {
     try {
-      while (ready.length < limit) {
-        const resolved = source.read() as AllStreamResolvedEvent | null;
-        if (resolved === null) break;
-        heard();
-        if (resolved.event === undefined) continue;
-        const event = decode(resolved.event);
-        if (event.position <= place.lastEvent) continue;
-        ready.push(event);
-        place.lastEvent = event.position;
-        passed = resolved.event.position.commit;
-        place.resume = resolved.event.position;
+      while (isReadable && ready.length < limit) {
+        const message = call.read() as SubscriptionMessage | null;
+        if (message === null) break;
+        heardAtMs = Date.now();
+        place.isHeard = true;
+        take(message);
       }
     } catch (error) {
+      isReadable = false;
       drop(error instanceof Error ? error : new Error(String(error)));
     }
     if (ready.length > 0) wakeSoon();
   };
-  /** What came before it is read first, so that the place is behind it. */
-  const pass = (resume: Position | null, commit: bigint | null): void => {
-    gather(Number.POSITIVE_INFINITY);
-    heard();
-    if (fault !== null) return;
-    if (resume !== null && resume.commit > (place.resume?.commit ?? -1n)) place.resume = resume;
-    if (commit !== null && commit > (passed ?? -1n)) passed = commit;
-  };
 
-  const subscription = connection.client.subscribeToAll({
-    fromPosition: place.resume ?? START,
-    filter: streamNameFilter({
-      prefixes: prefixes.map((prefix) => engineStream(installation, prefix)),
-      maxSearchWindow: searchWindow,
-      checkpointInterval: checkpointPages,
-      async checkpointReached(_, { commit, prepare }) {
-        // While catching up the server tells where its page began, a place before the event that begins there.
-        if (commit === prepare) pass({ commit, prepare }, commit);
-        else pass({ commit, prepare }, newest !== null && newest < commit ? newest : null);
-      },
-    }),
-  });
-  const source = subscription as unknown as Readable;
+  const call = session.streams.makeServerStreamRequest<ReadReq, SubscriptionMessage>(
+    readPath,
+    serialize,
+    decodeSubscriptionMessage,
+    requestFor(
+      prefixes.map((prefix) => engineStream(installation, prefix)),
+      place.resume,
+    ),
+    ...session.callArguments(),
+  );
   const stop = (): void => alarm.wake();
+  const leave = (): void => drop(new Lost('the connection was given up', session.signal.reason));
   signal.addEventListener('abort', stop);
-  subscription
-    .on('confirmation', heard)
-    .on('caughtUp', () => {
-      pass(null, newest);
-      // A stored checkpoint should know at once how far this came.
-      handedOverAtMs = 0;
-      alarm.wake();
-    })
+  session.signal.addEventListener('abort', leave);
+  call
     .on('readable', () => gather(batchLimit))
-    .on('error', drop)
-    .on('end', () => drop(new Lost('the server ended the subscription')))
-    .on('close', () => drop(new Lost('the subscription was closed')));
+    .on('error', (error: Error) => {
+      drop(refusalOf(error) ?? error);
+      if (!signal.aborted) connection.report(session, error);
+    })
+    .on('end', () => drop(new Lost('the server ended the subscription')));
+  if (session.signal.aborted) leave();
 
   try {
     while (!signal.aborted) {
@@ -162,17 +199,17 @@ async function* followOnce<Event extends Positioned>(
         ready = [];
         // What comes while this batch is handled is the next one.
         gather(batchLimit);
-        handedOver = BigInt(events.at(-1)?.position ?? 0);
+        handedOver = events.at(-1)?.position ?? handedOver;
         handedOverAtMs = waitedAtMs;
-        if (ready.length === 0 && passed !== null && passed > handedOver) handedOver = passed;
+        if (ready.length === 0) handedOver = Math.max(handedOver, passed);
         yield { events, position: positionNumber(handedOver) };
         heardAtMs = Math.max(heardAtMs, Date.now());
         continue;
       }
       if (fault !== null) throw fault;
-      const isBehind = passed !== null && passed > handedOver;
+      const isBehind = passed > handedOver;
       if (isBehind && waitedAtMs - handedOverAtMs >= emptyBatchEveryMs) {
-        handedOver = passed ?? handedOver;
+        handedOver = passed;
         handedOverAtMs = waitedAtMs;
         yield { events: [], position: positionNumber(handedOver) };
         continue;
@@ -184,9 +221,10 @@ async function* followOnce<Event extends Positioned>(
     }
   } finally {
     signal.removeEventListener('abort', stop);
+    session.signal.removeEventListener('abort', leave);
     // Left alone, the call would stay open for ever.
-    subscription.unsubscribe().catch(() => undefined);
-    source.destroy();
+    call.cancel();
+    call.destroy();
   }
 }
 
@@ -198,7 +236,8 @@ export async function* follow<Event extends Positioned>(
   const { connection, logger } = following;
   const signal = AbortSignal.any([asked, connection.signal]);
   const place: Place = {
-    resume: after === null ? null : enginePosition(after),
+    // Events that are written at once are committed by themselves: their two halves are one place.
+    resume: after === null ? null : { commit: after, prepare: after },
     lastEvent: after ?? -1,
     isHeard: false,
   };

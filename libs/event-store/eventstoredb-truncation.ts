@@ -5,7 +5,8 @@
 import { isJsonObject, type JsonObject } from '#runtime/json';
 import { derivedEventId } from '#runtime/ids';
 import type { EngineAppend, EngineAnswer } from './eventstoredb-appends.js';
-import { Lost, type Connection } from './eventstoredb-connection.js';
+import type { Connection } from './eventstoredb-connection.js';
+import { Lost } from './eventstoredb-errors.js';
 import { engineStream, macOfEngineEvent } from './eventstoredb-events.js';
 import { macOfBeginning, type EventChain, type StreamBeginning } from './event-chain.js';
 

@@ -4,7 +4,8 @@ import { createLru } from '#concurrency/lru';
 import { unavailable } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
 import { createAppends, type EngineAppend } from './eventstoredb-appends.js';
-import { createConnection, Lost, patienceMs } from './eventstoredb-connection.js';
+import { createConnection, patienceMs } from './eventstoredb-connection.js';
+import { Lost, refusalOf } from './eventstoredb-errors.js';
 import {
   decodeEngineEvent,
   encodeEvents,
@@ -111,7 +112,9 @@ export async function createEventStoreDbEventStore({
     await connection.lastPosition(patienceMs);
   } catch (error) {
     await connection.close();
-    throw unavailable('event_store_unavailable', `The event store does not answer: ${String(error)}`, 5, error);
+    const refusal = refusalOf(error);
+    const why = refusal === null ? `does not answer: ${String(error)}` : `refused: ${refusal.message}`;
+    throw unavailable('event_store_unavailable', `The event store ${why}`, 5, error);
   }
 
   /** `isCopy`: the same ids always are the same events. */

@@ -6,6 +6,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { parseEngineAddress, parseKafkaAddress, unsafeIn } from './engine-address.js';
+import { eventStoreAddressFault, eventStoreSchemes } from './event-store-address.js';
 import { nearestName } from './nearest-name.js';
 import { readOidcProviders, type OidcProvider } from './oidc-settings.js';
 import { address, list, wholeNumber, withFiles, type Environment } from './setting-schemas.js';
@@ -98,9 +99,11 @@ const settings = z.object({
     .default('all')
     .transform((value) => (value === 'all' ? [...roles] : value.split(',').map((role) => role.trim())))
     .pipe(z.array(z.enum(roles, { error: `must be \`all\` or some of ${roles.join(',')}` })).min(1)),
-  EVENT_STORE_URL: engineUrl(['esdb', 'esdb+discover', 'kurrentdb', 'kurrentdb+discover'], 'esdb://host:2113').default(
-    'sqlite',
-  ),
+  EVENT_STORE_URL: engineUrl(eventStoreSchemes, 'esdb://host:2113')
+    .refine((value) => value === 'sqlite' || eventStoreAddressFault(value) === null, {
+      error: ({ input }) => eventStoreAddressFault(String(input)) ?? 'cannot be used',
+    })
+    .default('sqlite'),
   BUS_URL: engineUrl(['kafka'], 'kafka://host:9092').default('sqlite'),
   READ_STORE_URL: engineUrl(['mongodb', 'mongodb+srv'], 'mongodb://host:27017/meerkat').default('sqlite'),
   SNAPSHOT_URL: z

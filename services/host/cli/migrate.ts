@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { ConfigError, readConfigWith, type Config } from '#runtime/config';
 import { parseEngineAddress } from '#runtime/engine-address';
+import { eventStoreSchemes } from '#runtime/event-store-address';
 import { refuseEmptyFolder } from './data-folder.js';
 import type { Migrated, MigrationProgress, Product } from './product.js';
 import { exitCodes, plain, printJson, printNote, printResult, Refused } from './terminal.js';
@@ -13,7 +14,7 @@ interface MigrateOptions {
   readonly json?: true;
 }
 
-const schemes = ['esdb', 'esdb+discover', 'kurrentdb', 'kurrentdb+discover'];
+const schemes: readonly string[] = eventStoreSchemes;
 const barWidth = 28;
 const showEveryMs = 100;
 const noteEveryMs = 10_000;

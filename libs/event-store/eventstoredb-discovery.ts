@@ -1,0 +1,80 @@
+/**
+ * Who leads a cluster now. All members that are known are asked at once, and the one is taken that says so itself: a member
+ * that hangs or was just killed answers nobody, whatever the others still say of it.
+ */
+import { sleep } from '#concurrency/sleep';
+import type { Endpoint } from '#runtime/event-store-address';
+
+export interface Member extends Endpoint {
+  readonly isLeader: boolean;
+  readonly isAlive: boolean;
+}
+
+export interface Discovery {
+  readonly seeds: readonly Endpoint[];
+  readonly gossipTimeoutMs: number;
+  readonly intervalMs: number;
+  /** Its view of the members; rejects where it does not answer in time. */
+  ask(member: Endpoint, milliseconds: number): Promise<readonly Member[]>;
+}
+
+/** Nobody leads, or nobody who does answers. */
+export class NoLeader extends Error {
+  constructor(asked: readonly Endpoint[]) {
+    super(`no leader among ${asked.map(nameOf).join(', ')}`);
+    this.name = 'NoLeader';
+  }
+}
+
+export const nameOf = ({ host, port }: Endpoint): string => `${host}:${port}`;
+
+export function createDiscovery({ seeds, gossipTimeoutMs, intervalMs, ask }: Discovery) {
+  /** Of the newest answer: seeds may be long gone. */
+  let known: readonly Endpoint[] = [];
+
+  const saysItself = async (member: Endpoint, milliseconds: number): Promise<Endpoint> => {
+    const members = await ask(member, milliseconds);
+    const leader = members.find(({ isLeader, isAlive }) => isLeader && isAlive);
+    if (leader === undefined || nameOf(leader) !== nameOf(member)) throw new NoLeader([member]);
+    return member;
+  };
+
+  /** One round. A seed may be a name for several members: whom it names as leader is asked too. */
+  const round = async (milliseconds: number): Promise<Endpoint> => {
+    const asked = new Map([...known, ...seeds].map((member) => [nameOf(member), member]));
+    const tried = new Map<string, Promise<Endpoint>>();
+    const confirm = (member: Endpoint): Promise<Endpoint> => {
+      const name = nameOf(member);
+      const trying = tried.get(name) ?? saysItself(member, milliseconds);
+      tried.set(name, trying);
+      return trying;
+    };
+    const follow = async (member: Endpoint): Promise<Endpoint> => {
+      const members = await ask(member, milliseconds);
+      if (members.length > 0) known = members.map(({ host, port }) => ({ host, port }));
+      const leader = members.find(({ isLeader, isAlive }) => isLeader && isAlive);
+      if (leader === undefined) throw new NoLeader([member]);
+      return nameOf(leader) === nameOf(member) ? member : confirm({ host: leader.host, port: leader.port });
+    };
+    try {
+      return await Promise.any([...asked.values()].map(follow));
+    } catch {
+      throw new NoLeader([...asked.values()]);
+    }
+  };
+
+  return {
+    /** Rejects with `NoLeader` when the time is up, or when the signal aborts. */
+    async leader(milliseconds: number, signal: AbortSignal): Promise<Endpoint> {
+      const endsAtMs = Date.now() + milliseconds;
+      for (;;) {
+        try {
+          return await round(Math.min(gossipTimeoutMs, Math.max(endsAtMs - Date.now(), 1)));
+        } catch (error) {
+          if (signal.aborted || Date.now() + intervalMs >= endsAtMs) throw error;
+          await sleep(intervalMs, signal);
+        }
+      }
+    },
+  };
+}
