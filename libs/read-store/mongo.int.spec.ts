@@ -169,6 +169,9 @@ describe('a MongoDB that several installations share', () => {
 
   it('makes a collection again that somebody dropped: a projection begins anew, without a restart', async () => {
     await store.save(view, [{ id: '1', revision: 1, document: { name: 'a' } }], 1);
+    const indexes = (connection: mongoose.Connection) =>
+      connection.collection(`${installation}.view_things`).listIndexes().toArray();
+    const before = await connected(indexes);
     await connected((connection) => connection.dropCollection(`${installation}.view_things`));
     await expect(store.save(view, [{ id: '2', revision: 2, document: { name: 'b' } }], 2, 1)).rejects.toMatchObject({
       reason: 'view_out_of_step',
@@ -176,10 +179,8 @@ describe('a MongoDB that several installations share', () => {
     expect(await store.checkpoint(view)).toBeNull();
     await store.save(view, [{ id: '1', revision: 1, document: { name: 'a' } }], 1, null);
     expect(await store.checkpoint(view)).toBe(1);
-    await connected(async (connection) => {
-      const indexes = await connection.collection(`${installation}.view_things`).listIndexes().toArray();
-      expect(indexes.length).toBe(3);
-    });
+    expect(before.length).toBeGreaterThan(view.indexes.length);
+    expect(await connected(indexes)).toEqual(before);
   });
 
   it('refuses a writer of an older version, which would leave fields out', async () => {

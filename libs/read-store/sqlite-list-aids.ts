@@ -83,7 +83,6 @@ function valuesAid(view: AnyView, list: string): Aid {
     `INSERT INTO ${table} SELECT DISTINCT ${row}row, value, ${row}id${fields.map((field) => `, ${row}${column(field)}`).join('')} FROM ${from}json_each(${row}${column(list)})`;
   const insert = take('new.', '');
   const remove = `DELETE FROM ${table} WHERE row = old.row`;
-  const watched = [list, ...fields];
   const name = valuesName(view, list);
   return {
     make: (free) => [
@@ -100,7 +99,13 @@ function valuesAid(view: AnyView, list: string): Aid {
     triggers: [
       { name: `${list}_insert`, on: 'INSERT', run: [insert] },
       { name: `${list}_delete`, on: 'DELETE', run: [remove] },
-      { name: `${list}_update`, ...onChange(watched), run: [remove, insert] },
+      { name: `${list}_update`, ...onChange([list]), run: [remove, insert] },
+      // Each by itself: a document that changes in one of them touches the indexes of that one alone.
+      ...fields.map((field) => ({
+        name: `${list}_${field}`,
+        ...onChange([field]),
+        run: [`UPDATE ${table} SET ${column(field)} = new.${column(field)} WHERE row = old.row`],
+      })),
     ],
   };
 }

@@ -30,6 +30,13 @@ const cases = [
     path: (number) => pageAt(1, `&q=${encodeURIComponent(`offer ${String(number).padStart(4, '0')}`)}`),
   },
   { title: 'by text of every task', path: () => pageAt(1, '&q=offer') },
+  ...['name', '-name', 'nextRunAt', 'attention'].map((sort) => ({
+    title: `by tag, in order of ${sort}`,
+    target: 20,
+    // Of a tenth of all tasks, a fifth and all in turn.
+    path: (number) => pageAt(1 + (number % 10), `&tag=${['kettle', 'shelf-1', 'offers'][number % 3]}&sort=${sort}`),
+  })),
+  { title: 'by text of two letters', path: () => pageAt(1, '&q=ke') },
   { title: 'by attention', path: (number) => pageAt(1 + (number % 50), '&sort=attention') },
 ];
 
@@ -56,7 +63,7 @@ export async function* list() {
   await p99Of(product.url, (number) => pageAt(1 + number), asked);
   const baseline = { name: 'GET /api/action-types', value: await p99Of(product.url, () => '/api/action-types', asked) };
   for (const { title, target = null, path } of cases) {
-    const isSlow = title.endsWith('every task');
+    const isSlow = /every task|two letters/.test(title);
     const value = await p99Of(product.url, (number) => path(number, pagination.pages), isSlow ? 10 : asked);
     yield {
       bench: 'list',
