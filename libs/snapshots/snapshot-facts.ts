@@ -31,13 +31,19 @@ const facts = z.object({
   rendered: z.literal(true).optional(),
   encoding: z.string(),
   bytes: z.int().min(0).max(maxContentBytes),
+  mac: z.string().max(64).optional(),
 });
 
 /** null where it is not what this product wrote. */
 export function parseFacts(text: string): Snapshot | null {
   try {
-    const { certificate: proof, rendered, ...read } = facts.parse(JSON.parse(text));
-    return { ...read, ...(proof !== undefined && { certificate: proof }), ...(rendered !== undefined && { rendered }) };
+    const { certificate: proof, rendered, mac, ...read } = facts.parse(JSON.parse(text));
+    return {
+      ...read,
+      ...(proof !== undefined && { certificate: proof }),
+      ...(rendered !== undefined && { rendered }),
+      ...(mac !== undefined && { mac }),
+    };
   } catch {
     return null;
   }

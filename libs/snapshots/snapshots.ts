@@ -25,6 +25,10 @@ export interface Snapshot {
   /** `sha256:` and the hexadecimal digest of the content, which is UTF-8. */
   readonly contentHash: string;
   readonly bytes: number;
+  /** Over all of the above (`snapshot-macs.ts`); absent in snapshots of before there was one. */
+  readonly mac?: string;
+  /** Never stored: it came without a MAC, so anybody who can write where it is kept may have made it. */
+  readonly isUnproven?: true;
 }
 
 export interface KeptPage {

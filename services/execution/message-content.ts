@@ -29,7 +29,7 @@ const lookedAtBytes = 262_144;
 
 async function textOf({ snapshots }: ContentDeps, taskId: string, id: string | null): Promise<string | null> {
   const kept = id === null ? null : await snapshots.read(taskId, id);
-  if (kept === null || kept.snapshot.contentKind !== 'html') return null;
+  if (kept === null || kept.snapshot.contentKind !== 'html' || kept.snapshot.isUnproven === true) return null;
   return new TextDecoder().decode(kept.body.subarray(0, lookedAtBytes));
 }
 

@@ -57,9 +57,11 @@ describe('a check of a task', () => {
   let jobs: EvaluationJob[];
   /** The page that the last check saw, as its recorded run says. */
   let recorded: string | null;
+  let recordedHash: string | null;
 
   beforeEach(() => {
     recorded = null;
+    recordedHash = null;
     clock = { ms: start };
     asked = [];
     jobs = [];
@@ -113,6 +115,7 @@ describe('a check of a task', () => {
       taskRevision: 0,
       spec: { url, evaluationFunction: code, codeForm: 'script', fetch: {} },
       lastSnapshotId: recorded,
+      lastContentHash: recordedHash,
       previous: null,
       state: {},
       seed: `exe_${runs}`,
@@ -291,6 +294,35 @@ describe('a check of a task', () => {
     answer = (known) => (known === null ? pageOf('<p>7') : unchanged());
     expect(await check('Date.now() > 0')).toMatchObject({ outcome: true });
     expect(asked.length).toBe(3);
+  });
+
+  describe('where a page was kept before pages had MACs', () => {
+    const withoutMac = (forge: (snapshot: Snapshot) => Snapshot = (one) => one): Snapshots => ({
+      ...snapshots,
+      list: async (...asking) => (await snapshots.list(...asking)).map((one) => ({ ...forge(one), isUnproven: true })),
+    });
+    const readPrevious = 'page.report("before", page.previous?.text ?? null); true';
+    const before = () => ({ outcome: true, values: {}, at: new Date(clock.ms).toISOString() });
+
+    it('uses it where it is the one that the last run has on record', async () => {
+      const first = await check(readPrevious);
+      recordedHash = first.page?.contentHash ?? null;
+      parts = { ...parts, knownResults: new KnownResults(), snapshots: withoutMac() };
+      answer = (known) => (known?.etag === '"1"' ? unchanged() : pageOf('<p>asked without'));
+      const again = await check(readPrevious, { previous: before() });
+      expect(again).toMatchObject({ values: { before: '<p>7' } });
+      expect(asked.at(-1)).toMatchObject({ etag: '"1"' });
+    });
+
+    it('asks for the whole page, without a previous text, where the record has another content', async () => {
+      const first = await check(readPrevious);
+      recordedHash = first.page?.contentHash ?? null;
+      const forged = { contentHash: `sha256:${'0'.repeat(64)}` };
+      parts = { ...parts, knownResults: new KnownResults(), snapshots: withoutMac((one) => ({ ...one, ...forged })) };
+      const again = await check(readPrevious, { previous: before() });
+      expect(again).toMatchObject({ values: { before: null } });
+      expect(asked.at(-1)).toBeNull();
+    });
   });
 
   it('stores a page again before the old one expires', async () => {

@@ -48,6 +48,8 @@ export interface CheckInput {
   readonly taskRevision: number;
   /** The page that the last recorded run saw; null where it saw none, or none was recorded. */
   readonly lastSnapshotId: string | null;
+  /** Of its content, as that run has it on record. */
+  readonly lastContentHash: string | null;
   readonly spec: Pick<TaskSpec, 'url' | 'evaluationFunction' | 'codeForm' | 'fetch'>;
   readonly previous: AlertState['previous'];
   readonly state: JsonObject;
@@ -156,10 +158,23 @@ async function load(
   return { seen: seenNow(loaded), body: loaded.body };
 }
 
+/** What no MAC vouches for is what it was where the last run has the very content on record. */
+function isVouchedFor(
+  { id, contentHash, isUnproven }: Snapshot,
+  { lastSnapshotId, lastContentHash }: Pick<CheckInput, 'lastSnapshotId' | 'lastContentHash'>,
+): boolean {
+  return isUnproven !== true || (id === lastSnapshotId && contentHash === lastContentHash);
+}
+
 /** The content of the page that a run of that time saw; null where it is not kept any more. */
-export async function previousText(snapshots: Snapshots, taskId: string, at: string): Promise<string | null> {
+export async function previousText(
+  snapshots: Snapshots,
+  taskId: string,
+  at: string,
+  mayBeUsed: (snapshot: Snapshot) => boolean = () => true,
+): Promise<string | null> {
   const kept = await snapshots.list(taskId, maxListed);
-  const snapshot = kept.find(({ takenAt }) => takenAt <= at);
+  const snapshot = kept.find((one) => one.takenAt <= at && mayBeUsed(one));
   const page = snapshot === undefined ? null : await snapshots.read(taskId, snapshot.id);
   return page === null ? null : new TextDecoder('utf-8', { ignoreBOM: true }).decode(page.body);
 }
@@ -167,11 +182,12 @@ export async function previousText(snapshots: Snapshots, taskId: string, at: str
 /** What the code finds. The text of the previous page is much and seldom asked for: it is read once the code asks for it. */
 async function evaluate(
   { sandbox, snapshots, logger, limits }: PageDeps,
-  { taskId, spec, previous, state, seed, nowMs }: OpenedCheck,
+  input: OpenedCheck,
   seen: SeenPage,
   body: Uint8Array,
   readsPreviousText: boolean,
 ): Promise<EvaluationResult> {
+  const { taskId, spec, previous, state, seed, nowMs } = input;
   const run = async (before: PreviousRun | null): Promise<EvaluationResult> => {
     const { rendering, ...facts } = seen;
     const page: EvaluationJob['page'] = { ...facts, ...renderedFlag(rendering), body };
@@ -180,7 +196,8 @@ async function evaluate(
     return withShellHint(result, page);
   };
   if (previous === null) return run(null);
-  const readText = () => withFallback(null, previousText(snapshots, taskId, previous.at), logger, taskId);
+  const isFit = (snapshot: Snapshot) => isVouchedFor(snapshot, input);
+  const readText = () => withFallback(null, previousText(snapshots, taskId, previous.at, isFit), logger, taskId);
   if (readsPreviousText) return run({ ...previous, text: await readText() });
   const result = await run({ ...previous, text: null });
   if (result.touched?.includes('previous_text') !== true) return result;
@@ -244,12 +261,13 @@ function noteValidators(knownResults: KnownResults, taskId: string, task: KnownT
 /** The newest page that is kept of the task. Not asked for where the one this process saw last is it: the last recorded run says so. */
 async function newestKept(
   { snapshots, logger }: PageDeps,
-  { taskId, lastSnapshotId }: OpenedCheck,
+  input: OpenedCheck,
   task: KnownTask | null,
 ): Promise<Snapshot | null> {
+  const { taskId, lastSnapshotId } = input;
   if (task !== null && task.snapshot.id === lastSnapshotId) return task.snapshot;
   const [newest = null] = await withFallback([], snapshots.list(taskId, 1), logger, taskId);
-  return newest;
+  return newest !== null && isVouchedFor(newest, input) ? newest : null;
 }
 
 /** Rejects where a secret cannot be opened. */
@@ -329,7 +347,8 @@ async function check(deps: PageDeps, input: OpenedCheck, slot: LoadSlot, stoppin
   }
   if (loaded.body === null) {
     const kept = last === null ? null : await withFallback(null, snapshots.read(taskId, last.id), logger, taskId);
-    loaded = kept === null ? await load(deps, request, null, null) : { seen: loaded.seen, body: kept.body };
+    const isIt = kept?.snapshot.contentHash === loaded.seen.contentHash;
+    loaded = kept !== null && isIt ? { seen: loaded.seen, body: kept.body } : await load(deps, request, null, null);
     if ('failed' in loaded) return loaded.failed;
   }
   // A page that was kept takes as much as one that is loaded.

@@ -56,12 +56,13 @@ interface Recorded {
   readonly alert: AlertState;
   /** The page that the last run saw. */
   readonly snapshotId: string | null;
+  readonly contentHash: string | null;
   readonly revision: number | null;
   /** Of the candidate beside the task's own settings. */
   readonly shadow: ShadowResult | null;
 }
 
-const nothingRecorded = { alert: initialAlert, snapshotId: null, shadow: null };
+const nothingRecorded = { alert: initialAlert, snapshotId: null, contentHash: null, shadow: null };
 
 async function lastRecorded(eventStore: EventStore, taskId: string): Promise<Recorded> {
   const last = await eventStore.readLast(runStream(taskId));
@@ -70,7 +71,8 @@ async function lastRecorded(eventStore: EventStore, taskId: string): Promise<Rec
   const { revision } = last;
   if (event.type !== 'run.recorded') return { ...nothingRecorded, revision };
   const { alert, result, shadow = null } = event.data;
-  return { alert, snapshotId: result.snapshotId, revision, shadow };
+  const { snapshotId, page } = result;
+  return { alert, snapshotId, contentHash: page?.contentHash ?? null, revision, shadow };
 }
 
 /** A recent run is found by its id. For an older slot the view, long caught up, shows whether it was recorded. */
@@ -277,6 +279,7 @@ async function carryOut(
           taskRevision: task.revision,
           spec: task.spec,
           lastSnapshotId: known.snapshotId,
+          lastContentHash: known.contentHash,
           previous: known.alert.previous,
           state: known.alert.state,
           seed: run.runId,

@@ -10,7 +10,9 @@ import type { Logger } from '#runtime/logger';
 import { choosePageParser, isLexborBuilt } from '#sandbox/parsers/lexbor-place';
 import type { PageParserName } from '#sandbox/parsers/page-parser';
 import type { Sandbox } from '#sandbox/sandbox';
+import { withMacs } from '#snapshots/snapshot-macs';
 import type { Retention, Snapshots } from '#snapshots/snapshots';
+import { knownSecretKey } from './data-folder.js';
 import { freeBytesOf, snapshotsRefusingWhenFull, watchDiskSpace } from './disk-guard.js';
 import { waitForServer } from './wait-for-server.js';
 
@@ -125,6 +127,11 @@ export interface PagePorts {
   close(): Promise<void>;
 }
 
+/** Without an installation there is no key, and nothing is kept either. */
+function withKey(snapshots: Snapshots, secretKey: Uint8Array | null): Snapshots {
+  return secretKey === null ? snapshots : withMacs(snapshots, secretKey);
+}
+
 /** Rejects with `ConfigError` or `ServerUnreachable`. */
 export async function openPageParts(config: Config, logger: Logger): Promise<PagePorts> {
   const [{ createHttpPageLoader }, { createQuickJsSandbox }] = await Promise.all([
@@ -132,7 +139,7 @@ export async function openPageParts(config: Config, logger: Logger): Promise<Pag
     import('#sandbox/quickjs'),
   ]);
   const disk = embedded(config) ? await watchDiskSpace(() => freeBytesOf(config.dataDir), logger) : null;
-  const opened = await openSnapshots(config, logger, false);
+  const opened = withKey(await openSnapshots(config, logger, false), knownSecretKey(config));
   const outbound = await openOutbound(config);
   const httpLoader = createHttpPageLoader(outbound, {
     networkProbeUrl: config.networkProbeUrl,
