@@ -1,6 +1,6 @@
 /**
  * Snapshots that carry a MAC over all that is known of them, the digest of their content included, by a key from the
- * installation's secret. Whoever can write where they are kept, and has not that key, can take pages away and make none.
+ * installation's secret. Somebody who can write where they are kept, without that key, can take pages away and make none.
  */
 import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { Snapshot, Snapshots } from './snapshots.js';

@@ -1,4 +1,4 @@
-// `npm run bench -- [name…] [--json] [--seed N] [--case TEXT] [--seconds N] [--offered N]
+// `npm run bench -- [name…] [--json] [--seed N] [--case TEXT] [--seconds N] [--offered N] [--tasks N]
 // [--profile]`: measures on the machine it runs on, beside its baselines.
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -24,7 +24,7 @@ const benches = {
   keys: async () => (await import('./keys.mjs')).keysBench,
   neighbours: async () => (await import('./neighbours.mjs')).neighbours,
 };
-const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')}…] [--json] [--seed N] [--case TEXT…] [--seconds N] [--offered N] [--profile]\n`;
+const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')}…] [--json] [--seed N] [--case TEXT…] [--seconds N] [--offered N] [--tasks N] [--profile]\n`;
 
 function readArguments() {
   try {
@@ -36,6 +36,7 @@ function readArguments() {
         case: { type: 'string', multiple: true, default: [] },
         seconds: { type: 'string', default: '20' },
         offered: { type: 'string' },
+        tasks: { type: 'string' },
         profile: { type: 'boolean', default: false },
       },
     });
@@ -43,10 +44,12 @@ function readArguments() {
     if (unknown !== undefined) throw new Error(`There is no benchmark named ${unknown}.`);
     if (!/^\d{1,9}$/.test(values.seed)) throw new Error('--seed takes a whole number.');
     if (!/^[1-9]\d{0,3}$/.test(values.seconds)) throw new Error('--seconds takes a whole number from 1 on.');
-    const { json, seed, case: cases, seconds, offered } = values;
+    const { json, seed, case: cases, seconds, offered, tasks } = values;
     if (!/^[1-9]\d{0,5}$/.test(offered ?? '1')) throw new Error('--offered takes a whole number from 1 on.');
+    if (!/^[1-9]\d{3,6}$/.test(tasks ?? '1000')) throw new Error('--tasks takes a whole number from 1,000 on.');
     const load = offered === undefined ? {} : { offered: Number(offered) };
-    return { json, seed: Number(seed), cases, seconds: Number(seconds), ...load, names: positionals };
+    const many = tasks === undefined ? {} : { tasks: Number(tasks) };
+    return { json, seed: Number(seed), cases, seconds: Number(seconds), ...load, ...many, names: positionals };
   } catch (error) {
     process.stderr.write(`${error.message}\n${usage}`);
     return null;
