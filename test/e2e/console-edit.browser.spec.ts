@@ -1,7 +1,7 @@
 /** Making and changing in the console: the first task without a line of code, an edit that somebody else was faster with, a key. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { launchChromium, openAsOwner, openSeat, type Seat } from './kit/browser.js';
+import { launchChromium, leave, openAsOwner, openSeat, type Seat } from './kit/browser.js';
 import { createInstallation } from './kit/create-installation.js';
 import { startWorld, Watch, type World } from './kit/watch.js';
 
@@ -20,10 +20,7 @@ beforeAll(async () => {
   browser = await launchChromium();
 });
 
-afterEach(async () => {
-  await seat.page.context().close();
-  if (seat.faults.length > 0) throw new Error(`the browser complained:\n${seat.faults.join('\n')}`);
-});
+afterEach(() => leave(seat));
 
 afterAll(async () => {
   await browser.close();

@@ -1,9 +1,7 @@
 /** The console as a person uses it: from the link in a message to why it came, the list, and the way back. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import type { Browser, Page } from 'playwright-core';
-import { launchChromium, openAsOwner, openSeat, type Seat } from './kit/browser.js';
+import type { Browser } from 'playwright-core';
+import { launchChromium, leave, openAsOwner, openSeat, violations, type Seat } from './kit/browser.js';
 import { createInstallation } from './kit/create-installation.js';
 import { verified } from './kit/hook-sink.js';
 import { answering } from './kit/page-site.js';
@@ -23,35 +21,13 @@ beforeAll(async () => {
   browser = await launchChromium();
 });
 
-afterEach(async () => {
-  await seat.page.context().close();
-  if (seat.faults.length > 0) throw new Error(`the browser complained:\n${seat.faults.join('\n')}`);
-});
+afterEach(() => leave(seat));
 
 afterAll(async () => {
   await browser.close();
   await watch.installation.remove();
   await world.close();
 });
-
-const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-
-/** What a page breaks of WCAG 2.2 A and AA, each with its place. */
-async function violations(page: Page): Promise<readonly string[]> {
-  // The policy of the pages lets no script in; the one that looks at them comes past it, as a debugger does.
-  await page.evaluate(await readFile(axe, 'utf8'));
-  return page.evaluate(async () => {
-    interface Axe {
-      run(options: object): Promise<{
-        readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
-      }>;
-    }
-    const { axe: looker } = globalThis as unknown as { readonly axe: Axe };
-    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-    const { violations: found } = await looker.run({ runOnly: { type: 'tag', values: tags } });
-    return found.map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ''}`);
-  });
-}
 
 describe('the link of a message', () => {
   it('leads through sign-in to the run, with what was found, decided and sent', async () => {

@@ -1,5 +1,7 @@
 /** A real Chromium, for what a person does in it. */
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { ownerEmail, ownerPassword, type Installation } from './installation.js';
 
@@ -44,4 +46,29 @@ export async function openAsOwner(seat: Seat, installation: Installation, path: 
   await page.getByLabel('Password').fill(ownerPassword);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL((url) => `${url.pathname}${url.search}` === path);
+}
+
+/** Closes the window; what the browser complained of meanwhile fails the spec. */
+export async function leave({ page, faults }: Seat): Promise<void> {
+  await page.context().close();
+  if (faults.length > 0) throw new Error(`the browser complained:\n${faults.join('\n')}`);
+}
+
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+/** What a page breaks of WCAG 2.2 A and AA, each with its place. */
+export async function violations(page: Page): Promise<readonly string[]> {
+  // The policy of the pages lets no script in; the one that looks at them comes past it, as a debugger does.
+  await page.evaluate(await readFile(axe, 'utf8'));
+  return page.evaluate(async () => {
+    interface Axe {
+      run(options: object): Promise<{
+        readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
+      }>;
+    }
+    const { axe: looker } = globalThis as unknown as { readonly axe: Axe };
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+    const { violations: found } = await looker.run({ runOnly: { type: 'tag', values: tags } });
+    return found.map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ''}`);
+  });
 }

@@ -1,8 +1,7 @@
 /** How a task notifies: its actions with their settings by the channel's own schema, tested and previewed. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { api, answerOf, dataOf } from '../api/client.js';
-import { faultOf } from '../api/problem.js';
+import { api, dataOf } from '../api/client.js';
 import type { Action, Delivery, MessagePreview, Task } from '../api/types.js';
 import { DeliveryState } from '../deliveries/delivery-state.js';
 import { CopyField } from '../frame/copy-field.js';
@@ -10,124 +9,10 @@ import { ProblemNotice } from '../frame/problem-notice.js';
 import { useToast } from '../frame/toasts.js';
 import { useMay } from '../session/session.js';
 import { useTexts } from '../text/text.js';
-import type { FieldSchema, Settings } from './field-kinds.js';
-import { SchemaForm } from './schema-form.js';
-
-export interface ActionType {
-  readonly type: string;
-  readonly configSchema: FieldSchema;
-  readonly available: boolean;
-}
-
-export function useActionTypes() {
-  return useQuery({
-    queryKey: ['action-types'],
-    staleTime: Infinity,
-    queryFn: async () => (await answerOf(api.GET('/api/action-types'))).data as unknown as readonly ActionType[],
-  });
-}
-
-const kinds = ['triggered', 'recovered', 'error'] as const;
-type Kind = (typeof kinds)[number];
-
-/** What an action is while it is being edited. */
-export interface ActionDraft {
-  readonly id?: string;
-  readonly type: string;
-  readonly config: Settings;
-  readonly enabled: boolean;
-  readonly on: readonly Kind[];
-  readonly expireAfterSeconds: number;
-}
-
-export const freshAction = (type: string): ActionDraft => ({
-  type,
-  config: {},
-  enabled: true,
-  on: ['triggered', 'error'],
-  expireAfterSeconds: 86_400,
-});
-
-interface EditorProps {
-  readonly types: readonly ActionType[];
-  readonly action: ActionDraft;
-  readonly error: unknown;
-  /** Where the action stands in what is sent, for the messages about its fields. */
-  readonly path: string;
-  readonly onChange: (action: ActionDraft) => void;
-}
-
-export function ActionEditor({ types, action, error, path, onChange }: EditorProps): ReactNode {
-  const { t } = useTexts();
-  const type = types.find((one) => one.type === action.type);
-  const prefix = path === '' ? '' : `${path}.`;
-  return (
-    <div className="stack">
-      {type?.available === false && <p className="notice warn">{t('actions.unavailable', { type: action.type })}</p>}
-      {type !== undefined && (
-        <SchemaForm
-          key={action.type}
-          schema={type.configSchema}
-          settings={action.config}
-          faultOf={(name) => faultOf(error, `${prefix}config.${name}`)}
-          onChange={(config) => onChange({ ...action, config })}
-        />
-      )}
-      <fieldset className="bar windows">
-        <legend>{t('actions.on')}</legend>
-        {kinds.map((kind) => (
-          <label key={kind} className="bar">
-            <input
-              type="checkbox"
-              checked={action.on.includes(kind)}
-              onChange={({ target }) =>
-                onChange({
-                  ...action,
-                  on: kinds.filter((one) => (one === kind ? target.checked : action.on.includes(one))),
-                })
-              }
-            />
-            {t(`actions.on.${kind}`)}
-          </label>
-        ))}
-      </fieldset>
-      <label className="bar">
-        <input
-          type="checkbox"
-          checked={action.enabled}
-          onChange={({ target }) => onChange({ ...action, enabled: target.checked })}
-        />
-        {t('actions.enabled')}
-      </label>
-    </div>
-  );
-}
-
-/** A choice of channels by name, those that this instance cannot send by marked. */
-export function TypeSelect(props: {
-  readonly types: readonly ActionType[];
-  readonly value: string;
-  readonly onChoose: (type: string) => void;
-}): ReactNode {
-  const { t } = useTexts();
-  return (
-    <select
-      className="input"
-      style={{ width: 'auto' }}
-      aria-label={t('actions.type')}
-      value={props.value}
-      onChange={({ target }) => props.onChoose(target.value)}
-    >
-      <option value="">{t('actions.choose')}</option>
-      {props.types.map(({ type, available }) => (
-        <option key={type} value={type}>
-          {type}
-          {available ? '' : ` – ${t('actions.notHere')}`}
-        </option>
-      ))}
-    </select>
-  );
-}
+import { inputOf, nameOf, settingsOf, type ActionDraft } from './action-draft.js';
+import { ActionEditor, ActionSelect } from './action-editor.js';
+import { useActionTypes, type ActionType } from './action-types.js';
+import type { Settings } from './field-kinds.js';
 
 function Preview({ preview }: { readonly preview: MessagePreview }): ReactNode {
   return (
@@ -176,8 +61,8 @@ function ActionCard({
   const path = { id: task.id, actionId: action.id };
   const refresh = (): void => void client.invalidateQueries({ queryKey: ['task', task.id] });
   const save = useMutation({
-    mutationFn: ({ id: _id, ...draft }: ActionDraft) =>
-      dataOf(api.PUT('/api/notifications/{id}/actions/{actionId}', { params: { path }, body: draft as never })),
+    mutationFn: (draft: ActionDraft) =>
+      dataOf(api.PUT('/api/notifications/{id}/actions/{actionId}', { params: { path }, body: inputOf(draft) })),
     onSuccess: () => {
       setEdited(null);
       refresh();
@@ -240,7 +125,7 @@ function ActionCard({
         <button type="button" className="button" disabled={preview.isPending} onClick={() => preview.mutate()}>
           {t('actions.preview')}
         </button>
-        {action.type === 'webhook' && (
+        {'config' in action && action.type === 'webhook' && (
           <button
             type="button"
             className="button"
@@ -253,8 +138,8 @@ function ActionCard({
         <button
           type="button"
           className="button"
-          disabled={!mayWrite || 'contact' in action}
-          onClick={() => setEdited(edited === null && !('contact' in action) ? action : null)}
+          disabled={!mayWrite}
+          onClick={() => setEdited(edited === null ? action : null)}
         >
           {t(edited === null ? 'actions.edit' : 'frame.cancel')}
         </button>
@@ -304,15 +189,6 @@ function ActionCard({
   );
 }
 
-/** What it goes by: its channel, or the contact that holds the settings. */
-function nameOf(action: Action): string {
-  return 'contact' in action ? action.contact : action.type;
-}
-
-function settingsOf(action: Action): Settings {
-  return 'contact' in action ? { contact: action.contact } : action.config;
-}
-
 function NewAction({ task, types }: { readonly task: Task; readonly types: readonly ActionType[] }): ReactNode {
   const { t } = useTexts();
   const client = useQueryClient();
@@ -322,7 +198,7 @@ function NewAction({ task, types }: { readonly task: Task; readonly types: reado
   const [madeSecret, setMadeSecret] = useState<string | null>(null);
   const add = useMutation({
     mutationFn: (action: ActionDraft) =>
-      dataOf(api.POST('/api/notifications/{id}/actions', { params: { path: { id: task.id } }, body: action as never })),
+      dataOf(api.POST('/api/notifications/{id}/actions', { params: { path: { id: task.id } }, body: inputOf(action) })),
     onSuccess: (made) => {
       const { secret } = ('config' in made ? made.config : {}) as { readonly secret?: string };
       setMadeSecret(secret !== undefined && secret !== '********' ? secret : null);
@@ -335,11 +211,7 @@ function NewAction({ task, types }: { readonly task: Task; readonly types: reado
     <section className="card">
       <header>
         <h2>{t('actions.new')}</h2>
-        <TypeSelect
-          types={types}
-          value={draft?.type ?? ''}
-          onChoose={(type) => setDraft(type === '' ? null : freshAction(type))}
-        />
+        <ActionSelect types={types} action={draft} onChoose={setDraft} />
       </header>
       {madeSecret !== null && (
         <div className="in">

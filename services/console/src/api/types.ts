@@ -21,3 +21,6 @@ export type Shadow = Schemas['Shadow'];
 export type Session = Schemas['Session'];
 export type ApiKey = Schemas['ApiKey'];
 export type MessagePreview = Schemas['MessagePreview'];
+export type Contact = Schemas['Contact'];
+export type ContactInput = Schemas['ContactInput'];
+export type OrganizationStatistics = Schemas['OrganizationStatistics'];

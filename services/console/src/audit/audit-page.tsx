@@ -4,8 +4,10 @@ import { useState, type ReactNode } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { answerOf, api, dataOf } from '../api/client.js';
 import { nextCursorOf } from '../api/cursor.js';
+import { DataTable, ShowEarlier } from '../frame/data-table.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { useTitle } from '../frame/title.js';
+import { Actor } from '../session/actors.js';
 import { ChangedField } from '../task/history-tab.js';
 import { AbsoluteTime } from '../text/time.js';
 import { useTexts } from '../text/text.js';
@@ -84,58 +86,44 @@ export function AuditPage(): ReactNode {
         </button>
       </form>
       {found.error !== null && <ProblemNotice error={found.error} onRetry={() => void found.refetch()} />}
-      <section className="card scroll" aria-label={t('frame.audit')}>
-        <table>
-          <thead>
-            <tr>
-              <th>{t('history.when')}</th>
-              <th>{t('audit.type')}</th>
-              <th>{t('history.who')}</th>
-              <th>{t('audit.resource')}</th>
-              <th>{t('history.what')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {entries.map((entry) => (
-              <tr key={entry.id}>
-                <td className="num">
-                  <AbsoluteTime at={entry.at} />
-                </td>
-                <td>
-                  <code>{entry.type}</code>
-                </td>
-                <td>{entry.actor}</td>
-                <td className="mono">
-                  {entry.resource.startsWith('ntf_') ? (
-                    <Link href={`/tasks/${entry.resource}`}>{entry.resource}</Link>
-                  ) : (
-                    entry.resource
-                  )}
-                </td>
-                <td>
-                  <details>
-                    <summary className="muted">{t('audit.changes', { count: entry.changes?.length ?? 0 })}</summary>
-                    {(entry.changes ?? []).map((change) => (
-                      <ChangedField key={change.path} path={change.path} from={change.from} to={change.to} />
-                    ))}
-                    <p className="small muted mono">
-                      {entry.requestId} · {entry.hash.slice(0, 16)}
-                    </p>
-                  </details>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-        {entries.length === 0 && !found.isPending && <p className="in muted">{t('audit.none')}</p>}
-      </section>
-      {found.hasNextPage && (
-        <p>
-          <button type="button" className="button" onClick={() => void found.fetchNextPage()}>
-            {t('happened.earlier')}
-          </button>
-        </p>
-      )}
+      <DataTable
+        label={t('frame.audit')}
+        heads={[t('history.when'), t('audit.type'), t('history.who'), t('audit.resource'), t('history.what')]}
+        none={entries.length === 0 && found.isSuccess ? t('audit.none') : null}
+      >
+        {entries.map((entry) => (
+          <tr key={entry.id}>
+            <td className="num">
+              <AbsoluteTime at={entry.at} />
+            </td>
+            <td>
+              <code>{entry.type}</code>
+            </td>
+            <td>
+              <Actor actor={entry.actor} />
+            </td>
+            <td className="mono">
+              {entry.resource.startsWith('ntf_') ? (
+                <Link href={`/tasks/${entry.resource}`}>{entry.resource}</Link>
+              ) : (
+                entry.resource
+              )}
+            </td>
+            <td>
+              <details>
+                <summary className="muted">{t('audit.changes', { count: entry.changes?.length ?? 0 })}</summary>
+                {(entry.changes ?? []).map((change) => (
+                  <ChangedField key={change.path} path={change.path} from={change.from} to={change.to} />
+                ))}
+                <p className="small muted mono">
+                  {entry.requestId} · {entry.hash.slice(0, 16)}
+                </p>
+              </details>
+            </td>
+          </tr>
+        ))}
+      </DataTable>
+      <ShowEarlier query={found} />
     </div>
   );
 }

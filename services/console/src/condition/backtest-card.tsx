@@ -35,7 +35,7 @@ const editedRun = ({ executionId, at, outcome, decision, error }: Snapshot): Str
 });
 
 function Difference({ snapshot }: { readonly snapshot: Snapshot }): ReactNode {
-  const { t, language } = useTexts();
+  const { t, locale } = useTexts();
   const { decision, recorded, error, value, at, executionId } = snapshot;
   const title =
     error !== null
@@ -47,7 +47,7 @@ function Difference({ snapshot }: { readonly snapshot: Snapshot }): ReactNode {
     <div className="difference">
       <b>{t(title)}</b>
       <p className="muted">
-        {absoluteTime(at, language)} · {error === null ? valueText(value).slice(0, 80) : error.message}
+        {absoluteTime(at, locale)} · {error === null ? valueText(value).slice(0, 80) : error.message}
       </p>
       <Link href={`/executions/${executionId}`}>{t('explain.pageThen')}</Link>
     </div>

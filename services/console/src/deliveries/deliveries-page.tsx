@@ -1,21 +1,66 @@
-/** All messages of the organisation with how far they are, newest first. */
+/** All messages of the organisation with how far they are, newest first; those that did not arrive are sent again from here. */
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { useActionTypes } from '../actions/action-types.js';
 import { answerOf, api } from '../api/client.js';
 import { nextCursorOf } from '../api/cursor.js';
+import type { Delivery } from '../api/types.js';
+import { useAddressFilter } from '../frame/address-filter.js';
+import { DataTable, ShowEarlier } from '../frame/data-table.js';
+import { FilterSelect } from '../frame/filter-select.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { useTitle } from '../frame/title.js';
 import { useChanges } from '../stream/stream.js';
 import { RelativeTime } from '../text/time.js';
 import { useTexts } from '../text/text.js';
 import { DeliveryState } from './delivery-state.js';
+import { kindOf, states } from './delivery-words.js';
+import { RecoverDialog } from './recover-dialog.js';
+import { ResendButton } from './resend-button.js';
+
+function Row({ delivery }: { readonly delivery: Delivery }): ReactNode {
+  const { t } = useTexts();
+  const last = delivery.attempts.at(-1);
+  return (
+    <tr>
+      <td>
+        <DeliveryState state={delivery.state} />
+      </td>
+      <td className="num">
+        <Link href={`/deliveries/${delivery.id}`}>
+          <RelativeTime at={delivery.createdAt} />
+        </Link>
+      </td>
+      <td>
+        {kindOf(delivery)} · {delivery.actionType}
+      </td>
+      <td>
+        <Link href={`/tasks/${delivery.notificationId}`}>{t('runs.task')}</Link> ·{' '}
+        <Link href={`/executions/${delivery.executionId}`}>{t('happened.run')}</Link>
+      </td>
+      <td className="num">
+        {delivery.attempts.length}
+        <span className="small muted"> {last?.response?.status ?? last?.error?.reason}</span>
+      </td>
+      <td className="num">{delivery.nextAttemptAt === null ? '–' : <RelativeTime at={delivery.nextAttemptAt} />}</td>
+      <td>
+        {(delivery.state === 'failed' || delivery.state === 'expired' || delivery.state === 'unknown') && (
+          <ResendButton delivery={delivery} className="button plain" />
+        )}
+      </td>
+    </tr>
+  );
+}
 
 export function DeliveriesPage(): ReactNode {
   const { t } = useTexts();
   useTitle(t('frame.deliveries'));
   const client = useQueryClient();
-  const queryKey = ['deliveries'] as const;
+  const types = useActionTypes();
+  const channels = (types.data ?? []).map(({ type }) => type);
+  const { chosen, choose } = useAddressFilter({ state: states, actionType: null });
+  const queryKey = ['deliveries', chosen] as const;
   useChanges(({ deliveries }) => {
     if (deliveries.length > 0) void client.invalidateQueries({ queryKey });
   });
@@ -23,60 +68,49 @@ export function DeliveriesPage(): ReactNode {
     queryKey,
     initialPageParam: '',
     queryFn: ({ pageParam }) =>
-      answerOf(api.GET('/api/deliveries', { params: { query: { limit: 50, after: pageParam } as never } })),
+      answerOf(api.GET('/api/deliveries', { params: { query: { ...chosen, limit: 50, after: pageParam } as never } })),
     getNextPageParam: nextCursorOf,
   });
   const all = (found.data?.pages ?? []).flatMap(({ data }) => data);
   return (
     <div className="stack">
-      <h1>{t('frame.deliveries')}</h1>
+      <div className="bar">
+        <h1>{t('frame.deliveries')}</h1>
+        <span className="grow" />
+        <FilterSelect
+          label={t('tasks.state')}
+          value={chosen.state ?? ''}
+          options={states}
+          wordOf={(state) => t(`delivery.${state as Delivery['state']}`)}
+          onChoose={(state) => choose({ state })}
+        />
+        <FilterSelect
+          label={t('deliveries.channel')}
+          value={chosen.actionType ?? ''}
+          options={channels}
+          onChoose={(actionType) => choose({ actionType })}
+        />
+        <RecoverDialog channels={channels} />
+      </div>
       {found.error !== null && <ProblemNotice error={found.error} onRetry={() => void found.refetch()} />}
-      <section className="card scroll" aria-label={t('frame.deliveries')}>
-        <table>
-          <thead>
-            <tr>
-              <th>{t('tasks.state')}</th>
-              <th>{t('runs.when')}</th>
-              <th>{t('deliveries.kind')}</th>
-              <th>{t('deliveries.channel')}</th>
-              <th>{t('tasks.task')}</th>
-              <th>{t('deliveries.attempts')}</th>
-              <th>{t('deliveries.next')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {all.map((delivery) => (
-              <tr key={delivery.id}>
-                <td>
-                  <DeliveryState state={delivery.state} />
-                </td>
-                <td className="num">
-                  <Link href={`/deliveries/${delivery.id}`}>
-                    <RelativeTime at={delivery.createdAt} />
-                  </Link>
-                </td>
-                <td>{delivery.type.replace('notification.', '')}</td>
-                <td>{delivery.actionType}</td>
-                <td>
-                  <Link href={`/tasks/${delivery.notificationId}`}>{t('runs.task')}</Link>
-                </td>
-                <td className="num">{delivery.attempts.length}</td>
-                <td className="num">
-                  {delivery.nextAttemptAt === null ? '–' : <RelativeTime at={delivery.nextAttemptAt} />}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-        {all.length === 0 && !found.isPending && <p className="in muted">{t('deliveries.none')}</p>}
-      </section>
-      {found.hasNextPage && (
-        <p>
-          <button type="button" className="button" onClick={() => void found.fetchNextPage()}>
-            {t('happened.earlier')}
-          </button>
-        </p>
-      )}
+      <DataTable
+        label={t('frame.deliveries')}
+        heads={[
+          t('tasks.state'),
+          t('runs.when'),
+          t('deliveries.kind'),
+          t('tasks.task'),
+          t('deliveries.attempts'),
+          t('deliveries.next'),
+          null,
+        ]}
+        none={all.length === 0 && found.isSuccess ? t('deliveries.none') : null}
+      >
+        {all.map((delivery) => (
+          <Row key={delivery.id} delivery={delivery} />
+        ))}
+      </DataTable>
+      <ShowEarlier query={found} />
     </div>
   );
 }

@@ -9,7 +9,10 @@ import { useTitle } from '../frame/title.js';
 import { useChanges } from '../stream/stream.js';
 import { AbsoluteTime } from '../text/time.js';
 import { useTexts } from '../text/text.js';
+import { DataTable } from '../frame/data-table.js';
 import { DeliveryState } from './delivery-state.js';
+import { hasEnded, kindOf } from './delivery-words.js';
+import { ResendButton } from './resend-button.js';
 
 export function DeliveryPage({ id }: { readonly id: string }): ReactNode {
   const { t } = useTexts();
@@ -31,9 +34,10 @@ export function DeliveryPage({ id }: { readonly id: string }): ReactNode {
         <Link href="/deliveries">{t('frame.deliveries')}</Link> /
       </p>
       <div className="bar">
-        <h1>{t('deliveries.title', { kind: data.type.replace('notification.', ''), channel: data.actionType })}</h1>
+        <h1>{t('deliveries.title', { kind: kindOf(data), channel: data.actionType })}</h1>
         <DeliveryState state={data.state} />
         <span className="grow" />
+        <ResendButton delivery={data} />
         <span className="small muted mono">{data.id}</span>
       </div>
       <p className="muted">
@@ -42,47 +46,44 @@ export function DeliveryPage({ id }: { readonly id: string }): ReactNode {
         <AbsoluteTime at={data.createdAt} /> · {t('deliveries.expires')} <AbsoluteTime at={data.expiresAt} />
       </p>
       {data.reason !== null && <p className="notice">{data.reason}</p>}
-      <section className="card">
-        <header>
-          <h2>{t('deliveries.attempts')}</h2>
-          <span className="muted num">{data.attempts.length}</span>
-        </header>
-        <table>
-          <thead>
-            <tr>
-              <th>{t('runs.when')}</th>
-              <th>{t('deliveries.request')}</th>
-              <th>{t('deliveries.answer')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {data.attempts.map((attempt) => (
-              <tr key={attempt.at}>
-                <td className="num">
-                  <AbsoluteTime at={attempt.at} />
-                  <div className="small muted">{Math.round(attempt.durationMs)} ms</div>
-                </td>
-                <td className="mono">
-                  {attempt.request.method} {attempt.request.url}
-                </td>
-                <td>
-                  {attempt.response !== null && (
-                    <>
-                      <b className="num">{attempt.response.status}</b>
-                      <pre className="answer-body">{attempt.response.body}</pre>
-                    </>
-                  )}
-                  {attempt.error !== null && (
-                    <p>
-                      <code>{attempt.error.reason}</code> {attempt.error.message}
-                    </p>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      {data.state === 'unknown' && <p className="notice warn">{t('deliveries.unknownWhat')}</p>}
+      {data.nextAttemptAt !== null && (
+        <p className="notice">
+          {t('deliveries.next')}: <AbsoluteTime at={data.nextAttemptAt} />
+        </p>
+      )}
+      <DataTable
+        label={t('deliveries.attempts')}
+        heads={[t('runs.when'), t('deliveries.request'), t('deliveries.answer')]}
+        none={
+          data.attempts.length === 0 ? t(hasEnded(data) ? 'deliveries.neverTried' : 'deliveries.notTriedYet') : null
+        }
+      >
+        {data.attempts.map((attempt) => (
+          <tr key={attempt.at}>
+            <td className="num">
+              <AbsoluteTime at={attempt.at} />
+              <div className="small muted">{Math.round(attempt.durationMs)} ms</div>
+            </td>
+            <td className="mono">
+              {attempt.request.method} {attempt.request.url}
+            </td>
+            <td>
+              {attempt.response !== null && (
+                <>
+                  <b className="num">{attempt.response.status}</b>
+                  <pre className="answer-body">{attempt.response.body}</pre>
+                </>
+              )}
+              {attempt.error !== null && (
+                <p>
+                  <code>{attempt.error.reason}</code> {attempt.error.message}
+                </p>
+              )}
+            </td>
+          </tr>
+        ))}
+      </DataTable>
     </div>
   );
 }

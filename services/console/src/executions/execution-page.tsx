@@ -1,7 +1,7 @@
 /** One run: what was seen, what the code found, what was decided; the page as it was; the same again. */
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
-import { Link } from 'wouter';
+import { lazy, Suspense, type ReactNode } from 'react';
+import { Link, useLocation, useSearch } from 'wouter';
 import { api, dataOf } from '../api/client.js';
 import type { Execution } from '../api/types.js';
 import { PageSkeleton } from '../frame/page-skeleton.js';
@@ -14,10 +14,14 @@ import { timeOfRun } from '../task/happenings.js';
 import { ChangedField } from '../task/history-tab.js';
 import { useTask } from '../task/task-query.js';
 import { stateOfRun } from '../task/what-happened.js';
+import type { TextKey } from '../text/catalogue.js';
 import { AbsoluteTime } from '../text/time.js';
 import { useTexts } from '../text/text.js';
 import { useNumbers } from '../text/times.js';
+import type { Other } from './page-comparison.js';
 import { PageFrame } from './page-frame.js';
+
+const PageComparison = lazy(async () => ({ default: (await import('./page-comparison.js')).PageComparison }));
 
 function Facts({ run }: { readonly run: Execution }): ReactNode {
   const { t } = useTexts();
@@ -91,7 +95,6 @@ function Replay({ id }: { readonly id: string }): ReactNode {
 export function ExecutionPage({ id }: { readonly id: string }): ReactNode {
   const { t } = useTexts();
   useTitle(t('run.title'));
-  const [isPageShown, setPageShown] = useState(false);
   const run = useQuery({
     queryKey: ['execution', id],
     queryFn: () => dataOf(api.GET('/api/executions/{id}', { params: { path: { id } } })),
@@ -141,28 +144,63 @@ export function ExecutionPage({ id }: { readonly id: string }): ReactNode {
             </header>
             <Facts run={data} />
           </section>
-          {data.snapshotId !== null && (
-            <section className="card">
-              <header>
-                <h2>{t('run.pageThen')}</h2>
-                <span className="grow" />
-                <button type="button" className="button" onClick={() => setPageShown((shown) => !shown)}>
-                  {t(isPageShown ? 'run.hidePage' : 'run.showPage')}
-                </button>
-                <a className="button" href={`/api/executions/${data.id}/snapshot`} target="_blank" rel="noreferrer">
-                  {t('run.openPage')}
-                </a>
-              </header>
-              <div className="in stack">
-                <Replay id={data.id} />
-                {isPageShown && <PageFrame executionId={data.id} />}
-              </div>
-            </section>
-          )}
         </div>
         {data.finishedAt !== null && <ExplainCard id={data.notificationId} at={timeOfRun(data)} />}
       </div>
+      {data.snapshotId !== null && <PageThen run={data} />}
     </div>
+  );
+}
+
+const shownPages = ['none', 'alone', 'before', 'now'] as const;
+type ShownPage = (typeof shownPages)[number];
+const shownWords = {
+  none: 'run.hidePage',
+  alone: 'run.showPage',
+  before: 'compare.withBefore',
+  now: 'compare.withNow',
+} as const satisfies Readonly<Record<ShownPage, TextKey>>;
+
+/** The page as it was, alone or beside another; which, stands in the address. */
+function PageThen({ run }: { readonly run: Execution }): ReactNode {
+  const { t } = useTexts();
+  const [, navigate] = useLocation();
+  const given = new URLSearchParams(useSearch()).get('page');
+  const shown = shownPages.find((one) => one === given) ?? 'none';
+  const show = (next: ShownPage): void =>
+    navigate(`/executions/${run.id}${next === 'none' ? '' : `?page=${next}`}`, { replace: true });
+  return (
+    <section className="card page-then" aria-label={t('run.pageThen')}>
+      <header>
+        <h2>{t('run.pageThen')}</h2>
+        <span className="grow" />
+        {shownPages
+          .filter((one) => one !== 'none' || shown !== 'none')
+          .map((one) => (
+            <button
+              key={one}
+              type="button"
+              className="button"
+              aria-pressed={one === 'none' ? undefined : one === shown}
+              onClick={() => show(one)}
+            >
+              {t(shownWords[one])}
+            </button>
+          ))}
+        <a className="button" href={`/api/executions/${run.id}/snapshot`} target="_blank" rel="noreferrer">
+          {t('run.openPage')}
+        </a>
+      </header>
+      <div className="in stack">
+        <Replay id={run.id} />
+        {shown === 'alone' && <PageFrame executionId={run.id} title={t('run.pageThen')} />}
+        {(shown === 'before' || shown === 'now') && (
+          <Suspense fallback={<div className="skeleton" style={{ height: '30rem' }} />}>
+            <PageComparison key={shown} run={run} other={shown satisfies Other} />
+          </Suspense>
+        )}
+      </div>
+    </section>
   );
 }
 

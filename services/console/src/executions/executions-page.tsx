@@ -1,10 +1,12 @@
 /** All runs of the organisation, newest first. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { Link, useLocation, useSearch } from 'wouter';
+import { Link } from 'wouter';
 import { answerOf, api } from '../api/client.js';
 import { nextCursorOf } from '../api/cursor.js';
 import type { Execution } from '../api/types.js';
+import { useAddressFilter } from '../frame/address-filter.js';
+import { DataTable, ShowEarlier } from '../frame/data-table.js';
 import { FilterSelect } from '../frame/filter-select.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { useTitle } from '../frame/title.js';
@@ -50,14 +52,7 @@ function Row({ run }: { readonly run: Execution }): ReactNode {
 export function ExecutionsPage(): ReactNode {
   const { t } = useTexts();
   useTitle(t('frame.runs'));
-  const search = new URLSearchParams(useSearch());
-  const [, navigate] = useLocation();
-  const chosen = Object.fromEntries(
-    Object.entries(filters).flatMap(([name, options]) => {
-      const value = search.get(name);
-      return value !== null && (options as readonly string[]).includes(value) ? [[name, value]] : [];
-    }),
-  );
+  const { chosen, choose } = useAddressFilter(filters);
   const runs = useInfiniteQuery({
     queryKey: ['executions', chosen],
     initialPageParam: '',
@@ -66,12 +61,6 @@ export function ExecutionsPage(): ReactNode {
     getNextPageParam: nextCursorOf,
   });
   const all = (runs.data?.pages ?? []).flatMap(({ data }) => data);
-  const choose = (name: string, value: string): void => {
-    const next = new URLSearchParams(chosen);
-    if (value === '') next.delete(name);
-    else next.set(name, value);
-    navigate(`/executions${next.size === 0 ? '' : `?${next.toString()}`}`);
-  };
   return (
     <div className="stack">
       <div className="bar">
@@ -81,9 +70,9 @@ export function ExecutionsPage(): ReactNode {
           <FilterSelect
             key={name}
             label={t(`runs.${name as keyof typeof filters}`)}
-            value={chosen[name] ?? ''}
+            value={chosen[name as keyof typeof filters] ?? ''}
             options={options}
-            onChoose={(value) => choose(name, value)}
+            onChoose={(value) => choose({ [name]: value })}
           />
         ))}
         <button type="button" className="button" onClick={() => void runs.refetch()}>
@@ -91,38 +80,23 @@ export function ExecutionsPage(): ReactNode {
         </button>
       </div>
       {runs.error !== null && <ProblemNotice error={runs.error} onRetry={() => void runs.refetch()} />}
-      <section className="card scroll" aria-label={t('frame.runs')}>
-        <table>
-          <thead>
-            <tr>
-              <th>{t('tasks.state')}</th>
-              <th>{t('runs.when')}</th>
-              <th>{t('tasks.task')}</th>
-              <th>{t('tasks.value')}</th>
-              <th>{t('runs.decision')}</th>
-              <th>{t('runs.trigger')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {all.map((run) => (
-              <Row key={run.id} run={run} />
-            ))}
-          </tbody>
-        </table>
-        {all.length === 0 && !runs.isPending && <p className="in muted">{t('runs.none')}</p>}
-      </section>
-      {runs.hasNextPage && (
-        <p>
-          <button
-            type="button"
-            className="button"
-            disabled={runs.isFetchingNextPage}
-            onClick={() => void runs.fetchNextPage()}
-          >
-            {t('happened.earlier')}
-          </button>
-        </p>
-      )}
+      <DataTable
+        label={t('frame.runs')}
+        heads={[
+          t('tasks.state'),
+          t('runs.when'),
+          t('tasks.task'),
+          t('tasks.value'),
+          t('runs.decision'),
+          t('runs.trigger'),
+        ]}
+        none={all.length === 0 && runs.isSuccess ? t('runs.none') : null}
+      >
+        {all.map((run) => (
+          <Row key={run.id} run={run} />
+        ))}
+      </DataTable>
+      <ShowEarlier query={runs} />
     </div>
   );
 }

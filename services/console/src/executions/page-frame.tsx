@@ -1,13 +1,11 @@
 /** A recorded page as it was, in a frame that runs nothing, sends nothing and goes nowhere. */
 import type { ReactNode } from 'react';
-import { useTexts } from '../text/text.js';
 
-export function PageFrame({ executionId }: { readonly executionId: string }): ReactNode {
-  const { t } = useTexts();
+export function PageFrame({ executionId, title }: { readonly executionId: string; readonly title: string }): ReactNode {
   return (
     <iframe
       className="page-frame"
-      title={t('run.pageThen')}
+      title={title}
       src={`/api/executions/${executionId}/snapshot`}
       sandbox=""
       referrerPolicy="no-referrer"

@@ -6,10 +6,11 @@ interface Props {
   readonly label: string;
   readonly value: string;
   readonly options: readonly string[];
+  readonly wordOf?: (option: string) => string;
   readonly onChoose: (value: string) => void;
 }
 
-export function FilterSelect({ label, value, options, onChoose }: Props): ReactNode {
+export function FilterSelect({ label, value, options, wordOf, onChoose }: Props): ReactNode {
   const { t } = useTexts();
   const id = useId();
   return (
@@ -27,7 +28,7 @@ export function FilterSelect({ label, value, options, onChoose }: Props): ReactN
         <option value="">{t('frame.any')}</option>
         {options.map((option) => (
           <option key={option} value={option}>
-            {option.replaceAll('_', ' ')}
+            {wordOf?.(option) ?? option.replaceAll('_', ' ')}
           </option>
         ))}
       </select>

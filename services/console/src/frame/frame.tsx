@@ -5,7 +5,8 @@ import { Link, useLocation } from 'wouter';
 import { useSession } from '../session/session.js';
 import { useConnection } from '../stream/stream.js';
 import { useTexts } from '../text/text.js';
-import { clockTime } from '../text/times.js';
+import { clockTime, useNumbers } from '../text/times.js';
+import { useUsage } from './use-usage.js';
 import { Meerkat } from './brand.js';
 import { CommandPalette } from './command-palette.js';
 import { KeyList } from './key-list.js';
@@ -21,19 +22,36 @@ const places = [
 ] as const;
 
 function ConnectionLine(): ReactNode {
-  const { t, language } = useTexts();
+  const { t, locale } = useTexts();
   const { lostAt } = useConnection();
   if (lostAt === null) return null;
   return (
     <p className="connection" role="status">
-      {t('frame.notConnected', { since: clockTime(lostAt, Date.now(), language) })}
+      {t('frame.notConnected', { since: clockTime(lostAt, Date.now(), locale) })}
     </p>
+  );
+}
+
+/** What the organisation used of its budget of requests. */
+function Budget(): ReactNode {
+  const { t } = useTexts();
+  const number = useNumbers();
+  const { data } = useUsage();
+  if (data === undefined) return null;
+  return (
+    <Link href="/settings/usage" className="budget">
+      {t('frame.requests')}
+      <span className="num">{t('frame.requestsOf', { used: number(data.used), budget: number(data.budget) })}</span>
+      <progress max={data.budget} value={Math.min(data.used, data.budget)} aria-label={t('frame.requests')} />
+    </Link>
   );
 }
 
 export function Frame({ children }: { readonly children: ReactNode }): ReactNode {
   const { t } = useTexts();
   const { account, organization, role } = useSession();
+  const number = useNumbers();
+  const taskCount = useUsage().data?.tasks;
   const [path, navigate] = useLocation();
   useShortcuts({
     n: () => navigate('/new'),
@@ -62,9 +80,11 @@ export function Frame({ children }: { readonly children: ReactNode }): ReactNode
           >
             <Icon strokeWidth={1.75} aria-hidden="true" />
             {t(text)}
+            {place === '/tasks' && taskCount !== undefined && <span className="count num">{number(taskCount)}</span>}
           </Link>
         ))}
         <div className="foot small muted">
+          <Budget />
           <Link href="/settings/you">
             {organization.name} · {t(`role.${role}`)}
           </Link>

@@ -2,12 +2,14 @@
 import { useState, type KeyboardEvent, type ReactNode } from 'react';
 import { clockTime } from '../text/times.js';
 import { useTexts } from '../text/text.js';
-import { cellsOf, countsOf, type Cell, type CellKind, type StripRun } from './strip-cells.js';
+import { cellsAtEnd, countsOf, type Cell, type CellKind, type PlacedCell, type StripRun } from './strip-cells.js';
 import './marks.css';
 
 interface Props {
-  /** Oldest first. */
+  /** What it stands for, oldest first: for the sentence that screen readers say. */
   readonly runs: readonly StripRun[];
+  /** The cells where they stand; left out: one for each run, the newest at the right edge. */
+  readonly placed?: readonly PlacedCell[];
   readonly cells?: number;
   readonly width?: number;
   readonly height?: number;
@@ -33,15 +35,14 @@ export function useStripSentence(): (runs: readonly StripRun[]) => string {
   };
 }
 
-export function RunStrip({ runs, cells = 40, width = 150, height = 20, onChoose, chosenId }: Props): ReactNode {
-  const { t, language } = useTexts();
+export function RunStrip({ runs, placed, cells = 40, width = 150, height = 20, onChoose, chosenId }: Props): ReactNode {
+  const { t, locale } = useTexts();
   const sentence = useStripSentence()(runs);
-  const shown = cellsOf(runs, cells);
+  const shown = placed ?? cellsAtEnd(runs, cells);
   const step = width / cells;
   const [walked, setWalked] = useState<number | null>(null);
-  const offset = cells - shown.length;
   const tooltipOf = ({ kind, run, count }: Cell): string =>
-    `${clockTime(run.at, Date.now(), language)} · ${t(kindWords[kind])}${count > 1 ? ` · ${t('strip.span', { count })}` : ''}`;
+    `${clockTime(run.at, Date.now(), locale)} · ${t(kindWords[kind])}${count > 1 ? ` · ${t('strip.span', { count })}` : ''}`;
   const walk = (event: KeyboardEvent): void => {
     if (onChoose === undefined || shown.length === 0) return;
     const from = walked ?? shown.length;
@@ -50,11 +51,11 @@ export function RunStrip({ runs, cells = 40, width = 150, height = 20, onChoose,
       event.preventDefault();
       const next = Math.max(0, Math.min(shown.length - 1, to));
       setWalked(next);
-      const cell = shown[next];
-      if (cell !== undefined) onChoose(cell.run);
+      const at = shown[next];
+      if (at !== undefined) onChoose(at.cell.run);
     }
   };
-  const isMark = (cell: Cell, index: number): boolean => walked === index || cell.run.id === chosenId;
+  const isMark = (cell: Cell, order: number): boolean => walked === order || cell.run.id === chosenId;
   return (
     <svg
       className="run-strip"
@@ -66,21 +67,21 @@ export function RunStrip({ runs, cells = 40, width = 150, height = 20, onChoose,
       tabIndex={onChoose === undefined ? undefined : 0}
       onKeyDown={walk}
     >
-      {shown.map((cell, index) => {
+      {shown.map(({ cell, index, span }, order) => {
         const tall = cell.kind === 'met' || cell.kind === 'failed';
         const cellHeight = cell.kind === 'skipped' ? 1 : tall ? height - 5 : Math.max(4, height * 0.3);
-        const x = (index + offset) * step;
+        const x = index * step;
         const shape = {
           x,
           y: height - cellHeight,
-          width: Math.max(1, step - Math.min(1.2, step * 0.3)),
+          width: Math.max(1, step * span - Math.min(1.2, step * 0.3)),
           height: cellHeight,
           rx: 1,
         };
         return (
           <g key={cell.run.id} onClick={onChoose === undefined ? undefined : () => onChoose(cell.run)}>
             <title>{tooltipOf(cell)}</title>
-            {onChoose !== undefined && <rect x={x} y={0} width={step} height={height} fill="transparent" />}
+            {onChoose !== undefined && <rect x={x} y={0} width={step * span} height={height} fill="transparent" />}
             <rect {...shape} className={`cell ${cell.kind}`} />
             {cell.notified && (
               <circle
@@ -90,7 +91,7 @@ export function RunStrip({ runs, cells = 40, width = 150, height = 20, onChoose,
                 r={1.6}
               />
             )}
-            {isMark(cell, index) && <rect {...shape} y={0} height={height} className="cursor" />}
+            {isMark(cell, order) && <rect {...shape} y={0} height={height} className="cursor" />}
           </g>
         );
       })}

@@ -1,5 +1,5 @@
 /** A task that is not saved yet: everything typed is kept in this browser until it is saved or discarded. */
-import type { ActionDraft } from '../actions/actions-tab.js';
+import type { ActionDraft } from '../actions/action-draft.js';
 import type { Policy, Schedule } from '../api/types.js';
 
 export interface NewTaskDraft {

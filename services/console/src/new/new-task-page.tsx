@@ -2,7 +2,9 @@
 import { useMutation } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { ActionEditor, freshAction, TypeSelect, useActionTypes } from '../actions/actions-tab.js';
+import { useActionTypes } from '../actions/action-types.js';
+import { freshAction, inputOf as actionInputOf, nameOf, settingsOf } from '../actions/action-draft.js';
+import { ActionEditor, ActionSelect } from '../actions/action-editor.js';
 import { api, dataOf } from '../api/client.js';
 import { isProblem } from '../api/problem.js';
 import type { Policy, TaskInput } from '../api/types.js';
@@ -203,9 +205,9 @@ function RestCard({ task, error }: { readonly task: NewTask; readonly error: unk
         <ScheduleForm schedule={draft.schedule} onChange={(schedule) => change({ schedule })} />
         <h3>{t('tab.actions')}</h3>
         {actions.map((action, index) => (
-          <details key={index} open={action.type !== 'email'}>
+          <details key={index} open={'config' in action && action.type !== 'email'}>
             <summary>
-              {action.type} {typeof action.config['to'] === 'string' && action.config['to']}
+              {nameOf(action)} {typeof settingsOf(action)['to'] === 'string' && String(settingsOf(action)['to'])}
             </summary>
             <ActionEditor
               types={types}
@@ -223,10 +225,10 @@ function RestCard({ task, error }: { readonly task: NewTask; readonly error: unk
             </button>
           </details>
         ))}
-        <TypeSelect
+        <ActionSelect
           types={types}
-          value=""
-          onChoose={(type) => type !== '' && change({ actions: [...actions, freshAction(type)] })}
+          action={null}
+          onChoose={(action) => action !== null && change({ actions: [...actions, action] })}
         />
       </div>
     </section>
@@ -340,7 +342,7 @@ function inputOf({ name, url, code, schedule, notifyOn, actions, mode, tags }: N
     evaluationFunction: code,
     schedule,
     policy: { notifyOn } satisfies Partial<Policy>,
-    actions: actions ?? [],
+    actions: (actions ?? []).map(actionInputOf),
     fetch: { mode },
     tags,
   } as unknown as TaskInput;

@@ -16,7 +16,7 @@ import { PolicyForm } from './policy-form.js';
 import { ScheduleForm } from './schedule-form.js';
 
 function NextRuns({ schedule }: { readonly schedule: Schedule }): ReactNode {
-  const { t, language } = useTexts();
+  const { t, locale } = useTexts();
   const asked = useDeferredValue(schedule);
   const preview = useQuery({
     queryKey: ['schedule-preview', asked],
@@ -37,7 +37,7 @@ function NextRuns({ schedule }: { readonly schedule: Schedule }): ReactNode {
           <ol>
             {(preview.data?.runs ?? []).map((at) => (
               <li key={at} className="num">
-                {absoluteTime(at, language)}
+                {absoluteTime(at, locale)}
               </li>
             ))}
           </ol>

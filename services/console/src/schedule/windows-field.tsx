@@ -20,8 +20,8 @@ interface Props<W extends WindowValue> {
 }
 
 /** 2024-01-01 was a Monday. */
-const dayName = (index: number, language: string): string =>
-  new Intl.DateTimeFormat(language, { weekday: 'short', timeZone: 'UTC' }).format(Date.UTC(2024, 0, 1 + index));
+const dayName = (index: number, locale: string): string =>
+  new Intl.DateTimeFormat(locale, { weekday: 'short', timeZone: 'UTC' }).format(Date.UTC(2024, 0, 1 + index));
 
 export function WindowsField<W extends WindowValue>({
   label,
@@ -30,7 +30,7 @@ export function WindowsField<W extends WindowValue>({
   onChange,
   children,
 }: Props<W>): ReactNode {
-  const { t, language } = useTexts();
+  const { t, locale } = useTexts();
   const change = (index: number, next: W): void => onChange(windows.map((one, at) => (at === index ? next : one)));
   return (
     <fieldset className="windows stack">
@@ -49,7 +49,7 @@ export function WindowsField<W extends WindowValue>({
                   })
                 }
               />
-              {dayName(at, language)}
+              {dayName(at, locale)}
             </label>
           ))}
           <input

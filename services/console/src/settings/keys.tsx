@@ -6,6 +6,7 @@ import { answerOf, api, dataOf } from '../api/client.js';
 import { faultOf } from '../api/problem.js';
 import type { ApiKey } from '../api/types.js';
 import { ConfirmButton } from '../frame/confirm.js';
+import { DataTable } from '../frame/data-table.js';
 import { CopyField } from '../frame/copy-field.js';
 import { PasswordDialog } from '../frame/password-dialog.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
@@ -219,28 +220,22 @@ export function Keys(): ReactNode {
         </div>
       )}
       {keys.error !== null && <ProblemNotice error={keys.error} onRetry={() => void keys.refetch()} />}
-      <section className="card scroll" aria-label={t('settings.keys')}>
-        <table>
-          <thead>
-            <tr>
-              <th>{t('apiKeys.name')}</th>
-              <th>{t('apiKeys.key')}</th>
-              <th>{t('apiKeys.may')}</th>
-              <th>{t('apiKeys.from')}</th>
-              <th>{t('apiKeys.lastUsed')}</th>
-              <th>{t('apiKeys.expires')}</th>
-              <th>
-                <span className="visually-hidden">{t('history.do')}</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {(keys.data?.data ?? []).map((apiKey) => (
-              <Row key={apiKey.id} apiKey={apiKey} onShown={setShown} />
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <DataTable
+        label={t('settings.keys')}
+        heads={[
+          t('apiKeys.name'),
+          t('apiKeys.key'),
+          t('apiKeys.may'),
+          t('apiKeys.from'),
+          t('apiKeys.lastUsed'),
+          t('apiKeys.expires'),
+          null,
+        ]}
+      >
+        {(keys.data?.data ?? []).map((apiKey) => (
+          <Row key={apiKey.id} apiKey={apiKey} onShown={setShown} />
+        ))}
+      </DataTable>
       <p className="small muted">{rich('apiKeys.audited', { a: (words) => <Link href="/audit">{words}</Link> })}</p>
       <NewKey onMade={setShown} />
     </div>

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { answerOf, api, dataOf } from '../api/client.js';
 import { ConfirmButton } from '../frame/confirm.js';
+import { DataTable } from '../frame/data-table.js';
 import { CopyField } from '../frame/copy-field.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { useToast } from '../frame/toasts.js';
@@ -106,49 +107,37 @@ export function Members(): ReactNode {
         </div>
       </form>
       {members.error !== null && <ProblemNotice error={members.error} onRetry={() => void members.refetch()} />}
-      <section className="card scroll" aria-label={t('settings.members')}>
-        <table>
-          <thead>
-            <tr>
-              <th>{t('signIn.email')}</th>
-              <th>{t('members.role')}</th>
-              <th>{t('members.status')}</th>
-              <th>{t('you.secondFactor')}</th>
-              <th>
-                <span className="visually-hidden">{t('history.do')}</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {(members.data?.data ?? []).map((member) => (
-              <tr key={member.id}>
-                <td>{member.email}</td>
-                <td>
-                  <RoleSelect
-                    label={t('members.roleOf', { email: member.email })}
-                    value={member.role}
-                    isDisabled={change.isPending || member.status === 'invited'}
-                    onChoose={(next) => change.mutate({ id: member.id, role: next })}
-                  />
-                </td>
-                <td>
-                  {t(`members.status.${member.status}`)}{' '}
-                  {member.expiresAt !== null && <RelativeTime at={member.expiresAt} />}
-                </td>
-                <td>{t(`secondFactor.${member.secondFactor}`)}</td>
-                <td>
-                  <ConfirmButton
-                    label={t('members.remove')}
-                    what={t('members.removeWhat')}
-                    name={member.email}
-                    onConfirm={() => remove.mutate(member.id)}
-                  />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <DataTable
+        label={t('settings.members')}
+        heads={[t('signIn.email'), t('members.role'), t('members.status'), t('you.secondFactor'), null]}
+      >
+        {(members.data?.data ?? []).map((member) => (
+          <tr key={member.id}>
+            <td>{member.email}</td>
+            <td>
+              <RoleSelect
+                label={t('members.roleOf', { email: member.email })}
+                value={member.role}
+                isDisabled={change.isPending || member.status === 'invited'}
+                onChoose={(next) => change.mutate({ id: member.id, role: next })}
+              />
+            </td>
+            <td>
+              {t(`members.status.${member.status}`)}{' '}
+              {member.expiresAt !== null && <RelativeTime at={member.expiresAt} />}
+            </td>
+            <td>{t(`secondFactor.${member.secondFactor}`)}</td>
+            <td>
+              <ConfirmButton
+                label={t('members.remove')}
+                what={t('members.removeWhat')}
+                name={member.email}
+                onConfirm={() => remove.mutate(member.id)}
+              />
+            </td>
+          </tr>
+        ))}
+      </DataTable>
     </div>
   );
 }

@@ -10,6 +10,8 @@ import './settings.css';
 const You = lazy(async () => ({ default: (await import('./you.js')).You }));
 const Keys = lazy(async () => ({ default: (await import('./keys.js')).Keys }));
 const Members = lazy(async () => ({ default: (await import('./members.js')).Members }));
+const Contacts = lazy(async () => ({ default: (await import('./contacts.js')).Contacts }));
+const Retention = lazy(async () => ({ default: (await import('./retention.js')).Retention }));
 const Usage = lazy(async () => ({ default: (await import('./usage.js')).Usage }));
 const Transfer = lazy(async () => ({ default: (await import('./transfer.js')).Transfer }));
 
@@ -17,7 +19,9 @@ const parts = [
   { part: 'you', text: 'settings.you', isForAdmins: false, Part: You },
   { part: 'keys', text: 'settings.keys', isForAdmins: true, Part: Keys },
   { part: 'members', text: 'settings.members', isForAdmins: true, Part: Members },
+  { part: 'contacts', text: 'settings.contacts', isForAdmins: false, Part: Contacts },
   { part: 'usage', text: 'settings.usage', isForAdmins: false, Part: Usage },
+  { part: 'retention', text: 'settings.retention', isForAdmins: false, Part: Retention },
   { part: 'transfer', text: 'settings.transfer', isForAdmins: false, Part: Transfer },
 ] as const;
 

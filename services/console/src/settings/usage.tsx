@@ -2,6 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { api, dataOf } from '../api/client.js';
+import { useUsage } from '../frame/use-usage.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { useToast } from '../frame/toasts.js';
 import { sessionKey, useMay, useSession } from '../session/session.js';
@@ -53,11 +54,7 @@ export function Usage(): ReactNode {
   const { t } = useTexts();
   const number = useNumbers();
   const { organization } = useSession();
-  const usage = useQuery({
-    queryKey: ['usage'],
-    queryFn: () => dataOf(api.GET('/api/usage')),
-    refetchInterval: 15_000,
-  });
+  const usage = useUsage();
   const stats = useQuery({ queryKey: ['stats'], queryFn: () => dataOf(api.GET('/api/stats')) });
   const { data } = usage;
   return (

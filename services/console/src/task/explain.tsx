@@ -2,10 +2,12 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Explanation } from '../api/types.js';
+import { hasEnded } from '../deliveries/delivery-words.js';
+import { ResendButton } from '../deliveries/resend-button.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import type { TextKey } from '../text/catalogue.js';
 import { useTexts } from '../text/text.js';
-import { clockTime, useNumbers } from '../text/times.js';
+import { clockTime, useNumbers, withLocalTimes } from '../text/times.js';
 import { useExplanation } from './task-query.js';
 
 type Tone = 'good' | 'stopped' | 'bad';
@@ -46,15 +48,15 @@ export function valueText(value: unknown): string {
 }
 
 function Chain({ found }: { readonly found: Explanation }): ReactNode {
-  const { t, language } = useTexts();
+  const { t, locale } = useTexts();
   const number = useNumbers();
   const { execution, page, steps, decision, deliveries, noRun } = found;
-  const at = (time: string): string => clockTime(time, Date.now(), language);
+  const at = (time: string): string => clockTime(time, Date.now(), locale);
   if (execution === null) {
     return (
       <ol className="chain">
         <Step tone="stopped" title={t('explain.noRun')}>
-          <p className="stopper">{noRun?.message ?? found.answer}</p>
+          <p className="stopper">{withLocalTimes(noRun?.message ?? found.answer, Date.now(), locale)}</p>
         </Step>
       </ol>
     );
@@ -84,7 +86,11 @@ function Chain({ found }: { readonly found: Explanation }): ReactNode {
             {page.snapshotId !== null && (
               <>
                 {' · '}
-                <Link href={`/executions/${execution.id}`}>{t('explain.pageThen')}</Link>
+                <Link href={`/executions/${execution.id}?page=alone`}>{t('explain.pageThen')}</Link>
+                {' · '}
+                <Link href={`/executions/${execution.id}?page=before`}>{t('explain.differs')}</Link>
+                {' · '}
+                <Link href={`/executions/${execution.id}?page=now`}>{t('explain.besideNow')}</Link>
               </>
             )}
           </p>
@@ -113,7 +119,7 @@ function Chain({ found }: { readonly found: Explanation }): ReactNode {
         .filter(({ rule }) => rule !== 'run')
         .map(({ rule, passed, message }) => (
           <Step key={rule} tone={passed ? 'good' : 'stopped'} title={ruleTitle(t, rule)}>
-            <p className={passed ? 'muted' : 'stopper'}>{message}</p>
+            <p className={passed ? 'muted' : 'stopper'}>{withLocalTimes(message, Date.now(), locale)}</p>
           </Step>
         ))}
       {decision !== null && (
@@ -122,7 +128,7 @@ function Chain({ found }: { readonly found: Explanation }): ReactNode {
           title={t(decision.notify ? 'explain.notified' : 'explain.silent')}
         >
           <p className={stopped === undefined || decision.notify ? 'muted' : ''}>
-            <code>{decision.reason}</code> {decision.message}
+            <code>{decision.reason}</code> {withLocalTimes(decision.message, Date.now(), locale)}
           </p>
         </Step>
       )}
@@ -136,6 +142,12 @@ function Chain({ found }: { readonly found: Explanation }): ReactNode {
           <p className="muted">
             {t(`delivery.${delivery.state}` as TextKey)} · {t('explain.attempts', { count: delivery.attempts.length })}{' '}
             · <Link href={`/deliveries/${delivery.id}`}>{t('explain.whatWasSent')}</Link>
+            {hasEnded(delivery) && (
+              <>
+                {' · '}
+                <ResendButton delivery={delivery} className="moment" />
+              </>
+            )}
           </p>
           {delivery.reason !== null && <p className="found">{delivery.reason}</p>}
         </Step>
@@ -170,20 +182,20 @@ function ruleTitle(t: (key: TextKey) => string, rule: string): string {
 }
 
 export function ExplainCard({ id, at }: { readonly id: string; readonly at: string | null }): ReactNode {
-  const { t, language } = useTexts();
+  const { t, locale } = useTexts();
   const { data, error, refetch } = useExplanation(id, at);
   return (
     <section className="card" aria-label={t('explain.title')}>
       <header>
         <h2>{data === undefined ? t('explain.title') : t(data.notified ? 'explain.why' : 'explain.whyNot')}</h2>
         <span className="grow" />
-        <span className="small muted num">{at === null ? t('explain.now') : clockTime(at, Date.now(), language)}</span>
+        <span className="small muted num">{at === null ? t('explain.now') : clockTime(at, Date.now(), locale)}</span>
       </header>
       <div className="in stack">
         {error !== null && <ProblemNotice error={error} onRetry={() => void refetch()} />}
         {data !== undefined && (
           <>
-            <p aria-live="polite">{data.answer}</p>
+            <p aria-live="polite">{withLocalTimes(data.answer, Date.now(), locale)}</p>
             <Chain found={data} />
           </>
         )}

@@ -5,8 +5,10 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { api, dataOf } from '../api/client.js';
 import type { HistoryEntry, Task } from '../api/types.js';
+import { DataTable, ShowEarlier } from '../frame/data-table.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { useToast } from '../frame/toasts.js';
+import { Actor } from '../session/actors.js';
 import { useMay } from '../session/session.js';
 import { RelativeTime } from '../text/time.js';
 import { useTexts } from '../text/text.js';
@@ -72,7 +74,9 @@ function Entry({ entry, task }: { readonly entry: HistoryEntry; readonly task: T
       <td>
         <RelativeTime at={entry.at} />
       </td>
-      <td>{entry.actor}</td>
+      <td>
+        <Actor actor={entry.actor} />
+      </td>
       <td className="stack">
         <span className="muted">{entry.type}</span>
         {entry.changes.map((change) => (
@@ -103,33 +107,17 @@ export function HistoryTab({ task }: { readonly task: Task }): ReactNode {
   const history = useHistory(task.id);
   const entries = (history.data?.pages ?? []).flatMap(({ data }) => data);
   return (
-    <section className="card" aria-label={t('tab.history')}>
+    <div className="stack">
       {history.error !== null && <ProblemNotice error={history.error} onRetry={() => void history.refetch()} />}
-      <table>
-        <thead>
-          <tr>
-            <th>{t('history.revision')}</th>
-            <th>{t('history.when')}</th>
-            <th>{t('history.who')}</th>
-            <th>{t('history.what')}</th>
-            <th>
-              <span className="visually-hidden">{t('history.do')}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map((entry) => (
-            <Entry key={`${entry.revision} ${entry.type}`} entry={entry} task={task} />
-          ))}
-        </tbody>
-      </table>
-      {history.hasNextPage && (
-        <p className="in">
-          <button type="button" className="button" onClick={() => void history.fetchNextPage()}>
-            {t('happened.earlier')}
-          </button>
-        </p>
-      )}
-    </section>
+      <DataTable
+        label={t('tab.history')}
+        heads={[t('history.revision'), t('history.when'), t('history.who'), t('history.what'), null]}
+      >
+        {entries.map((entry) => (
+          <Entry key={`${entry.revision} ${entry.type}`} entry={entry} task={task} />
+        ))}
+      </DataTable>
+      <ShowEarlier query={history} />
+    </div>
   );
 }

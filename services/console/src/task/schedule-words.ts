@@ -11,20 +11,20 @@ const units = [
 ] as const;
 
 /** `every 5 minutes`, by the largest unit that fits without a rest. */
-export function everyWords(seconds: number, language: string, t: Texts['t']): string {
+export function everyWords(seconds: number, locale: string, t: Texts['t']): string {
   const [unit, size] = units.find(([, size]) => seconds % size === 0) ?? ['second', 1];
-  const span = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(seconds / size);
+  const span = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(seconds / size);
   return t('schedule.every', { span });
 }
 
-export function scheduleWords(schedule: Schedule, language: string, t: Texts['t']): string {
+export function scheduleWords(schedule: Schedule, locale: string, t: Texts['t']): string {
   switch (schedule.type) {
     case 'interval':
-      return everyWords(schedule.intervalSeconds, language, t);
+      return everyWords(schedule.intervalSeconds, locale, t);
     case 'cron':
       return t('schedule.cron', { cron: schedule.cron, timezone: schedule.timezone });
     case 'once':
-      return t('schedule.once', { at: absoluteTime(schedule.at, language) });
+      return t('schedule.once', { at: absoluteTime(schedule.at, locale) });
     case 'manual':
       return t('schedule.manual');
   }

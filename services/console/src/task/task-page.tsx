@@ -19,9 +19,11 @@ import { shortAddress } from '../tasks/task-row.js';
 import type { TextKey } from '../text/catalogue.js';
 import { AbsoluteTime } from '../text/time.js';
 import { useTexts } from '../text/text.js';
+import { AcknowledgeButton, AcknowledgedLine, hasOpenEpisode } from './acknowledge.js';
 import { scheduleWords } from './schedule-words.js';
 import { useTask } from './task-query.js';
-import { ranges, WhatHappened, type Range } from './what-happened.js';
+import { ranges, type Range } from './over-time.js';
+import { WhatHappened } from './what-happened.js';
 import './task.css';
 
 const ConditionTab = lazy(async () => ({ default: (await import('../condition/condition-tab.js')).ConditionTab }));
@@ -58,7 +60,7 @@ function useRunNow(id: string) {
 }
 
 function Header({ task }: { readonly task: Task }): ReactNode {
-  const { t, language } = useTexts();
+  const { t, locale } = useTexts();
   const [mayWrite, mayRun] = [useMay('write'), useMay('execute')];
   const run = useRunNow(task.id);
   const bulk = useBulk();
@@ -82,6 +84,7 @@ function Header({ task }: { readonly task: Task }): ReactNode {
         </h1>
         <StateMark state={stateOf(task)} />
         <span className="grow" />
+        {hasOpenEpisode(task) && <AcknowledgeButton task={task} />}
         <button type="button" className="button" disabled={!mayRun || run.isPending} onClick={() => run.mutate()}>
           <Play size={15} aria-hidden="true" /> {t('run.now')}
         </button>
@@ -120,7 +123,7 @@ function Header({ task }: { readonly task: Task }): ReactNode {
         <a href={task.url} rel="noreferrer noopener" target="_blank">
           {shortAddress(task.url)}
         </a>{' '}
-        · {scheduleWords(task.schedule, language, t)} ·{' '}
+        · {scheduleWords(task.schedule, locale, t)} ·{' '}
         <Link href={`/tasks/${task.id}/actions`}>{t('task.actions', { count: task.actions.length })}</Link>{' '}
         {task.tags.map((tag) => (
           <Link key={tag} className="tag" href={`/tasks?tag=${encodeURIComponent(tag)}`}>
@@ -128,8 +131,14 @@ function Header({ task }: { readonly task: Task }): ReactNode {
           </Link>
         ))}
       </p>
+      <AcknowledgedLine task={task} />
     </>
   );
+}
+
+/** A task of this hour has nothing to show of the hours before. */
+function fittingRange(task: Task | undefined): Range {
+  return task !== undefined && Date.now() - Date.parse(task.createdAt) < ranges['1h'] ? '1h' : '24h';
 }
 
 export function TaskPage({ id, part }: { readonly id: string; readonly part: string }): ReactNode {
@@ -138,8 +147,8 @@ export function TaskPage({ id, part }: { readonly id: string; readonly part: str
   const [, navigate] = useLocation();
   const at = search.get('at');
   const given = search.get('range');
-  const range: Range = given !== null && given in ranges ? (given as Range) : '24h';
   const { data: task, error, refetch } = useTask(id, at);
+  const range: Range = given !== null && given in ranges ? (given as Range) : fittingRange(task);
   useTitle(task?.name ?? t('tasks.task'));
   const goTo = (changes: { readonly at?: string | null; readonly range?: Range }): void => {
     const next = new URLSearchParams(search);

@@ -44,6 +44,44 @@ export function useRuns(id: string, range: { readonly from: string; readonly to:
   });
 }
 
+/** So many points are drawn at most; what is left out between them stands in their extremes. */
+const mostPoints = 600;
+
+/** The numbers that the code reported as `value`, oldest first. */
+export function useValues(id: string, from: string) {
+  const client = useQueryClient();
+  const queryKey = ['task', id, 'values', from] as const;
+  useChanges(({ executions }) => {
+    const isEnded = executions.some(({ notificationId, finishedAt }) => notificationId === id && finishedAt !== null);
+    if (isEnded) void client.invalidateQueries({ queryKey });
+  });
+  return useQuery({
+    queryKey,
+    queryFn: async () => {
+      const query = { from, limit: mostPoints };
+      const { points } = await dataOf(api.GET('/api/notifications/{id}/values', { params: { path: { id }, query } }));
+      return points.flatMap(({ value, ...point }) => (typeof value === 'number' ? [{ ...point, value }] : []));
+    },
+    placeholderData: (before) => before,
+  });
+}
+
+const hourMs = 3_600_000;
+
+/** Figures by hour or day, for the time whose single runs are not loaded. */
+export function useStatistics(id: string, range: { readonly from: string; readonly isByDay: boolean }) {
+  const bucket = range.isByDay ? 'day' : 'hour';
+  return useQuery({
+    queryKey: ['task', id, 'stats', range],
+    staleTime: hourMs / 12,
+    queryFn: () =>
+      dataOf(
+        api.GET('/api/notifications/{id}/stats', { params: { path: { id }, query: { from: range.from, bucket } } }),
+      ),
+    placeholderData: (before) => before,
+  });
+}
+
 export function useExplanation(id: string, at: string | null) {
   const client = useQueryClient();
   const queryKey = ['task', id, 'explain', at] as const;

@@ -4,23 +4,29 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useTexts } from '../text/text.js';
 import { useNumbers } from '../text/times.js';
+import type { Threshold } from './threshold.js';
 
 export interface Point {
   readonly at: string;
   readonly value: number;
+  /** Where the point stands for several values. */
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
 }
 
 interface Props {
   readonly points: readonly Point[];
   readonly from: number;
   readonly to: number;
-  readonly threshold: { readonly value: number; readonly isBelow: boolean } | null;
+  readonly threshold: (Threshold & { readonly words: string }) | null;
   /** The chosen moment, in milliseconds. */
   readonly moment: number | null;
   readonly onChoose: (at: string) => void;
 }
 
 const height = 170;
+/** Left of the plot, for the numbers; what stands below the chart on the same time axis keeps it free, too. */
+export const axisWidth = 56;
 
 /** A colour of the tokens as the canvas takes it, in the theme that is shown. */
 function colourOf(element: HTMLElement, name: string): string {
@@ -40,8 +46,10 @@ function drawThreshold(plot: uPlot, { threshold, moment }: Props, colours: Reado
     ctx.fillStyle = colours['met-soft'] ?? '';
     ctx.globalAlpha = 0.55;
     const edge = Math.max(bbox.top, Math.min(bbox.top + bbox.height, y));
-    if (threshold.isBelow) ctx.fillRect(bbox.left, edge, bbox.width, bbox.top + bbox.height - edge);
-    else ctx.fillRect(bbox.left, bbox.top, bbox.width, edge - bbox.top);
+    const { compare } = threshold;
+    if (compare === 'below' || compare === 'atMost') {
+      ctx.fillRect(bbox.left, edge, bbox.width, bbox.top + bbox.height - edge);
+    } else if (compare !== 'exactly') ctx.fillRect(bbox.left, bbox.top, bbox.width, edge - bbox.top);
     ctx.globalAlpha = 1;
     ctx.strokeStyle = colours['met'] ?? '';
     ctx.setLineDash([4, 5]);
@@ -49,6 +57,11 @@ function drawThreshold(plot: uPlot, { threshold, moment }: Props, colours: Reado
     ctx.moveTo(bbox.left, y);
     ctx.lineTo(bbox.left + bbox.width, y);
     ctx.stroke();
+    ctx.fillStyle = colours['met'] ?? '';
+    ctx.font = `500 ${Math.round(12 * devicePixelRatio)}px ${getComputedStyle(plot.root).fontFamily}`;
+    ctx.textAlign = 'right';
+    ctx.textBaseline = y - bbox.top > 20 * devicePixelRatio ? 'bottom' : 'top';
+    ctx.fillText(threshold.words, bbox.left + bbox.width - 4 * devicePixelRatio, y - 3 * devicePixelRatio);
   }
   if (moment !== null) {
     const x = plot.valToPos(moment / 1_000, 'x', true);
@@ -63,8 +76,21 @@ function drawThreshold(plot: uPlot, { threshold, moment }: Props, colours: Reado
   ctx.restore();
 }
 
+/** Hours and minutes, the day where one begins; days alone where the ticks are days apart. */
+function timeTicks(ticks: readonly number[], locale: string): readonly string[] {
+  const [first = 0, second = first + 1] = ticks;
+  const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' });
+  const minute = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' });
+  const isByDay = second - first >= 86_400;
+  return ticks.map((tick) => {
+    const date = new Date(tick * 1_000);
+    const isMidnight = date.getHours() === 0 && date.getMinutes() === 0;
+    return (isByDay || isMidnight ? day : minute).format(date);
+  });
+}
+
 export function ValueChart(props: Props): ReactNode {
-  const { t, language } = useTexts();
+  const { t, locale } = useTexts();
   const number = useNumbers();
   const place = useRef<HTMLDivElement>(null);
   const latest = useRef(props);
@@ -79,20 +105,24 @@ export function ValueChart(props: Props): ReactNode {
       stroke: colours['muted'] ?? '',
       grid: { stroke: colours['line'] ?? '', width: 1 },
       ticks: { show: false },
+      font: `12px ${getComputedStyle(element).fontFamily}`,
     };
     const step = uPlot.paths.stepped?.({ align: 1 });
+    const isThinned = points.some(({ min, max }) => min !== max);
+    const extreme: uPlot.Series = { stroke: colours['line'] ?? '', width: 1, points: { show: false } };
     const plot = new uPlot(
       {
         width: element.clientWidth,
         height,
         legend: { show: false },
+        padding: [8, 0, 0, 0],
         cursor: { y: false, drag: { x: false, y: false } },
         scales: { x: { min: from / 1_000, max: to / 1_000 } },
         axes: [
-          { ...axis, grid: { show: false } },
+          { ...axis, grid: { show: false }, values: (_plot, ticks) => [...timeTicks(ticks, locale)] },
           {
             ...axis,
-            size: 56,
+            size: axisWidth,
             values: (_plot, ticks) => ticks.map((tick) => number(tick, { maximumFractionDigits: 4 })),
           },
         ],
@@ -104,10 +134,18 @@ export function ValueChart(props: Props): ReactNode {
             points: { show: points.length < 40, size: 5 },
             ...(step !== undefined && { paths: step }),
           },
+          ...(isThinned ? [extreme, extreme] : []),
         ],
+        ...(isThinned && { bands: [{ series: [3, 2], fill: colours['line'] ?? '' }] }),
         hooks: { drawClear: [(drawn) => drawThreshold(drawn, latest.current, colours)] },
       },
-      [points.map(({ at }) => Date.parse(at) / 1_000), points.map(({ value }) => value)],
+      [
+        points.map(({ at }) => Date.parse(at) / 1_000),
+        points.map(({ value }) => value),
+        ...(isThinned
+          ? [points.map(({ min, value }) => min ?? value), points.map(({ max, value }) => max ?? value)]
+          : []),
+      ],
       element,
     );
     const choose = (): void => {
@@ -122,13 +160,13 @@ export function ValueChart(props: Props): ReactNode {
       resized.disconnect();
       plot.destroy();
     };
-  }, [points, from, to, threshold, moment, language, number]);
-  const numbers = points.map(({ value }) => value);
+  }, [points, from, to, threshold, moment, locale, number]);
+  const numbers = points.flatMap(({ value, min, max }) => [min ?? value, max ?? value]);
   const label = t('chart.label', {
     count: points.length,
     low: number(Math.min(...numbers)),
     high: number(Math.max(...numbers)),
-    last: number(numbers.at(-1) ?? 0),
+    last: number(points.at(-1)?.value ?? 0),
   });
   return <div className="chart" ref={place} role="img" aria-label={label} />;
 }

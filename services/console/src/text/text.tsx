@@ -11,6 +11,8 @@ type RichValues = Readonly<Record<string, PrimitiveType | ReactNode | FormatXMLE
 
 export interface Texts {
   readonly language: Language;
+  /** How times and numbers are written: as the browser does it in this language, in Britain or Austria as well. */
+  readonly locale: string;
   /** A sentence in the reader's language. */
   readonly t: (key: TextKey, values?: Values) => string;
   /** The same with elements in it: `<b>…</b>` in the message is rendered by `values.b`. */
@@ -35,17 +37,24 @@ export async function loadCatalogue(language: Language): Promise<Catalogue> {
   return language === 'de' ? (await import('./de.js')).de : (await import('./en.js')).en;
 }
 
+/** The reader's own variant of a language: `en-GB` where the browser is so, else the language alone. */
+export function localeOf(language: Language, wanted: readonly string[] = navigator.languages): string {
+  return wanted.find((tag) => tag.slice(0, 2).toLowerCase() === language) ?? language;
+}
+
 function makeTexts(language: Language, catalogue: Catalogue, setLanguage: (language: Language) => void): Texts {
   const formats = new Map<TextKey, IntlMessageFormat>();
+  const locale = localeOf(language);
   const formatOf = (key: TextKey): IntlMessageFormat => {
     const known = formats.get(key);
     if (known !== undefined) return known;
-    const format = new IntlMessageFormat(catalogue[key], language);
+    const format = new IntlMessageFormat(catalogue[key], locale);
     formats.set(key, format);
     return format;
   };
   return {
     language,
+    locale,
     setLanguage,
     t: (key, values) => {
       const shown = formatOf(key).format({ ...values });

@@ -4,21 +4,21 @@ import { absoluteTime, relativeTime, useNow } from './times.js';
 import { useTexts } from './text.js';
 
 export function RelativeTime({ at }: { readonly at: string }): ReactNode {
-  const { language } = useTexts();
-  const whole = absoluteTime(at, language);
+  const { locale } = useTexts();
+  const whole = absoluteTime(at, locale);
   return (
     <time dateTime={at} title={whole}>
-      {relativeTime(at, useNow(), language)}
+      {relativeTime(at, useNow(), locale)}
       <span className="visually-hidden">, {whole}</span>
     </time>
   );
 }
 
 export function AbsoluteTime({ at }: { readonly at: string }): ReactNode {
-  const { language } = useTexts();
+  const { locale } = useTexts();
   return (
     <time dateTime={at} className="num">
-      {absoluteTime(at, language)}
+      {absoluteTime(at, locale)}
     </time>
   );
 }

@@ -7,6 +7,8 @@ export const frameDe: Readonly<Record<keyof typeof frameEn, string>> = {
   'frame.audit': 'Protokoll',
   'frame.settings': 'Einstellungen',
   'frame.main': 'Hauptmenü',
+  'frame.requests': 'Anfragen in dieser Stunde',
+  'frame.requestsOf': '{used} von {budget}',
   'frame.skip': 'Zum Inhalt',
   'frame.loading': 'Lädt',
   'frame.undo': 'Rückgängig',

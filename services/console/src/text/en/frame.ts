@@ -5,6 +5,8 @@ export const frameEn = {
   'frame.audit': 'Audit',
   'frame.settings': 'Settings',
   'frame.main': 'Main',
+  'frame.requests': 'Requests this hour',
+  'frame.requestsOf': '{used} of {budget}',
   'frame.skip': 'Skip to the page',
   'frame.loading': 'Loading',
   'frame.undo': 'Undo',

@@ -1,0 +1,165 @@
+/** The value and the runs of a task on one time axis, and the slider that chooses a moment of it. */
+import { lazy, Suspense, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import type { Execution, Task } from '../api/types.js';
+import { RunStrip } from '../marks/run-strip.js';
+import { cellsOverTime, type StripRun, type StripTime } from '../marks/strip-cells.js';
+import type { TextKey } from '../text/catalogue.js';
+import { useTexts } from '../text/text.js';
+import { useNumbers } from '../text/times.js';
+import { valueText } from './explain.js';
+import { timeOfRun } from './happenings.js';
+import { useStatistics, useValues } from './task-query.js';
+import { thresholdOf } from './threshold.js';
+
+const ValueChart = lazy(async () => ({ default: (await import('./value-chart.js')).ValueChart }));
+
+export const ranges = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000, '90d': 7_776_000_000 } as const;
+export type Range = keyof typeof ranges;
+const rangeWords = {
+  '1h': 'range.hour',
+  '24h': 'range.day',
+  '7d': 'range.week',
+  '90d': 'range.quarter',
+} as const satisfies Readonly<Record<Range, TextKey>>;
+
+/** A cell is so wide at least. */
+const cellWidth = 9;
+const stripHeight = 26;
+
+const stripRunOf = (run: Execution): StripRun => ({
+  id: run.id,
+  at: timeOfRun(run),
+  status: run.status,
+  outcome: run.outcome,
+  notified: run.decision?.notify === true,
+});
+
+/** How wide its place is, as the window changes. */
+function useWidth() {
+  const place = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return;
+    const resized = new ResizeObserver(() => setWidth(element.clientWidth));
+    resized.observe(element);
+    return () => resized.disconnect();
+  }, []);
+  return { place, width };
+}
+
+interface Props {
+  readonly task: Task;
+  /** Newest first. */
+  readonly runs: readonly Execution[];
+  readonly time: StripTime;
+  readonly at: string | null;
+  readonly range: Range;
+  readonly onMoment: (at: string | null) => void;
+  readonly onRange: (range: Range) => void;
+}
+
+function Strip({ task, runs, time, at, range, onMoment }: Props): ReactNode {
+  const { place, width } = useWidth();
+  const from = new Date(time.from).toISOString();
+  const statistics = useStatistics(task.id, { from, isByDay: range === '90d' });
+  const oldestFirst = useMemo(() => runs.map(stripRunOf).reverse(), [runs]);
+  const cells = Math.max(20, Math.min(90, Math.floor(width / cellWidth)));
+  const buckets = statistics.data?.buckets;
+  const { knownFrom, to, from: start } = time;
+  const placed = useMemo(
+    () => cellsOverTime(oldestFirst, buckets ?? [], { from: start, to, knownFrom }, cells),
+    [oldestFirst, buckets, start, to, knownFrom, cells],
+  );
+  const chosen = at === null ? null : (placed.findLast(({ cell }) => cell.run.at <= at)?.cell.run.id ?? null);
+  return (
+    <div ref={place} className="over-time-strip">
+      {width > 0 && (
+        <RunStrip
+          runs={oldestFirst}
+          placed={placed}
+          cells={cells}
+          width={width}
+          height={stripHeight}
+          chosenId={chosen}
+          onChoose={(run) => onMoment(run.at)}
+        />
+      )}
+    </div>
+  );
+}
+
+export function OverTime(props: Props): ReactNode {
+  const { t } = useTexts();
+  const number = useNumbers();
+  const { task, time, at, range, onMoment, onRange } = props;
+  const values = useValues(task.id, new Date(time.from).toISOString());
+  const points = values.data ?? [];
+  const words = useMemo(() => {
+    const threshold = thresholdOf(task.evaluationFunction);
+    return threshold === null
+      ? null
+      : { ...threshold, words: t(`threshold.${threshold.compare}`, { limit: threshold.value }) };
+  }, [task.evaluationFunction, t]);
+  const moment = at === null ? null : Date.parse(at);
+  const last = task.lastExecution?.value;
+  return (
+    <section className="card" aria-label={t('chart.region')}>
+      <header>
+        <h2>{points.length > 0 ? t('chart.value') : t('chart.runs')}</h2>
+        {last !== null && last !== undefined && (
+          <b className="num ellipsis">
+            <bdi>
+              {typeof last === 'number' ? number(last, { maximumFractionDigits: 6 }) : valueText(last).slice(0, 80)}
+            </bdi>
+          </b>
+        )}
+        <span className="grow" />
+        <span role="group" aria-label={t('range.label')}>
+          {(Object.keys(ranges) as Range[]).map((one) => (
+            <button
+              key={one}
+              type="button"
+              className="button plain"
+              aria-pressed={one === range}
+              onClick={() => onRange(one)}
+            >
+              {t(rangeWords[one])}
+            </button>
+          ))}
+        </span>
+      </header>
+      <div className="in over-time">
+        {points.length > 1 && (
+          <Suspense fallback={<div className="skeleton" style={{ height: '170px' }} />}>
+            <ValueChart
+              points={points}
+              from={time.from}
+              to={time.to}
+              threshold={words}
+              moment={moment}
+              onChoose={onMoment}
+            />
+          </Suspense>
+        )}
+        <div className={points.length > 1 ? 'below-chart' : undefined}>
+          <Strip {...props} />
+          <input
+            className="moment-slider"
+            type="range"
+            aria-label={t('moment.slider')}
+            title={t('moment.slider')}
+            min={time.from}
+            max={time.to}
+            step={1_000}
+            value={moment ?? time.to}
+            onChange={({ target }) => {
+              const chosen = Number(target.value);
+              onMoment(chosen >= time.to - 60_000 ? null : new Date(chosen).toISOString());
+            }}
+          />
+        </div>
+      </div>
+    </section>
+  );
+}
