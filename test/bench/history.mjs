@@ -1,4 +1,6 @@
 // A long history in a data folder: the events of a short real run, multiplied.
+import { createSecretKey, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -40,7 +42,7 @@ const taskIn = ({ name, data }) =>
 /** Events of each sampled task: its beginning, its runs with what follows of each, its end. */
 function chapters(rows) {
   const tasks = new Map();
-  for (const row of rows.filter(isOfTasks)) {
+  for (const row of rows) {
     const id = taskIn(row) ?? [...tasks.values()].find(({ streams }) => streams.has(row.name))?.id;
     if (id === undefined) continue;
     let task = tasks.get(id);
@@ -68,16 +70,54 @@ const ids = /\b((?:ntf|act)_[0-9a-z]{21})[0-9a-z]{5}\b|\b((?:exe|dlv)_[0-9a-z]{2
 const sevenZeros = /\b0000000\b/g;
 const times = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\b/g;
 
+/** What the product was built of, for what only it can do: contents of tasks are sealed, each task's with a key of its own. */
+const built = (path) => import(new URL(`../../dist/libs/${path}.js`, import.meta.url).href);
+
+/** Opens what is stored of the sampled tasks, and seals their copies as the product does, with keys of their own. */
+async function openSeals(dataDir, rows) {
+  const [{ createHistoryOpener }, { createSealedEvents }, { encrypt }] = await Promise.all(
+    ['vault/sealed-history', 'vault/sealed-events', 'vault/cipher'].map(built),
+  );
+  const secretKey = Buffer.from(readFileSync(join(dataDir, 'secret.key'), 'utf8').trim(), 'base64');
+  const master = createSecretKey(secretKey);
+  const open = createHistoryOpener(secretKey);
+  const last = new Map(rows.map(({ name, type, data }) => [name, { type, data: JSON.parse(data) }]));
+  const keys = new Map();
+  let sealed;
+  const events = createSealedEvents(
+    { append: async (_stream, [event]) => void (sealed = event), read: async function* () {} },
+    { known: (owner) => keys.get(owner), make: async (owner) => keys.get(owner) },
+  );
+  return {
+    opened(row) {
+      const data = open({ ...row, stream: row.name, data: JSON.parse(row.data) }, (stream) => last.get(stream));
+      return { ...row, data: JSON.stringify(data) };
+    },
+    /** The data of the event that gives a task its key. */
+    keyFor(owner) {
+      const bytes = randomBytes(32);
+      keys.set(owner, createSecretKey(bytes));
+      return JSON.stringify({ wrapped: encrypt(master, bytes, owner) });
+    },
+    async seal(stream, id, type, text) {
+      await events.append(stream, [{ id, type, data: JSON.parse(text) }], 'any');
+      return JSON.stringify(sealed.data);
+    },
+  };
+}
+
 /**
  * Appends copies until there are enough events: other ids, later times, the same shapes. The number of each task, seven digits,
  * stands where the sampled ones have seven zeros; each begins `apartMs` later than the one before.
  */
-export function multiply(dataDir, { wantedEvents, wantedTasks, apartMs = 0 }) {
+export async function multiply(dataDir, { wantedEvents, wantedTasks, apartMs = 0 }) {
   const database = new DatabaseSync(join(dataDir, 'events.db'));
   database.exec('PRAGMA synchronous = OFF; BEGIN');
   const rows = database
     .prepare('SELECT e.*, s.name FROM events e JOIN streams s ON s.id = e.stream ORDER BY e.position')
     .all();
+  const seals = await openSeals(dataDir, rows);
+  const keyRow = rows.find(({ type }) => type === 'vault.key_made');
   const addStream = database.prepare('INSERT INTO streams (name, revision) VALUES (?, -1)');
   const addEvent = database.prepare(
     'INSERT INTO events (stream, revision, id, type, version, data, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -85,33 +125,40 @@ export function multiply(dataDir, { wantedEvents, wantedTasks, apartMs = 0 }) {
   const setRevision = database.prepare('UPDATE streams SET revision = ? WHERE id = ?');
   const streams = new Map();
   let count = rows.length;
-  const copy = (row, task, run, laterMs) => {
+  const add = async (name, { type, version, metadata }, textOf) => {
+    let stream = streams.get(name);
+    if (stream === undefined) streams.set(name, (stream = { id: addStream.run(name).lastInsertRowid, revision: -1 }));
+    stream.revision += 1;
+    count += 1;
+    const id = `00000000-0000-4000-8000-${String(count).padStart(12, '0')}`;
+    addEvent.run(stream.id, stream.revision, id, type, version, await textOf(id), metadata);
+  };
+  const copy = async (row, task, run, laterMs) => {
     const other = (text) =>
       text
         .replace(sevenZeros, () => String(task).padStart(7, '0'))
         .replace(ids, (_, ofTask, ofRun) => (ofTask === undefined ? ofRun + tailOf(run) : ofTask + tailOf(task)))
         .replace(times, (time) => new Date(Date.parse(time) + laterMs).toISOString());
     const name = other(row.name);
-    let stream = streams.get(name);
-    if (stream === undefined) streams.set(name, (stream = { id: addStream.run(name).lastInsertRowid, revision: -1 }));
-    stream.revision += 1;
-    count += 1;
-    const id = `00000000-0000-4000-8000-${String(count).padStart(12, '0')}`;
-    addEvent.run(stream.id, stream.revision, id, row.type, row.version, other(row.data), other(row.metadata));
+    const metadata = other(row.metadata);
+    const owner = /^task-(.+)$/.exec(name)?.[1];
+    if (owner !== undefined && !streams.has(name))
+      await add(`vault-${owner}`, { ...keyRow, metadata }, () => seals.keyFor(owner));
+    await add(name, { ...row, metadata }, (id) => seals.seal(name, id, row.type, other(row.data)));
   };
-  const tasks = chapters(rows);
+  const tasks = chapters(rows.filter(isOfTasks).map(seals.opened));
   const copied = Array.from({ length: wantedTasks }, (_, number) => ({ number, ...tasks[number % tasks.length] }));
-  for (const { number, begin } of copied) for (const row of begin) copy(row, number, 0, number * apartMs);
+  for (const { number, begin } of copied) for (const row of begin) await copy(row, number, 0, number * apartMs);
   const ending = copied.reduce((sum, { end }) => sum + end.length, 0);
   let run = 0;
   for (let round = 0; count + ending < wantedEvents; round += 1) {
     for (const { number, runs } of copied) {
       if (count + ending >= wantedEvents) break;
       run += 1;
-      for (const row of runs[round % runs.length]) copy(row, number, run, round * 60_000);
+      for (const row of runs[round % runs.length]) await copy(row, number, run, round * 60_000);
     }
   }
-  for (const { number, end } of copied) for (const row of end) copy(row, number, run, 86_400_000_000);
+  for (const { number, end } of copied) for (const row of end) await copy(row, number, run, 86_400_000_000);
   for (const { id, revision } of streams.values()) setRevision.run(revision, id);
   database.exec('COMMIT');
   database.close();
@@ -121,7 +168,7 @@ export function multiply(dataDir, { wantedEvents, wantedTasks, apartMs = 0 }) {
 /** Makes it in an empty folder. Returns how many events there are. */
 export async function makeHistory(dataDir, wanted) {
   await record(dataDir);
-  const count = multiply(dataDir, wanted);
+  const count = await multiply(dataDir, wanted);
   // A product of this age has sent its messages long ago: with those of the sample alone it would first send all the rest.
   for (const ending of ['', '-wal', '-shm']) await rm(join(dataDir, `bus.db${ending}`), { force: true });
   return count;

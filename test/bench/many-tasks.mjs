@@ -25,7 +25,7 @@ export async function folderWithManyTasks(count) {
   }
   await product.stop();
   await pages.stop();
-  multiply(dataDir, { wantedEvents: 0, wantedTasks: count - kinds.length, apartMs: 10 });
+  await multiply(dataDir, { wantedEvents: 0, wantedTasks: count - kinds.length, apartMs: 10 });
   for (const name of ['bus.db', 'views.db']) {
     for (const ending of ['', '-wal', '-shm']) await rm(join(dataDir, `${name}${ending}`), { force: true });
   }
