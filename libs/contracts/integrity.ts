@@ -22,6 +22,13 @@ export const integrityEvents = [
     version: 1,
     schema: z.object({ faults: z.array(knownFault) }),
   }),
+  /**
+   * From this event on what is written is signed with another SECRET_KEY. `previous`: the one before it, sealed with the new one, by
+   * which what was signed and sealed until then stays readable; older ones are found from there.
+   */
+  defineEvent('integrity.rotated', { version: 1, schema: z.object({ keyId: z.string(), previous: z.string() }) }),
+  /** Nothing is sealed with a key before this one any more. */
+  defineEvent('integrity.resealed', { version: 1, schema: z.object({ keyId: z.string() }) }),
 ] as const;
 
 export type IntegrityEvent = EventOf<(typeof integrityEvents)[number]>;

@@ -51,6 +51,54 @@ export function createEventChain(secretKey: Uint8Array): EventChain {
   };
 }
 
+/** Of a key before the one that signs now. */
+export interface FormerChain {
+  readonly chain: EventChain;
+  /** The position of the event that a newer key signs from. */
+  readonly until: number;
+}
+
+/** The chains that an event of a position may be signed by: of the key of then, or of a newer one, as after a migration. */
+export interface EventChains {
+  readonly current: EventChain;
+  /** Newest first. */
+  readonly former: readonly FormerChain[];
+}
+
+export function createEventChains(
+  current: Uint8Array,
+  former: readonly { readonly key: Uint8Array; readonly until: number }[] = [],
+): EventChains {
+  return {
+    current: createEventChain(current),
+    former: former.map(({ key, until }) => ({ chain: createEventChain(key), until })),
+  };
+}
+
+/** Whether it has the MAC of one of the keys that it may have been signed with. */
+export function isSignedBy(
+  { current, former }: EventChains,
+  event: StoredEvent,
+  previous: string | null,
+  hasDensePositions: boolean,
+): boolean {
+  const { mac, position } = event;
+  if (mac === null) return false;
+  const chained = { ...event, position: hasDensePositions ? position : null };
+  const fits = (chain: EventChain): boolean => isSameMac(mac, chain.macOf(chained, previous));
+  // The key of then first: nearly every event has that one.
+  const allowed = former.filter(({ until }) => position < until);
+  return allowed.toReversed().some(({ chain }) => fits(chain)) || fits(current);
+}
+
+export function isSignedBeginning({ current, former }: EventChains, beginning: StreamBeginning): boolean {
+  const { mac } = beginning;
+  if (mac === null) return false;
+  return [current, ...former.map(({ chain }) => chain)].some((chain) =>
+    isSameMac(mac, macOfBeginning(chain, beginning)),
+  );
+}
+
 /** What stands in place of data that was erased: that it is gone, and the digest that the audit covers. */
 export function erasedData(data: string): string {
   return JSON.stringify({ $erased: hash('sha256', data, 'base64url') });

@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AppError } from '#runtime/errors';
-import { createEventChain } from './event-chain.js';
+import { createEventChains } from './event-chain.js';
 import type { EventArchive, EventBatch, NewEvent } from './event-store.js';
 import { verifyEvents } from './verify-events.js';
 
@@ -37,7 +37,7 @@ function event(type: string, data: NewEvent['data'] = {}): NewEvent {
 
 /** What a check of all events finds, from the first on: `what stream@revision`. */
 async function faultsIn(store: EventArchive, key = contractKey): Promise<string[]> {
-  const search = { history: store.stored, chain: createEventChain(key), signedAfter: -1 };
+  const search = { history: store.stored, chains: createEventChains(key), signedAfter: -1 };
   const faults = verifyEvents({ ...search, end: (await store.lastPosition()) ?? 0 });
   return (await Array.fromAsync(faults)).map(
     ({ what, event: { stream, revision } }) => `${what} ${stream}@${revision}`,

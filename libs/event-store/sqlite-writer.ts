@@ -114,6 +114,8 @@ export interface WriterOptions {
 
 export function openWriter({ file, held, secretKey }: WriterOptions): SqliteWriter {
   const database = openEvents({ file, held });
+  // A page that is divided keeps no copy of what it held: a later `erase` would not know of it.
+  database.exec('PRAGMA secure_delete = FAST');
   const chain = secretKey === null ? null : createEventChain(secretKey);
   const findStream = database.prepare('SELECT id, revision, first FROM streams WHERE name = ?');
   const dropEvents = database.prepare('DELETE FROM events WHERE stream = ? AND revision < ?');

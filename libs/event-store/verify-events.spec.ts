@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createEventChain } from './event-chain.js';
+import { createEventChains } from './event-chain.js';
 import type { EventArchive, NewEvent } from './event-store.js';
 import { createSqliteEventStore } from './sqlite.js';
 import { openStoredHistory } from './sqlite-stored.js';
@@ -48,9 +48,9 @@ describe('a check of stored events', () => {
   };
   const faults = async (search: { readonly signedAfter?: number | null; readonly after?: number } = {}) => {
     const { stored: history, lastPosition, close } = openStoredHistory(file);
-    const chain = createEventChain(secretKey);
+    const chains = createEventChains(secretKey);
     try {
-      const all = verifyEvents({ history, chain, signedAfter: 0, end: lastPosition ?? 0, ...search });
+      const all = verifyEvents({ history, chains, signedAfter: 0, end: lastPosition ?? 0, ...search });
       const found = await Array.fromAsync(all);
       return found.map(({ what, event: { stream, revision } }) => `${what} ${stream}@${revision}`);
     } finally {

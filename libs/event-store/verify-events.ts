@@ -1,6 +1,12 @@
 /** Holds every stored event against its MAC: what was changed without the key is found and named. */
 import { createLru } from '#concurrency/lru';
-import { isSameMac, macOfBeginning, type EventChain, type StoredEvent, type StoredHistory } from './event-chain.js';
+import {
+  isSignedBeginning,
+  isSignedBy,
+  type EventChains,
+  type StoredEvent,
+  type StoredHistory,
+} from './event-chain.js';
 
 /**
  * - `altered`: it is not what was written there: changed, moved from elsewhere, or made by somebody without the key.
@@ -16,7 +22,7 @@ export interface EventFault {
 
 export interface VerifyEventsOptions {
   readonly history: StoredHistory;
-  readonly chain: EventChain;
+  readonly chains: EventChains;
   /** Behind this position every event has a MAC; null: each that stands behind one with a MAC in its stream. */
   readonly signedAfter: number | null;
   /** Behind this position; null: from the first event on. */
@@ -38,7 +44,7 @@ const streamsKept = 50_000;
 
 /** Yields each fault, in order of position. Memory is bounded, however many events and streams there are. */
 export async function* verifyEvents(options: VerifyEventsOptions): AsyncGenerator<EventFault> {
-  const { history, chain, signedAfter, after = null, end, toleratesGaps = false, progress } = options;
+  const { history, chains, signedAfter, after = null, end, toleratesGaps = false, progress } = options;
   const links = createLru<string, Link>(streamsKept);
   let position = after ?? 0;
   /** Positions without an event: behind which every event has a MAC, and before. */
@@ -47,8 +53,7 @@ export async function* verifyEvents(options: VerifyEventsOptions): AsyncGenerato
   /** The signed beginning of a stream whose first events were dropped. */
   const beginningOf = async (stream: string): Promise<Link | null> => {
     const beginning = await history.beginning(stream);
-    if (beginning === null || beginning.mac === null) return null;
-    if (!isSameMac(beginning.mac, macOfBeginning(chain, beginning))) return null;
+    if (beginning === null || !isSignedBeginning(chains, beginning)) return null;
     return { revision: beginning.revision - 1, mac: beginning.link };
   };
 
@@ -67,8 +72,7 @@ export async function* verifyEvents(options: VerifyEventsOptions): AsyncGenerato
   const dropped = async (): Promise<number> => {
     let count = 0;
     for await (const beginning of history.beginnings()) {
-      const isSigned = beginning.mac !== null && isSameMac(beginning.mac, macOfBeginning(chain, beginning));
-      if (isSigned) count += beginning.revision;
+      if (isSignedBeginning(chains, beginning)) count += beginning.revision;
     }
     return count;
   };
@@ -88,8 +92,7 @@ export async function* verifyEvents(options: VerifyEventsOptions): AsyncGenerato
     }
     // Its own MAC cannot be told to be right or wrong without the one before it.
     if (before === null) return 'missing';
-    const place = history.hasDensePositions ? event.position : null;
-    if (!isSameMac(mac, chain.macOf({ ...event, position: place }, before.mac))) return 'altered';
+    if (!isSignedBy(chains, event, before.mac, history.hasDensePositions)) return 'altered';
     if (!history.hasDensePositions || event.position === previousPosition + 1) return null;
     if (droppedAtFirst === 0) return 'missing';
     gaps.first ??= event;

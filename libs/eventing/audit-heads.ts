@@ -2,7 +2,7 @@
  * Signed heads: once a day, where the chain of each organisation stands, by a key that the events do not hold. Somebody who cuts
  * off the newest events would have to take away each head that tells of them, from the log and from backups too.
  */
-import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import type { SharedState, StateCollection } from '#shared-state/shared-state';
 
@@ -26,17 +26,25 @@ export interface HeadSigner {
   check(head: AuditHead): SignedHead;
 }
 
-export function createHeadSigner(secretKey: Uint8Array): HeadSigner {
-  const key = createSecretKey(Buffer.from(hkdfSync('sha256', secretKey, '', 'meerkat audit head', 32)));
-  const macOf = ({ organizationId, day, at, sequence, hash }: Omit<AuditHead, 'mac'>): string =>
+/** Signs with the first of the keys; a head may be of any of them. */
+export function createHeadSigner(secretKey: Uint8Array, ...former: readonly Uint8Array[]): HeadSigner {
+  const headKey = (secret: Uint8Array): KeyObject =>
+    createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', 'meerkat audit head', 32)));
+  const current = headKey(secretKey);
+  const all = [current, ...former.map(headKey)];
+  const macOf = (key: KeyObject, { organizationId, day, at, sequence, hash }: Omit<AuditHead, 'mac'>): string =>
     createHmac('sha256', key)
       .update(JSON.stringify(['audit head', organizationId, day, at, sequence, hash]))
       .digest('base64url');
   return {
-    sign: (head) => ({ ...head, mac: macOf(head) }),
+    sign: (head) => ({ ...head, mac: macOf(current, head) }),
     check(head) {
-      const [wanted, found] = [Buffer.from(macOf(head)), Buffer.from(head.mac)];
-      return { ...head, isGenuine: wanted.length === found.length && timingSafeEqual(wanted, found) };
+      const found = Buffer.from(head.mac);
+      const isBy = (key: KeyObject): boolean => {
+        const wanted = Buffer.from(macOf(key, head));
+        return wanted.length === found.length && timingSafeEqual(wanted, found);
+      };
+      return { ...head, isGenuine: all.some(isBy) };
     },
   };
 }

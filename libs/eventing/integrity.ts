@@ -1,19 +1,19 @@
 /** The record of the events' MACs: since when every event has one, with which key, and which faults an operator has accepted. */
 import { hash } from 'node:crypto';
 import { integrityEvents, integrityStream, type IntegrityEvent } from '#contracts/integrity';
-import type { EventChain, StoredEvent, StoredHistory } from '#event-store/event-chain';
+import {
+  createEventChains,
+  isSignedBy,
+  type EventChain,
+  type EventChains,
+  type StoredEvent,
+  type StoredHistory,
+} from '#event-store/event-chain';
 import type { EventStore } from '#event-store/event-store';
 import { verifyEvents, type EventFault } from '#event-store/verify-events';
 import { unavailable } from '#runtime/errors';
 import { encodeEvent } from './codec.js';
-
-/** The MACs of the store were made with another key: none of them can be checked with this one. */
-export class OtherSecretKey extends Error {
-  constructor() {
-    super('SECRET_KEY: is not the one that the stored events were signed with; set the one that was used before.');
-    this.name = 'OtherSecretKey';
-  }
-}
+import { keyRingOf, storedRecord } from './key-ring.js';
 
 export interface IntegrityRecord {
   /** Every event behind this position has a MAC; null: that was not begun. */
@@ -21,6 +21,8 @@ export interface IntegrityRecord {
   readonly accepted: ReadonlySet<string>;
   /** In the record itself: nobody can accept these. */
   readonly faults: readonly EventFault[];
+  /** What events may be signed by. */
+  readonly chains: EventChains;
 }
 
 const [begun, erased, accepted] = integrityEvents;
@@ -31,35 +33,25 @@ const faultsAtOnce = 500;
 const digestOf = (event: StoredEvent): string => hash('sha256', JSON.stringify(event, Object.keys(event).toSorted()));
 const keyOf = ({ what, digest }: { readonly what: string; readonly digest: string }): string => `${what}|${digest}`;
 
-async function* recordOf(history: StoredHistory): AsyncGenerator<StoredEvent> {
-  for (let revision = 0; ; revision += 1) {
-    const event = await history.at(integrityStream, revision);
-    if (event === null) return;
-    yield event;
-  }
-}
-
 /** Rejects with `OtherSecretKey`. */
-export async function readIntegrityRecord(history: StoredHistory, chain: EventChain): Promise<IntegrityRecord> {
+export async function readIntegrityRecord(history: StoredHistory, secretKey: Uint8Array): Promise<IntegrityRecord> {
+  const record = await Array.fromAsync(storedRecord(history));
+  const ring = keyRingOf(record, secretKey);
+  const chains = createEventChains(ring.current, ring.former);
   let signedAfter: number | null = null;
   const known = new Set<string>();
   const faults: EventFault[] = [];
   let previous: string | null = null;
-  for await (const event of recordOf(history)) {
-    const data: unknown = JSON.parse(event.data);
-    if (event.type === begun.type) {
-      if (begun.schema.safeParse(data).data?.keyId !== chain.keyId) throw new OtherSecretKey();
-      signedAfter ??= event.position;
-    }
-    const position = history.hasDensePositions ? event.position : null;
-    const isWhole = event.mac === chain.macOf({ ...event, position }, previous);
+  for (const event of record) {
+    if (event.type === begun.type) signedAfter ??= event.position;
+    const isWhole = isSignedBy(chains, event, previous, history.hasDensePositions);
     previous = event.mac;
     if (!isWhole) faults.push({ what: event.mac === null ? 'unsigned' : 'altered', event });
     else if (tellsFaults(event.type)) {
-      for (const fault of accepted.schema.safeParse(data).data?.faults ?? []) known.add(keyOf(fault));
+      for (const fault of accepted.schema.safeParse(JSON.parse(event.data)).data?.faults ?? []) known.add(keyOf(fault));
     }
   }
-  return { signedAfter, accepted: known, faults };
+  return { signedAfter, accepted: known, faults, chains };
 }
 
 export interface FaultSearch {
@@ -72,14 +64,13 @@ export interface FaultSearch {
 /** Each fault that nobody has accepted. */
 export async function* findFaults(
   history: StoredHistory,
-  chain: EventChain,
   record: IntegrityRecord,
   search: FaultSearch,
 ): AsyncGenerator<EventFault> {
   // Where only the newest are looked at, those of the record are looked at all the same.
   if (search.after !== null) yield* record.faults;
   const toleratesGaps = [...record.accepted].some((key) => key.startsWith('missing|'));
-  const options = { ...search, history, chain, signedAfter: record.signedAfter, toleratesGaps };
+  const options = { ...search, history, chains: record.chains, signedAfter: record.signedAfter, toleratesGaps };
   for await (const fault of verifyEvents(options)) {
     const isAccepted = record.accepted.has(keyOf({ what: fault.what, digest: digestOf(fault.event) }));
     if (!isAccepted || fault.event.stream === integrityStream) yield fault;
@@ -97,6 +88,9 @@ async function append(store: EventStore, event: IntegrityEvent, at: string): Pro
   if (appended.ok || isBeginning) return;
   throw unavailable('too_many_writers', 'Another process writes the record of the MACs; try again.');
 }
+
+/** What is put on record of the keys. */
+export const recordKeys = append;
 
 /** From here on every event must have a MAC. */
 export function beginIntegrity(store: EventStore, { keyId }: EventChain, at: string): Promise<void> {

@@ -51,14 +51,10 @@ describe('what a purged task held', () => {
     return names.filter((_, index) => bytes[index]?.includes(text) === true);
   };
   const faults = async () => {
-    const chain = createEventChain(secretKey);
-    const record = await readIntegrityRecord(stored.stored, chain);
+    const record = await readIntegrityRecord(stored.stored, secretKey);
     const end = (await stored.lastPosition()) ?? 0;
     const search = { after: null, end };
-    return Array.fromAsync(
-      findFaults(stored.stored, chain, record, search),
-      ({ what, event }) => `${what} ${event.stream}`,
-    );
+    return Array.fromAsync(findFaults(stored.stored, record, search), ({ what, event }) => `${what} ${event.stream}`);
   };
   const erase = () => createContentEraser(stored, keys).erase('ntf_1');
 

@@ -2,7 +2,7 @@
 import type { EventStore } from '#event-store/event-store';
 import { AppError } from '#runtime/errors';
 import type { Json, JsonObject } from '#runtime/json';
-import { decrypt, encrypt } from './cipher.js';
+import { decrypt, encrypt } from '#runtime/cipher';
 import { createOwnerKeys, type OwnerKeys } from './owner-keys.js';
 import { isSealed, type Sealed, type Vault } from './vault.js';
 

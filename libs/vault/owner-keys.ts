@@ -4,16 +4,17 @@ import { createLru } from '#concurrency/lru';
 import { taskStream } from '#contracts/task';
 import type { VaultEvent } from '#contracts/vault';
 import { decodeEvent, encodeEvent } from '#eventing/codec';
+import type { KeyRing } from '#eventing/key-ring';
 import type { EventMetadata, EventStore, RecordedEvent } from '#event-store/event-store';
 import { AppError, reject } from '#runtime/errors';
-import { decrypt, encrypt } from './cipher.js';
+import { decrypt, encrypt } from '#runtime/cipher';
 
 /** Keys of owners used last stay in memory, and no longer than this: another process may have dropped one. */
 const cachedKeys = 10_000;
 const cachedMs = 300_000;
-const streamPrefix = 'vault-';
+export const vaultStreamPrefix = 'vault-';
 
-export const vaultStream = (ownerId: string): string => `${streamPrefix}${ownerId}`;
+export const vaultStream = (ownerId: string): string => `${vaultStreamPrefix}${ownerId}`;
 
 export interface OwnerKeys {
   /** The key where it is in memory: no waiting. */
@@ -28,8 +29,37 @@ export interface OwnerKeys {
   notePurged(ownerId: string): void;
 }
 
-export function unwrapOwnerKey(master: KeyObject, wrapped: string, ownerId: string): KeyObject {
-  return createSecretKey(decrypt(master, wrapped, ownerId));
+/** `masterKey`: a single one, or the installation's, of which any may have wrapped it. */
+export type MasterKeys = Uint8Array | Pick<KeyRing, 'current' | 'former'>;
+
+export interface OwnerKeyWrapper {
+  wrap(bytes: Uint8Array, ownerId: string): string;
+  /** Throws where none of the keys has wrapped it. `isCurrent`: the one that is set did. */
+  unwrap(wrapped: string, ownerId: string): { readonly bytes: Uint8Array; readonly isCurrent: boolean };
+}
+
+export function createOwnerKeyWrapper(keys: MasterKeys): OwnerKeyWrapper {
+  const ring = keys instanceof Uint8Array ? { current: keys, former: [] } : keys;
+  const current = createSecretKey(ring.current);
+  const former = ring.former.map(({ key }) => createSecretKey(key));
+  return {
+    wrap: (bytes, ownerId) => encrypt(current, bytes, ownerId),
+    unwrap(wrapped, ownerId) {
+      let fault: unknown = null;
+      for (const master of [current, ...former]) {
+        try {
+          return { bytes: decrypt(master, wrapped, ownerId), isCurrent: master === current };
+        } catch (error) {
+          fault ??= error;
+        }
+      }
+      throw fault;
+    },
+  };
+}
+
+export function unwrapOwnerKey(wrapper: OwnerKeyWrapper, wrapped: string, ownerId: string): KeyObject {
+  return createSecretKey(wrapper.unwrap(wrapped, ownerId).bytes);
 }
 
 /** Whether this master key opens the owner's key that an event of a vault holds; null where the event holds none. */
@@ -38,9 +68,9 @@ export function opensVault(
   { stream, data }: Pick<RecordedEvent, 'stream' | 'data'>,
 ): boolean | null {
   const { wrapped } = data;
-  if (!stream.startsWith(streamPrefix) || typeof wrapped !== 'string') return null;
+  if (!stream.startsWith(vaultStreamPrefix) || typeof wrapped !== 'string') return null;
   try {
-    decrypt(createSecretKey(masterKey), wrapped, stream.slice(streamPrefix.length));
+    decrypt(createSecretKey(masterKey), wrapped, stream.slice(vaultStreamPrefix.length));
     return true;
   } catch {
     return false;
@@ -59,9 +89,9 @@ export function vaultMetadata(requestId: string): EventMetadata {
   return { organizationId: '', actor: 'system:vault', requestId, causationId: null, at };
 }
 
-/** `eventStore`: with the events as they are stored. `masterKey`: 32 bytes. */
-export function createOwnerKeys(eventStore: EventStore, masterKey: Uint8Array): OwnerKeys {
-  const master = createSecretKey(masterKey);
+/** `eventStore`: with the events as they are stored. */
+export function createOwnerKeys(eventStore: EventStore, masterKeys: MasterKeys): OwnerKeys {
+  const wrapper = createOwnerKeyWrapper(masterKeys);
   const keys = createLru<string, CachedKey>(cachedKeys);
   const purged = createLru<string, true>(cachedKeys);
 
@@ -90,7 +120,7 @@ export function createOwnerKeys(eventStore: EventStore, masterKey: Uint8Array): 
     const event = decodeEvent<VaultEvent>(last);
     if (event.type === 'vault.key_dropped') return null;
     try {
-      return unwrapOwnerKey(master, event.data.wrapped, ownerId);
+      return unwrapOwnerKey(wrapper, event.data.wrapped, ownerId);
     } catch (error) {
       throw new AppError(
         'SERVER_ERROR',
@@ -115,7 +145,7 @@ export function createOwnerKeys(eventStore: EventStore, masterKey: Uint8Array): 
     if (await isPurged(ownerId)) return null;
     const bytes = randomBytes(32);
     const id = crypto.randomUUID();
-    const made: VaultEvent = { type: 'vault.key_made', data: { wrapped: encrypt(master, bytes, ownerId) } };
+    const made: VaultEvent = { type: 'vault.key_made', data: { wrapped: wrapper.wrap(bytes, ownerId) } };
     const appended = await eventStore.append(vaultStream(ownerId), [encodeEvent(made, id, vaultMetadata(id))], 'none');
     return appended.ok ? createSecretKey(bytes) : load(ownerId);
   };

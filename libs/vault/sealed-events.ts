@@ -10,7 +10,7 @@ import type { EventStore, NewEvent, RecordedEvent } from '#event-store/event-sto
 import { AppError } from '#runtime/errors';
 import { isJsonObject, type JsonObject } from '#runtime/json';
 import { packJson, unpackJson } from '#runtime/packed-json';
-import { decrypt, encrypt } from './cipher.js';
+import { decrypt, encrypt } from '#runtime/cipher';
 import type { OwnerKeys } from './owner-keys.js';
 
 /** Streams named after the task, with what its users wrote and what its pages said. Its slots hold neither. */

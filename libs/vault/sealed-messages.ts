@@ -4,7 +4,7 @@
  */
 import type { Bus, BusMessage } from '#bus/bus';
 import type { JsonObject } from '#runtime/json';
-import { decrypt, encrypt } from './cipher.js';
+import { decrypt, encrypt } from '#runtime/cipher';
 import type { OwnerKeys } from './owner-keys.js';
 
 /** Messages that carry contents; all others tell ids and times. */

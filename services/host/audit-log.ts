@@ -1,17 +1,18 @@
 /** The audit made of the stored events alone, beside a server or without one: entries to export, and the state at a time. */
-import { createSecretKey, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { chainStart, type AuditEntry, type ChainHead } from '#contracts/audit';
 import { taskFold, taskStream, type Task } from '#contracts/task';
 import { isAudited } from '#eventing/verify-audit';
-import type { StoredEvent } from '#event-store/event-chain';
+import type { KeyRing } from '#eventing/key-ring';
+import type { StoredEvent, StoredHistory } from '#event-store/event-chain';
 import type { EventMetadata, RecordedEvent } from '#event-store/event-store';
 import type { Config } from '#runtime/config';
 import { silentLogger } from '#runtime/logger';
 import type { Json, JsonObject } from '#runtime/json';
-import { unwrapOwnerKey, vaultStream } from '#vault/owner-keys';
+import { createOwnerKeyWrapper, unwrapOwnerKey, vaultStream } from '#vault/owner-keys';
 import { isErased, openEventData, sealedFor } from '#vault/sealed-events';
 import { auditDocumentOf, masked, taskAfter } from '../accounts/audit/entry.js';
-import { openHistory } from './composition.js';
+import { keyRingAt, openHistory } from './composition.js';
 import { secretKeyOf } from './audit.js';
 import { keptViews } from './projections.js';
 
@@ -27,24 +28,44 @@ interface ReadEvent {
   readonly opened: RecordedEvent;
 }
 
-/** Every event in order, opened with the keys that stand before it. */
+/** Keys of owners as they are now, wherever in the log what they open stands; null: it was dropped. */
+function createKeyFinder(history: StoredHistory, keyRing: KeyRing): (owner: string) => Promise<KeyObject | null> {
+  const keys = new Map<string, KeyObject | null>();
+  const wrapper = createOwnerKeyWrapper(keyRing);
+  const find = async (owner: string): Promise<KeyObject | null> => {
+    const stream = vaultStream(owner);
+    let last: StoredEvent | null = null;
+    for (let revision = (await history.beginning(stream))?.revision ?? 0; ; revision += 1) {
+      const event = await history.at(stream, revision);
+      if (event === null) break;
+      last = event;
+    }
+    const wrapped = last === null ? undefined : (JSON.parse(last.data) as JsonObject)['wrapped'];
+    return typeof wrapped === 'string' ? unwrapOwnerKey(wrapper, wrapped, owner) : null;
+  };
+  return async (owner) => {
+    const known = keys.get(owner);
+    if (known !== undefined) return known;
+    const found = await find(owner);
+    keys.set(owner, found);
+    return found;
+  };
+}
+
+/** Every event in order, opened. */
 async function* eventsOf(config: Config): AsyncGenerator<ReadEvent> {
-  const master = createSecretKey(secretKeyOf(config));
-  const keys = new Map<string, KeyObject>();
   const { history, lastPosition, close } = await openHistory(config, silentLogger);
   try {
+    const keyOf = createKeyFinder(history, await keyRingAt(history, secretKeyOf(config)));
     if (lastPosition === null) return;
     for await (const rows of history.read(null, lastPosition)) {
       for (const row of rows) {
         const stored = parsed(row);
-        const owner = stored.stream.startsWith(vaultStream('')) ? stored.stream.slice(vaultStream('').length) : null;
-        const { wrapped } = stored.data;
-        if (owner !== null && typeof wrapped === 'string') keys.set(owner, unwrapOwnerKey(master, wrapped, owner));
         const sealed = sealedFor(stored);
-        const key = sealed === null ? undefined : keys.get(sealed);
-        const isGone = isErased(stored) || (sealed !== null && key === undefined);
+        const key = sealed === null ? null : await keyOf(sealed);
+        const isGone = isErased(stored) || (sealed !== null && key === null);
         if (isGone) yield { stored, opened: { ...stored, data: {}, isPurged: true } };
-        else yield { stored, opened: key === undefined ? stored : { ...stored, data: openEventData(key, stored) } };
+        else yield { stored, opened: key === null ? stored : { ...stored, data: openEventData(key, stored) } };
       }
     }
   } finally {

@@ -23,6 +23,7 @@ import { Refused } from './cli/terminal.js';
 import { openPorts } from './composition.js';
 import { keepSecretKey, knownSecretKey, makeDataFolder, restoringMarker } from './data-folder.js';
 import { version } from './page-parts.js';
+import { isRotating } from './rotated-key.js';
 
 const manifestFile = 'manifest.json';
 const databases = ['views.db', 'snapshots.db', 'events.db'] as const;
@@ -79,6 +80,12 @@ export async function backUp(config: Config, folder: string, withKey: boolean): 
   refuseServers(config);
   if (!isEmpty(folder))
     throw new Refused('not_empty', `${folder} is not empty: a backup goes into a folder of its own.`);
+  if (isRotating(config)) {
+    throw new Refused(
+      'rotation_unfinished',
+      'The secret key is being changed: run `meerkat secret-key rotate` to its end.',
+    );
+  }
   const startedMs = performance.now();
   const { dataDir } = config;
   const secretKey = keyOf(config, 'installation');
@@ -150,7 +157,10 @@ async function checkFiles(folder: string, { files }: Manifest): Promise<void> {
 async function checkedManifest(folder: string, secretKey: Uint8Array): Promise<Manifest> {
   const manifest = await readManifest(folder);
   if (!isSameMac(manifest.mac, createEventChain(secretKey).macOfText(signedText(manifest)))) {
-    throw new Refused('backup_altered', `${manifestFile} in ${folder} was not signed with this SECRET_KEY.`);
+    throw new Refused(
+      'backup_altered',
+      `${manifestFile} in ${folder} was not signed with this SECRET_KEY. Where the key was changed since, set the one of then.`,
+    );
   }
   await checkFiles(folder, manifest);
   return manifest;

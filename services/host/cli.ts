@@ -22,6 +22,7 @@ import { isInUse } from './cli/data-folder.js';
 import type { MessagePreview } from '#contracts/message-preview';
 import type { OpenViews, Product, TrialBench } from './cli/product.js';
 import { addRebuild } from './cli/rebuild.js';
+import { addSecretKey } from './cli/secret-key.js';
 import { addStart } from './cli/start.js';
 import { addTasks } from './cli/tasks.js';
 import { addTestMail } from './cli/test-mail.js';
@@ -154,6 +155,7 @@ const product: Product = {
   stateAt: async (config, id, until) => (await import('./audit-log.js')).stateAt(config, id, until),
   backUp: async (config, folder, withKey) => (await import('./backup.js')).backUp(config, folder, withKey),
   restore: async (config, folder) => (await import('./backup.js')).restore(config, folder),
+  rotateSecretKey: async (...args) => (await import('./rotate-secret-key.js')).rotateSecretKey(...args),
   sendTestMail: async (config, address) => (await import('./test-mail.js')).sendTestMail(config, address),
   printResetLinks: async (config, email) => (await import('./reset-password.js')).printResetLinks(config, email),
   migrate: async (request) => (await import('./migrate.js')).migrate(request),
@@ -206,6 +208,7 @@ function createProgram(end: (exitCode: number) => void): Command {
   addArchive(program, product, end);
   addDisk(program, product);
   addBackup(program, product);
+  addSecretKey(program, product);
   addMigrate(program, product, end);
   addEvaluators(program, product);
   addBench(program, end);

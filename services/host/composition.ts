@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { DynamicModule } from '@nestjs/common';
 import { BUS, BUS_ADMIN, type Bus, type BusAdmin } from '#bus/bus';
 import { createHeadSigner, HEAD_LINES, HEAD_SIGNER, type KeepHeadLine } from '#eventing/audit-heads';
+import type { KeyRing } from '#eventing/key-ring';
 import { recordDeadLetters } from '#eventing/record-dead-letters';
 import { KEY_PEPPER, pepperOf } from '#contracts/api-key';
 import {
@@ -39,6 +40,7 @@ import { EVENT_OPENER, type EventOpener } from '#vault/sealed-events';
 import { VAULT, type Vault } from '#vault/vault';
 import type { StoredHistory } from '#event-store/event-chain';
 import { enterDataFolder, findSecretKey, keepHeadLineIn, knownSecretKey, refuseHalfRestored } from './data-folder.js';
+import { adoptRotatedKey } from './rotated-key.js';
 import { freeBytesOf, refusingWhenFull, watchDiskSpace } from './disk-guard.js';
 import { checkEventsAtStart, type StartCheck } from './integrity.js';
 import { trackVerified } from './verified-mark.js';
@@ -79,7 +81,7 @@ export interface Ports {
   readonly snapshots: Snapshots;
   /** null: checks are done by the execution service itself. */
   readonly checks: Checks | null;
-  readonly secretKey: Uint8Array;
+  readonly keyRing: KeyRing;
   readonly disk: DiskSpace;
   close(): Promise<void>;
 }
@@ -93,7 +95,7 @@ export interface OpenOptions {
 }
 
 type OpenBus = Pick<Ports, 'bus' | 'busAdmin'>;
-type Stores = Pick<Ports, 'readStore' | 'sharedState'> & OpenBus & { readonly eventStore: EventArchive };
+type Stores = Pick<Ports, 'readStore' | 'sharedState' | 'keyRing'> & OpenBus & { readonly eventStore: EventArchive };
 
 export interface EventStoreUse {
   /** Check the file first, as after a process that did not end in order. */
@@ -170,13 +172,23 @@ export async function openReadStore(
 /** Whether a key is the one that an installation seals with, told by the events of its vault. */
 export const vaultKeyCheck = async () => (await import('#vault/owner-keys')).opensVault;
 
+/** The keys of an installation, by the one that is set. Rejects with `ConfigError` where that is not its newest. */
+export async function keyRingAt(history: Pick<StoredHistory, 'at'>, secretKey: Uint8Array): Promise<KeyRing> {
+  const { OtherSecretKey, readKeyRing } = await import('#eventing/key-ring');
+  try {
+    return await readKeyRing(history, secretKey);
+  } catch (error) {
+    throw error instanceof OtherSecretKey ? new ConfigError([error.message]) : error;
+  }
+}
+
 /** Opens what the installation has sealed in its events. */
-export async function openerOf(eventStore: EventStore, secretKey: Uint8Array): Promise<EventOpener> {
+export async function openerOf(eventStore: EventStore, keyRing: KeyRing): Promise<EventOpener> {
   const [{ createOwnerKeys }, { createEventOpener }] = await Promise.all([
     import('#vault/owner-keys'),
     import('#vault/sealed-events'),
   ]);
-  return createEventOpener(createOwnerKeys(eventStore, secretKey));
+  return createEventOpener(createOwnerKeys(eventStore, keyRing));
 }
 
 /** On the connection of the views: the same file or database holds both. */
@@ -228,10 +240,17 @@ async function openStores(
     if (config.eventStoreUrl === 'sqlite' && config.readStoreUrl === 'sqlite') readStore = rememberDocuments(readStore);
     const sharedState = openSharedState(readStore);
     await refuseUnfinishedMigration(sharedState);
+    const keyRing = await keyRingAt(eventStore.stored, secretKey);
+    if (!keyRing.isSettled) {
+      logger.warn(
+        {},
+        'some keys are still sealed with a former SECRET_KEY; `meerkat secret-key rotate` goes on with that',
+      );
+    }
     await checkEventsAtStart({ eventStore, secretKey, logger, extent });
     // Looked at here, so that a fault of it ends the start; it is opened again by what keeps pages.
     await (await openSnapshots(config, logger, checked)).close();
-    return { eventStore, readStore, sharedState, ...(await openBus(config, logger, eventStore, secretKey)) };
+    return { eventStore, readStore, sharedState, keyRing, ...(await openBus(config, logger, eventStore, secretKey)) };
   } catch (error) {
     await readStore?.close();
     await eventStore.close();
@@ -274,6 +293,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
   await refuseArchive(config);
   const folder = embedded(config) ? enterDataFolder(config, logger) : null;
   if (folder?.wasUnclean === true) logger.warn({}, 'the last process did not end in order; checking the event store');
+  await adoptRotatedKey(config);
   const secretKey = findSecretKey(config);
   const verified = folder === null ? null : trackVerified(config, folder.wasUnclean, secretKey);
   const checked = folder?.wasUnclean === true;
@@ -282,14 +302,15 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
   const stores = await openStores(config, logger, secretKey, { checked, extent, ...options });
   await verified?.checked(stores.eventStore);
   const disk = folder === null ? null : await watchDiskSpace(() => freeBytesOf(config.dataDir), logger);
-  const { eventStore, readStore, sharedState, ...openedBus } = disk === null ? stores : refusingWhenFull(stores, disk);
+  const { eventStore, readStore, sharedState, keyRing, ...openedBus } =
+    disk === null ? stores : refusingWhenFull(stores, disk);
   const leases = await openLeases(config, logger, sharedState);
   const [{ createVault }, { createOwnerKeys }, { createEventOpener, createSealedEvents }] = await Promise.all([
     import('#vault/event-vault'),
     import('#vault/owner-keys'),
     import('#vault/sealed-events'),
   ]);
-  const ownerKeys = createOwnerKeys(eventStore, secretKey);
+  const ownerKeys = createOwnerKeys(eventStore, keyRing);
   const [{ createContentEraser }, { sealMessages }] = await Promise.all([
     import('#vault/content-eraser'),
     import('#vault/sealed-messages'),
@@ -321,7 +342,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
     ...pages,
     outbound,
     vault: createVault(ownerKeys),
-    secretKey,
+    keyRing,
     disk: disk ?? { state: 'ok' },
     async close() {
       disk?.stop();
@@ -344,6 +365,8 @@ export function portsModule(
   ports: Ports & { readonly builtViews: BuiltViews; readonly purger: ContentPurger },
   address: PublicAddress,
 ): DynamicModule {
+  const { current, former } = ports.keyRing;
+  const keys = [current, ...former.map(({ key }) => key)] as const;
   const providers = [
     { provide: CONFIG, useValue: config },
     { provide: PUBLIC_ADDRESS, useValue: address },
@@ -354,7 +377,7 @@ export function portsModule(
     { provide: STORED_EVENTS, useValue: ports.storedEvents },
     { provide: CONTENT_PURGER, useValue: ports.purger },
     { provide: EVENT_OPENER, useValue: ports.opener },
-    { provide: HEAD_SIGNER, useValue: createHeadSigner(ports.secretKey) },
+    { provide: HEAD_SIGNER, useValue: createHeadSigner(...keys) },
     { provide: HEAD_LINES, useValue: ports.keepHeadLine },
     { provide: STORED_STREAMS, useValue: ports.storedStreams },
     { provide: BUS, useValue: ports.bus },
@@ -367,12 +390,12 @@ export function portsModule(
     { provide: OUTBOUND, useValue: ports.outbound },
     { provide: PAGE_LOADER, useValue: ports.pageLoader },
     { provide: VAULT, useValue: ports.vault },
-    { provide: LINK_SIGNER, useValue: createLinkSigner(ports.secretKey) },
+    { provide: LINK_SIGNER, useValue: createLinkSigner(...keys) },
     { provide: SNAPSHOTS, useValue: ports.snapshots },
     { provide: CHECKS, useValue: ports.checks },
     { provide: DISK_SPACE, useValue: ports.disk },
     { provide: BUILT_VIEWS, useValue: ports.builtViews },
-    { provide: KEY_PEPPER, useValue: pepperOf(ports.secretKey) },
+    { provide: KEY_PEPPER, useValue: pepperOf(ports.keyRing.first) },
   ];
   class PortsModule {}
   return { module: PortsModule, global: true, providers, exports: providers.map(({ provide }) => provide) };

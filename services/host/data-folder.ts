@@ -75,7 +75,7 @@ function closeToOthers(dataDir: string, logger: Logger): void {
 }
 
 /** The files that this product makes itself, by their names. */
-const ownFile = /^(secret\.key|unclean|verified|[a-z]+\.db(-wal|-shm|-journal)?)$/;
+const ownFile = /^(secret\.key(\.next)?|unclean|verified|[a-z]+\.db(-wal|-shm|-journal)?)$/;
 
 /**
  * Throws `ConfigError` where something else than a file has the name of one of ours: a link would be written through, to

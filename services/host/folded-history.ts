@@ -4,7 +4,7 @@ import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { ConfigError, type Config } from '#runtime/config';
 import type { JsonObject } from '#runtime/json';
 import { silentLogger } from '#runtime/logger';
-import { openerOf, openHistory, type OpenHistory } from './composition.js';
+import { keyRingAt, openerOf, openHistory, type OpenHistory } from './composition.js';
 import { knownSecretKey } from './data-folder.js';
 
 export function toRecorded({ data, metadata, mac: _mac, ...event }: StoredEvent): RecordedEvent {
@@ -41,6 +41,6 @@ export async function lookAtEvents(config: Config): Promise<LookedAt> {
   };
   // Keys stand in short streams, and nothing is appended.
   const reading = { read: stream, readLast } as Pick<EventStore, 'read' | 'readLast'> as EventStore;
-  const opener = await openerOf(reading, secretKey);
+  const opener = await openerOf(reading, await keyRingAt(history, secretKey));
   return { ...opened, stream, open: (events) => opener.open(events, true) };
 }

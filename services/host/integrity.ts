@@ -3,11 +3,11 @@ import {
   acceptFaults,
   beginIntegrity,
   findFaults,
-  OtherSecretKey,
   readIntegrityRecord,
   type IntegrityRecord,
 } from '#eventing/integrity';
-import { createEventChain, type EventChain, type StoredHistory } from '#event-store/event-chain';
+import { OtherSecretKey } from '#eventing/key-ring';
+import { createEventChain, type StoredHistory } from '#event-store/event-chain';
 import type { EventArchive } from '#event-store/event-store';
 import type { EventFault, FaultKind } from '#event-store/verify-events';
 import { ConfigError } from '#runtime/config';
@@ -38,9 +38,9 @@ export class EventsAltered extends Error {
   }
 }
 
-async function recordOf(history: StoredHistory, chain: EventChain): Promise<IntegrityRecord> {
+async function recordOf(history: StoredHistory, secretKey: Uint8Array): Promise<IntegrityRecord> {
   try {
-    return await readIntegrityRecord(history, chain);
+    return await readIntegrityRecord(history, secretKey);
   } catch (error) {
     throw error instanceof OtherSecretKey ? new ConfigError([error.message]) : error;
   }
@@ -65,15 +65,14 @@ export async function auditEvents(
   { history, lastPosition, secretKey, after = null }: AuditedHistory,
   found: (fault: EventFault) => void,
 ): Promise<AuditCounts> {
-  const chain = createEventChain(secretKey);
-  const record = await recordOf(history, chain);
+  const record = await recordOf(history, secretKey);
   let [events, signed] = [0, 0];
   const progress = (looked: AuditCounts): void => {
     events += looked.events;
     signed += looked.signed;
   };
   if (lastPosition === null) return { events, signed };
-  for await (const fault of findFaults(history, chain, record, { after, end: lastPosition, progress })) {
+  for await (const fault of findFaults(history, record, { after, end: lastPosition, progress })) {
     found(fault);
   }
   return { events, signed };
@@ -92,7 +91,7 @@ export async function refuseAltered(history: AuditedHistory): Promise<AuditCount
 /** Rejects with `EventsAltered` where the record of the MACs itself was changed. */
 export async function acceptAltered(eventStore: EventArchive, secretKey: Uint8Array): Promise<readonly EventFault[]> {
   const chain = createEventChain(secretKey);
-  const { signedAfter, faults: ofRecord } = await recordOf(eventStore.stored, chain);
+  const { signedAfter, faults: ofRecord } = await recordOf(eventStore.stored, secretKey);
   if (ofRecord.length > 0) throw new EventsAltered(ofRecord);
   const faults: EventFault[] = [];
   const lastPosition = await eventStore.lastPosition();
@@ -116,7 +115,7 @@ export async function checkEventsAtStart({ eventStore, secretKey, logger, extent
   const chain = createEventChain(secretKey);
   const { stored: history } = eventStore;
   const end = await eventStore.lastPosition();
-  const { signedAfter, faults } = await recordOf(history, chain);
+  const { signedAfter, faults } = await recordOf(history, secretKey);
   if (signedAfter === null) {
     // Of an older version; or its record was taken away, and then other MACs are there.
     const { events, signed } = await refuseAltered({ history, lastPosition: end, secretKey });

@@ -11,12 +11,10 @@
  * Until all of it is done a note in the target's read store keeps servers from starting on what has come so far.
  */
 import { realpathSync } from 'node:fs';
-import { sleep } from '#concurrency/sleep';
 import { checkEvent, UnreadableEvent } from '#eventing/codec';
 import { brokenSource, copyEvents, verifyCopy } from '#event-store/copy-events';
 import type { EventArchive, RecordedEvent } from '#event-store/event-store';
 import { readThrough } from '#event-store/read-through';
-import { leaseMembersCollection } from '#leases/members';
 import type { ViewStore } from '#read-store/read-store';
 import type { ViewBuilder } from '#eventing/rebuild/view-builder';
 import { ConfigError, type Config } from '#runtime/config';
@@ -28,15 +26,13 @@ import { isInUse } from './cli/data-folder.js';
 import { keepSecretKey, knownSecretKey, makeDataFolder } from './data-folder.js';
 import type { Migrated, MigrationRequest } from './cli/product.js';
 import { exitCodes, Refused } from './cli/terminal.js';
-import { openEventStore, openReadStore, openerOf, openSharedState, vaultKeyCheck } from './composition.js';
+import { keyRingAt, openEventStore, openReadStore, openerOf, openSharedState, vaultKeyCheck } from './composition.js';
 import { embedded } from './page-parts.js';
 import { EventsAltered, refuseAltered } from './integrity.js';
+import { refuseSomebodyThere } from './processes-at-work.js';
 import { keptViews, lookedThroughAgain, publications } from './projections.js';
 import { ServerUnreachable } from './wait-for-server.js';
 import { beginMigration, finishMigration } from './unfinished-migration.js';
-
-/** A process that runs beats once a second. */
-const beatsWithinMs = 3_000;
 
 const isOnSqlite = ({ eventStoreUrl }: Config): boolean => eventStoreUrl === 'sqlite';
 
@@ -168,22 +164,6 @@ async function opensSource(
   return null;
 }
 
-/** A process that works with these views beats. Those that were killed have left a beat that stands still. */
-async function refuseSomebodyThere(sharedState: SharedState): Promise<void> {
-  const beats = async (): Promise<ReadonlyMap<string, number>> => {
-    const members = await sharedState.list(leaseMembersCollection, 1_000);
-    return new Map(members.map(({ id, beat }) => [id, beat]));
-  };
-  const before = await beats();
-  if (before.size === 0) return;
-  await sleep(beatsWithinMs);
-  if (![...(await beats())].some(([id, beat]) => before.get(id) !== beat)) return;
-  throw reject(
-    'target_in_use',
-    'Processes are at work with the views of the target (READ_STORE_URL, INSTALLATION); stop them first.',
-  );
-}
-
 interface BuiltView {
   readonly view: string;
   readonly builder: ViewBuilder;
@@ -263,7 +243,7 @@ async function move(
     target = await openTarget();
     const views = await beginViews(readStore);
     const check = createEventCheck(note);
-    const opener = await openerOf(target, secretKey);
+    const opener = await openerOf(target, await keyRingAt(target.stored, secretKey));
     await verifyCopy({
       target,
       history,
@@ -300,7 +280,11 @@ async function openAndMove(request: MigrationRequest): Promise<Migrated> {
     const readStore = await openViews(to, logger);
     const sharedState = openSharedState(readStore);
     try {
-      await refuseSomebodyThere(sharedState);
+      await refuseSomebodyThere(
+        sharedState,
+        'target_in_use',
+        'Processes are at work with the views of the target (READ_STORE_URL, INSTALLATION); stop them first.',
+      );
       const openTarget = () => openSide(to, 'target', logger, key);
       const begin = async (): Promise<void> => {
         await beginMigration(sharedState, { from: shownSide(from), begunAt: new Date().toISOString() });

@@ -9,9 +9,9 @@ import type { Ports } from './composition.js';
 
 export function offlineKeyPorts(
   { keysShowOnce: keepsNone }: Config,
-  { eventStore, sharedState, vault, secretKey }: Pick<Ports, 'eventStore' | 'sharedState' | 'vault' | 'secretKey'>,
+  { eventStore, sharedState, vault, keyRing }: Pick<Ports, 'eventStore' | 'sharedState' | 'vault' | 'keyRing'>,
 ): KeyPorts {
   const clock = systemClock;
   const keyCopies = createKeyCopies(sharedState, vault, clock, { keepsNone });
-  return { eventStore, clock, ids: createIds(), pepper: pepperOf(secretKey), keyCopies };
+  return { eventStore, clock, ids: createIds(), pepper: pepperOf(keyRing.first), keyCopies };
 }

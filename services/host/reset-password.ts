@@ -17,7 +17,7 @@ import {
 } from '../accounts/domain/organization.js';
 import { hashEmail } from '../accounts/member-email.js';
 import type { ResetLink } from './cli/product.js';
-import { openHistory } from './composition.js';
+import { keyRingAt, openHistory } from './composition.js';
 import { knownSecretKey } from './data-folder.js';
 
 const organizationPrefix = organizationStream('');
@@ -26,21 +26,27 @@ function recorded({ data, metadata, ...event }: StoredEvent): RecordedEvent {
   return { ...event, data: JSON.parse(data) as JsonObject, metadata: JSON.parse(metadata) as EventMetadata };
 }
 
-async function allOrganizations(config: Config): Promise<readonly Organization[]> {
+interface KnownInstallation {
+  readonly organizations: readonly Organization[];
+  readonly pepper: Uint8Array;
+}
+
+async function installationOf(config: Config, secretKey: Uint8Array): Promise<KnownInstallation> {
   const { history, lastPosition, close } = await openHistory(config, silentLogger);
   const states = new Map<string, Organization>();
   try {
-    if (lastPosition === null) return [];
+    const pepper = pepperOf((await keyRingAt(history, secretKey)).first);
+    if (lastPosition === null) return { organizations: [], pepper };
     for await (const batch of history.read(null, lastPosition)) {
       for (const event of batch.filter(({ stream }) => stream.startsWith(organizationPrefix))) {
         const before = states.get(event.stream) ?? organizationDecider.initial;
         states.set(event.stream, organizationDecider.evolve(before, decodeEvent<OrganizationEvent>(recorded(event))));
       }
     }
+    return { organizations: [...states.values()], pepper };
   } finally {
     await close();
   }
-  return [...states.values()];
 }
 
 /** One for each account of the address. Rejects with `not_found`, and with `ConfigError` where the key is missing. */
@@ -49,10 +55,10 @@ export async function printResetLinks(config: Config, email: string): Promise<re
   if (secretKey === null) {
     throw new ConfigError(['SECRET_KEY: must be set to that of the installation; links are made with it.']);
   }
-  const pepper = pepperOf(secretKey);
+  const { organizations, pepper } = await installationOf(config, secretKey);
   const emailHash = hashEmail(email, pepper);
   const baseUrl = (config.publicUrl ?? `http://${config.host}:${config.port}`).replace(/\/+$/, '');
-  const links = (await allOrganizations(config)).flatMap((organization) => {
+  const links = organizations.flatMap((organization) => {
     if (organization.status === 'none') return [];
     const { id, name, plan, rateLimit, members } = organization;
     const member = members.find((one) => one.emailHash === emailHash && one.status === 'active');

@@ -133,6 +133,16 @@ export interface Restored {
   readonly tookMs: number;
 }
 
+export interface RotatedKey {
+  /** Keys of owners that were sealed anew, and all that there are. */
+  readonly resealed: number;
+  readonly owners: number;
+  /** null: in the data folder. */
+  readonly keyFile: string | null;
+  /** A rotation that was cut off before was ended. */
+  readonly wasBegun: boolean;
+}
+
 export interface Product {
   /** Runs until a signal and ends the process itself. */
   start(): Promise<void>;
@@ -160,6 +170,11 @@ export interface Product {
   backUp(config: Config, folder: string, withKey: boolean): Promise<BackedUp>;
   /** Rejects with `Refused` where the data folder is not empty or the backup not whole. */
   restore(config: Config, folder: string): Promise<Restored>;
+  /**
+   * For stopped processes; run again it goes on where it was cut off. `keyFile`: where the new key stands, or is to; null: in the data
+   * folder, as the one before it. Rejects with `Refused` or `ConfigError`.
+   */
+  rotateSecretKey(config: Config, keyFile: string | null): Promise<RotatedKey>;
   /** What the mail server made of one mail. Rejects with `ConfigError` where there is none. */
   sendTestMail(config: Config, address: string): Promise<MailAnswer>;
   /** A server may run meanwhile. Rejects with `not_found` or `ConfigError`. */

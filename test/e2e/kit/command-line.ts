@@ -1,5 +1,6 @@
 /** `meerkat …` as it is typed: the built program, its output, its exit code. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import './built.js';
 
@@ -28,4 +29,23 @@ export async function runCommand(
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (error += chunk));
   const exitCode = await new Promise<number | null>((resolve) => child.once('close', resolve));
   return { exitCode, out, error };
+}
+
+/** Kills a command after so long; `killed`, or how it ended before. */
+export async function killedCommand(
+  words: readonly string[],
+  settings: Readonly<Record<string, string>>,
+  folder: string,
+  afterMs: number,
+): Promise<'killed' | number | null> {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(process.execPath, [program, ...words], {
+    cwd: folder,
+    env: { PATH, HOME, ...settings },
+    stdio: 'ignore',
+  });
+  const timer = setTimeout(() => child.kill('SIGKILL'), afterMs);
+  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+  clearTimeout(timer);
+  return signal === 'SIGKILL' ? 'killed' : code;
 }

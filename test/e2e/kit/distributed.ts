@@ -1,6 +1,7 @@
 /** An installation on servers: each service in processes of its own, two of each, behind two gateways. */
 import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Kafka, logLevel } from 'kafkajs';
 import { mongo } from 'mongoose';
 import type { RecordedEvent } from '#event-store/event-store';
@@ -65,7 +66,7 @@ const replicas = [1, 2] as const;
 
 function createMember(
   name: string,
-  settings: Readonly<Record<string, string>>,
+  settingsNow: () => Readonly<Record<string, string>>,
   folder: string,
   keep: (lines: readonly string[]) => void,
 ) {
@@ -77,7 +78,7 @@ function createMember(
   };
   return {
     name,
-    roles: settings['ROLES'] ?? '',
+    roles: settingsNow()['ROLES'] ?? '',
     get pid() {
       return product?.pid ?? null;
     },
@@ -88,6 +89,7 @@ function createMember(
       return product?.lines ?? [];
     },
     async start() {
+      const settings = settingsNow();
       product = startProduct(settings, folder);
       const told = await product.ready();
       // A gateway says where people find the installation, which may be another gateway.
@@ -130,12 +132,13 @@ export async function distributedInstallation(
   const ports = await Promise.all(replicas.map(() => freePort()));
   const urls = ports.map((port) => `http://127.0.0.1:${port}`);
   const lines: string[] = [];
-  const shared = {
+  let secretKey = randomBytes(32).toString('base64');
+  const sharedNow = () => ({
     INSTALLATION: name,
-    SECRET_KEY: randomBytes(32).toString('base64'),
+    SECRET_KEY: secretKey,
     PUBLIC_URL: urls[0] ?? '',
     ...commonSettings(options),
-  };
+  });
   const proxied = { ...servers, eventStoreUrl: `esdb://127.0.0.1:${storeProxy.port}?tls=false` };
   const engines = (roles: string): Readonly<Record<string, string>> => {
     const { eventStoreUrl, busUrl, readStoreUrl } = options.addressesFor?.(roles) ?? proxied;
@@ -145,8 +148,8 @@ export async function distributedInstallation(
     replicas.map((replica, index) => {
       // Every process answers probes; gateways do so where people find them.
       const port = roles.split(',').includes('gateway') ? String(ports[index]) : '0';
-      const settings = { ...shared, ...engines(roles), ROLES: roles, PORT: port };
-      return createMember(`${roles}-${replica}`, settings, folder, (told) => lines.push(...told));
+      const settingsNow = () => ({ ...sharedNow(), ...engines(roles), ROLES: roles, PORT: port });
+      return createMember(`${roles}-${replica}`, settingsNow, folder, (told) => lines.push(...told));
     }),
   );
   let next = 0;
@@ -175,13 +178,20 @@ export async function distributedInstallation(
     async mendEventStore() {
       storeProxy.set('pass');
     },
-    recordedEvents: () => recordedEvents(servers, name, Buffer.from(shared.SECRET_KEY, 'base64')),
+    recordedEvents: () => recordedEvents(servers, name, Buffer.from(secretKey, 'base64')),
     async appendEvents(events) {
-      const secretKey = Buffer.from(shared.SECRET_KEY, 'base64');
-      const options = { url: servers.eventStoreUrl, installation: name, logger: silentLogger, secretKey };
+      const key = Buffer.from(secretKey, 'base64');
+      const options = { url: servers.eventStoreUrl, installation: name, logger: silentLogger, secretKey: key };
       await appendTo(await createEventStoreDbEventStore(options), events);
     },
-    command: (words) => runCommand(words, { ...shared, ...engines('all') }, folder),
+    command: (words) => runCommand(words, { ...sharedNow(), ...engines('all') }, folder),
+    async rotateSecretKey() {
+      const file = join(folder, `key-${randomBytes(4).toString('hex')}`);
+      const words = ['secret-key', 'rotate', '--key-file', file];
+      const end = await runCommand(words, { ...sharedNow(), ...engines('all') }, folder);
+      if (end.exitCode === 0) secretKey = (await readFile(file, 'utf8')).trim();
+      return end;
+    },
     openReadStore: () => createMongoReadStore({ url: servers.readStoreUrl, installation: name, logger: silentLogger }),
     async stored() {
       const parts = await Promise.all([

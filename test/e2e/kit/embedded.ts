@@ -83,6 +83,7 @@ export async function embeddedInstallation(options: InstallationOptions = {}): P
       await appendTo(createSqliteEventStore(join(dataDir, 'events.db'), { secretKey }), events);
     },
     command: (words) => runCommand(words, settings, folder),
+    rotateSecretKey: () => runCommand(['secret-key', 'rotate'], settings, folder),
     openReadStore: async () => createSqliteReadStore(join(dataDir, 'views.db')),
     async stored() {
       const entries = await readdir(dataDir, { recursive: true, withFileTypes: true }).catch(() => []);

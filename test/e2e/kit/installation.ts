@@ -40,6 +40,8 @@ export interface Installation {
   appendEvents(events: readonly RecordedEvent[]): Promise<void>;
   /** Runs the command line with its settings, to the command's end. */
   command(words: readonly string[]): Promise<CommandEnd>;
+  /** Changes its secret key, while it is stopped; it is set to the new one when it succeeds. */
+  rotateSecretKey(): Promise<CommandEnd>;
   /** Its views; while it is stopped. */
   openReadStore(): Promise<ViewStore>;
   /** Every byte it keeps. */
