@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { hash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { packed } from './packed-body.js';
-import { withMacs } from './snapshot-macs.js';
+import { snapshotKeyOf, withMacs } from './snapshot-macs.js';
 import { snapshotOf } from './snapshots.contract.js';
 import type { Snapshot, Snapshots } from './snapshots.js';
 import { createSqliteSnapshots } from './sqlite.js';
@@ -18,8 +18,11 @@ describe('a snapshot with a MAC', () => {
   let folder: string;
   let kept: Snapshots;
   const file = (): string => join(folder, 'snapshots.db');
-  const open = (secretKey: Uint8Array = key): Snapshots =>
-    withMacs(createSqliteSnapshots(file(), { keepCount: 10, keepDays: 3_650 }), secretKey);
+  const open = (secretKey: Uint8Array = key, ...former: readonly Uint8Array[]): Snapshots =>
+    withMacs(
+      createSqliteSnapshots(file(), { keepCount: 10, keepDays: 3_650 }),
+      [secretKey, ...former].map(snapshotKeyOf),
+    );
   const whole: Snapshot = snapshotOf(bytesOf('<p>seen'), {
     certificate: { validFrom: 'a', validTo: 'b', issuer: 'c', subject: 'd', fingerprint: 'e' },
     rendered: true,
@@ -89,5 +92,14 @@ describe('a snapshot with a MAC', () => {
     await alter(({ mac: _mac, ...known }) => ({ ...known, contentHash: hashOf(body), isUnproven: undefined }), body);
     const [listed, read] = await found();
     expect([listed?.isUnproven, read?.isUnproven]).toEqual([true, true]);
+  });
+
+  it('of a former key of the installation is as good as one of now', async () => {
+    await kept.close();
+    kept = open(Buffer.alloc(32, 8), key);
+    expect((await kept.read(whole.taskId, whole.id))?.snapshot.isUnproven).toBeUndefined();
+    await kept.close();
+    kept = open(Buffer.alloc(32, 8));
+    expect(await kept.read(whole.taskId, whole.id)).toBeNull();
   });
 });

@@ -2,7 +2,7 @@
  * Snapshots that carry a MAC over all that is known of them, the digest of their content included, by a key from the
  * installation's secret. Somebody who can write where they are kept, without that key, can take pages away and make none.
  */
-import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto';
 import type { Snapshot, Snapshots } from './snapshots.js';
 
 const macBytes = 16;
@@ -20,16 +20,26 @@ function textOf(snapshot: Snapshot): string {
   ]);
 }
 
-/** One with a wrong MAC is not there; one of before there were any is unproven. */
-export function withMacs(snapshots: Snapshots, secretKey: Uint8Array): Snapshots {
-  const key = createSecretKey(Buffer.from(hkdfSync('sha256', secretKey, '', 'meerkat snapshot', 32)));
-  const digestOf = (snapshot: Snapshot): Buffer =>
+/** All that a thread that keeps pages has to be told of the secret. */
+export const snapshotKeyOf = (secretKey: Uint8Array): Uint8Array =>
+  new Uint8Array(hkdfSync('sha256', secretKey, '', 'meerkat snapshot', 32));
+
+/**
+ * One with a wrong MAC is not there; one of before there were any is unproven. `keys`: of `snapshotKeyOf`, the one that signs
+ * first, then those before it.
+ */
+export function withMacs(snapshots: Snapshots, keys: readonly Uint8Array[]): Snapshots {
+  const all = keys.map((key) => createSecretKey(key));
+  const [current] = all;
+  if (current === undefined) return snapshots;
+  const digestOf = (snapshot: Snapshot, key = current): Buffer =>
     createHmac('sha256', key).update(textOf(snapshot)).digest().subarray(0, macBytes);
 
   const judged = (snapshot: Snapshot): Snapshot | null => {
     if (snapshot.mac === undefined) return { ...snapshot, isUnproven: true };
     const given = Buffer.from(snapshot.mac, 'base64url');
-    return given.byteLength === macBytes && timingSafeEqual(given, digestOf(snapshot)) ? snapshot : null;
+    const isBy = (key: KeyObject): boolean => timingSafeEqual(given, digestOf(snapshot, key));
+    return given.byteLength === macBytes && all.some(isBy) ? snapshot : null;
   };
 
   return {

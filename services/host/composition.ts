@@ -266,10 +266,12 @@ async function openLeases(config: Config, logger: Logger, sharedState: SharedSta
 }
 
 /** In a thread where that is built, and pages are checked at all; else here. */
-async function openPages(config: Config, logger: Logger): Promise<OpenPages> {
+async function openPages(config: Config, logger: Logger, { current, former }: KeyRing): Promise<OpenPages> {
+  const { snapshotKeyOf } = await import('#snapshots/snapshot-macs');
+  const snapshotKeys = [current, ...former.map(({ key }) => key)].map(snapshotKeyOf);
   const script = findBuiltScript(import.meta.url, pageThreadPlaces);
-  if (script !== null && config.roles.includes('execution')) return createPageThread(script, config);
-  return { ...(await openPageParts(config, logger)), checks: null };
+  if (script !== null && config.roles.includes('execution')) return createPageThread(script, config, snapshotKeys);
+  return { ...(await openPageParts(config, logger, snapshotKeys)), checks: null };
 }
 
 /** Where days go must be there before any is folded. */
@@ -322,7 +324,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
   setPageParserInfo(pageParser);
   const { isolationOf } = await import('#sandbox/quickjs');
   logger.info({ ...isolationOf(config.evaluatorSockets) }, 'containment of the evaluator process');
-  const pages = await openPages(config, logger);
+  const pages = await openPages(config, logger, keyRing);
   return {
     eventStore: createSealedEvents(eventStore, ownerKeys, opener),
     storedEvents: stores.eventStore,

@@ -11,6 +11,7 @@ import type { CheckResult, OpenedCheck } from '../execution/run-check.js';
 
 export interface PageThreadData {
   readonly config: Config;
+  readonly snapshotKeys: readonly Uint8Array[];
 }
 
 type SentRequest = Omit<PageRequest, 'signal' | 'slot' | 'waitSignal'>;
@@ -82,11 +83,15 @@ function sent({ signal: _signal, slot: _slot, waitSignal: _waitSignal, ...reques
 const youngMb = 24;
 
 /** The parts that the thread stands for. It begins with the first call: a process that checks nothing has none. */
-export function createPageThread(script: URL, config: Config): PageThread {
+export function createPageThread(
+  script: URL,
+  config: Config,
+  snapshotKeys: PageThreadData['snapshotKeys'],
+): PageThread {
   const calls: ThreadCalls = createThreadCalls({
     script,
     // What it does not need it is not told.
-    workerData: { config: { ...config, secretKey: null, owner: null } } satisfies PageThreadData,
+    workerData: { config: { ...config, secretKey: null, owner: null }, snapshotKeys } satisfies PageThreadData,
     resourceLimits: { maxYoungGenerationSizeMb: youngMb },
     errors: callErrors,
     onEnd: (why) => unavailable('page_thread_ended', `The thread that loads pages ended (${why}); it begins anew.`),

@@ -12,7 +12,6 @@ import type { PageParserName } from '#sandbox/parsers/page-parser';
 import type { Sandbox } from '#sandbox/sandbox';
 import { withMacs } from '#snapshots/snapshot-macs';
 import type { Retention, Snapshots } from '#snapshots/snapshots';
-import { knownSecretKey } from './data-folder.js';
 import { freeBytesOf, snapshotsRefusingWhenFull, watchDiskSpace } from './disk-guard.js';
 import { waitForServer } from './wait-for-server.js';
 
@@ -127,19 +126,18 @@ export interface PagePorts {
   close(): Promise<void>;
 }
 
-/** Without an installation there is no key, and nothing is kept either. */
-function withKey(snapshots: Snapshots, secretKey: Uint8Array | null): Snapshots {
-  return secretKey === null ? snapshots : withMacs(snapshots, secretKey);
-}
-
-/** Rejects with `ConfigError` or `ServerUnreachable`. */
-export async function openPageParts(config: Config, logger: Logger): Promise<PagePorts> {
+/** `snapshotKeys`: what kept pages are signed with. Rejects with `ConfigError` or `ServerUnreachable`. */
+export async function openPageParts(
+  config: Config,
+  logger: Logger,
+  snapshotKeys: readonly Uint8Array[],
+): Promise<PagePorts> {
   const [{ createHttpPageLoader }, { createQuickJsSandbox }] = await Promise.all([
     import('#page-loader/http'),
     import('#sandbox/quickjs'),
   ]);
   const disk = embedded(config) ? await watchDiskSpace(() => freeBytesOf(config.dataDir), logger) : null;
-  const opened = withKey(await openSnapshots(config, logger, false), knownSecretKey(config));
+  const opened = withMacs(await openSnapshots(config, logger, false), snapshotKeys);
   const outbound = await openOutbound(config);
   const httpLoader = createHttpPageLoader(outbound, {
     networkProbeUrl: config.networkProbeUrl,

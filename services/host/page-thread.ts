@@ -8,11 +8,11 @@ import { createPageDeps } from '../execution/checks.js';
 import { openPageParts } from './page-parts.js';
 import { callErrors, movedOf, type PageMethods, type PageThreadData } from './page-calls.js';
 
-const { config } = workerData as PageThreadData;
+const { config, snapshotKeys } = workerData as PageThreadData;
 const logger = createLogger(config);
 
 async function open() {
-  const parts = await openPageParts(config, logger);
+  const parts = await openPageParts(config, logger, snapshotKeys);
   return { ...parts, deps: createPageDeps({ ...parts, clock: systemClock, logger }, config) };
 }
 
