@@ -20,7 +20,7 @@ function textOf(snapshot: Snapshot): string {
   ]);
 }
 
-/** All that a thread that keeps pages has to be told of the secret. */
+/** What a thread that keeps pages needs of the secret, and no more. */
 export const snapshotKeyOf = (secretKey: Uint8Array): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', secretKey, '', 'meerkat snapshot', 32));
 
