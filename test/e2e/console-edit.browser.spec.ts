@@ -1,7 +1,7 @@
 /** Making and changing in the console: the first task without a line of code, an edit that somebody else was faster with, a key. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { launchChromium, leave, openAsOwner, openSeat, type Seat } from './kit/browser.js';
+import { launchChromium, leave, openAsOwner, openSeat, violations, type Seat } from './kit/browser.js';
 import { createInstallation } from './kit/create-installation.js';
 import { startWorld, Watch, type World } from './kit/watch.js';
 
@@ -43,7 +43,7 @@ describe('a first task', () => {
     await openAsOwner(seat, watch.installation, '/new');
     await page.getByLabel('Address of the page').fill(world.site.address('/aeron'));
     await page.getByRole('button', { name: 'Load', exact: true }).click();
-    await page.getByRole('option').filter({ hasText: '1.299,00' }).click();
+    await page.locator('.page-view').getByText('1.299,00').click();
     await page.getByLabel('Limit').fill('1400');
     await page.getByText('tried just now').waitFor();
     await page.getByText('It is met already').waitFor();
@@ -55,6 +55,41 @@ describe('a first task', () => {
     expect(made?.evaluationFunction).toBe(
       "const value = page.number(document.querySelector('.product-price'), 'de');\npage.report('value', value);\nreturn value < 1400;",
     );
+  });
+
+  it('is picked wider, narrower, as all that are alike, and by a second way', async () => {
+    const news = ['One', 'Two', 'Three'].map((one) => `<li class="entry"><a href="/${one}">${one} thing</a></li>`);
+    const body = `<!doctype html><title>News</title><ul class="news">${news.join('')}</ul><p id="stock" class="availability">In stock</p>`;
+    world.site.serve('/news', (_request, response) => response.setHeader('content-type', 'text/html').end(body));
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, watch.installation, '/new');
+    await page.getByLabel('Address of the page').fill(world.site.address('/news'));
+    await page.getByRole('button', { name: 'Load', exact: true }).click();
+    const view = page.locator('.page-view');
+    const chosen = page.locator('.chosen-selector');
+    await view.getByText('Two thing').click();
+    await page.getByText('1 match').waitFor();
+    const first = await chosen.innerText();
+    await page.getByRole('button', { name: 'wider' }).click();
+    await page.getByText('by place').or(page.getByText('by class')).first().waitFor();
+    expect(await chosen.innerText()).not.toBe(first);
+    await page.getByRole('button', { name: 'narrower' }).click();
+    await chosen.getByText('a', { exact: false }).waitFor();
+    await page.getByRole('button', { name: 'more like this' }).click();
+    await page.getByText('3 matches').waitFor();
+    expect(await page.getByLabel('What is looked at').inputValue()).toBe('newItem');
+    await page.getByRole('button', { name: 'also, not this' }).click();
+    await view.getByText('Two thing').click();
+    await page.getByText('2 matches').waitFor();
+    await page.getByRole('button', { name: 'also, not this' }).click();
+    await view.getByText('In stock').click();
+    await chosen.getByText('#stock').waitFor();
+    await page.getByText('A second way to it, by class').waitFor();
+    await page.getByRole('button', { name: 'use it instead' }).click();
+    await chosen.getByText('.availability').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Discard' }).click();
   });
 
   it('is kept as it was typed over a reload, until it is saved or discarded', async () => {

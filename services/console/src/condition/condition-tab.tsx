@@ -7,6 +7,8 @@ import { DraftBar } from '../task/draft-bar.js';
 import { useTaskDraft } from '../task/draft.js';
 import { taskInputOf } from '../task/task-input.js';
 import { useTexts } from '../text/text.js';
+import { fetchOf, notifyOnOf, printSentence, readSentence, type Sentence } from '../new/sentence.js';
+import { SentenceForm } from '../new/sentence-form.js';
 import { BacktestCard } from './backtest-card.js';
 import { CodeEditor } from './code-editor.js';
 import { ShadowCard, useStartShadow } from './shadow-card.js';
@@ -21,6 +23,18 @@ export function ConditionTab({ task }: { readonly task: Task }): ReactNode {
   const mayWrite = useMay('write');
   const code = draft.edit.evaluationFunction ?? task.evaluationFunction;
   const isEdited = code !== task.evaluationFunction;
+  const sentence = useMemo(() => readSentence(code), [code]);
+  /** Another kind of sentence may need another policy, or another way to load the page, to mean what it says. */
+  const say = (next: Sentence): void => {
+    const policy = draft.edit.policy ?? task.policy;
+    const notifyOn = notifyOnOf(next);
+    draft.change({
+      evaluationFunction: printSentence(next),
+      ...(sentence?.kind !== next.kind && policy.notifyOn !== notifyOn && { policy: { ...policy, notifyOn } }),
+      ...(sentence?.kind !== next.kind &&
+        'acceptStatus' in fetchOf(next) && { fetch: { ...task.fetch, ...fetchOf(next) } }),
+    });
+  };
   const refusal = draft.error ?? trial.error;
   const faults = useMemo(() => codeFaultsOf(refusal, trial.data), [refusal, trial.data]);
   return (
@@ -49,6 +63,11 @@ export function ConditionTab({ task }: { readonly task: Task }): ReactNode {
             {t('trial.do')}
           </button>
         </header>
+        {sentence !== null && mayWrite && (
+          <div className="in">
+            <SentenceForm sentence={sentence} onChange={say} />
+          </div>
+        )}
         <CodeEditor
           label={t('condition.code')}
           code={code}

@@ -17,9 +17,9 @@ import { ScheduleForm } from '../schedule/schedule-form.js';
 import { useSession } from '../session/session.js';
 import { useTexts } from '../text/text.js';
 import { clearDraft, keepDraft, keptDraft, type NewTaskDraft } from './new-draft.js';
-import { Picker } from './picker.js';
-import { usePreview, type PagePreview, type PickedElement } from './preview-query.js';
-import { firstGuess, notifyOnOf, printSentence, readSentence, type Sentence } from './sentence.js';
+import { Picker, type Pick } from './picker.js';
+import { usePreview, type PagePreview } from './preview-query.js';
+import { fetchOf, firstGuess, notifyOnOf, printSentence, readSentence, type Sentence } from './sentence.js';
 import { SentenceForm } from './sentence-form.js';
 
 const examples = [
@@ -37,12 +37,6 @@ export function addressOf(typed: string): string | null {
   if (!URL.canParse(whole)) return null;
   const { protocol, href, hostname } = new URL(whole);
   return (protocol === 'https:' || protocol === 'http:') && hostname !== '' ? href : null;
-}
-
-/** How many elements stand beside it that differ in their place alone. */
-function alike(preview: PagePreview, { selector }: PickedElement): number {
-  const shape = selector.replace(/:nth-[a-z-]+\(\d+\)/g, '');
-  return preview.elements.filter((one) => one.selector.replace(/:nth-[a-z-]+\(\d+\)/g, '') === shape).length;
 }
 
 function AddressField({
@@ -264,10 +258,14 @@ export function NewTaskPage(): ReactNode {
   };
   const sentence = readSentence(draft.code);
   const { data: found } = preview;
-  const choose = (element: PickedElement): void => {
-    if (found === undefined) return;
-    const next = firstGuess(element.selector, element.text, alike(found, element));
-    change({ code: printSentence(next), notifyOn: notifyOnOf(next) });
+  const say = (next: Sentence): void => change({ code: printSentence(next), notifyOn: notifyOnOf(next) });
+  const choose = ({ selector, text, inList }: Pick): void => say(firstGuess(selector, text, inList));
+  const chooseSelector = (selector: string, isList: boolean): void => {
+    if (sentence === null || !('selector' in sentence)) return;
+    const isOfLists = sentence.kind === 'newItem' || sentence.kind === 'count';
+    if (isList === isOfLists) say({ ...sentence, selector });
+    else if (isList) say({ kind: 'newItem', selector });
+    else say({ kind: 'changes', selector });
   };
   return (
     <div className="stack">
@@ -320,6 +318,7 @@ export function NewTaskPage(): ReactNode {
             preview={found}
             chosen={sentence !== null && 'selector' in sentence ? sentence.selector : null}
             onChoose={choose}
+            onSelector={chooseSelector}
           />
         ) : (
           <section className="card">
@@ -336,6 +335,7 @@ export function NewTaskPage(): ReactNode {
 }
 
 function inputOf({ name, url, code, schedule, notifyOn, actions, mode, tags }: NewTaskDraft): TaskInput {
+  const sentence = readSentence(code);
   return {
     name,
     url,
@@ -343,7 +343,7 @@ function inputOf({ name, url, code, schedule, notifyOn, actions, mode, tags }: N
     schedule,
     policy: { notifyOn } satisfies Partial<Policy>,
     actions: (actions ?? []).map(actionInputOf),
-    fetch: { mode },
+    fetch: { mode, ...(sentence !== null && fetchOf(sentence)) },
     tags,
   } as unknown as TaskInput;
 }

@@ -124,6 +124,11 @@ export function notifyOnOf({ kind }: Sentence): Policy['notifyOn'] {
   return kind === 'newItem' || kind === 'newText' || kind === 'numberChanges' ? 'every_true' : 'became_true';
 }
 
+/** How the page has to be loaded for a sentence to be answered: one about the status takes every status for an answer. */
+export function fetchOf({ kind }: Sentence): { readonly acceptStatus?: string[] } {
+  return kind === 'status' ? { acceptStatus: ['2xx', '3xx', '4xx', '5xx'] } : {};
+}
+
 const text = String.raw`'(?:[^'\\]|\\.)*'`;
 const number = String.raw`-?\d+(?:\.\d+)?(?:e[+-]\d+)?`;
 const query = String.raw`document\.querySelector\((${text})\)`;
