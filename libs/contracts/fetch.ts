@@ -118,6 +118,10 @@ const browserSettings = z
       .max(4)
       .default(['images', 'media', 'fonts', 'trackers'])
       .describe('What is not asked for; [] lets everything through.'),
+    screenshot: z
+      .enum(['transition', 'always', 'never'])
+      .default('transition')
+      .describe('When a screenshot is kept with the run: `transition` where something changed or failed.'),
   })
   .meta({ id: 'BrowserSettings' });
 

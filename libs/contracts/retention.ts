@@ -56,7 +56,12 @@ export const foldState = z.object({
   /** Since when the condition that the first run that is left found had been true, by which settings; null: it was not. */
   trueSince: z.object({ at: storedTimestamp, leftFrom: storedTimestamp, codeRevision: z.int() }).nullable(),
   /** Pages of folded runs that are still pointed to: by the open episode, by the first run that is left. */
-  pages: z.object({ episode: z.string().nullable(), first: z.string().nullable() }),
+  pages: z.object({
+    episode: z.string().nullable(),
+    first: z.string().nullable(),
+    /** Of both, those of their screenshots; absent: there are none. */
+    screenshots: z.object({ episode: z.string().exactOptional(), first: z.string().exactOptional() }).exactOptional(),
+  }),
   /** The last day whose deliveries are folded; null: none. */
   deliveriesThrough: day.nullable(),
   /** Folded deliveries whose events stay, since the open episode points to them. Absent: none. */

@@ -161,6 +161,8 @@ export const runResult = z.object({
   error: runError.nullable(),
   page: runPage.nullable(),
   snapshotId: z.string().nullable(),
+  /** Of the page as a browser showed it. Absent: none was kept. */
+  screenshotId: z.string().optional(),
   scheduledFor: storedTimestamp,
   queuedAt: storedTimestamp,
   startedAt: storedTimestamp,
@@ -227,6 +229,7 @@ export const executionDocument = z.object({
   error: runError.nullable().describe('Why it failed.'),
   decision: decision.nullable().describe('Whether it notified, and why.'),
   snapshotId: z.string().nullable().describe('The page as it was evaluated, where it is kept.'),
+  screenshotId: z.string().optional().describe('The page as a browser showed it, where that was kept.'),
   page: runPage.nullable().describe('What was loaded.'),
   scheduledFor: storedTimestamp.describe('The slot; of a run by hand the time of the request.'),
   queuedAt: storedTimestamp.describe('When it was due.'),

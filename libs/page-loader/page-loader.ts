@@ -46,6 +46,7 @@ export interface RenderSettings {
   readonly viewport: { readonly width: number; readonly height: number };
   readonly steps: readonly PageStep[];
   readonly block: readonly (typeof blockable)[number][];
+  readonly takesScreenshot: boolean;
   /** Write the places of elements into this attribute; null: none. */
   readonly boxAttribute: string | null;
 }

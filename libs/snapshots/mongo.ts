@@ -19,6 +19,8 @@ export interface MongoSnapshotsOptions {
   readonly url: string;
   /** Prefix of the collections: several installations may share a database. */
   readonly installation: string;
+  /** Names the collections: pages have `snapshot`. */
+  readonly kind?: 'snapshot' | 'screenshot';
   readonly retention: Retention;
   readonly logger: Logger;
 }
@@ -61,14 +63,14 @@ class MongoSnapshots implements Snapshots {
   readonly #files: mongo.GridFSBucket;
   readonly #isLookDue: (taskId: string) => boolean;
 
-  constructor(connection: MongoConnection, { installation, retention }: MongoSnapshotsOptions) {
+  constructor(connection: MongoConnection, { installation, retention, kind = 'snapshot' }: MongoSnapshotsOptions) {
     const { database } = connection;
     this.#mongo = connection;
     this.#retention = retention;
     this.#isLookDue = createLooks(retention);
-    this.#kept = database.collection(`${installation}.snapshots`);
-    this.#contents = database.collection(`${installation}.snapshot_contents`);
-    this.#files = new mongo.GridFSBucket(database, { bucketName: `${installation}.snapshot_bytes` });
+    this.#kept = database.collection(`${installation}.${kind}s`);
+    this.#contents = database.collection(`${installation}.${kind}_contents`);
+    this.#files = new mongo.GridFSBucket(database, { bucketName: `${installation}.${kind}_bytes` });
   }
 
   async prepare(): Promise<void> {

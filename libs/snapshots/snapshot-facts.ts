@@ -29,6 +29,7 @@ const facts = z.object({
   certificate: certificate.optional(),
   contentKind: z.enum(['html', 'xml', 'json', 'text']),
   rendered: z.literal(true).optional(),
+  isScreenshot: z.literal(true).optional(),
   encoding: z.string(),
   bytes: z.int().min(0).max(maxContentBytes),
   mac: z.string().max(64).optional(),
@@ -37,12 +38,13 @@ const facts = z.object({
 /** null where it is not what this product wrote. */
 export function parseFacts(text: string): Snapshot | null {
   try {
-    const { certificate: proof, rendered, mac, ...read } = facts.parse(JSON.parse(text));
+    const { certificate: proof, rendered, isScreenshot, mac, ...read } = facts.parse(JSON.parse(text));
     return {
       ...read,
       ...(proof !== undefined && { certificate: proof }),
       ...(rendered !== undefined && { rendered }),
       ...(mac !== undefined && { mac }),
+      ...(isScreenshot !== undefined && { isScreenshot }),
     };
   } catch {
     return null;

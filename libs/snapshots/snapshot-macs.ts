@@ -10,13 +10,13 @@ const macBytes = 16;
 /** All of it but what the MAC says. */
 function textOf(snapshot: Snapshot): string {
   const { id, organizationId, taskId, taskRevision, takenAt, url, finalUrl, status, headers, certificate } = snapshot;
-  const { contentKind, rendered, encoding, contentHash, bytes } = snapshot;
+  const { contentKind, rendered, isScreenshot, encoding, contentHash, bytes } = snapshot;
   const { validFrom, validTo, issuer, subject, fingerprint } = certificate ?? {};
   return JSON.stringify([
     [id, organizationId, taskId, taskRevision, takenAt, url, finalUrl, status],
     Object.entries(headers),
     certificate === undefined ? null : [validFrom, validTo, issuer, subject, fingerprint],
-    [contentKind, rendered ?? false, encoding, contentHash, bytes],
+    [contentKind, rendered ?? false, encoding, contentHash, bytes, ...(isScreenshot === true ? ['screenshot'] : [])],
   ]);
 }
 

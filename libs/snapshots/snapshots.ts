@@ -21,6 +21,8 @@ export interface Snapshot {
   readonly contentKind: ContentKind;
   /** A browser rendered it; absent: it is as the site sent it. */
   readonly rendered?: true;
+  /** A screenshot (PNG) of a page, kept beside the pages and never listed; absent: a page. */
+  readonly isScreenshot?: true;
   readonly encoding: string;
   /** `sha256:` and the hexadecimal digest of the content, which is UTF-8. */
   readonly contentHash: string;
@@ -76,13 +78,24 @@ export interface PageOfRun {
   readonly contentHash: string | null;
 }
 
+/** The screenshot (PNG) of a run's page; null where there is none. */
+export async function readScreenshotOfRun(
+  snapshots: Pick<Snapshots, 'read'>,
+  run: { readonly organizationId: string; readonly taskId: string; readonly screenshotId: string | null },
+): Promise<KeptPage | null> {
+  const found = run.screenshotId === null ? null : await snapshots.read(run.taskId, run.screenshotId);
+  if (found?.snapshot.isScreenshot !== true || found.snapshot.isUnproven === true) return null;
+  return found.snapshot.organizationId === run.organizationId ? found : null;
+}
+
 /** The page that a run was made on; null where it is not kept any more, or is another than the run has on record. */
 export async function readPageOfRun(
   snapshots: Pick<Snapshots, 'read'>,
   { organizationId, taskId, snapshotId, contentHash }: PageOfRun,
 ): Promise<KeptPage | null> {
   const page = snapshotId === null ? null : await snapshots.read(taskId, snapshotId);
-  if (page === null || page.snapshot.organizationId !== organizationId) return null;
+  if (page === null || page.snapshot.isScreenshot === true) return null;
+  if (page.snapshot.organizationId !== organizationId) return null;
   return contentHash === null || contentHash === page.snapshot.contentHash ? page : null;
 }
 

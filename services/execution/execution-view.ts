@@ -28,6 +28,7 @@ function runOf(event: Known): DueRun | null {
 /** A run as it stands once it is recorded. */
 export function withResult(base: ExecutionDocument, { result, decision }: RecordedRun): ExecutionDocument {
   const { status, outcome, values, logs, error, snapshotId, page, startedAt, finishedAt, timings, seed, hint } = result;
+  const { screenshotId } = result;
   const revision = result.taskRevision < 0 ? null : result.taskRevision;
   return {
     ...base,
@@ -39,6 +40,7 @@ export function withResult(base: ExecutionDocument, { result, decision }: Record
     error,
     decision,
     snapshotId,
+    ...(screenshotId !== undefined && { screenshotId }),
     page,
     startedAt,
     finishedAt,

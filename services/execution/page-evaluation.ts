@@ -77,9 +77,9 @@ function stepOf({ do: what, selector, value, secret }: z.infer<typeof browserSte
 function renderOf(settings: FetchSettings, owner: string): Pick<PageRequest, 'render'> {
   if (settings.mode !== 'browser') return {};
   const { browser = fetchSettings.shape.browser.unwrap().parse({}) } = settings;
-  const { waitFor, waitSeconds, viewport, steps, block } = browser;
+  const { waitFor, waitSeconds, viewport, steps, block, screenshot } = browser;
   const render = { owner, waitFor, waitMs: waitSeconds * 1_000, viewport, steps: steps.map(stepOf), block };
-  return { render: { ...render, boxAttribute: null } };
+  return { render: { ...render, takesScreenshot: screenshot !== 'never', boxAttribute: null } };
 }
 
 export function toPageRequest(url: string, settings: FetchSettings, owner: string): PageRequest {

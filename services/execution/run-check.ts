@@ -26,6 +26,7 @@ import {
   type EvaluationDeps,
 } from './page-evaluation.js';
 import type { KnownResult, KnownResults, KnownTask } from './known-results.js';
+import { screenshotIn, type TakenScreenshot } from './screenshots.js';
 import type { ShadowCode } from './shadow/shadow.js';
 
 /** What a check takes once its secrets are open. */
@@ -72,6 +73,8 @@ export type CheckResult = Evaluated & {
   readonly snapshotId: string | null;
   /** What the other code found; null: there is none, or no page was loaded. */
   readonly shadow: Evaluated | null;
+  /** What the browser showed at the end; null: none was taken. */
+  readonly screenshot: TakenScreenshot | null;
 };
 
 /** A page that stays is saved again after this long, so that what is kept of a task's last days never ages out at once. */
@@ -144,13 +147,17 @@ function knownPage(last: Snapshot, task: KnownTask | null): KnownPage {
 
 async function load(
   { pageLoader }: PageDeps,
+  { settings }: Pick<OpenedCheck, 'settings'>,
   request: PageRequest,
   last: Snapshot | null,
   task: KnownTask | null,
 ): Promise<Loaded> {
   const loaded =
     last === null ? await pageLoader.load(request) : await pageLoader.loadIfChanged(request, knownPage(last, task));
-  if (!loaded.ok) return { failed: { ...failedLoad(loaded), snapshotId: null, shadow: null } };
+  if (!loaded.ok) {
+    const screenshot = screenshotIn(loaded.rendering, settings);
+    return { failed: { ...failedLoad(loaded), snapshotId: null, shadow: null, screenshot } };
+  }
   if ('unchanged' in loaded) {
     if (last === null) throw new Error('unchanged, but nothing was known');
     return { seen: seenAgain(last, loaded), body: null };
@@ -232,7 +239,11 @@ async function keep(
 }
 
 /** The known result of the same page, with the times of this run. */
-function reusedResult(seen: SeenPage, { outcome, values, logs, hint, snapshotId }: KnownResult): CheckResult {
+function reusedResult(
+  { settings }: Pick<OpenedCheck, 'settings'>,
+  seen: SeenPage,
+  { outcome, values, logs, hint, snapshotId }: KnownResult,
+): CheckResult {
   const { finalUrl, status, bytes, contentHash, fetchMs } = seen;
   return {
     status: 'succeeded',
@@ -246,6 +257,7 @@ function reusedResult(seen: SeenPage, { outcome, values, logs, hint, snapshotId 
     endedFromOutside: false,
     snapshotId,
     shadow: null,
+    screenshot: screenshotIn(seen.rendering, settings),
     ...(hint !== undefined && { hint }),
   };
 }
@@ -335,7 +347,7 @@ async function check(deps: PageDeps, input: OpenedCheck, slot: LoadSlot, stoppin
   // Other settings may ask for another page, and other code finds something else.
   const last = newest?.taskRevision === taskRevision ? newest : null;
   const task = last === null ? null : known;
-  let loaded = await load(deps, request, last, task);
+  let loaded = await load(deps, input, request, last, task);
   if ('failed' in loaded) return loaded.failed;
   const isSame = last !== null && isSamePage(last, loaded.seen);
   const hasSameHeaders = isSame && haveSameHeaders(last.headers, loaded.seen.headers);
@@ -343,12 +355,12 @@ async function check(deps: PageDeps, input: OpenedCheck, slot: LoadSlot, stoppin
   const isKnown = input.shadow === null && isSame && isRecent;
   if (isKnown && task?.result?.snapshotId === last.id && (hasSameHeaders || !task.result.readsHeaders)) {
     noteValidators(knownResults, taskId, task, loaded.seen);
-    return reusedResult(loaded.seen, task.result);
+    return reusedResult(input, loaded.seen, task.result);
   }
   if (loaded.body === null) {
     const kept = last === null ? null : await withFallback(null, snapshots.read(taskId, last.id), logger, taskId);
     const isIt = kept?.snapshot.contentHash === loaded.seen.contentHash;
-    loaded = kept !== null && isIt ? { seen: loaded.seen, body: kept.body } : await load(deps, request, null, null);
+    loaded = kept !== null && isIt ? { seen: loaded.seen, body: kept.body } : await load(deps, input, request, null, null);
     if ('failed' in loaded) return loaded.failed;
   }
   // A page that was kept takes as much as one that is loaded.
@@ -382,5 +394,6 @@ async function check(deps: PageDeps, input: OpenedCheck, slot: LoadSlot, stoppin
     input.shadow === null
       ? null
       : evaluated(seen, await evaluate(deps, withShadowCode(input, input.shadow), seen, body, false));
-  return { ...evaluated(seen, result), ...hint, snapshotId: snapshot?.id ?? null, shadow: other };
+  const screenshot = screenshotIn(seen.rendering, settings);
+  return { ...evaluated(seen, result), ...hint, snapshotId: snapshot?.id ?? null, shadow: other, screenshot };
 }

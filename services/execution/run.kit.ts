@@ -13,6 +13,7 @@ import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
 import { defaultSandboxLimits, type Sandbox } from '#sandbox/sandbox';
 import { createSqliteSnapshots } from '#snapshots/sqlite';
+import { withScreenshots } from '#snapshots/with-screenshots';
 import { createEventVault } from '#vault/event-vault';
 import { KnownResults } from './known-results.js';
 import { recordedRunOf, type RecordedRun } from './past/recorded-runs.js';
@@ -132,7 +133,10 @@ export function runDeps(sandbox: Sandbox, outbound: Outbound, slots = 8): RunDep
     clock: { now: () => start },
     logger: silentLogger,
     limits: defaultSandboxLimits,
-    snapshots: createSqliteSnapshots(':memory:', { keepCount: 10, keepDays: 30 }),
+    snapshots: withScreenshots(
+      createSqliteSnapshots(':memory:', { keepCount: 10, keepDays: 30 }),
+      createSqliteSnapshots(':memory:', { keepCount: 10, keepDays: 30 }),
+    ),
     knownResults: new KnownResults(),
     slots: createFairSlots({ slots, shares: { organization: slots } }),
     leases: { ...createSoleLeases(), memberId: 'w1', isAlone: false },

@@ -31,6 +31,7 @@ import type { Checks } from './checks.js';
 import { withMessageContent } from './message-content.js';
 import { opened, runCheck, type CheckDeps, type CheckInput, type CheckResult } from './run-check.js';
 import { notificationsFor } from './notifications.js';
+import { keepScreenshotOnce } from './screenshots.js';
 import { foldStateOf } from './retention/fold-state.js';
 import { shadowAlert, shadowCode, shadowPolicy, shadowResult } from './shadow/shadow.js';
 
@@ -107,6 +108,7 @@ const cancelled: CheckResult = {
   endedFromOutside: false,
   snapshotId: null,
   shadow: null,
+  screenshot: null,
 };
 
 /** What is left of a result that cannot be written as an event. */
@@ -293,11 +295,13 @@ async function carryOut(
   const source = { commandId: `${run.runId}|recorded`, metadata: { ...metadata, at: finishedAt } };
   const isDown = await dependenciesDown(deps, task);
   const reached = await withContacts(deps, task);
+  const withScreenshot = keepScreenshotOnce(deps, task, found.screenshot);
   let last: Recorded = known;
   for (let round = 0; round < appendRounds; round += 1) {
     let result = toResult(run, task, found, startedAt, finishedAt);
     const before = { snapshotId: last.snapshotId, previous: last.alert.previous };
-    let event = await withMessageContent(deps, toEvent(last, result, found, reached, isDown), before);
+    const decided = await withScreenshot(toEvent(last, result, found, reached, isDown), last.alert);
+    let event = await withMessageContent(deps, decided, before);
     let events: readonly NewEvent[];
     try {
       events = encodeEvents([event], source);

@@ -109,7 +109,8 @@ async function previewPage(deps: EvaluationDeps, { url, fetch }: PreviewQuery, o
   const request = toPageRequest(url, settings, ownerId);
   // A name that no page can know, so that what is taken out of the document is ours.
   const boxAttribute = request.render === undefined ? null : `data-box-${randomBytes(8).toString('hex')}`;
-  const withBoxes = request.render === undefined ? {} : { render: { ...request.render, boxAttribute } };
+  const withBoxes =
+    request.render === undefined ? {} : { render: { ...request.render, takesScreenshot: true, boxAttribute } };
   const page = await deps.pageLoader.load({ ...request, ...withBoxes, signal });
   const picture = page.rendering?.screenshot ?? null;
   const screenshot = picture === null ? null : `data:image/png;base64,${Buffer.from(picture).toString('base64')}`;

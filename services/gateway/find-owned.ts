@@ -6,7 +6,7 @@ import { tasksView, type TaskDocument } from '#contracts/task';
 import type { ReadStore } from '#read-store/read-store';
 import { refuseFolded } from './folded.js';
 import { notFound } from '#runtime/errors';
-import { readPageOfRun, type KeptPage, type Snapshots } from '#snapshots/snapshots';
+import { readPageOfRun, readScreenshotOfRun, type KeptPage, type Snapshots } from '#snapshots/snapshots';
 
 type Owned = { readonly organizationId: OrganizationDocument['id'] };
 
@@ -36,6 +36,14 @@ export function readPageOfExecution(
   { organizationId, notificationId: taskId, snapshotId, page }: ExecutionDocument,
 ): Promise<KeptPage | null> {
   return readPageOfRun(snapshots, { organizationId, taskId, snapshotId, contentHash: page?.contentHash ?? null });
+}
+
+/** null where there is none, or it is not kept any more. */
+export function readScreenshotOfExecution(
+  snapshots: Snapshots,
+  { organizationId, notificationId: taskId, screenshotId }: ExecutionDocument,
+): Promise<KeptPage | null> {
+  return readScreenshotOfRun(snapshots, { organizationId, taskId, screenshotId: screenshotId ?? null });
 }
 
 export async function findDelivery(

@@ -41,6 +41,7 @@ import { createDocumentState } from '#shared-state/document-state';
 import { SHARED_STATE } from '#shared-state/shared-state';
 import { SNAPSHOTS, type Snapshots } from '#snapshots/snapshots';
 import { createSqliteSnapshots } from '#snapshots/sqlite';
+import { withScreenshots } from '#snapshots/with-screenshots';
 import { createEventVault } from '#vault/event-vault';
 import { createLinkSigner, LINK_SIGNER } from '#vault/link-signer';
 import { VAULT } from '#vault/vault';
@@ -208,7 +209,10 @@ export async function startGateway(
   const seldom = [recentRunsView, shadowsView, skippedSlotsView].filter(({ readByFew }) => readByFew);
   const named = (all: ReadonlySet<string>, asked: readonly string[]): readonly string[] =>
     [...all].filter((view) => asked.includes(view) || !seldom.some(({ name }) => name === view));
-  const snapshots = createSqliteSnapshots(':memory:', { keepCount: 10, keepDays: 30 });
+  const snapshots = withScreenshots(
+    createSqliteSnapshots(':memory:', { keepCount: 10, keepDays: 30 }),
+    createSqliteSnapshots(':memory:', { keepCount: 10, keepDays: 30 }),
+  );
   const providers = [
     { provide: CONFIG, useValue: readConfig({ MAIL_FROM: 'm@example.com', ...settings }, '/nonexistent') },
     { provide: CLOCK, useValue: { now } },

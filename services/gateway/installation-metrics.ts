@@ -11,7 +11,7 @@ import { CLOCK, type Clock } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
 import { observe, type Observation } from '#runtime/metrics';
 
-const databases = ['events.db', 'views.db', 'bus.db', 'snapshots.db'];
+const databases = ['events.db', 'views.db', 'bus.db', 'snapshots.db', 'screenshots.db'];
 
 @Injectable()
 export class InstallationMetrics {

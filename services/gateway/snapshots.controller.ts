@@ -1,4 +1,5 @@
 /** HTTP for the pages that executions were made on. */
+import { Readable } from 'node:stream';
 import { Controller, Inject } from '@nestjs/common';
 import { BUS, type Bus } from '#bus/bus';
 import { requests } from '#contracts/catalogue';
@@ -8,7 +9,7 @@ import { Call, Handles, type RouteCall } from '#http/route';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { AppError } from '#runtime/errors';
 import { SNAPSHOTS, type KeptPage, type Snapshots } from '#snapshots/snapshots';
-import { findExecution, readPageOfExecution } from './find-owned.js';
+import { findExecution, readPageOfExecution, readScreenshotOfExecution } from './find-owned.js';
 import * as routes from './snapshots.routes.js';
 
 /**
@@ -57,6 +58,30 @@ export class SnapshotsController {
       'x-snapshot-id': page.snapshot.id,
       'x-final-url': new URL(page.snapshot.finalUrl).href,
     });
+  }
+
+  @Handles(routes.getExecutionScreenshot)
+  async screenshot(@Call() { ids, context }: RouteCall<typeof routes.getExecutionScreenshot>): Promise<Answer> {
+    const execution = await findExecution(this.readStore, context.organizationId, ids.id);
+    const found = await readScreenshotOfExecution(this.snapshots, execution);
+    if (found === null) {
+      const message =
+        'There is no screenshot of this execution: no browser rendered its page, fetch.browser.screenshot left it out, or it is not kept any more.';
+      throw new AppError('NOT_FOUND', 'no_screenshot', message);
+    }
+    const { snapshot, body } = found;
+    return {
+      status: 200,
+      headers: {
+        'content-type': 'image/png',
+        'content-length': String(body.byteLength),
+        'content-disposition': `inline; filename="${snapshot.id}.png"`,
+        'cross-origin-resource-policy': 'same-origin',
+        'cache-control': 'private, no-store',
+        'x-snapshot-id': snapshot.id,
+      },
+      body: Readable.from([body]),
+    };
   }
 
   @Handles(routes.replayExecution)

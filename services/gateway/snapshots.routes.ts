@@ -30,6 +30,27 @@ export const getExecutionSnapshot = route({
   ],
 });
 
+export const getExecutionScreenshot = route({
+  method: 'GET',
+  path: '/api/executions/{id}/screenshot',
+  operationId: 'getExecutionScreenshot',
+  summary: 'Get what the browser showed',
+  description:
+    'A PNG as wide as the viewport, of a run whose page a browser rendered, taken when the page was read or a step failed; kept as `fetch.browser.screenshot` says, for as long as pages are. Where there is none: 404 `no_screenshot`.',
+  tag: 'Execute',
+  access: 'read',
+  ids: execution,
+  answers: [
+    {
+      status: 200,
+      description: 'The screenshot.',
+      envelope: 'none',
+      contentType: 'image/png',
+      headers: { 'X-Snapshot-Id': 'The id of the screenshot.' },
+    },
+  ],
+});
+
 export const replayExecution = route({
   method: 'POST',
   path: '/api/executions/{id}/replay',

@@ -123,6 +123,56 @@ describe('the page of an execution', () => {
   });
 });
 
+describe('the screenshot of an execution', () => {
+  const png = Buffer.from('89504e470d0a1a0a00ff', 'hex');
+
+  async function photographed(isScreenshot: boolean): Promise<string> {
+    const id = await executed(null);
+    const screenshotId = ids.next('snp');
+    const found = await stores.readStore.get(executionsView, id);
+    if (found === null) throw new Error('no execution');
+    await stores.readStore.save(executionsView, [{ id, revision: 2, document: { ...found, screenshotId } }], null);
+    const facts = { id: screenshotId, organizationId, taskId, taskRevision: 0, takenAt: '2026-11-21T10:00:00.000Z' };
+    const url = 'https://example.com/';
+    await gateway.snapshots.save(
+      {
+        ...facts,
+        url,
+        finalUrl: url,
+        status: 200,
+        headers: {},
+        contentKind: 'text',
+        ...(isScreenshot ? { isScreenshot: true } : {}),
+        encoding: 'png',
+        contentHash: `sha256:${hash('sha256', png, 'hex')}`,
+        bytes: png.byteLength,
+      },
+      png,
+    );
+    return id;
+  }
+
+  it('comes byte for byte, as a picture that nothing else is made of', async () => {
+    const reply = await gateway.send('GET', `/api/executions/${await photographed(true)}/screenshot`, { key: reader });
+    expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'image/png']);
+    expect(reply.headers.get('content-length')).toBe(String(png.byteLength));
+    expect(reply.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(reply.text).toBe(new TextDecoder().decode(png));
+  });
+
+  it('is not there where none was kept, where a page stands in its place, and for others', async () => {
+    const none = refused(404, 'NOT_FOUND', 'no_screenshot');
+    const of = async (id: string, key?: string) =>
+      errorOf(await gateway.send('GET', `/api/executions/${id}/screenshot`, key === undefined ? {} : { key }));
+    expect(await of(await executed('<p>1'))).toEqual(none);
+    expect(await of(await photographed(false))).toEqual(none);
+    const id = await photographed(true);
+    expect(await of(id, foreignKey)).toEqual(refused(404, 'NOT_FOUND', 'not_found'));
+    await gateway.snapshots.forget(taskId);
+    expect(await of(id)).toEqual(none);
+  });
+});
+
 describe('the replay of an execution', () => {
   it('is asked of the execution service, for whom it belongs to', async () => {
     const id = await executed('<p>1');

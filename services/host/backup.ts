@@ -26,7 +26,7 @@ import { version } from './page-parts.js';
 import { isRotating } from './rotated-key.js';
 
 const manifestFile = 'manifest.json';
-const databases = ['views.db', 'snapshots.db', 'events.db'] as const;
+const databases = ['views.db', 'snapshots.db', 'screenshots.db', 'events.db'] as const;
 const plainFiles = ['audit-heads.jsonl', 'secret.key'] as const;
 
 const manifestSchema = z.object({

@@ -285,7 +285,8 @@ async function refuseArchive({ archiveDir, roles }: Config): Promise<void> {
 /** Files of earlier versions that give nothing back; not those of a process that ended in the middle of something. */
 async function giveBackPages({ dataDir }: Config): Promise<void> {
   const { giveBackFreePages } = await import('#sqlite/database');
-  for (const name of ['events', 'views', 'bus', 'snapshots']) giveBackFreePages(join(dataDir, `${name}.db`));
+  for (const name of ['events', 'views', 'bus', 'snapshots', 'screenshots'])
+    giveBackFreePages(join(dataDir, `${name}.db`));
 }
 
 /** Opens every part that the settings name. Rejects with `ConfigError` where one cannot be used. */

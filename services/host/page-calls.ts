@@ -5,7 +5,7 @@ import type { KnownPage, PageLoader, PageRequest } from '#page-loader/page-loade
 import type { Config } from '#runtime/config';
 import { AppError, unavailable, type ErrorCode, type ErrorDetail } from '#runtime/errors';
 import type { CheckedCode, EvaluationJob, EvaluationResult, Sandbox, ScriptJob, ScriptResult } from '#sandbox/sandbox';
-import type { KeptPage, Snapshot, Snapshots } from '#snapshots/snapshots';
+import type { KeptPage, OlderSnapshots, Snapshot, Snapshots } from '#snapshots/snapshots';
 import type { Checks } from '../execution/checks.js';
 import type { CheckResult, OpenedCheck } from '../execution/run-check.js';
 
@@ -28,7 +28,7 @@ export interface PageCalls {
   readonly saveSnapshot: [{ readonly snapshot: Snapshot; readonly body: Uint8Array }, void];
   readonly listSnapshots: [{ readonly taskId: string; readonly limit: number }, readonly Snapshot[]];
   readonly readSnapshot: [{ readonly taskId: string; readonly id: string }, KeptPage | null];
-  readonly forgetSnapshots: [string, void];
+  readonly forgetSnapshots: [{ readonly taskId: string; readonly older?: OlderSnapshots | undefined }, void];
   readonly sweepSnapshots: [number, number];
   readonly close: [null, void];
 }
@@ -126,7 +126,7 @@ export function createPageThread(
       save: (snapshot, body) => ask('saveSnapshot', { snapshot, body }),
       list: (taskId, limit) => ask('listSnapshots', { taskId, limit }),
       read: (taskId, id) => ask('readSnapshot', { taskId, id }),
-      forget: (taskId) => ask('forgetSnapshots', taskId),
+      forget: (taskId, older) => ask('forgetSnapshots', { taskId, older }),
       sweep: (nowMs) => ask('sweepSnapshots', nowMs),
       close,
     },

@@ -12,6 +12,7 @@ import type { PageParserName } from '#sandbox/parsers/page-parser';
 import type { Sandbox } from '#sandbox/sandbox';
 import { withMacs } from '#snapshots/snapshot-macs';
 import type { Retention, Snapshots } from '#snapshots/snapshots';
+import { withScreenshots } from '#snapshots/with-screenshots';
 import { freeBytesOf, snapshotsRefusingWhenFull, watchDiskSpace } from './disk-guard.js';
 import { waitForServer } from './wait-for-server.js';
 
@@ -39,21 +40,49 @@ export async function fromDataFolder<Part>(
   }
 }
 
+/** Where the second cannot be opened, the first is closed again. */
+async function bothOf(
+  openPages: () => Promise<Snapshots>,
+  openScreenshots: () => Promise<Snapshots>,
+): Promise<Snapshots> {
+  const pages = await openPages();
+  try {
+    return withScreenshots(pages, await openScreenshots());
+  } catch (error) {
+    await pages.close();
+    throw error;
+  }
+}
+
 /** Rejects with `ConfigError` or `ServerUnreachable`. */
 export async function openSnapshots(config: Config, logger: Logger, checked: boolean): Promise<Snapshots> {
   const { snapshotUrl, readStoreUrl: url, installation } = config;
   const retention: Retention = { keepCount: config.snapshotKeepCount, keepDays: config.snapshotKeepDays };
   if (snapshotUrl === 'file') {
     const { createSqliteSnapshots } = await import('#snapshots/sqlite');
-    return fromDataFolder(config, async (file) => createSqliteSnapshots(file('snapshots.db'), retention, { checked }));
+    const opened = (name: string): Promise<Snapshots> =>
+      fromDataFolder(config, async (file) => createSqliteSnapshots(file(name), retention, { checked }));
+    return bothOf(
+      () => opened('snapshots.db'),
+      () => opened('screenshots.db'),
+    );
   }
   if (snapshotUrl !== 'mongodb') {
     const { createFileSnapshots } = await import('#snapshots/file');
-    return createFileSnapshots(fileURLToPath(snapshotUrl), retention);
+    const folder = fileURLToPath(snapshotUrl);
+    return bothOf(
+      () => createFileSnapshots(folder, retention),
+      () => createFileSnapshots(join(folder, 'screenshots'), retention),
+    );
   }
   const { createMongoSnapshots } = await import('#snapshots/mongo');
-  return waitForServer({ variable: 'READ_STORE_URL', url, logger }, () =>
-    createMongoSnapshots({ url, installation, retention, logger }),
+  const opened = (kind: 'snapshot' | 'screenshot'): Promise<Snapshots> =>
+    waitForServer({ variable: 'READ_STORE_URL', url, logger }, () =>
+      createMongoSnapshots({ url, installation, kind, retention, logger }),
+    );
+  return bothOf(
+    () => opened('snapshot'),
+    () => opened('screenshot'),
   );
 }
 

@@ -37,7 +37,7 @@ const methods: PageMethods = {
   saveSnapshot: async ({ snapshot, body }) => (await opened()).snapshots.save(snapshot, body),
   listSnapshots: async ({ taskId, limit }) => (await opened()).snapshots.list(taskId, limit),
   readSnapshot: async ({ taskId, id }) => (await opened()).snapshots.read(taskId, id),
-  forgetSnapshots: async (taskId) => (await opened()).snapshots.forget(taskId),
+  forgetSnapshots: async ({ taskId, older }) => (await opened()).snapshots.forget(taskId, older),
   sweepSnapshots: async (nowMs) => (await opened()).snapshots.sweep(nowMs),
   async close() {
     await (await opening)?.close();

@@ -66,6 +66,48 @@ describe('a task with a rendered page', () => {
     expect(JSON.stringify(body)).not.toContain('"text":"99 €"');
   }, 120_000);
 
+  const screenshotOf = (id: unknown): Promise<Reply> =>
+    installation.api.send(`/api/executions/${String(id)}/screenshot`);
+
+  it('has a screenshot where something changed or failed, and where it is asked for, until it is purged', async () => {
+    const kept = async (code: string, browser: object) => {
+      const { id } = await installation.api.create(task(code, { fetch: { mode: 'browser', browser } }));
+      const runs = [];
+      for (let round = 0; round < 2; round += 1) {
+        const run = await installation.api.execute(id, 60);
+        const { status, headers, text } = await screenshotOf(run.id);
+        runs.push(status === 200 ? [headers.get('content-type'), text.slice(1, 4)] : status);
+      }
+      return { id, runs };
+    };
+    const png = ['image/png', 'PNG'];
+    expect((await kept('return true', {})).runs).toEqual([png, 404]);
+    expect((await kept('return true', { screenshot: 'never' })).runs).toEqual([404, 404]);
+    expect((await kept('throw new Error("no")', {})).runs).toEqual([png, png]);
+    const failing = {
+      screenshot: 'transition',
+      steps: [
+        { do: 'wait', value: '0' },
+        { do: 'click', selector: '#none' },
+      ],
+    };
+    const always = await kept('return true', { screenshot: 'always' });
+    expect(always.runs).toEqual([png, png]);
+    const failed = await installation.api.execute(
+      (
+        await installation.api.create(
+          task('return true', { fetch: { mode: 'browser', timeoutSeconds: 5, browser: failing } }),
+        )
+      ).id,
+      60,
+    );
+    expect(failed).toMatchObject({ status: 'failed', error: { reason: 'step_failed' } });
+    expect((await screenshotOf(failed.id)).status).toBe(200);
+    const run = await installation.api.execute(always.id, 60);
+    await installation.api.send(`/api/notifications/${always.id}?purge=true`, { method: 'DELETE' });
+    expect((await screenshotOf(run.id)).status).toBe(404);
+  }, 180_000);
+
   it('keeps what is filled in to itself, also where it is saved again', async () => {
     const steps = [
       { do: 'fill', selector: '[name=word]', value: 'canary-word' },

@@ -96,6 +96,7 @@ const render: RenderSettings = {
   viewport: { width: 800, height: 600 },
   steps: [],
   block: ['images', 'media', 'fonts', 'trackers'],
+  takesScreenshot: true,
   boxAttribute: null,
 };
 

@@ -222,7 +222,7 @@ async function read(
   const html = await writeDocument(page, session, request.maxBytes, render.boxAttribute);
   const body = Buffer.from(html);
   if (body.byteLength > request.maxBytes) throw new DocumentExceeds('size');
-  const screenshot = await screenshotOf(page, render);
+  const screenshot = render.takesScreenshot ? await screenshotOf(page, render) : null;
   return {
     ok: true,
     url: request.url,
@@ -371,7 +371,7 @@ export async function visitPage(
         ? error
         : new BrowserGone(error instanceof Error ? error.message : String(error));
     }
-    const isReadable = opened !== null && isFit && failure.reason !== 'browser_limit';
+    const isReadable = render.takesScreenshot && isFit && failure.reason !== 'browser_limit';
     const screenshot = isReadable && opened !== null ? await screenshotOf(opened.page, render) : null;
     const { reason, message, status, mayRepeat } = failure;
     const failed = { ...failureOf(request, reason, message), status, mayRepeat };

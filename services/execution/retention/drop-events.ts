@@ -26,12 +26,12 @@ export interface DropDeps extends Pick<ServicePorts, 'eventStore' | 'readStore' 
   readonly snapshots: Pick<Snapshots, 'forget'>;
 }
 
-/** The page of the last run, where that has not been told by the fold. */
+/** The page of the last run and its screenshot, where that has not been told by the fold. */
 async function lastPage({ readStore }: Pick<DropDeps, 'readStore'>, taskId: string): Promise<readonly string[]> {
   const task = await readStore.get(tasksView, taskId);
   if (task?.lastExecution === undefined || task.lastExecution === null) return [];
   const execution = await readStore.get(executionsView, task.lastExecution.id);
-  return execution?.snapshotId === undefined || execution.snapshotId === null ? [] : [execution.snapshotId];
+  return [execution?.snapshotId, execution?.screenshotId].flatMap((id) => id ?? []);
 }
 
 async function dropRuns(deps: DropDeps, { taskId, day, state }: RunsFolded): Promise<void> {
@@ -40,7 +40,8 @@ async function dropRuns(deps: DropDeps, { taskId, day, state }: RunsFolded): Pro
   await stored.truncate(runStream(taskId), run);
   await stored.truncate(scheduleStream(taskId), schedule);
   await stored.truncate(claimStream(taskId), claim);
-  const pointedTo = [state.pages.episode, state.pages.first].flatMap((id) => id ?? []);
+  const { episode, first, screenshots = {} } = state.pages;
+  const pointedTo = [episode, first, screenshots.episode, screenshots.first].flatMap((id) => id ?? []);
   await snapshots.forget(taskId, {
     takenBefore: dayEnd(day),
     except: [...pointedTo, ...(await lastPage(deps, taskId))],

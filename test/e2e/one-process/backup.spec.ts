@@ -74,6 +74,7 @@ describe('a backup', () => {
     expect((await readdir(backup)).toSorted()).toEqual([
       'events.db',
       'manifest.json',
+      'screenshots.db',
       'secret.key',
       'snapshots.db',
       'views.db',

@@ -59,13 +59,27 @@ interface Standing {
   readonly since: TrueSince;
   /** Of the run that the time began with. */
   readonly snapshotId: string | null;
+  readonly screenshotId?: string | undefined;
 }
 
-function standingAfter({ since, snapshotId }: Standing, { result, alert }: RecordedRun): Standing {
+/** As stored: what there is none of is left out. */
+function pagesOf(episode: Standing, first: RecordedRun['result']): FoldState['pages'] {
+  const ofEpisode = episode.screenshotId === undefined ? {} : { episode: episode.screenshotId };
+  const ofFirst = first.screenshotId === undefined ? {} : { first: first.screenshotId };
+  const screenshots = { ...ofEpisode, ...ofFirst };
+  return {
+    episode: episode.snapshotId,
+    first: first.snapshotId,
+    ...(Object.keys(screenshots).length === 0 ? {} : { screenshots }),
+  };
+}
+
+function standingAfter(before: Standing, { result, alert }: RecordedRun): Standing {
+  const { since } = before;
   if (alert.flapping === true || alert.condition !== 'true') return { since: null, snapshotId: null };
-  if (since !== null && since.codeRevision === alert.codeRevision) return { since, snapshotId };
-  const { finishedAt: at } = result;
-  return { since: { at, leftFrom: at, codeRevision: alert.codeRevision }, snapshotId: result.snapshotId };
+  if (since !== null && since.codeRevision === alert.codeRevision) return before;
+  const { finishedAt: at, snapshotId, screenshotId } = result;
+  return { since: { at, leftFrom: at, codeRevision: alert.codeRevision }, snapshotId, screenshotId };
 }
 
 /** `before`: how folding stood; its last day is an earlier one. */
@@ -77,7 +91,11 @@ export function createDayOfRuns(day: string, before: FoldState): DayOfRuns {
   const shadows = new Map<string, FoldedShadow>();
   let transitionsLeftOut = 0;
   let stretch: Stretch = { figures: noFigures, counted: null };
-  let standing: Standing = { since: before.trueSince, snapshotId: before.pages.episode };
+  let standing: Standing = {
+    since: before.trueSince,
+    snapshotId: before.pages.episode,
+    screenshotId: before.pages.screenshots?.episode,
+  };
   let last: RecordedRun | null = null;
 
   const addRun = (run: RecordedRun): void => {
@@ -138,10 +156,11 @@ export function createDayOfRuns(day: string, before: FoldState): DayOfRuns {
     left(next) {
       const first = next ?? last;
       if (first === null) return { trueSince: before.trueSince, pages: before.pages };
-      const { since, snapshotId } = next === null ? standing : standingAfter(standing, next);
+      const left = next === null ? standing : standingAfter(standing, next);
+      const { since } = left;
       return {
         trueSince: since === null ? null : { ...since, leftFrom: first.result.finishedAt },
-        pages: { episode: snapshotId, first: first.result.snapshotId },
+        pages: pagesOf(left, first.result),
       };
     },
   };
