@@ -113,6 +113,10 @@ const browserSettings = z
       .prefault({})
       .describe('The window.'),
     steps: z.array(browserStep).max(50).default([]).describe('Done in order before the page is read.'),
+    keepSession: z
+      .boolean()
+      .default(false)
+      .describe('Whether the next run begins with the cookies and the local storage of this one.'),
     block: z
       .array(z.enum(['images', 'media', 'fonts', 'trackers']))
       .max(4)

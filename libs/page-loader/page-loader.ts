@@ -47,6 +47,8 @@ export interface RenderSettings {
   readonly steps: readonly PageStep[];
   readonly block: readonly (typeof blockable)[number][];
   readonly takesScreenshot: boolean;
+  /** What the last visit left, if it is kept: text that only the loader reads; null: nothing yet. Absent: it is not kept. */
+  readonly session?: string | null;
   /** Write the places of elements into this attribute; null: none. */
   readonly boxAttribute: string | null;
 }
@@ -63,6 +65,8 @@ export interface Rendering {
   readonly refused: readonly RefusedAddress[];
   /** PNG; null: none could be taken. */
   readonly screenshot: Uint8Array | null;
+  /** For the next visit; null: what was kept is of no use any more. Absent: it stays as it is. */
+  readonly session?: string | null;
 }
 
 export interface PageRequest {

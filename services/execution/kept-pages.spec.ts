@@ -4,6 +4,9 @@ import type { TaskEvent } from '#contracts/task';
 import { encodeEvents } from '#eventing/codec';
 import type { EventMetadata, EventStore, NewEvent } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
+import type { ReadStore } from '#read-store/read-store';
+import { createSqliteReadStore } from '#read-store/sqlite';
+import { createDocumentState } from '#shared-state/document-state';
 import type { Snapshots } from '#snapshots/snapshots';
 import { forgetArchived } from './kept-pages.js';
 
@@ -18,15 +21,22 @@ const metadata: EventMetadata = {
 
 describe('the snapshots of a task', () => {
   let eventStore: EventStore;
+  let readStore: ReadStore;
   let forget: (message: BusMessage) => Promise<void>;
   let forgotten: string[];
   beforeEach(async () => {
     eventStore = createSqliteEventStore(':memory:');
+    readStore = createSqliteReadStore(':memory:');
     forgotten = [];
+    const sharedState = createDocumentState(readStore);
     const snapshots = { forget: async (id: string) => void forgotten.push(id), sweep: async () => 0 };
-    forget = (message) => forgetArchived({ snapshots: snapshots as unknown as Snapshots, eventStore }, message);
+    forget = (message) =>
+      forgetArchived({ snapshots: snapshots as unknown as Snapshots, eventStore, sharedState }, message);
   });
-  afterEach(() => eventStore.close());
+  afterEach(async () => {
+    await readStore.close();
+    await eventStore.close();
+  });
 
   const archived = (commandId: string): readonly NewEvent[] => {
     const event: TaskEvent = { type: 'task.archived', data: { externalKey: null } };

@@ -4,17 +4,20 @@ import { taskStream } from '#contracts/task';
 import { sourceEventExists } from '#eventing/source-event';
 import type { Sweep } from '#eventing/service';
 import type { RunDeps } from './run.js';
+import { forgetSession } from './sessions.js';
 
 const sweepEveryMs = 900_000;
 
 /** A run that is under way at the archiving may keep one page more; that one goes by its age. */
 export async function forgetArchived(
-  { snapshots, eventStore }: Pick<RunDeps, 'snapshots' | 'eventStore'>,
+  { snapshots, eventStore, sharedState }: Pick<RunDeps, 'snapshots' | 'eventStore' | 'sharedState'>,
   { type, key, id, data }: BusMessage,
 ): Promise<void> {
   if (type !== 'task.archived') return;
   const source = { stream: taskStream(key), revision: Number(data['revision']), id };
-  if (await sourceEventExists(eventStore, source)) await snapshots.forget(key);
+  if (!(await sourceEventExists(eventStore, source))) return;
+  await snapshots.forget(key);
+  await forgetSession({ sharedState }, key);
 }
 
 export const expiredPages = ({ snapshots, clock, logger }: Pick<RunDeps, 'snapshots' | 'clock' | 'logger'>): Sweep => ({

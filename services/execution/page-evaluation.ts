@@ -74,20 +74,27 @@ function stepOf({ do: what, selector, value, secret }: z.infer<typeof browserSte
 }
 
 /** `owner`: the organisation. */
-function renderOf(settings: FetchSettings, owner: string): Pick<PageRequest, 'render'> {
+function renderOf(settings: FetchSettings, owner: string, session: string | null): Pick<PageRequest, 'render'> {
   if (settings.mode !== 'browser') return {};
   const { browser = fetchSettings.shape.browser.unwrap().parse({}) } = settings;
-  const { waitFor, waitSeconds, viewport, steps, block, screenshot } = browser;
+  const { waitFor, waitSeconds, viewport, steps, block, screenshot, keepSession } = browser;
   const render = { owner, waitFor, waitMs: waitSeconds * 1_000, viewport, steps: steps.map(stepOf), block };
-  return { render: { ...render, takesScreenshot: screenshot !== 'never', boxAttribute: null } };
+  const kept = keepSession ? { session } : {};
+  return { render: { ...render, ...kept, takesScreenshot: screenshot !== 'never', boxAttribute: null } };
 }
 
-export function toPageRequest(url: string, settings: FetchSettings, owner: string): PageRequest {
+/** `session`: of the last visit, where the task keeps it. */
+export function toPageRequest(
+  url: string,
+  settings: FetchSettings,
+  owner: string,
+  session: string | null = null,
+): PageRequest {
   const { mode, method, body, timeoutSeconds, maxBytes, followRedirects, acceptStatus, userAgent } = settings;
   return {
     url,
     mode,
-    ...renderOf(settings, owner),
+    ...renderOf(settings, owner, session),
     method,
     headers: headersOf(settings),
     body,

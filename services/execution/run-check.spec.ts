@@ -10,7 +10,7 @@ import type { Snapshot, Snapshots } from '#snapshots/snapshots';
 import { createSqliteSnapshots } from '#snapshots/sqlite';
 import { createEventVault } from '#vault/event-vault';
 import { hash } from 'node:crypto';
-import { runCheck, type CheckInput, type CheckResult, type CheckDeps } from './run-check.js';
+import { opened, runOpenedCheck, type CheckInput, type CheckResult, type CheckDeps } from './run-check.js';
 import { KnownResults } from './known-results.js';
 
 const taskId = 'ntf_00000000000000000000000001';
@@ -108,7 +108,7 @@ describe('a check of a task', () => {
   async function check(code = 'document.querySelector("p").textContent === "7"', more: Partial<CheckInput> = {}) {
     runs += 1;
     clock.ms += 1_000;
-    const checked = await runCheck(parts, {
+    const input: CheckInput = {
       runId: `exe_${String(runs).padStart(26, '0')}`,
       taskId,
       organizationId,
@@ -121,9 +121,11 @@ describe('a check of a task', () => {
       seed: `exe_${runs}`,
       nowMs: clock.ms,
       shadow: null,
+      session: null,
       stopping: new AbortController().signal,
       ...more,
-    });
+    };
+    const checked = await runOpenedCheck(parts, await opened(parts.vault, input), input.stopping);
     recorded = checked.snapshotId;
     return checked;
   }

@@ -6,7 +6,7 @@ import type { FairSlots } from '#concurrency/fair-slots';
 import { fetchSettings, type FetchSettings } from '#contracts/fetch';
 import type { AlertState } from '#contracts/run';
 import type { TaskSpec } from '#contracts/task';
-import type { KnownPage, LoadedPage, LoadSlot, PageRequest, UnchangedPage } from '#page-loader/page-loader';
+import type { KnownPage, LoadedPage, LoadSlot, PageRequest, Rendering, UnchangedPage } from '#page-loader/page-loader';
 import type { Clock } from '#runtime/clock';
 import { derivedId } from '#runtime/ids';
 import type { JsonObject } from '#runtime/json';
@@ -58,6 +58,8 @@ export interface CheckInput {
   readonly nowMs: number;
   /** Other code to run on the same page, after the task's own; null: none. */
   readonly shadow: ShadowCode | null;
+  /** What the browser left in the run before, where the task keeps it; null: nothing. */
+  readonly session: string | null;
   /** Once aborted, a check that has not begun to load its page rejects. */
   readonly stopping: AbortSignal;
 }
@@ -75,6 +77,8 @@ export type CheckResult = Evaluated & {
   readonly shadow: Evaluated | null;
   /** What the browser showed at the end; null: none was taken. */
   readonly screenshot: TakenScreenshot | null;
+  /** For the next run; null: what was kept is of no use any more. Absent: it stays as it is. */
+  readonly session?: string | null;
 };
 
 /** A page that stays is saved again after this long, so that what is kept of a task's last days never ages out at once. */
@@ -84,6 +88,14 @@ const maxListed = 100;
 
 /** What code can see of a page: as loaded now, or as it was kept. */
 type SeenPage = Omit<LoadedPage, 'ok' | 'attempts' | 'body'> & { readonly bytes: number };
+
+function leftBy(
+  rendering: Rendering | undefined,
+  settings: FetchSettings,
+): Pick<CheckResult, 'screenshot' | 'session'> {
+  const kept = rendering?.session === undefined ? {} : { session: rendering.session };
+  return { screenshot: screenshotIn(rendering, settings), ...kept };
+}
 
 type Loaded = { readonly seen: SeenPage; readonly body: Uint8Array | null } | { readonly failed: CheckResult };
 
@@ -155,8 +167,8 @@ async function load(
   const loaded =
     last === null ? await pageLoader.load(request) : await pageLoader.loadIfChanged(request, knownPage(last, task));
   if (!loaded.ok) {
-    const screenshot = screenshotIn(loaded.rendering, settings);
-    return { failed: { ...failedLoad(loaded), snapshotId: null, shadow: null, screenshot } };
+    const left = leftBy(loaded.rendering, settings);
+    return { failed: { ...failedLoad(loaded), snapshotId: null, shadow: null, ...left } };
   }
   if ('unchanged' in loaded) {
     if (last === null) throw new Error('unchanged, but nothing was known');
@@ -257,7 +269,7 @@ function reusedResult(
     endedFromOutside: false,
     snapshotId,
     shadow: null,
-    screenshot: screenshotIn(seen.rendering, settings),
+    ...leftBy(seen.rendering, settings),
     ...(hint !== undefined && { hint }),
   };
 }
@@ -286,11 +298,6 @@ async function newestKept(
 export async function opened(vault: Vault, { spec, stopping: _stopping, ...check }: CheckInput): Promise<OpenedCheck> {
   const { fetch, ...rest } = spec;
   return { ...check, spec: rest, settings: fetchSettings.parse(await vault.open(check.taskId, 'fetch', fetch)) };
-}
-
-/** Rejects only where a part of this installation is broken (a secret that cannot be opened): then the run is tried again. */
-export async function runCheck(deps: CheckDeps, input: CheckInput): Promise<CheckResult> {
-  return runOpenedCheck(deps, await opened(deps.vault, input), input.stopping);
 }
 
 /** Once `stopping` is aborted, a check that has not begun to load its page rejects. */
@@ -341,7 +348,11 @@ function withShadowCode(input: OpenedCheck, { previous, state, ...code }: Shadow
 async function check(deps: PageDeps, input: OpenedCheck, slot: LoadSlot, stopping: AbortSignal): Promise<CheckResult> {
   const { snapshots, knownResults, clock, logger } = deps;
   const { taskId, spec, taskRevision, settings } = input;
-  const request = { ...toPageRequest(spec.url, settings, input.organizationId), slot, waitSignal: stopping };
+  const request = {
+    ...toPageRequest(spec.url, settings, input.organizationId, input.session),
+    slot,
+    waitSignal: stopping,
+  };
   const known = knownResults.get(taskId);
   const newest = await newestKept(deps, input, known);
   // Other settings may ask for another page, and other code finds something else.
@@ -394,6 +405,6 @@ async function check(deps: PageDeps, input: OpenedCheck, slot: LoadSlot, stoppin
     input.shadow === null
       ? null
       : evaluated(seen, await evaluate(deps, withShadowCode(input, input.shadow), seen, body, false));
-  const screenshot = screenshotIn(seen.rendering, settings);
-  return { ...evaluated(seen, result), ...hint, snapshotId: snapshot?.id ?? null, shadow: other, screenshot };
+  const left = leftBy(seen.rendering, settings);
+  return { ...evaluated(seen, result), ...hint, snapshotId: snapshot?.id ?? null, shadow: other, ...left };
 }

@@ -12,6 +12,7 @@ import { createHttpPageLoader } from '#page-loader/http';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
 import { defaultSandboxLimits, type Sandbox } from '#sandbox/sandbox';
+import { createDocumentState } from '#shared-state/document-state';
 import { createSqliteSnapshots } from '#snapshots/sqlite';
 import { withScreenshots } from '#snapshots/with-screenshots';
 import { createEventVault } from '#vault/event-vault';
@@ -124,9 +125,11 @@ export function due(slotSeconds: number): DueRun {
 /** In memory. Limits: `slots` pages at once, as many for one organisation. */
 export function runDeps(sandbox: Sandbox, outbound: Outbound, slots = 8): RunDeps {
   const eventStore = createSqliteEventStore(':memory:');
+  const readStore = createSqliteReadStore(':memory:');
   return {
     eventStore,
-    readStore: createSqliteReadStore(':memory:'),
+    readStore,
+    sharedState: createDocumentState(readStore),
     sandbox,
     pageLoader: createHttpPageLoader(outbound),
     vault: createEventVault(eventStore, Buffer.alloc(32, 1)),

@@ -21,6 +21,7 @@ import type { ViewStore } from '#read-store/read-store';
 import { toTimestamp } from '#runtime/clock';
 import { unavailable } from '#runtime/errors';
 import { countRun } from '#runtime/metrics';
+import type { SharedState } from '#shared-state/shared-state';
 import { claim, claimLater, giveUp } from './claim.js';
 import { withContacts } from './contacts.js';
 import { isDependencyDown } from './dependencies.js';
@@ -29,7 +30,8 @@ import { withLostValue } from './domain/alert/lost-value.js';
 import type { Finding } from './domain/alert/step.js';
 import type { Checks } from './checks.js';
 import { withMessageContent } from './message-content.js';
-import { opened, runCheck, type CheckDeps, type CheckInput, type CheckResult } from './run-check.js';
+import { opened, runOpenedCheck, type CheckDeps, type CheckInput, type CheckResult } from './run-check.js';
+import { keepSession, sessionOf } from './sessions.js';
 import { notificationsFor } from './notifications.js';
 import { keepScreenshotOnce } from './screenshots.js';
 import { foldStateOf } from './retention/fold-state.js';
@@ -40,7 +42,8 @@ export interface RunDeps extends CheckDeps {
   readonly readStore: ViewStore;
   /** Names this process in claims, and says which other workers are dead. */
   readonly leases: Leases;
-  /** Checks that are done elsewhere; absent or null: by `runCheck`, with these parts. */
+  readonly sharedState: SharedState;
+  /** Checks that are done elsewhere; absent or null: here, with these parts. */
   readonly checks?: Checks | null;
   /** How long a run that was begun may still take once the process stops; 20 s by default. */
   readonly finishWithinMs?: number;
@@ -253,9 +256,16 @@ function deadlineOf(
   return { passed: promise, clear };
 }
 
-async function checked(deps: RunDeps, input: CheckInput): Promise<CheckResult> {
+/** Rejects only where a part of this installation is broken (a secret that cannot be opened): then the run is tried again. */
+async function checked(deps: RunDeps, given: CheckInput): Promise<CheckResult> {
   const { checks = null, vault } = deps;
-  return checks === null ? runCheck(deps, input) : checks.run(await opened(vault, input), input.stopping);
+  const { taskId, stopping } = given;
+  const closed = await opened(vault, given);
+  const { url } = closed.spec;
+  const input = { ...closed, session: await sessionOf(deps, taskId, url, closed.settings) };
+  const found = await (checks === null ? runOpenedCheck(deps, input, stopping) : checks.run(input, stopping));
+  if (found.session !== undefined) await keepSession(deps, taskId, url, closed.settings, found.session);
+  return found;
 }
 
 async function carryOut(
@@ -287,6 +297,7 @@ async function carryOut(
           seed: run.runId,
           nowMs: Date.parse(startedAt),
           shadow: shadowCode(task, known.shadow, known.alert),
+          session: null,
           stopping,
         });
   // What a process finds whose parts are being closed says nothing about the page.

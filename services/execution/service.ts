@@ -21,6 +21,7 @@ import { recentRunsProjection } from './recent-runs-view.js';
 import { redispatchSweep } from './redispatch.js';
 import { executeRun, type RunDeps } from './run.js';
 import { RunQuery } from './run-query.js';
+import { expiredSessions } from './sessions.js';
 import { shadowsProjection } from './shadow/shadow-view.js';
 import { skippedSlotsProjection } from './skipped-slots-view.js';
 import type { TestRuns } from './test-task.js';
@@ -111,7 +112,13 @@ export function createExecutionService(
         query: (payload, context) => new RunQuery({ type: 'explain', query: explainQuery.parse(payload) }, context),
       },
     ],
-    sweeps: [redispatchSweep(deps), expiredPages(deps), missingNumbers(deps), foldingSweep({ ...deps, ...retention })],
+    sweeps: [
+      redispatchSweep(deps),
+      expiredPages(deps),
+      expiredSessions(deps),
+      missingNumbers(deps),
+      foldingSweep({ ...deps, ...retention }),
+    ],
     background: [() => startDropping({ ...deps, stored: retention.stored })],
     closed: () => tests.ended(),
   };

@@ -6,7 +6,8 @@ import { failureOf } from '../attempt.js';
 import type { LoadedPage, LoadFailure, PageLoader, PageRequest } from '../page-loader.js';
 import { BrowserPool } from './browser-process.js';
 import type { BrowserPlace } from './find-browser.js';
-import { BrowserGone, usualBounds, visitPage, type VisitBounds, type VisitResult } from './visit.js';
+import { visitWithSession } from './session-visit.js';
+import { BrowserGone, usualBounds, type VisitBounds, type VisitResult } from './visit.js';
 
 export interface BrowserPageLoaderOptions {
   /** For pages that need no browser. */
@@ -46,7 +47,7 @@ export function createBrowserPageLoader(options: BrowserPageLoaderOptions): Page
       try {
         return await pool.run(render.owner, async (process) => {
           await request.slot?.take();
-          return visitPage(process, proxy, request, render, timeoutMs, bounds);
+          return visitWithSession(process, proxy, request, render, timeoutMs, bounds);
         });
       } catch (error) {
         if (request.waitSignal?.aborted === true || closing.signal.aborted) throw error;

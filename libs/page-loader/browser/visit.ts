@@ -1,6 +1,6 @@
 /** One visit of a page in a browser context of its own: opened, waited for, read and photographed within its limits. */
 import { hash } from 'node:crypto';
-import type { BrowserContext, CDPSession, Page, Request, Response } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, CDPSession, Page, Request, Response } from 'playwright-core';
 import type { FilteringProxy, Visit } from '#outbound/filtering-proxy';
 import { failureOf, isAccepted, reasonOf, statusMessage, type AttemptFailure } from '../attempt.js';
 import type { LoadedPage, LoadFailureReason, PageRequest, Rendering, RenderSettings } from '../page-loader.js';
@@ -210,12 +210,23 @@ async function screenshotOf(page: Page, { viewport }: RenderSettings): Promise<U
   return part !== null && part.byteLength <= largestScreenshot ? part : null;
 }
 
-async function read(
-  { page, session, answer }: Opened,
-  request: PageRequest,
-  render: RenderSettings,
-  visit: Visit,
-): Promise<RenderedPage> {
+/** Cookies and local storage, for the next visit. */
+async function sessionAfter({ page }: Opened, { session }: RenderSettings): Promise<Pick<Rendering, 'session'>> {
+  return session === undefined ? {} : { session: JSON.stringify(await page.context().storageState()) };
+}
+
+/** What was kept is of this product's own making; what cannot be read any more is as good as nothing. */
+function storageOf({ session }: RenderSettings): Pick<BrowserContextOptions, 'storageState'> {
+  if (typeof session !== 'string') return {};
+  try {
+    return { storageState: JSON.parse(session) as Exclude<BrowserContextOptions['storageState'], string | undefined> };
+  } catch {
+    return {};
+  }
+}
+
+async function read(opened: Opened, request: PageRequest, render: RenderSettings, visit: Visit): Promise<RenderedPage> {
+  const { page, session, answer } = opened;
   const response = answer();
   const status = response?.status() ?? 200;
   const headers = response === null ? {} : await response.allHeaders();
@@ -223,6 +234,7 @@ async function read(
   const body = Buffer.from(html);
   if (body.byteLength > request.maxBytes) throw new DocumentExceeds('size');
   const screenshot = render.takesScreenshot ? await screenshotOf(page, render) : null;
+  const kept = await sessionAfter(opened, render);
   return {
     ok: true,
     url: request.url,
@@ -234,7 +246,7 @@ async function read(
     encoding: 'UTF-8',
     body,
     contentHash: `sha256:${hash('sha256', body, 'hex')}`,
-    rendering: { refused: visit.refusals.list, screenshot },
+    rendering: { refused: visit.refusals.list, screenshot, ...kept },
   };
 }
 
@@ -306,7 +318,10 @@ async function within(
   const { page } = opened;
   if (render.steps.length > 0) {
     await page.waitForLoadState('domcontentloaded', { timeout: Math.max(1, leftMs()) }).catch(() => undefined);
-    await takeSteps(page, render.steps, leftMs);
+    const { waitFor, session } = render;
+    const isLoadState = waitFor === 'load' || waitFor === 'networkidle';
+    const evidence = typeof session === 'string' ? { end: isLoadState ? null : waitFor } : null;
+    await takeSteps(page, render.steps, leftMs, evidence);
   }
   await waitUntilThere(page, render, leftMs);
   checkAnswer(opened, request, visit);
@@ -355,6 +370,7 @@ export async function visitPage(
         viewport: render.viewport,
         ...(request.userAgent === null ? {} : { userAgent: request.userAgent }),
         acceptDownloads: false,
+        ...storageOf(render),
         serviceWorkers: 'block',
         permissions: [],
         locale: 'en-US',

@@ -77,9 +77,11 @@ describe('a replay', () => {
       refusalOf: () => null,
       close: async () => undefined,
     };
+    const readStore = createSqliteReadStore(':memory:');
     deps = {
       eventStore,
-      readStore: createSqliteReadStore(':memory:'),
+      readStore,
+      sharedState: createDocumentState(readStore),
       sandbox,
       pageLoader: createHttpPageLoader(outbound),
       vault: createEventVault(eventStore, Buffer.alloc(32, 1)),
