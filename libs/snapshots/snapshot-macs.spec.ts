@@ -67,6 +67,7 @@ describe('a snapshot with a MAC', () => {
     ['its time', { takenAt: '2026-01-02T12:00:00.000Z' }],
     ['its certificate', { certificate: { ...whole.certificate, fingerprint: 'f' } }],
     ['who rendered it', { rendered: undefined }],
+    ['what it is', { isScreenshot: true }],
     ['its encoding', { encoding: 'latin1' }],
     ['its MAC', { mac: Buffer.alloc(16).toString('base64url') }],
     ['the length of its MAC', { mac: 'AA' }],

@@ -371,7 +371,8 @@ async function check(deps: PageDeps, input: OpenedCheck, slot: LoadSlot, stoppin
   if (loaded.body === null) {
     const kept = last === null ? null : await withFallback(null, snapshots.read(taskId, last.id), logger, taskId);
     const isIt = kept?.snapshot.contentHash === loaded.seen.contentHash;
-    loaded = kept !== null && isIt ? { seen: loaded.seen, body: kept.body } : await load(deps, input, request, null, null);
+    loaded =
+      kept !== null && isIt ? { seen: loaded.seen, body: kept.body } : await load(deps, input, request, null, null);
     if ('failed' in loaded) return loaded.failed;
   }
   // A page that was kept takes as much as one that is loaded.

@@ -138,6 +138,45 @@ describe('a task with a rendered page', () => {
     expect(JSON.stringify(history.body)).not.toContain('canary-word');
   }, 120_000);
 
+  it('signs in once where it keeps its session, shares it with no other task, and signs in again where the way in changes', async () => {
+    let signIns = 0;
+    site.serve('/members', (request, response) => {
+      if (/member=ada/.test(request.headers.cookie ?? '')) return html('<p id="balance">12 €</p>')(request, response);
+      html(login.replace('/account', '/come-in'))(request, response);
+    });
+    site.serve('/come-in', (_request, response) => {
+      signIns += 1;
+      response.writeHead(302, { location: '/members', 'set-cookie': 'member=ada; Path=/; HttpOnly' }).end();
+    });
+    const steps = [
+      { do: 'fill', selector: '[name=word]', value: 'canary-in' },
+      { do: 'click', selector: 'button' },
+    ];
+    const browser = { steps, keepSession: true, waitFor: '#balance' };
+    const settings = { url: site.address('/members'), fetch: { mode: 'browser', browser } };
+    const code = `return document.querySelector('#balance').textContent === '12 €'`;
+    const { id } = await installation.api.create(task(code, settings));
+    const other = await installation.api.create(task(code, settings));
+    const run = async (taskId: string) => {
+      expect(await installation.api.execute(taskId, 60)).toMatchObject({ status: 'succeeded', outcome: true });
+      return signIns;
+    };
+    expect([await run(id), await run(id), await run(other.id), await run(other.id)]).toEqual([1, 1, 2, 2]);
+    expect(
+      (await installation.stored()).some(({ bytes }) => bytes.includes('member=ada') || bytes.includes('canary-in')),
+    ).toBe(false);
+    await installation.kill('SIGKILL');
+    await installation.start();
+    expect(await run(id)).toBe(2);
+    const changed = [{ ...steps[0], value: 'another word' }, steps[1]];
+    const patched = await installation.api.send(`/api/notifications/${id}`, {
+      method: 'PATCH',
+      json: { fetch: { mode: 'browser', browser: { ...browser, steps: changed } } },
+    });
+    expect(patched.status).toBe(200);
+    expect([await run(id), await run(id)]).toEqual([3, 3]);
+  }, 180_000);
+
   it('says what to do where a page was not rendered', async () => {
     const plain = task('return page.visible("h1")', { fetch: { mode: 'http' } });
     expect(await post('/api/notifications/test', plain)).toMatchObject({

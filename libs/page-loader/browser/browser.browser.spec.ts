@@ -179,6 +179,55 @@ describe('a rendered page', () => {
     expect(failed.rendering?.screenshot).not.toBeNull();
   });
 
+  it('begins with what the last visit left, and leaves out steps whose time is over on the word of what is there instead', async () => {
+    const member = (request: IncomingMessage): boolean => /member=ada/.test(request.headers.cookie ?? '');
+    answers.set('/account', (request, response) => {
+      if (!member(request)) return void response.writeHead(302, { location: '/sign-in' }).end();
+      html('<p id="balance">12 €</p><script>document.title = localStorage.getItem("seen")</script>')(request, response);
+    });
+    answers.set('/sign-in', html('<form action="/in"><input name="word" type="password"><button>In</button></form>'));
+    answers.set('/in', (_request, response) => {
+      response.writeHead(200, { 'set-cookie': 'member=ada; Path=/', 'content-type': 'text/html' });
+      response.end('<script>localStorage.setItem("seen", "before"); location.href = "/account"</script>');
+    });
+    const steps = [
+      { do: 'fill', selector: '[name=word]', value: 'open', isSecret: true },
+      { do: 'click', selector: 'button' },
+    ] as const;
+    const visit = async (session: string | null) => {
+      seen = [];
+      const page = await load('/account', { steps, waitFor: '#balance', session });
+      const signIns = seen.filter(({ url }) => url.startsWith('/in')).length;
+      return { text: textOf(page), signIns, session: page.rendering?.session ?? null };
+    };
+    const first = await visit(null);
+    expect([first.text.includes('12 €'), first.signIns]).toEqual([true, 1]);
+    const second = await visit(first.session);
+    expect([second.text.includes('<title>before</title>'), second.signIns]).toEqual([true, 0]);
+    const over = JSON.stringify({ cookies: [], origins: [] });
+    const third = await visit(over);
+    expect([third.text.includes('12 €'), third.signIns]).toEqual([true, 1]);
+    const other = await load('/account', { waitFor: '#balance' }, { timeoutMs: 3_000 });
+    expect([reasonOf(other), other.rendering?.session]).toEqual(['wait_failed', undefined]);
+  }, 60_000);
+
+  it('is loaded without what the last visit left where that leads nowhere, and lets go of it where that is no better', async () => {
+    answers.set('/form', (request, response) => {
+      const isOver = /stale=1/.test(request.headers.cookie ?? '');
+      html(isOver ? '<p>Your session is over.</p>' : '<input name="word"><p id="in">in</p>')(request, response);
+    });
+    const cookie = { name: 'stale', value: '1', domain: '127.0.0.1', path: '/', expires: -1 };
+    const flags = { httpOnly: false, secure: false, sameSite: 'Lax' };
+    const session = JSON.stringify({ cookies: [{ ...cookie, ...flags }], origins: [] });
+    const fill = { do: 'fill', selector: '[name=word]', value: 'open', isSecret: true } as const;
+    const page = await load('/form', { steps: [fill], session });
+    expect(textOf(page)).toContain('id="in"');
+    expect(page.rendering?.session).not.toContain('stale');
+    const nowhere = await load('/form', { steps: [{ ...fill, selector: '#none' }], session }, { timeoutMs: 8_000 });
+    expect([reasonOf(nowhere), nowhere.rendering?.session]).toEqual(['step_failed', null]);
+    expect(textOf(await load('/form', { session: 'no JSON' }))).toContain('id="in"');
+  }, 60_000);
+
   it('is seen behind a wall of cookies that a step clicks away', async () => {
     answers.set(
       '/wall',
