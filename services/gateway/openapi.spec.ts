@@ -190,7 +190,8 @@ describe('GET /api/openapi.json', () => {
     const fieldsOf = (schema: string) => namesIn(member(document, 'components', 'schemas', schema, 'properties'));
     expect(namesIn(member(made.body, 'data'))).toEqual(fieldsOf('Notification'));
     const run = await gateway.send('POST', `/api/notifications/${String(member(made.body, 'data', 'id'))}/execute`);
-    // A hint is there where the page says why the code may have found nothing.
-    expect([...namesIn(member(run.body, 'data')), 'hint'].toSorted()).toEqual(fieldsOf('StartedExecution').toSorted());
+    // A hint is there where the page says why the code may have found nothing, a screenshot where a browser took one.
+    const named = [...namesIn(member(run.body, 'data')), 'hint', 'screenshotId'];
+    expect(named.toSorted()).toEqual(fieldsOf('StartedExecution').toSorted());
   });
 });
