@@ -1,15 +1,13 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { silentLogger } from '#runtime/logger';
 import { contractKey, eventStoreContract } from './event-store.contract.js';
-import { eventStoreOutageContract, type FailingServer } from './event-store-outage.contract.js';
+import { eventStoreOutageContract } from './event-store-outage.contract.js';
 import { createEventStoreDbEventStore } from './eventstoredb.js';
+import { createFailingServer } from './eventstoredb.kit.js';
 import type { EventStore, NewEvent } from './event-store.js';
 
 function serverUrl(): string {
@@ -108,47 +106,6 @@ describe('a subscriber among much that is not for it', () => {
   });
 });
 
-/** A server that fails on request cannot be the one that others use: the protocol double as a process of its own. */
-function createFailingServer(folder: string) {
-  let child: ChildProcess | null = null;
-  let ports = ['0', '0'];
-  let urls = ['', ''];
-
-  const start = async (): Promise<void> => {
-    const [port = '0', control = '0'] = ports;
-    const args = ['test/servers/eventstoredb/main.ts', '--port', port, '--control', control, '--data', folder];
-    const started = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-    child = started;
-    const line = async (stream: NodeJS.ReadableStream): Promise<string> => {
-      const [text] = (await once(createInterface(stream), 'line')) as [string];
-      return text.slice(text.indexOf('=') + 1);
-    };
-    urls = await Promise.all([line(started.stdout), line(started.stderr)]);
-    ports = urls.map((url) => /:(\d+)(?:\?|$)/.exec(url)?.[1] ?? '0');
-  };
-  const post = async (path: string): Promise<void> => {
-    const response = await fetch(`${urls[1]}${path}`, { method: 'POST' });
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  };
-  const server: FailingServer = {
-    loseNextAnswer: () => post('/appends?fault=cut-after'),
-    cutBeforeNextAppend: () => post('/appends?fault=cut-before'),
-    repeatNextAppend: () => post('/appends?fault=twice'),
-    sendNextAppendElsewhere: () => post('/appends?fault=not-leader'),
-    endSubscriptions: (how) => post(`/subscriptions/end${how === 'quietly' ? '' : '?error=unknown'}`),
-    silenceSubscriptions: () => post('/subscriptions/silence'),
-    async kill() {
-      if (child === null) return;
-      const exited = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exited;
-      child = null;
-    },
-    start,
-  };
-  return { server, post, url: () => urls[0] ?? '' };
-}
-
 describe('the EventStoreDB adapter, whose server fails on request,', () => {
   const folder = mkdtempSync(join(tmpdir(), 'meerkat-eventstoredb-'));
   const { server, post, url } = createFailingServer(folder);
@@ -177,7 +134,7 @@ describe('the EventStoreDB adapter, whose server fails on request,', () => {
     await expect(createEventStoreDbEventStore(options)).rejects.toMatchObject({ reason: 'event_store_unavailable' });
   });
 
-  it.each(['esdb+discover', 'kurrentdb', 'kurrentdb+discover'])(
+  it.each(['esdb+discover', 'kurrentdb', 'kurrentdb+discover', 'kurrent', 'kdb+discover'])(
     'accepts addresses of the scheme %s',
     async (scheme) => {
       const address = url().replace(/^esdb/, scheme);
@@ -194,18 +151,74 @@ describe('the EventStoreDB adapter, whose server fails on request,', () => {
     await expect(refused).rejects.not.toThrow('s3cret');
   });
 
-  it('finds out by itself what came of an append that is never answered', async () => {
+  const event: NewEvent = {
+    id: '00000000-0000-5000-a000-000000000001',
+    type: 'a.one',
+    version: 1,
+    data: {},
+    metadata: { organizationId: 'o', actor: 'a', requestId: 'r', causationId: null, at: '2026-11-21T10:00:00.000Z' },
+  };
+
+  it.each([
+    ['is never answered', 'unanswered'],
+    ['is answered by a member that is not ready', 'not-ready'],
+    ['is written, and answered as too late', 'timeout-answer'],
+    ['stands there already and is dropped as a repeat', 'dropped-repeat'],
+  ])('finds out by itself what came of an append that %s', async (_, fault) => {
     const store = await open();
-    await post('/appends?fault=unanswered');
-    const event = {
-      id: '00000000-0000-5000-a000-000000000001',
-      type: 'a.one',
-      version: 1,
-      data: {},
-      metadata: { organizationId: 'o', actor: 'a', requestId: 'r', causationId: null, at: '2026-11-21T10:00:00.000Z' },
-    };
+    await post(`/appends?fault=${fault}`);
     expect(await store.append('a-1', [event], 'none')).toMatchObject({ ok: true, revision: 0 });
     expect(await Array.fromAsync(store.read('a-1'))).toHaveLength(1);
+    await store.close();
+  });
+
+  it('asks for the leader, and so reads nothing older than what was written', async () => {
+    const store = await open();
+    await store.append('a-1', [event], 'none');
+    await post('/reads?fault=stale-reads&count=3');
+    expect(await store.readLast('a-1')).toMatchObject({ revision: 0 });
+    expect(await Array.fromAsync(store.read('a-1'))).toHaveLength(1);
+    expect(await store.lastPosition()).not.toBeNull();
+    await post('/heal');
+    await store.close();
+  });
+
+  it('takes a place of 2^64 - 1 for none: older servers tell it to who has seen nothing', async () => {
+    const store = await open();
+    const ending = new AbortController();
+    await post('/reads?fault=max-checkpoint&count=2');
+    // The first read is that of the newest event.
+    const batches = store.subscribe({ prefixes: ['a-'], after: null, signal: ending.signal });
+    const told: number[] = [];
+    for await (const { events, position } of batches) {
+      told.push(position);
+      if (events.length > 0) break;
+      await store.append('a-1', [event], 'none');
+    }
+    const last = await store.readLast('a-1');
+    expect(told.at(-1)).toBe(last?.position);
+    ending.abort();
+    await store.close();
+  });
+
+  it('tells what a user lacks in words that say what to do', async () => {
+    const store = await open();
+    await post('/reads?fault=access-denied');
+    await expect(store.readLast('a-1')).rejects.toThrow('the user of EVENT_STORE_URL may not do this: it needs');
+    await post('/reads?fault=unauthenticated');
+    await expect(store.readLast('a-1')).rejects.toThrow('The event store refused: the user name and password');
+    await post('/appends?fault=access-denied');
+    await expect(store.append('a-1', [event], 'none')).rejects.toThrow('may not do this: it needs a user in $admins');
+    await post('/reads?fault=access-denied');
+    await expect(open()).rejects.toThrow('The event store refused: the user of EVENT_STORE_URL');
+    await store.close();
+  });
+
+  it('refuses an append above one MiB before it is sent', async () => {
+    const store = await open();
+    const large = { ...event, data: { text: 'x'.repeat(1024 * 1024) } };
+    await expect(store.append('a-1', [large], 'none')).rejects.toThrow('it takes 1048576 at most');
+    expect(await store.append('a-1', [event], 'none')).toMatchObject({ ok: true });
     await store.close();
   });
 });

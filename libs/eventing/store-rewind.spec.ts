@@ -55,7 +55,12 @@ describe('an event store rewind', () => {
   const reduce = (document: JsonObject | null, { data }: RecordedEvent): JsonObject => ({
     notes: [...((document?.['notes'] as Json[] | undefined) ?? []), data['note'] ?? null],
   });
-  const parts = () => ({ eventStore: eventStore as EventStore, readStore, logger: silentLogger });
+  const parts = () => ({
+    eventStore: eventStore as EventStore,
+    readStore,
+    logger: silentLogger,
+    secondLookAfterMs: 1,
+  });
   /** Keeps the view until it has come to the end. */
   const keep = async (): Promise<void> => {
     const work = startProjection({
@@ -153,6 +158,19 @@ describe('an event store rewind', () => {
     await append('a-1', 'first');
     await keep();
     await expectRight();
+  });
+
+  it('is not believed where a second look shows that the store was only behind', async () => {
+    await append('a-1', 'one');
+    await keep();
+    const ends = [0, 1];
+    const behind: EventStore = { ...eventStore, lastPosition: async () => ends.shift() ?? 1 };
+    expect(
+      await detectStoreRewind({ ...parts(), eventStore: { ...behind, lastPosition: async () => 0 } }, view),
+    ).not.toBeNull();
+    await resetAfterRewind({ ...parts(), eventStore: behind }, view);
+    expect(ends).toEqual([]);
+    expect(await readStore.seen(view)).toMatchObject({ position: 1 });
   });
 
   it('is detected by views stored before they kept their last event', async () => {

@@ -2,6 +2,7 @@
  * A rewind of the event store: restored from an older copy, it lacks events that views were built from. Such a view is reset
  * and built again from the events that exist.
  */
+import { sleep } from '#concurrency/sleep';
 import type { EventStore } from '#event-store/event-store';
 import type { Logger } from '#runtime/logger';
 import type { AnyView, ViewStore } from '#read-store/read-store';
@@ -10,7 +11,10 @@ export interface RewindDeps {
   readonly eventStore: EventStore;
   readonly readStore: ViewStore;
   readonly logger: Logger;
+  readonly secondLookAfterMs?: number;
 }
+
+const secondLookAfterMs = 2_000;
 
 /** Why the view must have seen events that the store no longer holds; null where nothing indicates it. */
 export async function detectStoreRewind(
@@ -33,8 +37,13 @@ export async function detectStoreRewind(
   return `${event.stream}@${event.revision} is not there any more`;
 }
 
-/** Resets the view where it has seen events that the store no longer holds. */
+/**
+ * Resets the view where it has seen events that the store no longer holds. One look is no proof on a cluster, where a member
+ * that has just begun to lead may still be reading its own log: it is believed once it is still so some seconds later.
+ */
 export async function resetAfterRewind(deps: RewindDeps, view: AnyView): Promise<void> {
+  if ((await detectStoreRewind(deps, view)) === null) return;
+  await sleep(deps.secondLookAfterMs ?? secondLookAfterMs);
   const why = await detectStoreRewind(deps, view);
   if (why === null) return;
   deps.logger.warn(

@@ -1,19 +1,23 @@
 /** Appends, one by one and in batches on one long call, with the faults that a test asked for. */
 import { status } from '@grpc/grpc-js';
-import type { sendUnaryData, ServerDuplexStream, ServerReadableStream } from '@grpc/grpc-js';
+import type { Metadata, sendUnaryData, ServerDuplexStream, ServerReadableStream } from '@grpc/grpc-js';
 import type {
   AppendReq,
   AppendResp,
   BatchAppendReq,
   BatchAppendResp,
 } from '@eventstore/db-client/generated/streams_pb.js';
+import type { Role } from './cluster.ts';
 import type { Faults } from './faults.ts';
 import type { AppendAnswer, AppendRequest, Expected, Log } from './log.ts';
 import {
+  accessDenied,
   appendConflict,
   appendSuccess,
+  batchAccessDenied,
   batchBadRequest,
   batchConflict,
+  batchNotReady,
   batchSuccess,
   batchTimeout,
   batchTooLarge,
@@ -30,12 +34,31 @@ const appendLimitBytes = 1024 * 1024;
 interface Context {
   readonly log: Log;
   readonly faults: Faults;
+  readonly role: Role;
   readonly cut: () => void;
   readonly leaderRefusal: () => Refusal;
 }
 
-/** What came of an append: its answer, a refusal of the whole call, or nothing at all. */
-type Outcome = { readonly answer: AppendAnswer } | { readonly refusal: Refusal } | null;
+/** As long as the server itself waits for an append to become known. */
+const ownPatienceMs = 2_000;
+
+/** What came of an append: its answer, an answer that it was not taken, a refusal of the whole call, or nothing at all. */
+type Outcome =
+  | { readonly answer: AppendAnswer }
+  | { readonly refusal: Refusal }
+  | { readonly untaken: 'not-ready' | 'timeout' | 'access-denied' }
+  | null;
+
+const refusalOf = {
+  'not-ready': unavailable,
+  timeout: () => new Refusal(status.DEADLINE_EXCEEDED, 'timeout'),
+  'access-denied': accessDenied,
+} as const;
+const untakenAnswer = {
+  'not-ready': batchNotReady,
+  timeout: batchTimeout,
+  'access-denied': batchAccessDenied,
+} as const;
 
 type Message = AppendReq.ProposedMessage | BatchAppendReq.ProposedMessage;
 
@@ -63,11 +86,18 @@ function proposed(message: Message): ProposedEvent {
 const sizeOf = ({ type, data, metadata }: ProposedEvent): number =>
   type.length * 2 + data.byteLength + metadata.byteLength;
 
-export function createAppends({ log, faults, cut, leaderRefusal }: Context) {
-  const perform = async (request: AppendRequest): Promise<Outcome> => {
+const asksForLeader = (metadata: Metadata): boolean => metadata.get('requires-leader').includes('true');
+
+export function createAppends({ log, faults, role, cut, leaderRefusal }: Context) {
+  const perform = async (request: AppendRequest, mustLead: boolean): Promise<Outcome> => {
+    const refusal = mustLead ? role.refusal() : null;
+    if (refusal?.metadata.get('exception').includes('not-leader') === true) return { refusal };
+    if (refusal !== null || !role.canForward()) return { untaken: 'not-ready' };
     const planned = faults.nextAppend();
     if (faults.refusing || planned?.fault === 'unavailable') return { refusal: unavailable() };
     if (planned?.fault === 'not-leader') return { refusal: leaderRefusal() };
+    if (planned?.fault === 'not-ready') return { untaken: 'not-ready' };
+    if (planned?.fault === 'access-denied') return { untaken: 'access-denied' };
     if (planned?.fault === 'cut-before') {
       cut();
       return null;
@@ -80,6 +110,11 @@ export function createAppends({ log, faults, cut, leaderRefusal }: Context) {
       return { refusal: new Refusal(status.UNAVAILABLE, `could not be written: ${String(error)}`) };
     }
     if (planned?.fault === 'unanswered') return null;
+    if (planned?.fault === 'timeout-answer') return { untaken: 'timeout' };
+    if (planned?.fault === 'dropped-repeat') {
+      await new Promise((resolve) => setTimeout(resolve, ownPatienceMs));
+      return { untaken: 'timeout' };
+    }
     if (planned?.fault === 'cut-after') {
       cut();
       return null;
@@ -132,9 +167,10 @@ export function createAppends({ log, faults, cut, leaderRefusal }: Context) {
             : options.hasStreamExists()
               ? 'stream_exists'
               : 'any';
-        void perform({ stream, expected, events }).then((outcome) => {
+        void perform({ stream, expected, events }, asksForLeader(call.metadata)).then((outcome) => {
           if (outcome === null) return;
           if ('refusal' in outcome) return finish(outcome.refusal);
+          if ('untaken' in outcome) return finish(refusalOf[outcome.untaken]());
           const done = outcome.answer;
           finish(null, done.ok ? appendSuccess(done.revision, done.position) : appendConflict(expected, done.current));
         });
@@ -149,6 +185,7 @@ export function createAppends({ log, faults, cut, leaderRefusal }: Context) {
         readonly events: ProposedEvent[];
         sizeBytes: number;
       }
+      const mustLead = asksForLeader(call.metadata);
       const pending = new Map<string, Pending>();
       let underWay = 0;
       let ended = false;
@@ -198,10 +235,14 @@ export function createAppends({ log, faults, cut, leaderRefusal }: Context) {
           pending.delete(correlationId);
           underWay += 1;
           const { stream, expected, events } = append;
-          void perform({ stream, expected, events }).then((outcome) => {
+          void perform({ stream, expected, events }, mustLead).then((outcome) => {
             underWay -= 1;
             if (outcome === null) return settle();
             if ('refusal' in outcome) return fail(outcome.refusal);
+            if ('untaken' in outcome) {
+              send(untakenAnswer[outcome.untaken](correlationId, stream));
+              return settle();
+            }
             const done = outcome.answer;
             send(
               done.ok

@@ -1,18 +1,61 @@
 /** Faults on request: a small HTTP port for tests. */
 import { createServer, type Server } from 'node:http';
 import { appendFaults, readFaults, type Faults } from './faults.ts';
+import type { Cluster } from './cluster.ts';
 import type { Log } from './log.ts';
+import type { RunningMember } from './member.ts';
 
 interface Context {
   readonly faults: Faults;
   readonly log: Log;
   readonly cut: () => void;
+  /** null: a server by itself. */
+  readonly cluster: Cluster | null;
+  readonly members: readonly RunningMember[];
+  readonly ports: readonly number[];
 }
 
 const endings = ['unavailable', 'cancelled', 'unknown'] as const;
 
 /** Every path is a POST but `/state`; an unknown one is answered 404, a bad value 400. */
-export function createControl({ faults, log, cut }: Context): Server {
+export function createControl({ faults, log, cut, cluster, members, ports }: Context): Server {
+  /** Of a cluster; false where there is none, or nobody to do it to. */
+  const onCluster = async (path: string, query: URLSearchParams): Promise<boolean> => {
+    if (cluster === null) return false;
+    const [, of, what = ''] = /^\/members\/([0-9]+)\/(lag|start)$/.exec(path) ?? [];
+    if (of !== undefined) {
+      const index = Number(of);
+      const member = members[index];
+      if (member === undefined) return false;
+      if (what === 'lag') {
+        const events = Number(query.get('events'));
+        if (!Number.isInteger(events) || events < 0) return false;
+        cluster.setLag(index, events);
+        return true;
+      }
+      if (cluster.members[index]?.state === 'killed') await member.listen(ports[index] ?? 0, true);
+      else member.goOn();
+      cluster.revive(index);
+      return true;
+    }
+    switch (path) {
+      case '/leader/resign':
+        return cluster.resign() !== null;
+      case '/leader/kill': {
+        const lost = cluster.kill();
+        if (lost !== null) await members[lost]?.kill();
+        return lost !== null;
+      }
+      case '/leader/hang': {
+        const lost = cluster.hang();
+        if (lost !== null) members[lost]?.hang();
+        return lost !== null;
+      }
+      default:
+        return false;
+    }
+  };
+
   const perform = (path: string, query: URLSearchParams): boolean => {
     const count = Number(query.get('count') ?? '1');
     switch (path) {
@@ -44,6 +87,9 @@ export function createControl({ faults, log, cut }: Context): Server {
         faults.leader = { host: query.get('host') ?? '127.0.0.1', port };
         return true;
       }
+      case '/system-event':
+        log.writeSystemRecord();
+        return true;
       case '/refuse':
         faults.refusing = true;
         return true;
@@ -64,6 +110,7 @@ export function createControl({ faults, log, cut }: Context): Server {
     '/appends',
     '/reads',
     '/leader',
+    '/system-event',
     '/refuse',
     '/cut',
     '/heal',
@@ -80,10 +127,17 @@ export function createControl({ faults, log, cut }: Context): Server {
       lastPosition: log.lastPosition,
       planned: faults.planned,
       refusing: faults.refusing,
+      ...(cluster === null ? {} : { members: cluster.members }),
     });
     if (request.method === 'GET' && pathname === '/state') return answer(200, state());
-    if (request.method !== 'POST' || !paths.has(pathname)) return answer(404, { error: 'no such fault' });
-    if (!perform(pathname, searchParams)) return answer(400, { error: 'a value is not known' });
-    answer(200, state());
+    const isOfCluster = /^\/(?:leader|members)\/./.test(pathname);
+    if (request.method !== 'POST' || (!paths.has(pathname) && !isOfCluster)) {
+      return answer(404, { error: 'no such fault' });
+    }
+    const done = isOfCluster ? onCluster(pathname, searchParams) : Promise.resolve(perform(pathname, searchParams));
+    done.then(
+      (isDone) => (isDone ? answer(200, state()) : answer(400, { error: 'a value is not known' })),
+      (error: unknown) => answer(500, { error: String(error) }),
+    );
   });
 }

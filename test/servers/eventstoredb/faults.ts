@@ -8,9 +8,21 @@ export const appendFaults = [
   'cut-after',
   'twice',
   'unanswered',
+  'not-ready',
+  'timeout-answer',
+  'access-denied',
+  'dropped-repeat',
 ] as const;
 export type AppendFault = (typeof appendFaults)[number];
-export const readFaults = ['unavailable', 'not-leader', 'silent'] as const;
+export const readFaults = [
+  'unavailable',
+  'not-leader',
+  'silent',
+  'stale-reads',
+  'max-checkpoint',
+  'access-denied',
+  'unauthenticated',
+] as const;
 export type ReadFault = (typeof readFaults)[number];
 
 export interface OpenSubscription {

@@ -1,4 +1,5 @@
 /** The double's transaction log in one SQLite file: appends checked and grouped into durable transactions, events kept as they go on the wire. */
+import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,6 +18,10 @@ export type AppendAnswer =
   | { readonly ok: true; readonly revision: number; readonly position: number | null }
   /** `current` is null where the stream does not exist. */
   | { readonly ok: false; readonly current: number | null };
+
+/** Records of the server's own, which count as places of the log and are shown to nobody. */
+const systemStream = '$epoch-information';
+export const isHidden = ({ stream }: StoredEvent): boolean => stream === systemStream;
 
 /** A place in the log: events of a committed write have both halves equal. */
 export interface LogPosition {
@@ -240,13 +245,20 @@ export function openLog(folder: string) {
     return low;
   };
 
+  const append = (request: AppendRequest): Promise<AppendAnswer> =>
+    new Promise((resolve, reject) => {
+      if (closed) return reject(new Error('the log is closed'));
+      waiting.push({ request, resolve, reject });
+      schedule();
+    });
+
   return {
-    append(request: AppendRequest): Promise<AppendAnswer> {
-      return new Promise((resolve, reject) => {
-        if (closed) return reject(new Error('the log is closed'));
-        waiting.push({ request, resolve, reject });
-        schedule();
-      });
+    append,
+    /** As a leader does when it begins to lead. */
+    writeSystemRecord(): void {
+      const empty = { contentType: 'application/json', data: Buffer.from('{}'), metadata: Buffer.from('{}') };
+      const event = { id: randomUUID(), type: '$EpochInformation', ...empty };
+      append({ stream: systemStream, expected: 'any', events: [event] }).catch(() => undefined);
     },
     /** null where the stream does not exist. */
     lastRevision(stream: string): number | null {
@@ -303,3 +315,38 @@ export function openLog(folder: string) {
 }
 
 export type Log = ReturnType<typeof openLog>;
+
+/** The log as who is so many events behind sees it. Appends go through. */
+export function newestBefore(log: Log, lagEvents: () => number): Log {
+  const end = (): number => {
+    const lag = lagEvents();
+    return lag === 0 ? Number.POSITIVE_INFINITY : (log.allBackwards(log.writerPosition, lag).at(-1)?.position ?? 0);
+  };
+  const seen = (events: readonly StoredEvent[]): readonly StoredEvent[] => {
+    const before = end();
+    return before === Number.POSITIVE_INFINITY ? events : events.filter(({ position }) => position < before);
+  };
+  const readBackwards: Log['readBackwards'] = (stream, fromRevision, limit) =>
+    seen(log.readBackwards(stream, fromRevision, limit + lagEvents())).slice(0, limit);
+  return {
+    append: (request) => log.append(request),
+    writeSystemRecord: () => log.writeSystemRecord(),
+    lastRevision: (stream) =>
+      lagEvents() === 0
+        ? log.lastRevision(stream)
+        : (readBackwards(stream, Number.MAX_SAFE_INTEGER, 1)[0]?.revision ?? null),
+    readForwards: (...args) => seen(log.readForwards(...args)),
+    readBackwards,
+    allForwards: (...args) => seen(log.allForwards(...args)),
+    allBackwards: (position, limit) => log.allBackwards(Math.min(position, end()), limit),
+    isBoundary: (position) => log.isBoundary(position),
+    get lastPosition() {
+      return lagEvents() === 0 ? log.lastPosition : (log.allBackwards(end(), 1)[0]?.position ?? 0);
+    },
+    get writerPosition() {
+      return Math.min(log.writerPosition, end());
+    },
+    commits: log.commits,
+    close: () => log.close(),
+  };
+}

@@ -35,6 +35,9 @@ export const notLeader = (host: string, port: number) =>
     'leader-endpoint-host': host,
     'leader-endpoint-port': String(port),
   });
+export const noLeaderInfo = () => new Refusal(status.UNKNOWN, 'No leader info available in response');
+export const accessDenied = () =>
+  new Refusal(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' });
 export const invalid = (details: string) => new Refusal(status.INVALID_ARGUMENT, details);
 
 const utf8 = new TextDecoder();
@@ -90,6 +93,12 @@ export function checkpointMessage(commit: number, prepare: number): Uint8Array {
     .setPreparePosition(String(prepare));
   return new streams.ReadResp().setCheckpoint(checkpoint).serializeBinary();
 }
+
+export const maximumCheckpointMessage = (): Uint8Array => {
+  const most = String(2n ** 64n - 1n);
+  const checkpoint = new streams.ReadResp.Checkpoint().setCommitPosition(most).setPreparePosition(most);
+  return new streams.ReadResp().setCheckpoint(checkpoint).serializeBinary();
+};
 
 export const caughtUpMessage = (): Uint8Array =>
   new streams.ReadResp().setCaughtUp(new streams.ReadResp.CaughtUp()).serializeBinary();
@@ -152,6 +161,13 @@ export function batchConflict(correlationId: string, stream: string, expected: E
 export const batchTimeout = (correlationId: string, stream: string) =>
   batchError(correlationId, stream, 'Timeout', 4, new shared.Timeout().serializeBinary());
 
+/** Of a member that cannot take it now: an answer to the one append, which does not end the call. */
+export const batchNotReady = (correlationId: string, stream: string) =>
+  batchError(correlationId, stream, 'Empty', 0, new shared.Empty().serializeBinary(), 'Server Is Not Ready');
+
+export const batchAccessDenied = (correlationId: string, stream: string) =>
+  batchError(correlationId, stream, 'AccessDenied', 7, new shared.AccessDenied().serializeBinary());
+
 export function batchTooLarge(correlationId: string, stream: string, limitBytes: number) {
   const exceeded = new shared.MaximumAppendSizeExceeded().setMaxappendsize(limitBytes);
   return batchError(correlationId, stream, 'MaximumAppendSizeExceeded', 3, exceeded.serializeBinary());
@@ -166,16 +182,23 @@ function batchAnswer(correlationId: string, stream: string) {
     .setStreamIdentifier(streamIdentifier(stream));
 }
 
-function batchError(correlationId: string, stream: string, name: string, code: number, detail: Uint8Array) {
-  return batchAnswer(correlationId, stream).setError(errorStatus(name, code, detail));
+function batchError(
+  correlationId: string,
+  stream: string,
+  name: string,
+  code: number,
+  detail: Uint8Array,
+  message: string = name,
+) {
+  return batchAnswer(correlationId, stream).setError(errorStatus(name, code, detail, message));
 }
 
 /** google.rpc.Status around google.protobuf.Any, written by hand: no package of ours declares the type of Any. */
-function errorStatus(name: string, code: number, detail: Uint8Array) {
+function errorStatus(name: string, code: number, detail: Uint8Array, message: string) {
   const field = (number: number, value: Uint8Array): Buffer =>
     Buffer.concat([Buffer.from([number * 8 + 2]), varint(value.byteLength), value]);
   const any = Buffer.concat([field(1, bytes(`type.googleapis.com/event_store.client.${name}`)), field(2, detail)]);
-  const encoded = Buffer.concat([Buffer.from([8, code]), field(2, bytes(name)), field(3, any)]);
+  const encoded = Buffer.concat([Buffer.from([8, code]), field(2, bytes(message)), field(3, any)]);
   return statuses.Status.deserializeBinary(new Uint8Array(encoded));
 }
 

@@ -2,12 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
-import type { Log, LogPosition, StoredEvent } from './log.ts';
+import { isHidden, type Log, type LogPosition, type StoredEvent } from './log.ts';
 import {
   caughtUpMessage,
   checkpointMessage,
   confirmationMessage,
   invalid,
+  maximumCheckpointMessage,
   streamName,
   streamNotFoundMessage,
 } from './messages.ts';
@@ -32,7 +33,7 @@ const head: LogPosition = { commit: -1, prepare: -1 };
 
 function filterOf(options: Options): Filter {
   const filter = options.getFilter();
-  if (filter === undefined) return () => true;
+  if (filter === undefined) return (event) => !isHidden(event);
   const byType = filter.getEventType();
   const expression = byType ?? filter.getStreamIdentifier();
   if (expression === undefined) throw invalid('a filter names neither streams nor event types');
@@ -63,11 +64,19 @@ function requested(log: Log, commitText: string, prepareText: string): LogPositi
   return { commit, prepare };
 }
 
-export async function read(log: Log, options: Options, send: Send, signal: AbortSignal): Promise<void> {
+/** `tellsMaximum`: as versions before 24.10.5 do, a subscription that nothing matched is told a place of 2^64 - 1. */
+export async function read(
+  log: Log,
+  options: Options,
+  send: Send,
+  signal: AbortSignal,
+  tellsMaximum = false,
+): Promise<void> {
   if (!options.hasUuidOption()) throw invalid('`uuidOption` is a required argument');
   if (options.hasSubscription()) {
     if (options.getReadDirection() === backwards) throw invalid('subscriptions are read forwards');
-    await (options.hasStream() ? followStream(log, options, send, signal) : followAll(log, options, send, signal));
+    if (options.hasStream()) await followStream(log, options, send, signal);
+    else await followAll(log, options, send, signal, tellsMaximum);
     return;
   }
   await (options.hasStream() ? readStream(log, options, send, signal) : readAll(log, options, send, signal));
@@ -164,7 +173,13 @@ async function nextCommit(log: Log, signal: AbortSignal): Promise<void> {
   await once(log.commits, 'commit', { signal }).catch(() => undefined);
 }
 
-async function followAll(log: Log, options: Options, send: Send, signal: AbortSignal): Promise<void> {
+async function followAll(
+  log: Log,
+  options: Options,
+  send: Send,
+  signal: AbortSignal,
+  tellsMaximum: boolean,
+): Promise<void> {
   const all = options.getAll();
   const isFiltered = options.hasFilter();
   const allowed = filterOf(options);
@@ -227,6 +242,7 @@ async function followAll(log: Log, options: Options, send: Send, signal: AbortSi
   };
 
   const goLive = async (begin: number): Promise<void> => {
+    if (tellsMaximum) await send(maximumCheckpointMessage());
     await send(caughtUpMessage());
     let from = begin;
     let sinceCheckpoint = 0;
