@@ -94,17 +94,26 @@ function errorsOf({ access, ids, body, conditional, method, errors = [] }: Route
   return Object.fromEntries([...statuses].sort().map((status) => [status, errorOf(status)]));
 }
 
+/** What a schema says by itself of a value that it takes; undefined where it says none. */
+function exampleBySchema(schema: Schema): unknown {
+  const { default: usual, const: only, enum: some, minimum, format } = schema;
+  const said = usual ?? only ?? (Array.isArray(some) ? (some as unknown[])[0] : undefined) ?? minimum;
+  return said ?? (format === 'date-time' ? '2026-11-01T08:00:00.000Z' : undefined);
+}
+
 function queryParameters(query: z.ZodType | undefined): Schema[] {
   if (query === undefined) return [];
   const { properties, required } = plainSchema(query, 'input');
   const needed: readonly unknown[] = Array.isArray(required) ? required : [];
   return Object.entries(isSchema(properties) ? properties : {}).map(([name, schema]) => {
-    const { description, ...rest } = isSchema(schema) ? schema : {};
+    const { description, example: given, ...rest } = isSchema(schema) ? schema : {};
+    const example = given ?? exampleBySchema(rest);
     return {
       name,
       in: 'query',
       required: needed.includes(name),
       ...(description === undefined ? {} : { description }),
+      ...(example === undefined ? {} : { example }),
       schema: rest,
     };
   });

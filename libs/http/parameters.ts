@@ -22,7 +22,7 @@ export const afterParameter = z
   .string()
   .max(500)
   .optional()
-  .meta({ description: 'Cursor of the last answer, or empty to begin; takes the place of `page`.' });
+  .meta({ description: 'Cursor of the last answer, or empty to begin; takes the place of `page`.', example: '' });
 
 /** A time as a bound of a list, in the one form that is stored. */
 export const timeParameter = z.iso

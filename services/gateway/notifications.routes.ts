@@ -54,18 +54,18 @@ const sorts = ['-createdAt', 'createdAt', 'name', '-name', 'nextRunAt', 'attenti
 
 /** What narrows a list of tasks. */
 export const taskFilters = {
-  externalKey: z.string().min(1).max(200).optional().describe('Exactly.'),
+  externalKey: z.string().min(1).max(200).optional().meta({ description: 'Exactly.', example: 'kettle' }),
   status: taskStatus.optional().describe('Active or paused.'),
   condition: condition.optional().describe('What was found.'),
   health: health.optional().describe('Whether the page can be checked; `blocked`: this instance refuses.'),
-  tag: z.string().min(1).max(50).optional().describe('One of its tags.'),
+  tag: z.string().min(1).max(50).optional().meta({ description: 'One of its tags.', example: 'shop' }),
   q: z
     .string()
     .min(1)
     .max(200)
     .regex(plainLine.noControls, { error: 'must be one line without control characters' })
     .optional()
-    .meta({ description: 'Text that name or url hold, whatever its case.' }),
+    .meta({ description: 'Text that name or url hold, whatever its case.', example: 'kettle' }),
 };
 
 export const listNotifications = route({

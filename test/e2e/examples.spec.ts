@@ -15,7 +15,13 @@ import { until } from './kit/until.js';
 const operation = z.looseObject({
   operationId: z.string(),
   parameters: z
-    .array(z.looseObject({ name: z.string().optional(), in: z.string().optional(), example: z.string().optional() }))
+    .array(
+      z.looseObject({
+        name: z.string().optional(),
+        in: z.string().optional(),
+        example: z.union([z.string(), z.number()]).optional(),
+      }),
+    )
     .default([]),
   requestBody: z
     .object({ required: z.boolean(), content: z.record(z.string(), z.looseObject({ example: z.json().optional() })) })
@@ -172,7 +178,8 @@ async function send(method: string, path: string, body: unknown, by: Person | un
 }
 
 function expectExamples({ operationId, parameters, requestBody }: Operation): void {
-  const missing = parameters.filter((one) => one.in === 'path' && one.example === undefined).map(({ name }) => name);
+  const named = parameters.filter((one) => one.in === 'path' || one.in === 'query');
+  const missing = named.filter(({ example }) => example === undefined).map(({ name }) => name);
   const bodies = Object.entries(requestBody?.content ?? {}).filter(([, { example }]) => example === undefined);
   expect({ operationId, missing, bodies: bodies.map(([type]) => type) }).toEqual({
     operationId,
@@ -189,6 +196,20 @@ function isDocumented({ operationId, responses }: Operation, status: number, con
   // Errors are named once for all operations.
   if (isOver.has(operationId)) return documented !== undefined;
   return Object.keys(documented?.content ?? {}).some((type) => type.split(';')[0] === contentType);
+}
+
+/** Each parameter of the query by itself, as its example has it: some name times or ids that here are others. */
+function queriesOf({ parameters }: Operation, ids: Made): readonly string[] {
+  const now = Date.now();
+  const stand: Readonly<Record<string, string>> = {
+    at: new Date(now).toISOString(),
+    from: new Date(now - 3_600_000).toISOString(),
+    to: new Date(now + 3_600_000).toISOString(),
+    notificationId: ids.notifications,
+  };
+  return parameters
+    .filter((one) => one.in === 'query')
+    .map(({ name = '', example = '' }) => `?${name}=${encodeURIComponent(stand[name] ?? String(example))}`);
 }
 
 const documentId = 'https://meerkat.test/openapi.json';
@@ -221,17 +242,21 @@ describe('the OpenAPI document', () => {
     for (const { found } of operations) expectExamples(found);
     const shared = await made();
     const failed: unknown[] = [];
-    for (const { path, method, found } of operations) {
+    const sent = operations.flatMap((one) => ['', ...queriesOf(one.found, shared)].map((query) => ({ ...one, query })));
+    for (const { path, method, found, query } of sent) {
+      const { operationId } = found;
       const ids = method === 'get' ? shared : await made();
-      const { by, token = '', body: own } = (await prepared[found.operationId]?.()) ?? {};
+      const { by, token = '', body: own } = (await prepared[operationId]?.()) ?? {};
       const body = own ?? found.requestBody?.content['application/json']?.example;
-      const { status, contentType, text } = await send(method, pathFor(path, { ...ids, token }), body, by);
-      const isFine = isDocumented(found, status, contentType) && status < 300 !== isOver.has(found.operationId);
-      if (!isFine) failed.push({ operation: found.operationId, status, contentType, text: text.slice(0, 300) });
+      const { status, contentType, text } = await send(method, pathFor(path, { ...ids, token }) + query, body, by);
+      const isFine = isDocumented(found, status, contentType) && status < 300 !== isOver.has(operationId);
+      const seen = { operationId, query, status, text: text.slice(0, 300) };
+      if (!isFine) failed.push({ ...seen, contentType });
       const faults =
         contentType === 'application/json' && isFine && status < 300 ? faultsOf(path, method, status, text) : [];
-      if (faults.length > 0) failed.push({ operation: found.operationId, status, faults, text: text.slice(0, 300) });
+      if (faults.length > 0) failed.push({ ...seen, faults });
     }
+    expect(sent.length).toBeGreaterThan(operations.length);
     expect(failed).toEqual([]);
   });
 });

@@ -120,6 +120,31 @@ describe('a dependency', () => {
       details: details('policy.dependsOn[0]'),
     });
   });
+
+  it('is refused to one of those who would lead round by saving at once, by whatever way', async () => {
+    const { api } = installation;
+    for (let round = 0; round < 8; round += 1) {
+      const tasks = await Promise.all(
+        ['a', 'b', 'c'].map((name) => {
+          const settings = { ...byHand(world.site.address('/round')), externalKey: `round-${name}-${round}` };
+          return api.create(settings).then(({ id }) => ({ id, settings }));
+        }),
+      );
+      const answers = await Promise.all(
+        tasks.map(({ id, settings }, index) => {
+          const policy = { dependsOn: [tasks[(index + 1) % tasks.length]?.id ?? ''] };
+          if (index > 0) return api.send(`/api/notifications/${id}`, { method: 'PATCH', json: { policy } });
+          return api.send('/api/apply', {
+            method: 'PUT',
+            json: { version: 1, notifications: [{ ...settings, policy }] },
+          });
+        }),
+      );
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
+      const refused = answers.find(({ status }) => status !== 200);
+      expect(refused?.body).toMatchObject({ error: { reason: 'dependency_cycle' } });
+    }
+  });
 });
 
 describe('a condition that flaps', () => {

@@ -4,14 +4,15 @@ import { auditEntry, auditVerification } from '#contracts/audit';
 import { afterParameter, pageParameters, timeParameter } from '#http/parameters';
 import { route } from '#http/route';
 
-const word = (description: string) => z.string().min(1).max(200).optional().meta({ description });
+const word = (description: string, example: string) =>
+  z.string().min(1).max(200).optional().meta({ description, example });
 
 const auditFilters = z.strictObject({
   ...pageParameters,
   after: afterParameter,
-  actor: word('`key:<id>`, `user:<id>` or `system:<part>`.'),
-  type: word('Such as `task.changed`.'),
-  resource: word('The id of a task, key, member or organisation.'),
+  actor: word('`key:<id>`, `user:<id>` or `system:<part>`.', 'system:delivery'),
+  type: word('Such as `task.changed`.', 'task.changed'),
+  resource: word('The id of a task, key, member or organisation.', 'ntf_01kbq8t1v4e7k2m9x3r5w6y8za'),
   from: timeParameter.optional(),
   to: timeParameter.optional(),
 });

@@ -4,7 +4,7 @@ import { idSchema } from '#contracts/common';
 import { route } from '#http/route';
 import { configuration } from './configuration.js';
 
-const flag = z.enum(['true', 'false']).optional();
+const flag = z.enum(['true', 'false']).optional().meta({ example: 'false' });
 const planned = z.object({
   externalKey: z.string().describe('The key, or the id where there is none.'),
   id: idSchema('ntf').describe('Of the task.'),

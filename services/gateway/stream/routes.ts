@@ -22,8 +22,8 @@ export const streamChanges = route({
   access: 'read',
   reads: () => [recentRunsView.name],
   query: z.strictObject({
-    types: kindList.optional().meta({ description: 'Some of `task,execution,delivery`.' }),
-    notificationId: idSchema('ntf').optional(),
+    types: kindList.optional().meta({ description: 'Some of `task,execution,delivery`.', example: 'task,delivery' }),
+    notificationId: idSchema('ntf').optional().meta({ example: 'ntf_01kbq8t1v4e7k2m9x3r5w6y8za' }),
   }),
   answers: [
     {
