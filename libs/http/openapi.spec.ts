@@ -61,6 +61,7 @@ describe('the OpenAPI document', () => {
       name: 'limit',
       in: 'query',
       required: false,
+      example: 20,
       schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
     });
   });
