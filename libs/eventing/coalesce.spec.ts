@@ -73,6 +73,21 @@ describe('a coalesced subscription', () => {
     await read.return();
   });
 
+  it('tells the delay how many events the batch had', async () => {
+    const source = handedOver();
+    const counts: number[] = [];
+    const noted: BatchDelay = { ms: (_tookMs, _position, count) => (counts.push(count), 0) };
+    const read = coalesced(source, subscription(), noted);
+    source.give(batchOf(1, 2, 3));
+    source.give(batchOf(4));
+    for (let batch = 0; batch < 2; batch += 1) await nextOf(read);
+    source.give(batchOf(5));
+    await nextOf(read);
+    expect(counts).toEqual([3, 1]);
+    source.give(batchOf(6));
+    await read.return();
+  });
+
   it('hands over a large batch before the delay is over', async () => {
     const source = handedOver();
     const forEver: BatchDelay = { ms: () => 2_000_000 };

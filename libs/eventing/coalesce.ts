@@ -18,8 +18,8 @@ const noMore = Symbol('noMore');
 const turn = (): Promise<typeof noMore> => new Promise((resolve) => setImmediate(resolve, noMore));
 
 export interface BatchDelay {
-  /** How long to collect events before the next batch, by how long the last one took and the position it came to. */
-  ms(tookMs: number, position: number): number;
+  /** How long to collect events before the next batch, by how long the last one took, the position it came to and its events. */
+  ms(tookMs: number, position: number, count: number): number;
   /** Calls `end` where a delay that has begun is to end, until what it returns is called. */
   onCut?(end: () => void): () => void;
 }
@@ -80,7 +80,7 @@ export async function* coalesced(
       yield { events: parts.length === 1 ? first.value.events : parts.flat(), position, isLast };
       // Events in memory come without a turn of the loop: a follower with a backlog would starve everything else.
       if (!isLast) await turn();
-      const delayMs = delay.ms(performance.now() - handedOverMs, position);
+      const delayMs = delay.ms(performance.now() - handedOverMs, position, count);
       if (delayMs > 0) delaying = delayed(delayMs);
     }
   } finally {

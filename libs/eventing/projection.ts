@@ -45,12 +45,18 @@ function untilForgetting(forgetting: Forgetting, events: readonly RecordedEvent[
 
 /** Documents that several events change within this time are written once, and a transaction holds many. */
 const collectMs = 40;
+/** Where so many came meanwhile, longer: a page of the file that holds several of them is then written once. */
+const manyEvents = 8;
+const collectManyMs = 200;
 
 /** Who waits for the view to see a position is not kept waiting. */
 function delayOf(readStore: ViewStore, view: AnyView): BatchDelay {
   const awaited = awaitedOf(readStore, view);
   return {
-    ms: (tookMs, position) => (awaited.position > position ? 0 : Math.max(collectMs, tookMs)),
+    ms(tookMs, position, count) {
+      if (awaited.position > position) return 0;
+      return Math.max(count < manyEvents ? collectMs : collectManyMs, tookMs);
+    },
     onCut: (end) => awaited.onFurther(end),
   };
 }

@@ -89,6 +89,8 @@ function isPrivateKey(text: string): boolean {
 }
 
 const defaultPort = 3_000;
+/** With fewer, what a thread for pages costs is more than what it gives. */
+const coresOfPageThread = 3;
 
 const settings = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -185,6 +187,7 @@ const settings = z.object({
     .default('false')
     .transform((value) => value === 'true'),
   BROWSER_CONCURRENCY: wholeNumber(1, 64).default(2),
+  PAGE_THREAD: z.enum(['auto', 'true', 'false'], { error: 'must be auto, true or false' }).default('auto'),
   PAGE_PARSER: z.enum(['auto', 'parse5', 'lexbor'], { error: 'must be auto, parse5 or lexbor' }).default('auto'),
   SECRET_KEY: z
     .string()
@@ -268,6 +271,8 @@ export interface Config {
   readonly browserNoSandbox: boolean;
   /** Pages that are rendered at once in one process. */
   readonly browserConcurrency: number;
+  /** Whether pages have a thread of their own. */
+  readonly pageThread: boolean;
   readonly pageParser: 'auto' | 'parse5' | 'lexbor';
   /** null: made and kept in DATA_DIR. */
   readonly secretKey: Buffer | null;
@@ -496,6 +501,8 @@ export function readConfig(
     browserNoSandbox: values.BROWSER_NO_SANDBOX,
     browserConcurrency: values.BROWSER_CONCURRENCY,
     pageParser: values.PAGE_PARSER,
+    pageThread:
+      values.PAGE_THREAD === 'auto' ? availableParallelism() >= coresOfPageThread : values.PAGE_THREAD === 'true',
     executionConcurrency: values.EXECUTION_CONCURRENCY ?? availableParallelism() * 8,
     secretKey: values.SECRET_KEY === undefined ? null : Buffer.from(values.SECRET_KEY, 'base64'),
     installation: values.INSTALLATION,

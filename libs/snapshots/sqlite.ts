@@ -39,8 +39,8 @@ const knownSnapshots = 10_000;
 /** Snapshots that go in one transaction; others have a turn in between. */
 const sweptAtOnce = 200;
 
-/** A page is kept while code looks at it, which takes longer: nobody waits. */
-const gatherAtLeastMs = 5;
+/** A page is kept while code looks at it, which takes longer: nobody waits. Where many are kept, results wait a little. */
+const gathering = { gatherAtLeastMs: 5, gatherSeveralMs: 40 };
 
 interface Save {
   readonly snapshot: Snapshot;
@@ -123,7 +123,7 @@ export function createSqliteSnapshots(
     dropUnused.run(content); // one of that id was there, with another content
     return true;
   };
-  const saves = createGroupCommit(database, write, () => undefined, { gatherAtLeastMs });
+  const saves = createGroupCommit(database, write, () => undefined, gathering);
 
   return {
     async save(snapshot, body) {

@@ -24,8 +24,10 @@ const commitsPerGathering = 2;
 const longestGatheringMs = 10;
 
 export interface GroupCommitOptions {
-  /** Under load a group gathers for at least this long, where nobody waits for its writes meanwhile. */
+  /** A group gathers for at least this long after the last one, where nobody waits for its writes meanwhile. */
   readonly gatherAtLeastMs?: number;
+  /** The same where the last group had several: a page of the file that several writes change is then written once. */
+  readonly gatherSeveralMs?: number;
 }
 
 /**
@@ -37,17 +39,20 @@ export function createGroupCommit<Work, Result>(
   database: Database,
   write: (work: Work) => Result,
   committed: (results: readonly Result[]) => void,
-  { gatherAtLeastMs = 0 }: GroupCommitOptions = {},
+  { gatherAtLeastMs = 0, gatherSeveralMs = gatherAtLeastMs }: GroupCommitOptions = {},
 ): GroupCommit<Work, Result> {
   let pending: Pending<Work, Result>[] = [];
   let scheduled = false;
   let lastFlushMs = -Infinity;
   let gatherMs = 0;
+  let timer: NodeJS.Timeout | undefined;
 
   const flush = (): void => {
     scheduled = false;
+    clearTimeout(timer);
     if (pending.length === 0) return;
     const startedMs = performance.now();
+    const atLeastMs = pending.length > 1 ? gatherSeveralMs : gatherAtLeastMs;
     while (pending.length > 0) {
       const group = pending.slice(0, groupLimit);
       pending = pending.slice(groupLimit);
@@ -62,7 +67,7 @@ export function createGroupCommit<Work, Result>(
       for (const [index, result] of results.entries()) group[index]?.resolve(result);
     }
     lastFlushMs = performance.now();
-    gatherMs = Math.max(gatherAtLeastMs, Math.min(longestGatheringMs, (lastFlushMs - startedMs) * commitsPerGathering));
+    gatherMs = Math.max(atLeastMs, Math.min(longestGatheringMs, (lastFlushMs - startedMs) * commitsPerGathering));
   };
 
   return {
@@ -71,7 +76,7 @@ export function createGroupCommit<Work, Result>(
         pending.push({ work, resolve, reject });
         if (scheduled) return;
         scheduled = true;
-        if (performance.now() - lastFlushMs < gatherMs) setTimeout(flush, gatherMs);
+        if (performance.now() - lastFlushMs < gatherMs) timer = setTimeout(flush, gatherMs);
         else setImmediate(flush);
       });
     },

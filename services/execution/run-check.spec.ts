@@ -4,6 +4,7 @@ import { createSqliteEventStore } from '#event-store/sqlite';
 import type { KnownPage, LoadedPage, LoadFailure, PageLoader, UnchangedPage } from '#page-loader/page-loader';
 import { unavailable } from '#runtime/errors';
 import { silentLogger } from '#runtime/logger';
+import { found } from '#runtime/probe.kit';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
 import { defaultSandboxLimits, type EvaluationJob } from '#sandbox/sandbox';
 import type { Snapshot, Snapshots } from '#snapshots/snapshots';
@@ -288,6 +289,25 @@ describe('a check of a task', () => {
     const checked = await check();
     expect(order).toEqual(['kept', 'evaluated']);
     expect(await kept(checked)).toBe('<p>8');
+  });
+
+  it('holds no slot while its page waits to be written', async () => {
+    const written = Promise.withResolvers<void>();
+    const { save } = snapshots;
+    parts = {
+      ...parts,
+      snapshots: {
+        ...snapshots,
+        async save(snapshot, body) {
+          await written.promise;
+          return save(snapshot, body);
+        },
+      },
+    };
+    const checking = check();
+    await found(async () => jobs.length === 1 && parts.slots.held === 0);
+    written.resolve();
+    expect(await checking).toMatchObject({ status: 'succeeded', outcome: true });
   });
 
   it('asks for the whole page where the stored one is damaged', async () => {

@@ -382,13 +382,15 @@ async function check(deps: PageDeps, input: OpenedCheck, slot: LoadSlot, stoppin
   // Another page is kept whatever is found on it. Not before code has read the previous one, whose place it may take.
   const early = task?.readsPreviousText === false && !(isSame && isRecent) ? keep(deps, input, seen, body) : null;
   const evaluating = evaluate(deps, input, seen, body, task?.readsPreviousText ?? false);
-  const [result, keptEarly] = await Promise.all([evaluating, early]);
+  const result = await evaluating;
+  // What is written is packed, and waits for others: another page may be read meanwhile.
+  if (input.shadow === null) slot.giveBack();
   const readsHeaders = result.touched?.includes('headers') ?? true;
   const readsCertificate = result.touched?.includes('certificate') ?? true;
   const hasSameCertificate = last?.certificate?.fingerprint === seen.certificate?.fingerprint;
   const seesTheSame = (hasSameHeaders || !readsHeaders) && (hasSameCertificate || !readsCertificate);
   const staysKept = isSame && isRecent && seesTheSame;
-  const newlyKept = async () => (early === null ? keep(deps, input, seen, body) : keptEarly);
+  const newlyKept = async () => early ?? keep(deps, input, seen, body);
   const snapshot = staysKept ? last : await newlyKept();
   const hint = falseOnShell(result.ok ? result.outcome : null, { ...seen, body });
   if (snapshot === null) knownResults.forget(taskId);

@@ -265,11 +265,11 @@ async function openLeases(config: Config, logger: Logger, sharedState: SharedSta
   return startSharedLeases({ sharedState, memberId: randomUUID(), logger, monotonicMs: () => performance.now() });
 }
 
-/** In a thread where that is built, and pages are checked at all; else here. */
+/** In a thread where that is wanted and built, and pages are checked at all; else here. */
 async function openPages(config: Config, logger: Logger, { current, former }: KeyRing): Promise<OpenPages> {
   const { snapshotKeyOf } = await import('#snapshots/snapshot-macs');
   const snapshotKeys = [current, ...former.map(({ key }) => key)].map(snapshotKeyOf);
-  const script = findBuiltScript(import.meta.url, pageThreadPlaces);
+  const script = config.pageThread ? findBuiltScript(import.meta.url, pageThreadPlaces) : null;
   if (script !== null && config.roles.includes('execution')) return createPageThread(script, config, snapshotKeys);
   return { ...(await openPageParts(config, logger, snapshotKeys)), checks: null };
 }
