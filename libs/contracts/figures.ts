@@ -136,7 +136,7 @@ function withTiming({ max, classes }: PhaseFigures, ms: number): PhaseFigures {
   return { max: Math.max(max, ms), classes: { ...classes, [index]: (classes[index] ?? 0) + 1 } };
 }
 
-function addedPhases(one: PhaseFigures, other: PhaseFigures): PhaseFigures {
+export function addedPhases(one: PhaseFigures, other: PhaseFigures): PhaseFigures {
   const classes = { ...one.classes };
   for (const [index, count] of Object.entries(other.classes)) classes[index] = (classes[index] ?? 0) + count;
   return { max: Math.max(one.max, other.max), classes };

@@ -155,11 +155,40 @@ export const figuresDocument = z.object({
 });
 export type FiguresDocument = z.infer<typeof figuresDocument>;
 
-export const figuresView: ViewDefinition<FiguresDocument> = {
+/** The figures of an organisation's tasks in an hour or a day, beside theirs in the same view: what is shown of many tasks. */
+export const organizationFigures = z.object({
+  id: z.string(),
+  organizationId: idSchema('org'),
+  from: storedTimestamp,
+  sum: z.enum(['hour', 'day']),
+  /** Of so many tasks the day is folded. */
+  folded: z.int(),
+  succeeded: z.int(),
+  failed: z.int(),
+  skipped: z.int(),
+  missed: z.int(),
+  transitions: z.int(),
+  notified: z.int(),
+  timings: runFigures.shape.timings.pick({ fetchMs: true, evaluateMs: true }),
+  /** To the end of each hour in which a task ran, as if its condition stayed as it is. */
+  trueMs: z.int(),
+  falseMs: z.int(),
+  /** Parts by the condition behind their last run. */
+  endedTrue: z.int(),
+  endedFalse: z.int(),
+});
+export type OrganizationFigures = z.infer<typeof organizationFigures>;
+
+const figuresFields = {
   name: 'figures',
-  fields: ['organizationId', 'notificationId', 'from', 'hour'],
-  indexes: [['notificationId', 'from'], ['organizationId', 'from'], ['hour']],
+  fields: ['organizationId', 'notificationId', 'from', 'hour', 'sum'],
+  indexes: [['notificationId', 'from'], ['organizationId', 'sum', 'from'], ['hour']],
 };
+export const figuresView: ViewDefinition<FiguresDocument> = figuresFields;
+export const organizationFiguresView: ViewDefinition<OrganizationFigures> = figuresFields;
+
+export const sumId = (organizationId: string, sum: OrganizationFigures['sum'], from: string): string =>
+  `${organizationId}/${from.slice(0, sum === 'hour' ? 13 : 10)}`;
 
 /** The view `folded_days`: what is known of runs and deliveries of which nothing else is left, a document per task, day and kind. */
 export const foldedDayDocument = z.object({

@@ -15,7 +15,7 @@ export function forgettingPurged<Document extends object>(
   projected: Projected<Document>,
   taskField: string | null,
 ): Projected<Document> {
-  const { prefixes, idOf, reduce, forgets } = projected;
+  const { prefixes, idOf, reduce, forgets, removes } = projected;
   const readsTasks = prefixes.includes(tasks);
   return {
     ...projected,
@@ -25,6 +25,9 @@ export function forgettingPurged<Document extends object>(
       if (purged !== null) return taskField === null ? purged : null;
       return !readsTasks && event.stream.startsWith(tasks) ? null : idOf(event);
     },
+    ...(removes === undefined
+      ? {}
+      : { removes: (event: RecordedEvent) => (event.stream.startsWith(tasks) ? [] : removes(event)) }),
     reduce: (document, event) => (purgedTask(event) === null ? reduce(document, event) : null),
     ...(taskField === null
       ? {}

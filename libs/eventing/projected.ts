@@ -1,6 +1,7 @@
 /** The definition of a projection, and how a batch of events changes documents. */
 import type { RecordedEvent } from '#event-store/event-store';
 import { isJsonObject, type JsonObject } from '#runtime/json';
+import type { Step, Sums } from './sums.js';
 import type { DocumentWrite, FieldFilter, ReadStore, ViewDefinition } from '#read-store/read-store';
 
 /** A view and the pure functions that derive it from events. */
@@ -17,6 +18,32 @@ export interface Projected<Document extends object = JsonObject> {
    * which compare by `equals` and `to` alone. Whether the events that made them are still there must make no difference.
    */
   forgets?(event: RecordedEvent): readonly (readonly FieldFilter[])[];
+  /** Documents that go with the event, by their ids, so that sums know what goes. */
+  removes?(event: RecordedEvent): readonly string[];
+  /** Documents of the view that add up others. */
+  readonly sums?: Sums<Document>;
+}
+
+/** What an event does to one document. */
+export interface About {
+  readonly id: string;
+  readonly event: RecordedEvent;
+  /** It goes. */
+  readonly goes: boolean;
+}
+
+/** The documents that events are about, in order. */
+export function aboutEach<Document extends object>(
+  { idOf, removes }: Pick<Projected<Document>, 'idOf' | 'removes'>,
+  events: readonly RecordedEvent[],
+): About[] {
+  const about: About[] = [];
+  for (const event of events) {
+    const id = idOf(event);
+    if (id !== null) about.push({ id, event, goes: false });
+    for (const gone of removes?.(event) ?? []) about.push({ id: gone, event, goes: true });
+  }
+  return about;
 }
 
 function valueAt(document: object, field: string): unknown {
@@ -48,30 +75,30 @@ export function settled<Document extends object>(document: Document | null): Doc
   return Object.fromEntries(Object.entries(document).filter(([, value]) => value !== undefined)) as Document;
 }
 
-/** The writes that a batch of events causes. Skips events at or below a document's revision: this or another process applied them. */
+/** The writes that a batch of events causes, each change of a document told. Skips events at or below a document's revision: this or another process applied them. */
 export async function projectBatch<Document extends object>(
   {
     view,
     readStore,
-    idOf,
     reduce,
-  }: Pick<Projected<Document>, 'view' | 'idOf' | 'reduce'> & { readonly readStore: ReadStore },
+    ...projected
+  }: Pick<Projected<Document>, 'view' | 'idOf' | 'reduce' | 'removes'> & { readonly readStore: ReadStore },
   events: readonly RecordedEvent[],
+  changed?: (step: Step<Document>) => void,
 ): Promise<DocumentWrite<Document>[]> {
-  const about = events.flatMap((event) => {
-    const id = idOf(event);
-    return id === null ? [] : [{ id, event }];
-  });
+  const about = aboutEach(projected, events);
   if (about.length === 0) return [];
   const stored = await readStore.load(view, [...new Set(about.map(({ id }) => id))]);
   const writes = new Map<string, DocumentWrite<Document>>();
-  for (const { id, event } of about) {
+  for (const { id, event, goes } of about) {
     const current = writes.get(id) ?? stored.get(id);
     if (current !== undefined && event.position <= current.revision) continue;
     const before = current?.document ?? null;
-    const document = reduce(before, event);
+    const document = goes ? null : reduce(before, event);
     if (document === before) continue;
-    writes.set(id, { id, revision: event.position, document: settled(document) });
+    const after = settled(document);
+    writes.set(id, { id, revision: event.position, document: after });
+    changed?.({ revision: event.position, before, after });
   }
   return [...writes.values()];
 }

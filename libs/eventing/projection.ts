@@ -6,7 +6,9 @@ import type { LeasedWork, Leases } from '#leases/leases';
 import type { JsonObject } from '#runtime/json';
 import type { Logger } from '#runtime/logger';
 import type { SharedState } from '#shared-state/shared-state';
+import { purgedTask } from './forget-purged.js';
 import { projectBatch, type Projected } from './projected.js';
+import { sumWrites, sumWritesOfPurge, type Step } from './sums.js';
 import { awaitedOf } from '#read-store/awaited-views';
 import type { AnyView, DocumentWrite, ForgottenDocuments, ViewStore } from '#read-store/read-store';
 import type { BatchDelay } from './coalesce.js';
@@ -26,22 +28,28 @@ export interface ProjectionOptions<Document extends object = JsonObject> extends
   saved?(writes: readonly DocumentWrite<Document>[]): void;
 }
 
-type Forgetting = Pick<Projected, 'forgets'>;
+type Forgetting = Pick<Projected, 'forgets' | 'removes'>;
 
 function forgottenBy({ forgets }: Forgetting, event: RecordedEvent | undefined): ForgottenDocuments[] {
   if (forgets === undefined || event === undefined) return [];
   return forgets(event).map((where) => ({ where, revision: event.position }));
 }
 
-/** Each part but the last ends with an event that makes others be forgotten. */
-function untilForgetting(forgetting: Forgetting, events: readonly RecordedEvent[]): RecordedEvent[][] {
+/**
+ * Each part but the last ends before an event that takes documents away, or with one that makes others be forgotten: what
+ * goes was written before.
+ */
+export function partsOf(projected: Forgetting, events: readonly RecordedEvent[]): RecordedEvent[][] {
   const parts: RecordedEvent[][] = [[]];
   for (const event of events) {
+    if ((projected.removes?.(event).length ?? 0) > 0) parts.push([]);
     parts.at(-1)?.push(event);
-    if (forgottenBy(forgetting, event).length > 0) parts.push([]);
+    if (forgottenBy(projected, event).length > 0) parts.push([]);
   }
   return parts;
 }
+
+const isOfPurge = (event: RecordedEvent | undefined): boolean => event !== undefined && purgedTask(event) !== null;
 
 /** Documents that several events change within this time are written once, and a transaction holds many. */
 const collectMs = 40;
@@ -81,6 +89,17 @@ export function startProjection<Document extends object>(options: ProjectionOpti
       saved([...(await readStore.load(view, [...ids])).values()]);
     },
   };
+  /** Before what they add up: after a crash in between they know by their revisions what they have seen. */
+  const saveSums = async (writes: readonly DocumentWrite<Document>[]): Promise<void> => {
+    if (writes.length > 0) await readStore.save(view, writes, null, seen);
+  };
+  const project = async (events: readonly RecordedEvent[]): Promise<DocumentWrite<Document>[]> => {
+    if (options.sums === undefined) return projectBatch(options, events);
+    const steps: Step<Document>[] = [];
+    const writes = await projectBatch(options, events, (step) => steps.push(step));
+    await saveSums(await sumWrites(options, steps));
+    return writes;
+  };
   const rebuilder = createRebuilder({ ...options, live, isAlone: options.leases.isAlone });
   return startFollower({
     ...options,
@@ -101,14 +120,17 @@ export function startProjection<Document extends object>(options: ProjectionOpti
         const from = seen ?? -Infinity;
         const unseen = events.filter((event) => event.position > from);
         // What an event makes others forget was written before it, and what comes behind it stays.
-        const parts = untilForgetting(options, unseen);
+        const parts = partsOf(options, unseen);
         for (const some of parts.slice(0, -1)) {
-          const writes = await projectBatch(options, some);
+          const writes = await project(some);
           await readStore.save(view, writes, null, seen);
           saved?.(writes);
-          for (const forgotten of forgottenBy(options, some.at(-1))) await readStore.forget(view, forgotten);
+          for (const forgotten of forgottenBy(options, some.at(-1))) {
+            await saveSums(isOfPurge(some.at(-1)) ? await sumWritesOfPurge(options, forgotten) : []);
+            await readStore.forget(view, forgotten);
+          }
         }
-        const writes = await projectBatch(options, parts.at(-1) ?? []);
+        const writes = await project(parts.at(-1) ?? []);
         await readStore.save(view, writes, position, seen, unseen.at(-1));
         move(position, unseen);
         saved?.(writes);

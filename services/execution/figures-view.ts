@@ -1,11 +1,13 @@
 /** The view `figures`: what statistics are made of, a document per task and hour, of a folded day one for all of it. */
 import { noFigures, withRun, withSlots, type Stretch } from '#contracts/figures';
-import { dayStart, figuresView, lastMomentOf, type FiguresDocument, type FoldEvent } from '#contracts/retention';
+import { dayStart, figuresView, lastMomentOf, sumId, type FiguresDocument, type FoldEvent } from '#contracts/retention';
 import type { RunEvent } from '#contracts/run';
 import type { ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
 import { forgettingPurged } from '#eventing/forget-purged';
+import type { ViewDefinition } from '#read-store/read-store';
+import { organizationSums, taskFigures, type Figures } from './organization-figures.js';
 
 type Known = RunEvent | ScheduleEvent | FoldEvent;
 
@@ -28,8 +30,19 @@ function idOf(recorded: RecordedEvent): string | null {
   return time === null ? null : `${taskId}/${time.slice(0, 13)}`;
 }
 
-function reduce(document: FiguresDocument | null, recorded: RecordedEvent): FiguresDocument | null {
+const hours = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, '0'));
+
+/** The hours that the fold of their day takes the place of: the task's own, and those of the organisation. */
+function removes(recorded: RecordedEvent): readonly string[] {
+  if (recorded.type !== 'runs.folded') return [];
+  const { taskId, day } = decodeEvent<FoldEvent>(recorded).data;
+  const { organizationId } = recorded.metadata;
+  return hours.flatMap((hour) => [`${taskId}/${day}T${hour}`, sumId(organizationId, 'hour', `${day}T${hour}`)]);
+}
+
+function reduce(known: Figures | null, recorded: RecordedEvent): FiguresDocument | null {
   const event = decodeEvent<Known>(recorded);
+  const document = taskFigures(known);
   const notificationId = recorded.stream.slice(recorded.stream.indexOf('-') + 1);
   const { organizationId } = recorded.metadata;
   if (event.type === 'runs.folded') {
@@ -59,12 +72,14 @@ function reduce(document: FiguresDocument | null, recorded: RecordedEvent): Figu
   };
 }
 
-export const figuresProjection = forgettingPurged<FiguresDocument>(
+export const figuresProjection = forgettingPurged<Figures>(
   {
-    view: figuresView,
+    view: figuresView as ViewDefinition<Figures>,
     prefixes: ['run-', 'schedule-', 'stats-'],
     idOf,
     reduce,
+    removes,
+    sums: organizationSums,
     forgets(recorded) {
       if (recorded.type !== 'runs.folded') return [];
       const { taskId, day } = decodeEvent<FoldEvent>(recorded).data;

@@ -5,7 +5,7 @@ import { publisherCheckpoint } from '#eventing/publisher';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { LeasedWork } from '#leases/leases';
 import { resetAfterRewind, type RewindDeps } from '#eventing/store-rewind';
-import { isForgotten, settled, type Projected } from '#eventing/projected';
+import { aboutEach, isForgotten, settled, type Projected } from '#eventing/projected';
 import { startProjection, type ProjectionOptions } from '#eventing/projection';
 import { createBuiltViews, type BuiltViews } from '#read-store/built-views';
 import { asBuilt, type AnyView, type ViewStore } from '#read-store/read-store';
@@ -44,17 +44,25 @@ export interface KeptView {
 }
 
 function replayed<Document extends object>(
-  { prefixes, idOf, reduce, forgets }: Projected<Document>,
+  projected: Projected<Document>,
   events: readonly RecordedEvent[],
 ): ReadonlyMap<string, Document> {
+  const { prefixes, reduce, forgets, sums } = projected;
   const documents = new Map<string, Document>();
+  const put = (id: string, document: Document | null): void => {
+    if (document === null) documents.delete(id);
+    else documents.set(id, document);
+  };
   for (const event of events) {
     if (!prefixes.some((prefix) => event.stream.startsWith(prefix))) continue;
-    const id = idOf(event);
-    if (id !== null) {
-      const document = settled(reduce(documents.get(id) ?? null, event));
-      if (document === null) documents.delete(id);
-      else documents.set(id, document);
+    for (const { id, goes } of aboutEach(projected, [event])) {
+      const before = documents.get(id) ?? null;
+      const after = goes ? null : settled(reduce(before, event));
+      put(id, after);
+      if (sums === undefined || (before === null && after === null)) continue;
+      for (const sum of sums.idsOf({ before, after })) {
+        put(sum, sums.changed(documents.get(sum) ?? null, sum, { before, after }));
+      }
     }
     for (const where of forgets?.(event) ?? []) {
       for (const [known, document] of documents) if (isForgotten(document, where)) documents.delete(known);

@@ -1,13 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { noFigures, percentileOf, withRun, type PhaseFigures } from '#contracts/figures';
-import { figuresView, hourMs, type FiguresDocument } from '#contracts/retention';
+import { figuresView, hourMs, type FiguresDocument, type OrganizationFigures } from '#contracts/retention';
 import type { RunEvent } from '#contracts/run';
 import type { ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
-import { playedStep, playEvents } from '../execution/figures.kit.js';
+import { derivedId } from '#runtime/ids';
+import { playedOrganizationId, playedStep, playEvents } from '../execution/figures.kit.js';
 import { StatisticsBuilder, wholeRange, type Bucket, type Range } from '../gateway/statistics/buckets.js';
+import { organizationStatistics } from '../gateway/statistics/organization-buckets.js';
 import { keptViews } from './projections.js';
 
 const startMs = Date.parse('2026-10-01T05:30:00.000Z');
@@ -15,12 +17,20 @@ const startMs = Date.parse('2026-10-01T05:30:00.000Z');
 const ofFigures = keptViews.find(({ name }) => name === figuresView.name);
 
 function documentsOf(events: readonly RecordedEvent[]): FiguresDocument[] {
-  const documents = [...(ofFigures?.replay(events) ?? new Map()).values()] as FiguresDocument[];
-  return documents.toSorted((one, other) => (one.from < other.from ? -1 : 1));
+  const documents = [...(ofFigures?.replay(events) ?? new Map()).values()] as (FiguresDocument | OrganizationFigures)[];
+  const ofTasks = documents.flatMap((document) => ('sum' in document ? [] : document));
+  return ofTasks.toSorted((one, other) => (one.from < other.from ? -1 : 1));
 }
 
+function sumsOf(events: readonly RecordedEvent[]): OrganizationFigures[] {
+  const documents = [...(ofFigures?.replay(events) ?? new Map()).values()] as (FiguresDocument | OrganizationFigures)[];
+  return documents.flatMap((document) => ('sum' in document ? document : []));
+}
+
+const isHourOf = (from: string, ms: number): boolean => Date.parse(from) === Math.floor(ms / hourMs) * hourMs;
+
 function statisticsOf(documents: readonly FiguresDocument[], range: Range, nowMs: number) {
-  const builder = new StatisticsBuilder({ range, nowMs, countsGaps: true });
+  const builder = new StatisticsBuilder({ range, nowMs });
   for (const document of documents) builder.add(document);
   return builder.answer();
 }
@@ -54,8 +64,8 @@ function naive(events: readonly RecordedEvent[], fromMs: number, toMs: number) {
   };
 }
 
-/** How long the condition was true, millisecond by millisecond of its changes. */
-function naiveTrueShare(events: readonly RecordedEvent[], fromMs: number, toMs: number, nowMs: number): number | null {
+/** How long the condition was true, and how long it was known, millisecond by millisecond of its changes. */
+function knownTimes(events: readonly RecordedEvent[], fromMs: number, toMs: number, nowMs: number): [number, number] {
   let [trueMs, knownMs] = [0, 0];
   const changes = events.flatMap((recorded) => {
     const event = decodeEvent<RunEvent | ScheduleEvent>(recorded);
@@ -69,6 +79,11 @@ function naiveTrueShare(events: readonly RecordedEvent[], fromMs: number, toMs: 
     if (condition === 'true') trueMs += ms;
     if (condition === 'true' || condition === 'false') knownMs += ms;
   }
+  return [trueMs, knownMs];
+}
+
+function naiveTrueShare(events: readonly RecordedEvent[], fromMs: number, toMs: number, nowMs: number): number | null {
+  const [trueMs, knownMs] = knownTimes(events, fromMs, toMs, nowMs);
   return knownMs === 0 ? null : Math.round((trueMs / knownMs) * 1e6) / 1e6;
 }
 
@@ -124,7 +139,6 @@ describe('statistics', () => {
           const builder = new StatisticsBuilder({
             range,
             nowMs: range.toMs,
-            countsGaps: true,
             ...(before?.counted === undefined || before.counted === null
               ? {}
               : { conditionBefore: before.counted.condition }),
@@ -136,6 +150,57 @@ describe('statistics', () => {
         },
       ),
       { numRuns: 200 },
+    );
+  });
+});
+
+describe('the statistics of an organisation', () => {
+  /** How long the conditions were true in the hours in which a run was recorded, of each task for itself. */
+  function naiveShare(ofTasks: readonly (readonly RecordedEvent[])[], bucket: Bucket, nowMs: number): number | null {
+    let [trueMs, knownMs] = [0, 0];
+    for (const events of ofTasks) {
+      const runs = events.filter(({ type }) => type === 'run.recorded');
+      for (const hour of new Set(runs.map(({ metadata }) => Math.floor(Date.parse(metadata.at) / hourMs)))) {
+        const [fromMs, toMs] = [hour * hourMs, (hour + 1) * hourMs];
+        if (fromMs < Date.parse(bucket.from) || toMs > Date.parse(bucket.to)) continue;
+        const [isTrue, isKnown] = knownTimes(events, fromMs, toMs, nowMs);
+        trueMs += isTrue;
+        knownMs += isKnown;
+      }
+    }
+    return knownMs === 0 ? null : Math.round((trueMs / knownMs) * 1e6) / 1e6;
+  }
+
+  it('are what a count over all events of all its tasks gives, in each bucket and in all', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(playedStep(4 * hourMs), { minLength: 1, maxLength: 20 }), { minLength: 1, maxLength: 4 }),
+        fc.constantFrom('hour' as const, 'day' as const),
+        fc.integer({ min: 0, max: 2 * 60 }),
+        (tasks, size, minutesLater) => {
+          const played = tasks.map((steps, index) => {
+            const taskId = derivedId('ntf', 0, 'summed', String(index));
+            return playEvents(steps, startMs, { taskId, organizationId: playedOrganizationId });
+          });
+          const endMs = Math.max(...played.map((one) => one.endMs));
+          const events = played
+            .flatMap(({ recorded }) => recorded)
+            .toSorted((one, other) => (one.metadata.at < other.metadata.at ? -1 : 1))
+            .map((event, index) => ({ ...event, position: index + 1 }));
+          const nowMs = endMs + minutesLater * 60_000;
+          const range = wholeRange({ fromMs: startMs, toMs: endMs + 1, size });
+          const { buckets, summary } = organizationStatistics(range, sumsOf(events), {
+            now: sumsOf(events).find(({ sum, from }) => sum === 'hour' && isHourOf(from, nowMs)) ?? null,
+            nowMs,
+          });
+          for (const bucket of [...buckets, summary]) {
+            expectCounts(bucket, events);
+            const ofTasks = played.map(({ recorded }) => recorded);
+            expect(bucket.trueShare).toBe(naiveShare(ofTasks, bucket, nowMs));
+          }
+        },
+      ),
+      { numRuns: 150 },
     );
   });
 });

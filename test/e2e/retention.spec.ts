@@ -1,5 +1,7 @@
 /** Days that are old enough are folded by the running product, whatever kills it meanwhile: nothing is lost, nothing counted twice. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { watch } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -39,6 +41,7 @@ const steps: readonly PlayedStep[] = Array.from({ length: playedDays * 72 }, (_,
 const runSchema = z.looseObject({
   result: z.looseObject({ status: z.string(), runId: z.string() }),
   decision: z.looseObject({ notify: z.boolean() }),
+  notifications: z.array(z.looseObject({ deliveryId: z.string() })),
 });
 const bucket = z.looseObject({
   from: z.string(),
@@ -66,6 +69,9 @@ describe('a day that is old enough', () => {
   const lastFolded = dayOf(new Date(Date.now() - 31 * dayMs).toISOString());
   const foldedDays = ({ buckets }: z.infer<typeof statistics>['data']) => buckets.filter(({ folded }) => folded).length;
   const daysToFold = (Date.parse(dayStart(lastFolded)) - startMs) / dayMs + 1;
+  /** Of the days that are folded those on which there were messages, by their number. */
+  const daysOfDeliveries = () =>
+    recorded.slice(0, daysToFold).flatMap(([, , notified], day) => (notified > 0 ? [day] : []));
 
   beforeAll(async () => {
     archive = await mkdtemp(join(tmpdir(), 'meerkat-e2e-archive-'));
@@ -96,7 +102,24 @@ describe('a day that is old enough', () => {
     await rm(archive, { recursive: true, force: true });
   });
 
+  /** The first file of the archive whose name ends so. */
+  async function untilArchived(ending: string): Promise<void> {
+    const watcher = watch(archive, { recursive: true });
+    try {
+      const isThere = async () => (await readdir(archive, { recursive: true })).some((name) => name.endsWith(ending));
+      while (!(await isThere())) await once(watcher, 'change');
+    } finally {
+      watcher.close();
+    }
+  }
+
   it('is folded once, with every run in it, whatever kills the product in between', async () => {
+    // While the first file is written, and once it is there, of which no fold tells yet.
+    for (const ending of ['.part', '.zst']) {
+      const reached = untilArchived(ending);
+      await Promise.all([installation.start().catch(() => undefined), reached]);
+      await installation.kill('SIGKILL');
+    }
     for (let kill = 0; kill < 3; kill += 1) {
       await installation.start();
       const already = foldedDays(await statisticsOf(taskId));
@@ -113,6 +136,14 @@ describe('a day that is old enough', () => {
       expect(buckets.map(({ runs: count, failed, notified }) => [count, failed, notified])).toEqual(recorded);
       expect(summary.runs).toBe(recorded.reduce((sum, [count]) => sum + count, 0));
     }
+    await until('the deliveries are folded', async () => {
+      const { out } = await installation.command(['disk', '--json']);
+      const { events } = z
+        .object({ events: z.array(z.object({ type: z.string(), count: z.int() })) })
+        .parse(JSON.parse(out));
+      const folded = events.find(({ type }) => type === 'deliveries.folded')?.count;
+      return folded === tasks.length * daysOfDeliveries().length;
+    });
   });
 
   it('answers for its runs with the way to what is left', async () => {
@@ -131,17 +162,35 @@ describe('a day that is old enough', () => {
     expect(known.body).toMatchObject({ data: { folded: false, execution: expect.objectContaining({}) } });
   });
 
+  it('answers for its deliveries likewise, of which the events are gone', async () => {
+    const requests = runs.flatMap(({ data }) => runSchema.parse(data).notifications);
+    const [first, last] = [requests.at(0), requests.at(-1)].map((one) => one?.deliveryId ?? '');
+    const reply = await installation.api.send(`/api/deliveries/${first ?? ''}`);
+    expect([reply.status, reply.body]).toEqual([
+      404,
+      expect.objectContaining({ error: expect.objectContaining({ reason: 'delivery_folded' }) }),
+    ]);
+    expect((await installation.api.send(`/api/deliveries/${last ?? ''}`)).status).toBe(200);
+    const resent = await installation.api.send(`/api/deliveries/${first ?? ''}/resend`, { method: 'POST' });
+    expect(resent.status).toBe(404);
+  });
+
   it('is in the archive, which fits its record, beside the running product', async () => {
     const intact = await installation.command(['archive', 'verify', '--json']);
     expect(intact.exitCode).toBe(0);
-    expect(JSON.parse(intact.out)).toEqual({ days: tasks.length * daysToFold, unarchived: 0, faults: [] });
-    const day = dayOf(new Date(startMs).toISOString());
+    const days = tasks.length * (daysToFold + daysOfDeliveries().length);
+    expect(JSON.parse(intact.out)).toEqual({ days, unarchived: 0, faults: [] });
+    // Of which the runs alone are in it.
+    const quiet = recorded.findIndex(([, , notified]) => notified === 0);
+    const day = dayOf(new Date(startMs + quiet * dayMs).toISOString());
     const read = await installation.command(['archive', 'read', taskId, day]);
     const lines = read.out
       .trim()
       .split('\n')
       .map((line) => z.looseObject({ type: z.string() }).parse(JSON.parse(line)));
-    expect(lines.filter(({ type }) => type === 'run.recorded')).toHaveLength(recorded[0]?.[0] ?? 0);
+    expect(lines.filter(({ type }) => type === 'run.recorded')).toHaveLength(recorded[quiet]?.[0] ?? 0);
+    const left = await readdir(archive, { recursive: true });
+    expect(left.filter((name) => name.endsWith('.part'))).toEqual([]);
     const file = join(archive, ...day.split('-'), `${taskId}.jsonl.zst`);
     await rm(file);
     const gone = await installation.command(['archive', 'verify', taskId, '--json']);
@@ -162,7 +211,9 @@ describe('a day that is old enough', () => {
         folding: z.object({ nextAt: z.string().nullable(), bytes: z.int() }),
       })
       .parse(JSON.parse(out));
-    expect(usage.events.find(({ type }) => type === 'runs.folded')?.count).toBe(tasks.length * daysToFold);
+    const countOf = (type: string) => usage.events.find((event) => event.type === type)?.count;
+    expect(countOf('runs.folded')).toBe(tasks.length * daysToFold);
+    expect(countOf('deliveries.folded')).toBe(tasks.length * daysOfDeliveries().length);
     expect(usage.tasks.map(({ id }) => id).toSorted()).toEqual(tasks.toSorted());
     expect(usage.folding.nextAt).toMatch(/T00:00:00\.000Z$/);
   });

@@ -1,6 +1,7 @@
 /** Builds a view from the first event on as its only writer: documents it wrote are remembered, not read again. */
 import type { RecordedEvent } from '#event-store/event-store';
-import { settled, type Projected } from '../projected.js';
+import { aboutEach, settled, type Projected } from '../projected.js';
+import type { Step } from '../sums.js';
 import type { ForgottenDocuments, ReadStore, ViewAdmin, ViewDefinition } from '#read-store/read-store';
 import { createBloomFilter } from './bloom-filter.js';
 
@@ -53,11 +54,12 @@ interface Known<Document extends object> {
 
 /** `built` must have no other writer. It is empty, or holds everything up to a position, from which building continues. */
 export function createViewBuilder<Document extends object>(
-  { idOf, reduce, forgets }: Pick<Projected<Document>, 'idOf' | 'reduce' | 'forgets'>,
+  projected: Pick<Projected<Document>, 'idOf' | 'reduce' | 'forgets' | 'removes' | 'sums'>,
   built: ViewDefinition<Document>,
   readStore: BuiltDocuments,
   begun: BegunBuild | null = null,
 ): ViewBuilder {
+  const { reduce, forgets, sums } = projected;
   const after = begun?.position ?? null;
   const toForget = new Map((begun?.forgotten ?? []).map((one) => [keyOf(one), one]));
   /** The two generations. A removed document is remembered until it is written. */
@@ -82,16 +84,15 @@ export function createViewBuilder<Document extends object>(
     return known;
   };
 
-  /** The document of each event, or its id where it is not cached; loads those that may be in the store. */
-  const loadFor = async (events: readonly RecordedEvent[]): Promise<(Known<Document> | string | null)[]> => {
+  /** Each document by its id, or the id where it is not cached; loads those that may be in the store. */
+  const loadAll = async <About extends { readonly id: string }>(
+    wanted: readonly About[],
+  ): Promise<(About & { readonly one: Known<Document> | string })[]> => {
     const unknown = new Set<string>();
-    const about = events.map((event) => {
-      // Delivered again: a document removed meanwhile would come back.
-      const id = event.position <= applied ? null : idOf(event);
-      if (id === null) return null;
-      const known = find(id);
-      if (known === undefined && mayBeWritten(id)) unknown.add(id);
-      return known ?? id;
+    const about = wanted.map((want) => {
+      const known = find(want.id);
+      if (known === undefined && mayBeWritten(want.id)) unknown.add(want.id);
+      return { ...want, one: known ?? want.id };
     });
     if (unknown.size > 0) {
       for (const [id, write] of await readStore.load(built, [...unknown])) {
@@ -100,6 +101,27 @@ export function createViewBuilder<Document extends object>(
       }
     }
     return about;
+  };
+
+  const change = (one: Known<Document> | string, revision: number, document: Document | null): void => {
+    // Not cached before the batch: it may have been loaded, or created by an earlier event of it.
+    const known = typeof one === 'string' ? find(one) : one;
+    if (known === undefined) recent.set(String(one), { id: String(one), revision, document, isChanged: true });
+    else {
+      known.revision = revision;
+      known.document = document;
+      known.isChanged = true;
+    }
+  };
+
+  const applySteps = async (steps: readonly Step<Document>[]): Promise<void> => {
+    if (sums === undefined) return;
+    const wanted = steps.flatMap((step) => sums.idsOf(step).map((id) => ({ id, step })));
+    for (const { id, step, one } of await loadAll(wanted)) {
+      const before = (typeof one === 'string' ? find(one) : one)?.document ?? null;
+      const document = sums.changed(before, id, step);
+      if (document !== before) change(one, step.revision, document);
+    }
   };
 
   const write = async (documents: Iterable<Known<Document>>): Promise<void> => {
@@ -130,28 +152,26 @@ export function createViewBuilder<Document extends object>(
   };
 
   const applyChunk = async (events: readonly RecordedEvent[]): Promise<void> => {
-    const about = await loadFor(events);
-    for (const [index, event] of events.entries()) {
-      for (const where of event.position > applied ? (forgets?.(event) ?? []) : []) {
+    // Delivered again: a document removed meanwhile would come back.
+    const unseen = events.filter(({ position }) => position > applied);
+    for (const event of unseen) {
+      for (const where of forgets?.(event) ?? []) {
         const forgotten = { where, revision: event.position };
         toForget.set(keyOf(forgotten), forgotten);
       }
-      const one = about[index] ?? null;
-      if (one === null) continue;
-      const id = typeof one === 'string' ? one : one.id;
-      // Not cached before the batch: it may have been loaded, or created by an earlier event of it.
-      const known = typeof one === 'string' ? find(id) : one;
-      const before = known?.document ?? null;
-      const document = reduce(before, event);
-      if (document === before) continue;
-      const revision = event.position;
-      if (known === undefined) recent.set(id, { id, revision, document: settled(document), isChanged: true });
-      else {
-        known.revision = revision;
-        known.document = settled(document);
-        known.isChanged = true;
-      }
     }
+    const steps: Step<Document>[] = [];
+    for (const { event, goes, one } of await loadAll(aboutEach(projected, unseen))) {
+      // What goes may be a sum of what came before.
+      if (goes && steps.length > 0) await applySteps(steps.splice(0));
+      const before = (typeof one === 'string' ? find(one) : one)?.document ?? null;
+      const document = goes ? null : reduce(before, event);
+      if (document === before) continue;
+      const after = settled(document);
+      change(one, event.position, after);
+      if (sums !== undefined) steps.push({ revision: event.position, before, after });
+    }
+    await applySteps(steps);
     last = events.at(-1) ?? last;
     applied = last?.position ?? applied;
     if (recent.size > capacity) await dropEarlier();

@@ -1,7 +1,7 @@
 /** Files of folded days: their events as they were stored, one a line, compressed, a file per task and day. */
 import { randomBytes } from 'node:crypto';
 import { constants, createReadStream, createWriteStream } from 'node:fs';
-import { access, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { access, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { once } from 'node:events';
@@ -59,6 +59,16 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
+/** Folders that this process has written to. */
+const tidied = new Set<string>();
+
+/** One process folds: what was begun and not finished is of one that was killed. */
+async function tidy(folder: string): Promise<void> {
+  if (tidied.has(folder)) return;
+  for (const name of await readdir(folder)) if (name.endsWith('.part')) await rm(join(folder, name), { force: true });
+  tidied.add(folder);
+}
+
 /** Written beside its place, and moved there once it is on disk: what stands under its name is whole. */
 export async function openArchiveFile(root: string, archived: ArchivedDay): Promise<ArchiveWriter> {
   const file = join(root, archivePath(archived));
@@ -67,6 +77,7 @@ export async function openArchiveFile(root: string, archived: ArchivedDay): Prom
   const fault = await archiveFault(root);
   if (fault !== null) throw new Error(fault);
   await mkdir(folder, { recursive: true });
+  await tidy(folder);
   const part = `${file}.${randomBytes(6).toString('hex')}.part`;
   const lines = new PassThrough({ highWaterMark: 256 * 1_024 });
   const written = pipeline(lines, createZstdCompress(), createWriteStream(part, { flush: true, mode: 0o640 }));

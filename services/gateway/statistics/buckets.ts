@@ -6,7 +6,7 @@ export const bucketSizes = { hour: hourMs, day: dayMs } as const;
 export type BucketSize = keyof typeof bucketSizes;
 export const mostBuckets = 1_000;
 
-interface Percentiles {
+export interface Percentiles {
   readonly p50: number | null;
   readonly p95: number | null;
   readonly max: number | null;
@@ -124,11 +124,9 @@ export interface StatisticsOptions {
   readonly nowMs: number;
   /** The condition of a task behind the last document before the range; absent: it is not known. */
   readonly conditionBefore?: Condition;
-  /** Whether the time between two documents of a task counts as its condition was: of one task, not of many. */
-  readonly countsGaps: boolean;
 }
 
-/** Takes documents in the order of their beginning, of one task or of several. */
+/** Takes documents of one task, in the order of their beginning. */
 export class StatisticsBuilder {
   readonly #options: StatisticsOptions;
   readonly #documents: FiguresDocument[] = [];
@@ -151,9 +149,8 @@ export class StatisticsBuilder {
   }
 
   answer(): { readonly buckets: Bucket[]; readonly summary: Bucket } {
-    const { range, nowMs, countsGaps } = this.#options;
-    // Of several tasks some may have folded a day that others have not: their hours stay hours.
-    const filled = stretches(range, countsGaps ? this.#foldedDays : new Set());
+    const { range, nowMs } = this.#options;
+    const filled = stretches(range, this.#foldedDays);
     const first = filled[0]?.fromMs ?? range.fromMs;
     const last = filled.at(-1)?.toMs ?? range.toMs;
     const total = empty(first, last);
@@ -190,7 +187,7 @@ export class StatisticsBuilder {
         one.isFolded ||= document.hour === null;
       }
       if (document.counted === null) continue;
-      if (countsGaps) count(counted.atMs, beginMs, counted.condition);
+      count(counted.atMs, beginMs, counted.condition);
       for (const one of [bucket, total]) {
         one.trueMs += document.figures.trueMs;
         one.falseMs += document.figures.falseMs;
@@ -198,7 +195,7 @@ export class StatisticsBuilder {
       count(Date.parse(document.counted.at), endOf(document), document.counted.condition);
       counted = { atMs: endOf(document), condition: document.counted.condition };
     }
-    if (countsGaps) count(counted.atMs, last, counted.condition);
+    count(counted.atMs, last, counted.condition);
     return { buckets: filled.map(shown), summary: shown(total) };
   }
 }

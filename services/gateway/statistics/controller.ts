@@ -3,7 +3,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Controller, Inject } from '@nestjs/common';
 import { endedRuns, type TextFigures } from '#contracts/figures';
 import { condition, health } from '#contracts/policy';
-import { figuresView, hourMs, type FiguresDocument } from '#contracts/retention';
+import {
+  figuresView,
+  hourMs,
+  organizationFiguresView,
+  sumId,
+  type FiguresDocument,
+  type OrganizationFigures,
+} from '#contracts/retention';
 import { executionsView } from '#contracts/run';
 import { tasksView } from '#contracts/task';
 import { data, type Answer } from '#http/envelope';
@@ -22,6 +29,7 @@ import {
   type Range,
   type StatisticsOptions,
 } from './buckets.js';
+import { organizationStatistics } from './organization-buckets.js';
 import { pointsOf, textChanges, thinned, type NumberPoint, type Point } from './points.js';
 import * as routes from './routes.js';
 
@@ -47,7 +55,7 @@ export class StatisticsController {
     const { id } = await findTask(this.#readStore, context.organizationId, ids.id);
     const range = this.#rangeOf(query);
     const conditionBefore = await this.#conditionBefore(id, documentsFrom(range));
-    return data(await this.#statistics([byTask(id)], { range, countsGaps: true, ...conditionBefore }));
+    return data(await this.#statistics([byTask(id)], { range, ...conditionBefore }));
   }
 
   @Handles(routes.getStatistics)
@@ -56,7 +64,27 @@ export class StatisticsController {
     const range = this.#rangeOf(query);
     const owner: FieldFilter = { field: 'organizationId', equals: organizationId };
     const tasks = await this.#tasks(owner);
-    return data({ tasks, ...(await this.#statistics([owner], { range, countsGaps: false })) });
+    return data({ tasks, ...(await this.#organizationStatistics(organizationId, range)) });
+  }
+
+  async #organizationStatistics(organizationId: string, range: Range): Promise<object> {
+    const nowMs = this.#clock.now();
+    const until = toTimestamp(range.toMs - 1);
+    const where = (sum: 'hour' | 'day'): FieldFilter[] => [
+      { field: 'organizationId', equals: organizationId },
+      { field: 'sum', equals: sum },
+      { field: 'from', from: sum === 'day' ? documentsFrom(range) : toTimestamp(range.fromMs), to: until },
+    ];
+    const sizes = range.size === 'day' ? (['day'] as const) : (['day', 'hour'] as const);
+    const sums: OrganizationFigures[] = [];
+    for (const size of sizes) {
+      for await (const sum of everyDocument(this.#readStore, organizationFiguresView, 'from', where(size))) {
+        sums.push(sum);
+      }
+    }
+    const hour = sumId(organizationId, 'hour', toTimestamp(nowMs));
+    const now = await this.#readStore.get(organizationFiguresView, hour);
+    return organizationStatistics(range, sums, { now, nowMs });
   }
 
   @Handles(routes.getTaskValues)

@@ -81,7 +81,7 @@ export const getStatistics = route({
   path: '/api/stats',
   operationId: 'getStatistics',
   summary: 'Statistics of all notification tasks',
-  description: `${described} \`trueShare\` is over the hours in which tasks ran.`,
+  description: `${described} So are those of a day that is folded for any task. \`trueShare\` is over the hours in which tasks ran.`,
   tag: 'Statistics',
   access: 'read',
   query: statisticsQuery,

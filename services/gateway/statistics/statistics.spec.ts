@@ -4,10 +4,13 @@ import {
   dayOf,
   dayStart,
   figuresView,
+  organizationFiguresView,
+  sumId,
   foldedDaysView,
   hourMs,
   type FiguresDocument,
   type FoldedDayDocument,
+  type OrganizationFigures,
 } from '#contracts/retention';
 import { executionsView } from '#contracts/run';
 import { slotRunId } from '#contracts/schedule';
@@ -140,9 +143,35 @@ describe('the statistics of a task', () => {
 });
 
 describe('the statistics of an organisation', () => {
+  async function saveSum(sum: OrganizationFigures['sum'], from: string, more: Partial<OrganizationFigures>) {
+    revision += 1;
+    const { organizationId } = opened;
+    const id = sumId(organizationId, sum, from);
+    const timings = { fetchMs: { max: 40, classes: { 80: 3 } }, evaluateMs: { max: 2, classes: { 40: 3 } } };
+    const counts = { folded: 0, succeeded: 2, failed: 1, skipped: 4, missed: 5, transitions: 1, notified: 1 };
+    const times = { trueMs: 3_000, falseMs: 1_000, endedTrue: 1, endedFalse: 0 };
+    const document = { id, organizationId, from, sum, ...counts, ...times, timings, ...more };
+    await opened.stores.readStore.save(organizationFiguresView, [{ id, revision, document }], null);
+  }
+
+  it('are sums of hours and days, a day that is folded for any task being one bucket', async () => {
+    const day = '2026-02-03';
+    await saveSum('day', dayStart(day), { folded: 1, succeeded: 7 });
+    await saveSum('day', '2026-02-04T00:00:00.000Z', {});
+    await saveSum('hour', '2026-02-04T01:00:00.000Z', {});
+    const { body } = await get('/api/stats?from=2026-02-03T22:00:00Z&to=2026-02-04T02:00:00Z');
+    expect(member(body, 'data', 'buckets')).toMatchObject([
+      { from: dayStart(day), to: '2026-02-04T00:00:00.000Z', runs: 8, folded: true },
+      { from: '2026-02-04T00:00:00.000Z', to: '2026-02-04T01:00:00.000Z', runs: 0, trueShare: null, folded: false },
+      { runs: 3, failed: 1, skipped: 4, missed: 5, trueShare: 0.75, fetchMs: { p50: expect.closeTo(40, -1), max: 40 } },
+    ]);
+    expect(member(body, 'data', 'summary')).toMatchObject({ from: dayStart(day), runs: 11, folded: true });
+    const byDay = await get('/api/stats?bucket=day&from=2026-02-03T00:00:00Z&to=2026-02-05T00:00:00Z');
+    expect(member(byDay.body, 'data', 'buckets')).toMatchObject([{ runs: 8 }, { runs: 3 }]);
+  });
+
   it('are those of all its tasks, with how many there are', async () => {
-    const hour = hourOf(Date.now());
-    await saveHour(hour, [runAt(hour, 1)]);
+    await saveSum('hour', hourOf(Date.now()), {});
     const { status, body } = await get('/api/stats');
     expect(status).toBe(200);
     expect(member(body, 'data', 'summary', 'runs')).toBeGreaterThanOrEqual(1);

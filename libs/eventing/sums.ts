@@ -1,0 +1,102 @@
+/** Documents of a view that add up its others: they change with each of those, by how that was and how it is. */
+import type { DocumentWrite, FieldFilter, PageQuery, ReadStore, ViewDefinition } from '#read-store/read-store';
+
+/** null: it is not there. */
+export interface Change<Document extends object> {
+  readonly before: Document | null;
+  readonly after: Document | null;
+}
+
+/** A change by the event at this position. */
+export interface Step<Document extends object> extends Change<Document> {
+  readonly revision: number;
+}
+
+export interface Sums<Document extends object> {
+  /** The sums that are other ones after the change; of a change of a sum none. */
+  idsOf(change: Change<Document>): readonly string[];
+  changed(sum: Document | null, id: string, change: Change<Document>): Document | null;
+  /** What is still counted of a document once the contents of its task are gone. */
+  purged(document: Document): Document | null;
+  /** What a sum has to be counted by anew, where what it is without a document does not follow from it; null: it does. */
+  recountedBy(sum: Document, gone: Document): readonly FieldFilter[] | null;
+  /** `parts`: all that match that, those of the purged task among them. */
+  recounted(sum: Document, parts: readonly Document[], gone: Document): Document;
+}
+
+/** The sums after the steps. One that has seen a step's event knows it: what was cut off is gone on with, and counts once. */
+export function summed<Document extends object>(
+  { idsOf, changed }: Sums<Document>,
+  steps: readonly Step<Document>[],
+  stored: ReadonlyMap<string, DocumentWrite<Document>>,
+): Map<string, DocumentWrite<Document>> {
+  const writes = new Map<string, DocumentWrite<Document>>();
+  const seen = (id: string): number => stored.get(id)?.revision ?? -1;
+  for (const step of steps) {
+    for (const id of idsOf(step)) {
+      if (step.revision <= seen(id)) continue;
+      const before = (writes.get(id) ?? stored.get(id))?.document ?? null;
+      const document = changed(before, id, step);
+      if (document !== before) writes.set(id, { id, revision: step.revision, document });
+    }
+  }
+  return writes;
+}
+
+interface SumDeps<Document extends object> {
+  readonly sums?: Sums<Document>;
+  readonly view: ViewDefinition<Document>;
+  readonly readStore: Pick<ReadStore, 'load' | 'page'>;
+}
+
+/** What the steps make of the view's sums. */
+export async function sumWrites<Document extends object>(
+  { sums, view, readStore }: SumDeps<Document>,
+  steps: readonly Step<Document>[],
+): Promise<DocumentWrite<Document>[]> {
+  if (sums === undefined || steps.length === 0) return [];
+  const ids = new Set(steps.flatMap((step) => sums.idsOf(step)));
+  if (ids.size === 0) return [];
+  return [...summed(sums, steps, await readStore.load(view, [...ids])).values()];
+}
+
+const documentsAtOnce = 500;
+
+async function* everyPart<Document extends object>(
+  { view, readStore }: SumDeps<Document>,
+  where: readonly FieldFilter[],
+): AsyncGenerator<Document> {
+  // Nothing is written meanwhile.
+  const query: PageQuery = { where, sort: [], limit: documentsAtOnce, offset: 0, count: false };
+  for (let offset = 0; ; offset += documentsAtOnce) {
+    const { documents } = await readStore.page(view, { ...query, offset });
+    yield* documents;
+    if (documents.length < documentsAtOnce) return;
+  }
+}
+
+/** What the sums are once documents of a purged task are gone: those that match all filters. */
+export async function sumWritesOfPurge<Document extends object>(
+  deps: SumDeps<Document>,
+  { where, revision }: { readonly where: readonly FieldFilter[]; readonly revision: number },
+): Promise<DocumentWrite<Document>[]> {
+  const { sums } = deps;
+  if (sums === undefined) return [];
+  const gone = await Array.fromAsync(everyPart(deps, where));
+  const steps = gone.map((before): Step<Document> => ({ revision, before, after: sums.purged(before) }));
+  const writes = await sumWrites(deps, steps);
+  return Promise.all(
+    writes.map(async (write) => {
+      const { id, document } = write;
+      if (document === null) return write;
+      for (const step of steps) {
+        const { before } = step;
+        const parts = before !== null && sums.idsOf(step).includes(id) ? sums.recountedBy(document, before) : null;
+        if (before === null || parts === null) continue;
+        const all = await Array.fromAsync(everyPart(deps, parts));
+        return { ...write, document: sums.recounted(document, all, before) };
+      }
+      return write;
+    }),
+  );
+}
