@@ -6,7 +6,6 @@ import type { ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
 import { forgettingPurged } from '#eventing/forget-purged';
-import type { ViewDefinition } from '#read-store/read-store';
 import { organizationSums, taskFigures, type Figures } from './organization-figures.js';
 
 type Known = RunEvent | ScheduleEvent | FoldEvent;
@@ -74,7 +73,7 @@ function reduce(known: Figures | null, recorded: RecordedEvent): FiguresDocument
 
 export const figuresProjection = forgettingPurged<Figures>(
   {
-    view: figuresView as ViewDefinition<Figures>,
+    view: figuresView,
     prefixes: ['run-', 'schedule-', 'stats-'],
     idOf,
     reduce,

@@ -48,7 +48,10 @@ describe('the sums of figures', () => {
     await fc.assert(
       fc.asyncProperty(
         histories,
-        fc.infiniteStream(fc.record({ size: fc.integer({ min: 1, max: 12 }), isCut: fc.boolean() })),
+        fc.array(fc.record({ size: fc.integer({ min: 1, max: 12 }), isCut: fc.boolean() }), {
+          minLength: 1,
+          maxLength: 30,
+        }),
         async (steps, cuts) => {
           await withPlayed(steps, async (played) => {
             played.nowMs += 2 * dayMs;
@@ -56,10 +59,13 @@ describe('the sums of figures', () => {
             const { events } = played;
             const readStore = createSqliteReadStore(':memory:');
             try {
+              let lastCut = -1;
               for (let start = 0; start < events.length;) {
-                const { size, isCut } = cuts.next().value;
-                await project(readStore, events.slice(start, start + size), isCut);
-                if (!isCut) start += size;
+                const { size, isCut } = cuts[start % cuts.length] ?? { size: 1, isCut: false };
+                const cut = isCut && lastCut < start;
+                lastCut = start;
+                await project(readStore, events.slice(start, start + size), cut);
+                if (!cut) start += size;
               }
               const wanted = replayed(events);
               expect(await documentsIn(readStore)).toEqual(wanted);

@@ -103,10 +103,14 @@ export function createViewBuilder<Document extends object>(
     return about;
   };
 
-  const change = (one: Known<Document> | string, revision: number, document: Document | null): void => {
+  const change = (
+    { id, one }: { readonly id: string; readonly one: Known<Document> | string },
+    revision: number,
+    document: Document | null,
+  ): void => {
     // Not cached before the batch: it may have been loaded, or created by an earlier event of it.
-    const known = typeof one === 'string' ? find(one) : one;
-    if (known === undefined) recent.set(String(one), { id: String(one), revision, document, isChanged: true });
+    const known = typeof one === 'string' ? find(id) : one;
+    if (known === undefined) recent.set(id, { id, revision, document, isChanged: true });
     else {
       known.revision = revision;
       known.document = document;
@@ -120,7 +124,7 @@ export function createViewBuilder<Document extends object>(
     for (const { id, step, one } of await loadAll(wanted)) {
       const before = (typeof one === 'string' ? find(one) : one)?.document ?? null;
       const document = sums.changed(before, id, step);
-      if (document !== before) change(one, step.revision, document);
+      if (document !== before) change({ id, one }, step.revision, document);
     }
   };
 
@@ -161,14 +165,14 @@ export function createViewBuilder<Document extends object>(
       }
     }
     const steps: Step<Document>[] = [];
-    for (const { event, goes, one } of await loadAll(aboutEach(projected, unseen))) {
+    for (const { id, event, goes, one } of await loadAll(aboutEach(projected, unseen))) {
       // What goes may be a sum of what came before.
       if (goes && steps.length > 0) await applySteps(steps.splice(0));
       const before = (typeof one === 'string' ? find(one) : one)?.document ?? null;
       const document = goes ? null : reduce(before, event);
       if (document === before) continue;
       const after = settled(document);
-      change(one, event.position, after);
+      change({ id, one }, event.position, after);
       if (sums !== undefined) steps.push({ revision: event.position, before, after });
     }
     await applySteps(steps);
