@@ -16,23 +16,24 @@ import type { Installation } from './kit/installation.js';
 import { until } from './kit/until.js';
 
 const minuteMs = 60_000;
-const playedDays = 40;
+const keepDays = 3;
+const playedDays = 8;
 const tasks = ['one', 'two', 'three'].map((name) => derivedId('ntf', 0, 'retention', name));
 const [taskId = ''] = tasks;
 /** The first day, long enough ago for a part of them to be folded. */
-const startMs = Math.floor(Date.now() / dayMs) * dayMs - 45 * dayMs;
+const startMs = Math.floor(Date.now() / dayMs) * dayMs - (playedDays + 1) * dayMs;
 
-/** Runs each twenty minutes, of which some fail and some change the condition. */
-const steps: readonly PlayedStep[] = Array.from({ length: playedDays * 72 }, (_, index) => ({
+/** Runs each half an hour, of which some fail and some change the condition. */
+const steps: readonly PlayedStep[] = Array.from({ length: playedDays * 48 }, (_, index) => ({
   kind: 'run',
-  afterMs: 20 * minuteMs,
+  afterMs: 30 * minuteMs,
   status: index % 50 === 0 ? 'failed' : 'succeeded',
-  outcome: index % 50 === 0 ? null : index % 97 === 0,
-  condition: index % 97 === 0 ? 'true' : 'false',
+  outcome: index % 50 === 0 ? null : index % 53 === 0,
+  condition: index % 53 === 0 ? 'true' : 'false',
   isFlapping: false,
-  notify: index % 97 === 0,
-  reason: index % 97 === 0 ? 'became_true' : 'not_true',
-  isManual: index % 500 === 0,
+  notify: index % 53 === 0,
+  reason: index % 53 === 0 ? 'became_true' : 'not_true',
+  isManual: index % 50 === 7,
   value: index % 211,
   fetchMs: 50 + (index % 300),
   evaluateMs: 1 + (index % 9),
@@ -66,7 +67,7 @@ describe('a day that is old enough', () => {
     );
     return statistics.parse(body).data;
   };
-  const lastFolded = dayOf(new Date(Date.now() - 31 * dayMs).toISOString());
+  const lastFolded = dayOf(new Date(Date.now() - (keepDays + 1) * dayMs).toISOString());
   const foldedDays = ({ buckets }: z.infer<typeof statistics>['data']) => buckets.filter(({ folded }) => folded).length;
   const daysToFold = (Date.parse(dayStart(lastFolded)) - startMs) / dayMs + 1;
   /** Of the days that are folded those on which there were messages, by their number. */
@@ -75,7 +76,9 @@ describe('a day that is old enough', () => {
 
   beforeAll(async () => {
     archive = await mkdtemp(join(tmpdir(), 'meerkat-e2e-archive-'));
-    installation = await createInstallation({ settings: { ARCHIVE_DIR: archive, KEEP_DELIVERIES_DAYS: '30' } });
+    installation = await createInstallation({
+      settings: { ARCHIVE_DIR: archive, KEEP_RUNS_DAYS: String(keepDays), KEEP_DELIVERIES_DAYS: String(keepDays) },
+    });
     await installation.start();
     await installation.kill('SIGTERM');
     const events = await installation.recordedEvents();
