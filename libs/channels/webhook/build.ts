@@ -32,8 +32,25 @@ const ownHeaders: ReadonlySet<string> = new Set([
   'host',
 ]);
 
-/** Of a template that does not say itself what it is. */
-const isJsonTemplate = (template: string | undefined): boolean => template === undefined || /^\s*[[{"]/.test(template);
+/** A template that is nothing but JSON made by a filter, such as `{{ values | json }}`. */
+const isMadeJson = /^\s*\{\{-?[^}]*\|\s*json(?:ify)?\s*-?\}\}\s*$/;
+
+function parses(text: string): boolean {
+  try {
+    return !['number', 'boolean'].includes(typeof JSON.parse(text));
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Of a template that does not say itself what it is. One brace begins JSON; what begins with a variable, a bracket or a
+ * quotation mark may be a sentence too, so it is JSON where it is some with a plain value in each place.
+ */
+function isJsonTemplate(template: string | undefined, variables: TemplateVariables): boolean {
+  if (template === undefined || /^\s*\{(?![{%])/.test(template) || isMadeJson.test(template)) return true;
+  return /^\s*[[{"]/.test(template) && parses(renderTemplate(template, variables, () => '0'));
+}
 
 /** The address with its variables in it, which must not lead to another host; null: they do. */
 function renderedAddress(address: string, variables: TemplateVariables): string | null {
@@ -65,7 +82,7 @@ function buildWebhook(
     given.map(([name, value]) => [name, renderTemplate(value, variables, 'header')] as const),
   );
   for (const name of ownHeaders) delete headers[name];
-  headers['content-type'] ??= isJsonTemplate(template) ? 'application/json' : 'text/plain; charset=utf-8';
+  headers['content-type'] ??= isJsonTemplate(template, variables) ? 'application/json' : 'text/plain; charset=utf-8';
   const rendered = renderedAddress(address, variables);
   if (rendered === null) {
     return refusal(

@@ -89,6 +89,27 @@ describe('a webhook', () => {
     );
   });
 
+  it('has a sentence taken for one that begins with a variable, a bracket or a quotation mark, and JSON for JSON', () => {
+    const typeOf = (body: string) => build({ url: 'https://hooks.example/', body }).headers['content-type'];
+    const sentences = [
+      '{{ values.note }}',
+      '{{ task.name }} costs {{ value }}',
+      '[Alert] {{ message }}',
+      '"{{ task.name }}" is true',
+      '{% if transition %}It is {{ transition.to }}{% endif %}',
+    ];
+    for (const body of sentences) expect([body, typeOf(body)]).toEqual([body, 'text/plain; charset=utf-8']);
+    const documents = [
+      '{"value": {{ value }} }',
+      ' [{"note": "{{ values.note }}"}]',
+      '{{ values | json }}',
+      '{% if transition %}{"to": "{{ transition.to }}"}{% endif %}',
+      '{',
+    ];
+    for (const body of documents) expect([body, typeOf(body)]).toEqual([body, 'application/json']);
+    expect(build({ url: 'https://hooks.example/', body: '{{ values.note }}' }).body).toBe('only "two" left');
+  });
+
   it('is verified by the reference library', () => {
     const nowMs = Date.now();
     const { headers, body } = build({ url: 'https://hooks.example/', secret }, nowMs);
