@@ -39,6 +39,22 @@ afterAll(() => opened.close());
 const create = (more?: object): Promise<Reply> => opened.create(more);
 
 describe('secrets', () => {
+  it('may have a lone % where they stand in an address', async () => {
+    const url = 'https://user:100%@hooks.example/in';
+    const made = await create({
+      actions: [{ type: 'webhook', config: { url } }],
+      fetch: { proxy: 'http://user:100%@proxy.example:3128' },
+    });
+    expect(member(made.body, 'data', 'actions', 0, 'config', 'url')).toBe('https://user:********@hooks.example/in');
+    expect(member(made.body, 'data', 'fetch', 'proxy')).toBe('http://user:********@proxy.example:3128/');
+    const body = member(made.body, 'data');
+    const again = await gateway.send('PUT', `/api/notifications/${idOf(made)}`, { body });
+    expect([again.status, member(again.body, 'data', 'revision')]).toEqual([
+      200,
+      member(made.body, 'data', 'revision'),
+    ]);
+  });
+
   it('are in clear only in the answer that made them, and sealed in what is stored', async () => {
     const made = await create({ actions: [webhook, email] });
     const secret = String(member(made.body, 'data', 'actions', 0, 'config', 'secret'));

@@ -1,6 +1,7 @@
 /** Which values of a task's settings are secrets, how they are masked in answers, and how a mask that comes back keeps them. */
 import { z } from 'zod';
 import { declarations, type ActionType } from '#channels/declarations';
+import { decode } from '#channels/http-request';
 import { isSecretHeader } from '#contracts/common';
 import { isSecretBody, isSecretStep, stepsOf } from '#contracts/fetch';
 import { refuse } from '#http/validation';
@@ -244,7 +245,7 @@ function unmaskedLeaves(
       if (!isSecretValue(places, path, { ...value, body: kept })) throw secretRequired([...field, ...path], elsewhere);
       return kept;
     }
-    if (isAddress(places, path) && typeof leaf === 'string' && decodeURIComponent(passwordIn(leaf)) === secretMask) {
+    if (isAddress(places, path) && typeof leaf === 'string' && decode(passwordIn(leaf)) === secretMask) {
       const password = passwordIn(kept);
       // As it was shown: as it was written, not as a URL parser would write it.
       if (password !== '' && typeof kept === 'string' && withPassword(kept, secretMask) === leaf) return kept;
