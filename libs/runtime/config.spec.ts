@@ -35,6 +35,14 @@ describe('an address with a password', () => {
     expect(fault).toBe(`SMTP_URL: has a user name or password with a character that separates; write ${written}.`);
   });
 
+  it.each(['smtp://user:100%@mail.example.com:587', 'smtp://50%off:secret@mail.example.com'])(
+    'with a lone % is refused, with what to write: %s',
+    (SMTP_URL) => {
+      const written = 'has a user name or password with a character that begins a percent-encoding; write % as %25';
+      expect(faultsOf({ SMTP_URL })).toEqual([`SMTP_URL: ${written}.`]);
+    },
+  );
+
   it.each(['smtp://user:pa%23ss@mail.example.com:587', 'smtp://mail.example.com', 'smtps://user:p%40ss%2F@[::1]:465'])(
     'that is percent-encoded is taken: %s',
     (SMTP_URL) => expect(faultsOf({ SMTP_URL })).toEqual([]),

@@ -40,9 +40,12 @@ function unescapedIn(address: string): string | null {
   const told = hasOptions ? authority : rest;
   const credentials = told.includes('@') ? told.slice(0, told.lastIndexOf('@')) : '';
   const found = separators.filter((separator) => credentials.includes(separator));
-  if (found.length === 0) return null;
-  const written = found.map((separator) => `${separator} as ${encodeURIComponent(separator)}`).join(', ');
-  return `has a user name or password with a character that separates; write ${written}`;
+  const lonePercent = /%(?![0-9A-Fa-f]{2})/.test(credentials) ? ['%'] : [];
+  const all = [...found, ...lonePercent];
+  if (all.length === 0) return null;
+  const written = all.map((character) => `${character} as ${encodeURIComponent(character)}`).join(', ');
+  const meaning = found.length === 0 ? 'begins a percent-encoding' : 'separates';
+  return `has a user name or password with a character that ${meaning}; write ${written}`;
 }
 
 const unescaped = ({ input }: { readonly input?: unknown }): string =>

@@ -16,6 +16,7 @@ describe('the nearest of known names', () => {
     ['NODE_ENV', null],
     ['MAIL', null],
     ['', null],
+    ['SMTP_URL'.padEnd(1_000_000, '_'), null],
   ])('%s: %s', (name, nearest) => {
     expect(nearestName(name, known)).toBe(nearest);
   });

@@ -23,11 +23,18 @@ function distance(one: string, other: string): number {
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
+/** No name that is known is this long; what somebody sends may be. */
+const longestName = 200;
+const mostSteps = 2;
+
 /** A third of the letters may differ, and no more than two of them; null: none is that near. */
 export function nearestName(name: string, known: readonly string[]): string | null {
+  if (name.length > longestName) return null;
+  const meant = plain(name);
   const found = known
-    .map((candidate) => ({ candidate, steps: distance(plain(name), plain(candidate)) }))
-    .filter(({ candidate, steps }) => steps <= Math.min(2, Math.floor(plain(candidate).length / 3)))
+    .filter((candidate) => Math.abs(plain(candidate).length - meant.length) <= mostSteps)
+    .map((candidate) => ({ candidate, steps: distance(meant, plain(candidate)) }))
+    .filter(({ candidate, steps }) => steps <= Math.min(mostSteps, Math.floor(plain(candidate).length / 3)))
     .toSorted((one, other) => one.steps - other.steps);
   return found[0]?.candidate ?? null;
 }
