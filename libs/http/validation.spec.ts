@@ -43,8 +43,15 @@ describe('validation', () => {
     [{ ...good, kind: { type: 'one' } }, 'interval_seconds_required', 'kind.intervalSeconds', 'is required'],
     [{ ...good, kind: 5 }, 'kind_wrong_type', 'kind', 'must be an object'],
     [{ ...good, headers: { 'a b': 'x' } }, 'headers_invalid', 'headers["a b"]', 'must be a header name'],
-    [{ ...good, extra: 1 }, 'unknown_field', 'extra', 'is not a field'],
-    [{ ...good, kind: { type: 'two', extra: 1 } }, 'unknown_field', 'kind.extra', 'is not a field'],
+    [{ ...good, extra: 1 }, 'unknown_field', 'extra', 'is not a field; there are name, count, list, kind, headers'],
+    [{ ...good, cuont: 1 }, 'unknown_field', 'cuont', 'is not a field; perhaps count is meant'],
+    [{ ...good, kind: { type: 'two', extra: 1 } }, 'unknown_field', 'kind.extra', 'is not a field; there are type'],
+    [
+      { ...good, kind: { type: 'one', intervalSeconds: 1, intervallSeconds: 1 } },
+      'unknown_field',
+      'kind.intervallSeconds',
+      'is not a field; perhaps intervalSeconds is meant',
+    ],
     [[], 'body_wrong_type', '', 'must be an object'],
     [null, 'body_wrong_type', '', 'must be an object'],
   ])('of %j names reason, field and rule', (input, reason, field, message) => {

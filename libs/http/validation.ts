@@ -5,6 +5,7 @@
 import type { z } from 'zod';
 import { reject, type AppError, type ErrorDetail } from '#runtime/errors';
 import { fieldPath, reasonPrefix } from './field-path.js';
+import { insteadOf } from './known-fields.js';
 
 /** Where the input came from: decides how an unknown name is called. */
 export type InputPlace = 'body' | 'query';
@@ -138,12 +139,19 @@ export function refuse(path: readonly PropertyKey[], rule: string, message: stri
 }
 
 /** What a schema found wrong, as the error that is answered. */
-export function validationError(issues: readonly z.core.$ZodIssue[], input: unknown, place: InputPlace): AppError {
+function validationError(
+  schema: z.ZodType,
+  issues: readonly z.core.$ZodIssue[],
+  input: unknown,
+  place: InputPlace,
+): AppError {
   const unknown = place === 'body' ? 'is not a field' : 'is not a parameter';
   const faults = issues
     .flatMap((issue) => faultsOf(issue, input))
     .slice(0, maxFaults)
-    .map((fault) => (fault.rule === 'unknown' ? { ...fault, message: unknown } : fault));
+    .map((fault) =>
+      fault.rule === 'unknown' ? { ...fault, message: `${unknown}${insteadOf(schema, input, fault.path)}` } : fault,
+    );
   const first = faults[0] ?? { path: [], rule: 'invalid', message: 'is not valid' };
   const subject = place === 'body' ? 'The body' : 'The query';
   return reject(reasonOf(first, place), `${fieldPath(first.path) || subject} ${first.message}.`, faults.map(toDetail));
@@ -156,6 +164,6 @@ export function validated<Schema extends z.ZodType>(
   place: InputPlace,
 ): z.output<Schema> {
   const parsed = schema.safeParse(input);
-  if (!parsed.success) throw validationError(parsed.error.issues, input, place);
+  if (!parsed.success) throw validationError(schema, parsed.error.issues, input, place);
   return parsed.data;
 }
