@@ -13,7 +13,7 @@ const mountName = /^[a-z]+-(?:root|app)$/;
 const asksForScripts = /\b(?:java\s?script|enable)\b/i;
 
 export const shellHint =
-  'The page shows next to nothing without its scripts: its content comes later, in the browser. Look in the browser’s network tools for the address that the data comes from, often JSON, and watch that with page.json().';
+  'The page shows next to nothing without its scripts: its content comes later, in the browser. Look in the browser’s network tools for the address that the data comes from, often JSON, and watch that with page.json(); or have a browser render the page (fetch.mode: "browser").';
 
 /** Whether a page of HTML is such a shell. */
 export function isScriptShell(html: string): boolean {

@@ -113,12 +113,15 @@ export function toPageRequest(
   };
 }
 
+const signInHint =
+  'fetch.auth sends a user name and a password, fetch.headers a key or a cookie. fetch.acceptStatus takes the answer as it is.';
+
 /** A status that asks for a login says so, beside the statuses that would be taken. */
 function hintOf({ reason, status }: LoadFailure): { readonly hint?: string } {
-  if (reason !== 'http_status' || (status !== 401 && status !== 403)) return {};
-  return {
-    hint: 'The page asks who you are: fetch.auth sends a user name and a password, fetch.headers a key or a cookie. fetch.acceptStatus takes the answer as it is.',
-  };
+  if (reason !== 'http_status') return {};
+  if (status === 401) return { hint: `The page asks who you are: ${signInHint}` };
+  if (status !== 403) return {};
+  return { hint: `The page is not for everybody, or for no programs (fetch.userAgent): ${signInHint}` };
 }
 
 export function refusedIn({

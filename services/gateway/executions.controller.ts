@@ -1,20 +1,16 @@
 /** HTTP for executions and manual runs. */
 import { Controller, Inject } from '@nestjs/common';
-import { executionsView, skippedSlotsView, type ExecutionDocument } from '#contracts/run';
+import { executionsView, skippedSlotsView } from '#contracts/run';
 import { data, type Answer } from '#http/envelope';
 import { Call, Handles, type RouteCall } from '#http/route';
 import { READ_STORE, type FieldFilter, type ReadStore } from '#read-store/read-store';
 import { findExecution, findTask } from './find-owned.js';
-import { without } from './json-casts.js';
 import { TaskRunner } from './execute-task.js';
+import { toExecutionAnswer } from './execution-answer.js';
 import * as routes from './executions.routes.js';
 import { listOfViews } from './paging.js';
 import { MessagePreviewer } from './preview-messages.js';
 import { TaskTester } from './test-task.js';
-
-function toAnswer(execution: ExecutionDocument): object {
-  return without(execution, 'organizationId');
-}
 
 const outcomes = { true: true, false: false, null: null } as const;
 
@@ -51,7 +47,7 @@ export class ExecutionsController {
       signal: ending(),
     });
     const status = finished && waitSeconds > 0 ? 200 : 202;
-    return data(toAnswer(execution), { status, headers: { location: `/api/executions/${execution.id}` } });
+    return data(toExecutionAnswer(execution), { status, headers: { location: `/api/executions/${execution.id}` } });
   }
 
   @Handles(routes.testNotification)
@@ -73,12 +69,12 @@ export class ExecutionsController {
 
   @Handles(routes.getExecution)
   async get(@Call() { ids, context }: RouteCall<typeof routes.getExecution>): Promise<Answer> {
-    return data(toAnswer(await findExecution(this.readStore, context.organizationId, ids.id)));
+    return data(toExecutionAnswer(await findExecution(this.readStore, context.organizationId, ids.id)));
   }
 
   #list(owner: readonly FieldFilter[], query: routes.ExecutionFilters): Promise<Answer> {
     const where = [...owner, ...filtersOf(query)];
     const views = query.includeSkipped === 'true' ? [executionsView, skippedSlotsView] : [executionsView];
-    return listOfViews(this.readStore, views, 'queuedAt', where, query, toAnswer);
+    return listOfViews(this.readStore, views, 'queuedAt', where, query, toExecutionAnswer);
   }
 }

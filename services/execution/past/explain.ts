@@ -16,6 +16,7 @@ import {
 import { decodeEvent } from '#eventing/codec';
 import { revisionAt } from '#eventing/events-by-time';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
+import { hintFor } from '#hints/hint';
 import type { ReadStore } from '#read-store/read-store';
 import { notFound } from '#runtime/errors';
 import { initialAlert } from '../domain/alert/alert.js';
@@ -123,7 +124,8 @@ function shownDelivery({
 
 function shownExecution(run: RecordedRun): Explanation['execution'] {
   const { organizationId: _organizationId, ...shown } = withResult(queuedExecution(run.result, ''), run);
-  return shown;
+  const hint = shown.error === null ? null : hintFor(shown.error);
+  return shown.error === null || hint === null ? shown : { ...shown, error: { ...shown.error, hint } };
 }
 
 function deliveryWords(deliveries: readonly DeliveryDocument[]): string {
@@ -131,7 +133,11 @@ function deliveryWords(deliveries: readonly DeliveryDocument[]): string {
   const states = Object.entries(Object.groupBy(deliveries, ({ state }) => state)).map(
     ([state, those]) => `${those.length} ${state}`,
   );
-  return `Its messages: ${states.join(', ')}.`;
+  const late = deliveries.find(({ state }) => state !== 'delivered' && state !== 'pending' && state !== 'sending');
+  const fault = late?.attempts.at(-1)?.error ?? null;
+  if (late === undefined || fault === null) return `Its messages: ${states.join(', ')}.`;
+  const next = late.nextAttemptAt === null ? 'it is not tried again' : `the next attempt is at ${late.nextAttemptAt}`;
+  return `Its messages: ${states.join(', ')}. ${fault.message} (${fault.reason}; ${next})`;
 }
 
 function answerOf(

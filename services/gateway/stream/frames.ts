@@ -5,6 +5,7 @@ import { executionsView } from '#contracts/run';
 import { tasksView } from '#contracts/task';
 import type { ReadStore, ViewDefinition } from '#read-store/read-store';
 import type { Vault } from '#vault/vault';
+import { toExecutionAnswer } from '../execution-answer.js';
 import { without } from '../json-casts.js';
 import { openSettings, toTaskAnswer } from '../task-answer.js';
 import type { Change, StreamKind } from './changes.js';
@@ -77,7 +78,7 @@ export async function framesFor(
       organizationId,
       'execution',
       idsOf('execution'),
-      async (execution) => without(execution, 'organizationId'),
+      async (execution) => toExecutionAnswer(execution),
       ({ notificationId }) => notificationId,
     ),
     framesOf(
