@@ -64,6 +64,12 @@ describe('a body of YAML', () => {
     expect(() => parse(text)).toThrow(expect.objectContaining({ code: 'VALIDATION_ERROR', reason }));
   });
 
+  it('that cannot be read is refused with why and where', () => {
+    expect(() => parse('a: 1\nb: c: d\n')).toThrow(
+      'The body is not YAML: Nested mappings are not allowed in compact mappings (line 2, column 4)',
+    );
+  });
+
   it('has the place of what cannot be read', () => {
     expect(() => parse('a: 1\nb: [2\nc: 3')).toThrow(
       expect.objectContaining({ details: [expect.objectContaining({ line: 3, column: 1 })] }),

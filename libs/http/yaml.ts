@@ -54,6 +54,12 @@ function repeatedName(document: Document.Parsed): string | null {
   return repeated;
 }
 
+/** The reader's own words, without the place and the lines that follow. */
+function whyNot({ message }: Error): string {
+  const [first = ''] = message.split('\n', 1);
+  return first.replace(/ at line \d+, column \d+:?$/, '').slice(0, 200);
+}
+
 function firstFault(document: Document.Parsed): AppError | null {
   const [error] = document.errors;
   if (error !== undefined) {
@@ -61,7 +67,7 @@ function firstFault(document: Document.Parsed): AppError | null {
     if (error.code === 'MULTIPLE_DOCS')
       return malformed('several_documents', 'There is more than one document.', place);
     if (error.code === 'RESOURCE_EXHAUSTION') return malformed('too_deep', 'The body is nested too deeply.', place);
-    return malformed('malformed_yaml', 'The body is not YAML.', place);
+    return malformed('malformed_yaml', `The body is not YAML: ${whyNot(error)}`, place);
   }
   // Of tags that it does not know the reader only warns; one that it knows makes what JSON has not.
   if (document.warnings.length > 0)

@@ -291,6 +291,6 @@ describe('a command on an installation:', () => {
     process.env['MEERKAT_URL'] = 'http://127.0.0.1:9';
     const { exitCode, error } = await call('tasks');
     expect(exitCode).toBe(1);
-    expect(error).toContain('does not answer');
+    expect(error).toContain('does not answer: set MEERKAT_URL to where');
   });
 });

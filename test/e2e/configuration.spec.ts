@@ -73,6 +73,20 @@ describe('a configuration file', () => {
     expect(await meerkat(['diff', 'exported.yaml'])).toMatchObject({ exitCode: 0, out: '' });
   });
 
+  it('is refused with its name, each of its faults and where they are', async () => {
+    await file(
+      `version: 1\nnotifications:\n  - externalKey: a\n    nmae: A\n    schedule: { type: interval, intervalSeconds: 1 }\n`,
+    );
+    const { exitCode, error } = await meerkat(['apply', 'meerkat.yaml']);
+    expect(exitCode).toBe(1);
+    expect(error).toContain('notifications[0].nmae is not a field; perhaps name is meant');
+    expect(error).toContain('\n  notifications[0].evaluationFunction is required');
+    await file('version: 1\nnotifications: [\n');
+    expect((await meerkat(['apply', 'meerkat.yaml'])).error).toMatch(
+      /^meerkat\.yaml is not YAML: .+ \(line 3, column 1\)/,
+    );
+  });
+
   it('that changes says field by field what it would do, and archives only when asked', async () => {
     await file(
       watched

@@ -10,6 +10,7 @@ import { findTask } from '../find-owned.js';
 import { writeCurrent } from '../notifications.write.js';
 import { everyDocument } from '../paging.js';
 import { TaskSaver } from '../save-task.js';
+import { warningsOf, type TaskWarning } from '../task-warnings.js';
 import type { Configuration } from './configuration.js';
 import { parentsFirst } from './parents-first.js';
 import { planConfiguration, replan, type PlannedTask, type Planning } from './plan.js';
@@ -29,6 +30,12 @@ export interface AppliedPlan {
 /** All tasks of the organisation, oldest first. */
 export function allTasks(readStore: ReadStore, organizationId: string): AsyncGenerator<TaskDocument> {
   return everyDocument(readStore, tasksView, 'createdAt', [{ field: 'organizationId', equals: organizationId }]);
+}
+
+/** What the task that is written leaves silent, as the answer to a write of one task says it. */
+function warned({ prepared }: PlannedTask): { readonly warnings?: readonly TaskWarning[] } {
+  const warnings = warningsOf(prepared.spec);
+  return warnings.length === 0 ? {} : { warnings };
 }
 
 @Injectable()
@@ -65,8 +72,8 @@ export class ConfigurationApplier {
     }
     const shown = ({ externalKey, taskId }: PlannedTask): object => ({ externalKey, id: taskId });
     return {
-      create: created.map(shown),
-      update: updated.map((one) => ({ ...shown(one), changes: one.changes })),
+      create: created.map((one) => ({ ...shown(one), ...warned(one) })),
+      update: updated.map((one) => ({ ...shown(one), changes: one.changes, ...warned(one) })),
       unchanged: planned.filter(({ document, changes }) => document !== null && changes.length === 0).map(shown),
       archive: missing.map(({ id, externalKey }) => ({ externalKey: externalKey ?? id, id })),
     };

@@ -54,6 +54,21 @@ describe('a configuration file', () => {
     );
   });
 
+  it('is answered with what its tasks leave silent', async () => {
+    await anew();
+    const planned = await apply([entry('quiet'), entry('heard', { actions: [webhookBody] })], '?dryRun=true');
+    const made = await apply([entry('quiet'), entry('heard', { actions: [webhookBody] })]);
+    for (const { body } of [planned, made]) {
+      expect(member(body, 'data', 'create', 0, 'warnings', 0)).toMatchObject({
+        field: 'actions',
+        rule: 'nobody_listens',
+      });
+      expect(member(body, 'data', 'create', 1, 'warnings')).toBeUndefined();
+    }
+    const deaf = await apply([entry('heard', { actions: [{ ...webhookBody, on: ['triggered'] }] })]);
+    expect(member(deaf.body, 'data', 'update', 0, 'warnings', 0, 'rule')).toBe('errors_unheard');
+  });
+
   it('that was exported changes nothing when it is applied, as JSON and as YAML', async () => {
     await anew();
     const fetch = { headers: { Authorization: 'Bearer hidden', 'X-Team': 'red' } };

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { idSchema } from '#contracts/common';
 import { route } from '#http/route';
+import { taskWarning } from '../task-warnings.js';
 import { configuration } from './configuration.js';
 
 const flag = z.enum(['true', 'false']).optional().meta({ example: 'false' });
@@ -17,9 +18,14 @@ const changes = z.array(
   }),
 );
 
+/** Of what is written. */
+const written = planned.extend({
+  warnings: z.array(taskWarning).optional().describe('What its settings leave silent; absent: nothing.'),
+});
+
 export const plan = z.object({
-  create: z.array(planned).describe('New tasks.'),
-  update: z.array(planned.extend({ changes: changes.describe('By path.') })).describe('Tasks that the file changes.'),
+  create: z.array(written).describe('New tasks.'),
+  update: z.array(written.extend({ changes: changes.describe('By path.') })).describe('Tasks that the file changes.'),
   unchanged: z.array(planned).describe('Tasks that are as the file says.'),
   archive: z.array(planned).describe('Tasks that the file does not name.'),
 });

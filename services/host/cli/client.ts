@@ -7,16 +7,21 @@ const timeoutMs = 120_000;
 
 const failure = z.object({
   error: z.object({
+    code: z.string(),
     reason: z.string(),
     message: z.string(),
     details: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
   }),
 });
 
+const withoutKey = (code: string): boolean => code === 'UNAUTHORIZED' || code === 'FORBIDDEN';
+
 export interface Asked {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly accept?: string;
   readonly json?: unknown;
+  /** What the body is to the person who sends it, such as the name of a file. */
+  readonly bodyName?: string;
 }
 
 const parsed = (text: string): unknown => {
@@ -29,10 +34,9 @@ const parsed = (text: string): unknown => {
 
 /** The text of the answer. Rejects with `Refused` where the server is not there, is no Meerkat, or refuses. */
 export async function askText({ url, apiKey }: ClientSettings, path: string, asked: Asked = {}): Promise<string> {
-  const { method = 'GET', accept = 'application/json', json } = asked;
+  const { method = 'GET', accept = 'application/json', json, bodyName = 'The body' } = asked;
   const address = new URL(path, url);
-  const refuse = (reason: string, message: string): Refused =>
-    new Refused(reason, `${address.origin} ${message} (MEERKAT_URL, MEERKAT_API_KEY)`);
+  const refuse = (reason: string, message: string): Refused => new Refused(reason, `${address.origin} ${message}`);
   let text: string;
   let isOk: boolean;
   try {
@@ -50,12 +54,15 @@ export async function askText({ url, apiKey }: ClientSettings, path: string, ask
     text = await answer.text();
     isOk = answer.ok;
   } catch {
-    throw refuse('server_unreachable', 'does not answer.');
+    throw refuse('server_unreachable', 'does not answer: set MEERKAT_URL to where a Meerkat is running.');
   }
   if (isOk) return text;
   const refused = failure.safeParse(parsed(text));
-  if (!refused.success) throw refuse('not_meerkat', 'does not answer like a Meerkat.');
-  throw refuse(refused.data.error.reason, `refused: ${plain(refused.data.error.message)}`);
+  if (!refused.success) throw refuse('not_meerkat', 'does not answer like a Meerkat; see MEERKAT_URL.');
+  const { code, reason, message, details = [] } = refused.data.error;
+  const said = plain(message).replace(/^The body\b/, bodyName);
+  const more = details.slice(1).map((detail) => `\n  ${plain(`${detail.field} ${detail.message}`)}`);
+  throw refuse(reason, `refused: ${said}${withoutKey(code) ? ' See MEERKAT_API_KEY.' : ''}${more.join('')}`);
 }
 
 /** The answer as JSON. */

@@ -5,11 +5,13 @@ import { z } from 'zod';
 import { parseJsonBody } from '#http/json-body';
 import { parseYamlBody } from '#http/yaml';
 import { readClientSettings, readVariables } from '#runtime/config';
+import { AppError } from '#runtime/errors';
 import { isJsonObject, type Json } from '#runtime/json';
 import { askJson, askText } from './client.js';
 import { plain, printJson, printNote, printResult, Refused, styled } from './terminal.js';
 
-const planned = z.object({ externalKey: z.string(), id: z.string() });
+const warning = z.object({ field: z.string(), message: z.string() });
+const planned = z.object({ externalKey: z.string(), id: z.string(), warnings: z.array(warning).optional() });
 const changes = z.array(z.object({ path: z.string(), from: z.json().optional(), to: z.json().optional() }));
 const planAnswer = z.object({
   data: z.object({
@@ -49,11 +51,21 @@ export function withVariables(value: Json, environment: Readonly<Record<string, 
   );
 }
 
+/** Its faults name the file, which is no body to the person who wrote it. */
+function parsedFile(file: string, bytes: Uint8Array): Json | undefined {
+  try {
+    return /\.json$/i.test(file) ? parseJsonBody(bytes) : parseYamlBody(bytes);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    throw new Refused(error.reason, error.message.replace(/^The body\b/, file));
+  }
+}
+
 async function readConfiguration(file: string): Promise<Json> {
   const bytes = await readFile(file).catch((error: unknown) => {
     throw new Refused('file_unreadable', `${file} cannot be read: ${error instanceof Error ? error.message : ''}`);
   });
-  const value = /\.json$/i.test(file) ? parseJsonBody(bytes) : parseYamlBody(bytes);
+  const value = parsedFile(file, bytes);
   if (value === undefined) throw new Refused('file_empty', `${file} is empty.`);
   return withVariables(value, readVariables());
 }
@@ -63,12 +75,17 @@ const shown = (value: Json | undefined): string => {
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 };
 
+function warningLines({ warnings = [] }: z.infer<typeof planned>): readonly string[] {
+  return warnings.map(({ field, message }) => `    ${styled('yellow', 'warning')}  ${plain(`${field}: ${message}`)}`);
+}
+
 function linesOf({ create, update, archive }: Plan): readonly string[] {
   return [
-    ...create.map(({ externalKey }) => styled('green', `+ ${plain(externalKey)}`)),
-    ...update.flatMap(({ externalKey, changes: all }) => [
-      styled('yellow', `~ ${plain(externalKey)}`),
-      ...all.map(({ path, from, to }) => `    ${plain(path)}: ${shown(from)} → ${shown(to)}`),
+    ...create.flatMap((one) => [styled('green', `+ ${plain(one.externalKey)}`), ...warningLines(one)]),
+    ...update.flatMap((one) => [
+      styled('yellow', `~ ${plain(one.externalKey)}`),
+      ...one.changes.map(({ path, from, to }) => `    ${plain(path)}: ${shown(from)} → ${shown(to)}`),
+      ...warningLines(one),
     ]),
     ...archive.map(({ externalKey }) => styled('red', `- ${plain(externalKey)}`)),
   ];
@@ -97,7 +114,7 @@ async function plan(file: string, { dryRun, archiveMissing }: ApplyOptions): Pro
   });
   const json = await readConfiguration(file);
   const answer = planAnswer.safeParse(
-    await askJson(settings, `/api/apply?${query.toString()}`, { method: 'PUT', json }),
+    await askJson(settings, `/api/apply?${query.toString()}`, { method: 'PUT', json, bodyName: file }),
   );
   if (answer.success) return answer.data.data;
   throw new Refused('not_meerkat', `${settings.url} does not answer like a Meerkat.`);
