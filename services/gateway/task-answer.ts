@@ -178,6 +178,8 @@ export function toTaskAnswer(
   );
   return toJsonObject({
     id,
+    // Before the code, which may be long: who types a request by hand sees the beginning of its answer.
+    ...(warnings.length === 0 ? {} : { warnings }),
     ...without(spec, 'codeForm'),
     schedule: wholeSchedule(spec.schedule),
     policy: wholePolicy(spec.policy),
@@ -193,6 +195,5 @@ export function toTaskAnswer(
     createdAt,
     updatedAt,
     createdBy,
-    ...(warnings.length === 0 ? {} : { warnings }),
   });
 }

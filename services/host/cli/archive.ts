@@ -46,7 +46,11 @@ async function verify(product: Product, task: string | undefined, isJson: boolea
   return faults.length === 0;
 }
 
-const megabytes = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1).padStart(10)} MB`;
+/** One unit for all, so that they compare at a glance; what is smaller than a tenth of it in the next. */
+function megabytes(bytes: number): string {
+  const [amount, unit] = bytes < 104_858 ? [bytes / 1_024, 'KB'] : [bytes / 1_048_576, 'MB'];
+  return `${amount.toFixed(1).padStart(10)} ${unit}`;
+}
 
 function sayUsage({ databases, events, tasks, folding }: DiskUsage): void {
   for (const { name, bytes } of databases) printResult(`${megabytes(bytes)}  ${plain(name)}`);

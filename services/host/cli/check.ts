@@ -111,8 +111,9 @@ function listening({ actions }: TaskInput, kind: string): string {
 }
 
 function decisionLine({ decision }: TestExecution, input: TaskInput): string {
-  const { notify, reason } = decision;
+  const { notify, reason, wouldTell } = decision;
   const said = `a first run would ${notify ? 'notify' : 'not notify'} (${reason})`;
+  if (wouldTell !== undefined) return `${said}: no enabled action listens to "${wouldTell.kind}" (${wouldTell.reason})`;
   return notify ? `${said}: ${listening(input, 'triggered')}` : said;
 }
 

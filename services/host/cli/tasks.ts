@@ -42,7 +42,13 @@ const shownRun = z.looseObject({
   values: z.record(z.string(), z.json()),
   logs: z.array(z.object({ level: z.string(), message: z.string() })),
   error: failure.extend({ line: z.number().optional(), hint: z.string().optional() }).nullable(),
-  decision: z.object({ notify: z.boolean(), reason: z.string() }).nullable(),
+  decision: z
+    .object({
+      notify: z.boolean(),
+      reason: z.string(),
+      wouldTell: z.object({ kind: z.string(), reason: z.string() }).optional(),
+    })
+    .nullable(),
   hint: z.string().optional(),
   queuedAt: z.string(),
   finishedAt: z.string().nullable(),
@@ -97,6 +103,13 @@ function verdictOf({ status, outcome }: Pick<ShownRun, 'status' | 'outcome'>): s
   return outcome === null ? status : String(outcome);
 }
 
+/** Where nobody listens, what they would have heard. */
+function decisionWords({ notify, reason, wouldTell }: NonNullable<ShownRun['decision']>): string {
+  const said = `${notify ? 'notified' : 'not notified'} (${reason})`;
+  if (wouldTell === undefined) return said;
+  return `${said}: it would have told "${wouldTell.kind}" (${wouldTell.reason}), but no enabled action listens to that`;
+}
+
 function runLines(
   { status, outcome, values, logs, error, decision, ...run }: ShownRun,
   name: string,
@@ -109,9 +122,7 @@ function runLines(
     ...(hint === null ? [] : [row('', plain(hint))]),
     ...Object.entries(values).map(([key, value]) => row('value', `${plain(key)} = ${shown(value)}`)),
     ...logs.flatMap(({ level, message }) => plainLines(message).map((line) => row(level, line))),
-    ...(decision === null
-      ? []
-      : [row('decision', `${decision.notify ? 'notified' : 'not notified'} (${decision.reason})`)]),
+    ...(decision === null ? [] : [row('decision', decisionWords(decision))]),
   ];
 }
 

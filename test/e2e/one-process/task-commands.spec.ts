@@ -48,6 +48,34 @@ describe('commands on keys', () => {
   });
 });
 
+describe('a task on which nobody listens', () => {
+  it('is answered with a warning, before its long code', async () => {
+    const silent = { ...byHand(site.address('/shop')), name: 'Silent', evaluationFunction: 'return true', actions: [] };
+    const { text } = await installation.api.send('/api/notifications', { method: 'POST', json: silent });
+    expect(text).toMatch(
+      /^\{"success":true,"data":\{"id":"ntf_\w+","warnings":\[\{"field":"actions","rule":"nobody_listens"/,
+    );
+    const made = z.object({ data: z.object({ id: z.string() }) }).parse(JSON.parse(text)).data;
+    await installation.api.send(`/api/notifications/${made.id}`, { method: 'DELETE' });
+  });
+});
+
+describe('a run on record that failed', () => {
+  it('says what to do about it, in its own answer and in the list', async () => {
+    const { id: task } = await installation.api.create({ ...byHand(site.address('/gone')), name: 'Gone' });
+    const execution = await installation.api.execute(task);
+    const one = await installation.api.send(`/api/executions/${execution.id}`);
+    const list = await installation.api.send(`/api/notifications/${task}/executions`);
+    const hinted = expect.objectContaining({
+      reason: 'http_status',
+      hint: expect.stringContaining('fetch.acceptStatus'),
+    });
+    expect(one.body).toMatchObject({ data: { error: hinted } });
+    expect(list.body).toMatchObject({ data: [{ error: hinted }] });
+    await installation.api.send(`/api/notifications/${task}`, { method: 'DELETE' });
+  });
+});
+
 describe('commands on tasks', () => {
   it('run a task by its name, and show what came of it', async () => {
     const { exitCode, out } = await command('run', 'Kettle');
@@ -55,7 +83,9 @@ describe('commands on tasks', () => {
       0,
       expect.stringMatching(/^true {2}Kettle\n {2}value +value = 7\n {2}log +looked\n/),
     ]);
-    expect(out).toContain('not notified (no_actions)');
+    expect(out).toContain(
+      'not notified (no_actions): it would have told "triggered" (became_true), but no enabled action listens to that',
+    );
   });
 
   it('show the last run, its value and its error in the list', async () => {
