@@ -1,5 +1,5 @@
 /** Signed links: what a link in a message stands for, which nobody can make but this installation. The same on every try. */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
 
 /** What the holder of a link may do. */
 export type LinkPurpose = 'acknowledge' | 'unsubscribe';
@@ -20,7 +20,8 @@ const longestToken = 1_000;
 
 /** Signs with the first of the keys; what was sent before they changed may have a link of any. Names are given with the last. */
 export function createLinkSigner(secretKey: Uint8Array, ...former: readonly Uint8Array[]): LinkSigner {
-  const linkKey = (secret: Uint8Array): Buffer => createHmac('sha256', secret).update('signed links').digest();
+  const linkKey = (secret: Uint8Array): KeyObject =>
+    createSecretKey(createHmac('sha256', secret).update('signed links').digest());
   const key = linkKey(secretKey);
   const keys = [key, ...former.map(linkKey)];
   const signatureOf = (purpose: string, content: string, by = key): Buffer =>

@@ -16,7 +16,7 @@ import { toTimestamp, type Clock } from '#runtime/clock';
 import type { Logger } from '#runtime/logger';
 import { unreachable } from '#runtime/errors';
 import { countDeliveryAttempt } from '#runtime/metrics';
-import { changeDelivery, loadDelivery, type LoadedDelivery } from './delivery-stream.js';
+import { changeDelivery, changeUnlessMoved, loadDelivery, type LoadedDelivery } from './delivery-stream.js';
 import { asSent } from './digest.js';
 import { isLost, lostAtMs, type AttemptResult, type Delivery } from './domain/delivery.js';
 import { receiptsOf } from './http-transmission.js';
@@ -59,10 +59,14 @@ function nextLookAt(state: Delivery): number | null {
   return null;
 }
 
-/** Rejects where a part of Meerkat cannot be reached. */
-export async function advanceDelivery(deps: AttemptDeps, id: string): Promise<NextLook> {
+/** Rejects where a part of Meerkat cannot be reached. `begun`: as it was begun just now, where that is known. */
+export async function advanceDelivery(
+  deps: AttemptDeps,
+  id: string,
+  begun: LoadedDelivery | null = null,
+): Promise<NextLook> {
   const { eventStore, clock, leases, random } = deps;
-  const delivery = await loadDelivery(eventStore, id);
+  const delivery = begun ?? (await loadDelivery(eventStore, id));
   if (delivery === null) return null;
   const { state } = delivery;
   const now = clock.now();
@@ -126,7 +130,8 @@ async function attemptThroughGate(deps: AttemptDeps, delivery: WaitingDelivery):
   const prepared = await sender.prepare(asSent(delivery.state), linkBase, earlier);
   const { receiver } = prepared;
   if (receiver === null) return attemptInSlot(deps, delivery, prepared);
-  if (!gate.enter(receiver, delivery.id, Date.parse(request.expiresAt))) return 'waiting_for_slot';
+  const entry = gate.enter(receiver, delivery.id, Date.parse(request.expiresAt));
+  if (entry !== 'entered') return entry === 'waits' ? 'waiting_for_slot' : null;
   let reached: boolean | null = null;
   try {
     return await attemptInSlot(deps, delivery, prepared, (sent) => {
@@ -166,8 +171,9 @@ async function attemptOnce(
   const worker = leases.memberId;
   const attempt = state.attempts + 1;
   const start = { type: 'startAttempt', at: toTimestamp(clock.now()), timeoutMs, worker, request: summary } as const;
-  const started = await changeDelivery(eventStore, delivery, start, `${id}|start|${attempt}|${worker}`);
-  // No event: another worker was first, and the fence held. Only the worker whose event was written may send.
+  const started = await changeUnlessMoved(eventStore, delivery, start, `${id}|start|${attempt}|${worker}`);
+  // Another worker was first, or a message came to go out with this one: what was prepared is not what is to be sent now.
+  if (started === null) return clock.now();
   if (!started.events.some(({ type }) => type === 'attempt.started')) return nextLookAt(started.state);
   const sent = await sender.send(prepared, state.settled, signal);
   onSent(sent);

@@ -17,6 +17,7 @@ import { toTimestamp, type Clock } from '#runtime/clock';
 import type { PublicAddress } from '#runtime/config';
 import { AppError } from '#runtime/errors';
 import { goneReason } from '#channels/channel';
+import type { LoadedDelivery } from './delivery-stream.js';
 import { disabledNotices, type NoticeOptions } from './disabled-notice.js';
 import { deliveryDecider } from './domain/delivery.js';
 
@@ -28,11 +29,13 @@ export interface ConsumerOptions extends Pick<NoticeOptions, 'readStore' | 'vaul
   readonly eventStore: EventStore;
   readonly clock: Clock;
   readonly address: PublicAddress;
-  /** Called for each delivery that is due now. */
+  /** Called for each delivery that was begun now. */
+  readonly begin: (delivery: LoadedDelivery, dueMs: number) => void;
+  /** Called for each that was begun before. */
   readonly offer: (deliveryId: string, dueMs: number) => void;
 }
 
-type AcceptOptions = Pick<ConsumerOptions, 'eventStore' | 'clock' | 'address' | 'offer'>;
+type AcceptOptions = Pick<ConsumerOptions, 'eventStore' | 'clock' | 'address' | 'begin' | 'offer'>;
 
 /** Makes the stream of a delivery. The same request again, however often, finds it there. */
 export async function acceptRequest(options: AcceptOptions, message: BusMessage): Promise<void> {
@@ -40,35 +43,39 @@ export async function acceptRequest(options: AcceptOptions, message: BusMessage)
 }
 
 async function beginDelivery(
-  { eventStore, clock, address, offer }: AcceptOptions,
+  { eventStore, clock, address, begin, offer }: AcceptOptions,
   request: NotificationRequest,
   message: BusMessage,
 ): Promise<void> {
   const { deliveryId } = request;
   const linkBase = await address.baseUrl();
   const now = clock.now();
-  await runCommand(eventStore, deliveryDecider, {
+  const metadata = {
+    organizationId: request.organizationId,
+    actor: 'system:delivery',
+    requestId: message.metadata.requestId,
+    causationId: message.id,
+    at: toTimestamp(now),
+  };
+  const { state, revision, events } = await runCommand(eventStore, deliveryDecider, {
     stream: deliveryStream(deliveryId),
     command: { type: 'requestDelivery', request, linkBase },
     commandId: `${deliveryId}|request`,
-    metadata: {
-      organizationId: request.organizationId,
-      actor: 'system:delivery',
-      requestId: message.metadata.requestId,
-      causationId: message.id,
-      at: toTimestamp(now),
-    },
+    metadata,
     from: 'all',
   });
-  offer(deliveryId, now);
+  if (events.length > 0) begin({ id: deliveryId, state, revision, metadata }, now);
+  else offer(deliveryId, now);
 }
+
+const howItEnded = attemptEnded.schema.pick({ next: true });
 
 /** An answer 410 disables the action. The task may be gone or changed by now: then there is nothing to disable. */
 export async function disableGone(
   { bus, eventStore }: Pick<ConsumerOptions, 'bus' | 'eventStore'>,
   message: BusMessage,
 ): Promise<void> {
-  const { next } = attemptEnded.schema.pick({ next: true }).parse(message.data);
+  const { next } = howItEnded.parse(message.data);
   if (next.state !== 'failed' || next.reason !== goneReason) return;
   for await (const recorded of eventStore.read(deliveryStream(message.key))) {
     const event = decodeEvent<DeliveryEvent>(recorded);

@@ -29,24 +29,38 @@ export async function loadDelivery(eventStore: EventStore, id: string): Promise<
 }
 
 type Change = Exclude<DeliveryCommand, { readonly type: 'requestDelivery' }>;
+type Changed = Pick<CommandOutcome<Delivery, DeliveryEvent>, 'state' | 'revision' | 'events'>;
+
+/** Decides on the state that was loaded. Reads the stream again only where somebody has appended since. */
+export async function changeDelivery(
+  eventStore: EventStore,
+  loaded: LoadedDelivery,
+  command: Change,
+  commandId: string,
+): Promise<Changed> {
+  const changed = await changeUnlessMoved(eventStore, loaded, command, commandId);
+  if (changed !== null) return changed;
+  const { id, metadata: first } = loaded;
+  const metadata = { ...first, actor: 'system:delivery', at: command.at };
+  const stream = deliveryStream(id);
+  return runCommand(eventStore, deliveryDecider, { stream, command, commandId, metadata, from: 'all' });
+}
 
 /**
- * Decides on the state that was loaded. Reads the stream again only where another worker has appended since. `commandId` has to
- * name the worker: a store answers the same events at the same revision as it did the first time.
+ * null: somebody has appended since it was loaded, and nothing was written. `commandId` has to name the worker: a store answers
+ * the same events at the same revision as it did the first time.
  */
-export async function changeDelivery(
+export async function changeUnlessMoved(
   eventStore: EventStore,
   { id, state, revision, metadata: first }: LoadedDelivery,
   command: Change,
   commandId: string,
-): Promise<Pick<CommandOutcome<Delivery, DeliveryEvent>, 'state' | 'revision' | 'events'>> {
+): Promise<Changed | null> {
   const stream = deliveryStream(id);
   const metadata = { ...first, actor: 'system:delivery', at: command.at };
   const events = deliveryDecider.decide(command, state);
   if (events.length === 0) return { state, revision, events };
   const appended = await eventStore.append(stream, encodeEvents(events, { commandId, metadata }), revision);
-  if (!appended.ok) {
-    return runCommand(eventStore, deliveryDecider, { stream, command, commandId, metadata, from: 'all' });
-  }
+  if (!appended.ok) return null;
   return { state: events.reduce<Delivery>(deliveryDecider.evolve, state), revision: appended.revision, events };
 }

@@ -158,7 +158,16 @@ export class DeliveryHarness {
       },
     };
     const address = { baseUrl: async () => this.linkBase };
-    await acceptRequest({ eventStore: this.#parts.eventStore, clock: this.clock, address, offer }, message);
+    await acceptRequest(
+      {
+        eventStore: this.#parts.eventStore,
+        clock: this.clock,
+        address,
+        begin: ({ id }, dueMs) => offer(id, dueMs),
+        offer,
+      },
+      message,
+    );
     return request.deliveryId;
   }
 

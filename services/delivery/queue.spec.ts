@@ -66,6 +66,35 @@ describe('the queue of deliveries', () => {
     expect(begun).toEqual(['a', 'a']);
   });
 
+  it('tracks others however many wait for a slot', async () => {
+    for (const id of ['a', 'b', 'c', 'd', 'e']) {
+      queue.offer(id, nowMs);
+      await end(id, 'waiting_for_slot');
+    }
+    expect(queue.isFull).toBe(false);
+    queue.offer('other', nowMs);
+    expect(begun.at(-1)).toBe('other');
+  });
+
+  it('lets what comes now pass a backlog, which gets its turn all the same', async () => {
+    const wide = new DeliveryQueue({
+      clock: { now: () => nowMs },
+      concurrency: 1,
+      maxTracked: 100,
+      horizonMs: 60_000,
+      async advance(id) {
+        begun.push(id);
+        return null;
+      },
+    });
+    wide.offer('first', nowMs);
+    for (const id of ['old 1', 'old 2', 'old 3']) wide.offer(id, nowMs, 'backlog');
+    for (let count = 1; count <= 6; count += 1) wide.offer(`new ${count}`, nowMs);
+    await new Promise((resolve) => setImmediate(resolve));
+    await wide.stop();
+    expect(begun).toEqual(['first', 'new 1', 'new 2', 'old 1', 'new 3', 'new 4', 'new 5', 'old 2', 'new 6', 'old 3']);
+  });
+
   it('runs a delivery early where it turns out to be due earlier', () => {
     queue.offer('a', nowMs + 50_000);
     expect(begun).toEqual([]);

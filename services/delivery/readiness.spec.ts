@@ -4,6 +4,7 @@ import { deliveriesView, deliveryStream } from '#contracts/delivery';
 import { foldedDaysView } from '#contracts/retention';
 import { derivedId } from '#runtime/ids';
 import { answerWith, type KitRequest } from './delivery.kit.js';
+import { changeDelivery, loadDelivery } from './delivery-stream.js';
 import { WorkerKit } from './worker.kit.js';
 
 let kit: WorkerKit;
@@ -123,6 +124,36 @@ describe('messages that are gathered', () => {
         links: { task: expect.stringContaining('/tasks/') },
       },
     });
+  });
+
+  it('go with the one that gathers although that was prepared before they came', async () => {
+    const [receiver, url] = await kit.receiver(answerWith(200));
+    const { eventStore } = kit;
+    const worker = kit.start();
+    const heldUntil = new Date(kit.harness.clock.nowMs + digestSeconds * 1_000).toISOString();
+    const first = await kit.ask(worker, trigger(url, { heldUntil }));
+    const waiting = await kit.harness.untilState(first, 'pending');
+    await worker.stop();
+    let hasCome = false;
+    const late = kit.start({
+      eventStore: {
+        ...eventStore,
+        async append(stream, events, expected) {
+          if (!hasCome && events.some(({ type }) => type === 'attempt.started')) {
+            hasCome = true;
+            const gathering = await loadDelivery(eventStore, first);
+            if (gathering === null || gathering.state.status === 'none') throw new Error('nothing gathers');
+            const other = { ...gathering.state.request, deliveryId: 'dlv_00000000000000000000000077' };
+            const at = new Date(kit.harness.clock.nowMs).toISOString();
+            await changeDelivery(eventStore, gathering, { type: 'gatherMessage', at, request: other }, 'it came');
+          }
+          return eventStore.append(stream, events, expected);
+        },
+      },
+    });
+    kit.whenDue(late, waiting);
+    await kit.harness.untilState(first, 'delivered');
+    expect(kindsOf(receiver.received)).toEqual(['notification.digest']);
   });
 
   it('go by themselves where the one that gathers is gone already', async () => {

@@ -22,9 +22,9 @@ beforeEach(() => {
 
 describe('the receiver gate', () => {
   it('resumes the delivery that waits longest once a slot is free', () => {
-    expect(gate.enter('r', 'a', 100)).toBe(true);
-    expect(gate.enter('r', 'b', 100)).toBe(false);
-    expect(gate.enter('r', 'c', 100)).toBe(false);
+    expect(gate.enter('r', 'a', 100)).toBe('entered');
+    expect(gate.enter('r', 'b', 100)).toBe('waits');
+    expect(gate.enter('r', 'c', 100)).toBe('waits');
     gate.leave('r', true);
     expect(resumed).toEqual(['b']);
   });
@@ -36,8 +36,8 @@ describe('the receiver gate', () => {
     gate.leave('r', true);
     await gate.withReservation('b', async () => null);
     expect(resumed).toEqual(['b', 'c']);
-    await gate.withReservation('c', async () => expect(gate.enter('r', 'c', 100)).toBe(true));
-    expect(gate.enter('r', 'd', 100)).toBe(false);
+    await gate.withReservation('c', async () => expect(gate.enter('r', 'c', 100)).toBe('entered'));
+    expect(gate.enter('r', 'd', 100)).toBe('waits');
   });
 
   it('resumes a delivery that expired while it waited, and no other', () => {

@@ -9,6 +9,11 @@ export interface ReceiverGateOptions {
   readonly resume: (ids: readonly string[]) => void;
 }
 
+/** Deliveries that wait here; what is beyond is left to a sweep. */
+const maxWaiting = 500_000;
+
+export type Entry = 'entered' | 'waits' | 'full';
+
 export class ReceiverGate {
   readonly #clock: Clock;
   readonly #resume: (ids: readonly string[]) => void;
@@ -29,11 +34,15 @@ export class ReceiverGate {
     );
   }
 
-  /** True: send, and call `leave` afterwards. False: the delivery is resumed once it has a slot, or has expired. */
-  enter(receiver: string, id: string, expiresMs: number): boolean {
-    if (this.#receivers.enter(receiver, id, this.#clock.now())) return true;
+  /** `entered`: send, and call `leave` afterwards. `waits`: the delivery is resumed once it has a slot, or has expired. */
+  enter(receiver: string, id: string, expiresMs: number): Entry {
+    if (this.#receivers.enter(receiver, id, this.#clock.now())) return 'entered';
+    if (this.#waitingForSlot.size >= maxWaiting) {
+      this.#receivers.remove(receiver, id);
+      return 'full';
+    }
     this.#waitingForSlot.set(id, { receiver, expiresMs });
-    return false;
+    return 'waits';
   }
 
   /** `reached` null: nothing was sent, so nothing was learnt. */

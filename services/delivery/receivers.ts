@@ -1,4 +1,5 @@
 /** Receivers: a fair share of the attempts for each, and a circuit breaker for those that do not answer. Values, no clock and no I/O. */
+import { Fifo } from '#concurrency/fifo';
 
 export interface ReceiverLimits {
   /** Attempts at one receiver at once. */
@@ -17,8 +18,8 @@ interface Receiver {
   /** null: closed. */
   openUntilMs: number | null;
   probing: boolean;
-  /** Deliveries that wait for a slot, first come first served. */
-  waiting: string[];
+  /** Deliveries that wait for a slot, first come first served: there may be very many. */
+  readonly waiting: Fifo<string>;
   /** Released and not back yet: each has the slot reserved that came free. */
   readonly released: Set<string>;
 }
@@ -76,7 +77,7 @@ export class Receivers {
       if (receiver.probing || receiver.failures >= this.#limits.failures) {
         receiver.openUntilMs = nowMs + this.#limits.probeMs;
         receiver.probing = false;
-        if (receiver.waiting.length > 0) this.#wakeAt(key, receiver.openUntilMs);
+        if (receiver.waiting.size > 0) this.#wakeAt(key, receiver.openUntilMs);
       }
     } else if (receiver.probing) {
       receiver.probing = false;
@@ -101,20 +102,23 @@ export class Receivers {
 
   /** Ends the wait of a delivery that expired meanwhile. */
   remove(key: string, id: string): void {
-    const waiting = this.#receivers.get(key)?.waiting;
-    const index = waiting?.indexOf(id) ?? -1;
-    if (index >= 0) waiting?.splice(index, 1);
+    this.#receivers.get(key)?.waiting.remove(id);
   }
 
   #releaseNext(key: string, receiver: Receiver): void {
     const { running, released, waiting, failures } = receiver;
     if (receiver.openUntilMs === null) this.#releaseFirst(receiver, this.#limits.concurrency - running - released.size);
-    if (running + released.size + waiting.length + failures === 0) this.#receivers.delete(key);
+    if (running + released.size + waiting.size + failures === 0) this.#receivers.delete(key);
   }
 
   #releaseFirst(receiver: Receiver, count: number): void {
-    const ids = receiver.waiting.splice(0, Math.max(0, count));
-    for (const id of ids) receiver.released.add(id);
+    const ids: string[] = [];
+    while (ids.length < count) {
+      const id = receiver.waiting.take();
+      if (id === undefined) break;
+      receiver.released.add(id);
+      ids.push(id);
+    }
     if (ids.length > 0) this.#release(ids);
   }
 
@@ -127,7 +131,7 @@ export class Receivers {
       failures: 0,
       openUntilMs: null,
       probing: false,
-      waiting: [],
+      waiting: new Fifo(),
       released: new Set(),
     };
     this.#receivers.set(key, receiver);
@@ -136,7 +140,7 @@ export class Receivers {
 
   #forgetIdle(): void {
     for (const [key, { running, waiting, released }] of this.#receivers) {
-      if (running + waiting.length + released.size === 0) this.#receivers.delete(key);
+      if (running + waiting.size + released.size === 0) this.#receivers.delete(key);
     }
   }
 }

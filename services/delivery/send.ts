@@ -3,6 +3,7 @@ import { refusal, type Channel, type HttpBatch, type NothingToSend, type OpenNot
 import { channels } from '#channels/channels';
 import { declarationOf, type ActionType } from '#channels/declarations';
 import { mailSummary, maskMailbox } from '#channels/summary';
+import { createLru } from '#concurrency/lru';
 import type { SettledPart } from '#contracts/delivery';
 import { contactScope } from '#contracts/contact';
 import type { TaskDocument } from '#contracts/task';
@@ -103,9 +104,20 @@ function withSecretsNow({ action }: SentRequest, task: TaskDocument | null): Jso
   return Object.fromEntries([...kept, ...Object.entries(now.config).filter(([name]) => names.includes(name))]);
 }
 
+/** Of actions: each has its words looked up in many texts. */
+const keptRedactors = 2_000;
+
 export function createSender(options: SenderOptions): Sender {
   const { vault, mailer } = options;
+  const redactors = createLru<string, (text: string) => string>(keptRedactors);
   const outgoingOf = createOutgoing(options);
+
+  const redactorOf = (type: ActionType, sealed: JsonObject, opened: JsonObject): ((text: string) => string) => {
+    const key = `${type} ${JSON.stringify(sealed)}`;
+    const redact = redactors.get(key) ?? createRedactor(sealed, opened, declarationOf(type).addresses);
+    redactors.set(key, redact);
+    return redact;
+  };
 
   const plan = async (
     type: ActionType,
@@ -153,7 +165,7 @@ export function createSender(options: SenderOptions): Sender {
         const sealed = withSecretsNow(request, task);
         const { owner, scope } = sealedFor(request);
         const config = await vault.open(owner, scope, sealed);
-        redact = createRedactor(sealed, config, declarationOf(action.type).addresses);
+        redact = redactorOf(action.type, sealed, config);
         const linked = { ...request, ...acknowledgeTokenOf(request, options.signer) };
         const base = linkBase ?? options.linkBase;
         const nameOf = (address: string): string => recipientName(request, address, options.signer);

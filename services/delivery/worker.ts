@@ -3,6 +3,7 @@
  * queue's own timers (the next attempt), and from the view, which a sweep reads every 30 s and which alone is needed:
  * whatever a worker that died left open, another worker's sweep finds.
  */
+import { createLru } from '#concurrency/lru';
 import { createFairSlots } from '#concurrency/fair-slots';
 import { withTimeoutOr } from '#concurrency/timeout';
 import type { DeliveryDocument } from '#contracts/delivery';
@@ -12,8 +13,9 @@ import type { ReadStore } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
 import type { Logger } from '#runtime/logger';
 import { advanceDelivery, type AttemptDeps, type AttemptSlots } from './attempt.js';
+import type { LoadedDelivery } from './delivery-stream.js';
 import { Followers } from './followers.js';
-import { DeliveryQueue, type NextLook } from './queue.js';
+import { DeliveryQueue, type Lane, type NextLook } from './queue.js';
 import { ReceiverGate } from './receiver-gate.js';
 import { defaultReceiverLimits, type ReceiverLimits } from './receivers.js';
 import type { Sender } from './send.js';
@@ -52,7 +54,9 @@ export interface WorkerOptions {
   readonly limits?: WorkerLimits;
 }
 
-const maxTracked = 50_000;
+/** More than steps are in progress at once. */
+const maxBegun = 2_000;
+const maxTracked = 100_000;
 /** Steps in progress for each attempt that may be in flight: most wait for their receiver or their share. */
 const stepsPerAttempt = 16;
 
@@ -77,6 +81,8 @@ export class DeliveryWorker {
   readonly #queue: DeliveryQueue;
   readonly #attempts: AttemptDeps;
   readonly #followers = new Followers();
+  /** As they were begun, until their first step: one that has changed since is read then. */
+  readonly #begun = createLru<string, LoadedDelivery>(maxBegun);
   readonly #abort = new AbortController();
   readonly #stopping = new AbortController();
   #sweep: Sweep | null = null;
@@ -110,9 +116,15 @@ export class DeliveryWorker {
       ...this.#options,
       sweepMs: this.#limits.sweepMs,
       before: () => this.#gate.releaseExpired(),
-      found: (id, document) => this.notice(id, document),
+      found: (id, document) => this.notice(id, document, 'backlog'),
       isFull: () => this.#queue.isFull,
     });
+  }
+
+  /** For a delivery that was just begun: it need not be read again. */
+  begin(delivery: LoadedDelivery, dueMs: number): void {
+    this.#begun.set(delivery.id, delivery);
+    this.offer(delivery.id, dueMs);
   }
 
   /** For a delivery that is due then. Cheap, and harmless where it is wrong or comes twice. */
@@ -121,9 +133,9 @@ export class DeliveryWorker {
   }
 
   /** For a delivery as the view shows it. An open attempt that is not in progress here is looked at now: its worker may be dead. */
-  notice(id: string, { state, dueAt }: Pick<DeliveryDocument, 'state' | 'dueAt'>): void {
+  notice(id: string, { state, dueAt }: Pick<DeliveryDocument, 'state' | 'dueAt'>, lane: Lane = 'now'): void {
     if (dueAt === null || !this.#shards.holds(id)) return;
-    this.offer(id, state === 'sending' ? this.#options.clock.now() : Date.parse(dueAt));
+    this.#queue.offer(id, state === 'sending' ? this.#options.clock.now() : Date.parse(dueAt), lane);
   }
 
   /** Takes nothing new, lets attempts in flight end, and writes their results. */
@@ -140,7 +152,9 @@ export class DeliveryWorker {
   async #advance(id: string): Promise<NextLook> {
     const { clock, logger } = this.#options;
     try {
-      const next = await advanceDelivery(this.#attempts, id);
+      const begun = this.#begun.get(id) ?? null;
+      this.#begun.delete(id);
+      const next = await advanceDelivery(this.#attempts, id, begun);
       if (next === null) for (const waiting of this.#followers.take(id)) this.offer(waiting, clock.now());
       return next;
     } catch (error) {

@@ -1,5 +1,5 @@
 // The other side of `deliver` and `lateness`, in a process of its own: a page, and a receiver that remembers when each
-// webhook came. GET /received answers what came so far.
+// webhook began to come. GET /received answers what came so far, GET /count how many. Under /hanging nothing is answered.
 import { createServer } from 'node:http';
 
 const received = [];
@@ -9,6 +9,9 @@ const visits = new Map();
 const server = createServer((request, response) => {
   const { pathname } = new URL(request.url, 'http://localhost');
   if (pathname === '/received') return void response.end(JSON.stringify(received));
+  if (pathname === '/count') return void response.end(String(received.length));
+  if (pathname === '/hanging') return void request.resume();
+  const atMs = Date.now();
   if (request.method === 'GET') {
     const count = (visits.get(pathname) ?? 0) + 1;
     visits.set(pathname, count);
@@ -19,7 +22,6 @@ const server = createServer((request, response) => {
   const chunks = [];
   request.on('data', (chunk) => chunks.push(chunk));
   request.on('end', () => {
-    const atMs = Date.now();
     response.writeHead(204).end();
     const { data } = JSON.parse(Buffer.concat(chunks).toString('utf8'));
     received.push({
