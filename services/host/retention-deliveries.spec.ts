@@ -107,7 +107,10 @@ describe('the deliveries of a folded day', () => {
     };
     const address = { baseUrl: async () => 'https://meerkat.example' };
     const { eventStore } = played;
-    await acceptRequest({ eventStore, clock: { now: () => played.nowMs }, address, offer: () => undefined }, message);
+    await acceptRequest(
+      { eventStore, clock: { now: () => played.nowMs }, address, begin: () => undefined, offer: () => undefined },
+      message,
+    );
     expect(await typesOf(request)).toEqual(cut);
     expect((await loadDelivery(eventStore, request.deliveryId))?.state).toEqual({ status: 'folded' });
   });

@@ -4,6 +4,6 @@ import specs from '../../jest.config.mjs';
 const config = {
   ...specs,
   roots: ['<rootDir>/test/chaos'],
-  testMatch: ['**/chaos.run.ts'],
+  testMatch: ['**/*.run.ts'],
 };
 export default config;

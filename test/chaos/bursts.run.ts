@@ -1,0 +1,126 @@
+/**
+ * `npm run chaos -- --bursts`: kills one process again and again in the middle of bursts of deliveries, without waiting for it to
+ * recover, then has everything sent that is left and judges what arrived. Settings come from scripts/chaos.mjs by the environment.
+ */
+import { afterAll, describe, expect, it, jest } from '@jest/globals';
+import { embeddedInstallation } from '../e2e/kit/embedded.js';
+import type { HookReply } from '../e2e/kit/hook-sink.js';
+import type { Installation } from '../e2e/kit/installation.js';
+import { html } from '../e2e/kit/page-site.js';
+import { byHand } from '../e2e/kit/settings.js';
+import { seededRandom, until } from '../e2e/kit/until.js';
+import { startWorld, type World } from '../e2e/kit/watch.js';
+import { between, lasting } from './fault.js';
+import { judge } from './judge.js';
+import { report, say, type Outcome } from './report.js';
+
+const minutes = Number(process.env['CHAOS_MINUTES']);
+const seed = Number(process.env['CHAOS_SEED']);
+const wantedKills = Number(process.env['CHAOS_KILLS']);
+
+const name = 'burst';
+const taskCount = 4;
+/** From the first request of a burst to the kill: before the decision, between attempts, in the middle of one. */
+const killWithinMs = 500;
+const sayEvery = 25;
+const drainsWithinMs = 240_000;
+const underWay = ['pending', 'sending', 'retrying'];
+
+jest.setTimeout((minutes + 15) * 60_000);
+
+const outcomes: Outcome[] = [];
+
+const pathOf = (task: number): string => `/${name}-${task}`;
+
+/** Each with two webhooks and a mail; a receiver that hangs holds an attempt for a second. */
+async function createTasks({ api }: Installation, { site, hooks }: World): Promise<string[]> {
+  const made = Array.from({ length: taskCount }, async (_, task) => {
+    site.serve(pathOf(task), html('in stock'));
+    const webhook = { type: 'webhook', config: { url: hooks.address(pathOf(task)), timeoutSeconds: 1 } };
+    const mail = { type: 'email', config: { to: `${name}-${task}@example.com`, subject: 'In stock' } };
+    const settings = { ...byHand(site.address(pathOf(task))), actions: [webhook, webhook, mail] };
+    return (await api.create(settings)).id;
+  });
+  return Promise.all(made);
+}
+
+/** Most answer; some break off, refuse for now or hang. */
+function replyOf(random: () => number): HookReply {
+  const chance = random();
+  if (chance < 0.1) return 'drop';
+  if (chance < 0.17) return 503;
+  return chance < 0.2 ? 'hang' : 200;
+}
+
+/** Asks for runs that notify; a request that the kill cuts off is one that nobody was answered. */
+function burst({ api }: Installation, ids: readonly string[]): Promise<unknown> {
+  const json = { force: true };
+  return Promise.allSettled(ids.map((id) => api.send(`/api/notifications/${id}/execute`, { method: 'POST', json })));
+}
+
+/** What waits for its next attempt is sent now: retries are minutes and hours apart. */
+async function drained({ api }: Installation, ids: readonly string[]): Promise<void> {
+  const isDrained = async (): Promise<boolean> => {
+    let left = 0;
+    for (const id of ids) {
+      for (const { finishedAt } of await api.executions(id)) if (finishedAt === null) left += 1;
+      for (const { id: deliveryId, state } of await api.deliveries(id)) {
+        if (!underWay.includes(state)) continue;
+        left += 1;
+        if (state === 'retrying') await api.send(`/api/deliveries/${deliveryId}/resend`, { method: 'POST', json: {} });
+      }
+    }
+    return left === 0;
+  };
+  await until('nothing is under way', isDrained, drainsWithinMs);
+}
+
+describe('an installation that is killed in bursts of deliveries', () => {
+  afterAll(() => report(outcomes));
+
+  it('loses none, and repeats them under their id alone', async () => {
+    const random = seededRandom(seed);
+    const world = await startWorld();
+    const installation = await embeddedInstallation({ smtpUrl: world.mails.url });
+    try {
+      await installation.start();
+      const ids = await createTasks(installation, world);
+      const happened: Outcome['happened'][number][] = [];
+      const untilMs = Date.now() + minutes * 60_000;
+      while (happened.length < wantedKills && Date.now() < untilMs) {
+        for (let task = 0; task < taskCount; task += 1) world.hooks.reply(pathOf(task), replyOf(random));
+        const asked = burst(installation, ids);
+        await lasting(between(random, 0, killWithinMs));
+        await installation.kill('SIGKILL');
+        await asked;
+        const downFromMs = Date.now();
+        await installation.start();
+        happened.push({ name: 'kill -9 in a burst', isKill: true, healedMs: Date.now() - downFromMs });
+        if (happened.length % sayEvery === 0) say(`${happened.length} kills`);
+      }
+      const drainFromMs = Date.now();
+      await drained(installation, ids);
+      const drainMs = Date.now() - drainFromMs;
+      await installation.kill('SIGTERM');
+      const events = await installation.recordedEvents();
+      const readStore = await installation.openReadStore();
+      try {
+        const load = { name, watched: ids, created: new Map(), asked: new Set<string>(), stop: async () => {} };
+        const verdicts = await judge(events, readStore, world, load);
+        const lost = events.filter(({ type }) => type === 'attempt.lost').length;
+        const arrived = ids.flatMap((_, task) => world.hooks.received(pathOf(task))).length;
+        say(`${arrived} webhooks and ${world.mails.received.length} mails arrived, ${lost} attempts were lost`);
+        outcomes.push({ mode: 'embedded, bursts', seed, events: events.length, happened, drainMs, verdicts });
+        expect(verdicts.flatMap(({ violations }) => violations)).toEqual([]);
+      } finally {
+        await readStore.close();
+      }
+    } catch (error) {
+      say(`the last lines of its process:\n${installation.lines.slice(-40).join('\n')}`);
+      throw error;
+    } finally {
+      await installation.remove();
+      await world.close();
+    }
+  });
+});
