@@ -106,7 +106,10 @@ describe('an installation that is killed in bursts of deliveries', () => {
       const readStore = await installation.openReadStore();
       try {
         const load = { name, watched: ids, created: new Map(), asked: new Set<string>(), stop: async () => {} };
-        const verdicts = await judge(events, readStore, world, load);
+        // Runs are forced: no policy decides who is told.
+        const verdicts = (await judge(events, readStore, world, load)).filter(
+          ({ invariant }) => !invariant.startsWith('I3 '),
+        );
         const lost = events.filter(({ type }) => type === 'attempt.lost').length;
         const arrived = ids.flatMap((_, task) => world.hooks.received(pathOf(task))).length;
         say(`${arrived} webhooks and ${world.mails.received.length} mails arrived, ${lost} attempts were lost`);
