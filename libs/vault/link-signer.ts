@@ -36,7 +36,7 @@ export function createLinkSigner(secretKey: Uint8Array, ...former: readonly Uint
       const [content, signature, ...more] = token.split('.');
       if (content === undefined || signature === undefined || more.length > 0) return null;
       const given = Buffer.from(signature, 'base64url');
-      const isBy = (by: Buffer): boolean => {
+      const isBy = (by: KeyObject): boolean => {
         const right = signatureOf(purpose, content, by);
         // The text itself too: another spelling of the same bytes is another link.
         return (
