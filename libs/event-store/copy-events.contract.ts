@@ -107,6 +107,66 @@ export function copyContract(
       await expectSame(copied);
     });
 
+    describe('of which first events were folded and dropped', () => {
+      const cut = async (): Promise<void> => {
+        await fill(appendsOf(300));
+        await source.truncate('s-3', 12);
+        await source.truncate('s-5', 1);
+        await source.truncate('s-7', 1_000);
+        await fill([{ stream: 'other-1', events: [event(), event()], expected: 'none' }]);
+      };
+      const streamsOf = (store: EventArchive) =>
+        Promise.all(
+          ['s-3', 's-5', 's-7', 's-1', 'other-1'].map((stream) =>
+            Array.fromAsync(store.read(stream)).then(withoutPositions),
+          ),
+        );
+
+      it('keeps the revisions of those that are left, and the first that there is', async () => {
+        await cut();
+        const copied = await copyEvents({ source, target });
+        await reopenTarget();
+        await verifyCopy({ target, history: copied.history });
+        expect(await streamsOf(target)).toEqual(await streamsOf(source));
+        for (const [stream, revision] of [
+          ['s-3', 12],
+          ['s-5', 1],
+        ] as const) {
+          expect(await target.stored.beginning(stream)).toMatchObject({ revision });
+        }
+        // Goes on as the source would.
+        const last = await target.readLast('s-3');
+        expect(await target.append('s-3', [event()], last?.revision ?? 'none')).toMatchObject({ ok: true });
+      });
+
+      it('goes on from a copy of before they were dropped', async () => {
+        await fill(appendsOf(300));
+        await copyEvents({ source, target });
+        const last = (await source.readLast('s-3'))?.revision ?? 0;
+        await fill([{ stream: 's-3', events: [event(), event(), event()], expected: last }]);
+        // One of those that were never copied is dropped as well.
+        await source.truncate('s-3', last + 2);
+        await source.truncate('s-5', 2);
+        await reopenTarget();
+        const { history } = await copyEvents({ source, target });
+        await reopenTarget();
+        await verifyCopy({ target, history });
+        expect(await streamsOf(target)).toEqual(await streamsOf(source));
+      });
+
+      it.each([1, 2, 40, 90])('is finished by another copy where %i writes were the last', async (writes) => {
+        await cut();
+        await expect(copyEvents({ source, target: dyingAfter(target, writes) })).rejects.toThrow(Killed);
+        await reopenTarget();
+        const { history } = await copyEvents({ source, target });
+        await reopenTarget();
+        await verifyCopy({ target, history });
+        expect(await streamsOf(target)).toEqual(await streamsOf(source));
+        // And once more, with nothing left to do.
+        expect((await copyEvents({ source, target })).copied).toBe(0);
+      });
+    });
+
     it('keeps whatever JSON holds, in events of any size and streams of any name', async () => {
       const data = JSON.parse(
         '{"__proto__":{"a":1},"constructor":null,"10":1,"2":2,"":"é\\u0000\\ud83d\\ude00\\u2028","n":-0.1e-7,"big":9007199254740991,"deep":[[[[{"z":1,"a":[]}]]]]}',

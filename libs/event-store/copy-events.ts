@@ -5,6 +5,7 @@
  */
 import { patiently } from '#concurrency/patience';
 import { reject, type AppError } from '#runtime/errors';
+import { createBeginnings, droppedEvent, isDropped } from './dropped-events.js';
 import type { EventArchive, NewEvent, RecordedEvent, StreamAppend } from './event-store.js';
 import { createHistoryDigest, fingerprintOf, HistoryBroken, type HistoryDigest } from './history-digest.js';
 import { readThrough, StoreUnreadable } from './read-through.js';
@@ -39,6 +40,8 @@ export interface Copied {
 const appendLimits = { events: 500, bytes: 512 * 1024 };
 const chunkLimits = { appends: 200, bytes: 4 * 1024 * 1024 };
 const defaultPatienceMs = 60_000;
+/** About as many bytes as what stands for a dropped event takes. */
+const droppedSize = 300;
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 const shown = ({ stream, revision, type, id }: RecordedEvent): string => `${stream}@${revision} (${type}, event ${id})`;
@@ -66,22 +69,36 @@ function unreadableTarget(error: unknown): never {
   throw reject('target_broken', `The target cannot be gone on with: ${error.message}. Migrate into an empty place.`);
 }
 
-/** One event after the other, from the first that is there; null at the end. */
-function createCursor(target: EventArchive, end: number | null, silenceMs: number) {
+/** One event after the other of those that the source has not dropped, from the first that is there; null at the end. */
+function createCursor(
+  target: EventArchive,
+  {
+    end,
+    silenceMs,
+    beginningOf,
+  }: {
+    readonly end: number | null;
+    readonly silenceMs: number;
+    readonly beginningOf: (stream: string) => Promise<number>;
+  },
+) {
   const batches = readThrough(target, { end, silenceMs });
   let events: readonly RecordedEvent[] = [];
   let index = 0;
   return {
     async next(): Promise<RecordedEvent | null> {
-      while (index >= events.length) {
-        const batch = await batches.next().catch(unreadableTarget);
-        if (batch.done === true) return null;
-        events = batch.value.events;
-        index = 0;
+      for (;;) {
+        while (index >= events.length) {
+          const batch = await batches.next().catch(unreadableTarget);
+          if (batch.done === true) return null;
+          events = batch.value.events;
+          index = 0;
+        }
+        const event = events[index];
+        index += 1;
+        if (event === undefined || isDropped(event)) continue;
+        if (event.revision >= (await beginningOf(event.stream))) return event;
       }
-      const event = events[index] ?? null;
-      index += 1;
-      return event;
     },
     close: () => batches.return(undefined),
   };
@@ -122,6 +139,9 @@ function createChunk() {
   };
 }
 
+const revisionBehind = async (target: EventArchive, stream: string): Promise<number> =>
+  ((await target.readLast(stream))?.revision ?? -1) + 1;
+
 /** Where an append was not taken: what of it is there already, written by a copy that was killed and whose last append came late. */
 async function restOf(target: EventArchive, { stream, events, expected }: StreamAppend): Promise<StreamAppend> {
   const first = expected === 'none' ? 0 : expected + 1;
@@ -155,15 +175,17 @@ async function write(target: EventArchive, appends: readonly StreamAppend[]): Pr
 }
 
 /**
- * Rejects with `source_folded`, `target_holds_others` and `target_broken`, and then has written nothing; with `target_in_use`,
+ * A stream whose first events were folded and dropped begins in the target where it does in the source.
+ *
+ * Rejects with `target_holds_others` and `target_broken`, and then has written nothing; with `target_in_use`,
  * `source_in_use`, `source_broken` or `event_store_unavailable`, and then copying again goes on behind what was written.
  */
 export async function copyEvents(options: CopyOptions): Promise<Copied> {
   const { source, target, progress, beforeWriting, patienceMs = defaultPatienceMs } = options;
-  await refuseFolded(source);
+  const beginningOf = createBeginnings(source);
   const [end, targetEnd] = [await source.lastPosition(), await target.lastPosition()];
   const history = createHistoryDigest();
-  const there = createCursor(target, targetEnd, patienceMs);
+  const there = createCursor(target, { end: targetEnd, silenceMs: patienceMs, beginningOf });
   const chunk = createChunk();
   let isBeginning = true;
   let place = 0;
@@ -173,6 +195,7 @@ export async function copyEvents(options: CopyOptions): Promise<Copied> {
   let writing: Promise<void> = Promise.resolve();
   // The same appends again change nothing, so what is not known to be written is written again.
   const writeAgain = (appends: readonly StreamAppend[]) => patiently(() => write(target, appends), { patienceMs });
+  const truncate = (stream: string, first: number) => patiently(() => target.truncate(stream, first), { patienceMs });
   const flush = async (): Promise<void> => {
     await writing;
     if (!isWriting) await beforeWriting?.();
@@ -185,8 +208,11 @@ export async function copyEvents(options: CopyOptions): Promise<Copied> {
   try {
     for await (const batch of readThrough(source, { end, silenceMs: patienceMs })) {
       for (const event of batch.events) {
+        const first = await beginningOf(event.stream);
+        // An engine that cleans up later hands over what was dropped.
+        if (event.revision < first) continue;
         if (!uuid.test(event.id)) throw new HistoryBroken(event, 'its id is not a UUID');
-        const fingerprint = history.add(event);
+        const fingerprint = history.add(event, first);
         if (isBeginning) {
           const found = await there.next();
           if (found === null) isBeginning = false;
@@ -194,6 +220,12 @@ export async function copyEvents(options: CopyOptions): Promise<Copied> {
         }
         place += 1;
         if (isBeginning) continue;
+        // An earlier copy may have some of what was dropped since.
+        const next = event.revision === first && first > 0 ? await revisionBehind(target, event.stream) : first;
+        for (let revision = next; revision < first; revision += 1) {
+          chunk.add({ ...event, ...droppedEvent(event, revision), revision }, droppedSize);
+          if (chunk.isFull) await flush();
+        }
         chunk.add(event, fingerprint.size);
         copied += 1;
         if (chunk.isFull) await flush();
@@ -204,6 +236,7 @@ export async function copyEvents(options: CopyOptions): Promise<Copied> {
     if (beyond !== null) throw holdsOthers(place, beyond, null);
     await flush();
     await writing;
+    for (const [stream, { first }] of history.streams) if (first > 0) await truncate(stream, first);
     await refuseGrowth(source, end, patienceMs);
     return { history, copied };
   } catch (error) {
@@ -211,17 +244,6 @@ export async function copyEvents(options: CopyOptions): Promise<Copied> {
     throw brokenSource(error);
   } finally {
     await there.close();
-  }
-}
-
-/** A stream that begins behind its first event has no place in a store that begins with it. */
-async function refuseFolded(source: EventArchive): Promise<void> {
-  for await (const { stream, revision } of source.stored.beginnings()) {
-    throw reject(
-      'source_folded',
-      `The source cannot be copied: its first events were folded and dropped (${stream} begins at ${revision}). ` +
-        'Move an installation before its first days are folded, with KEEP_RUNS_DAYS=0.',
-    );
   }
 }
 
@@ -263,8 +285,9 @@ export async function verifyCopy({ target, history, look, progress, silenceMs }:
   let count = 0;
   const options = silenceMs === undefined ? { end } : { end, silenceMs };
   try {
-    for await (const { events, position } of readThrough(target, options)) {
-      for (const event of events) found.add(event);
+    for await (const { events: all, position } of readThrough(target, options)) {
+      const events = all.filter((event) => !isDropped(event) && event.revision >= history.firstOf(event.stream));
+      for (const event of events) found.add(event, history.firstOf(event.stream));
       await look?.(events);
       count += events.length;
       progress?.(end === null ? 1 : position / end, count);

@@ -38,6 +38,7 @@ export function fingerprintOf(event: RecordedEvent): EventFingerprint {
 }
 
 interface StreamDigest {
+  readonly first: number;
   readonly revision: number;
   readonly hash: string;
 }
@@ -50,8 +51,10 @@ export interface HistorySummary {
 }
 
 export interface HistoryDigest {
-  /** Throws `HistoryBroken` where the event does not follow the one before it in its stream. */
-  add(event: RecordedEvent): EventFingerprint;
+  /** Throws `HistoryBroken` where the event does not follow the one before it in its stream, which begins with `first`. */
+  add(event: RecordedEvent, first?: number): EventFingerprint;
+  /** Where the stream begins; 0 where it is not known. */
+  firstOf(stream: string): number;
   summary(): HistorySummary;
   /** Streams that are not the same in both, by name. */
   differingStreams(other: HistoryDigest): readonly string[];
@@ -72,12 +75,14 @@ export function createHistoryDigest(): HistoryDigest {
   let events = 0;
   return {
     streams,
-    add(event) {
+    firstOf: (stream) => streams.get(stream)?.first ?? 0,
+    add(event, first = 0) {
       const before = streams.get(event.stream);
-      const expected = (before?.revision ?? -1) + 1;
+      const expected = (before?.revision ?? first - 1) + 1;
       if (event.revision !== expected) throw new HistoryBroken(event, `revision ${expected} should stand there`);
       const fingerprint = fingerprintOf(event);
       streams.set(event.stream, {
+        first: before?.first ?? first,
         revision: event.revision,
         hash: hash('sha256', `${before?.hash ?? ''}${fingerprint.hash}`, 'hex'),
       });

@@ -6,6 +6,7 @@
 import type { KeyObject } from 'node:crypto';
 import { createLru } from '#concurrency/lru';
 import { taskStream } from '#contracts/task';
+import { isDropped } from '#event-store/dropped-events';
 import type { EventStore, NewEvent, RecordedEvent } from '#event-store/event-store';
 import { AppError } from '#runtime/errors';
 import { isJsonObject, type JsonObject } from '#runtime/json';
@@ -119,6 +120,7 @@ export function createEventOpener(keys: Pick<OwnerKeys, 'known' | 'find' | 'isPu
     async open(events, includesPurged = false) {
       const found: RecordedEvent[] = [];
       for (const event of events) {
+        if (isDropped(event)) continue;
         const tried = tryOpen(event);
         const one = tried instanceof Promise ? await tried : tried;
         const left = one === null && !includesPurged ? afterPurge(event) : null;
