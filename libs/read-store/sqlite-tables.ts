@@ -5,12 +5,15 @@ import { partOfName } from './indexed-fields.js';
 import type { AnyView } from './read-store.js';
 import type { Checkpoints } from './sqlite-checkpoints.js';
 import { createListAids, freeName, hasAids, isListIndex, nameOf } from './sqlite-list-aids.js';
+import { createPut, type Put } from './sqlite-put.js';
 import type { TableTrash } from './sqlite-table-trash.js';
 
 export interface OpenTable {
   /** Quoted. */
   readonly name: string;
+  /** Writes all columns: sooner for who has only new documents. */
   readonly save: Statement;
+  readonly put: Put;
   readonly remove: Statement;
   readonly get: Statement;
   readonly load: Statement;
@@ -94,16 +97,18 @@ export function createViewTables(database: Database, checkpoints: Checkpoints, t
     }
     while (makeIndex(view, view)) continue;
     const names = ['id', 'revision', 'document', ...columns];
+    const save = database.prepare(
+      `INSERT INTO ${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})
+       ON CONFLICT (id) DO UPDATE SET ${names
+         .slice(1)
+         .map((column) => `${column} = excluded.${column}`)
+         .join(', ')}
+       WHERE revision < excluded.revision`,
+    );
     const table: OpenTable = {
       name,
-      save: database.prepare(
-        `INSERT INTO ${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})
-         ON CONFLICT (id) DO UPDATE SET ${names
-           .slice(1)
-           .map((column) => `${column} = excluded.${column}`)
-           .join(', ')}
-         WHERE revision < excluded.revision`,
-      ),
+      save,
+      put: createPut(database, { name, columns, save }),
       remove: database.prepare(`DELETE FROM ${name} WHERE id = ? AND revision < ?`),
       get: database.prepare(`SELECT document FROM ${name} WHERE id = ?`),
       load: database.prepare(`SELECT revision, document FROM ${name} WHERE id = ?`),

@@ -270,13 +270,13 @@ export function createSqliteReadStore(file: string, source: BackfillSource | nul
     backfiller,
 
     async save(view, writes, checkpoint, after, event) {
-      const { save, remove } = tables.open(view);
+      const { put, remove } = tables.open(view);
       write(database, () => {
         if (after !== undefined && checkpoints.position(view) !== after) throw viewOutOfStep(view);
         for (const { id, revision, document } of writes) {
           if (document === null) remove.run(id, revision);
           // Lists as JSON text: `json_each` looks inside.
-          else save.run(id, revision, storedText(view, JSON.stringify(document)), ...plainValues(view, document));
+          else put(id, revision, storedText(view, JSON.stringify(document)), plainValues(view, document));
         }
         if (checkpoint !== null) checkpoints.advance(view, checkpoint, event);
       });
