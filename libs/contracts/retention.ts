@@ -179,10 +179,11 @@ export const organizationFigures = z.object({
 });
 export type OrganizationFigures = z.infer<typeof organizationFigures>;
 
-const figuresFields = {
+const figuresFields: Omit<ViewDefinition, 'document'> = {
   name: 'figures',
   fields: ['organizationId', 'notificationId', 'from', 'hour', 'sum'],
   indexes: [['notificationId', 'from'], ['organizationId', 'sum', 'from'], ['hour']],
+  readByFew: true,
 };
 export const figuresView: ViewDefinition<FiguresDocument> = figuresFields;
 export const organizationFiguresView: ViewDefinition<OrganizationFigures> = figuresFields;

@@ -16,6 +16,7 @@ import {
 } from '#contracts/account';
 import { shadowsView } from '#contracts/shadow';
 import { recentRunsView } from '#contracts/recent-runs';
+import { figuresView } from '#contracts/retention';
 import { membersView } from '#contracts/member';
 import { createApiKey, hashApiKey, hashSessionToken, parseApiKey } from '#contracts/api-key';
 import { requests } from '#contracts/catalogue';
@@ -206,7 +207,7 @@ export async function startGateway(
   const ids = createIds(now);
   const disk: { state: DiskState } = { state: 'ok' };
   const unbuilt = new Set<string>();
-  const seldom = [recentRunsView, shadowsView, skippedSlotsView].filter(({ readByFew }) => readByFew);
+  const seldom = [recentRunsView, shadowsView, skippedSlotsView, figuresView].filter(({ readByFew }) => readByFew);
   const named = (all: ReadonlySet<string>, asked: readonly string[]): readonly string[] =>
     [...all].filter((view) => asked.includes(view) || !seldom.some(({ name }) => name === view));
   const snapshots = withScreenshots(

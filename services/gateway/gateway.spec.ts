@@ -295,6 +295,8 @@ describe('pages and probes', () => {
       ['recent_runs', '/api/notifications?include=recent', '/api/notifications'],
       ['skipped_slots', '/api/executions?includeSkipped=true', '/api/executions'],
       ['shadows', '/api/notifications/ntf_00000000000000000000000000/shadow', '/api/notifications'],
+      ['figures', '/api/stats', '/api/notifications'],
+      ['figures', '/api/notifications/ntf_00000000000000000000000000/explain', '/api/executions'],
     ];
     for (const [view, held, free] of waiting) {
       gateway.unbuilt.add(view);

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { explanation } from '#contracts/explanation';
 import { policy } from '#contracts/policy';
+import { figuresView } from '#contracts/retention';
 import { backtest, mostBacktested } from '#contracts/run';
 import { taskInput } from '#contracts/task';
 import { timeParameter } from '#http/parameters';
@@ -18,6 +19,7 @@ export const explainNotification = route({
     'The last run that had ended at that time (now, where none is given): its page and value, each rule of the policy with why it passed or stopped, the decision, and its deliveries with every attempt. Where no run happened, it says why.',
   tag: 'Notifications',
   access: 'read',
+  reads: () => [figuresView.name],
   ids: task,
   query: z.strictObject({ at: timeParameter.optional() }),
   answers: [{ status: 200, description: 'The explanation.', envelope: 'data', schema: explanation }],

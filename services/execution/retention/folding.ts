@@ -180,7 +180,7 @@ export function foldingSweep(deps: FoldingDeps): Sweep {
     name: 'folding',
     everyMs: lookEveryMs,
     async sweep() {
-      if ((await built.unbuilt()).length > 0) return;
+      if ((await built.unbuilt(askedViews.map(({ name }) => name))).length > 0) return;
       try {
         const { runs, deliveries } = await foldOldDays(deps);
         await archiveState(null);

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { storedTimestamp } from '#contracts/common';
 import { condition, health } from '#contracts/policy';
+import { figuresView } from '#contracts/retention';
 import { timeParameter, wholeNumber } from '#http/parameters';
 import { route } from '#http/route';
 import { mostBuckets } from './buckets.js';
@@ -61,6 +62,7 @@ export const getTaskStatistics = route({
   description: described,
   tag: 'Statistics',
   access: 'read',
+  reads: () => [figuresView.name],
   ids: task,
   query: statisticsQuery,
   answers: [
@@ -84,6 +86,7 @@ export const getStatistics = route({
   description: `${described} So are those of a day that is folded for any task. \`trueShare\` is over the hours in which tasks ran.`,
   tag: 'Statistics',
   access: 'read',
+  reads: () => [figuresView.name],
   query: statisticsQuery,
   answers: [
     {
@@ -127,6 +130,7 @@ export const getTaskValues = route({
     'Of numbers so many points that no extreme is lost: where a range has more than `limit` runs, of each hour the first, the last, the least and the greatest, and of more than `limit` of those one point for several with `min` and `max`. Of texts the changes alone, cut to 256 characters. The last 24 hours where no range is given.',
   tag: 'Statistics',
   access: 'read',
+  reads: () => [figuresView.name],
   ids: task,
   query: z.strictObject({
     ...range,
