@@ -90,7 +90,7 @@ export function createQuickJsSandbox(options: QuickJsSandboxOptions = {}): Quick
       evaluatorSockets === null ? spawnEvaluator(places, settings) : connectEvaluator(evaluatorSockets, use),
     silenceMs: options.silenceMs ?? 10_000,
     answerMarginMs: options.answerMarginMs ?? 30_000,
-    useMarginMs: 3_000,
+    watchMargins: { overMs: 3_000, idleMs: 750 },
     onDeath: (why) => options.onDeath?.(why),
   });
   const checks = new CheckBatches(supervisor);

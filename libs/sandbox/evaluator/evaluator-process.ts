@@ -14,13 +14,14 @@ export interface EvaluatorEvents {
   onRoom(): void;
   /** Whether a job has not been answered in its own time. */
   isOverdue(): boolean;
-  /** Every second while it has work, where the machine tells what the process had of its processors. */
+  /** Several times a second while it has work, where the machine tells what the process had of its processors. */
   onBeat(use: ProcessorUse): void;
   /** The process is gone, for whatever reason; called once. `why` is that reason in words. */
   onEnd(why: string): void;
 }
 
 const pingEveryMs = 1_000;
+const beatEveryMs = 250;
 /** How long a ping may stay unanswered while a job is overdue: the thread that answers pings never runs one. */
 const overdueSilenceMs = 2_000;
 const startMs = 30_000;
@@ -31,6 +32,7 @@ export class EvaluatorProcess {
   readonly #silenceMs: number;
   readonly #startTimer: NodeJS.Timeout;
   #pingTimer: NodeJS.Timeout | null = null;
+  #beatTimer: NodeJS.Timeout | null = null;
   /** When the unanswered ping was sent. */
   #askedMs: number | null = null;
   #isReady = false;
@@ -72,9 +74,11 @@ export class EvaluatorProcess {
     if (this.#isWorking === isWorking) return;
     this.#isWorking = isWorking;
     this.#channel.hold(isWorking);
-    if (this.#pingTimer !== null) clearInterval(this.#pingTimer);
+    this.#stopTimers();
     this.#askedMs = null;
-    this.#pingTimer = isWorking ? setInterval(() => this.#ping(), pingEveryMs) : null;
+    if (!isWorking) return;
+    this.#pingTimer = setInterval(() => this.#ping(), pingEveryMs);
+    this.#beatTimer = setInterval(() => this.#beat(), beatEveryMs);
   }
 
   /** Resolves when it is gone. */
@@ -111,10 +115,19 @@ export class EvaluatorProcess {
     this.#events.onReady();
   }
 
+  #stopTimers(): void {
+    for (const timer of [this.#pingTimer, this.#beatTimer]) if (timer !== null) clearInterval(timer);
+    this.#pingTimer = null;
+    this.#beatTimer = null;
+  }
+
+  #beat(): void {
+    const use = this.#isReady ? this.#channel.processorUse() : null;
+    if (use !== null) this.#events.onBeat(use);
+  }
+
   #ping(): void {
     if (!this.#isReady) return;
-    const use = this.#channel.processorUse();
-    if (use !== null) this.#events.onBeat(use);
     if (this.#askedMs !== null) {
       const asked = this.#askedMs;
       // The answer may be waiting behind a late timer.
@@ -136,7 +149,7 @@ export class EvaluatorProcess {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#startTimer);
-    if (this.#pingTimer !== null) clearInterval(this.#pingTimer);
+    this.#stopTimers();
     this.#channel.pipe.destroy();
     this.#events.onEnd(this.#why || how);
   }

@@ -6,7 +6,7 @@
 import { EvaluatorProcess } from './evaluator-process.js';
 import type { EvaluatorUse, OpenEvaluator } from './evaluator-channel.js';
 import type { Frame } from './frames.js';
-import { JobWatch, type WatchedJob } from './job-watch.js';
+import { JobWatch, type WatchedJob, type WatchMargins } from './job-watch.js';
 import { answerLimitsOf, readResult } from './results.js';
 import type { AnswerLimits, ReadResult } from './results.js';
 import {
@@ -28,8 +28,8 @@ export interface SupervisorSettings extends EvaluatorSettings {
   readonly silenceMs: number;
   /** A job that is not answered for this long beyond all that it and those before it may take ends its process. */
   readonly answerMarginMs: number;
-  /** The same where the machine tells what the process had of its processors: then it need not be so long. */
-  readonly useMarginMs: number;
+  /** The same where the machine tells what the process had of its processors: then they need not be so long. */
+  readonly watchMargins: WatchMargins;
   /** Called with the reason when a process ends by itself. */
   onDeath(why: string): void;
 }
@@ -76,6 +76,8 @@ class ProcessQueue {
   #bytes = 0;
   /** What all jobs that were sent may take of a core. */
   #sentMs = 0;
+  /** How many jobs the process has answered. */
+  #answers = 0;
   #lastId = 0;
   #hasRoom = true;
   /** It gave no answer, or none that is one: it gets no more jobs, and nothing more of it is read. */
@@ -85,7 +87,7 @@ class ProcessQueue {
 
   constructor(settings: ProcessQueueSettings) {
     this.#settings = settings;
-    this.#watch = new JobWatch(settings.useMarginMs);
+    this.#watch = new JobWatch(settings.watchMargins);
   }
 
   get running(): RunningProcess | null {
@@ -152,7 +154,8 @@ class ProcessQueue {
       });
       made.setWorking(true);
       this.#process = made;
-      this.#watch = new JobWatch(this.#settings.useMarginMs);
+      this.#watch = new JobWatch(this.#settings.watchMargins);
+      this.#answers = 0;
       return made;
     } catch (error) {
       this.#failWaiting(String(error));
@@ -169,6 +172,7 @@ class ProcessQueue {
     if ('why' in outcome) return this.#end(from, `it gave an answer ${outcome.why}`);
     clearTimeout(overdueTimer);
     this.#inFlight.delete(frame.id);
+    this.#answers += 1;
     this.#bytes -= job.byteLength;
     job.settle(outcome);
     this.#pump();
@@ -205,7 +209,7 @@ class ProcessQueue {
   /** The kernel counts what the process cannot hide: that it sleeps over a job, or runs on. */
   #onBeat(process: EvaluatorProcess, use: ProcessorUse): void {
     if (this.#process !== process) return;
-    const beat = { atMs: performance.now(), use, sentMs: this.#sentMs };
+    const beat = { atMs: performance.now(), use, sentMs: this.#sentMs, answers: this.#answers };
     const over = this.#watch.firstOver(this.#inFlight.values(), beat);
     if (over === null) return;
     // The answer may be waiting behind a late timer.

@@ -62,7 +62,7 @@ export function openHostileEvaluator(program: { readonly main?: string } = {}): 
     parseMs: 60_000,
     silenceMs: 10_000,
     answerMarginMs: 30_000,
-    useMarginMs: 30_000,
+    watchMargins: { overMs: 30_000, idleMs: 30_000 },
     onDeath: (why) => deaths.push(why),
   });
   return {

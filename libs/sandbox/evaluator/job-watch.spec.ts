@@ -1,48 +1,60 @@
 import { describe, expect, it } from '@jest/globals';
 import { JobWatch, type WatchedJob } from './job-watch.js';
 
-interface Second {
+interface Quarter {
   readonly ran?: number;
   readonly waited?: number;
   readonly sent?: number;
-  /** Of the product, which looks every second unless it is held up. */
+  readonly answers?: number;
+  /** Of the product, which looks every quarter of a second unless it is held up. */
   readonly lasts?: number;
 }
 
-/** The second in which a job that may take three seconds is found over its time, with a margin of one; null where it never is. */
-function foundOver(seconds: readonly Second[]): number | null {
-  const watch = new JobWatch(1_000);
+/** The look at which a job that may take three seconds is found over its time; null where it never is. */
+function foundOver(quarters: readonly Quarter[], answeredBefore = 0): number | null {
+  const watch = new JobWatch({ overMs: 1_000, idleMs: 750 });
   const job: WatchedJob = { allowedMs: 3_000, since: null };
-  let [atMs, ranMs, waitedMs, sentMs] = [0, 0, 0, 3_000];
-  watch.firstOver([], { atMs, use: { ranMs, waitedMs }, sentMs });
-  for (const [index, { ran = 0, waited = 0, sent = 0, lasts = 1_000 }] of seconds.entries()) {
+  let [atMs, ranMs, waitedMs, sentMs, answered] = [0, 0, 0, 3_000, answeredBefore];
+  watch.firstOver([], { atMs, use: { ranMs, waitedMs }, sentMs, answers: answered });
+  for (const [index, { ran = 0, waited = 0, sent = 0, answers = 0, lasts = 250 }] of quarters.entries()) {
     [atMs, ranMs, waitedMs, sentMs] = [atMs + lasts, ranMs + ran, waitedMs + waited, sentMs + sent];
-    if (watch.firstOver([job], { atMs, use: { ranMs, waitedMs }, sentMs }) !== null) return index;
+    answered += answers;
+    if (watch.firstOver([job], { atMs, use: { ranMs, waitedMs }, sentMs, answers: answered }) !== null) return index;
   }
   return null;
 }
 
-const seconds = (count: number, second: Second): readonly Second[] => Array.from({ length: count }, () => second);
+const quarters = (count: number, quarter: Quarter): readonly Quarter[] => Array.from({ length: count }, () => quarter);
 
 describe('the watch over jobs in a process', () => {
   it('finds a job over its time where the process sleeps', () => {
-    expect(foundOver(seconds(60, {}))).toBe(5);
+    expect(foundOver(quarters(200, {}))).toBe(17);
+  });
+
+  it('finds one within a second where the process has answered before, and sleeps now', () => {
+    expect(foundOver(quarters(200, {}), 1)).toBe(4);
+    expect(foundOver(quarters(200, { ran: 20, waited: 10 }), 1)).toBe(4);
+  });
+
+  it('finds a job over its time where others are answered, and it never is', () => {
+    expect(foundOver(quarters(200, { answers: 1, ran: 10 }), 1)).toBe(17);
   });
 
   it('finds a job over its time where the process runs on', () => {
-    expect(foundOver(seconds(60, { ran: 1_000 }))).toBe(5);
-    expect(foundOver(seconds(60, { ran: 3_000, waited: 10_000 }))).toBe(2);
+    expect(foundOver(quarters(200, { ran: 250 }), 1)).toBe(17);
+    expect(foundOver(quarters(200, { ran: 750, waited: 2_500 }), 1)).toBe(6);
   });
 
   it('lets a process be that gets no processor', () => {
-    expect(foundOver(seconds(60, { ran: 50, waited: 950 }))).toBeNull();
+    expect(foundOver(quarters(200, { ran: 12, waited: 240 }), 1)).toBeNull();
   });
 
   it('lets a process be that runs what it was sent later', () => {
-    expect(foundOver(seconds(60, { ran: 2_000, waited: 1_000, sent: 3_000 }))).toBeNull();
+    expect(foundOver(quarters(200, { ran: 500, waited: 250, sent: 750 }), 1)).toBeNull();
   });
 
   it('begins anew where the product itself was held up', () => {
-    expect(foundOver([...seconds(4, {}), { lasts: 8_000 }, ...seconds(4, {})])).toBeNull();
+    const asleep = quarters(3, {});
+    expect(foundOver([...asleep, { lasts: 8_000 }, ...asleep], 1)).toBeNull();
   });
 });

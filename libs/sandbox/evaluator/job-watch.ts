@@ -9,7 +9,7 @@ export interface WatchedJob {
   /** What it and those before it may take of a core, one after the other. */
   readonly allowedMs: number;
   /** The first look at the process after the job was sent. */
-  since: { readonly atMs: number; readonly use: ProcessorUse; readonly sentMs: number } | null;
+  since: Beat | null;
 }
 
 export interface Beat {
@@ -17,38 +17,58 @@ export interface Beat {
   readonly use: ProcessorUse;
   /** What all jobs that the process was ever sent may take of a core. */
   readonly sentMs: number;
+  /** How many it has answered. */
+  readonly answers: number;
+}
+
+export interface WatchMargins {
+  /** For what is no job's: threads that start, messages. */
+  readonly overMs: number;
+  /** So long a process may have jobs, do nothing and answer none: what is read from a disk. */
+  readonly idleMs: number;
 }
 
 /** The product itself was held up: what it did not read may be what held up the process. */
-const lateBeatMs = 2_500;
+const lateBeatMs = 500;
 
 export class JobWatch {
-  readonly #marginMs: number;
-  #lastMs: number | null = null;
+  readonly #margins: WatchMargins;
+  #last: Beat | null = null;
+  #idleMs = 0;
 
-  /** `marginMs` is for what is no job's: threads that start, messages. */
-  constructor(marginMs: number) {
-    this.#marginMs = marginMs;
+  constructor(margins: WatchMargins) {
+    this.#margins = margins;
   }
 
   /** The first job that is over its time, if any. Called at regular times while the process has jobs. */
   firstOver<Job extends WatchedJob>(jobs: Iterable<Job>, beat: Beat): Job | null {
-    const isLate = this.#lastMs === null || beat.atMs - this.#lastMs > lateBeatMs;
-    this.#lastMs = beat.atMs;
-    let over: Job | null = null;
-    for (const job of jobs) {
-      if (isLate || job.since === null) job.since = beat;
-      else if (over === null && this.#isOver(job.allowedMs, job.since, beat)) over = job;
-    }
+    const last = this.#last;
+    const isLate = last === null || beat.atMs - last.atMs > lateBeatMs;
+    this.#last = beat;
+    const all = [...jobs];
+    const before = all.filter(({ since }) => since !== null);
+    const over = isLate ? null : (before.find(({ allowedMs, since }) => this.#isOver(allowedMs, since, beat)) ?? null);
+    // A job that was there at the last look kept a thread busy all the time since.
+    const isIdle = !isLate && before.length > 0 && beat.answers === last.answers;
+    this.#idleMs = isIdle ? this.#idleMs + idleBetween(last, beat) : 0;
+    for (const job of all) if (isLate || job.since === null) job.since = beat;
+    // One that never answered may still read its own program.
+    if (beat.answers > 0 && this.#idleMs > this.#margins.idleMs) return before[0] ?? null;
     return over;
   }
 
-  #isOver(allowedMs: number, since: Beat, { atMs, use, sentMs }: Beat): boolean {
+  #isOver(allowedMs: number, since: Beat | null, { atMs, use, sentMs }: Beat): boolean {
+    if (since === null) return false;
     const waitedMs = use.waitedMs - since.use.waitedMs;
     const ranMs = use.ranMs - since.use.ranMs;
     // Those sent later may run beside it.
     const laterMs = sentMs - since.sentMs;
-    const longestMs = allowedMs + this.#marginMs;
+    const longestMs = allowedMs + this.#margins.overMs;
     return atMs - since.atMs - waitedMs > longestMs || ranMs > longestMs + laterMs;
   }
+}
+
+function idleBetween(before: Beat, { atMs, use }: Beat): number {
+  const busyMs = use.ranMs - before.use.ranMs + (use.waitedMs - before.use.waitedMs);
+  return Math.max(0, atMs - before.atMs - busyMs);
 }

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { found } from '#runtime/probe.kit';
 import { jobOf } from '../kit.contract.js';
 import { defaultSandboxLimits } from '../sandbox.js';
 import { EvaluatorSupervisor, type SupervisorSettings } from './evaluator-supervisor.js';
@@ -75,7 +76,7 @@ describe('the answer of an evaluator process', () => {
       parseMs: 1,
       silenceMs: 60_000,
       answerMarginMs: 1_000,
-      useMarginMs: 3_600_000,
+      watchMargins: { overMs: 3_600_000, idleMs: 3_600_000 },
       onDeath: (why) => deaths.push(why),
       ...more,
     });
@@ -162,9 +163,22 @@ describe('the answer of an evaluator process', () => {
     ['sleeps', ''],
     ['never rests', 'setInterval(() => { for (const end = Date.now() + 90; Date.now() < end;); }, 100)'],
   ])('ends the process where it answers pings and no job, and %s', async (_, answer) => {
-    const outcome = await evaluate(await supervise(answer, { ...endless, useMarginMs: 200 }));
+    const outcome = await evaluate(
+      await supervise(answer, { ...endless, watchMargins: { overMs: 200, idleMs: 3_600_000 } }),
+    );
     expect(outcome).toEqual({ ok: false, ended: 'crashed', message: 'it did not answer a job in its time' });
     expect(deaths).toEqual(['it did not answer a job in its time', 'it did not answer a job in its time']);
+  });
+
+  it('ends the process within its margin where it has answered before, and sleeps over a job', async () => {
+    const answer = 'if (!job.includes("asleep")) say(id, good)';
+    const supervisor = await supervise(answer, { ...endless, watchMargins: { overMs: 3_600_000, idleMs: 200 } });
+    await evaluate(supervisor);
+    const asleep = evaluate(supervisor, jobOf('"asleep"', { limits }));
+    await found(async () => deaths.length > 0);
+    expect(deaths).toEqual(['it did not answer a job in its time']);
+    await supervisor.close();
+    expect(await asleep).toMatchObject({ ok: false });
   });
 
   it('that never comes delays no job that waits in the same process beyond its end', async () => {
