@@ -1,6 +1,6 @@
 /** The rows of an event store's file as they are stored: what the MACs are held against. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Database } from '#sqlite/database';
+import { openReadOnly, type Database } from '#sqlite/database';
 import type { StoredEvent, StoredHistory, StreamBeginning } from './event-chain.js';
 import { openEvents } from './sqlite-writer.js';
 
@@ -61,6 +61,13 @@ export interface OpenStoredHistory {
 /** Beside a server that writes: nothing is held. Throws `DatabaseDamaged`. */
 export function openStoredHistory(file: string): OpenStoredHistory {
   const database = openEvents({ file, held: 'shared' });
+  const last = database.prepare('SELECT max(position) AS last FROM events').get()?.['last'] as number | null;
+  return { stored: createStoredHistory(database), lastPosition: last, close: () => database.close() };
+}
+
+/** Of a file that nobody writes, as in a backup: nothing there is changed by looking. Throws `DatabaseDamaged`. */
+export function openStoredCopy(file: string): OpenStoredHistory {
+  const database = openReadOnly(file);
   const last = database.prepare('SELECT max(position) AS last FROM events').get()?.['last'] as number | null;
   return { stored: createStoredHistory(database), lastPosition: last, close: () => database.close() };
 }

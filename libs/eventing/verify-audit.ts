@@ -90,7 +90,10 @@ export function createChainCheck(heads: readonly SignedHead[]) {
     /** `kept`: an entry behind the last event. */
     ended(kept: Pick<AuditDocument, 'id' | 'sequence'> | null): AuditVerification {
       if (kept !== null) note(fault('missing', head.sequence + 1, kept.id));
-      for (const { sequence } of heads) if (sequence > head.sequence) note(fault('missing', head.sequence + 1, null));
+      for (const { sequence, isGenuine } of heads) {
+        if (sequence <= head.sequence) continue;
+        note(isGenuine ? fault('missing', head.sequence + 1, null) : fault('head_forged', sequence, null));
+      }
       const { sequence: events, hash } = head;
       const checked = { events, head: hash, heads: heads.length };
       return broken === null ? { intact: true, ...checked } : { intact: false, ...checked, brokenAt: broken };

@@ -99,6 +99,9 @@ export function copyDatabase(file: string, target: string): void {
   }
 }
 
+/** Nobody writes it, and nothing is written beside it. */
+export const openReadOnly = (file: string): Database => new DatabaseSync(file, { readOnly: true });
+
 /** The highest number in a column of a file that nobody writes; null where there is none. */
 export function highestOf(file: string, table: string, column: string): number | null {
   const database = new DatabaseSync(file, { readOnly: true });

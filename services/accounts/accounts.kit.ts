@@ -69,7 +69,7 @@ export function createAccountsKit(eventStore: EventStore, readStore: ViewStore):
       vault,
       passwords: createPasswords(),
       attempts: createAttempts(sharedState, clock),
-      views: createAccountViews(readStore),
+      views: createAccountViews(readStore, eventStore),
       logger: silentLogger,
     },
     allEvents: () => allEvents(eventStore),

@@ -48,7 +48,7 @@ function createAccountPorts(
     address,
     passwords: createPasswords(),
     attempts: createAttempts(sharedState, clock),
-    views: createAccountViews(readStore),
+    views: createAccountViews(readStore, ports.eventStore),
     keyCopies: createKeyCopies(sharedState, vault, clock, { keepsNone: keysShowOnce }),
     providers: new Map(
       config.oidcProviders.map((settings) => {

@@ -9,7 +9,7 @@ import { ACCOUNT_PORTS, type AccountPorts } from './ports.js';
 import { revealKey } from './reveal-key.js';
 import { revokeKey } from './revoke-key.js';
 import { rotateKey } from './rotate-key.js';
-import { closeSession, openSession, rotateSession } from './sessions.js';
+import { closeSession, openSession, rotateSession, sessionIdOf } from './sessions.js';
 import { setUpByToken } from './setup.js';
 
 export type AccountChange =
@@ -44,30 +44,30 @@ export class ChangeAccountHandler implements ICommandHandler<ChangeAccount, obje
       }
       case 'createKey': {
         const { created, position } = await createKey(ports, organizationId, change.input, context);
-        // Answered even where the view is late: no other answer holds the key.
-        await ports.views.reachKey(position);
+        // Answered even where the view cannot be had: no other answer holds the key.
+        await ports.views.reachKey(position, created.id);
         return created;
       }
       case 'revokeKey': {
         const position = await revokeKey(ports, organizationId, change.keyId, context);
-        if (await ports.views.reachKey(position)) return { id: change.keyId, deleted: true };
+        if (await ports.views.reachKey(position, change.keyId)) return { id: change.keyId, deleted: true };
         throw viewBehind('The key is revoked, but may let requests in for another moment; try again.');
       }
       case 'rotateKey': {
         const { created, position } = await rotateKey(ports, change.input, context);
-        await ports.views.reachKey(position);
+        await ports.views.reachKey(position, created.id, change.input.keyId);
         return created;
       }
       case 'revealKey':
         return revealKey(ports, change.input, context);
       case 'openSession': {
         const { opened, position } = await openSession(ports, change.input, requestId);
-        await ports.views.reachSession(position);
+        await ports.views.reachSession(position, sessionIdOf(ports, opened));
         return opened;
       }
       case 'rotateSession': {
         const { opened, position } = await rotateSession(ports, change.token, requestId);
-        await ports.views.reachSession(position);
+        await ports.views.reachSession(position, sessionIdOf(ports, opened));
         return opened;
       }
       case 'closeSession': {

@@ -21,7 +21,7 @@ import { changeOrganizationItself, foundOrganization } from './organizations.js'
 import { askingMember, checkPasswordAgain } from './own-account.js';
 import { ACCOUNT_PORTS, type AccountPorts } from './ports.js';
 import { beginSecondFactor, confirmSecondFactor, removeSecondFactor, showSecondFactor } from './second-factor.js';
-import type { Opened } from './sessions.js';
+import { sessionIdOf, type Opened } from './sessions.js';
 
 interface PasswordAgain {
   readonly password: string;
@@ -134,7 +134,10 @@ export class ChangeMembersHandler implements ICommandHandler<ChangeMembers, obje
   /** Gateways let sessions in by the members' view. */
   private async signedIn({ opened, position, organization }: Opened & { readonly organization: number | null }) {
     const { views } = this.ports;
-    await Promise.all([views.reachOrganization(organization), views.reachSession(position)]);
+    await Promise.all([
+      views.reachOrganization(organization),
+      views.reachSession(position, sessionIdOf(this.ports, opened)),
+    ]);
     return opened;
   }
 

@@ -130,6 +130,9 @@ export async function openSession(ports: AccountPorts, input: OpenSessionInput, 
   return beginSession(ports, found, { requestId });
 }
 
+export const sessionIdOf = ({ pepper }: Pick<AccountPorts, 'pepper'>, { token }: { readonly token: string }): string =>
+  hashSessionToken(token, pepper);
+
 interface Current {
   readonly session: Extract<SessionState, { status: 'open' }>['session'];
   readonly found: FoundMember;

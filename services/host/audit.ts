@@ -13,7 +13,7 @@ export function secretKeyOf(config: Config): Uint8Array {
   throw new ConfigError(['SECRET_KEY: must be set to that of the installation; without it nothing can be checked.']);
 }
 
-function toAuditFault(fault: EventFault): AuditFault {
+export function toAuditFault(fault: EventFault): AuditFault {
   const { stream, revision, position, type } = fault.event;
   return { what: fault.what, stream, revision, position, type, text: sayFault(fault) };
 }

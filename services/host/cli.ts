@@ -145,6 +145,7 @@ const product: Product = {
   viewNames: async () => (await import('./projections.js')).keptViews.map(({ name }) => name),
   openViews,
   verifyEvents: async (config, found) => (await import('./audit.js')).verifyStoredEvents(config, found),
+  verifyBackup: async (...args) => (await import('./verify-backup.js')).verifyBackup(...args),
   acceptEvents: async (config) => (await import('./audit.js')).acceptStoredEvents(config),
   readArchivedDay: async (...args) => (await import('./archive-check.js')).readArchivedDay(...args),
   verifyArchive: async (...args) => (await import('./archive-check.js')).verifyArchive(...args),

@@ -1,9 +1,10 @@
 /** `meerkat audit`: whether the stored events are those that Meerkat wrote, and how to go on where they are not. */
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { readConfig } from '#runtime/config';
 import { addAuditExport } from './audit-export.js';
 import { isInUse, refuseEmptyFolder } from './data-folder.js';
-import type { AuditFault, Product } from './product.js';
+import type { Audited, AuditFault, Product, VerifiedBackup } from './product.js';
 import { exitCodes, plain, printJson, printNote, printResult, Refused } from './terminal.js';
 
 interface AuditOptions {
@@ -20,18 +21,47 @@ function sayRest(faultCount: number): void {
   if (faultCount > faultsShown) printNote(`and ${number(faultCount - faultsShown)} more`);
 }
 
-async function verify(product: Product, isJson: boolean): Promise<boolean> {
+interface VerifyOptions extends AuditOptions {
+  readonly heads?: string;
+}
+
+async function verify(product: Product, backup: string | undefined, options: VerifyOptions): Promise<boolean> {
+  const isJson = options.json === true;
   const config = readConfig();
-  refuseEmptyFolder(config);
   const faults: AuditFault[] = [];
   let faultCount = 0;
-  const { events, signed } = await product.verifyEvents(config, (fault) => {
+  const found = (fault: AuditFault): void => {
     faultCount += 1;
     if (faults.length < faultsShown) faults.push(fault);
     if (!isJson && faultCount <= faultsShown) printResult(plain(fault.text));
-  });
+  };
+  if (backup === undefined) {
+    refuseEmptyFolder(config);
+    const counts = await product.verifyEvents(config, found);
+    return tell(counts, { isJson, faults, faultCount }, {});
+  }
+  const heads = options.heads === undefined ? null : resolve(options.heads);
+  const { audit, createdAt, ...counts } = await product.verifyBackup(config, resolve(backup), heads, found);
+  const isWhole = tell(counts, { isJson, faults, faultCount }, { createdAt, audit });
+  if (!isJson) for (const chain of audit) printResult(sayChain(chain));
+  return isWhole && audit.every(({ intact }) => intact);
+}
+
+function sayChain({ organizationId, events, heads, brokenAt }: VerifiedBackup['audit'][number]): string {
+  const counts = `${counted(events, 'change')}, ${counted(heads, 'signed head')}`;
+  return `${organizationId}: ${counts}: ${brokenAt === undefined ? 'intact' : brokenAt.message}`;
+}
+
+interface Told {
+  readonly isJson: boolean;
+  readonly faults: readonly AuditFault[];
+  readonly faultCount: number;
+}
+
+/** Whether there is no fault. */
+function tell({ events, signed }: Audited, { isJson, faults, faultCount }: Told, more: object): boolean {
   if (isJson) {
-    printJson({ events, signed, unsigned: events - signed, faultCount, faults });
+    printJson({ events, signed, unsigned: events - signed, faultCount, faults, ...more });
     return faultCount === 0;
   }
   sayRest(faultCount);
@@ -62,9 +92,11 @@ export function addAudit(program: Command, product: Product, end: (exitCode: num
   audit
     .command('verify')
     .description('hold every event against its MAC and name each fault; a running server goes on')
+    .argument('[backup]', 'a backup, which needs no server: its files, its events and the chain of each organisation')
+    .option('--heads <file>', 'of a backup: signed heads that were kept elsewhere, a line of JSON each')
     .option('--json', 'answer as one JSON document')
-    .action(async ({ json }: AuditOptions) => {
-      if (!(await verify(product, json === true))) end(exitCodes.refused);
+    .action(async (backup: string | undefined, options: VerifyOptions) => {
+      if (!(await verify(product, backup, options))) end(exitCodes.refused);
     });
   audit
     .command('accept')

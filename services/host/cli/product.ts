@@ -1,6 +1,6 @@
 /** What commands need of the product. cli.ts loads it once a command needs it: `--help` loads nothing of it. */
 import type { MailAnswer } from '#channels/channel';
-import type { AuditEntry } from '#contracts/audit';
+import type { AuditEntry, AuditVerification } from '#contracts/audit';
 import type { CreatedKey, KeyInput } from '#contracts/account';
 import type { MessagePreview } from '#contracts/message-preview';
 import type { TestExecution } from '#contracts/run';
@@ -83,6 +83,12 @@ export interface Audited {
   readonly signed: number;
 }
 
+export interface VerifiedBackup extends Audited {
+  readonly createdAt: string;
+  /** The chain of each organisation's changes. */
+  readonly audit: readonly (AuditVerification & { readonly organizationId: string })[];
+}
+
 /** For an account of the address. */
 export interface ResetLink {
   readonly organization: string;
@@ -155,6 +161,13 @@ export interface Product {
   openViews(config: Config): Promise<OpenViews>;
   /** Holds every event against its MAC; a server may run meanwhile. Rejects with `ConfigError` where it cannot be done. */
   verifyEvents(config: Config, found: (fault: AuditFault) => void): Promise<Audited>;
+  /** A backup, with no installation. `headsFile`: signed heads that were kept elsewhere. Rejects with `Refused` or `ConfigError`. */
+  verifyBackup(
+    config: Config,
+    folder: string,
+    headsFile: string | null,
+    found: (fault: AuditFault) => void,
+  ): Promise<VerifiedBackup>;
   /** Puts on record that the faults there are now are known. Rejects with `ConfigError` where a server runs on the folder. */
   acceptEvents(config: Config): Promise<readonly AuditFault[]>;
   /** Each event of an archived day as JSON. Rejects with `not_archived`, `ConfigError`. */

@@ -3,7 +3,11 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { hash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { auditVerification } from '#contracts/audit';
+import { createHeadSigner } from '#eventing/audit-heads';
 import { createApi, type Api } from '../kit/api.js';
 import { runCommand, type CommandEnd } from '../kit/command-line.js';
 import { startHookSink, type HookSink } from '../kit/hook-sink.js';
@@ -12,6 +16,12 @@ import { html, startPageSite, type PageSite } from '../kit/page-site.js';
 import { startProduct, type Product } from '../kit/product.js';
 import { byHand } from '../kit/settings.js';
 import { until } from '../kit/until.js';
+
+const sha256 = (bytes: Uint8Array): string => hash('sha256', bytes);
+const verifiedBackup = z.object({
+  faultCount: z.int(),
+  audit: z.array(auditVerification.extend({ organizationId: z.string() })),
+});
 
 let folder: string;
 let site: PageSite;
@@ -103,6 +113,47 @@ describe('a backup', () => {
     expect((await command(['audit', 'replay', purgedId, '--until', now])).exitCode).toBe(1);
   });
 
+  it('is verified with no server and no installation, and is not changed by it', async () => {
+    const files = async () =>
+      Promise.all(
+        (await readdir(backup)).toSorted().map(async (name) => [name, sha256(await readFile(join(backup, name)))]),
+      );
+    const before = await files();
+    const { exitCode, out } = await command(['audit', 'verify', backup, '--json'], 'nowhere');
+    const verified = verifiedBackup.parse(JSON.parse(out));
+    expect([exitCode, verified]).toMatchObject([0, { faultCount: 0, audit: [{ intact: true }] }]);
+    const { head } = verified.audit[0] ?? { head: '' };
+    const listed = await api.send('/api/audit', { headers: { Accept: 'application/x-ndjson' } });
+    expect(listed.text).toContain(`"hash":"${head}"`);
+    expect(await files()).toEqual(before);
+    expect(existsSync(join(folder, 'nowhere'))).toBe(false);
+    const shown = await command(['audit', 'verify', backup], 'nowhere');
+    expect([shown.exitCode, shown.out]).toEqual([
+      0,
+      expect.stringMatching(/org_\w+: \d+ changes, 0 signed heads: intact/),
+    ]);
+  });
+
+  it('shows that its newest changes were cut off, or others put in their place, by heads that were kept elsewhere', async () => {
+    const { out } = await command(['audit', 'verify', backup, '--json']);
+    const [chain] = verifiedBackup.parse(JSON.parse(out)).audit;
+    const secretKey = Buffer.from(await readFile(join(folder, 'data', 'secret.key'), 'utf8'), 'base64');
+    const { organizationId = '', events = 0, head = '' } = chain ?? {};
+    const told = { organizationId, day: '2026-11-01', at: '2026-11-01T00:00:00.000Z', sequence: events, hash: head };
+    const { sign } = createHeadSigner(secretKey);
+    const verdictOn = async (line: object): Promise<readonly [number | null, string | undefined]> => {
+      await writeFile(join(folder, 'heads.jsonl'), `a line of a log\n${JSON.stringify(line)}\n`);
+      const words = ['audit', 'verify', backup, '--heads', join(folder, 'heads.jsonl'), '--json'];
+      const end = await command(words, 'nowhere');
+      return [end.exitCode, verifiedBackup.parse(JSON.parse(end.out)).audit[0]?.brokenAt?.reason];
+    };
+    expect(await verdictOn(sign(told))).toEqual([0, undefined]);
+    expect(await verdictOn(sign({ ...told, sequence: events + 1 }))).toEqual([1, 'missing']);
+    expect(await verdictOn(sign({ ...told, hash: 'x' }))).toEqual([1, 'head_differs']);
+    expect(await verdictOn({ ...sign(told), mac: 'x' })).toEqual([1, 'head_forged']);
+    expect(await verdictOn({ ...sign(told), sequence: events + 1 })).toEqual([1, 'head_forged']);
+  });
+
   it('goes into no folder that holds something', async () => {
     const { exitCode, error } = await command(['backup', backup]);
     expect([exitCode, error]).toEqual([1, expect.stringContaining('not empty')]);
@@ -154,6 +205,7 @@ describe('a backup', () => {
     await writeFile(join(changed, 'views.db'), bytes);
     const damaged = await command(['restore', changed], 'other');
     expect([damaged.exitCode, damaged.error]).toEqual([1, expect.stringContaining('views.db')]);
+    expect((await command(['audit', 'verify', changed])).error).toContain('views.db');
     await rm(join(changed, 'manifest.json'));
     const half = await command(['restore', changed], 'other');
     expect([half.exitCode, half.error]).toEqual([1, expect.stringContaining('no whole backup')]);
