@@ -54,7 +54,12 @@ describe('a view that nobody keeps', () => {
   });
 
   it('has a session once it is answered', async () => {
-    const owner = { email: 'ann@example.com', password: 'correct horse battery staple', apiKey: null, organization: 'One' };
+    const owner = {
+      email: 'ann@example.com',
+      password: 'correct horse battery staple',
+      apiKey: null,
+      organization: 'One',
+    };
     await kit.ports.views.reachSetup(await setUpByEnvironment(kit.ports, owner, silentLogger));
     await kit.stop();
     const { email, password } = owner;
