@@ -1,7 +1,7 @@
 /**
  * Waits until the views of this service have reached an event: what is answered before that may not count yet. A key or session
  * counts at once: where who keeps the view is late, or was killed, its document is written from here. Documents carry the position
- * of their event, so that whoever comes first writes the same.
+ * of their event, so that both write the same.
  */
 import { keysView, organizationsView, sessionsView } from '#contracts/account';
 import { membersView } from '#contracts/member';
