@@ -14,6 +14,7 @@ export const auditedNouns: Readonly<Record<string, string>> = {
   key: 'key-',
   contact: 'contact-',
   session: 'session-',
+  activity: 'activity-',
 };
 
 /** Those of all other events: what runs, sends and keeps order by itself. A new noun is named here or above. */

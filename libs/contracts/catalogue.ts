@@ -1,5 +1,6 @@
 /** Names that cross a service border: topics, requests, and per message type its topic. */
 import { accountEvents } from './account-events.js';
+import { activityEvents } from './activity.js';
 import { contactEvents } from './contact.js';
 import { deliveryEvents } from './delivery.js';
 import { catalogueOf } from './event.js';
@@ -53,6 +54,7 @@ export const requests = {
   memberInvite: 'account.invite_member',
   memberChange: 'account.change_member',
   memberRemove: 'account.remove_member',
+  activityRecord: 'account.record_activity',
   organizationFound: 'account.found_organization',
   organizationChange: 'account.change_organization',
 } as const;
@@ -66,6 +68,7 @@ export const eventCatalogue = catalogueOf([
   ...deliveryEvents,
   ...contactEvents,
   ...accountEvents,
+  ...activityEvents,
   ...deadLetterEvents,
   ...integrityEvents,
   ...foldEvents,

@@ -55,19 +55,20 @@ export function createStoredHistory(database: Database): StoredHistory {
 export interface OpenStoredHistory {
   readonly stored: StoredHistory;
   readonly lastPosition: number | null;
+  /** The same by now. */
+  newest(): number | null;
   close(): void;
 }
 
-/** Beside a server that writes: nothing is held. Throws `DatabaseDamaged`. */
-export function openStoredHistory(file: string): OpenStoredHistory {
-  const database = openEvents({ file, held: 'shared' });
-  const last = database.prepare('SELECT max(position) AS last FROM events').get()?.['last'] as number | null;
-  return { stored: createStoredHistory(database), lastPosition: last, close: () => database.close() };
+function toOpenHistory(database: Database): OpenStoredHistory {
+  const highest = database.prepare('SELECT max(position) AS last FROM events');
+  const newest = (): number | null => highest.get()?.['last'] as number | null;
+  return { stored: createStoredHistory(database), lastPosition: newest(), newest, close: () => database.close() };
 }
 
+/** Beside a server that writes: nothing is held. Throws `DatabaseDamaged`. */
+export const openStoredHistory = (file: string): OpenStoredHistory =>
+  toOpenHistory(openEvents({ file, held: 'shared' }));
+
 /** Of a file that nobody writes, as in a backup: nothing there is changed by looking. Throws `DatabaseDamaged`. */
-export function openStoredCopy(file: string): OpenStoredHistory {
-  const database = openReadOnly(file);
-  const last = database.prepare('SELECT max(position) AS last FROM events').get()?.['last'] as number | null;
-  return { stored: createStoredHistory(database), lastPosition: last, close: () => database.close() };
-}
+export const openStoredCopy = (file: string): OpenStoredHistory => toOpenHistory(openReadOnly(file));

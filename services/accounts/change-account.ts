@@ -3,9 +3,11 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { RequestContext } from '#bus/bus';
 import type { KeyInput, OpenSessionInput, RevealKeyInput, RotateKeyInput, SetupInput } from '#contracts/account';
+import type { ActivityEvent } from '#contracts/activity';
 import { unavailable, unreachable } from '#runtime/errors';
 import { createKey } from './create-key.js';
 import { ACCOUNT_PORTS, type AccountPorts } from './ports.js';
+import { recordActivity } from './record-activity.js';
 import { revealKey } from './reveal-key.js';
 import { revokeKey } from './revoke-key.js';
 import { rotateKey } from './rotate-key.js';
@@ -18,6 +20,7 @@ export type AccountChange =
   | { readonly type: 'revokeKey'; readonly keyId: string }
   | { readonly type: 'rotateKey'; readonly input: RotateKeyInput }
   | { readonly type: 'revealKey'; readonly input: RevealKeyInput }
+  | { readonly type: 'recordActivity'; readonly activity: ActivityEvent }
   | { readonly type: 'openSession'; readonly input: OpenSessionInput }
   | { readonly type: 'rotateSession'; readonly token: string }
   | { readonly type: 'closeSession'; readonly token: string };
@@ -58,6 +61,8 @@ export class ChangeAccountHandler implements ICommandHandler<ChangeAccount, obje
         await ports.views.reachKey(position, created.id, change.input.keyId);
         return created;
       }
+      case 'recordActivity':
+        return { position: await recordActivity(ports, change.activity, context) };
       case 'revealKey':
         return revealKey(ports, change.input, context);
       case 'openSession': {

@@ -10,6 +10,7 @@ import {
   setupInput,
   showKeyInput,
 } from '#contracts/account';
+import { recordActivity } from '#contracts/activity';
 import { requests } from '#contracts/catalogue';
 import type { Service } from '#eventing/service';
 import { ConfigError, type Config } from '#runtime/config';
@@ -78,6 +79,11 @@ export function createAccountsService(ports: AccountPorts, config: Config): Serv
         request: requests.keyRotate,
         command: (payload, context) =>
           new ChangeAccount({ type: 'rotateKey', input: rotateKeyInput.parse(payload) }, context),
+      },
+      {
+        request: requests.activityRecord,
+        command: (payload, context) =>
+          new ChangeAccount({ type: 'recordActivity', activity: recordActivity.parse(payload) }, context),
       },
       {
         request: requests.keyReveal,

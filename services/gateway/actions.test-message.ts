@@ -10,6 +10,7 @@ import type { IdempotentAttempt } from '#http/route';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import { derivedId, IDS, type Ids } from '#runtime/ids';
+import { Activities } from './activities.js';
 
 /** A person waits for the answer. Most receivers answer within it, and a webhook may take longer. */
 const waitMs = 15_000;
@@ -58,23 +59,28 @@ export class TestMessenger {
   readonly #readStore: ReadStore;
   readonly #clock: Clock;
   readonly #ids: Ids;
+  readonly #activities: Activities;
 
   constructor(
     @Inject(BUS) bus: Bus,
     @Inject(READ_STORE) readStore: ReadStore,
     @Inject(CLOCK) clock: Clock,
     @Inject(IDS) ids: Ids,
+    @Inject(Activities) activities: Activities,
   ) {
     this.#bus = bus;
     this.#readStore = readStore;
     this.#clock = clock;
     this.#ids = ids;
+    this.#activities = activities;
   }
 
   /** The delivery once its first attempt has ended, or as it is after a short time. */
   async send(task: TaskDocument, action: StoredAction, test: TestRequest): Promise<DeliveryDocument> {
     const request = await this.#requestFor(task, action, test.attempt);
     const { createdAt: at, deliveryId } = request;
+    const data = { resource: task.id, actionId: action.id, deliveryId };
+    await this.#activities.record({ type: 'activity.message_tested', data }, test.context);
     await this.#bus.publish('run', [
       {
         id: `notification.requested:${deliveryId}`,

@@ -16,6 +16,7 @@ import { createPositionWaiter, type PositionWaiter } from '#read-store/await-pos
 import { READ_STORE, type FieldFilter, type ReadStore } from '#read-store/read-store';
 import { toTimestamp } from '#runtime/clock';
 import { findDelivery, findTask } from './find-owned.js';
+import { Activities } from './activities.js';
 import { toJsonObject, without } from './json-casts.js';
 import * as routes from './deliveries.routes.js';
 import { listOfViews } from './paging.js';
@@ -48,6 +49,7 @@ export class DeliveriesController {
   constructor(
     @Inject(READ_STORE) private readonly readStore: ReadStore,
     @Inject(BUS) private readonly bus: Bus,
+    @Inject(Activities) private readonly activities: Activities,
   ) {
     this.waiter = createPositionWaiter(readStore, deliveriesView);
   }
@@ -72,6 +74,7 @@ export class DeliveriesController {
   async resend(@Call() { ids, context }: RouteCall<typeof routes.resendDelivery>): Promise<Answer> {
     const { id } = await findDelivery(this.readStore, context.organizationId, ids.id);
     await this.change({ type: 'resend', deliveryId: id }, context);
+    await this.activities.record({ type: 'activity.delivery_resent', data: { resource: id } }, context);
     return data(toDeliveryAnswer(await findDelivery(this.readStore, context.organizationId, id)));
   }
 
@@ -83,6 +86,8 @@ export class DeliveriesController {
       body.status === undefined ? ['failed', 'expired'] : [body.status];
     const change = { type: 'recover', from, to, states, actionType: body.actionType ?? null } as const;
     const { resent, left } = await this.change(change, context);
+    const recovered = { resource: context.organizationId, from, to, resent };
+    await this.activities.record({ type: 'activity.deliveries_recovered', data: recovered }, context);
     return data({ resent, left });
   }
 

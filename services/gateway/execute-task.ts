@@ -13,6 +13,7 @@ import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import { AppError } from '#runtime/errors';
 import { derivedId, timeOfId } from '#runtime/ids';
+import { Activities } from './activities.js';
 import { createWaitingRuns, type WaitingRuns } from './waiting-runs.js';
 
 /** `run` is null where a run of that id was asked for before: a repeat after a crash. */
@@ -49,6 +50,7 @@ export class TaskRunner {
     @Inject(BUS) private readonly bus: Bus,
     @Inject(READ_STORE) private readonly readStore: ReadStore,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(Activities) private readonly activities: Activities,
   ) {
     this.#executions = createPositionWaiter(readStore, executionsView);
     this.#tasks = createPositionWaiter(readStore, tasksView);
@@ -80,6 +82,9 @@ export class TaskRunner {
     const place = await this.#waiting.take(request.task.id);
     try {
       const triggered = await this.#trigger(request);
+      const { task, force, dryRun, context } = request;
+      const data = { resource: task.id, executionId: triggered.runId, force, dryRun };
+      await this.activities.record({ type: 'activity.run_requested', data }, context);
       if (triggered.run === null || triggered.position === null) place.free();
       else place.recorded(triggered.position);
       return { ...triggered, place };

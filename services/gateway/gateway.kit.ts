@@ -174,6 +174,7 @@ export function playedExecution(id: string, organizationId: string, at: string):
 
 /** Plays scheduling and execution: a run that is asked for is recorded at once, true. */
 async function playRuns({ bus, readStore }: KitStores, { runs }: Pick<GatewayKit, 'runs'>, now: () => number) {
+  await bus.respond(requests.activityRecord, async () => ({ position: 0 }));
   await bus.respond(requests.scheduleTrigger, async (payload, { organizationId }) => {
     const { taskId, runId, force, dryRun } = triggerRun.parse(payload);
     const at = toTimestamp(now());

@@ -13,6 +13,7 @@ import { BulkWork } from './bulk.work.js';
 import { AuditController } from './audit/controller.js';
 import { ContactsController } from './contacts.controller.js';
 import { DeliveriesController } from './deliveries.controller.js';
+import { Activities } from './activities.js';
 import { TaskRunner } from './execute-task.js';
 import { ExecutionsController } from './executions.controller.js';
 import { InstallationMetrics } from './installation-metrics.js';
@@ -86,6 +87,7 @@ import { TaskTester } from './test-task.js';
     Acknowledger,
     PastTasks,
     BulkWork,
+    Activities,
     TaskRunner,
     TaskTester,
     CandidateChecker,

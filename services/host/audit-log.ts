@@ -1,6 +1,7 @@
 /** The audit made of the stored events alone, beside a server or without one: entries to export, and the state at a time. */
 import type { KeyObject } from 'node:crypto';
-import { chainStart, type AuditEntry, type ChainHead } from '#contracts/audit';
+import { sleep } from '#concurrency/sleep';
+import { chainStart, type ChainHead } from '#contracts/audit';
 import { taskFold, taskStream, type Task } from '#contracts/task';
 import { isAudited } from '#eventing/verify-audit';
 import type { KeyRing } from '#eventing/key-ring';
@@ -12,6 +13,7 @@ import type { Json, JsonObject } from '#runtime/json';
 import { createOwnerKeyWrapper, unwrapOwnerKey, vaultStream } from '#vault/owner-keys';
 import { isErased, openEventData, sealedFor } from '#vault/sealed-events';
 import { auditDocumentOf, masked, taskAfter } from '../accounts/audit/entry.js';
+import type { ExportedEntry } from './cli/product.js';
 import { keyRingAt, openHistory } from './composition.js';
 import { secretKeyOf } from './audit.js';
 import { keptViews } from './projections.js';
@@ -52,35 +54,63 @@ function createKeyFinder(history: StoredHistory, keyRing: KeyRing): (owner: stri
   };
 }
 
+interface Reading {
+  /** Goes on as events come, until the signal. */
+  readonly follow: boolean;
+  readonly signal: AbortSignal;
+}
+
+interface ReadBatch {
+  readonly events: readonly ReadEvent[];
+  /** Of what there is for now. */
+  readonly isEnd: boolean;
+}
+
+const lookEveryMs = 500;
+const once: Reading = { follow: false, signal: new AbortController().signal };
+
 /** Every event in order, opened. */
-async function* eventsOf(config: Config): AsyncGenerator<ReadEvent> {
-  const { history, lastPosition, close } = await openHistory(config, silentLogger);
+async function* eventsOf(config: Config, { follow, signal }: Reading = once): AsyncGenerator<ReadBatch> {
+  const { history, newest, close } = await openHistory(config, silentLogger);
   try {
     const keyOf = createKeyFinder(history, await keyRingAt(history, secretKeyOf(config)));
-    if (lastPosition === null) return;
-    for await (const rows of history.read(null, lastPosition)) {
-      for (const row of rows) {
-        const stored = parsed(row);
-        const sealed = sealedFor(stored);
-        const key = sealed === null ? null : await keyOf(sealed);
-        const isGone = isErased(stored) || (sealed !== null && key === null);
-        if (isGone) yield { stored, opened: { ...stored, data: {}, isPurged: true } };
-        else yield { stored, opened: key === null ? stored : { ...stored, data: openEventData(key, stored) } };
+    const opened = async (row: StoredEvent): Promise<ReadEvent> => {
+      const stored = parsed(row);
+      const sealed = sealedFor(stored);
+      const key = sealed === null ? null : await keyOf(sealed);
+      const isGone = isErased(stored) || (sealed !== null && key === null);
+      if (isGone) return { stored, opened: { ...stored, data: {}, isPurged: true } };
+      return { stored, opened: key === null ? stored : { ...stored, data: openEventData(key, stored) } };
+    };
+    for (let after: number | null = null; ;) {
+      const end = await newest();
+      if (end !== null && end !== after) {
+        for await (const rows of history.read(after, end)) {
+          const events: ReadEvent[] = [];
+          for (const row of rows) events.push(await opened(row));
+          yield { events, isEnd: false };
+          if (signal.aborted) return;
+        }
+        after = end;
       }
+      yield { events: [], isEnd: true };
+      if (!follow) return;
+      await sleep(lookEveryMs, signal);
+      if (signal.aborted) return;
     }
   } finally {
     await close();
   }
 }
 
-/** Entries as `GET /api/audit` has them, oldest first. */
+/** Entries as `GET /api/audit` has them, oldest first; `isEnd` where there are no more for now. */
 export async function* auditEntriesOf(
   config: Config,
-): AsyncGenerator<AuditEntry & { readonly organizationId: string }> {
+  reading: Reading = once,
+): AsyncGenerator<{ readonly entries: readonly ExportedEntry[]; readonly isEnd: boolean }> {
   const heads = new Map<string, ChainHead>();
   const tasks = new Map<string, Task>();
-  for await (const { stored, opened } of eventsOf(config)) {
-    if (!isAudited(stored)) continue;
+  const entryOf = ({ stored, opened }: ReadEvent): ExportedEntry => {
     const { organizationId } = stored.metadata;
     const isTask = stored.stream.startsWith(taskStream(''));
     const before = isTask ? (tasks.get(stored.stream) ?? taskFold.initial) : null;
@@ -88,7 +118,10 @@ export async function* auditEntriesOf(
     heads.set(organizationId, document);
     if (before !== null && opened.isPurged !== true) tasks.set(stored.stream, taskAfter(before, opened));
     const { stream: _stream, streamRevision: _revision, position: _position, ...entry } = document;
-    yield entry;
+    return entry;
+  };
+  for await (const { events, isEnd } of eventsOf(config, reading)) {
+    yield { entries: events.filter(({ stored }) => isAudited(stored)).map(entryOf), isEnd };
   }
 }
 
@@ -100,9 +133,11 @@ export async function stateAt(config: Config, id: string, until: string): Promis
   if (view === undefined) return null;
   const isTask = id.startsWith('ntf_');
   const events: RecordedEvent[] = [];
-  for await (const { opened } of eventsOf(config)) {
-    const isAbout = view.isFedBy(opened.stream) && (!isTask || opened.stream.endsWith(id));
-    if (isAbout && opened.isPurged !== true && opened.metadata.at <= until) events.push(opened);
+  for await (const { events: read } of eventsOf(config)) {
+    for (const { opened } of read) {
+      const isAbout = view.isFedBy(opened.stream) && (!isTask || opened.stream.endsWith(id));
+      if (isAbout && opened.isPurged !== true && opened.metadata.at <= until) events.push(opened);
+    }
   }
   for (const document of view.replay(events).values()) {
     const state = document as JsonObject;

@@ -150,9 +150,7 @@ const product: Product = {
   readArchivedDay: async (...args) => (await import('./archive-check.js')).readArchivedDay(...args),
   verifyArchive: async (...args) => (await import('./archive-check.js')).verifyArchive(...args),
   diskUsage: async (config) => (await import('./disk-usage.js')).diskUsage(config),
-  async *auditEntries(config) {
-    yield* (await import('./audit-log.js')).auditEntriesOf(config);
-  },
+  exportAudit: async (...args) => (await import('./export-audit.js')).exportAudit(...args),
   stateAt: async (config, id, until) => (await import('./audit-log.js')).stateAt(config, id, until),
   backUp: async (config, folder, withKey) => (await import('./backup.js')).backUp(config, folder, withKey),
   restore: async (config, folder) => (await import('./backup.js')).restore(config, folder),

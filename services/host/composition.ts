@@ -121,6 +121,8 @@ export async function openEventStore(config: Config, logger: Logger, use: EventS
 export interface OpenHistory {
   readonly history: StoredHistory;
   readonly lastPosition: number | null;
+  /** The same by now. */
+  newest(): Promise<number | null>;
   close(): Promise<void>;
 }
 
@@ -129,12 +131,14 @@ export async function openHistory(config: Config, logger: Logger): Promise<OpenH
   if (config.eventStoreUrl === 'sqlite') {
     const { openStoredHistory } = await import('#event-store/sqlite-stored');
     const opened = await fromDataFolder(config, async (file) => openStoredHistory(file('events.db')));
-    return { history: opened.stored, lastPosition: opened.lastPosition, close: async () => opened.close() };
+    const { stored, lastPosition, newest, close } = opened;
+    return { history: stored, lastPosition, newest: async () => newest(), close: async () => close() };
   }
   const eventStore = await openEventStore(config, logger, { checked: false, secretKey: null });
   try {
     const lastPosition = await eventStore.lastPosition();
-    return { history: eventStore.stored, lastPosition, close: () => eventStore.close() };
+    const newest = (): Promise<number | null> => eventStore.lastPosition();
+    return { history: eventStore.stored, lastPosition, newest, close: () => eventStore.close() };
   } catch (error) {
     await eventStore.close();
     throw error;

@@ -5,6 +5,7 @@ import { auditEntry, auditVerification, type AuditEntry } from '#contracts/audit
 import { errorOf, type Reply } from './kit/api.js';
 import { createInstallation } from './kit/create-installation.js';
 import { ownerEmail, type Installation } from './kit/installation.js';
+import { signIn } from './kit/people.js';
 import { byHand } from './kit/settings.js';
 import { until } from './kit/until.js';
 
@@ -70,6 +71,41 @@ describe('the audit of an installation', () => {
     for (const secret of [canary, ownerEmail, key.key, '"hash":"undefined"', 'passwordHash', '$sealed']) {
       expect(text).not.toContain(secret);
     }
+  });
+
+  it('has who exported, applied, ran, tested and sent again, and who revealed and signed in', async () => {
+    const watched = await installation.api.create({
+      ...settings,
+      externalKey: 'acts',
+      actions: [{ type: 'webhook', config: { url: 'http://127.0.0.1:9/nobody' } }],
+    });
+    const path = `/api/notifications/${watched.id}`;
+    await installation.api.send('/api/export');
+    const { body } = await installation.api.send('/api/export');
+    const { data } = z.object({ data: z.looseObject({}) }).parse(body);
+    await send('/api/apply?dryRun=true', data, 'PUT');
+    await send('/api/apply', data, 'PUT');
+    const run = await send(`${path}/execute`, {});
+    const [action] = z
+      .object({ data: z.array(z.object({ id: z.string() })) })
+      .parse((await installation.api.send(`${path}/actions`)).body).data;
+    const tested = await send(`${path}/actions/${action?.id}/test`);
+    const delivery = z.object({ data: z.object({ id: z.string() }) }).parse(tested.body).data;
+    await send(`/api/deliveries/${delivery.id}/resend`);
+    await send('/api/deliveries/recover', { from: '2020-01-01T00:00:00Z' });
+    await signIn(installation);
+    const entries = await reached('session.opened', '&from=2020-01-01T00:00:00Z');
+    const of = (type: string) => entries.filter((entry) => entry.type === type);
+    expect(of('activity.exported').length).toBe(2);
+    expect(of('activity.applied').map((entry) => entry.data)).toMatchObject([{ created: 0, archived: 0 }]);
+    const executionId = z.object({ data: z.object({ id: z.string() }) }).parse(run.body).data.id;
+    expect(of('activity.run_requested')).toMatchObject([{ resource: watched.id, data: { executionId, force: false } }]);
+    expect(of('activity.message_tested')).toMatchObject([{ resource: watched.id, data: { deliveryId: delivery.id } }]);
+    expect(of('activity.delivery_resent')).toMatchObject([{ resource: delivery.id }]);
+    expect(of('activity.deliveries_recovered')).toMatchObject([
+      { data: { from: '2020-01-01T00:00:00.000Z', to: null } },
+    ]);
+    for (const { actor, type } of entries) if (type.startsWith('activity.')) expect(actor).toMatch(/^key:key_/);
   });
 
   it('is filtered by actor, type, resource and time, and read by cursor', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
+import { testCertificate, testKey } from '#outbound/loopback.contract';
 import { freePort } from '../servers/process.ts';
 import { parsedSyslog } from '../../services/delivery/peers/syslog.kit.js';
 import { createInstallation } from './kit/create-installation.js';
@@ -48,7 +49,8 @@ const hashes = (entries: readonly Entry[]): string[] => entries.map(({ hash }) =
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'meerkat-siem-'));
-  installation = await createInstallation();
+  await writeFile(path('authorities.pem'), testCertificate);
+  installation = await createInstallation({ settings: { EGRESS_CA_FILE: path('authorities.pem') } });
   await installation.start();
   taskId = (await installation.api.create({ ...byHand('https://shop.example/'), name: 'Watched ] " \\ "quoted"' })).id;
 });
@@ -73,6 +75,14 @@ describe('the audit, exported', () => {
       return found.some(({ type }) => type === 'task.changed') ? found : null;
     });
     expect(hashes(entriesOf(sink.lines))).toEqual(hashes(all));
+    await sink.close();
+  });
+
+  it('goes by TLS to a receiver whose certificate is trusted', async () => {
+    const sink = await startSyslogSink({ tls: { key: testKey, cert: testCertificate } });
+    const words = ['audit', 'export', '--to', `tls://127.0.0.1:${sink.port}`];
+    expect((await installation.command(words)).exitCode).toBe(0);
+    expect(hashes(entriesOf(sink.lines))).toEqual(hashes(await recorded()));
     await sink.close();
   });
 

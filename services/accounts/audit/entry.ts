@@ -36,6 +36,8 @@ function resourceOf({ stream, type, data, metadata }: RecordedEvent): string {
     case 'session':
       // The name of its stream finds a session by its token.
       return textAt(data, 'userId') ?? metadata.actor.replace('user:', '');
+    case 'activity':
+      return textAt(data, 'resource') ?? id;
     case 'contact':
       // By its name within the organisation.
       return id.slice(id.indexOf('/') + 1);

@@ -7,6 +7,7 @@ import { toYaml } from '#http/yaml';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import type { JsonObject } from '#runtime/json';
 import { VAULT, type Vault } from '#vault/vault';
+import { Activities } from '../activities.js';
 import { openSettings, toTaskAnswer } from '../task-answer.js';
 import { allTasks, ConfigurationApplier } from './apply.js';
 import { toConfigured } from './configuration.js';
@@ -20,19 +21,24 @@ export class ConfigurationController {
   readonly #readStore: ReadStore;
   readonly #vault: Vault;
   readonly #applier: ConfigurationApplier;
+  readonly #activities: Activities;
 
   constructor(
     @Inject(READ_STORE) readStore: ReadStore,
     @Inject(VAULT) vault: Vault,
     @Inject(ConfigurationApplier) applier: ConfigurationApplier,
+    @Inject(Activities) activities: Activities,
   ) {
     this.#readStore = readStore;
     this.#vault = vault;
     this.#applier = applier;
+    this.#activities = activities;
   }
 
   @Handles(routes.exportConfiguration)
   async export(@Call() { context, accept }: RouteCall<typeof routes.exportConfiguration>): Promise<Answer> {
+    const exported = { resource: context.organizationId, what: 'configuration' as const };
+    await this.#activities.record({ type: 'activity.exported', data: exported }, context);
     const notifications = await this.#configured(context.organizationId);
     if (!accept.includes('application/yaml')) return data({ version: 1, notifications });
     const parts = [`version: 1\nnotifications:${notifications.length === 0 ? ' []' : ''}\n`];
@@ -46,7 +52,13 @@ export class ConfigurationController {
   @Handles(routes.applyConfiguration)
   async apply(@Call() { body, query, context }: RouteCall<typeof routes.applyConfiguration>): Promise<Answer> {
     const options = { dryRun: query.dryRun === 'true', archiveMissing: query.archiveMissing === 'true' };
-    return data(await this.#applier.apply(body, options, context));
+    const plan = await this.#applier.apply(body, options, context);
+    if (!options.dryRun) {
+      const [created, updated, archived] = [plan.create.length, plan.update.length, plan.archive.length];
+      const applied = { resource: context.organizationId, created, updated, archived };
+      await this.#activities.record({ type: 'activity.applied', data: applied }, context);
+    }
+    return data(plan);
   }
 
   async #configured(organizationId: string): Promise<readonly JsonObject[]> {

@@ -83,6 +83,24 @@ export interface Audited {
   readonly signed: number;
 }
 
+export type ExportedEntry = AuditEntry & { readonly organizationId: string };
+
+export interface AuditExport {
+  /** An address of syslog, or a file; null: printed. */
+  readonly target: string | null;
+  /** Where it is kept which entry was handed over last; null: nowhere, all are handed over. */
+  readonly cursorFile: string | null;
+  /** Entries from then on. */
+  readonly since?: string;
+  /** Goes on as changes come, until the signal. */
+  readonly follow: boolean;
+  readonly signal: AbortSignal;
+  lineOf(entry: ExportedEntry): string;
+  print(lines: readonly string[]): Promise<void>;
+  /** Something that the person who waits should know. */
+  note(text: string): void;
+}
+
 export interface VerifiedBackup extends Audited {
   readonly createdAt: string;
   /** The chain of each organisation's changes. */
@@ -175,8 +193,11 @@ export interface Product {
   /** `taskId` null: of all tasks. */
   verifyArchive(config: Config, taskId: string | null, found: (fault: ArchiveFault) => void): Promise<ArchiveChecked>;
   diskUsage(config: Config): Promise<DiskUsage>;
-  /** Every change, oldest first, made of the events alone; a server may run meanwhile. */
-  auditEntries(config: Config): AsyncIterable<AuditEntry & { readonly organizationId: string }>;
+  /**
+   * Hands every change over, oldest first, made of the events alone; a server may run meanwhile. Resolves with their number.
+   * Rejects with `Refused` or `ConfigError`.
+   */
+  exportAudit(config: Config, request: AuditExport): Promise<number>;
   /** What the id stood for at the time; null: it was not there. */
   stateAt(config: Config, id: string, until: string): Promise<Json>;
   /** A server may run meanwhile. Rejects with `Refused`. */

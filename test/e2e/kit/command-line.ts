@@ -49,3 +49,35 @@ export async function killedCommand(
   clearTimeout(timer);
   return signal === 'SIGKILL' ? 'killed' : code;
 }
+
+export interface RunningCommand {
+  readonly ended: Promise<number | null>;
+  /** What it wrote to standard error so far. */
+  readonly notes: () => string;
+  kill(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+/** A command that goes on until it is ended. */
+export function startCommand(
+  words: readonly string[],
+  settings: Readonly<Record<string, string>>,
+  folder: string,
+): RunningCommand {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(process.execPath, [program, ...words], {
+    cwd: folder,
+    env: { PATH, HOME, ...settings },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let error = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (error += chunk));
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  return {
+    ended,
+    notes: () => error,
+    kill(signal) {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}

@@ -14,7 +14,7 @@ import { parseKafkaAddress } from '#runtime/engine-address';
 import { silentLogger } from '#runtime/logger';
 import { freePort } from '../../servers/process.ts';
 import { createApi } from './api.js';
-import { runCommand } from './command-line.js';
+import { runCommand, startCommand } from './command-line.js';
 import {
   appendTo,
   commonSettings,
@@ -185,6 +185,7 @@ export async function distributedInstallation(
       await appendTo(await createEventStoreDbEventStore(options), events);
     },
     command: (words) => runCommand(words, { ...sharedNow(), ...engines('all') }, folder),
+    startCommand: (words) => startCommand(words, { ...sharedNow(), ...engines('all') }, folder),
     async rotateSecretKey() {
       const file = join(folder, `key-${randomBytes(4).toString('hex')}`);
       const words = ['secret-key', 'rotate', '--key-file', file];

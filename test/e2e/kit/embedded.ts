@@ -9,7 +9,7 @@ import { createSqliteReadStore } from '#read-store/sqlite';
 import { createOwnerKeys } from '#vault/owner-keys';
 import { createSealedEvents } from '#vault/sealed-events';
 import { createApi } from './api.js';
-import { runCommand } from './command-line.js';
+import { runCommand, startCommand } from './command-line.js';
 import { fillDisk, freeDisk } from './full-disk.js';
 import {
   appendTo,
@@ -83,6 +83,7 @@ export async function embeddedInstallation(options: InstallationOptions = {}): P
       await appendTo(createSqliteEventStore(join(dataDir, 'events.db'), { secretKey }), events);
     },
     command: (words) => runCommand(words, settings, folder),
+    startCommand: (words) => startCommand(words, settings, folder),
     rotateSecretKey: () => runCommand(['secret-key', 'rotate'], settings, folder),
     openReadStore: async () => createSqliteReadStore(join(dataDir, 'views.db')),
     async stored() {

@@ -5,7 +5,7 @@ import { mkdtemp } from 'node:fs/promises';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import type { ViewStore } from '#read-store/read-store';
 import type { Api } from './api.js';
-import type { CommandEnd } from './command-line.js';
+import type { CommandEnd, RunningCommand } from './command-line.js';
 import type { Ending, Product } from './product.js';
 import { until } from './until.js';
 
@@ -40,6 +40,8 @@ export interface Installation {
   appendEvents(events: readonly RecordedEvent[]): Promise<void>;
   /** Runs the command line with its settings, to the command's end. */
   command(words: readonly string[]): Promise<CommandEnd>;
+  /** The same, of a command that goes on until it is ended. */
+  startCommand(words: readonly string[]): RunningCommand;
   /** Changes its secret key, while it is stopped; it is set to the new one when it succeeds. */
   rotateSecretKey(): Promise<CommandEnd>;
   /** Its views; while it is stopped. */
