@@ -15,6 +15,8 @@ export interface EngineEvent {
   readonly data: unknown;
   readonly metadata: unknown;
   readonly position?: Position;
+  /** Of data and metadata as they are stored, where it is known. */
+  readonly sizeBytes?: number;
 }
 
 /** Several installations may share one server; a name of ours has no `.` before this one. */

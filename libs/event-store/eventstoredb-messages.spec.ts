@@ -45,6 +45,7 @@ describe('a message of a subscription', () => {
       isJson: true,
       data: { n: 'ü' },
       metadata: { version: 1 },
+      sizeBytes: 23,
       position: { commit: 9_007_199_254_740_991n, prepare: 1n },
     });
   });

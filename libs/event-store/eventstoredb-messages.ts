@@ -200,6 +200,7 @@ export function engineEventOf(bytes: EventBytes): EngineEvent {
     isJson,
     data: isJson ? parsed(data) : data,
     metadata: parsed(metadata),
+    sizeBytes: data.length + metadata.length,
   };
   if (!Number.isSafeInteger(place.commit)) throw new ForeignEvent(event, `its position is ${place.commit}`);
   return { ...event, position: { commit: BigInt(place.commit), prepare: BigInt(place.prepare) } };

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { silentLogger } from '#runtime/logger';
+import { found } from '#runtime/probe.kit';
 import { contractKey, eventStoreContract } from './event-store.contract.js';
 import { eventStoreOutageContract } from './event-store-outage.contract.js';
 import { createEventStoreDbEventStore } from './eventstoredb.js';
@@ -108,7 +109,7 @@ describe('a subscriber among much that is not for it', () => {
 
 describe('the EventStoreDB adapter, whose server fails on request,', () => {
   const folder = mkdtempSync(join(tmpdir(), 'meerkat-eventstoredb-'));
-  const { server, post, url } = createFailingServer(folder);
+  const { server, post, state, url } = createFailingServer(folder);
   beforeAll(() => server.start());
   afterAll(async () => {
     await server.kill();
@@ -211,6 +212,24 @@ describe('the EventStoreDB adapter, whose server fails on request,', () => {
     await expect(store.append('a-1', [event], 'none')).rejects.toThrow('may not do this: it needs a user in $admins');
     await post('/reads?fault=access-denied');
     await expect(open()).rejects.toThrow('The event store refused: the user of EVENT_STORE_URL');
+    await store.close();
+  });
+
+  it('holds one subscription for all followers that have caught up', async () => {
+    const store = await open();
+    const ending = new AbortController();
+    const seen = Array.from({ length: 20 }, () => 0);
+    const following = seen.map(async (_, index) => {
+      for await (const { events } of store.subscribe({ prefixes: ['a-'], after: null, signal: ending.signal })) {
+        seen[index] = (seen[index] ?? 0) + events.length;
+      }
+    });
+    await store.append('a-1', [event], 'none');
+    await found(async () => seen.every((count) => count === 1));
+    await found(async () => ((await state()) as { readonly subscriptions: number }).subscriptions === 1);
+    ending.abort();
+    await Promise.all(following);
+    await found(async () => ((await state()) as { readonly subscriptions: number }).subscriptions === 0);
     await store.close();
   });
 

@@ -1,5 +1,4 @@
 /** Event store on EventStoreDB or KurrentDB: streams named after the installation, appends on one long call, filtered catch-up subscriptions. */
-import type { RecordedEvent as EngineEvent } from '@eventstore/db-client';
 import { createLru } from '#concurrency/lru';
 import { unavailable } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
@@ -13,6 +12,7 @@ import {
   macOfEngineEvent,
   positionNumber,
   storedEngineEvent,
+  type EngineEvent,
 } from './eventstoredb-events.js';
 import { follow } from './eventstoredb-subscription.js';
 import { createEventChain, type StoredHistory } from './event-chain.js';
@@ -26,6 +26,7 @@ import type {
 } from './event-store.js';
 import { readBeginning, truncateStream } from './eventstoredb-truncation.js';
 import { readThrough } from './read-through.js';
+import { createSharedSubscription, type SizedEvent } from './shared-subscription.js';
 
 export interface EventStoreDbOptions {
   /** `esdb://…`, `esdb+discover://…`, and the same with `kurrentdb`. */
@@ -161,6 +162,22 @@ export async function createEventStoreDbEventStore({
     },
   };
 
+  const lastPosition = async (): Promise<number | null> => {
+    const newest = await patiently((milliseconds) => connection.lastPosition(milliseconds));
+    return newest === null ? null : positionNumber(newest);
+  };
+
+  const decodeSized = (engineEvent: EngineEvent): SizedEvent => {
+    const event = recorded(engineEvent);
+    return { event, position: event.position, characters: engineEvent.sizeBytes ?? 0 };
+  };
+  const shared = createSharedSubscription({
+    lastPosition,
+    logger,
+    follow: (subscription) =>
+      follow({ connection, installation, logger, silenceMs, decode: decodeSized }, subscription),
+  });
+
   const truncate = (stream: string, before: number): Promise<void> =>
     patiently((milliseconds) =>
       truncateStream({ connection, appends, installation, chain }, { stream, before }, milliseconds),
@@ -188,10 +205,7 @@ export async function createEventStoreDbEventStore({
       return taken;
     },
 
-    async lastPosition() {
-      const newest = await patiently((milliseconds) => connection.lastPosition(milliseconds));
-      return newest === null ? null : positionNumber(newest);
-    },
+    lastPosition,
 
     async *read(stream, fromRevision = 0) {
       const name = engineStream(installation, stream);
@@ -213,8 +227,7 @@ export async function createEventStoreDbEventStore({
       return last === undefined ? null : recorded(last);
     },
 
-    subscribe: (subscription) =>
-      follow({ connection, installation, logger, silenceMs, decode: recorded }, subscription),
+    subscribe: (subscription) => shared.subscribe(subscription),
 
     async close() {
       await Promise.all([connection.close(), appends.close()]);
