@@ -4,13 +4,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
-import { apiKey, ask, makeFolder, memoryMbOf, startProcess, startProduct } from './processes.mjs';
+import { apiKey, ask, evaluatorsOf, makeFolder, memoryMbOf, startProcess, startProduct } from './processes.mjs';
 import { quantile } from './report.mjs';
 
 const tasks = 20;
 const attackSeconds = 60;
 const aloneSeconds = 15;
 const probeEveryMs = 25;
+/** As code that took its evaluator over may: it falls silent, or dies. In turn, each time another one. */
+const takenOverEveryMs = 4_000;
+const deeds = ['SIGSTOP', 'SIGKILL'];
 
 /** Asks for its health all the time; the delays of the answers in ms. */
 function startProbe(url) {
@@ -38,15 +41,15 @@ function startProbe(url) {
 }
 
 /** From due to recorded, in ms, of every slot of the tasks in the time; a slot without a result has waited until now. */
-async function lateness(url, ids, fromMs, untilMs) {
+async function lateness(url, ids, fromMs, untilMs, failures) {
   const found = [];
   for (const id of ids) {
     for (let after = ''; after !== null;) {
       const page = await ask(url, 'GET', `/api/notifications/${id}/executions?limit=100&after=${after}`);
-      for (const { status, scheduledFor, finishedAt } of page.data) {
+      for (const { status, scheduledFor, finishedAt, error } of page.data) {
         const dueMs = Date.parse(scheduledFor);
         if (dueMs < fromMs || dueMs >= untilMs) continue;
-        if (!['succeeded', 'queued', 'running'].includes(status)) throw new Error(`an ordinary task ${status}`);
+        if (!['succeeded', 'queued', 'running'].includes(status)) failures.push(error?.reason ?? status);
         found.push((finishedAt === null ? Date.now() : Date.parse(finishedAt)) - dueMs);
       }
       const oldest = page.data.at(-1);
@@ -66,20 +69,99 @@ async function measured(product, ids, work) {
   const untilMs = Date.now();
   const delays = await probe.stop();
   await delay(3_000);
+  const failures = [];
   return {
-    late: await lateness(product.url, ids, fromMs, untilMs),
+    late: await lateness(product.url, ids, fromMs, untilMs, failures),
+    failures,
     delays,
     memoryMb,
     seconds: (untilMs - fromMs) / 1_000,
   };
 }
 
-async function attack(url) {
+/** What must name each offender, once the attack is over: a reason of its runs or deliveries, a metric or a line of the log. */
+const named = [
+  ['endless code', 'run', /^cpu_limit$/],
+  ['memory', 'run', /^memory_limit$/],
+  ['large values', 'run', /^output_limit$/],
+  ['nested values', 'run', /^output_limit$/],
+  ['slow site 0', 'run', /^timed_out$/],
+  ['dead origin 7', 'run', /^(connect_failed|own_network)$/],
+  ['a costly template', 'delivery', /^template_(timed_out|failed)$/],
+  ['hanging receiver 0', 'state', /^(sending|retrying)$/],
+  [
+    'unfinished and large bodies of nobody',
+    'metrics',
+    /route="\/api\/sessions"[^\n]*status="4(13|29)"|status="4(13|29)"[^\n]*route="\/api\/sessions"/,
+  ],
+  ['an evaluator that fell silent', 'log', /it did not answer/],
+  ['an evaluator that died', 'log', /ended by SIGKILL|exited with code 137/],
+];
+
+async function tasksByName(url) {
+  const found = new Map();
+  for (let page = 1, pages = 1; page <= pages; page += 1) {
+    const { data, pagination } = await ask(url, 'GET', `/api/notifications?q=hostile&limit=100&page=${page}`);
+    for (const task of data) found.set(task.name.replace('hostile: ', ''), task);
+    ({ pages } = pagination);
+  }
+  return found;
+}
+
+/** What there is to read of an offender, of the kind that names it. */
+async function wordsOf(product, tasks, name, kind) {
+  if (kind === 'log') return [product.output()];
+  if (kind === 'metrics') return [await (await fetch(new URL('/metrics', product.url))).text()];
+  const { id } = tasks.get(name);
+  if (kind === 'run') {
+    const { data } = await ask(product.url, 'GET', `/api/notifications/${id}/executions?limit=100`);
+    return data.map(({ error }) => error?.reason ?? '');
+  }
+  const { data } = await ask(product.url, 'GET', `/api/notifications/${id}/deliveries?limit=100`);
+  return data.flatMap(({ state, attempts }) =>
+    kind === 'state' ? [state] : attempts.map(({ error }) => error?.reason ?? ''),
+  );
+}
+
+async function unnamedIn(product) {
+  const tasks = await tasksByName(product.url);
+  const unnamed = [];
+  for (const [name, kind, words] of named) {
+    const found = await wordsOf(product, tasks, name, kind);
+    if (!found.some((text) => words.test(text))) unnamed.push(name);
+  }
+  return unnamed;
+}
+
+const startedAt = async (url) =>
+  /^process_start_time_seconds (.+)$/m.exec(await (await fetch(new URL('/metrics', url))).text())?.[1];
+
+/** Ends with the attack. */
+function takeOverEvaluators(product) {
+  let turn = 0;
+  const timer = setInterval(() => {
+    const [evaluator, ...others] = evaluatorsOf(product.pid);
+    // Beside the one for all jobs there are those for suspects: nobody's code takes over somebody else's.
+    if (evaluator === undefined || others.length > 0) return;
+    try {
+      process.kill(evaluator, deeds[turn % deeds.length]);
+      turn += 1;
+    } catch {
+      // It has ended by itself.
+    }
+  }, takenOverEveryMs);
+  return () => clearInterval(timer);
+}
+
+async function attack(product) {
+  const { url } = product;
   const script = fileURLToPath(new URL('hostile-neighbours.mjs', import.meta.url));
   const settings = JSON.stringify({ url, key: apiKey, seconds: attackSeconds });
   const child = spawn(process.execPath, [script, settings], { stdio: ['ignore', 'pipe', 'inherit'] });
   child.stdout.resume();
+  const stop = takeOverEvaluators(product);
   const [code] = await once(child, 'close');
+  stop();
   if (code !== 0) throw new Error(`the attack ended with code ${code}`);
 }
 
@@ -101,7 +183,8 @@ export async function* neighbours() {
     }
     await delay(3_000);
     const alone = await measured(product, ids, () => delay(aloneSeconds * 1_000));
-    const beside = await measured(product, ids, () => attack(product.url));
+    const began = await startedAt(product.url);
+    const beside = await measured(product, ids, () => attack(product));
     const figure = (name, value, unit, target, baseline, direction = 'at most') => ({
       bench: 'neighbours',
       case: name,
@@ -123,7 +206,13 @@ export async function* neighbours() {
     yield figure('/healthz, p99', quantile(beside.delays, 0.99), 'ms', 100, quantile(alone.delays, 0.99));
     yield figure('/healthz, max', Math.max(...beside.delays), 'ms', 500, Math.max(...alone.delays));
     yield figure('memory of the product, largest', beside.memoryMb, 'MB', 1_000, alone.memoryMb);
-    await ask(product.url, 'GET', '/api/notifications?limit=1');
+    const reasons = [...new Set(beside.failures)].join(', ');
+    const failedTitle = `ordinary runs that failed${reasons === '' ? '' : ` (${reasons})`}`;
+    yield figure(failedTitle, beside.failures.length, '', 0, alone.failures.length);
+    yield figure('restarts of the main process', (await startedAt(product.url)) === began ? 0 : 1, '', 0, null);
+    const unnamed = await unnamedIn(product);
+    const title = `offenders of ${named.length} that nothing names${unnamed.length === 0 ? '' : ` (${unnamed.join(', ')})`}`;
+    yield figure(title, unnamed.length, '', 0, null);
   } finally {
     await product.stop();
     await pages.stop();

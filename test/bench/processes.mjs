@@ -252,6 +252,19 @@ function treeOf(pid) {
   return [...parents.keys()].filter(isInTree);
 }
 
+/** The evaluator processes of a product; whatever starts them in namespaces of their own is none. */
+export function evaluatorsOf(pid) {
+  if (!hasProc) return [];
+  return treeOf(pid).filter((id) => {
+    try {
+      const words = readFileSync(`/proc/${id}/cmdline`, 'utf8').split('\0');
+      return /node[^/]*$/.test(words[0]) && words.some((word) => word.endsWith('/evaluator.js'));
+    } catch {
+      return false;
+    }
+  });
+}
+
 /** Resident memory of one process, or NaN where this system does not report it. */
 export function memoryMbOf(pid) {
   try {
