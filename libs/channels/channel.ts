@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { OutboundAnswer, OutboundFailure } from '#outbound/outbound';
 import type { JsonObject } from '#runtime/json';
 import type { ScriptJob, ScriptResult } from '#sandbox/sandbox';
+import type { BinaryBody } from './binary-body.js';
 import type { ChannelDeclaration } from './declaration.js';
 import type { PeerAnswer, PeerOutgoing } from './peer.js';
 
@@ -83,7 +84,11 @@ export interface HttpOutgoing {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
+  /** Sent in place of `body`, which is null then. */
+  readonly binary?: BinaryBody;
   readonly timeoutMs: number;
+  /** What is said does not depend on it, such as a picture: where it is not taken the message goes on without. */
+  readonly optional?: true;
   /** What the request is for, where a channel tells its answers apart by it. */
   readonly step?: string;
   /** Sent in its place, once, where the receiver refuses this content, such as one with a picture. */

@@ -1,4 +1,5 @@
 /** What channels share when they build requests: bodies, header names, and credentials in addresses. */
+import type { FormPart } from './binary-body.js';
 import type { HttpOutgoing } from './channel.js';
 
 export const usualTimeoutMs = 10_000;
@@ -43,6 +44,15 @@ export function formRequest(
   const all = { 'content-type': 'application/x-www-form-urlencoded', ...headers };
   const body = new URLSearchParams(fields).toString();
   return { method: 'POST', url, headers: all, body, timeoutMs: usualTimeoutMs };
+}
+
+export function multipartRequest(url: string, parts: readonly FormPart[], headers: Headers = {}): HttpOutgoing {
+  return { method: 'POST', url, headers, body: null, binary: { kind: 'form', parts }, timeoutMs: usualTimeoutMs };
+}
+
+/** The fields of a form, each as a part. */
+export function fieldParts(fields: Readonly<Record<string, string>>): FormPart[] {
+  return Object.entries(fields).map(([name, value]) => ({ name, value }));
 }
 
 export function getRequest(url: string, headers: Headers = {}): HttpOutgoing {

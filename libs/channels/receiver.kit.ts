@@ -21,6 +21,10 @@ export interface Operation {
   readonly json?: z.ZodType;
   /** Of a body that is a form. */
   readonly form?: z.ZodType;
+  /** Of a body of several parts: fields by name, of a file its bytes as base64. */
+  readonly parts?: z.ZodType;
+  /** The body is a picture. */
+  readonly isPicture?: true;
   /** Whatever no schema says: each fault is a sentence. */
   readonly faults?: (request: HttpOutgoing, url: URL) => readonly string[];
   /** What people see that a page may have written: places in the body, `blocks.*.text`, and how they are read. */
@@ -58,7 +62,27 @@ function issuesOf(what: string, schema: z.ZodType | undefined, value: unknown): 
   return parsed.error.issues.map(({ path, message }) => `${what}.${path.join('.')} ${message}`);
 }
 
-function bodyOf({ json, form }: Operation, { body }: HttpOutgoing): { value: unknown; faults: string[] } {
+/** A PNG, as base64. */
+export const pngText = z.string().regex(/^iVBORw0KGgo/);
+
+function partsOf({ binary }: HttpOutgoing): { value: unknown; faults: string[] } {
+  if (binary?.kind !== 'form') return { value: null, faults: ['the body has no parts'] };
+  const named = binary.parts.map((part): [string, string] => [
+    part.name,
+    'value' in part ? part.value : Buffer.from(part.bytes).toString('base64'),
+  ]);
+  return { value: Object.fromEntries(named), faults: [] };
+}
+
+function bodyOf(operation: Operation, request: HttpOutgoing): { value: unknown; faults: string[] } {
+  const { json, form } = operation;
+  const { body, binary } = request;
+  if (operation.parts !== undefined) return partsOf(request);
+  if (operation.isPicture === true) {
+    const isPng = binary?.kind === 'bytes' && Buffer.from(binary.bytes).toString('base64').startsWith('iVBORw0KGgo');
+    return { value: null, faults: isPng ? [] : ['the body is no PNG'] };
+  }
+  if (binary !== undefined) return { value: null, faults: ['the body is no text'] };
   if (json !== undefined) {
     try {
       return { value: JSON.parse(body ?? '') as unknown, faults: [] };
@@ -86,15 +110,20 @@ function leakedNames(value: unknown): string[] {
 
 export function judge({ operations }: VendorReceiver, request: HttpOutgoing): Judgement {
   const url = new URL(request.url);
-  const operation = operations.find(
+  const fitting = operations.filter(
     ({ method, address }) => method === request.method && address.test(`${url.origin}${url.pathname}`),
   );
+  const isForm = request.binary?.kind === 'form';
+  const operation = fitting.find(({ parts }) => (parts !== undefined) === isForm) ?? fitting[0];
   if (operation === undefined) {
     return { faults: [`there is no ${request.method} ${url.href}`], reply: { status: 404, body: 'not found' } };
   }
   const { value, faults } = bodyOf(operation, request);
   const contentType = operation.json === undefined ? /^application\/x-www-form-urlencoded/ : /^application\/json/;
-  const isTyped = request.body === null || contentType.test(request.headers['content-type'] ?? '');
+  const isTyped =
+    (request.body === null && request.binary?.kind !== 'bytes') ||
+    (operation.isPicture === true && request.headers['content-type'] === 'image/png') ||
+    contentType.test(request.headers['content-type'] ?? '');
   const said = [
     ...faults,
     ...(isTyped ? [] : ['the content type is wrong']),
@@ -103,8 +132,8 @@ export function judge({ operations }: VendorReceiver, request: HttpOutgoing): Ju
       : ['headers are not lower case']),
     ...issuesOf('headers', operation.headers, request.headers),
     ...issuesOf('query', operation.query, Object.fromEntries(url.searchParams)),
-    ...issuesOf('body', operation.json ?? operation.form, value),
-    ...leakedNames(value),
+    ...issuesOf('body', operation.json ?? operation.form ?? operation.parts, value),
+    ...leakedNames(operation.parts === undefined ? value : null),
     ...(operation.faults?.(request, url) ?? []),
   ];
   if (said.length > 0) return { faults: said, reply: { status: 400, body: said.join('\n') } };

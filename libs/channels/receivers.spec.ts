@@ -68,6 +68,12 @@ function replyBody({ body }: VendorReply): Buffer {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
+/** The smallest picture there is. */
+const chart = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
 describe('a receiver', () => {
   it('is there for every channel whose vendor has laid down what it takes', () => {
     expect(vendors).toEqual(vendorTypes);
@@ -83,7 +89,13 @@ describe.each(vendors)('the receiver of %s', (type) => {
   });
 
   /** Sends a message request by request as the executor does; what the receiver found wrong. */
-  const faultsOf = (request: Notification, config: JsonObject, opened: Receipt | null, linkBase: string): string[] => {
+  const faultsOf = (
+    request: Notification,
+    config: JsonObject,
+    opened: Receipt | null,
+    linkBase: string,
+    chart: Uint8Array | null = null,
+  ): string[] => {
     if (channel.transport !== 'http') throw new Error(`${type} sends no requests`);
     const receipts: (Receipt | null)[] = [];
     const faults: string[] = [];
@@ -98,7 +110,7 @@ describe.each(vendors)('the receiver of %s', (type) => {
       return verdict.state === 'delivered' ? (verdict.receipt ?? null) : null;
     };
     for (let round = 0; round < 4; round += 1) {
-      const context = { nowMs: kitTimeMs, linkBase, mailFrom: 'a@example.com', opened, receipts: [...receipts] };
+      const context = { nowMs: kitTimeMs, linkBase, mailFrom: 'a@example.com', opened, chart, receipts: [...receipts] };
       const outgoing = channel.build({ request, config }, context);
       // An end without a beginning: there is nothing to say of it.
       if (outgoing.kind === 'none' && outgoing.verdict.reason === 'nothing_to_close' && opened === null) break;
@@ -116,6 +128,15 @@ describe.each(vendors)('the receiver of %s', (type) => {
     for (const { config, opened } of settingsOf(type)) {
       for (const [kind, linkBase] of ways) {
         const faults = faultsOf(notificationSaying(text, kind), config, opened, linkBase);
+        expect({ kind, linkBase, faults }).toEqual({ kind, linkBase, faults: [] });
+      }
+    }
+  });
+
+  it.each(texts)('takes a picture with a message whose text is %s, and the message without it', (_name, text) => {
+    for (const { config, opened } of settingsOf(type)) {
+      for (const [kind, linkBase] of ways) {
+        const faults = faultsOf(notificationSaying(text, kind), config, opened, linkBase, chart);
         expect({ kind, linkBase, faults }).toEqual({ kind, linkBase, faults: [] });
       }
     }

@@ -7,15 +7,23 @@ import { notificationRequest } from './delivery.js';
 export const previewQuery = z.object({
   /** Whose key the settings of the actions are sealed with. */
   ownerId: z.string(),
-  notifications: z.array(notificationRequest).max(mostActions),
+  notifications: z
+    .array(
+      notificationRequest.extend({
+        /** Messages that are gathered with it into a digest. Absent: it goes as it is. */
+        gathered: z.array(notificationRequest).exactOptional(),
+      }),
+    )
+    .max(mostActions),
 });
 export type PreviewQuery = z.infer<typeof previewQuery>;
+export type PreviewedNotification = PreviewQuery['notifications'][number];
 
 export const messagePreview = z
   .object({
     actionId: idSchema('act').describe('The action.'),
     actionType: actionType.describe('The channel.'),
-    kind: notificationRequest.shape.kind.describe('What it tells.'),
+    kind: z.enum([...notificationRequest.shape.kind.options, 'digest']).describe('What it tells.'),
     title: z.string().describe('The subject of a mail; of other messages the sentence that says what happened.'),
     text: z.string().describe('The text of a mail, or the body of the first request.'),
     html: z.string().optional().describe('Of a mail in HTML.'),

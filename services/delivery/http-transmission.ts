@@ -9,9 +9,10 @@ import {
   type Receipt,
   type Verdict,
 } from '#channels/channel';
+import { encodeBody } from '#channels/binary-body';
 import { httpSummary } from '#channels/summary';
 import type { RequestSummary, SettledPart } from '#contracts/delivery';
-import type { Outbound } from '#outbound/outbound';
+import type { Outbound, OutboundRequest } from '#outbound/outbound';
 import type { Clock } from '#runtime/clock';
 import { isOpen, type Transmission } from './transmission.js';
 
@@ -33,6 +34,12 @@ export function receiptsOf(settled: readonly SettledPart[]): readonly (Receipt |
   const receipts: (Receipt | null)[] = [];
   for (const { part, receipt } of settled) receipts[part] = receipt ?? null;
   return Array.from(receipts, (receipt) => receipt ?? null);
+}
+
+function contentOf({ headers, body, binary }: HttpOutgoing): Pick<OutboundRequest, 'headers' | 'body'> {
+  if (binary === undefined) return body === null ? { headers } : { headers, body };
+  const { bytes, contentType } = encodeBody(binary);
+  return { headers: contentType === null ? headers : { ...headers, 'content-type': contentType }, body: bytes };
 }
 
 function longestMs({ timeoutMs, fallback, unless }: HttpOutgoing): number {
@@ -57,12 +64,11 @@ export function httpTransmission(channel: HttpChannel, sending: HttpSending, bui
   };
 
   const exchange = async (request: HttpOutgoing, signal: AbortSignal): Promise<Verdict> => {
-    const { method, url, headers, body, timeoutMs, step } = request;
+    const { method, url, timeoutMs, step } = request;
     const answer = await outbound.request({
       method,
       url,
-      headers,
-      ...(body === null ? {} : { body }),
+      ...contentOf(request),
       timeoutMs,
       maxBodyBytes: readBytes,
       onBodyLimit: 'cut',
@@ -79,6 +85,10 @@ export function httpTransmission(channel: HttpChannel, sending: HttpSending, bui
       if (found.state === 'retry' || (found.state === 'delivered' && found.receipt !== undefined)) return found;
     }
     const verdict = await exchange(request, signal);
+    // A picture that nobody took: the message goes on, and says nothing of it.
+    if (request.optional === true && verdict.state !== 'delivered') {
+      return { state: 'delivered', response: verdict.response, unreachable: false };
+    }
     const isContent = verdict.state === 'refused' && verdict.reason !== goneReason;
     return isContent && fallback !== undefined ? exchange(fallback, signal) : verdict;
   };

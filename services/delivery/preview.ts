@@ -1,14 +1,15 @@
 /** Messages as they would be sent, for people who write templates: nothing is sent, nothing is recorded. */
 import type { HttpOutgoing, MailOutgoing } from '#channels/channel';
+import { shownBody } from '#channels/binary-body';
 import { channels } from '#channels/channels';
 import { declarationOf } from '#channels/declarations';
 import type { PeerMessage } from '#channels/peer';
 import { httpSummary, mailSummary, peerSummary } from '#channels/summary';
 import { isSecretHeader } from '#contracts/common';
-import type { NotificationRequest } from '#contracts/delivery';
-import type { MessagePreview } from '#contracts/message-preview';
+import type { MessagePreview, PreviewedNotification } from '#contracts/message-preview';
 import { secretMask } from '#runtime/secret-mask';
 import type { Vault } from '#vault/vault';
+import { digestOf, type SentRequest } from './digest.js';
 import { createOutgoing, isFinal, type Outgoing, type OutgoingOptions } from './outgoing.js';
 import { createRedactor } from './redact.js';
 import { sealedFor } from './send.js';
@@ -19,7 +20,7 @@ export interface PreviewOptions extends OutgoingOptions {
 }
 
 /** `ownerId`: whose key the settings are sealed with. Rejects only where a part of this installation is broken. */
-export type Preview = (request: NotificationRequest, ownerId: string) => Promise<MessagePreview>;
+export type Preview = (notification: PreviewedNotification, ownerId: string) => Promise<MessagePreview>;
 
 /** Of one text: as much as a message may hold. */
 const shownCharacters = 262_144;
@@ -40,7 +41,8 @@ function mapHeaders(
   );
 }
 
-function shownHttp({ method, url, headers, body }: HttpOutgoing, title: string): Shown {
+function shownHttp({ method, url, headers, body: text, binary }: HttpOutgoing, title: string): Shown {
+  const body = binary === undefined ? text : shownBody(binary);
   const shown = mapHeaders(headers, (value, name) => (isHiddenHeader(name) ? secretMask : value));
   const request = { method, url: httpSummary(method, url).url, headers: shown, body };
   return { title, text: body ?? '', request, error: null };
@@ -93,7 +95,7 @@ function nothing(method: string, title: string, { reason, message }: { reason: s
 export function createPreview({ vault, linkBase, ...options }: PreviewOptions): Preview {
   const outgoingOf = createOutgoing(options);
 
-  const build = async (request: NotificationRequest, ownerId: string): Promise<Shown> => {
+  const build = async (request: SentRequest, ownerId: string): Promise<Shown> => {
     const { action, context } = request;
     const { type } = action;
     try {
@@ -121,7 +123,8 @@ export function createPreview({ vault, linkBase, ...options }: PreviewOptions): 
     }
   };
 
-  return async (request, ownerId) => {
+  return async ({ gathered = [], ...plain }, ownerId) => {
+    const request = gathered.length === 0 ? plain : digestOf(plain, gathered);
     const { action, kind } = request;
     return { actionId: action.id, actionType: action.type, kind, ...(await build(request, ownerId)) };
   };

@@ -154,12 +154,15 @@ export const previewAction = route({
   operationId: 'previewAction',
   summary: 'Show a message of an action as it would be sent',
   description:
-    'Nothing is sent. With the values of the execution that is named, else of the last one. Secrets and signatures are masked.',
+    'Nothing is sent. With the values of the execution that is named, else of the last one; a digest tells of it twice, as triggered and as recovered. Secrets and signatures are masked.',
   tag,
   access: 'write',
   ids: actionIds,
   body: z.strictObject({
-    kind: notificationKind.default('triggered').describe('What the message would tell.'),
+    kind: z
+      .enum([...notificationKind.options, 'digest'])
+      .default('triggered')
+      .describe('What the message would tell; `digest`: several gathered into one.'),
     executionId: idSchema('exe').optional().describe('A run of this task.'),
   }),
   emptyBody: {},

@@ -5,7 +5,7 @@ import { BUS, type Bus, type RequestContext } from '#bus/bus';
 import { requests } from '#contracts/catalogue';
 import { storedAction, type NotificationKind, type StoredAction } from '#contracts/action';
 import type { NotificationRequest } from '#contracts/delivery';
-import { previewAnswer, type MessagePreview } from '#contracts/message-preview';
+import { previewAnswer, type MessagePreview, type PreviewedNotification } from '#contracts/message-preview';
 import { sentenceOf, type Told } from '#contracts/message-sentence';
 import type { TestExecution } from '#contracts/run';
 import type { TaskInput, TaskSpec } from '#contracts/task';
@@ -120,19 +120,28 @@ export class MessagePreviewer {
     task: PreviewedTask,
     action: StoredAction,
     run: Found | null,
-    kind: NotificationKind,
+    kind: NotificationKind | 'digest',
     context: RequestContext,
   ): Promise<MessagePreview | null> {
     const now = toTimestamp(this.#clock.now());
-    const none = { id: this.#ids.next('exe'), outcome: kind === 'triggered', values: {}, finishedAt: now, page: null };
-    const made = notificationOf(this.#ids, task, action, run ?? { ...none, error: null }, firstMessageOf(kind));
+    const none = {
+      id: this.#ids.next('exe'),
+      outcome: kind === 'triggered' || kind === 'digest',
+      values: {},
+      finishedAt: now,
+      page: null,
+    };
+    const found = run ?? { ...none, error: null };
+    const madeOf = (told: NotificationKind): NotificationRequest =>
+      notificationOf(this.#ids, task, action, found, firstMessageOf(told));
+    const made = kind === 'digest' ? { ...madeOf('triggered'), gathered: [madeOf('recovered')] } : madeOf(kind);
     const [preview] = await this.#ask(task.id, [made], context);
     return preview ?? null;
   }
 
   async #ask(
     ownerId: string,
-    notifications: readonly NotificationRequest[],
+    notifications: readonly PreviewedNotification[],
     context: RequestContext,
   ): Promise<readonly MessagePreview[]> {
     if (notifications.length === 0) return [];

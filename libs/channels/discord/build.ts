@@ -2,7 +2,9 @@
 import type { z } from 'zod';
 import type { JsonObject } from '#runtime/json';
 import { renderTemplate } from '#templates/templates';
+import { picturePart } from '../binary-body.js';
 import { httpChannel, type BuildContext, type HttpBatch, type Notification } from '../channel.js';
+import { multipartRequest } from '../http-request.js';
 import { variablesOf } from '../message.js';
 import { characters, messageText, shortened } from '../text-limits.js';
 import { classifyDiscord } from './classify.js';
@@ -64,7 +66,7 @@ function usernameOf(rendered: string): { username?: string } {
 function buildDiscord(
   config: z.output<typeof discordDeclaration.config>,
   request: Notification,
-  { linkBase }: BuildContext,
+  { linkBase, chart = null }: BuildContext,
 ): HttpBatch {
   const { webhookUrl, threadId, username, content = '{{ message }}', embed = true, allowedRoleIds = [] } = config;
   const variables = variablesOf(request, linkBase);
@@ -82,7 +84,15 @@ function buildDiscord(
   const query = new URLSearchParams({ wait: 'true', ...(threadId === undefined ? {} : { thread_id: threadId }) });
   const url = `${origin}${pathname.replace(/\/$/, '')}?${query.toString()}`;
   const headers = { 'content-type': 'application/json' };
-  return { kind: 'http', requests: [{ method: 'POST', url, headers, body: JSON.stringify(body), timeoutMs }] };
+  const message = { method: 'POST', url, headers, body: JSON.stringify(body), timeoutMs };
+  if (chart === null || !embed) return { kind: 'http', requests: [message] };
+  const picture = picturePart('files[0]', chart);
+  const embeds = [{ ...embedOf(request), image: { url: 'attachment://chart.png' } }];
+  const withPicture = multipartRequest(url, [
+    { name: 'payload_json', value: JSON.stringify({ ...body, embeds }) },
+    picture,
+  ]);
+  return { kind: 'http', requests: [{ ...withPicture, fallback: message }] };
 }
 
 export const discord = httpChannel(discordDeclaration, 'POST', buildDiscord, classifyDiscord);

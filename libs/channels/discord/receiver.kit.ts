@@ -1,6 +1,6 @@
 /** For specs: webhooks of Discord. */
 import { z } from 'zod';
-import { publicAddress, upTo, type VendorReceiver } from '../receiver.kit.js';
+import { pngText, publicAddress, upTo, type VendorReceiver } from '../receiver.kit.js';
 import { characters } from '../text-limits.js';
 
 const embed = z
@@ -20,6 +20,19 @@ const embed = z
     { error: '50035 the embed is too long' },
   );
 
+const message = {
+  content: upTo(2_000, characters),
+  username: upTo(80, characters)
+    .regex(/^(?!.*(?:clyde|discord))/is)
+    .optional(),
+  flags: z.literal(4).optional(),
+  allowed_mentions: z.strictObject({
+    parse: z.array(z.string()).length(0),
+    roles: z.array(z.string()).max(100).optional(),
+  }),
+};
+const withPicture = embed.safeExtend({ image: z.strictObject({ url: z.literal('attachment://chart.png') }) });
+
 export const receiver: VendorReceiver = {
   operations: [
     {
@@ -27,19 +40,22 @@ export const receiver: VendorReceiver = {
       address:
         /^https:\/\/((canary|ptb)\.)?discord(app)?\.com\/api(\/v[0-9]{1,2})?\/webhooks\/[0-9]{15,20}\/[-_A-Za-z0-9]{20,200}$/,
       query: z.strictObject({ wait: z.literal('true'), thread_id: z.string().optional() }),
-      json: z.strictObject({
-        content: upTo(2_000, characters),
-        username: upTo(80, characters)
-          .regex(/^(?!.*(?:clyde|discord))/is)
-          .optional(),
-        embeds: z.array(embed).max(10).optional(),
-        flags: z.literal(4).optional(),
-        allowed_mentions: z.strictObject({
-          parse: z.array(z.string()).length(0),
-          roles: z.array(z.string()).max(100).optional(),
-        }),
-      }),
+      json: z.strictObject({ ...message, embeds: z.array(embed).max(10).optional() }),
       shown: { content: 'plain', 'embeds.*.fields.*.name': 'discord', 'embeds.*.fields.*.value': 'discord' },
+      reply: { status: 200, body: { id: '1234567890123456789', content: 'x' } },
+    },
+    {
+      method: 'POST',
+      address:
+        /^https:\/\/((canary|ptb)\.)?discord(app)?\.com\/api(\/v[0-9]{1,2})?\/webhooks\/[0-9]{15,20}\/[-_A-Za-z0-9]{20,200}$/,
+      query: z.strictObject({ wait: z.literal('true'), thread_id: z.string().optional() }),
+      parts: z.strictObject({
+        payload_json: z
+          .string()
+          .transform((text): unknown => JSON.parse(text))
+          .pipe(z.strictObject({ ...message, embeds: z.array(withPicture).length(1) })),
+        'files[0]': pngText,
+      }),
       reply: { status: 200, body: { id: '1234567890123456789', content: 'x' } },
     },
   ],

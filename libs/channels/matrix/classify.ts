@@ -3,9 +3,11 @@ import { classifyAs, textAt, waitMs } from '../vendor-answers.js';
 
 export const classifyMatrix = classifyAs({
   vendor: 'Matrix',
-  delivered: ({ body }) => textAt(body, 'event_id') !== null,
+  delivered: ({ body, step }) => textAt(body, step === 'upload' ? 'content_uri' : 'event_id') !== null,
   codeOf: ({ body }) => textAt(body, 'errcode'),
-  receiptOf({ body }) {
+  receiptOf({ body, step }) {
+    const contentUri = step === 'upload' ? textAt(body, 'content_uri') : null;
+    if (contentUri !== null) return { contentUri };
     const id = textAt(body, 'event_id');
     return id === null ? null : { eventId: id };
   },

@@ -37,5 +37,28 @@ export const receiver: VendorReceiver = {
       shown: { body: 'plain' },
       reply: { status: 200, body: { event_id: '$aBcDeFgHiJkLmNoPqRsTuVwXyZ' } },
     },
+    {
+      method: 'POST',
+      address: /^https:\/\/matrix\.example\.org(\/sub)?\/_matrix\/media\/v3\/upload$/,
+      headers: bearer(/\S+/),
+      query: z.strictObject({ filename: z.literal('chart.png') }),
+      isPicture: true,
+      reply: { status: 200, body: { content_uri: 'mxc://example.org/aBcDeF' } },
+    },
+    {
+      method: 'PUT',
+      address:
+        /^https:\/\/matrix\.example\.org(\/sub)?\/_matrix\/client\/v3\/rooms\/(%21|!)[A-Za-z]+%3Aexample\.org\/send\/m\.room\.message\/dlv_[a-z0-9]+-chart$/,
+      headers: bearer(/\S+/),
+      json: z.strictObject({
+        msgtype: z.literal('m.image'),
+        body: z.literal('chart.png'),
+        url: z.literal('mxc://example.org/aBcDeF'),
+        info: z.strictObject({ mimetype: z.literal('image/png'), size: z.int().min(1) }),
+        'm.mentions': z.strictObject({}),
+        'm.relates_to': z.looseObject({ rel_type: z.literal('m.thread'), event_id: id }).optional(),
+      }),
+      reply: { status: 200, body: { event_id: '$aBcDeFgHiJkLmNoPqRsTuVwXyW' } },
+    },
   ],
 };

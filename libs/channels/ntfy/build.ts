@@ -1,6 +1,7 @@
 /** ntfy: a notification as one message to a topic, in the JSON form that is posted to the root of a server. */
 import type { z } from 'zod';
 import { renderTemplate } from '#templates/templates';
+import { pictureBody } from '../binary-body.js';
 import { httpChannel, type BuildContext, type HttpBatch, type Notification } from '../channel.js';
 import { plainTextOf, variablesOf } from '../message.js';
 import { bytes, characters, messageText, shortened } from '../text-limits.js';
@@ -27,7 +28,10 @@ function clickOf({ context }: Notification): { click?: string } {
   return /^https?:\/\//i.test(click) ? { click } : {};
 }
 
-function buildNtfy(config: NtfyConfig, request: Notification, { linkBase }: BuildContext): HttpBatch {
+/** Text in a header, as RFC 2047 has it; ntfy decodes it. */
+const encodedWord = (text: string): string => `=?UTF-8?B?${Buffer.from(text).toString('base64')}?=`;
+
+function buildNtfy(config: NtfyConfig, request: Notification, { linkBase, chart = null }: BuildContext): HttpBatch {
   const { topic, serverUrl = publicServer, title = '{{ task.name }}', message, priority, tags } = config;
   const { kind, deliveryId } = request;
   const variables = variablesOf(request, linkBase);
@@ -46,7 +50,28 @@ function buildNtfy(config: NtfyConfig, request: Notification, { linkBase }: Buil
   };
   const headers = { 'content-type': 'application/json', ...authorizationOf(config) };
   const url = serverUrl.endsWith('/') ? serverUrl : `${serverUrl}/`;
-  return { kind: 'http', requests: [{ method: 'POST', url, headers, body: JSON.stringify(body), timeoutMs }] };
+  const plain = { method: 'POST', url, headers, body: JSON.stringify(body), timeoutMs };
+  if (chart === null) return { kind: 'http', requests: [plain] };
+  const withPicture = {
+    method: 'PUT',
+    url: `${url}${topic}`,
+    headers: {
+      ...authorizationOf(config),
+      'content-type': 'image/png',
+      filename: 'chart.png',
+      title: encodedWord(body.title),
+      message: encodedWord(body.message.replaceAll('\n', '\\n')),
+      'x-sequence-id': deliveryId,
+      ...(level === undefined ? {} : { priority: String(level) }),
+      ...(tags === undefined || tags.length === 0 ? {} : { tags: encodedWord(tags.join(',')) }),
+      ...('click' in body ? { click: encodedWord(String(body.click)) } : {}),
+    },
+    body: null,
+    binary: pictureBody(chart),
+    timeoutMs,
+    fallback: plain,
+  };
+  return { kind: 'http', requests: [withPicture] };
 }
 
 export const ntfy = httpChannel(ntfyDeclaration, 'POST', buildNtfy, classifyNtfy);

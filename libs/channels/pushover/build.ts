@@ -1,8 +1,9 @@
 /** Pushover: a notification as one message. One that is repeated until somebody acknowledges it ends where it is over. */
 import type { z } from 'zod';
+import { picturePart } from '../binary-body.js';
 import { httpChannel, type BuildContext, type HttpBatch, type HttpOutgoing, type Notification } from '../channel.js';
 import { episodeWord } from '../episode.js';
-import { formRequest } from '../http-request.js';
+import { fieldParts, formRequest, multipartRequest } from '../http-request.js';
 import { publicLink } from '../links.js';
 import { characters, shortened } from '../text-limits.js';
 import { chosenFor, detailsOf, textOf, titleOf } from '../texts.js';
@@ -23,11 +24,15 @@ function endOf({ appToken, priority }: PushoverConfig, request: Notification): H
   return [formRequest(`${api}/receipts/cancel_by_tag/${episodeWord(request)}.json`, { token: appToken })];
 }
 
-function buildPushover(config: PushoverConfig, request: Notification, { linkBase }: BuildContext): HttpBatch {
+function buildPushover(
+  config: PushoverConfig,
+  request: Notification,
+  { linkBase, chart = null }: BuildContext,
+): HttpBatch {
   const { appToken, userKey, device, sound, priority } = config;
   const level = chosenFor(request, priority);
   const link = publicLink(detailsOf(request, linkBase), limits.url);
-  const message = formRequest(`${api}/messages.json`, {
+  const fields = {
     token: appToken,
     user: userKey,
     title: shortened(titleOf(request, linkBase, config), limits.title, characters),
@@ -38,8 +43,19 @@ function buildPushover(config: PushoverConfig, request: Notification, { linkBase
     ...(link === null ? {} : { url: link, url_title: 'Details' }),
     ...(level === undefined ? {} : { priority: String(level) }),
     ...(level === emergency ? { ...emergencyFields, tags: episodeWord(request) } : {}),
-  });
-  return { kind: 'http', requests: [...endOf(config, request), message] };
+  };
+  const url = `${api}/messages.json`;
+  const message = formRequest(url, fields);
+  const requests =
+    chart === null
+      ? [message]
+      : [
+          {
+            ...multipartRequest(url, [...fieldParts(fields), picturePart('attachment', chart)]),
+            fallback: message,
+          },
+        ];
+  return { kind: 'http', requests: [...endOf(config, request), ...requests] };
 }
 
 export const pushover = httpChannel(pushoverDeclaration, 'POST', buildPushover, classifyPushover);

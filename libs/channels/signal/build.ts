@@ -15,7 +15,7 @@ const timeoutMs = 60_000;
 function buildSignal(
   config: z.output<typeof signalDeclaration.config>,
   request: Notification,
-  { linkBase }: BuildContext,
+  { linkBase, chart = null }: BuildContext,
 ): HttpBatch {
   const { serverUrl, number, recipients, user, password } = config;
   const message = shortened(wholeTextOf(request, linkBase, config), longestBytes, bytes);
@@ -25,7 +25,11 @@ function buildSignal(
   // One call for each: where one of several fails, an answer says so of all.
   const requests = recipients.map((recipient) => {
     const body = { number, recipients: [recipient], message, text_mode: 'normal' };
-    return { ...jsonRequest(url, body, headers), timeoutMs };
+    const plain = { ...jsonRequest(url, body, headers), timeoutMs };
+    if (chart === null) return plain;
+    const picture = `data:image/png;filename=chart.png;base64,${Buffer.from(chart).toString('base64')}`;
+    const withPicture = jsonRequest(url, { ...body, base64_attachments: [picture] }, headers);
+    return { ...withPicture, timeoutMs, fallback: plain };
   });
   return { kind: 'http', requests };
 }

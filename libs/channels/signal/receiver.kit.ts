@@ -13,6 +13,10 @@ export const receiver: VendorReceiver = {
         recipients: z.array(z.string().regex(/^(\+[0-9]+|group\.\S+|u:\S+)$/)).length(1),
         message: upTo(2_000, bytes),
         text_mode: z.literal('normal'),
+        base64_attachments: z
+          .array(z.string().regex(/^data:image\/png;filename=chart\.png;base64,iVBORw0KGgo/))
+          .length(1)
+          .optional(),
       }),
       shown: { message: 'plain' },
       reply: { status: 201, body: { timestamp: '1767323045678' } },

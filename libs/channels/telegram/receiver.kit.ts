@@ -1,6 +1,6 @@
 /** For specs: the Bot API of Telegram: sendMessage. */
 import { z } from 'zod';
-import { publicAddress, upTo, type VendorReceiver } from '../receiver.kit.js';
+import { pngText, publicAddress, upTo, type VendorReceiver } from '../receiver.kit.js';
 import { utf16 } from '../text-limits.js';
 
 export const receiver: VendorReceiver = {
@@ -25,6 +25,27 @@ export const receiver: VendorReceiver = {
       }),
       shown: { text: 'plainWithMentions' },
       reply: { status: 200, body: { ok: true, result: { message_id: 42, chat: { id: -1001234567890 } } } },
+    },
+    {
+      method: 'POST',
+      address: /^https:\/\/(?:api\.telegram\.org|bots\.example\.com)\/bot[0-9]+:[-_A-Za-z0-9]{35}\/sendPhoto$/,
+      parts: z.strictObject({
+        chat_id: z.string().regex(/^(-?[0-9]+|@[A-Za-z0-9_]{5,})$/),
+        message_thread_id: z
+          .string()
+          .regex(/^[0-9]+$/)
+          .optional(),
+        photo: pngText,
+        caption: upTo(1_024, utf16).optional(),
+        disable_notification: z.enum(['true', 'false']).optional(),
+        reply_parameters: z
+          .string()
+          .regex(/^\{"message_id":[0-9]+,"allow_sending_without_reply":true\}$/)
+          .optional(),
+        reply_markup: z.string().startsWith('{"inline_keyboard":[[').optional(),
+      }),
+      shown: { caption: 'plainWithMentions' },
+      reply: { status: 200, body: { ok: true, result: { message_id: 43, chat: { id: -1001234567890 } } } },
     },
   ],
 };
