@@ -56,6 +56,18 @@ describe('an action of a task', () => {
       type: 'notification.triggered',
       data: { execution: { id: run.id, outcome: run.outcome } },
     });
+    const digest = dataOf(await send(`${action}/preview`, { kind: 'digest' }));
+    expect([digest['kind'], digest['error']]).toEqual(['digest', null]);
+    expect(JSON.parse(String(digest['text']))).toMatchObject({
+      type: 'notification.digest',
+      data: {
+        items: [
+          { execution: { id: run.id }, transition: { to: 'true' } },
+          { execution: { id: run.id }, transition: { to: 'false' } },
+        ],
+        message: expect.stringContaining('2 messages'),
+      },
+    });
     const unknown = await send(`${action}/preview`, {
       executionId: run.id.replace(/.$/, '0').replace(/^exe_../, 'exe_00'),
     });
