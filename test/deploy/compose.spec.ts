@@ -17,6 +17,7 @@ const given = { OWNER_EMAIL: 'you@example.com' };
 const whole = readCompose(await text('docker-compose.yml'));
 const mail = readCompose(await text('deploy/docker/compose.mail.yml'));
 const embedded = readCompose(await text('deploy/docker/compose.embedded.yml'));
+const cluster = readCompose(await text('docker-compose.cluster.yml'));
 const secretsScript = await text('deploy/docker/make-secrets.sh');
 const settings = new Set(
   [...(await text('libs/runtime/config.ts')).matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)].map(([, name]) => name ?? ''),
@@ -273,6 +274,89 @@ describe('the servers of the compose files', () => {
     const sockets = evaluators.map(([name]) => name);
     const kept = mounted.filter((source) => !source.startsWith('.'));
     expect([...kept, ...sockets].sort()).toEqual(Object.keys(whole.volumes).sort());
+  });
+});
+
+describe('the cluster overlay of the compose files', () => {
+  const nodes = ['eventstore', 'kafka', 'mongodb'].map((engine) => [engine, `${engine}-2`, `${engine}-3`] as const);
+  const serviceOf = (name: string): Service => {
+    const service = cluster.services[name];
+    if (service === undefined) throw new Error(`the overlay has no ${name}`);
+    return service;
+  };
+
+  it('adds two nodes to each server, made as the first one and published nowhere', () => {
+    const expected = [...nodes.flat(), ...ours(whole).map(([name]) => name)];
+    expect(Object.keys(cluster.services).sort()).toEqual(expected.sort());
+    for (const [first, ...others] of nodes) {
+      for (const name of others) {
+        expect(serviceOf(name).extends).toEqual({ file: 'docker-compose.yml', service: first });
+        expect(serviceOf(name).ports).toEqual([]);
+      }
+    }
+  });
+
+  it('names all nodes of each server to every service, which waits for them', () => {
+    const added = nodes.flatMap(([, ...others]) => others);
+    for (const [name, service] of ours(whole)) {
+      const over = serviceOf(name);
+      const config = configOf({ environment: { ...service.environment, ...over.environment } });
+      const hosts = [config.eventStoreUrl, config.busUrl, config.readStoreUrl].map((url) =>
+        parseEngineAddress(url)?.hosts.map((host) => host.replace(/:.*/, '')),
+      );
+      expect(hosts).toEqual(nodes);
+      expect(over.depends_on).toEqual(
+        Object.fromEntries(added.map((each) => [each, { condition: 'service_healthy' }])),
+      );
+    }
+  });
+
+  it('keeps the data of each node in a volume of its own, at the place of the first one', () => {
+    for (const [first, ...others] of nodes) {
+      const [mount = ''] = whole.services[first]?.volumes ?? [];
+      const target = mount.slice(mount.indexOf(':'));
+      const own = others.map((name) => serviceOf(name).volumes[0] ?? '');
+      expect(own.every((each) => each.endsWith(target))).toBe(true);
+      for (const each of own) expect(cluster.volumes).toHaveProperty(each.slice(0, each.indexOf(':')));
+      expect(new Set([mount, ...own]).size).toBe(3);
+    }
+  });
+
+  it('makes members that know each other, and copies that outlive one of them', async () => {
+    const [events, messages, views] = nodes;
+    for (const name of events ?? []) {
+      const { environment } = serviceOf(name);
+      const seeds = (events ?? []).filter((other) => other !== name).map((other) => `${other}:2113`);
+      expect(environment).toMatchObject({
+        KURRENTDB_CLUSTER_SIZE: '3',
+        KURRENTDB_GOSSIP_SEED: seeds.join(','),
+        KURRENTDB_NODE_HOST_ADVERTISE_AS: name,
+      });
+    }
+    for (const [index, name] of (messages ?? []).entries()) {
+      expect(serviceOf(name).environment).toMatchObject({
+        KAFKA_NODE_ID: String(index + 1),
+        KAFKA_ADVERTISED_LISTENERS: `PLAINTEXT://${name}:9092`,
+        KAFKA_CONTROLLER_QUORUM_VOTERS: '1@kafka:9093,2@kafka-2:9093,3@kafka-3:9093',
+        KAFKA_DEFAULT_REPLICATION_FACTOR: '3',
+        KAFKA_MIN_INSYNC_REPLICAS: '2',
+      });
+    }
+    const script = await text('deploy/docker/mongodb-cluster-health.js');
+    expect(script).toContain(`[${(views ?? []).map((name) => `'${name}:27017'`).join(', ')}]`);
+  });
+});
+
+describe('the event store of the compose files', () => {
+  it('runs as the user of its image, to whom its folders in memory belong, without indexes that nobody asks', () => {
+    const service = whole.services['eventstore'];
+    if (service === undefined) throw new Error('the compose file has no eventstore');
+    const { image, user, tmpfs, environment } = service;
+    // From 26 on the image's user is 1001: up to 25.1 it was 1000.
+    expect(image).toMatch(/^kurrentplatform\/kurrentdb:26\./);
+    expect(user).toBe('1001:1001');
+    expect(tmpfs.filter((mount) => mount.includes('uid='))).toEqual([expect.stringContaining('uid=1001,gid=1001')]);
+    expect(environment['KURRENTDB__SECONDARY_INDEXING__ENABLED']).toBe('false');
   });
 });
 

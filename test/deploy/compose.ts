@@ -7,6 +7,7 @@ const text = z.string().min(1);
 const environment = z.record(z.string().regex(/^[A-Z][A-Z0-9_]*$/), z.string());
 
 const service = z.strictObject({
+  extends: z.strictObject({ file: text, service: text }).optional(),
   image: text.optional(),
   build: z
     .strictObject({ context: text, dockerfile: text, args: z.record(z.string(), z.string()).optional() })
