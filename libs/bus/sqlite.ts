@@ -10,6 +10,8 @@ import { startSqliteConsumer, type SqliteConsumer } from './sqlite-consumer.js';
 import { createMessageLog, schema } from './sqlite-log.js';
 
 const defaultDeadlineMs = 10_000;
+/** Most messages never come here: they are relayed. */
+const cacheKb = 2_000;
 
 interface Published {
   readonly topic: string;
@@ -43,7 +45,7 @@ export function createSqliteBus(
   { recordDeadLetter = async () => undefined, relays = false, laterRoundsMs }: SqliteBusOptions = {},
 ): OpenedBus {
   // The bus may be wiped: sweepers emit again what has no result. So a commit need not reach the disk at once.
-  const database = openDatabase({ file, durability: 'normal', schema });
+  const database = openDatabase({ file, durability: 'normal', schema, cacheKb });
   const messageLog = createMessageLog(database);
   const responders = new Map<string, RequestHandler>();
   const consumers = new Map<SqliteConsumer, string>();

@@ -34,6 +34,8 @@ const schema = `
 
 /** Contents are large: the log is folded back early, in steps too short to be noticed. */
 const checkpointPages = 1_000;
+/** Contents are seldom read again, and would push everything else out. */
+const cacheKb = 4_000;
 /** Snapshots whose facts stay in memory: each task's newest is asked for with every run. */
 const knownSnapshots = 10_000;
 /** Snapshots that go in one transaction; others have a turn in between. */
@@ -50,7 +52,7 @@ interface Save {
 
 function openShared(file: string, checked: boolean, lock: Database | null): Database {
   try {
-    return openDatabase({ file, durability: 'normal', schema, checked, held: 'shared' });
+    return openDatabase({ file, durability: 'normal', schema, checked, held: 'shared', cacheKb });
   } catch (error) {
     lock?.close();
     throw error;

@@ -34,7 +34,11 @@ export interface DatabaseOptions {
   readonly held?: 'alone' | 'shared';
   /** Check the file first, as after a process that did not end in order. Throws `DatabaseDamaged`. */
   readonly checked?: boolean;
+  /** Of its pages in memory; 16,000 by default. */
+  readonly cacheKb?: number;
 }
+
+const defaultCacheKb = 16_000;
 
 /** Larger files of earlier versions keep their size: pages that become free in them are used again. */
 const largestConverted = 64 * 1_024 * 1_024;
@@ -60,7 +64,14 @@ export function giveBackFreePages(file: string): boolean {
 }
 
 /** A connection; held alone no second process can write beside it. Throws `DatabaseInUse`, `DatabaseDamaged`. */
-export function openDatabase({ file, durability, schema, held = 'alone', checked = false }: DatabaseOptions): Database {
+export function openDatabase({
+  file,
+  durability,
+  schema,
+  held = 'alone',
+  checked = false,
+  cacheKb = defaultCacheKb,
+}: DatabaseOptions): Database {
   const database = new DatabaseSync(file, { timeout: held === 'shared' ? sharedWaitMs : 0 });
   try {
     database.exec(`
@@ -69,7 +80,7 @@ export function openDatabase({ file, durability, schema, held = 'alone', checked
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'};
       PRAGMA temp_store = MEMORY;
-      PRAGMA cache_size = -16000;
+      PRAGMA cache_size = -${cacheKb};
       PRAGMA wal_autocheckpoint = 10000;
       BEGIN ${held === 'alone' ? 'EXCLUSIVE' : 'IMMEDIATE'};
       ${schema}

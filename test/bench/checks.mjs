@@ -166,7 +166,8 @@ async function measureLoad(product, seconds) {
 async function measure(found, seconds) {
   const { cores, parser, title, offered } = found;
   const dataDir = await makeFolder();
-  const env = { MIN_INTERVAL_SECONDS: '1', EGRESS_ALLOW: '127.0.0.0/8', PAGE_PARSER: parser };
+  const { PAGE_THREAD = 'auto' } = process.env;
+  const env = { MIN_INTERVAL_SECONDS: '1', EGRESS_ALLOW: '127.0.0.0/8', PAGE_PARSER: parser, PAGE_THREAD };
   const pages = await startProcess('test/bench/page-server.mjs', {
     probe: '/',
     cores: otherCore,
