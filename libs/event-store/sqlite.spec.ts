@@ -1,6 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from '@jest/globals';
 import { DatabaseDamaged, DatabaseInUse, openDatabase } from '#sqlite/database';
 import type { EventBatch, NewEvent } from './event-store.js';
@@ -27,6 +28,37 @@ eventStoreContract('SQLite', async () => {
 });
 
 describe('the SQLite file', () => {
+  it('gives the pages of dropped events back to the file system', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'meerkat-events-'));
+    const file = join(folder, 'events.db');
+    const store = createSqliteEventStore(file, { secretKey: contractKey });
+    try {
+      const metadata = { organizationId: '', actor: '', requestId: '', causationId: null, at: '' };
+      for (let first = 0; first < 4_000; first += 500) {
+        const events = Array.from({ length: 500 }, (): NewEvent => {
+          return { id: crypto.randomUUID(), type: 'a', version: 1, data: { text: 'x'.repeat(1_000) }, metadata };
+        });
+        await store.append('a-1', events, first === 0 ? 'none' : first - 1);
+      }
+      const pages = (): number => {
+        const database = new DatabaseSync(file, { readOnly: true });
+        try {
+          return Number(database.prepare('PRAGMA page_count').get()?.['page_count']);
+        } finally {
+          database.close();
+        }
+      };
+      const before = pages();
+      await store.truncate('a-1', 3_990);
+      expect(pages()).toBeLessThan(before / 4);
+    } finally {
+      await store.close();
+    }
+    // Once the log is folded back, so is the file.
+    expect(statSync(file).size).toBeLessThan(1_500_000);
+    rmSync(folder, { recursive: true });
+  });
+
   it('is refused to a second writer', () => {
     const folder = mkdtempSync(join(tmpdir(), 'meerkat-events-'));
     const file = join(folder, 'events.db');

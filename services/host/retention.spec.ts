@@ -1,14 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { foldingState, foldingStateKey } from '#contracts/folding-state';
 import { dayMs, dayOf, hourMs, statsStream, type RunsFolded } from '#contracts/retention';
 import type { RecordedEvent } from '#event-store/event-store';
 import { everyEvent } from '#event-store/read-through';
 import { playedStep, playedTaskId, type PlayedStep } from '../execution/figures.kit.js';
 import { archivedLines } from '../execution/retention/archive.js';
+import { foldingSweep } from '../execution/retention/folding.js';
+import { keptViews } from './projections.js';
 import { viewsOf, withPlayed } from './retention.kit.js';
 
 const histories = fc.array(playedStep(15 * hourMs), { minLength: 3, maxLength: 20 });
@@ -91,6 +94,27 @@ describe('folding', () => {
           );
           expect(found).toEqual(wanted.map(({ id }) => id));
         }
+      });
+    });
+
+    it('that fails is told to probes until it can be written again', async () => {
+      await withPlayed(steps(), async (played) => {
+        played.nowMs += 5 * dayMs;
+        const deps = played.deps({ archiveDir: folder });
+        const stateNow = async () =>
+          (await deps.sharedState.load(foldingState, [foldingStateKey])).get(foldingStateKey);
+        const { sweep } = foldingSweep(deps);
+        for (const { view } of keptViews) {
+          await played.readStore.save(view, [], (await played.eventStore.lastPosition()) ?? 0);
+        }
+        rmSync(folder, { recursive: true });
+        await sweep();
+        expect((await stateNow())?.value).toMatchObject({ archiveFault: expect.stringContaining(folder) });
+        expect(await played.eventStore.readLast(statsStream(playedTaskId))).toBeNull();
+        mkdirSync(folder);
+        await sweep();
+        expect((await stateNow())?.value).toMatchObject({ archiveFault: null });
+        expect(await played.eventStore.readLast(statsStream(playedTaskId))).not.toBeNull();
       });
     });
 

@@ -76,7 +76,7 @@ const built = (path) => import(new URL(`../../dist/libs/${path}.js`, import.meta
 /** Opens what is stored of the sampled tasks, and seals their copies as the product does, with keys of their own. */
 async function openSeals(dataDir, rows) {
   const [{ createHistoryOpener }, { createSealedEvents }, { encrypt }] = await Promise.all(
-    ['vault/sealed-history', 'vault/sealed-events', 'vault/cipher'].map(built),
+    ['vault/sealed-history', 'vault/sealed-events', 'runtime/cipher'].map(built),
   );
   const secretKey = Buffer.from(readFileSync(join(dataDir, 'secret.key'), 'utf8').trim(), 'base64');
   const master = createSecretKey(secretKey);
@@ -108,9 +108,13 @@ async function openSeals(dataDir, rows) {
 
 /**
  * Appends copies until there are enough events: other ids, later times, the same shapes. The number of each task, seven digits,
- * stands where the sampled ones have seven zeros; each begins `apartMs` later than the one before.
+ * stands where the sampled ones have seven zeros; each begins `apartMs` later than the one before. All of it is `backMs` earlier
+ * than the sample, and each ends `endAfterMs` after its beginning.
  */
-export async function multiply(dataDir, { wantedEvents, wantedTasks, apartMs = 0 }) {
+export async function multiply(
+  dataDir,
+  { wantedEvents, wantedTasks, apartMs = 0, backMs = 0, endAfterMs = 86_400_000_000 },
+) {
   const database = new DatabaseSync(join(dataDir, 'events.db'));
   database.exec('PRAGMA synchronous = OFF; BEGIN');
   const rows = database
@@ -148,17 +152,18 @@ export async function multiply(dataDir, { wantedEvents, wantedTasks, apartMs = 0
   };
   const tasks = chapters(rows.filter(isOfTasks).map(seals.opened));
   const copied = Array.from({ length: wantedTasks }, (_, number) => ({ number, ...tasks[number % tasks.length] }));
-  for (const { number, begin } of copied) for (const row of begin) await copy(row, number, 0, number * apartMs);
+  for (const { number, begin } of copied)
+    for (const row of begin) await copy(row, number, 0, number * apartMs - backMs);
   const ending = copied.reduce((sum, { end }) => sum + end.length, 0);
   let run = 0;
   for (let round = 0; count + ending < wantedEvents; round += 1) {
     for (const { number, runs } of copied) {
       if (count + ending >= wantedEvents) break;
       run += 1;
-      for (const row of runs[round % runs.length]) await copy(row, number, run, round * 60_000);
+      for (const row of runs[round % runs.length]) await copy(row, number, run, round * 60_000 - backMs);
     }
   }
-  for (const { number, end } of copied) for (const row of end) await copy(row, number, run, 86_400_000_000);
+  for (const { number, end } of copied) for (const row of end) await copy(row, number, run, endAfterMs - backMs);
   for (const { id, revision } of streams.values()) setRevision.run(revision, id);
   database.exec('COMMIT');
   database.close();

@@ -20,6 +20,7 @@ const benches = {
   'api-under-load': async () => (await import('./api-under-load.mjs')).apiUnderLoad,
   replay: async () => (await import('./replay.mjs')).replay,
   migrate: async () => (await import('./migrate.mjs')).migrate,
+  fold: async () => (await import('./fold.mjs')).fold,
   backtest: async () => (await import('./backtest.mjs')).backtest,
   keys: async () => (await import('./keys.mjs')).keysBench,
   neighbours: async () => (await import('./neighbours.mjs')).neighbours,
