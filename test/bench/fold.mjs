@@ -8,16 +8,16 @@ import { makeHistory } from './history.mjs';
 import { ask, authorized, makeFolder, runCommand, startProduct } from './processes.mjs';
 import { quantile } from './report.mjs';
 
-const tasks = 80;
+const usualTasks = 80;
 const minutesADay = 1_440;
 const dayMs = 86_400_000;
 const daysAgo = 40;
 /** Slot, claim and record of each run, and what tasks and messages have besides. */
-const wantedEvents = Math.round(tasks * minutesADay * 3.2);
+const eventsARun = 3.2;
 const askEveryMs = 20;
 const givesUpAfterMs = 240_000;
 
-const open = (dataDir, name) => new DatabaseSync(join(dataDir, name), { readOnly: true });
+const open = (dataDir, name) => new DatabaseSync(join(dataDir, name));
 
 function query(dataDir, sql, name = 'events.db') {
   const database = open(dataDir, name);
@@ -34,6 +34,8 @@ const runsRecorded = (dataDir) =>
   query(dataDir, "SELECT count(*) AS count FROM events WHERE type = 'run.recorded'")[0].count;
 const megabytes = (dataDir, name) => statSync(join(dataDir, name)).size / 1_048_576;
 
+const textOf = (value) => (typeof value === 'string' ? value : '');
+
 /** Every document of every view, by a digest of each view. */
 function views(dataDir) {
   const database = open(dataDir, 'views.db');
@@ -41,12 +43,12 @@ function views(dataDir) {
     const names = database
       .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'view_*'")
       .all()
-      .map(({ name }) => name);
+      .map(({ name }) => textOf(name));
     return new Map(
       names.map((name) => {
         const digest = createHash('sha256');
         for (const { id, document } of database.prepare(`SELECT id, document FROM "${name}" ORDER BY id`).iterate()) {
-          digest.update(`${id} `).update(document ?? '');
+          digest.update(textOf(id)).update(document instanceof Uint8Array ? document : textOf(document));
         }
         return [name, digest.digest('hex')];
       }),
@@ -73,13 +75,17 @@ async function askUntil(url, isOver) {
   return delays;
 }
 
-export async function* fold() {
+/** `offered`: so many tasks, each with a day of runs. */
+export async function* fold({ offered: tasks = usualTasks }) {
   const dataDir = await makeFolder();
   const now = Date.now();
   const backMs = now - (Math.floor(now / dayMs) * dayMs - daysAgo * dayMs);
+  const wantedEvents = Math.round(tasks * minutesADay * eventsARun);
   await makeHistory(dataDir, { wantedTasks: tasks, wantedEvents, backMs, endAfterMs: dayMs });
   const runs = runsRecorded(dataDir);
-  const env = { DATA_DIR: dataDir, OWNER_API_KEY: '' };
+  const env = { DATA_DIR: dataDir };
+  // The copies have no MACs.
+  await runCommand(['audit', 'accept'], { env });
   await runCommand(['rebuild', 'all', '--json'], { env });
   const keeping = await startProduct(dataDir, { env: { KEEP_RUNS_DAYS: '0' } });
   await ask(keeping.url, 'GET', '/api/stats');

@@ -17,23 +17,23 @@ import { until } from './kit/until.js';
 
 const minuteMs = 60_000;
 const keepDays = 3;
-const playedDays = 8;
-const tasks = ['one', 'two', 'three'].map((name) => derivedId('ntf', 0, 'retention', name));
+const playedDays = 6;
+const tasks = ['one', 'two'].map((name) => derivedId('ntf', 0, 'retention', name));
 const [taskId = ''] = tasks;
 /** The first day, long enough ago for a part of them to be folded. */
 const startMs = Math.floor(Date.now() / dayMs) * dayMs - (playedDays + 1) * dayMs;
 
-/** Runs each half an hour, of which some fail and some change the condition. */
-const steps: readonly PlayedStep[] = Array.from({ length: playedDays * 48 }, (_, index) => ({
+/** Runs each two hours, of which some fail and some change the condition. */
+const steps: readonly PlayedStep[] = Array.from({ length: playedDays * 12 }, (_, index) => ({
   kind: 'run',
-  afterMs: 30 * minuteMs,
-  status: index % 50 === 0 ? 'failed' : 'succeeded',
-  outcome: index % 50 === 0 ? null : index % 97 === 0,
-  condition: index % 97 === 0 ? 'true' : 'false',
+  afterMs: 120 * minuteMs,
+  status: index % 10 === 0 ? 'failed' : 'succeeded',
+  outcome: index % 10 === 0 ? null : index % 17 === 0,
+  condition: index % 17 === 0 ? 'true' : 'false',
   isFlapping: false,
-  notify: index % 97 === 0,
-  reason: index % 97 === 0 ? 'became_true' : 'not_true',
-  isManual: index % 50 === 7,
+  notify: index % 17 === 0,
+  reason: index % 17 === 0 ? 'became_true' : 'not_true',
+  isManual: index % 20 === 7,
   value: index % 211,
   fetchMs: 50 + (index % 300),
   evaluateMs: 1 + (index % 9),
