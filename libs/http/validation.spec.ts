@@ -24,6 +24,15 @@ const schema = z.strictObject({
   ]),
   headers: z.record(z.string().regex(/^[a-z]+$/, { error: 'must be a header name' }), z.string()).optional(),
 });
+const both = z
+  .strictObject({
+    one: z.int().optional(),
+    two: z
+      .string()
+      .regex(/^[^:]*$/, { error: 'cannot have a colon' })
+      .optional(),
+  })
+  .refine(({ one, two }) => one !== undefined || two !== undefined, { error: 'needs one or two' });
 const good = { name: 'abc', kind: { type: 'two' } };
 
 describe('validation', () => {
@@ -60,6 +69,13 @@ describe('validation', () => {
       reason,
       message: `${subject} ${message}.`,
       details: [{ field, message }],
+    });
+  });
+
+  it('has the words of the contract, whatever they begin with', () => {
+    expect(refusal(() => validated(both, {}, 'body'))).toMatchObject({ message: 'The body needs one or two.' });
+    expect(refusal(() => validated(both, { two: 'a:b' }, 'body'))).toMatchObject({
+      message: 'two cannot have a colon.',
     });
   });
 

@@ -48,9 +48,9 @@ function oneOf(values: readonly unknown[]): string {
   return values.length === 1 ? `must be ${shown}` : `must be one of ${shown}`;
 }
 
-/** The words of a contract's own `error`, which begin with `must`; else the fallback. */
+/** The words of a contract's own `error`, which go on behind the name of the field; zod's begin a sentence. */
 function ownWords(message: string, fallback: string): string {
-  return message.startsWith('must ') ? message : fallback;
+  return /^[a-z]/.test(message) ? message : fallback;
 }
 
 function count(amount: number | bigint, unit: string): string {

@@ -132,6 +132,11 @@ export async function checkConfig(
     const problem = 'must be a program that the operator names in COMMANDS';
     throw refuse([...field, 'config', program], 'command_not_allowed', problem, 'command_not_allowed');
   }
+  const headers = members.get('headers');
+  if (isJsonObject(headers)) {
+    const isOwn = (name: string): boolean => connectionHeaders.has(name) || messageHeaders.has(name);
+    checkHeaders([...field, 'config', 'headers'], headers, isOwn);
+  }
   for (const { place, text } of textsAt(addresses)) {
     // A mask stands for the address that was checked when it was given.
     if (text !== secretMask) checkAddress(checks, place, withoutCredentials(text));
@@ -157,12 +162,37 @@ function checkRendering(
   }
 }
 
+/** What the HTTP client makes itself: of a caller's it would keep nothing, and say nothing. */
+const connectionHeaders: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** What says which message it is, and signs it. */
+const messageHeaders: ReadonlySet<string> = new Set(['webhook-id', 'webhook-timestamp', 'webhook-signature']);
+
+function checkHeaders(field: Field, headers: object, isOwn: (name: string) => boolean): void {
+  for (const name of Object.keys(headers)) {
+    if (!isOwn(name.toLowerCase())) continue;
+    throw refuse([...field, name], 'invalid', 'is set by this service itself; leave it out', 'headers_invalid');
+  }
+}
+
 /** Throws where the page can never be loaded, naming the field. */
 export function checkPage(
   checks: Pick<SettingsChecks, 'outbound' | 'rendering'>,
   { url, fetch }: Pick<TaskInput, 'url' | 'fetch'>,
 ): void {
   if (fetch.mode === 'browser') checkRendering(checks, fetch);
+  checkHeaders(['fetch', 'headers'], fetch.headers, (name) => connectionHeaders.has(name));
   const isAuthorized = Object.keys(fetch.headers).some((name) => name.toLowerCase() === 'authorization');
   if (isAuthorized && (fetch.auth ?? null) !== null) {
     throw refuse(['fetch', 'auth'], 'invalid', 'and a header Authorization contradict each other; send one of them');

@@ -195,6 +195,12 @@ describe('a notification task', () => {
     ],
     [{ actions: Array(21).fill(webhook) }, 'actions_too_many', 'actions'],
     [{ fetch: { mode: 'browser' } }, 'browser_unavailable', 'fetch.mode'],
+    [{ fetch: { headers: { Host: 'other.example' } } }, 'headers_invalid', 'fetch.headers.Host'],
+    [
+      { actions: [{ type: 'webhook', config: { url: 'https://example.com/', headers: { 'Webhook-Id': 'mine' } } }] },
+      'headers_invalid',
+      'actions[0].config.headers.Webhook-Id',
+    ],
     [{ tags: ['a b'] }, 'tags_invalid', 'tags[0]'],
   ])('refuses %j by name', async (more, reason, field) => {
     const reply = await gateway.send('POST', '/api/notifications', { body: { ...task, ...more } });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile, mkdir, symlink } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -185,7 +185,7 @@ return price < 50;`;
 
   it.each([
     ['text that is not JSON', '{\n  "name": "x",\n}', '  3 | }\n    | ^'],
-    ['an empty file', '', 'is required'],
+    ['an empty file', '', 'is empty'],
     ['a list', '[]', 'must be an object'],
     ['a name given twice', '{"name":"a","name":"b"}', 'given twice'],
     ['a file larger than 1 MiB', ' '.repeat(1_048_577), 'larger than 1 MiB'],
@@ -208,6 +208,28 @@ return price < 50;`;
     expect((await call('check', file)).error).toContain('price.js cannot be read');
     await writeFile(file, 'name: *a\n');
     expect((await call('check', file)).error).toContain('Anchors and aliases');
+  });
+
+  it('takes no code from elsewhere, from a device or twice', async () => {
+    const [file, apart] = [join(folder, 'task.yaml'), join(folder, 'apart')];
+    await mkdir(apart, { recursive: true });
+    await writeFile(join(folder, 'secret.js'), 'top: secret');
+    await symlink(join(folder, 'secret.js'), join(apart, 'link.js'));
+    await symlink('/dev/zero', join(folder, 'zero.js'));
+    const said = async (path: string, ...lines: readonly string[]): Promise<string> => {
+      await writeFile(path, `name: Price\nurl: ${address}\n${lines.join('\n')}\n`);
+      const { exitCode, error } = await call('check', path);
+      return `${exitCode} ${error}`;
+    };
+    for (const code of ['../secret.js', join(folder, 'secret.js'), './link.js', '/etc/passwd', './..']) {
+      const refusal = await said(join(apart, 'task.yaml'), `code: ${code}`);
+      expect(refusal).toMatch(/^1 code: .* must name a file beside .* or in a folder below it\.\n$/);
+    }
+    expect(await said(file, 'code: ./zero.js')).toMatch(/^1 code: .* must name a file beside /);
+    expect(await said(file, 'code: ./apart')).toContain('it is a folder');
+    expect(await said(file, 'code: ./none.js')).toContain('none.js cannot be read: there is no such file.');
+    expect(await said(file, 'code: ./secret.js', "evaluationFunction: 'true'")).toContain('keep one of them');
+    expect(await said(file, 'code: 5')).toContain('code must name a file such as ./kettle.js.');
   });
 
   it('refuses a file that is not there', async () => {

@@ -67,6 +67,15 @@ describe('a webhook', () => {
     });
   });
 
+  it('has headers of the connection and of the signature of its own, whatever the settings say', () => {
+    const { headers } = build({
+      url: 'https://hooks.example/',
+      headers: { Host: 'evil.example', 'Content-Length': '7', 'Webhook-Id': 'mine', 'Transfer-Encoding': 'chunked' },
+    });
+    expect(Object.keys(headers).toSorted()).toEqual(['content-type', 'webhook-id', 'webhook-timestamp']);
+    expect(headers['webhook-id']).toBe(aNotification().deliveryId);
+  });
+
   it('never leads to another host, whatever its variables say', () => {
     const hostile = '//evil.example/ @evil.example:80/..';
     const request = aNotification({ context: { message: hostile } });

@@ -1,6 +1,4 @@
 /** `meerkat check task.json`: one run of a task against its live page; nothing is stored, nothing is sent. */
-import { readFile, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { declarationOf } from '#channels/declarations';
 import type { MessagePreview } from '#contracts/message-preview';
@@ -10,36 +8,15 @@ import { codeFrame } from '#hints/code-frame';
 import { hintFor } from '#hints/hint';
 import { parseJsonBody } from '#http/json-body';
 import { parseYamlBody } from '#http/yaml';
-import { isJsonObject } from '#runtime/json';
 import { refuse, validated } from '#http/validation';
 import { readConfig } from '#runtime/config';
 import { AppError, type ErrorDetail } from '#runtime/errors';
 import type { Product } from './product.js';
+import { readInputFile, withCodeFile } from './task-file.js';
 import { checkAll } from './tasks.js';
 import { exitCodes, plain, plainLines, printJson, printNote, printResult, Refused, styled } from './terminal.js';
 
-/** As large as a body of the API may be. */
-const maxFileBytes = 1_048_576;
 const shownValueCharacters = 200;
-
-async function readTaskFile(file: string): Promise<Uint8Array> {
-  try {
-    const { size } = await stat(file);
-    if (size > maxFileBytes) throw new Refused('body_too_large', `${file} is larger than 1 MiB.`);
-    return await readFile(file);
-  } catch (error) {
-    if (error instanceof Refused) throw error;
-    throw new Refused('file_unreadable', `${file} cannot be read: ${error instanceof Error ? error.message : ''}`);
-  }
-}
-
-/** The code may stand in a file beside the task: `code: ./kettle.js`, from the folder of the task's own file. */
-async function withCodeFile(task: unknown, file: string): Promise<unknown> {
-  if (!isJsonObject(task) || typeof task['code'] !== 'string' || 'evaluationFunction' in task) return task;
-  const { code, ...rest } = task;
-  const evaluationFunction = Buffer.from(await readTaskFile(resolve(dirname(file), code))).toString('utf8');
-  return { ...rest, evaluationFunction };
-}
 
 async function parseTask(bytes: Uint8Array, file: string): Promise<TaskInput> {
   const read = /\.ya?ml$/i.test(file) ? parseYamlBody(bytes) : parseJsonBody(bytes);
@@ -158,7 +135,7 @@ const smtpNote =
 
 async function checkFile(product: Product, file: string, isJson: boolean): Promise<number> {
   const config = readConfig();
-  const bytes = await readTaskFile(file);
+  const bytes = await readInputFile(file);
   let input: TaskInput | null = null;
   try {
     input = await parseTask(bytes, file);

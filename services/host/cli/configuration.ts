@@ -1,5 +1,5 @@
 /** `meerkat export`, `apply` and `diff`: the configuration of an organisation as a file, over the public API. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { Option, type Command } from 'commander';
 import { z } from 'zod';
 import { parseJsonBody } from '#http/json-body';
@@ -8,6 +8,7 @@ import { readClientSettings, readVariables } from '#runtime/config';
 import { AppError } from '#runtime/errors';
 import { isJsonObject, type Json } from '#runtime/json';
 import { askJson, askText } from './client.js';
+import { readInputFile } from './task-file.js';
 import { plain, printJson, printNote, printResult, Refused, styled } from './terminal.js';
 
 const warning = z.object({ field: z.string(), message: z.string() });
@@ -62,9 +63,7 @@ function parsedFile(file: string, bytes: Uint8Array): Json | undefined {
 }
 
 async function readConfiguration(file: string): Promise<Json> {
-  const bytes = await readFile(file).catch((error: unknown) => {
-    throw new Refused('file_unreadable', `${file} cannot be read: ${error instanceof Error ? error.message : ''}`);
-  });
+  const bytes = await readInputFile(file);
   const value = parsedFile(file, bytes);
   if (value === undefined) throw new Refused('file_empty', `${file} is empty.`);
   return withVariables(value, readVariables());

@@ -51,14 +51,6 @@ export function signInAddress(from: string): string {
   return `/sign-in?to=${encodeURIComponent(from)}`;
 }
 
-/** An address of this console to go back to, never one elsewhere. */
-export function addressWithin(to: string | null): string {
-  const here = location.origin;
-  if (to === null || !to.startsWith('/') || !URL.canParse(to, here)) return '/tasks';
-  const { origin, pathname, search, hash } = new URL(to, here);
-  return origin === here ? `${pathname}${search}${hash}` : '/tasks';
-}
-
 export function SignedIn({
   children,
   waiting,

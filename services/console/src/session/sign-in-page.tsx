@@ -9,12 +9,13 @@ import { ProblemNotice } from '../frame/problem-notice.js';
 import { useTitle } from '../frame/title.js';
 import { useTexts } from '../text/text.js';
 import { ForgottenPassword } from './link-pages.js';
-import { addressWithin, sessionKey, useSessionQuery } from './session.js';
+import { addressWithin } from './return-address.js';
+import { sessionKey, useSessionQuery } from './session.js';
 
 export function SignInPage(): ReactNode {
   const { t } = useTexts();
   useTitle(t('signIn.title'));
-  const to = addressWithin(new URLSearchParams(useSearch()).get('to'));
+  const to = addressWithin(new URLSearchParams(useSearch()).get('to'), location.origin);
   const [, navigate] = useLocation();
   const client = useQueryClient();
   const known = useSessionQuery();
