@@ -3,6 +3,7 @@ import type { ExecutionDocument, RunEvent } from '#contracts/run';
 import { tasksView } from '#contracts/task';
 import { decodeEvent } from '#eventing/codec';
 import type { OutboundAnswer, OutboundFailure } from '#outbound/outbound';
+import { awaitedOf } from '#read-store/awaited-views';
 import type { JsonObject } from '#runtime/json';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
 import { frozenEvents } from '#contracts/frozen-events.kit';
@@ -287,6 +288,9 @@ describe('a due run', () => {
     const event = { id: 'e1', type: 'task.created', version: 1, data: {}, metadata };
     await parts.eventStore.append(`task-${taskId}`, [event], 'none');
     await expect(executeRun(parts, due(0), metadata, running)).rejects.toMatchObject({ reason: 'view_behind' });
+    expect(awaitedOf(parts.readStore, tasksView).position).toBe(
+      (await parts.eventStore.readLast(`task-${taskId}`))?.position,
+    );
     // The next process need not wait for a claim to run out.
     expect(await parts.eventStore.readLast(`claim-${due(0).taskId}`)).toBe(null);
     await parts.eventStore.append(`task-${taskId}`, [{ ...event, id: 'e2', type: 'task.archived' }], 0);

@@ -17,6 +17,7 @@ import { isGone, tasksView, taskStream, type TaskDocument } from '#contracts/tas
 import { decodeEvent, encodeEvents } from '#eventing/codec';
 import type { EventMetadata, EventStore, NewEvent } from '#event-store/event-store';
 import type { Leases } from '#leases/leases';
+import { awaitView } from '#read-store/awaited-views';
 import type { ViewStore } from '#read-store/read-store';
 import { toTimestamp } from '#runtime/clock';
 import { unavailable } from '#runtime/errors';
@@ -90,12 +91,13 @@ async function hasResult({ readStore, eventStore }: RunDeps, alert: AlertState, 
   return runsThrough !== null && dayOf(run.queuedAt) <= runsThrough;
 }
 
-/** The settings of the task; null: it is archived. Waits for nothing: a view that lags is looked at again by a later try. */
+/** The settings of the task; null: it is archived. Waits for nothing: a view that lags is told so, and looked at again by a later try. */
 async function findTask({ readStore, eventStore }: RunDeps, taskId: string): Promise<TaskDocument | null> {
   const document = await readStore.get(tasksView, taskId);
   if (document !== null) return document;
   const last = await eventStore.readLast(taskStream(taskId));
   if (last === null || isGone(last)) return null;
+  awaitView(readStore, tasksView, last.position);
   throw unavailable('view_behind', `The view of ${taskId} is not there yet.`);
 }
 
