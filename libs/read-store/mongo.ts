@@ -17,6 +17,7 @@ import { createViewCollections, patienceMs, type ViewCollections } from './mongo
 import { toFilter, toRanges, toSort } from './mongo-query.js';
 import { collectionName, ensureIndexes, recordId, type Stored } from './mongo-view.js';
 import { createTextLookup } from './mongo-texts.js';
+import { createSharedCounts } from './shared-counts.js';
 import { advancing, duplicates, toWrite, writeGuarded, type Write } from './mongo-write.js';
 import {
   viewOutOfStep,
@@ -159,6 +160,7 @@ async function countMatches(
 
 function createReads({ collections }: Parts): Omit<ReadStore, 'save' | 'close'> {
   const texts = createTextLookup((view) => collections.open(view));
+  const counts = createSharedCounts();
   return {
     async get<D extends object>(view: AnyView, id: string) {
       const collection = await collections.open(view);
@@ -191,7 +193,9 @@ function createReads({ collections }: Parts): Omit<ReadStore, 'save' | 'close'> 
       const found = await texts.conditionFor(view, query.where);
       const [page, total] = await Promise.all([
         findPage(collections, view, query, found),
-        query.count ? countMatches(collections, view, query, found) : null,
+        query.count
+          ? counts(JSON.stringify([view.name, query.where]), () => countMatches(collections, view, query, found))
+          : null,
       ]);
       return { documents: page.map((text) => JSON.parse(text) as D), total };
     },
