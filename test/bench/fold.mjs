@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { makeHistory } from './history.mjs';
-import { ask, authorized, makeFolder, runCommand, startProduct } from './processes.mjs';
+import { authorized, makeFolder, runCommand, startProduct } from './processes.mjs';
 import { quantile } from './report.mjs';
 
 const usualTasks = 80;
@@ -16,6 +16,7 @@ const daysAgo = 40;
 const eventsARun = 3.2;
 const askEveryMs = 20;
 const givesUpAfterMs = 240_000;
+const settlesWithinMs = 10_000;
 
 const open = (dataDir, name) => new DatabaseSync(join(dataDir, name));
 
@@ -41,7 +42,7 @@ function views(dataDir) {
   const database = open(dataDir, 'views.db');
   try {
     const names = database
-      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'view_*'")
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'view_*' AND name <> 'view_rebuilds'")
       .all()
       .map(({ name }) => textOf(name));
     return new Map(
@@ -57,6 +58,11 @@ function views(dataDir) {
     database.close();
   }
 }
+
+const isLater = (ms) => {
+  const at = performance.now() + ms;
+  return () => performance.now() > at;
+};
 
 /** Asks for lists and statistics until `isOver`; how long each answer took, in ms. */
 async function askUntil(url, isOver) {
@@ -88,7 +94,10 @@ export async function* fold({ offered: tasks = usualTasks }) {
   await runCommand(['audit', 'accept'], { env });
   await runCommand(['rebuild', 'all', '--json'], { env });
   const keeping = await startProduct(dataDir, { env: { KEEP_RUNS_DAYS: '0' } });
-  await ask(keeping.url, 'GET', '/api/stats');
+  // What a start takes besides.
+  const cpuAtReady = keeping.cpuMs();
+  await askUntil(keeping.url, isLater(settlesWithinMs));
+  const startMs = keeping.cpuMs() - cpuAtReady;
   await keeping.stop();
   const before = megabytes(dataDir, 'events.db') + megabytes(dataDir, 'views.db');
 
@@ -104,11 +113,11 @@ export async function* fold({ offered: tasks = usualTasks }) {
   await product.stop();
   const dropped = runs - runsRecorded(dataDir);
 
-  const [folds] = query(
+  const folds = query(
     dataDir,
-    `SELECT count(*) AS count, sum(length(data) + length(metadata) + length(id) + length(type) + 22) AS bytes
+    `SELECT length(data) + length(metadata) + length(id) + length(type) + 22 AS bytes
      FROM events WHERE type = 'runs.folded'`,
-  );
+  ).map(({ bytes }) => Number(bytes));
   const kept = views(dataDir);
   await runCommand(['rebuild', 'all', '--json'], { env });
   const rebuilt = views(dataDir);
@@ -116,11 +125,20 @@ export async function* fold({ offered: tasks = usualTasks }) {
 
   const common = { bench: 'fold' };
   yield { ...common, case: 'runs folded and dropped', value: dropped, unit: 'runs' };
-  yield { ...common, case: 'processor time for 10^6 runs', value: (cpuMs * 1_000) / dropped, unit: 's', target: 60 };
+  const perMillion = (ms) => (ms * 1_000) / dropped;
+  yield {
+    ...common,
+    case: 'processor time for 10^6 runs, without a start',
+    value: perMillion(Math.max(0, cpuMs - startMs)),
+    unit: 's',
+    target: 60,
+    baseline: { name: 'with what a start takes besides', value: perMillion(cpuMs) },
+  };
   yield { ...common, case: 'runs folded a second', value: dropped / seconds, unit: '/s' };
   yield { ...common, case: 'API meanwhile, p99', value: quantile(delays, 0.99), unit: 'ms', target: 100 };
   yield { ...common, case: 'resident memory at the end', value: memoryMb, unit: 'MB' };
-  yield { ...common, case: 'a folded task-day', value: folds.bytes / folds.count, unit: 'bytes', target: 2_048 };
+  yield { ...common, case: 'a folded task-day, median', value: quantile(folds, 0.5), unit: 'bytes', target: 2_048 };
+  yield { ...common, case: 'a folded task-day, largest', value: Math.max(...folds), unit: 'bytes' };
   yield { ...common, case: 'files before', value: before, unit: 'MB' };
   const after = megabytes(dataDir, 'events.db') + megabytes(dataDir, 'views.db');
   yield { ...common, case: 'files after', value: after, unit: 'MB' };
