@@ -1,5 +1,6 @@
 /** Folds one day of a task's deliveries: those that were decided on it, once all of them have ended. */
 import {
+  dayEnd,
   dayStart,
   figuresView,
   lastMomentOf,
@@ -20,16 +21,18 @@ import { archiveFor, createDayRecord, finishArchive, type FoldDeps, type Folding
 
 const deliveriesAtOnce = 200;
 
-/** The deliveries of a task up to the end of a day, the oldest first. */
-export async function* deliveriesUntil(
+/**
+ * The deliveries of a task behind the last day that is folded, which the view may still show, up to the end of a day, the oldest
+ * first.
+ */
+async function* deliveriesUntil(
   readStore: ReadStore,
-  taskId: string,
-  day: string,
+  { taskId, after, day }: { readonly taskId: string; readonly after: string | null; readonly day: string },
 ): AsyncGenerator<DeliveryDocument> {
   let query: PageQuery = {
     where: [
       { field: 'notificationId', equals: taskId },
-      { field: 'createdAt', from: '', to: lastMomentOf(day) },
+      { field: 'createdAt', from: after === null ? '' : dayEnd(after), to: lastMomentOf(day) },
     ],
     sort: [{ field: 'createdAt', descending: false }],
     limit: deliveriesAtOnce,
@@ -85,7 +88,7 @@ export async function foldDayOfDeliveries(deps: FoldDeps, taskId: string, day: s
   const runsAreFolded = state.runsThrough !== null && day <= state.runsThrough;
   if (!runsAreFolded && (await hasRuns(readStore, taskId, day))) return { kind: 'waits' };
   const deliveries: DeliveryDocument[] = [];
-  for await (const delivery of deliveriesUntil(readStore, taskId, day)) {
+  for await (const delivery of deliveriesUntil(readStore, { taskId, after: state.deliveriesThrough, day })) {
     if (delivery.finishedAt === null) return { kind: 'waits' };
     deliveries.push(delivery);
   }
