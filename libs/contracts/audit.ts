@@ -165,6 +165,3 @@ export const auditVerification = z
   })
   .meta({ id: 'AuditVerification' });
 export type AuditVerification = z.infer<typeof auditVerification>;
-
-/** Asks for a verification (`audit.verify`), which answers `auditVerification`. */
-export const verifyAuditQuery = z.strictObject({});

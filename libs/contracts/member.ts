@@ -15,7 +15,6 @@ import { idSchema, storedTimestamp } from './common.js';
 import type { ViewDefinition } from '#read-store/read-store';
 
 export const secondFactorState = z.enum(['off', 'pending', 'on']);
-export type SecondFactorState = z.infer<typeof secondFactorState>;
 
 /** A member as the service keeps it (view `members`): the address sealed, found by its keyed hash. */
 export const memberDocument = z.object({

@@ -44,7 +44,6 @@ const foldedEvents = z.object({
 
 /** Where folding stands in each of a task's streams: the first revision that was not folded yet. */
 const foldedUpTo = z.object({ run: z.int(), schedule: z.int(), claim: z.int() });
-export type FoldedUpTo = z.infer<typeof foldedUpTo>;
 
 /** How far a task's runs and deliveries are folded; every event of its stream carries it whole. */
 export const foldState = z.object({

@@ -7,7 +7,7 @@ import { fetchSettings, storedFetch } from './fetch.js';
 import { condition, health, policy, storedPolicy } from './policy.js';
 import { defaultSchedule, schedule, storedSchedule, wholeSchedule } from './schedule.js';
 import type { ViewDefinition } from '#read-store/read-store';
-import { AppError, unreachable } from '#runtime/errors';
+import { unreachable } from '#runtime/errors';
 import { codeForms } from '#sandbox/sandbox';
 
 export const tag = z.string().regex(/^[A-Za-z0-9._:-]{1,50}$/, { error: 'must be 1 to 50 of A-Z a-z 0-9 . _ : -' });
@@ -95,7 +95,6 @@ export const shadowSettings = z.object({
   codeForm: codeForm.nullable(),
   policy: storedPolicy.nullable(),
 });
-export type ShadowSettings = z.infer<typeof shadowSettings>;
 
 /** `startedAt` tells it from an earlier one of the same task. */
 export const shadow = shadowSettings.extend({ startedAt: storedTimestamp, startedBy: z.string() });
@@ -118,7 +117,7 @@ const disabledAction = z.object({
 });
 export type DisabledAction = z.infer<typeof disabledAction>;
 
-const leftRecipient = z.object({ actionId: idSchema('act'), recipient: z.string(), shown: z.string() });
+export const leftRecipient = z.object({ actionId: idSchema('act'), recipient: z.string(), shown: z.string() });
 export type LeftRecipient = z.infer<typeof leftRecipient>;
 
 export function isSameRecipient(one: LeftRecipient, other: LeftRecipient): boolean {
@@ -286,73 +285,12 @@ export function forgetsCondition(event: TaskEvent): boolean {
 /** No documents: how far purges are carried out is its checkpoint. */
 export const purgesView: ViewDefinition = { name: 'purges', fields: [], indexes: [] };
 
-/** The answer to a `purgeTask`: the event's place. */
-export const purgedTask = z.object({ position: z.number() });
-
 /** A stream per external key: its last event says which task holds it. */
 export const externalKeyClaimed = defineEvent('externalkey.claimed', {
   version: 1,
   schema: z.object({ taskId: idSchema('ntf') }),
 });
 export type ExternalKeyEvent = EventOf<typeof externalKeyClaimed>;
-
-/** A whole specification on its way to the tasks service: it is checked field by field when its event is encoded. */
-const wantedSpec = z.custom<TaskSpec>((value) => typeof value === 'object' && value !== null);
-
-/** Of a request with an Idempotency-Key: sent again after a crash, it changes nothing a second time. */
-const repeatId = z.string().nullable();
-
-/** What the tasks service is asked to do (`task.change`). `expectedRevision`: If-Match. */
-export const taskCommand = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('createTask'), taskId: idSchema('ntf'), spec: wantedSpec, status: taskStatus }),
-  z.object({
-    type: z.literal('replaceTask'),
-    taskId: idSchema('ntf'),
-    spec: wantedSpec,
-    status: taskStatus,
-    expectedRevision: z.int().nullable(),
-  }),
-  z.object({ type: z.literal('archiveTask'), taskId: idSchema('ntf'), expectedRevision: z.int().nullable() }),
-  z.object({ type: z.literal('restoreTask'), taskId: idSchema('ntf') }),
-  /** Of one that is archived, too. */
-  z.object({ type: z.literal('purgeTask'), taskId: idSchema('ntf'), expectedRevision: z.int().nullable() }),
-  /** What changes nothing goes on as it was. */
-  z.object({
-    type: z.literal('startShadow'),
-    taskId: idSchema('ntf'),
-    settings: shadowSettings,
-    startedAt: storedTimestamp,
-  }),
-  z.object({ type: z.enum(['endShadow', 'promoteShadow']), taskId: idSchema('ntf') }),
-  z.object({ type: z.literal('acknowledgeTask'), taskId: idSchema('ntf'), ...acknowledged.shape }),
-  z.object({ type: z.enum(['leaveRecipients', 'rejoinRecipients']), taskId: idSchema('ntf'), ...leftRecipient.shape }),
-  z.object({ type: z.enum(['pauseTask', 'resumeTask']), taskId: idSchema('ntf') }),
-  z.object({ type: z.enum(['tagTask', 'untagTask']), taskId: idSchema('ntf'), tags: z.array(tag) }),
-  z.object({ type: z.literal('addAction'), taskId: idSchema('ntf'), action: storedAction, repeatId }),
-  z.object({
-    type: z.literal('replaceAction'),
-    taskId: idSchema('ntf'),
-    action: storedAction,
-    expectedRevision: z.int().nullable(),
-    repeatId,
-  }),
-  z.object({
-    type: z.literal('removeAction'),
-    taskId: idSchema('ntf'),
-    actionId: idSchema('act'),
-    expectedRevision: z.int().nullable(),
-  }),
-  z.object({
-    type: z.literal('disableAction'),
-    taskId: idSchema('ntf'),
-    actionId: idSchema('act'),
-    reason: z.string(),
-    /** The delivery that found it out: a repeat of it disables nothing that was enabled since. */
-    deliveryId: idSchema('dlv'),
-    at: storedTimestamp,
-  }),
-]);
-export type TaskCommand = z.infer<typeof taskCommand>;
 
 /** The answer: the state that the command produced. */
 export const taskState = z.object({
@@ -458,59 +396,3 @@ export const tasksView: ViewDefinition<TaskDocument> = {
   totals: ['organizationId', 'status', 'condition', 'health'],
   searched: ['name', 'url'],
 };
-
-/** One change of a task, as `GET …/history` shows it (`task.history`). */
-export const historyEntry = z
-  .object({
-    revision: z.int().describe('The revision that this change made.'),
-    type: z.string().describe('What happened.'),
-    at: storedTimestamp.describe('When.'),
-    actor: z.string().describe('By whom: `key:<id>`, `user:<id>` or a part of the service.'),
-    requestId: z.string().describe('The request that it came with.'),
-    data: z.record(z.string(), z.json()).describe('What is on record of it, secrets masked.'),
-    changes: z
-      .array(
-        z.object({
-          path: z.string().describe('Such as `policy.cooldownSeconds`.'),
-          from: z.json().optional().describe('Absent: it was not there.'),
-          to: z.json().optional().describe('Absent: it is not there any more.'),
-        }),
-      )
-      .describe('What it changed, by path.'),
-    /** Long texts in it were cut, since the answer would have become too large. */
-    shortened: z
-      .literal(true)
-      .optional()
-      .describe('Long texts in it were cut, since the answer would have become too large.'),
-  })
-  .meta({ id: 'HistoryEntry' });
-export type HistoryEntry = z.infer<typeof historyEntry>;
-
-/** Of the changes below revision `before` (null: of all), `offset` are passed over and at most `limit` answered, newest first. */
-export const historyQuery = z.object({
-  taskId: idSchema('ntf'),
-  before: z.int().min(0).nullable(),
-  offset: z.int().min(0),
-  limit: z.int().min(1),
-});
-export type HistoryQuery = z.infer<typeof historyQuery>;
-
-/** `total`: of all changes of the task. */
-export const taskHistory = z.object({ entries: z.array(historyEntry), total: z.int() });
-export type TaskHistory = z.infer<typeof taskHistory>;
-
-/** A moment in the life of a task: the end of a revision, or a time. */
-export const taskMoment = z.union([z.object({ revision: z.int() }), z.object({ at: storedTimestamp })]);
-export type TaskMoment = z.infer<typeof taskMoment>;
-
-/** For who asks for a moment at which the task was not there. */
-export function taskNotThere(moment: TaskMoment): AppError {
-  const [reason, field, message] =
-    'revision' in moment
-      ? ['no_such_revision', 'revision', `There is no revision ${moment.revision} of this notification.`]
-      : ['not_there_then', 'at', `The notification was not there at ${moment.at}.`];
-  return new AppError('NOT_FOUND', reason, message, { details: [{ field, rule: 'unknown', message }] });
-}
-
-/** Asks for a task as it was (`task.at`); the answer is the document that the view held then. */
-export const pastTaskQuery = z.object({ taskId: idSchema('ntf'), moment: taskMoment });

@@ -35,8 +35,6 @@ export interface KeyRing {
   readonly isSettled: boolean;
 }
 
-export const ringOf = (key: Uint8Array): KeyRing => ({ current: key, former: [], first: key, isSettled: true });
-
 const [begun, , , rotated, resealed] = integrityEvents;
 const boundTo = (keyId: string): string => `secret key before ${keyId}`;
 

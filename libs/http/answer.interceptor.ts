@@ -25,14 +25,10 @@ export class AnswerInterceptor implements NestInterceptor {
 
   intercept(host: ExecutionContext, next: CallHandler<Answer>): Observable<string | Readable> {
     const http = host.switchToHttp();
-    return from(this.answer(http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>(), next));
+    return from(this.#answer(http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>(), next));
   }
 
-  private async answer(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    next: CallHandler<Answer>,
-  ): Promise<string | Readable> {
+  async #answer(request: FastifyRequest, reply: FastifyReply, next: CallHandler<Answer>): Promise<string | Readable> {
     const declaration = declarationOf(request);
     if (declaration === undefined) throw new Error('a route without a declaration');
     const key = request.method === 'POST' ? idempotencyKey(request.headers['idempotency-key']) : null;
@@ -44,12 +40,12 @@ export class AnswerInterceptor implements NestInterceptor {
     const answer =
       key === null || request.principal === null
         ? await run(request, call, next)
-        : await this.once(request, reply, call, key, next);
+        : await this.#once(request, reply, call, key, next);
     reply.code(answer.status).headers(answer.headers);
     return answer.body;
   }
 
-  private async once(
+  async #once(
     request: FastifyRequest,
     reply: FastifyReply,
     call: RouteCall<RouteDeclaration>,

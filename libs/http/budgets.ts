@@ -35,16 +35,16 @@ export class Budgets {
     const subject = `address:${addressGroup(clientAddress)}`;
     const state = await this.quota.take(subject, { limit: this.config.anonymousPerMinute, windowMs: minuteMs });
     if (!state.allowed)
-      throw this.refused('Too many requests without a valid API key from this address.', state.resetAtMs);
+      throw this.#refused('Too many requests without a valid API key from this address.', state.resetAtMs);
   }
 
   /** Takes one and tells how the budget stands. */
   async take(principal: Payer, reply: FastifyReply): Promise<void> {
-    const budget = await this.budgetOf(principal);
+    const budget = await this.#budgetOf(principal);
     const state = await this.quota.take(subjectOf(principal), budget);
     reply.headers(quotaHeaders(state, budget.windowMs, this.clock.now()));
     if (!state.allowed) {
-      throw this.refused(`The budget of ${budget.limit} requests per hour is used up.`, state.resetAtMs);
+      throw this.#refused(`The budget of ${budget.limit} requests per hour is used up.`, state.resetAtMs);
     }
   }
 
@@ -52,7 +52,7 @@ export class Budgets {
   async takeMore(request: FastifyRequest, reply: FastifyReply, more: number): Promise<void> {
     const { principal } = request;
     if (principal === null || more <= 0) return;
-    const budget = await this.budgetOf(principal);
+    const budget = await this.#budgetOf(principal);
     const subject = subjectOf(principal);
     const state = await this.quota.take(subject, budget, more);
     const { allowed, remaining } = state;
@@ -61,17 +61,17 @@ export class Budgets {
     if (allowed) return;
     // A request that is refused costs nothing, what it paid when it came in included.
     await this.quota.putBack(subject, 1);
-    throw this.refused(`The budget of ${budget.limit} requests per hour does not reach so far.`, state.resetAtMs);
+    throw this.#refused(`The budget of ${budget.limit} requests per hour does not reach so far.`, state.resetAtMs);
   }
 
   /** How the budget stands that pays for the organisation's keys; `state` null: no window has begun. */
   async standing(payer: Payer): Promise<{ readonly limit: number; readonly state: QuotaState | null }> {
-    const budget = await this.budgetOf(payer);
+    const budget = await this.#budgetOf(payer);
     return { limit: budget.limit, state: await this.quota.look(subjectOf(payer), budget) };
   }
 
   /** Looked up each time: a change of the plan is felt by the next request, through every gateway. */
-  private async budgetOf(payer: Payer): Promise<Budget> {
+  async #budgetOf(payer: Payer): Promise<Budget> {
     const found = await this.readStore.get(organizationsView, payer.organizationId);
     const limit = found?.rateLimit ?? budgetOfPlan[found?.plan ?? this.config.defaultPlan];
     return { limit: isPerson(payer) ? limit * sessionsFactor : limit, windowMs: hourMs };
@@ -82,7 +82,7 @@ export class Budgets {
     await this.quota.close().catch(() => undefined);
   }
 
-  private refused(message: string, resetAtMs: number): AppError {
+  #refused(message: string, resetAtMs: number): AppError {
     const retryAfterSeconds = Math.max(1, Math.ceil((resetAtMs - this.clock.now()) / 1_000));
     return new AppError('RATE_LIMITED', 'rate_limited', message, { retryAfterSeconds });
   }

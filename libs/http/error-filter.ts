@@ -20,7 +20,7 @@ export class ErrorFilter implements ExceptionFilter {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     if (reply.sent) return;
-    const allowed = this.allowedInstead(thrown, request);
+    const allowed = this.#allowedInstead(thrown, request);
     const error = allowed === null ? toAppError(thrown) : unknownPath(allowed);
     if (allowed !== null && allowed.length > 0) reply.header('allow', allowed.join(', '));
     if (statusOf(error) >= 500) {
@@ -46,7 +46,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   /** What the path takes, where the method is what is wrong; null where something else is. */
-  private allowedInstead(thrown: unknown, { method, url }: FastifyRequest): readonly string[] | null {
+  #allowedInstead(thrown: unknown, { method, url }: FastifyRequest): readonly string[] | null {
     if (thrown instanceof NotFoundException) return this.routes.methodsAt(url);
     if (!(thrown instanceof AppError) || thrown.reason !== 'not_found') return null;
     const exact = this.routes.methodsOfExact(url);

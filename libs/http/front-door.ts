@@ -38,13 +38,10 @@ export function acceptedRequestId(header: string | readonly string[] | undefined
 
 @Injectable()
 export class FrontDoor {
-  private readonly keys: KeyVerifier;
-  private readonly sessions: SessionVerifier;
-  private readonly clientAddress: (
-    peer: string | undefined,
-    forwardedFor: string | readonly string[] | undefined,
-  ) => string;
-  private readonly stopping = new AbortController();
+  readonly #keys: KeyVerifier;
+  readonly #sessions: SessionVerifier;
+  readonly #clientAddress: (peer: string | undefined, forwardedFor: string | readonly string[] | undefined) => string;
+  readonly #stopping = new AbortController();
 
   constructor(
     @Inject(READ_STORE) readStore: ReadStore,
@@ -56,14 +53,14 @@ export class FrontDoor {
     @Inject(Budgets) private readonly budgets: Budgets,
     @Inject(SessionTokens) private readonly tokens: SessionTokens,
   ) {
-    this.keys = createKeyVerifier(readStore, pepper, clock);
-    this.sessions = createSessionVerifier(readStore, pepper, clock, config.publicUrl);
-    this.clientAddress = createClientAddress(config.trustedProxies);
+    this.#keys = createKeyVerifier(readStore, pepper, clock);
+    this.#sessions = createSessionVerifier(readStore, pepper, clock, config.publicUrl);
+    this.#clientAddress = createClientAddress(config.trustedProxies);
   }
 
   /** From the first shutdown hook on: nothing new is taken in, and waits end early. */
   onModuleDestroy(): void {
-    this.stopping.abort();
+    this.#stopping.abort();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -72,20 +69,20 @@ export class FrontDoor {
 
   /** Aborted when the process begins to stop. */
   get stopSignal(): AbortSignal {
-    return this.stopping.signal;
+    return this.#stopping.signal;
   }
 
   /** Identifies the caller, takes from a budget, or throws what is to be answered. */
   async enter(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const access = declarationOf(request)?.access;
     if (access === 'probe') return;
-    if (this.stopping.signal.aborted) {
+    if (this.#stopping.signal.aborted) {
       reply.header('connection', 'close');
       throw unavailable('shutting_down', 'This process is stopping; try again.');
     }
-    await this.checkBuilt(request);
+    await this.#checkBuilt(request);
     if (access === 'public') return this.budgets.takeAnonymous(this.addressOf(request));
-    const { verdict, agedToken } = await this.verify(request);
+    const { verdict, agedToken } = await this.#verify(request);
     if (!verdict.ok) {
       await this.budgets.takeAnonymous(this.addressOf(request));
       // An unknown path is 404 for everybody: it is no secret which paths exist.
@@ -100,16 +97,16 @@ export class FrontDoor {
   }
 
   /** A key counts before a session: who sends one means it. */
-  private async verify(request: FastifyRequest): Promise<VerifiedSession> {
+  async #verify(request: FastifyRequest): Promise<VerifiedSession> {
     const { authorization } = request.headers;
-    const bySession = authorization === undefined ? await this.sessions.verify(request) : null;
+    const bySession = authorization === undefined ? await this.#sessions.verify(request) : null;
     if (bySession !== null) return bySession;
-    return { verdict: await this.keys.verify(authorization, this.addressOf(request)), agedToken: null };
+    return { verdict: await this.#keys.verify(authorization, this.addressOf(request)), agedToken: null };
   }
 
   /** Who is signed in, where a public page asks; takes from no budget. */
   async signedIn(request: FastifyRequest): Promise<Principal | null> {
-    const verified = await this.sessions.verify(request);
+    const verified = await this.#sessions.verify(request);
     return verified?.verdict.ok === true ? verified.verdict.principal : null;
   }
 
@@ -119,8 +116,8 @@ export class FrontDoor {
     if (needed === undefined || needed === 'public' || needed === 'probe') return false;
     const isEnough = (scopes: readonly Scope[]): boolean => needed === 'session' || allows(scopes, needed);
     const sessionId = request.principal?.sessionId;
-    if (sessionId !== undefined) return this.sessions.goesOn(sessionId, isEnough);
-    const { verdict } = await this.verify(request);
+    if (sessionId !== undefined) return this.#sessions.goesOn(sessionId, isEnough);
+    const { verdict } = await this.#verify(request);
     return verdict.ok && isEnough(verdict.principal.scopes);
   }
 
@@ -132,11 +129,11 @@ export class FrontDoor {
 
   /** Where the request comes from, past the proxies that are trusted. */
   addressOf(request: FastifyRequest): string {
-    return this.clientAddress(request.raw.socket.remoteAddress, request.headers['x-forwarded-for']);
+    return this.#clientAddress(request.raw.socket.remoteAddress, request.headers['x-forwarded-for']);
   }
 
   /** An empty list, or a 404, would be a wrong answer while a view is built from a history, as after an upgrade. */
-  private async checkBuilt(request: FastifyRequest): Promise<void> {
+  async #checkBuilt(request: FastifyRequest): Promise<void> {
     const reads = declarationOf(request)?.reads?.(request.query as Readonly<Record<string, unknown>>) ?? [];
     const unbuilt = await this.views.unbuilt(reads);
     if (unbuilt.length === 0) return;

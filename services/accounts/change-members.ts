@@ -65,7 +65,7 @@ export class ChangeMembersHandler implements ICommandHandler<ChangeMembers, obje
       }
       case 'changeOrganization': {
         const { organization, position } = await changeOrganizationItself(ports, change.input, context);
-        await this.reach(position);
+        await this.#reach(position);
         return organization;
       }
       case 'inviteMember': {
@@ -75,37 +75,37 @@ export class ChangeMembersHandler implements ICommandHandler<ChangeMembers, obje
         return invited;
       }
       case 'changeMember': {
-        await this.reach((await changeMember(ports, context, change.input)).position);
+        await this.#reach((await changeMember(ports, context, change.input)).position);
         return showMember(ports, organizationId, change.input.memberId);
       }
       case 'removeMember': {
-        await this.reach(await removeMember(ports, context, change.memberId));
+        await this.#reach(await removeMember(ports, context, change.memberId));
         return { id: change.memberId, deleted: true };
       }
       case 'acceptInvitation':
-        return this.signedIn(await acceptInvitation(ports, change.input, requestId));
+        return this.#signedIn(await acceptInvitation(ports, change.input, requestId));
       case 'finishProviderSignIn': {
         const { to, ...signedIn } = await finishProviderSignIn(ports, change.input, requestId);
-        return { ...(await this.signedIn(signedIn)), to };
+        return { ...(await this.#signedIn(signedIn)), to };
       }
       case 'changePassword':
-        return this.signedIn(await changePassword(ports, change.input, requestId));
+        return this.#signedIn(await changePassword(ports, change.input, requestId));
       case 'requestReset':
         requestReset(ports, change.email, requestId);
         return { sent: true };
       case 'resetPassword':
-        await this.reach(await resetPassword(ports, change.input, requestId));
+        await this.#reach(await resetPassword(ports, change.input, requestId));
         return { changed: true };
       case 'beginSecondFactor':
       case 'confirmSecondFactor':
       case 'removeSecondFactor':
-        return this.secondFactor(change, context);
+        return this.#secondFactor(change, context);
       default:
         return unreachable(change);
     }
   }
 
-  private async secondFactor(
+  async #secondFactor(
     change: Extract<MembersChange, { readonly type: `${string}SecondFactor` }>,
     context: RequestContext,
   ): Promise<object> {
@@ -119,11 +119,11 @@ export class ChangeMembersHandler implements ICommandHandler<ChangeMembers, obje
         return begun;
       }
       case 'confirmSecondFactor':
-        await this.reach(await confirmSecondFactor(ports, found, change.code, context));
+        await this.#reach(await confirmSecondFactor(ports, found, change.code, context));
         break;
       case 'removeSecondFactor':
         await checkPasswordAgain(ports, found, { ...change.input, field: 'password' });
-        await this.reach(await removeSecondFactor(ports, found, change.input.code, context));
+        await this.#reach(await removeSecondFactor(ports, found, change.input.code, context));
         break;
       default:
         return unreachable(change);
@@ -132,7 +132,7 @@ export class ChangeMembersHandler implements ICommandHandler<ChangeMembers, obje
   }
 
   /** Gateways let sessions in by the members' view. */
-  private async signedIn({ opened, position, organization }: Opened & { readonly organization: number | null }) {
+  async #signedIn({ opened, position, organization }: Opened & { readonly organization: number | null }) {
     const { views } = this.ports;
     await Promise.all([
       views.reachOrganization(organization),
@@ -141,7 +141,7 @@ export class ChangeMembersHandler implements ICommandHandler<ChangeMembers, obje
     return opened;
   }
 
-  private async reach(position: number | null): Promise<void> {
+  async #reach(position: number | null): Promise<void> {
     if (await this.ports.views.reachOrganization(position)) return;
     throw viewBehind('It is changed, but may not be felt everywhere for another moment; read it again.');
   }

@@ -7,7 +7,7 @@ import {
   type NotificationRequest,
 } from '#contracts/delivery';
 import { requests } from '#contracts/catalogue';
-import type { TaskCommand } from '#contracts/task';
+import type { TaskCommand } from '#contracts/task-command';
 import type { Bus, BusMessage } from '#bus/bus';
 import { decodeEvent } from '#eventing/codec';
 import type { EventStore } from '#event-store/event-store';

@@ -56,13 +56,13 @@ export class KeysController {
   @Handles(routes.createKey)
   async create(@Call() { body, context, scopes }: RouteCall<typeof routes.createKey>): Promise<Answer> {
     if (body.scopes.includes('operator')) checkScope(scopes, 'operator');
-    return this.made(await this.bus.request(requests.keyCreate, toJsonObject(body), context));
+    return this.#made(await this.bus.request(requests.keyCreate, toJsonObject(body), context));
   }
 
   @Handles(routes.rotateKey)
   async rotate(@Call() { ids, body, context, scopes }: RouteCall<typeof routes.rotateKey>): Promise<Answer> {
     const payload = { ...body, keyId: ids.id, isOperator: scopes.includes('operator') };
-    return this.made(await this.bus.request(requests.keyRotate, payload, context));
+    return this.#made(await this.bus.request(requests.keyRotate, payload, context));
   }
 
   @Handles(routes.revealKey)
@@ -74,7 +74,7 @@ export class KeysController {
     return data(await this.bus.request(requests.keyReveal, payload, context, passwordDeadlineMs));
   }
 
-  private made(answer: Json): Answer {
+  #made(answer: Json): Answer {
     const made = routes.createdKeyAnswer.parse({ ...createdKey.parse(answer), lastUsedAt: null });
     return data(made, { status: 201, headers: { location: `/api/keys/${made.id}` } });
   }

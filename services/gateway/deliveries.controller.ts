@@ -44,25 +44,25 @@ const viewWaitMs = 5_000;
 
 @Controller()
 export class DeliveriesController {
-  private readonly waiter: PositionWaiter;
+  readonly #waiter: PositionWaiter;
 
   constructor(
     @Inject(READ_STORE) private readonly readStore: ReadStore,
     @Inject(BUS) private readonly bus: Bus,
     @Inject(Activities) private readonly activities: Activities,
   ) {
-    this.waiter = createPositionWaiter(readStore, deliveriesView);
+    this.#waiter = createPositionWaiter(readStore, deliveriesView);
   }
 
   @Handles(routes.listTaskDeliveries)
   async listOfTask(@Call() { ids, query, context }: RouteCall<typeof routes.listTaskDeliveries>): Promise<Answer> {
     const { id } = await findTask(this.readStore, context.organizationId, ids.id);
-    return this.list([{ field: 'notificationId', equals: id }], query);
+    return this.#list([{ field: 'notificationId', equals: id }], query);
   }
 
   @Handles(routes.listDeliveries)
   async listAll(@Call() { query, context }: RouteCall<typeof routes.listDeliveries>): Promise<Answer> {
-    return this.list([{ field: 'organizationId', equals: context.organizationId }], query);
+    return this.#list([{ field: 'organizationId', equals: context.organizationId }], query);
   }
 
   @Handles(routes.getDelivery)
@@ -73,7 +73,7 @@ export class DeliveriesController {
   @Handles(routes.resendDelivery)
   async resend(@Call() { ids, context }: RouteCall<typeof routes.resendDelivery>): Promise<Answer> {
     const { id } = await findDelivery(this.readStore, context.organizationId, ids.id);
-    await this.change({ type: 'resend', deliveryId: id }, context);
+    await this.#change({ type: 'resend', deliveryId: id }, context);
     await this.activities.record({ type: 'activity.delivery_resent', data: { resource: id } }, context);
     return data(toDeliveryAnswer(await findDelivery(this.readStore, context.organizationId, id)));
   }
@@ -85,20 +85,20 @@ export class DeliveriesController {
     const states: Extract<DeliveryChange, { type: 'recover' }>['states'] =
       body.status === undefined ? ['failed', 'expired'] : [body.status];
     const change = { type: 'recover', from, to, states, actionType: body.actionType ?? null } as const;
-    const { resent, left } = await this.change(change, context);
+    const { resent, left } = await this.#change(change, context);
     const recovered = { resource: context.organizationId, from, to, resent };
     await this.activities.record({ type: 'activity.deliveries_recovered', data: recovered }, context);
     return data({ resent, left });
   }
 
-  private async change(change: DeliveryChange, context: RequestContext): Promise<DeliveriesChanged> {
+  async #change(change: DeliveryChange, context: RequestContext): Promise<DeliveriesChanged> {
     const answer = await this.bus.request(requests.deliveryChange, toJsonObject(change), context, changeDeadlineMs);
     const changed = deliveriesChanged.parse(answer);
-    if (changed.position !== null) await this.waiter.reached(changed.position, viewWaitMs);
+    if (changed.position !== null) await this.#waiter.reached(changed.position, viewWaitMs);
     return changed;
   }
 
-  private list(owner: readonly FieldFilter[], query: routes.DeliveryFilters): Promise<Answer> {
+  #list(owner: readonly FieldFilter[], query: routes.DeliveryFilters): Promise<Answer> {
     const where = [...owner, ...filtersOf(query)];
     return listOfViews(this.readStore, [deliveriesView], 'createdAt', where, query, toDeliveryAnswer);
   }

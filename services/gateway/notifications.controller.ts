@@ -3,7 +3,8 @@ import { Controller, Inject } from '@nestjs/common';
 import { BUS, type Bus } from '#bus/bus';
 import { requests } from '#contracts/catalogue';
 import { recentRunsView, toRecentRuns, type RecentRunsDocument } from '#contracts/recent-runs';
-import { taskHistory, taskInput, tasksView, type TaskDocument, type TaskInput } from '#contracts/task';
+import { taskInput, tasksView, type TaskDocument, type TaskInput } from '#contracts/task';
+import { taskHistory } from '#contracts/task-history';
 import { data, list, type Answer } from '#http/envelope';
 import { entityTag, expectedRevision } from '#http/entity-tag';
 import { offsetOf } from '#http/parameters';
@@ -73,7 +74,7 @@ export class NotificationsController {
       offset: offsetOf(query),
       count: true,
     });
-    const answers = await Promise.all(documents.map((document) => this.answer(document)));
+    const answers = await Promise.all(documents.map((document) => this.#answer(document)));
     if (query.include === undefined) return list(answers, query, total ?? 0);
     const ids = documents.map(({ id }) => id);
     const recent =
@@ -92,18 +93,18 @@ export class NotificationsController {
     const present = await findTask(this.readStore, context.organizationId, ids.id);
     const moment = momentOf(query);
     const task = moment === null ? present : await this.past.find(present.id, moment, context);
-    return data(await this.answer(task), { headers: { etag: entityTag(task.revision) } });
+    return data(await this.#answer(task), { headers: { etag: entityTag(task.revision) } });
   }
 
   @Handles(routes.replaceNotification)
   async replace(@Call() call: RouteCall<typeof routes.replaceNotification>): Promise<Answer> {
-    return this.write(call, async () => call.body);
+    return this.#write(call, async () => call.body);
   }
 
   @Handles(routes.patchNotification)
   async patch(@Call() call: RouteCall<typeof routes.patchNotification>): Promise<Answer> {
-    return this.write(call, async (task) => {
-      const patched = mergePatch(baseOf(settable(await this.answer(task)), call.body), toJsonObject(call.body));
+    return this.#write(call, async (task) => {
+      const patched = mergePatch(baseOf(settable(await this.#answer(task)), call.body), toJsonObject(call.body));
       return validated(taskInput, patched, 'body');
     });
   }
@@ -134,7 +135,7 @@ export class NotificationsController {
     const find = () => findTask(this.readStore, context.organizationId, ids.id);
     return writeCurrent(this.saver, find, null, async (task, revision) => {
       const result = await this.past.rollBack(task, body.revision, revision, context);
-      return saved(result, await this.progressOf(task), 200);
+      return saved(result, await this.#progressOf(task), 200);
     });
   }
 
@@ -146,12 +147,12 @@ export class NotificationsController {
     );
   }
 
-  private async answer(task: TaskDocument): Promise<JsonObject> {
+  async #answer(task: TaskDocument): Promise<JsonObject> {
     return toTaskAnswer(task, await openSettings(this.vault, task), task);
   }
 
   /** Computes the new settings from the task as it is and writes them; meets other writers by doing so again. */
-  private async write(
+  async #write(
     { ids, context, ifMatch }: Pick<RouteCall<typeof routes.patchNotification>, 'ids' | 'context' | 'ifMatch'>,
     change: (task: TaskDocument) => Promise<TaskInput>,
   ): Promise<Answer> {
@@ -162,12 +163,12 @@ export class NotificationsController {
       const result = await this.dependencies.write(input.policy.dependsOn, task, () =>
         this.saver.replace(input, task, revision, context),
       );
-      return saved(result, await this.progressOf(task), 200);
+      return saved(result, await this.#progressOf(task), 200);
     });
   }
 
   /** Condition and times after the write; as they were before it where the view has not come that far. */
-  private async progressOf(task: TaskDocument): Promise<TaskProgress> {
+  async #progressOf(task: TaskDocument): Promise<TaskProgress> {
     const document = await this.readStore.get(tasksView, task.id);
     return document === null ? task : document;
   }

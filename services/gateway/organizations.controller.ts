@@ -88,16 +88,16 @@ export class OrganizationsController {
     const own: FieldFilter = { field: 'organizationId', equals: organizationId };
     const [{ limit, state }, tasks, executions, deliveries] = await Promise.all([
       this.budgets.standing({ organizationId, actor: 'key:' }),
-      this.count(tasksView, [own]),
-      this.count(executionsView, [own, { field: 'queuedAt', from: since }]),
-      this.count(deliveriesView, [own, { field: 'createdAt', from: since }]),
+      this.#count(tasksView, [own]),
+      this.#count(executionsView, [own, { field: 'queuedAt', from: since }]),
+      this.#count(deliveriesView, [own, { field: 'createdAt', from: since }]),
     ]);
     const used = state === null ? 0 : limit - state.remaining;
     const resetsAt = state === null ? null : toTimestamp(state.resetAtMs);
     return data({ budget: limit, used, resetsAt, tasks, executions, deliveries });
   }
 
-  private async count<Document extends object>(
+  async #count<Document extends object>(
     view: ViewDefinition<Document>,
     where: readonly FieldFilter[],
   ): Promise<number> {

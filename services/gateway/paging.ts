@@ -1,6 +1,6 @@
 /** Long lists: by page number, or by cursor where `after` is given. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { HistoryEntry } from '#contracts/task';
+import type { HistoryEntry } from '#contracts/task-history';
 import { cursorList, list, type Answer } from '#http/envelope';
 import { cursorOfAnotherList, decodeCursor, encodeCursor } from '#http/cursor';
 import { offsetOf } from '#http/parameters';

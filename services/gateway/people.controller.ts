@@ -87,14 +87,14 @@ export class AccountController {
     @Call() { body, context }: RouteCall<typeof routes.changePassword>,
     @Req() request: FastifyRequest,
   ): Promise<Answer> {
-    const payload = { ...body, ...this.from(request), token: tokenOfCookie(request.headers.cookie) ?? '' };
-    const { token, ...shown } = openedSession.parse(await this.ask(requests.passwordChange, payload, context));
+    const payload = { ...body, ...this.#from(request), token: tokenOfCookie(request.headers.cookie) ?? '' };
+    const { token, ...shown } = openedSession.parse(await this.#ask(requests.passwordChange, payload, context));
     return data(shown, { headers: { 'set-cookie': this.tokens.cookieOf({ token, ...shown }, request) } });
   }
 
   @Handles(routes.showSecondFactor)
   async showSecondFactor(@Call() { context }: RouteCall<typeof routes.showSecondFactor>): Promise<Answer> {
-    return data(await this.ask(requests.secondFactorShow, {}, context));
+    return data(await this.#ask(requests.secondFactorShow, {}, context));
   }
 
   @Handles(routes.beginSecondFactor)
@@ -102,12 +102,12 @@ export class AccountController {
     @Call() { body, context }: RouteCall<typeof routes.beginSecondFactor>,
     @Req() request: FastifyRequest,
   ): Promise<Answer> {
-    return data(await this.ask(requests.secondFactorBegin, { ...body, ...this.from(request) }, context));
+    return data(await this.#ask(requests.secondFactorBegin, { ...body, ...this.#from(request) }, context));
   }
 
   @Handles(routes.confirmSecondFactor)
   async confirmSecondFactor(@Call() { body, context }: RouteCall<typeof routes.confirmSecondFactor>): Promise<Answer> {
-    return data(await this.ask(requests.secondFactorConfirm, body, context));
+    return data(await this.#ask(requests.secondFactorConfirm, body, context));
   }
 
   @Handles(routes.removeSecondFactor)
@@ -115,7 +115,7 @@ export class AccountController {
     @Call() { body, context }: RouteCall<typeof routes.removeSecondFactor>,
     @Req() request: FastifyRequest,
   ): Promise<Answer> {
-    return data(await this.ask(requests.secondFactorRemove, { ...body, ...this.from(request) }, context));
+    return data(await this.#ask(requests.secondFactorRemove, { ...body, ...this.#from(request) }, context));
   }
 
   @Handles(routes.requestReset)
@@ -124,7 +124,7 @@ export class AccountController {
     @Req() request: FastifyRequest,
   ): Promise<Answer> {
     this.tokens.checkOrigin(request);
-    await this.ask(requests.resetRequest, body, context);
+    await this.#ask(requests.resetRequest, body, context);
     return data({ accepted: true }, { status: 202 });
   }
 
@@ -134,7 +134,7 @@ export class AccountController {
     @Req() request: FastifyRequest,
   ): Promise<Answer> {
     this.tokens.checkOrigin(request);
-    return data(await this.ask(requests.resetTake, { ...body, token: ids.token }, context));
+    return data(await this.#ask(requests.resetTake, { ...body, token: ids.token }, context));
   }
 
   @Handles(routes.signInMethods)
@@ -149,11 +149,11 @@ export class AccountController {
   }
 
   /** By which wrong tries are counted. */
-  private from(request: FastifyRequest): { readonly address: string } {
+  #from(request: FastifyRequest): { readonly address: string } {
     return { address: addressGroup(this.frontDoor.addressOf(request)) };
   }
 
-  private ask(name: string, payload: object, context: RequestContext): Promise<Json> {
+  #ask(name: string, payload: object, context: RequestContext): Promise<Json> {
     return this.bus.request(name, toJsonObject(payload), context, passwordDeadlineMs);
   }
 }

@@ -2,17 +2,9 @@
 import type { Bus } from '#bus/bus';
 import { requests } from '#contracts/catalogue';
 import { shadowsView } from '#contracts/shadow';
-import {
-  historyQuery,
-  pastTaskQuery,
-  taskCommand,
-  tasksView,
-  type Shadow,
-  type TaskCommand,
-  type TaskDocument,
-  type TaskSpec,
-  type TaskState,
-} from '#contracts/task';
+import { tasksView, type Shadow, type TaskDocument, type TaskSpec, type TaskState } from '#contracts/task';
+import { taskCommand, type TaskCommand } from '#contracts/task-command';
+import { historyQuery, pastTaskQuery } from '#contracts/task-history';
 import type { ReadStore } from '#read-store/read-store';
 import { toTimestamp } from '#runtime/clock';
 import { AppError, notFound, reject } from '#runtime/errors';

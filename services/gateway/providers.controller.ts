@@ -79,7 +79,7 @@ export class ProvidersController {
     const to = pathWithin(new URL(request.url, 'http://here.invalid').searchParams.get('to') ?? '');
     const begun = await this.bus.request(requests.providerBegin, { id: ids.id, to }, context, providerDeadlineMs);
     const { url, ticket } = begunProviderSignIn.parse(begun);
-    return redirect(url, { 'set-cookie': this.ticketCookieOf(ticket, ticketSeconds, request) });
+    return redirect(url, { 'set-cookie': this.#ticketCookieOf(ticket, ticketSeconds, request) });
   }
 
   @Handles(callback)
@@ -95,7 +95,7 @@ export class ProvidersController {
   }
 
   /** `Lax`: the way back is a link from elsewhere. */
-  private ticketCookieOf(ticket: string, maxAgeSeconds: number, request: FastifyRequest): string {
+  #ticketCookieOf(ticket: string, maxAgeSeconds: number, request: FastifyRequest): string {
     const secure = this.tokens.isSecure(request) ? '; Secure' : '';
     return `${ticketCookie}=${ticket}; Max-Age=${maxAgeSeconds}; Path=${ticketPath}; HttpOnly; SameSite=Lax${secure}`;
   }

@@ -13,16 +13,15 @@ import { sealedFetchPaths } from '#contracts/fetch';
 import { toStoredPolicy } from '#contracts/policy';
 import { toStoredSchedule } from '#contracts/schedule';
 import {
-  purgedTask,
   purgesView,
   tasksView,
   taskSpec,
-  type TaskCommand,
   type TaskDocument,
   type TaskInput,
   type TaskSpec,
   type TaskState,
 } from '#contracts/task';
+import { purgedTask, type TaskCommand } from '#contracts/task-command';
 import type { IdempotentAttempt } from '#http/route';
 import { refuse } from '#http/validation';
 import { createPositionWaiter, type PositionWaiter } from '#read-store/await-position';
@@ -103,8 +102,8 @@ function refuseTooLarge(input: TaskInput): void {
 @Injectable()
 export class TaskSaver {
   readonly checks: SettingsChecks;
-  private readonly waiter: PositionWaiter;
-  private readonly purges: PositionWaiter;
+  readonly #waiter: PositionWaiter;
+  readonly #purges: PositionWaiter;
 
   constructor(
     @Inject(BUS) private readonly bus: Bus,
@@ -117,8 +116,8 @@ export class TaskSaver {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
     this.checks = { config, outbound, code: createCodeChecker(sandbox), rendering };
-    this.waiter = createPositionWaiter(readStore, tasksView);
-    this.purges = createPositionWaiter(readStore, purgesView);
+    this.#waiter = createPositionWaiter(readStore, tasksView);
+    this.#purges = createPositionWaiter(readStore, purgesView);
   }
 
   async create(input: TaskInput, context: RequestContext, attempt: IdempotentAttempt | null): Promise<SavedTask> {
@@ -129,9 +128,9 @@ export class TaskSaver {
         ? this.ids.next('ntf')
         : derivedId('ntf', attempt.startedAtMs, context.organizationId, attempt.key, String(attempt.startedAtMs));
     await checkDependencies(presentTasks(this.readStore), context.organizationId, input.policy.dependsOn, null);
-    const prepared = await this.prepare({ ...input, actions }, taskId, context.organizationId, null, attempt);
+    const prepared = await this.#prepare({ ...input, actions }, taskId, context.organizationId, null, attempt);
     const { spec } = prepared;
-    return this.saved({ type: 'createTask', taskId, spec, status: input.status }, prepared, context);
+    return this.#saved({ type: 'createTask', taskId, spec, status: input.status }, prepared, context);
   }
 
   /** What it is to depend on has been checked. Rejects with `stale_revision` where it is no longer at `expectedRevision`. */
@@ -143,7 +142,7 @@ export class TaskSaver {
   ): Promise<SavedTask> {
     const opened = await openSettings(this.vault, document);
     const { organizationId } = document;
-    const prepared = await this.prepare(input, document.id, organizationId, { document, opened }, null);
+    const prepared = await this.#prepare(input, document.id, organizationId, { document, opened }, null);
     const command: TaskCommand = {
       type: 'replaceTask',
       taskId: document.id,
@@ -151,12 +150,12 @@ export class TaskSaver {
       status: input.status,
       expectedRevision,
     };
-    return this.saved(command, prepared, context);
+    return this.#saved(command, prepared, context);
   }
 
   /** The settings as they would be stored, checked but for what the policy depends on. null: of a new task. */
   plan(input: TaskInput, taskId: string, organizationId: string, base: Base | null): Promise<Prepared> {
-    return this.prepare(input, taskId, organizationId, base, null);
+    return this.#prepare(input, taskId, organizationId, base, null);
   }
 
   newTaskId(): string {
@@ -171,7 +170,7 @@ export class TaskSaver {
   async purge(taskId: string, expectedRevision: number | null, context: RequestContext): Promise<void> {
     const command: TaskCommand = { type: 'purgeTask', taskId, expectedRevision };
     const answer = await this.bus.request(requests.taskChange, toJsonObject(command), context);
-    if (await this.purges.reached(purgedTask.parse(answer).position, purgeWaitMs)) return;
+    if (await this.#purges.reached(purgedTask.parse(answer).position, purgeWaitMs)) return;
     const message = 'The contents are being erased; that goes on by itself and is not done yet.';
     throw unavailable('purge_under_way', message, 30);
   }
@@ -186,7 +185,7 @@ export class TaskSaver {
   }
 
   /** Where nothing was written, a repeat has found what was there: that is what is answered. */
-  private async saved(command: TaskCommand, prepared: Prepared, context: RequestContext): Promise<SavedTask> {
+  async #saved(command: TaskCommand, prepared: Prepared, context: RequestContext): Promise<SavedTask> {
     const { state, position } = await this.send(command, context);
     const opened = position === null ? await openSettings(this.vault, state) : prepared.opened;
     return { state, opened, generated: prepared.generated };
@@ -198,11 +197,11 @@ export class TaskSaver {
     context: RequestContext,
   ): Promise<{ readonly state: TaskState; readonly position: number | null }> {
     const changed = asChangedTask(await this.bus.request(requests.taskChange, toJsonObject(command), context));
-    if (changed.position !== null) await this.waiter.reached(changed.position, viewWaitMs);
+    if (changed.position !== null) await this.#waiter.reached(changed.position, viewWaitMs);
     return changed;
   }
 
-  private async prepare(
+  async #prepare(
     input: TaskInput,
     taskId: string,
     organizationId: string,
@@ -223,7 +222,7 @@ export class TaskSaver {
       if (actions.some(({ id }) => id === action.id)) {
         throw refuse(['actions', index, 'id'], 'duplicate', 'stands twice in the list');
       }
-      const id = action.id ?? this.actionId(taskId, index, attempt);
+      const id = action.id ?? this.#actionId(taskId, index, attempt);
       if (action.type === undefined) {
         const contact = await this.contactOf(organizationId, action.contact, ['actions', index]);
         configs.set(id, {});
@@ -236,7 +235,7 @@ export class TaskSaver {
       generated.set(id, made);
       actions.push(toStoredAction({ ...action, id, config }));
     }
-    const { clear, fetch } = await this.sealedFetch(taskId, input, base);
+    const { clear, fetch } = await this.#sealedFetch(taskId, input, base);
     // In the order of the schema, and without what is no setting.
     const spec = membersOf(taskSpec, {
       ...input,
@@ -249,7 +248,7 @@ export class TaskSaver {
     return { spec, opened: { configs, fetch: clear }, generated };
   }
 
-  private actionId(taskId: string, index: number, attempt: IdempotentAttempt | null): string {
+  #actionId(taskId: string, index: number, attempt: IdempotentAttempt | null): string {
     return attempt === null
       ? this.ids.next('act')
       : derivedId('act', attempt.startedAtMs, taskId, 'action', String(index));
@@ -280,7 +279,7 @@ export class TaskSaver {
     throw refuse([...field, 'contact'], 'unknown', `is no contact of this organisation`, 'contact_unknown');
   }
 
-  private async sealedFetch(
+  async #sealedFetch(
     taskId: string,
     input: TaskInput,
     base: Base | null,

@@ -7,10 +7,10 @@ import {
   taskStream,
   type ExternalKeyEvent,
   type Task,
-  type TaskCommand,
   type TaskEvent,
   type TaskState,
 } from '#contracts/task';
+import type { TaskCommand } from '#contracts/task-command';
 import { decodeEvent, encodeEvent } from '#eventing/codec';
 import { EVENT_STORE, type EventMetadata, type EventStore, type RecordedEvent } from '#event-store/event-store';
 import { foldStream } from '#eventing/fold-stream';

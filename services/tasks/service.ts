@@ -1,6 +1,7 @@
 /** The tasks service: the tasks view, its messages, and the requests to change a task and to read its history. */
 import { requests } from '#contracts/catalogue';
-import { historyQuery, pastTaskQuery, taskCommand } from '#contracts/task';
+import { taskCommand } from '#contracts/task-command';
+import { historyQuery, pastTaskQuery } from '#contracts/task-history';
 import type { Service } from '#eventing/service';
 import type { ServicePorts } from '#eventing/service-ports';
 import type { ContentPurger } from '#vault/content-eraser';

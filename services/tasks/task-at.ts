@@ -1,7 +1,8 @@
 /** A task as it was: the document that the view held at a moment, reduced from the events up to then. */
 import { runStream } from '#contracts/run';
 import { scheduleStream } from '#contracts/schedule';
-import { isGone, taskNotThere, taskStream, type TaskDocument, type TaskMoment } from '#contracts/task';
+import { isGone, taskStream, type TaskDocument } from '#contracts/task';
+import { taskNotThere, type TaskMoment } from '#contracts/task-history';
 import { lastBefore, revisionAt } from '#eventing/events-by-time';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { toTimestamp, type Clock } from '#runtime/clock';

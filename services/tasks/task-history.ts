@@ -1,15 +1,7 @@
 /** The history of one task: each event with what it changed, newest first. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  isGone,
-  taskFold,
-  taskStream,
-  type HistoryEntry,
-  type HistoryQuery,
-  type Task,
-  type TaskEvent,
-  type TaskHistory,
-} from '#contracts/task';
+import { isGone, taskFold, taskStream, type Task, type TaskEvent } from '#contracts/task';
+import type { HistoryEntry, HistoryQuery, TaskHistory } from '#contracts/task-history';
 import { decodeEvent } from '#eventing/codec';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { notFound } from '#runtime/errors';

@@ -2,7 +2,8 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { RequestContext } from '#bus/bus';
-import type { HistoryQuery, TaskDocument, TaskHistory, TaskMoment } from '#contracts/task';
+import type { TaskDocument } from '#contracts/task';
+import type { HistoryQuery, TaskHistory, TaskMoment } from '#contracts/task-history';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { CLOCK, type Clock } from '#runtime/clock';
 import { taskAt } from './task-at.js';

@@ -1,13 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { RequestContext } from '#bus/bus';
-import {
-  tasksView,
-  type HistoryQuery,
-  type TaskCommand,
-  type TaskDocument,
-  type TaskHistory,
-  type TaskSpec,
-} from '#contracts/task';
+import { tasksView, type TaskDocument, type TaskSpec } from '#contracts/task';
+import type { TaskCommand } from '#contracts/task-command';
+import type { HistoryQuery, TaskHistory } from '#contracts/task-history';
 import { aTask } from '#contracts/task.kit';
 import type { EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';

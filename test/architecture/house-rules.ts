@@ -119,6 +119,12 @@ export const houseRules: readonly HouseRule[] = [
     code: /import[^;]*\bsetTimeout\b[^;]*from\s*['"](node:)?timers\/promises['"]/,
   },
   {
+    name: 'private-by-hash',
+    advice: 'Write #name. Where Nest hands over what it injects, `@Inject(…) private readonly name` stays.',
+    appliesTo: /^(libs|services)\/.*(?<!\.d)\.tsx?$/,
+    code: /^(?!.*@Inject\()(?!.*\b(?:private|protected) constructor\b).*\b(?:private|protected)\s+(?:(?:readonly|static|async|override|get|set)\s+)*[A-Za-z_]\w*\s*[?!]?\s*[:(;=<]/m,
+  },
+  {
     name: 'no-http-numbers',
     advice: 'Throw an AppError (reject, notFound, unavailable); libs/http turns it into an answer.',
     appliesTo: /^(libs|services)\//,

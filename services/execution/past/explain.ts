@@ -4,15 +4,8 @@ import type { ExplainedStep, Explanation, ExplainQuery } from '#contracts/explan
 import { wholePolicy } from '#contracts/policy';
 import { dayOf } from '#contracts/retention';
 import { queuedExecution, runStream } from '#contracts/run';
-import {
-  forgetsCondition,
-  isGone,
-  taskFold,
-  taskNotThere,
-  taskStream,
-  type Task,
-  type TaskEvent,
-} from '#contracts/task';
+import { forgetsCondition, isGone, taskFold, taskStream, type Task, type TaskEvent } from '#contracts/task';
+import { taskNotThere } from '#contracts/task-history';
 import { decodeEvent } from '#eventing/codec';
 import { revisionAt } from '#eventing/events-by-time';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';

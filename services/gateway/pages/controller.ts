@@ -67,7 +67,7 @@ function readerScript(): URL {
 
 @Controller()
 export class PagesController {
-  private documentText: string | null = null;
+  #documentText: string | null = null;
 
   constructor(
     @Inject(READ_STORE) private readonly readStore: ReadStore,
@@ -76,7 +76,7 @@ export class PagesController {
 
   @Handles(front)
   async front(@Call() { accept }: RouteCall<typeof front>, @Req() request: FastifyRequest): Promise<Answer> {
-    const isSetUp = await this.isSetUp();
+    const isSetUp = await this.#isSetUp();
     const isBrowser = accept.includes('text/html');
     if (isBrowser) return isSetUp ? consolePage(request) : redirect('/setup');
     return text(frontText(isSetUp), 'text/plain; charset=utf-8');
@@ -84,8 +84,8 @@ export class PagesController {
 
   @Handles(document)
   document(): Answer {
-    this.documentText ??= JSON.stringify(openApiDocument(this.routes.declarations));
-    return text(this.documentText, 'application/json; charset=utf-8', { 'cache-control': 'no-cache' });
+    this.#documentText ??= JSON.stringify(openApiDocument(this.routes.declarations));
+    return text(this.#documentText, 'application/json; charset=utf-8', { 'cache-control': 'no-cache' });
   }
 
   @Handles(docs)
@@ -105,7 +105,7 @@ export class PagesController {
 
   @Handles(setup)
   async setup(@Req() request: FastifyRequest): Promise<Answer> {
-    return (await this.isSetUp()) ? redirect('/sign-in') : consolePage(request);
+    return (await this.#isSetUp()) ? redirect('/sign-in') : consolePage(request);
   }
 
   @Handles(style)
@@ -123,7 +123,7 @@ export class PagesController {
     return this.favicon();
   }
 
-  private async isSetUp(): Promise<boolean> {
+  async #isSetUp(): Promise<boolean> {
     const options = { where: [], sort: [], limit: 1, offset: 0, count: false };
     return (await this.readStore.page(organizationsView, options)).documents.length > 0;
   }

@@ -13,19 +13,11 @@ export function htmlAnswer(body: string, policy = contentSecurityPolicy): Answer
 interface Page {
   readonly title: string;
   readonly body: Html;
-  /** Somebody is signed in: the way to their tasks, and out. */
-  readonly signedIn?: boolean;
   readonly status?: number;
 }
 
-const signedInNavigation = html`<nav aria-label="Main">
-  <a href="/tasks">Tasks</a>
-  <a href="/docs">API</a>
-  <form method="post" action="/sign-out"><button type="submit" class="quiet">Sign out</button></form>
-</nav>`;
-
 /** `no-referrer` would make browsers send a form with `Origin: null`, which cannot be told from another site's. */
-export function page({ title, body, signedIn = false, status = 200 }: Page): Answer {
+export function page({ title, body, status = 200 }: Page): Answer {
   const whole = html`<!doctype html>
     <html lang="en">
       <head>
@@ -37,8 +29,8 @@ export function page({ title, body, signedIn = false, status = 200 }: Page): Ans
         <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
         <link rel="stylesheet" href="/style.css" />
       </head>
-      <body class="${signedIn ? 'wide' : 'narrow'}">
-        <header><a class="brand" href="/">Meerkat</a>${signedIn && signedInNavigation}</header>
+      <body class="narrow">
+        <header><a class="brand" href="/">Meerkat</a></header>
         <main>${body}</main>
       </body>
     </html> `;
@@ -54,23 +46,4 @@ export function redirect(location: string, headers: Readonly<Record<string, stri
 export function timeOf(at: string | null): HtmlValue {
   if (at === null) return '–';
   return html`<time datetime="${at}">${at.slice(0, 10)} ${at.slice(11, 19)} UTC</time>`;
-}
-
-/** A word that is seen at a glance: green, red or neither. */
-export function badge(word: string, tone: 'good' | 'bad' | 'plain'): Html {
-  return html`<span class="badge ${tone}">${word}</span>`;
-}
-
-const longestValue = 300;
-
-/** What code reported: texts as they are, all else as JSON. */
-export function valueText(value: unknown): string {
-  if (value === null || value === undefined) return '–';
-  const whole = typeof value === 'string' ? value : JSON.stringify(value);
-  return whole.length > longestValue ? `${whole.slice(0, longestValue)}…` : whole;
-}
-
-/** A sentence whose `names` are set as code. */
-export function prose(text: string): Html {
-  return html`${text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;
 }

@@ -39,11 +39,6 @@ export function publicPage(path: string, contentType: string = htmlType) {
   return route({ ...pages, method: 'GET', path, operationId, summary: path, access: 'public', answers });
 }
 
-/** A page behind sign-in. */
-export function memberPage(path: string) {
-  return route({ ...publicPage(path), access: 'read', errorPage });
-}
-
 /** The last part of the path: what a signed link in a message carries. */
 export function tokenOf(url: string): string {
   const { pathname } = new URL(url, 'http://here.invalid');

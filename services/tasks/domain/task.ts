@@ -6,11 +6,11 @@ import {
   taskFold,
   type Shadow,
   type Task,
-  type TaskCommand,
   type TaskEvent,
   type TaskSpec,
   type TaskStatus,
 } from '#contracts/task';
+import type { TaskCommand } from '#contracts/task-command';
 import type { Decider } from '#eventing/decider';
 import { notFound, reject, unreachable } from '#runtime/errors';
 import { jsonEquals } from '#runtime/json';

@@ -4,16 +4,6 @@ import type { TextKey } from '../text/catalogue.js';
 
 export type TaskState = 'paused' | 'blocked' | 'broken' | 'met' | 'flapping' | 'not-met' | 'unknown';
 
-export const taskStates: readonly TaskState[] = [
-  'broken',
-  'blocked',
-  'met',
-  'flapping',
-  'not-met',
-  'unknown',
-  'paused',
-];
-
 /** Paused comes before all else, then what keeps the check from answering, then the answer. */
 export function stateOf(task: Pick<Task, 'status' | 'health' | 'condition'>): TaskState {
   if (task.status === 'paused') return 'paused';

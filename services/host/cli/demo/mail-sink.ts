@@ -57,16 +57,18 @@ class MailSession {
   #isReading = false;
   #to: string[] = [];
 
-  constructor(
-    private readonly socket: Socket,
-    private readonly onMail: (mail: ReceivedMail) => void,
-  ) {
+  readonly #socket: Socket;
+  readonly #onMail: (mail: ReceivedMail) => void;
+
+  constructor(socket: Socket, onMail: (mail: ReceivedMail) => void) {
+    this.#socket = socket;
+    this.#onMail = onMail;
     this.#reply('220 demo.localhost ready');
   }
 
   receive(chunk: string): void {
     this.#pending += chunk;
-    if (this.#pending.length > maxMailCharacters) return void this.socket.destroy();
+    if (this.#pending.length > maxMailCharacters) return void this.#socket.destroy();
     for (;;) {
       const ending = this.#isReading ? '\r\n.\r\n' : '\r\n';
       const end = this.#pending.indexOf(ending);
@@ -79,14 +81,14 @@ class MailSession {
   }
 
   #reply(line: string): void {
-    this.socket.write(`${line}\r\n`);
+    this.#socket.write(`${line}\r\n`);
   }
 
   #take(data: string): void {
     this.#isReading = false;
     this.#reply('250 taken');
     // A line that began with a dot was sent with two.
-    this.onMail({ to: this.#to, ...readMail(data.replace(/^\.\./gm, '.')) });
+    this.#onMail({ to: this.#to, ...readMail(data.replace(/^\.\./gm, '.')) });
     this.#to = [];
   }
 
@@ -98,7 +100,7 @@ class MailSession {
         return this.#reply('354 go on');
       case 'QUIT':
         this.#reply('221 bye');
-        return void this.socket.end();
+        return void this.#socket.end();
       case 'RCPT':
         this.#to.push(/<([^>]*)>/.exec(line)?.[1] ?? '');
         return this.#reply('250 ok');
