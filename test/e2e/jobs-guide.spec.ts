@@ -227,7 +227,7 @@ describe('the page of jobs', () => {
     const commands = ['What it was, and when', 'All tasks as a file, and back'].flatMap((title) =>
       curlCommands(sections.get(title) ?? '').flatMap((block) => block.trim().split('\n')),
     );
-    expect(commands).toHaveLength(4);
+    expect(commands).toHaveLength(5);
     for (const command of commands) {
       const here = command.replace('http://localhost:3000', installation.url).replace('<id>', id);
       const { url, method, headers } = toRequest(here, { KEY: installation.apiKey });
