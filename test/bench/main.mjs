@@ -23,6 +23,7 @@ const benches = {
   fold: async () => (await import('./fold.mjs')).fold,
   backtest: async () => (await import('./backtest.mjs')).backtest,
   keys: async () => (await import('./keys.mjs')).keysBench,
+  console: async () => (await import('./console.mjs')).consoleBench,
   neighbours: async () => (await import('./neighbours.mjs')).neighbours,
 };
 const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')}…] [--json] [--seed N] [--case TEXT…] [--seconds N] [--offered N] [--tasks N] [--profile]\n`;

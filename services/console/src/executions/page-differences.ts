@@ -1,5 +1,6 @@
 /** Two recorded pages line by line: what a reader would see of them, and where they differ. */
 import { diffArrays } from 'diff';
+import { inertPageOf } from '../new/inert-page.js';
 
 export type Piece =
   | { readonly kind: 'added' | 'removed' | 'same'; readonly lines: readonly string[] }
@@ -59,9 +60,9 @@ function lineOf(text: Node): Element | null {
   return line;
 }
 
-/** The text of a page as lines. The document is only read: a parsed one loads and runs nothing. */
+/** The text of a page as lines. */
 export function textLinesOf(html: string): readonly string[] {
-  const page = new DOMParser().parseFromString(html, 'text/html');
+  const page = inertPageOf(html);
   const walker = page.createTreeWalker(page, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
   const lines: string[] = [];
   let [line, at]: [string, Element | null] = ['', null];

@@ -35,3 +35,18 @@ export function useShortcuts(keys: Readonly<Record<string, () => void>>): void {
     return () => window.removeEventListener('keydown', press);
   }, []);
 }
+
+/** Ctrl-S, also while something is being typed. */
+export function useSaveKey(save: () => void): void {
+  const current = useRef(save);
+  current.current = save;
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== 's' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      current.current();
+    };
+    window.addEventListener('keydown', press);
+    return () => window.removeEventListener('keydown', press);
+  }, []);
+}

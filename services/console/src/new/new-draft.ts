@@ -25,7 +25,7 @@ const empty: NewTaskDraft = {
   schedule: {
     type: 'interval',
     intervalSeconds: 300,
-    timezone: 'UTC',
+    timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     startAt: null,
     endAt: null,
     windows: [],

@@ -12,6 +12,7 @@ import { CodeEditor } from '../condition/code-editor.js';
 import { TrialDetails, TrialVerdict } from '../condition/trial-result.js';
 import { codeFaultsOf, useTrial } from '../condition/use-trial.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
+import { useSaveKey } from '../frame/shortcuts.js';
 import { useTitle } from '../frame/title.js';
 import { ScheduleForm } from '../schedule/schedule-form.js';
 import { useSession } from '../session/session.js';
@@ -57,7 +58,7 @@ function AddressField({
   useEffect(() => field.current?.focus(), []);
   return (
     <form
-      className="bar"
+      className="bar address-field"
       onSubmit={(event) => {
         event.preventDefault();
         onLoad(typed, draft.mode);
@@ -267,6 +268,8 @@ export function NewTaskPage(): ReactNode {
     else if (isList) say({ kind: 'newItem', selector });
     else say({ kind: 'changes', selector });
   };
+  const maySave = !save.isPending && draft.code !== '' && draft.name.trim() !== '';
+  useSaveKey(() => maySave && save.mutate());
   return (
     <div className="stack">
       <div className="bar">
@@ -283,12 +286,7 @@ export function NewTaskPage(): ReactNode {
         >
           {t('draft.discard')}
         </button>
-        <button
-          type="button"
-          className="button main"
-          disabled={save.isPending || draft.code === '' || draft.name.trim() === ''}
-          onClick={() => save.mutate()}
-        >
+        <button type="button" className="button main" disabled={!maySave} onClick={() => save.mutate()}>
           {t('new.save')}
         </button>
       </div>

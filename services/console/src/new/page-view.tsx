@@ -17,7 +17,7 @@ const rules = `
   :host { display: block; color: #211e19; background: #fff; font: 14px/1.45 system-ui, sans-serif; cursor: pointer; overflow-wrap: anywhere; }
   div { display: block; }
   table { border-collapse: collapse; } td, th { padding: 2px 8px; border: 1px solid #e5dfd3; text-align: left; }
-  button { pointer-events: auto; font: inherit; padding: 2px 8px; border: 1px solid #8b8377; border-radius: 4px; background: #f6f3ec; cursor: pointer; }
+  button { font: inherit; color: inherit; padding: 2px 8px; border: 1px solid #8b8377; border-radius: 4px; background: #f6f3ec; cursor: pointer; }
   .picture { color: #645c50; border: 1px dashed #8b8377; padding: 0 6px; }
   .at { outline: 2px dashed #8a4b0f; outline-offset: 1px; }
   .chosen { outline: 2.5px solid #8a4b0f; outline-offset: 1px; background: #fbecd8; }

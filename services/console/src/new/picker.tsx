@@ -1,6 +1,7 @@
 /** What matters on the page: chosen on its picture where it was rendered, on its words, or from the list of its elements. */
 import { useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { useTexts } from '../text/text.js';
+import { inertPageOf } from './inert-page.js';
 import { PageView } from './page-view.js';
 import type { PagePreview, PickedElement } from './preview-query.js';
 import { candidatesOf, likeThis, matchesOf, narrowerOf, secondOf, wayOf, withAlso } from './selectors.js';
@@ -242,7 +243,7 @@ export function Picker({ preview, chosen, onChoose, onSelector }: Props): ReactN
     preview.screenshot === null ? ['page', 'elements', 'source'] : ['picture', 'page', 'elements', 'source'];
   const [view, setView] = useState<View>(views[0] ?? 'page');
   const [isAlso, setAlso] = useState(false);
-  const page = useMemo(() => new DOMParser().parseFromString(preview.document ?? '', 'text/html'), [preview.document]);
+  const page = useMemo(() => inertPageOf(preview.document ?? ''), [preview.document]);
   const matches = useMemo(() => (chosen === null ? [] : matchesOf(page, chosen)), [page, chosen]);
   const listed = useMemo(
     () => new Map(preview.elements.map((one) => [matchesOf(page, one.selector)?.[0], one] as const)),

@@ -69,7 +69,6 @@ function TextPart({ label, value, onChange }: PartProps<string>): ReactNode {
   return (
     <input
       className="input mono"
-      style={{ width: '14rem' }}
       aria-label={t(label)}
       value={value}
       onChange={({ target }) => onChange(target.value)}
@@ -82,7 +81,6 @@ function NumberPart({ label, value, onChange }: PartProps<number>): ReactNode {
   return (
     <input
       className="input num"
-      style={{ width: '8rem' }}
       type="number"
       step="any"
       aria-label={t(label)}

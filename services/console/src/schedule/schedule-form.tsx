@@ -57,23 +57,26 @@ function RepeatingFields({
 }): ReactNode {
   const { t } = useTexts();
   const id = useId();
+  const zone = (
+    <div className="field">
+      <label htmlFor={`${id}-zone`}>{t('schedule.timezone')}</label>
+      <input
+        id={`${id}-zone`}
+        className="input"
+        list={`${id}-zones`}
+        value={schedule.timezone}
+        onChange={({ target }) => onChange({ ...schedule, timezone: target.value })}
+      />
+      <datalist id={`${id}-zones`}>
+        {zones.map((zone) => (
+          <option key={zone} value={zone} />
+        ))}
+      </datalist>
+    </div>
+  );
   return (
     <>
-      <div className="field">
-        <label htmlFor={`${id}-zone`}>{t('schedule.timezone')}</label>
-        <input
-          id={`${id}-zone`}
-          className="input"
-          list={`${id}-zones`}
-          value={schedule.timezone}
-          onChange={({ target }) => onChange({ ...schedule, timezone: target.value })}
-        />
-        <datalist id={`${id}-zones`}>
-          {zones.map((zone) => (
-            <option key={zone} value={zone} />
-          ))}
-        </datalist>
-      </div>
+      {(schedule.type === 'cron' || schedule.windows.length > 0) && zone}
       <WindowsField<WindowValue>
         label={t('schedule.windows')}
         windows={schedule.windows}

@@ -8,14 +8,24 @@ import type { Session } from '../api/types.js';
 
 export const sessionKey = ['session'] as const;
 
-export function useSessionQuery(): UseQueryResult<Session | null> {
+/** Whether somebody was signed in here: the cookie itself is hidden from pages, and who was never here need not be asked for. */
+const markKey = 'meerkat.signed-in';
+export const wasSignedIn = (): boolean => localStorage.getItem(markKey) !== null;
+
+export function useSessionQuery(isAsked = true): UseQueryResult<Session | null> {
   return useQuery({
     queryKey: sessionKey,
+    enabled: isAsked,
     queryFn: async () => {
       try {
-        return await dataOf(api.GET('/api/sessions/current'));
+        const session = await dataOf(api.GET('/api/sessions/current'));
+        localStorage.setItem(markKey, '');
+        return session;
       } catch (error) {
-        if (isProblem(error) && error.status === 401) return null;
+        if (isProblem(error) && error.status === 401) {
+          localStorage.removeItem(markKey);
+          return null;
+        }
         throw error;
       }
     },

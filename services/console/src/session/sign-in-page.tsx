@@ -10,7 +10,7 @@ import { useTitle } from '../frame/title.js';
 import { useTexts } from '../text/text.js';
 import { ForgottenPassword } from './link-pages.js';
 import { addressWithin } from './return-address.js';
-import { sessionKey, useSessionQuery } from './session.js';
+import { sessionKey, useSessionQuery, wasSignedIn } from './session.js';
 
 export function SignInPage(): ReactNode {
   const { t } = useTexts();
@@ -18,7 +18,8 @@ export function SignInPage(): ReactNode {
   const to = addressWithin(new URLSearchParams(useSearch()).get('to'), location.origin);
   const [, navigate] = useLocation();
   const client = useQueryClient();
-  const known = useSessionQuery();
+  const [isKnown, setKnown] = useState(wasSignedIn);
+  const known = useSessionQuery(isKnown);
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
@@ -35,6 +36,7 @@ export function SignInPage(): ReactNode {
       ),
     onSuccess: async () => {
       client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
+      setKnown(true);
       await client.invalidateQueries({ queryKey: sessionKey });
     },
   });

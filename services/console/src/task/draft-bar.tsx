@@ -1,7 +1,8 @@
 /** What can be done with an edit: save it, drop it, and where somebody else was faster, choose between both. */
-import { useEffect, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import type { Task } from '../api/types.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
+import { useSaveKey } from '../frame/shortcuts.js';
 import { useMay } from '../session/session.js';
 import { useTexts } from '../text/text.js';
 import type { TaskDraft } from './draft.js';
@@ -17,15 +18,7 @@ export function DraftBar({ task, draft, children }: Props): ReactNode {
   const { t } = useTexts();
   const mayWrite = useMay('write');
   const { save, isChanged } = draft;
-  useEffect(() => {
-    const press = (event: KeyboardEvent): void => {
-      if (event.key.toLowerCase() !== 's' || !(event.ctrlKey || event.metaKey)) return;
-      event.preventDefault();
-      save();
-    };
-    window.addEventListener('keydown', press);
-    return () => window.removeEventListener('keydown', press);
-  }, [save]);
+  useSaveKey(save);
   return (
     <div className="stack">
       <div className="bar">
@@ -50,7 +43,7 @@ export function DraftBar({ task, draft, children }: Props): ReactNode {
       {draft.error !== null && <ProblemNotice error={draft.error} />}
       {draft.theirs !== null && (
         <div className="notice warn stack" role="alert">
-          <p>{t('draft.stale', { by: draft.theirs.createdBy, revision: draft.theirs.revision })}</p>
+          <p>{t('draft.stale', { revision: draft.theirs.revision })}</p>
           {Object.entries(draft.edit).map(([name, mine]) => (
             <ChangedField key={name} path={name} from={draft.theirs?.[name as keyof Task]} to={mine} />
           ))}

@@ -10,6 +10,7 @@ import { valueText } from './explain.js';
 import { timeOfRun } from './happenings.js';
 import { useStatistics, useValues } from './task-query.js';
 import { thresholdOf } from './threshold.js';
+import type { Point } from './value-chart.js';
 
 const ValueChart = lazy(async () => ({ default: (await import('./value-chart.js')).ValueChart }));
 
@@ -33,6 +34,12 @@ const stripRunOf = (run: Execution): StripRun => ({
   outcome: run.outcome,
   notified: run.decision?.notify === true,
 });
+
+/** The number that a run reported: of runs that are known each is drawn, of the time before them what the record kept. */
+function pointOf({ finishedAt, values }: Execution): readonly Point[] {
+  const value: unknown = values['value'];
+  return typeof value === 'number' && finishedAt !== null ? [{ at: finishedAt, value }] : [];
+}
 
 /** How wide its place is, as the window changes. */
 function useWidth() {
@@ -94,7 +101,11 @@ export function OverTime(props: Props): ReactNode {
   const number = useNumbers();
   const { task, time, at, range, onMoment, onRange } = props;
   const values = useValues(task.id, new Date(time.from).toISOString());
-  const points = values.data ?? [];
+  const points = useMemo(() => {
+    const known = new Date(time.knownFrom).toISOString();
+    const before = (values.data ?? []).filter((point) => point.at < known);
+    return [...before, ...props.runs.flatMap(pointOf).reverse()];
+  }, [values.data, props.runs, time.knownFrom]);
   const words = useMemo(() => {
     const threshold = thresholdOf(task.evaluationFunction);
     return threshold === null

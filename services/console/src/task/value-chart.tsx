@@ -58,7 +58,7 @@ function drawThreshold(plot: uPlot, { threshold, moment }: Props, colours: Reado
     ctx.lineTo(bbox.left + bbox.width, y);
     ctx.stroke();
     ctx.fillStyle = colours['met'] ?? '';
-    ctx.font = `500 ${Math.round(12 * devicePixelRatio)}px ${getComputedStyle(plot.root).fontFamily}`;
+    ctx.font = `500 ${Math.round(12 * devicePixelRatio)}px ${getComputedStyle(document.body).fontFamily}`;
     ctx.textAlign = 'right';
     ctx.textBaseline = y - bbox.top > 20 * devicePixelRatio ? 'bottom' : 'top';
     ctx.fillText(threshold.words, bbox.left + bbox.width - 4 * devicePixelRatio, y - 3 * devicePixelRatio);
@@ -105,7 +105,7 @@ export function ValueChart(props: Props): ReactNode {
       stroke: colours['muted'] ?? '',
       grid: { stroke: colours['line'] ?? '', width: 1 },
       ticks: { show: false },
-      font: `12px ${getComputedStyle(element).fontFamily}`,
+      font: `12px ${getComputedStyle(document.body).fontFamily}`,
     };
     const step = uPlot.paths.stepped?.({ align: 1 });
     const isThinned = points.some(({ min, max }) => min !== max);

@@ -13,6 +13,9 @@ import { editsSince, happeningsOf, timeOfRun, type Happening } from './happening
 import { OverTime, ranges, type Range } from './over-time.js';
 import { useHistory, useRuns } from './task-query.js';
 
+/** So much time is shown at least. */
+const shortestMs = 120_000;
+
 interface Props {
   readonly task: Task;
   readonly at: string | null;
@@ -119,7 +122,8 @@ function Row({
 export function WhatHappened({ task, at, range, onMoment, onRange }: Props): ReactNode {
   const { t } = useTexts();
   const minute = Math.floor(useNow(30_000) / 60_000) * 60_000;
-  const start = minute - ranges[range];
+  // A task has no past before it was made: what there is takes the whole width.
+  const start = Math.max(minute - ranges[range], Math.min(Date.parse(task.createdAt), minute - shortestMs));
   const from = useMemo(() => new Date(start).toISOString(), [start]);
   const runs = useRuns(task.id, { from, to: null });
   const history = useHistory(task.id);

@@ -82,7 +82,7 @@ function ListFooter({ changed, onRefresh }: { readonly changed: number; readonly
         </button>
       )}
       <span className="grow" />
-      <span aria-hidden="true">
+      <span aria-hidden="true" className="key-hints">
         <kbd>j</kbd> <kbd>k</kbd> {t('keys.move')} · <kbd>x</kbd> {t('keys.choose')} · <kbd>p</kbd> {t('keys.pause')} ·{' '}
         <kbd>r</kbd> {t('keys.run')} · <kbd>?</kbd> {t('keys.all')}
       </span>

@@ -7,8 +7,7 @@ export const editDe: Readonly<Record<keyof typeof editEn, string>> = {
   'draft.save': 'Als Revision {revision} speichern',
   'draft.saved': 'Gespeichert als Revision {revision}',
   'draft.mayNot': 'Ihre Rolle darf Aufgaben nicht ändern.',
-  'draft.stale':
-    'Inzwischen hat jemand gespeichert (Revision {revision}, Aufgabe von {by}). Was dort nun steht, und Ihre Änderung:',
+  'draft.stale': 'Inzwischen hat jemand gespeichert (Revision {revision}). Was dort nun steht, und Ihre Änderung:',
   'draft.takeTheirs': 'Deren nehmen',
   'draft.keepMine': 'Meine behalten',
   'condition.code': 'Code der Bedingung',

@@ -6,7 +6,7 @@ export const editEn = {
   'draft.save': 'Save as revision {revision}',
   'draft.saved': 'Saved as revision {revision}',
   'draft.mayNot': 'Your role may not change tasks.',
-  'draft.stale': 'Somebody saved meanwhile (revision {revision}, task of {by}). What stands there now, and your edit:',
+  'draft.stale': 'Somebody saved meanwhile (revision {revision}). What stands there now, and your edit:',
   'draft.takeTheirs': 'Take theirs',
   'draft.keepMine': 'Keep mine',
   'condition.code': 'Code of the condition',
