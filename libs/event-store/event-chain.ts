@@ -84,8 +84,9 @@ export function isSignedBy(
 ): boolean {
   const { mac, position } = event;
   if (mac === null) return false;
-  const chained = { ...event, position: hasDensePositions ? position : null };
+  const chained = hasDensePositions ? event : { ...event, position: null };
   const fits = (chain: EventChain): boolean => isSameMac(mac, chain.macOf(chained, previous));
+  if (former.length === 0) return fits(current);
   // The key of then first: nearly every event has that one.
   const allowed = former.filter(({ until }) => position < until);
   return allowed.toReversed().some(({ chain }) => fits(chain)) || fits(current);

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { auditVerification } from '#contracts/audit';
 import { createHeadSigner } from '#eventing/audit-heads';
 import { createApi, type Api } from '../kit/api.js';
-import { runCommand, type CommandEnd } from '../kit/command-line.js';
+import { killedCommand, runCommand, startCommand, type CommandEnd } from '../kit/command-line.js';
 import { startHookSink, type HookSink } from '../kit/hook-sink.js';
 import { commonSettings, endOf, ownerApiKey } from '../kit/installation.js';
 import { html, startPageSite, type PageSite } from '../kit/page-site.js';
@@ -33,8 +33,11 @@ let taskId: string;
 let purgedId: string;
 
 const settingsOf = (name: string) => ({ DATA_DIR: join(folder, name), PORT: '0', ...commonSettings({}) });
-const command = (words: readonly string[], name = 'data'): Promise<CommandEnd> =>
-  runCommand(words, settingsOf(name), folder);
+const command = (
+  words: readonly string[],
+  name = 'data',
+  more: Readonly<Record<string, string>> = {},
+): Promise<CommandEnd> => runCommand(words, { ...settingsOf(name), ...more }, folder);
 
 async function start(name: string): Promise<void> {
   product = startProduct(settingsOf(name), folder);
@@ -210,6 +213,62 @@ describe('a backup', () => {
     const half = await command(['restore', changed], 'other');
     expect([half.exitCode, half.error]).toEqual([1, expect.stringContaining('no whole backup')]);
     expect(existsSync(join(folder, 'other'))).toBe(false);
+  });
+
+  it('that was killed on its way is none, and the next one is made in another folder', async () => {
+    await start('data');
+    const whole = join(folder, 'timed');
+    const beganAt = performance.now();
+    expect((await command(['backup', whole])).exitCode).toBe(0);
+    const tookMs = performance.now() - beganAt;
+    for (let part = 0; part < 8; part += 1) {
+      const target = join(folder, `cut-${part}`);
+      const end = await killedCommand(['backup', target], settingsOf('data'), folder, tookMs * (0.3 + part / 10));
+      const isWhole = existsSync(join(target, 'manifest.json'));
+      const verified = await command(
+        ['audit', 'verify', target],
+        'nowhere',
+        isWhole ? {} : { SECRET_KEY: 'A'.repeat(43) + '=' },
+      );
+      expect([part, verified.exitCode]).toEqual([part, isWhole ? 0 : 1]);
+      expect(isWhole || end === 'killed').toBe(true);
+      if (!isWhole) expect(verified.error).toContain('no whole backup');
+    }
+    expect((await api.task(taskId)).name).toBe('Kept');
+    expect((await command(['backup', join(folder, 'after-kills')])).exitCode).toBe(0);
+    await stop();
+  });
+
+  it('is restored whole after kills on the way, and nothing that was decided before it is sent again', async () => {
+    const sentBefore = hooks.received('/hook').length;
+    let cut = 0;
+    for (const name of ['restoring', 'views.db', 'snapshots.db', 'events.db', 'unclean']) {
+      const restoring = startCommand(['restore', backup], settingsOf('cut'), folder);
+      await until(`${name} is there`, () => (existsSync(join(folder, 'cut', name)) ? true : null));
+      await restoring.kill('SIGKILL');
+      if (!existsSync(join(folder, 'cut', 'restoring'))) break;
+      cut += 1;
+      const refused = startProduct(settingsOf('cut'), folder);
+      refused.ready().catch(() => undefined);
+      expect(await endOf(refused)).toMatchObject({ code: 78 });
+    }
+    expect(cut).toBeGreaterThan(0);
+    await command(['restore', backup], 'cut');
+    await start('cut');
+    const deliveries = await api.deliveries(taskId);
+    expect(deliveries.map(({ state, reason }) => [state, reason])).toEqual([
+      ['suppressed', 'restored'],
+      ['delivered', null],
+    ]);
+    await api.execute(taskId, 30);
+    await until('it is delivered', async () =>
+      (await api.deliveries(taskId))[0]?.state === 'delivered' ? true : null,
+    );
+    const sent = hooks.received('/hook').slice(sentBefore);
+    const known = new Set(deliveries.map(({ id }) => id));
+    expect(sent.filter(({ id }) => known.has(id ?? ''))).toEqual([]);
+    expect((await api.send('/api/audit/verify')).text).toContain('"intact":true');
+    await stop();
   });
 
   it('whose restore was cut off keeps the server from starting, until it is restored whole', async () => {
