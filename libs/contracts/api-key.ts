@@ -58,6 +58,9 @@ export function hashSessionToken(token: string, pepper: string | Uint8Array): st
 /** Injects the pepper (a Buffer). */
 export const KEY_PEPPER = Symbol('KeyPepper');
 
+/** Injects what links of accounts are signed with: of the secret key of now, so that a former one makes none. */
+export const LINK_PEPPER = Symbol('LinkPepper');
+
 /** The instance's pepper: made from its secret key, yet of no use for opening what that key seals. */
 export function pepperOf(secretKey: Uint8Array): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secretKey, '', 'meerkat.pepper', 32));

@@ -33,4 +33,13 @@ describe('a signed link', () => {
     );
     fc.assert(fc.property(fc.string(), (text) => signer.read('acknowledge', text) === null));
   });
+
+  it('is of the key of now alone, and a name of the first one for good', () => {
+    const [now, former] = [Buffer.alloc(32, 2), Buffer.alloc(32, 1)];
+    const signer = createLinkSigner(now, former);
+    const before = createLinkSigner(former);
+    expect(signer.read('acknowledge', before.sign('acknowledge', ['ntf_1']))).toBeNull();
+    expect(signer.read('acknowledge', signer.sign('acknowledge', ['ntf_1']))).toEqual(['ntf_1']);
+    expect(signer.nameOf('ann@example.com')).toBe(before.nameOf('ann@example.com'));
+  });
 });

@@ -18,12 +18,11 @@ export const LINK_SIGNER = Symbol('LinkSigner');
 const signatureBytes = 16;
 const longestToken = 1_000;
 
-/** Signs with the first of the keys; what was sent before they changed may have a link of any. Names are given with the last. */
-export function createLinkSigner(secretKey: Uint8Array, ...former: readonly Uint8Array[]): LinkSigner {
+/** `firstKey`: of the installation; names that are stored are given with it. */
+export function createLinkSigner(secretKey: Uint8Array, firstKey = secretKey): LinkSigner {
   const linkKey = (secret: Uint8Array): KeyObject =>
     createSecretKey(createHmac('sha256', secret).update('signed links').digest());
-  const key = linkKey(secretKey);
-  const keys = [key, ...former.map(linkKey)];
+  const [key, nameKey] = [linkKey(secretKey), linkKey(firstKey)];
   const signatureOf = (purpose: string, content: string, by = key): Buffer =>
     createHmac('sha256', by).update(`${purpose}\n${content}`).digest().subarray(0, signatureBytes);
   return {
@@ -36,17 +35,14 @@ export function createLinkSigner(secretKey: Uint8Array, ...former: readonly Uint
       const [content, signature, ...more] = token.split('.');
       if (content === undefined || signature === undefined || more.length > 0) return null;
       const given = Buffer.from(signature, 'base64url');
-      const isBy = (by: KeyObject): boolean => {
-        const right = signatureOf(purpose, content, by);
-        // The text itself too: another spelling of the same bytes is another link.
-        return (
-          given.length === right.length && timingSafeEqual(given, right) && signature === right.toString('base64url')
-        );
-      };
-      return keys.some(isBy) ? Buffer.from(content, 'base64url').toString('utf8').split('\n') : null;
+      const right = signatureOf(purpose, content);
+      // The text itself too: another spelling of the same bytes is another link.
+      const isRight =
+        given.length === right.length && timingSafeEqual(given, right) && signature === right.toString('base64url');
+      return isRight ? Buffer.from(content, 'base64url').toString('utf8').split('\n') : null;
     },
     nameOf(text) {
-      return signatureOf('name', text, keys.at(-1)).toString('base64url');
+      return signatureOf('name', text, nameKey).toString('base64url');
     },
   };
 }

@@ -65,6 +65,7 @@ export function createAccountsKit(eventStore: EventStore, readStore: ViewStore):
       clock,
       ids: createIds(clock.now),
       pepper: kitPepper,
+      linkPepper: kitPepper,
       plan: 'enterprise',
       vault,
       passwords: createPasswords(),

@@ -4,7 +4,7 @@ import { ServiceRunner } from '#eventing/run-service';
 import { HEAD_LINES, HEAD_SIGNER, type HeadSigner, type KeepHeadLine } from '#eventing/audit-heads';
 import { SERVICE, type Service } from '#eventing/service';
 import { SERVICE_PORTS, ServicePortsModule, type ServicePorts } from '#eventing/service-ports';
-import { KEY_PEPPER } from '#contracts/api-key';
+import { KEY_PEPPER, LINK_PEPPER } from '#contracts/api-key';
 import { createMailer } from '#mail/smtp';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { CONFIG, PUBLIC_ADDRESS, type Config, type PublicAddress } from '#runtime/config';
@@ -30,6 +30,7 @@ function createAccountPorts(
   ports: ServicePorts,
   ids: Ids,
   pepper: Uint8Array,
+  linkPepper: Uint8Array,
   vault: Vault,
   config: Config,
   outbound: Outbound,
@@ -42,6 +43,7 @@ function createAccountPorts(
     ...ports,
     ids,
     pepper,
+    linkPepper,
     vault,
     plan,
     keysShowOnce,
@@ -65,7 +67,7 @@ function createAccountPorts(
   providers: [
     {
       provide: ACCOUNT_PORTS,
-      inject: [SERVICE_PORTS, IDS, KEY_PEPPER, VAULT, CONFIG, OUTBOUND, PUBLIC_ADDRESS],
+      inject: [SERVICE_PORTS, IDS, KEY_PEPPER, LINK_PEPPER, VAULT, CONFIG, OUTBOUND, PUBLIC_ADDRESS],
       useFactory: createAccountPorts,
     },
     ChangeAccountHandler,

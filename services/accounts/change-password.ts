@@ -32,7 +32,7 @@ export async function changePassword(
 }
 
 export function resetUrl(
-  ports: Pick<AccountPorts, 'pepper'>,
+  ports: Pick<AccountPorts, 'linkPepper'>,
   baseUrl: string,
   found: FoundMember,
   nowMs: number,
@@ -41,7 +41,7 @@ export function resetUrl(
   const { id: memberId, epoch } = member;
   const expiresAtMs = nowMs + resetLifetimeMs;
   const link = { kind: 'password-reset', organizationId: organization.id, memberId, expiresAtMs, epoch } as const;
-  return `${baseUrl}/password-resets/${linkToken(link, ports.pepper)}`;
+  return `${baseUrl}/password-resets/${linkToken(link, ports.linkPepper)}`;
 }
 
 function resetLetter(to: string, organization: string, url: string): Letter {
@@ -90,7 +90,7 @@ async function writeReset(ports: AccountPorts, found: FoundMember, requestId: st
 
 /** Rejects with `not_found` for a link that is unknown, used or too old. */
 async function resettable(ports: AccountPorts, token: string): Promise<FoundMember> {
-  const link = readLinkToken(token, 'password-reset', ports.pepper, ports.clock.now());
+  const link = readLinkToken(token, 'password-reset', ports.linkPepper, ports.clock.now());
   const found = link === null ? null : await findMember(ports, link.organizationId, link.memberId);
   if (found?.member.status !== 'active' || found.member.epoch !== link?.epoch) throw notFound('link');
   return found;

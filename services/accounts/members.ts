@@ -62,7 +62,7 @@ export async function invitationUrl(
   { id: memberId, expiresAt }: Pick<Member, 'id'> & { readonly expiresAt: string },
 ): Promise<string> {
   const expiresAtMs = Date.parse(expiresAt);
-  const token = linkToken({ kind: 'invitation', organizationId, memberId, expiresAtMs, epoch: 0 }, ports.pepper);
+  const token = linkToken({ kind: 'invitation', organizationId, memberId, expiresAtMs, epoch: 0 }, ports.linkPepper);
   return `${await ports.address.baseUrl()}/invitations/${token}`;
 }
 
@@ -104,7 +104,7 @@ async function invitedMember(
   ports: AccountPorts,
   token: string,
 ): Promise<{ readonly found: FoundMember; readonly expiresAt: string }> {
-  const link = readLinkToken(token, 'invitation', ports.pepper, ports.clock.now());
+  const link = readLinkToken(token, 'invitation', ports.linkPepper, ports.clock.now());
   const found = link === null ? null : await findMember(ports, link.organizationId, link.memberId);
   const expiresAt = link === null ? '' : toTimestamp(link.expiresAtMs);
   if (found?.member.status !== 'invited' || found.member.expiresAt !== expiresAt) throw notFound('invitation');

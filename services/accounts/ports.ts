@@ -27,6 +27,8 @@ export interface KeyPorts {
 }
 
 export interface AccountPorts extends KeyPorts {
+  /** What links are signed with. */
+  readonly linkPepper: Uint8Array;
   readonly sharedState: SharedState;
   readonly postOffice: PostOffice;
   /** By their ids. */

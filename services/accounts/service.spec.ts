@@ -12,7 +12,7 @@ import { createHeadSigner, HEAD_LINES, HEAD_SIGNER } from '#eventing/audit-heads
 import { createOwnerKeys } from '#vault/owner-keys';
 import { createEventOpener, EVENT_OPENER } from '#vault/sealed-events';
 import { createSqliteEventStore } from '#event-store/sqlite';
-import { KEY_PEPPER } from '#contracts/api-key';
+import { KEY_PEPPER, LINK_PEPPER } from '#contracts/api-key';
 import { LEASES } from '#leases/leases';
 import { createSoleLeases } from '#leases/sole';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
@@ -68,6 +68,7 @@ async function start(environment: Record<string, string> = {}): Promise<INestApp
     [IDS, createIds()],
     [LOGGER, silentLogger],
     [KEY_PEPPER, kitPepper],
+    [LINK_PEPPER, kitPepper],
     [CONFIG, readConfig(environment, '/nowhere')],
     [OUTBOUND, { request: () => Promise.reject(new Error('no network in this spec')) }],
     [PUBLIC_ADDRESS, { baseUrl: () => Promise.resolve('https://meerkat.example.com') }],

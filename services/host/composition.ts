@@ -6,7 +6,7 @@ import { BUS, BUS_ADMIN, type Bus, type BusAdmin } from '#bus/bus';
 import { createHeadSigner, HEAD_LINES, HEAD_SIGNER, type KeepHeadLine } from '#eventing/audit-heads';
 import type { KeyRing } from '#eventing/key-ring';
 import { recordDeadLetters } from '#eventing/record-dead-letters';
-import { KEY_PEPPER, pepperOf } from '#contracts/api-key';
+import { KEY_PEPPER, LINK_PEPPER, pepperOf } from '#contracts/api-key';
 import {
   EVENT_STORE,
   STORED_EVENTS,
@@ -397,11 +397,12 @@ export function portsModule(
     { provide: OUTBOUND, useValue: ports.outbound },
     { provide: PAGE_LOADER, useValue: ports.pageLoader },
     { provide: VAULT, useValue: ports.vault },
-    { provide: LINK_SIGNER, useValue: createLinkSigner(...keys) },
+    { provide: LINK_SIGNER, useValue: createLinkSigner(current, ports.keyRing.first) },
     { provide: SNAPSHOTS, useValue: ports.snapshots },
     { provide: CHECKS, useValue: ports.checks },
     { provide: DISK_SPACE, useValue: ports.disk },
     { provide: BUILT_VIEWS, useValue: ports.builtViews },
+    { provide: LINK_PEPPER, useValue: pepperOf(current) },
     { provide: KEY_PEPPER, useValue: pepperOf(ports.keyRing.first) },
   ];
   class PortsModule {}

@@ -64,7 +64,9 @@ export async function printResetLinks(config: Config, email: string): Promise<re
     const member = members.find((one) => one.emailHash === emailHash && one.status === 'active');
     if (member === undefined) return [];
     const found = { member, members, organization: { id, name, plan, rateLimit, createdAt: '' } };
-    return [{ organization: name, url: resetUrl({ pepper }, baseUrl, found, systemClock.now()) }];
+    return [
+      { organization: name, url: resetUrl({ linkPepper: pepperOf(secretKey) }, baseUrl, found, systemClock.now()) },
+    ];
   });
   if (links.length > 0) return links;
   throw new AppError('NOT_FOUND', 'not_found', 'No account has this e-mail address.');

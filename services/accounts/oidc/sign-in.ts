@@ -60,7 +60,7 @@ export async function beginProviderSignIn(
 ): Promise<BegunProviderSignIn> {
   const { client } = providerOf(ports, id);
   const { url, secrets } = await client.begin(await callbackUrl(ports, id));
-  const ticket = writeTicket({ ...secrets, id, to, expiresAtMs: ports.clock.now() + ticketMs }, ports.pepper);
+  const ticket = writeTicket({ ...secrets, id, to, expiresAtMs: ports.clock.now() + ticketMs }, ports.linkPepper);
   return { url, ticket };
 }
 
@@ -71,7 +71,7 @@ export async function finishProviderSignIn(
   requestId: string,
 ): Promise<Opened & { readonly organization: number | null; readonly to: string }> {
   const { client, settings } = providerOf(ports, id);
-  const ticket = readTicket(text, id, ports.pepper, ports.clock.now());
+  const ticket = readTicket(text, id, ports.linkPepper, ports.clock.now());
   if (ticket === null) {
     throw new AppError(
       'UNAUTHORIZED',

@@ -5,6 +5,9 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { pepperOf } from '#contracts/api-key';
+import { linkToken } from '../../../services/accounts/links.js';
 import { createApi, type Api } from '../kit/api.js';
 import { killedCommand, runCommand, type CommandEnd } from '../kit/command-line.js';
 import { commonSettings, endOf, ownerApiKey } from '../kit/installation.js';
@@ -107,6 +110,30 @@ describe('meerkat secret-key rotate', () => {
     expect((await command(['restore', since], 'newer')).exitCode).toBe(0);
     await start('newer');
     expect(await namesOfAll()).toBe(taskCount);
+    await stop();
+  });
+
+  it('ends what a key that is known to others could forge: links for new passwords are of the key of now alone', async () => {
+    const old = Buffer.from(await keyOf('data'), 'base64');
+    expect((await command(['secret-key', 'rotate'])).exitCode).toBe(0);
+    const now = Buffer.from(await keyOf('data'), 'base64');
+    await start();
+    const { body } = await api.send('/api/members');
+    const [owner] = z.object({ data: z.array(z.object({ id: z.string() })) }).parse(body).data;
+    const organization = z
+      .object({ data: z.object({ id: z.string() }) })
+      .parse((await api.send('/api/organization')).body);
+    const taken = async (key: Uint8Array): Promise<number> => {
+      const [organizationId, memberId] = [organization.data.id, owner?.id ?? ''];
+      const expiresAtMs = Date.now() + 60_000;
+      const token = linkToken(
+        { kind: 'password-reset', organizationId, memberId, expiresAtMs, epoch: 0 },
+        pepperOf(key),
+      );
+      const json = { newPassword: 'another horse battery staple' };
+      return (await api.send(`/api/password-resets/${token}`, { json, key: null })).status;
+    };
+    expect([await taken(old), await taken(now)]).toEqual([404, 200]);
     await stop();
   });
 
