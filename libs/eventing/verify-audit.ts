@@ -52,10 +52,17 @@ const fault = (reason: Fault['reason'], sequence: number, id: string | null): Fa
 
 const pageLimit = 1_000;
 
-/** What the view holds of the chain, oldest first. */
-async function* entriesOf(readStore: Pick<ReadStore, 'page'>, organizationId: string): AsyncGenerator<AuditDocument> {
+/** What the view holds of the chain up to a position, oldest first: it goes on while it is read. */
+async function* entriesOf(
+  readStore: Pick<ReadStore, 'page'>,
+  organizationId: string,
+  end: number,
+): AsyncGenerator<AuditDocument> {
   let query: PageQuery = {
-    where: [{ field: 'organizationId', equals: organizationId }],
+    where: [
+      { field: 'organizationId', equals: organizationId },
+      { field: 'position', to: end },
+    ],
     sort: [{ field: 'position', descending: false }],
     limit: pageLimit,
     offset: 0,
@@ -118,7 +125,7 @@ export async function verifyAudit({
   // What the view has not seen yet is chained later.
   const [seen, last] = [await readStore.checkpoint(auditView), await storedEvents.lastPosition()];
   const end = seen === null || last === null ? null : Math.min(seen, last);
-  const entries = entriesOf(readStore, organizationId);
+  const entries = entriesOf(readStore, organizationId, seen ?? 0);
   const check = createChainCheck(heads);
   for await (const event of changesOf(storedEvents, end)) {
     if (event.metadata.organizationId !== organizationId) continue;

@@ -246,6 +246,14 @@ describe('a verification of the audit', () => {
     expect(await verifyAfresh()).toMatchObject({ intact: false, brokenAt: { sequence: 2, reason: 'differs' } });
   });
 
+  it('is intact while the view goes on', async () => {
+    const [first, , last] = await entries();
+    // The checkpoint as it stood before the last two entries were written.
+    const before = { ...readStore, checkpoint: async () => first?.position ?? 0 };
+    const found = await verifyAudit({ storedEvents: stored, readStore: before, organizationId: org, heads: [] });
+    expect([found.intact, found.events, last?.sequence]).toEqual([true, 1, 3]);
+  });
+
   it('names what was cut off, by the view', async () => {
     edit(`DELETE FROM events WHERE type = 'task.resumed'`);
     expect(await verifyAfresh()).toMatchObject({
