@@ -87,9 +87,9 @@ export async function* auditBench() {
       const { events } = check.ended(null);
       return events;
     });
-    for (const [title, rate] of [
-      ['events held against their MACs', macs],
-      ['changes chained anew', chain],
+    for (const { title, rate } of [
+      { title: 'events held against their MACs', rate: macs },
+      { title: 'changes chained anew', rate: chain },
     ]) {
       const figure = { bench: 'audit', unit: '/s', target: 100_000, direction: 'at least' };
       const baseline = { name: 'read, and one HMAC each', value: bare.perSecond };
