@@ -9,6 +9,17 @@ import { deliveryAnswer } from './deliveries.routes.js';
 import { actionAnswer } from './task-answer.js';
 
 const tag = 'Actions';
+/** A day is enough for a receiver that is changed by hand. */
+const defaultOverlapSeconds = 86_400;
+export const secretRotation = z.strictObject({
+  overlapSeconds: z
+    .int()
+    .min(0)
+    .max(604_800)
+    .default(defaultOverlapSeconds)
+    .describe('For so long deliveries are signed with the old one too.'),
+});
+
 const ids = { id: { prefix: 'ntf', of: 'notification' } } as const;
 const actionIds = { ...ids, actionId: { prefix: 'act', of: 'action' } } as const;
 const etag = { ETag: 'The revision of the task, for If-Match.' };
@@ -170,9 +181,6 @@ export const previewAction = route({
   answers: [{ status: 200, description: 'The message.', envelope: 'data', schema: messagePreview }],
 });
 
-/** A day is enough for a receiver that is changed by hand. */
-const defaultOverlapSeconds = 86_400;
-
 export const rotateActionSecret = route({
   method: 'POST',
   path: '/api/notifications/{id}/actions/{actionId}/rotate-secret',
@@ -183,14 +191,7 @@ export const rotateActionSecret = route({
   tag,
   access: 'write',
   ids: actionIds,
-  body: z.strictObject({
-    overlapSeconds: z
-      .int()
-      .min(0)
-      .max(604_800)
-      .default(defaultOverlapSeconds)
-      .describe('For so long deliveries are signed with the old one too.'),
-  }),
+  body: secretRotation,
   emptyBody: {},
   bodyExample: { overlapSeconds: 3_600 },
   answers: [changed],

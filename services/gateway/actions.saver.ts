@@ -1,5 +1,4 @@
 /** From an action as a user wrote it to the command that changes its task: checked, masks resolved, sealed. */
-import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { RequestContext } from '#bus/bus';
 import { declarationOf } from '#channels/declarations';
@@ -16,6 +15,7 @@ import { derivedId, IDS, type Ids } from '#runtime/ids';
 import type { JsonObject } from '#runtime/json';
 import { VAULT, type Vault } from '#vault/vault';
 import { checkAction } from './check-settings.js';
+import { withRotated } from './rotated-secrets.js';
 import { TaskSaver } from './save-task.js';
 import { keepSealed } from './secrets.js';
 import { actionScope, type OpenedSettings } from './task-answer.js';
@@ -55,33 +55,6 @@ export async function reachedBy(
 /** Names a request with an Idempotency-Key among all that there ever were. */
 export function repeatIdOf(attempt: IdempotentAttempt | null): string | null {
   return attempt === null ? null : `${attempt.startedAtMs}|${attempt.key}`;
-}
-
-/** Settings with new secrets, and the old ones where `until` says how long they are used. Throws where the type has none. */
-function withRotated(
-  { action: { type }, config }: OpenedAction,
-  until: string | null,
-): { readonly config: JsonObject; readonly made: readonly string[] } {
-  const rotated = declarationOf(type).generated.flatMap(({ previous, ...secret }) =>
-    previous === undefined ? [] : [{ ...secret, previous }],
-  );
-  if (rotated.length === 0) {
-    throw refuse(
-      ['type'],
-      'no_secret',
-      `is ${type}, which has no secret that the service makes`,
-      'secret_not_rotatable',
-    );
-  }
-  const members = new Map(Object.entries(config));
-  for (const { name, prefix, bytes, previous } of rotated) {
-    const old = members.get(name);
-    members.set(name, `${prefix}${randomBytes(bytes).toString('base64')}`);
-    members.delete(previous.name);
-    members.delete(previous.until);
-    if (old !== undefined && until !== null) members.set(previous.name, old).set(previous.until, until);
-  }
-  return { config: Object.fromEntries(members), made: rotated.map(({ name }) => name) };
 }
 
 @Injectable()
@@ -144,11 +117,15 @@ export class ActionSaver {
     { context, attempt }: { readonly context: RequestContext; readonly attempt: IdempotentAttempt | null },
   ): Promise<SavedAction> {
     if (known.action.contact !== undefined) {
-      const problem = 'is where its secret is: send the contact without one, and a new one is made';
+      const problem = 'is where its secret is: rotate that of the contact';
       throw refuse(['contact'], 'no_secret', problem, 'secret_not_rotatable');
     }
     const untilMs = this.#clock.now() + overlapSeconds * 1_000;
-    const { config: clear, made } = withRotated(known, overlapSeconds === 0 ? null : toTimestamp(untilMs));
+    const { config: clear, made } = withRotated(
+      known.action.type,
+      known.config,
+      overlapSeconds === 0 ? null : toTimestamp(untilMs),
+    );
     const kept = keepSealed(clear, known.config, known.action.config);
     const { type, id } = known.action;
     const config = await this.#vault.seal(task.id, actionScope(id), kept, declarationOf(type).sealed);

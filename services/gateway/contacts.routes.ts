@@ -6,6 +6,7 @@ import { storedTimestamp } from '#contracts/common';
 import { contactInput } from '#contracts/contact';
 import { pageParameters } from '#http/parameters';
 import { route } from '#http/route';
+import { secretRotation } from './actions.routes.js';
 import { secretMask } from '#runtime/secret-mask';
 
 const tag = 'Contacts';
@@ -114,6 +115,22 @@ export const patchContact = route({
   bodyExample: { config: { url: 'https://example.com/new' } },
   mergePatch: true,
   ids,
+  answers: [there],
+});
+
+export const rotateContactSecret = route({
+  method: 'POST',
+  path: `${path}/rotate-secret`,
+  operationId: 'rotateContactSecret',
+  summary: 'Make a new secret for a webhook that is a contact',
+  description:
+    'The new secret is in clear in this answer only. For the time of the overlap what is decided is signed with both, the new one first; 0 ends the old one at once.',
+  tag,
+  access: 'write',
+  ids,
+  body: secretRotation,
+  emptyBody: {},
+  bodyExample: { overlapSeconds: 3_600 },
   answers: [there],
 });
 

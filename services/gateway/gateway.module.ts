@@ -11,6 +11,7 @@ import { TestMessenger } from './actions.test-message.js';
 import { BulkController } from './bulk.controller.js';
 import { BulkWork } from './bulk.work.js';
 import { AuditController } from './audit/controller.js';
+import { ContactSaver } from './contacts.saver.js';
 import { ContactsController } from './contacts.controller.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { Activities } from './activities.js';
@@ -82,6 +83,7 @@ import { TaskTester } from './test-task.js';
     PageReach,
     TaskSaver,
     ActionSaver,
+    ContactSaver,
     TestMessenger,
     MessagePreviewer,
     Acknowledger,

@@ -8,7 +8,7 @@ import { sleep } from '#concurrency/sleep';
 import { toStoredAction, type StoredAction } from '#contracts/action';
 import { membersOf } from '#contracts/common';
 import { requests } from '#contracts/catalogue';
-import { contactId, contactsView, type ContactDocument } from '#contracts/contact';
+import { contactId, contactsView, type ContactDocument, type StoredContact } from '#contracts/contact';
 import { sealedFetchPaths } from '#contracts/fetch';
 import { toStoredPolicy } from '#contracts/policy';
 import { toStoredSchedule } from '#contracts/schedule';
@@ -99,6 +99,9 @@ function refuseTooLarge(input: TaskInput): void {
   throw refuse([largest.name], 'too_large', problem, 'notification_too_large');
 }
 
+/** By name. */
+export type ComingContacts = ReadonlyMap<string, Pick<StoredContact, 'type'>>;
+
 @Injectable()
 export class TaskSaver {
   readonly checks: SettingsChecks;
@@ -153,9 +156,15 @@ export class TaskSaver {
     return this.#saved(command, prepared, context);
   }
 
-  /** The settings as they would be stored, checked but for what the policy depends on. null: of a new task. */
-  plan(input: TaskInput, taskId: string, organizationId: string, base: Base | null): Promise<Prepared> {
-    return this.#prepare(input, taskId, organizationId, base, null);
+  /** The settings as they would be stored, checked but for what the policy depends on. null: of a new task. `coming`: contacts that will be there by then. */
+  plan(
+    input: TaskInput,
+    taskId: string,
+    organizationId: string,
+    base: Base | null,
+    coming: ComingContacts,
+  ): Promise<Prepared> {
+    return this.#prepare(input, taskId, organizationId, base, null, coming);
   }
 
   newTaskId(): string {
@@ -207,6 +216,7 @@ export class TaskSaver {
     organizationId: string,
     base: Base | null,
     attempt: IdempotentAttempt | null,
+    coming: ComingContacts = new Map(),
   ): Promise<Prepared> {
     refuseTooLarge(input);
     const codeForm = await checkSettings(this.checks, input);
@@ -224,7 +234,8 @@ export class TaskSaver {
       }
       const id = action.id ?? this.#actionId(taskId, index, attempt);
       if (action.type === undefined) {
-        const contact = await this.contactOf(organizationId, action.contact, ['actions', index]);
+        const contact =
+          coming.get(action.contact) ?? (await this.contactOf(organizationId, action.contact, ['actions', index]));
         configs.set(id, {});
         actions.push(toStoredAction({ ...action, id, type: contact.type, config: {} }));
         continue;

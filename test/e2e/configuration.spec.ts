@@ -106,6 +106,41 @@ describe('a configuration file', () => {
     expect(data.map(({ name }) => name)).toEqual(['Big pot']);
   });
 
+  it('brings contacts, and tasks that go by them, without a secret in clear', async () => {
+    const secret = `whsec_${Buffer.alloc(24, 5).toString('base64')}`;
+    const contacts = (path: string): string => `version: 1
+contacts:
+  - { name: crew, type: webhook, config: { url: "https://hooks.example/${path}", secret: "${'${SECRET}'}" } }
+notifications:
+  - externalKey: crewed
+    name: Crewed
+    url: https://shop.example/crewed
+    evaluationFunction: return false
+    actions: [{ contact: crew }]
+`;
+    const withSecret = { SECRET: secret };
+    await file(contacts('crew'));
+    const before = await meerkat(['diff', 'meerkat.yaml'], withSecret);
+    expect([before.exitCode, before.out.split('\n').slice(0, 2)]).toEqual([1, ['+ contact crew', '+ crewed']]);
+    expect((await installation.api.send('/api/contacts/crew')).status).toBe(404);
+    expect((await meerkat(['apply', 'meerkat.yaml'], withSecret)).exitCode).toBe(0);
+    expect(await meerkat(['diff', 'meerkat.yaml'], withSecret)).toMatchObject({ exitCode: 0, out: '' });
+
+    await file(contacts('team'));
+    const changed = await meerkat(['diff', 'meerkat.yaml'], withSecret);
+    expect([changed.exitCode, changed.out]).toEqual([1, expect.stringContaining('~ contact crew')]);
+    await meerkat(['apply', 'meerkat.yaml'], withSecret);
+    await meerkat(['export', '--out', 'exported.yaml']);
+    const text = await readFile(join(folder, 'exported.yaml'), 'utf8');
+    expect(text).toContain('https://hooks.example/team');
+    expect(text + changed.out).not.toContain(secret);
+    expect(await meerkat(['diff', 'exported.yaml'])).toMatchObject({ exitCode: 0, out: '' });
+
+    await file(contacts('team').replace('{ contact: crew }', '{ contact: nobody }'));
+    const refused = await meerkat(['apply', 'meerkat.yaml'], withSecret);
+    expect(refused.error).toContain('notifications[0].actions[0].contact');
+  });
+
   it('that was applied outlives a kill, and one with a fault changes nothing', async () => {
     await file(watched);
     await meerkat(['apply', 'meerkat.yaml'], variables);

@@ -287,6 +287,15 @@ describe('a contact', () => {
     await until('the contact has the end elsewhere', () => hooks.received('/ops-now').length === 1);
     const [last] = await installation.api.deliveries(id);
     expect(last).toMatchObject({ actionType: 'webhook', type: 'notification.recovered' });
+    const rotated = await post('/api/contacts/ops/rotate-secret', { overlapSeconds: 3_600 });
+    const renewed = (dataOf(rotated)['config'] as { readonly secret: string }).secret;
+    expect([rotated.status, renewed]).toEqual([200, expect.stringMatching(/^whsec_/)]);
+    site.serve('/contacted', html('in stock'));
+    await installation.api.execute(id, 30);
+    await until('the contact has it again', () => hooks.received('/ops-now').length === 2);
+    const [, signed] = hooks.received('/ops-now');
+    expect(signed?.headers['webhook-signature']?.split(' ')).toHaveLength(2);
+    if (signed !== undefined) expect(verified(signed, renewed).type).toBe('notification.triggered');
     const used = await installation.api.send('/api/contacts/ops', { method: 'DELETE' });
     expect([used.status, errorOf(used).reason, errorOf(used).details?.[0]?.message]).toEqual([400, 'in_use', id]);
     await installation.api.send(`/api/notifications/${id}`, { method: 'DELETE' });

@@ -5,6 +5,7 @@ import { tasksView, type TaskDocument } from '#contracts/task';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { AppError } from '#runtime/errors';
 import { VAULT, type Vault } from '#vault/vault';
+import { ContactSaver, type PreparedContact } from '../contacts.saver.js';
 import { DependencyTurns } from '../dependency-turns.js';
 import { findTask } from '../find-owned.js';
 import { writeCurrent } from '../notifications.write.js';
@@ -25,6 +26,20 @@ export interface AppliedPlan {
   readonly update: readonly object[];
   readonly unchanged: readonly object[];
   readonly archive: readonly object[];
+  /** Absent: the file names none. */
+  readonly contacts?: Readonly<Record<'create' | 'update' | 'unchanged', readonly object[]>>;
+}
+
+const isChanged = ({ changes }: PreparedContact): boolean => changes.length > 0;
+
+function shownContacts(contacts: readonly PreparedContact[]): NonNullable<AppliedPlan['contacts']> {
+  const named = ({ contact: { name } }: PreparedContact): { readonly name: string } => ({ name });
+  const known = contacts.filter((one) => one.known !== null);
+  return {
+    create: contacts.filter((one) => one.known === null).map(named),
+    update: known.filter(isChanged).map((one) => ({ ...named(one), changes: one.changes })),
+    unchanged: known.filter((one) => !isChanged(one)).map(named),
+  };
 }
 
 /** All tasks of the organisation, oldest first. */
@@ -48,9 +63,10 @@ export class ConfigurationApplier {
     @Inject(TaskSaver) saver: TaskSaver,
     @Inject(VAULT) vault: Vault,
     @Inject(DependencyTurns) turns: DependencyTurns,
+    @Inject(ContactSaver) contacts: ContactSaver,
   ) {
     this.#turns = turns;
-    this.#planning = { readStore, saver, vault };
+    this.#planning = { readStore, saver, vault, contacts };
   }
 
   /** Rejects with the first fault of the file; nothing is written then. */
@@ -61,11 +77,12 @@ export class ConfigurationApplier {
   }
 
   async #apply(file: Configuration, options: ApplyOptions, context: RequestContext): Promise<AppliedPlan> {
-    const planned = await planConfiguration(this.#planning, file, context);
+    const { contacts, tasks: planned } = await planConfiguration(this.#planning, file, context);
     const missing = options.archiveMissing ? await this.#missing(planned, context) : [];
     const created = planned.filter(({ document }) => document === null);
     const updated = planned.filter(({ document, changes }) => document !== null && changes.length > 0);
     if (!options.dryRun) {
+      for (const one of contacts.filter(isChanged)) await this.#planning.contacts.write(one, context);
       for (const one of parentsFirst(created)) await this.#write(one, context);
       for (const one of updated) await this.#update(one, context);
       for (const { id } of missing) await this.#archive(id, context);
@@ -76,6 +93,7 @@ export class ConfigurationApplier {
       update: updated.map((one) => ({ ...shown(one), changes: one.changes, ...warned(one) })),
       unchanged: planned.filter(({ document, changes }) => document !== null && changes.length === 0).map(shown),
       archive: missing.map(({ id, externalKey }) => ({ externalKey: externalKey ?? id, id })),
+      ...(contacts.length === 0 ? {} : { contacts: shownContacts(contacts) }),
     };
   }
 

@@ -1,6 +1,7 @@
 /** The file that says what an organisation watches: as it is written, and a task as such a file has it. */
 import { z } from 'zod';
 import { actionInput } from '#contracts/action';
+import { contactInput } from '#contracts/contact';
 import { portablePolicy } from '#contracts/policy';
 import { defaultSchedule, repeatedDefaults } from '#contracts/schedule';
 import { taskInput } from '#contracts/task';
@@ -16,9 +17,17 @@ export const configuredTask = taskInput
   .meta({ id: 'ConfiguredNotification' });
 export type ConfiguredTask = z.infer<typeof configuredTask>;
 
+/** Of one file. */
+const mostContacts = 1_000;
+
 export const configuration = z
   .strictObject({
     version: z.literal(1).describe('Of the form of the file.'),
+    contacts: z
+      .array(contactInput)
+      .max(mostContacts)
+      .default([])
+      .describe('Receivers that actions of any task go by; what the file does not name stays.'),
     notifications: z.array(configuredTask).describe('The tasks.'),
   })
   .meta({ id: 'Configuration', description: 'Every notification task of an organisation, or some of them.' });

@@ -1,6 +1,7 @@
 /** HTTP for the configuration of an organisation as one document. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Controller, Inject } from '@nestjs/common';
+import { contactsView } from '#contracts/contact';
 import { data, text, type Answer } from '#http/envelope';
 import { Call, Handles, type RouteCall } from '#http/route';
 import { toYaml } from '#http/yaml';
@@ -8,6 +9,8 @@ import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import type { JsonObject } from '#runtime/json';
 import { VAULT, type Vault } from '#vault/vault';
 import { Activities } from '../activities.js';
+import { ContactSaver } from '../contacts.saver.js';
+import { everyDocument } from '../paging.js';
 import { openSettings, toTaskAnswer } from '../task-answer.js';
 import { allTasks, ConfigurationApplier } from './apply.js';
 import { toConfigured } from './configuration.js';
@@ -22,17 +25,20 @@ export class ConfigurationController {
   readonly #vault: Vault;
   readonly #applier: ConfigurationApplier;
   readonly #activities: Activities;
+  readonly #contacts: ContactSaver;
 
   constructor(
     @Inject(READ_STORE) readStore: ReadStore,
     @Inject(VAULT) vault: Vault,
     @Inject(ConfigurationApplier) applier: ConfigurationApplier,
     @Inject(Activities) activities: Activities,
+    @Inject(ContactSaver) contacts: ContactSaver,
   ) {
     this.#readStore = readStore;
     this.#vault = vault;
     this.#applier = applier;
     this.#activities = activities;
+    this.#contacts = contacts;
   }
 
   @Handles(routes.exportConfiguration)
@@ -40,8 +46,11 @@ export class ConfigurationController {
     const exported = { resource: context.organizationId, what: 'configuration' as const };
     await this.#activities.record({ type: 'activity.exported', data: exported }, context);
     const notifications = await this.#configured(context.organizationId);
-    if (!accept.includes('application/yaml')) return data({ version: 1, notifications });
-    const parts = [`version: 1\nnotifications:${notifications.length === 0 ? ' []' : ''}\n`];
+    const contacts = await this.#contactsOf(context.organizationId);
+    const named = contacts.length === 0 ? {} : { contacts };
+    if (!accept.includes('application/yaml')) return data({ version: 1, ...named, notifications });
+    const shown = contacts.length === 0 ? '' : `contacts:\n${toYaml(contacts).replaceAll(/^(?=.)/gm, '  ')}`;
+    const parts = [`version: 1\n${shown}notifications:${notifications.length === 0 ? ' []' : ''}\n`];
     for (const [index, task] of notifications.entries()) {
       parts.push(toYaml([task]).replaceAll(/^(?=.)/gm, '  '));
       if (index % tasksATurn === 0) await nextTurn();
@@ -59,6 +68,17 @@ export class ConfigurationController {
       await this.#activities.record({ type: 'activity.applied', data: applied }, context);
     }
     return data(plan);
+  }
+
+  /** By name, as a file has them. */
+  async #contactsOf(organizationId: string): Promise<readonly JsonObject[]> {
+    const ofOrganization = [{ field: 'organizationId', equals: organizationId }] as const;
+    const found: JsonObject[] = [];
+    for await (const contact of everyDocument(this.#readStore, contactsView, 'name', ofOrganization)) {
+      const { createdAt: _createdAt, updatedAt: _updatedAt, ...settable } = await this.#contacts.shown(contact);
+      found.push(settable);
+    }
+    return found;
   }
 
   async #configured(organizationId: string): Promise<readonly JsonObject[]> {

@@ -12,7 +12,8 @@ import type { JsonObject } from '#runtime/json';
 import type { Vault } from '#vault/vault';
 import { toJsonObject } from '../json-casts.js';
 import { checkDependencies, presentTasks, type DependencyLookup } from '../check-dependencies.js';
-import type { Base, Prepared, TaskSaver } from '../save-task.js';
+import type { ContactSaver, PreparedContact } from '../contacts.saver.js';
+import type { Base, ComingContacts, Prepared, TaskSaver } from '../save-task.js';
 import { masked, secretsOfAction, withoutSealed } from '../secrets.js';
 import { openSettings } from '../task-answer.js';
 import type { Configuration, ConfiguredTask } from './configuration.js';
@@ -34,6 +35,7 @@ export interface PlannedTask {
 }
 
 export interface Planning {
+  readonly contacts: ContactSaver;
   readonly readStore: ReadStore;
   readonly saver: TaskSaver;
   readonly vault: Vault;
@@ -168,6 +170,7 @@ async function planned(
   entry: ConfiguredTask,
   document: TaskDocument | null,
   organizationId: string,
+  coming: ComingContacts = new Map(),
 ): Promise<PlannedTask> {
   try {
     const base = document === null ? null : { document, opened: await openSettings(vault, document) };
@@ -177,7 +180,7 @@ async function planned(
       { ...entry, externalKey: key, actions: withActionIds(entry.actions, base) },
       'body',
     );
-    const prepared = await saver.plan(input, taskId, organizationId, base);
+    const prepared = await saver.plan(input, taskId, organizationId, base, coming);
     const changes =
       document === null
         ? []
@@ -204,12 +207,39 @@ function asApplied(present: DependencyLookup, tasks: readonly PlannedTask[]): De
   };
 }
 
+/** Rejects with the first fault of a contact, naming its place. */
+async function plannedContacts(
+  { contacts }: Planning,
+  file: Configuration,
+  organizationId: string,
+): Promise<readonly PreparedContact[]> {
+  const prepared: PreparedContact[] = [];
+  for (const [index, input] of file.contacts.entries()) {
+    if (index % entriesATurn === 0) await nextTurn();
+    const place = ['contacts', index];
+    if (prepared.some(({ contact }) => contact.name === input.name)) {
+      throw refuse([...place, 'name'], 'duplicate', 'names a contact that the file has already', 'duplicate_key');
+    }
+    const known = await contacts.get(organizationId, input.name);
+    prepared.push(await contacts.prepare(input, known, organizationId, place));
+  }
+  return prepared;
+}
+
+export interface PlannedConfiguration {
+  readonly contacts: readonly PreparedContact[];
+  readonly tasks: readonly PlannedTask[];
+}
+
 /** Rejects with the first fault of the file, naming its place. */
 export async function planConfiguration(
   planning: Planning,
   file: Configuration,
   { organizationId }: RequestContext,
-): Promise<readonly PlannedTask[]> {
+): Promise<PlannedConfiguration> {
+  const contacts = await plannedContacts(planning, file, organizationId);
+  // Tasks go by contacts of the file before those are written.
+  const coming: ComingContacts = new Map(contacts.map(({ contact }) => [contact.name, contact]));
   const entries = await named(planning, file, organizationId);
   const ofFile = new Map(entries.map(({ entry, taskId }) => [entry.externalKey, taskId]));
   const tasks: PlannedTask[] = [];
@@ -219,7 +249,14 @@ export async function planConfiguration(
     const dependsOn = await dependencyIds(planning, one, ofFile, organizationId);
     const resolved = { ...entry, policy: { ...entry.policy, dependsOn } };
     tasks.push(
-      await planned(planning, { index, taskId, externalKey: entry.externalKey }, resolved, document, organizationId),
+      await planned(
+        planning,
+        { index, taskId, externalKey: entry.externalKey },
+        resolved,
+        document,
+        organizationId,
+        coming,
+      ),
     );
   }
   const applied = asApplied(presentTasks(planning.readStore), tasks);
@@ -230,5 +267,5 @@ export async function planConfiguration(
       throw within(index, thrown);
     });
   }
-  return tasks;
+  return { contacts, tasks };
 }

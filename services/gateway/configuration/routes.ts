@@ -23,18 +23,28 @@ const written = planned.extend({
   warnings: z.array(taskWarning).optional().describe('What its settings leave silent; absent: nothing.'),
 });
 
+const contact = z.object({ name: z.string().describe('What actions call it.') });
+
 export const plan = z.object({
   create: z.array(written).describe('New tasks.'),
   update: z.array(written.extend({ changes: changes.describe('By path.') })).describe('Tasks that the file changes.'),
   unchanged: z.array(planned).describe('Tasks that are as the file says.'),
   archive: z.array(planned).describe('Tasks that the file does not name.'),
+  contacts: z
+    .object({
+      create: z.array(contact).describe('New contacts.'),
+      update: z.array(contact.extend({ changes: changes.describe('By path.') })).describe('Contacts that change.'),
+      unchanged: z.array(contact).describe('Contacts that are as the file says.'),
+    })
+    .optional()
+    .describe('Absent: the file names none.'),
 });
 
 export const exportConfiguration = route({
   method: 'GET',
   path: '/api/export',
   operationId: 'exportConfiguration',
-  summary: 'All notification tasks as a configuration file',
+  summary: 'All contacts and notification tasks as a configuration file',
   description:
     'Settings that are as by default are left out; secrets are `********`. With `Accept: application/yaml` the bare document as YAML.',
   tag: 'Configuration',
@@ -56,7 +66,7 @@ export const applyConfiguration = route({
   operationId: 'applyConfiguration',
   summary: 'Make the notification tasks what a configuration file says',
   description:
-    'Everything is checked first: where one entry is refused, nothing changes. Applying the same file again changes nothing. A secret of `********` stays as it is; in a new task it is 400 `secret_required`. Tasks that the file does not name stay, unless `archiveMissing=true`. With `dryRun=true` the answer is the plan alone.',
+    'Everything is checked first: where one entry is refused, nothing changes. Applying the same file again changes nothing. A secret of `********` stays as it is; in a new task it is 400 `secret_required`. Tasks that the file does not name stay, unless `archiveMissing=true`; contacts that it does not name stay always. With `dryRun=true` the answer is the plan alone.',
   tag: 'Configuration',
   access: 'admin',
   query: z.strictObject({ dryRun: flag, archiveMissing: flag }),

@@ -13,6 +13,7 @@ import { plain, printJson, printNote, printResult, Refused, styled } from './ter
 
 const warning = z.object({ field: z.string(), message: z.string() });
 const planned = z.object({ externalKey: z.string(), id: z.string(), warnings: z.array(warning).optional() });
+const contact = z.object({ name: z.string() });
 const changes = z.array(z.object({ path: z.string(), from: z.json().optional(), to: z.json().optional() }));
 const planAnswer = z.object({
   data: z.object({
@@ -20,9 +21,29 @@ const planAnswer = z.object({
     update: z.array(planned.extend({ changes })),
     unchanged: z.array(planned),
     archive: z.array(planned),
+    contacts: z
+      .object({ create: z.array(contact), update: z.array(contact.extend({ changes })), unchanged: z.array(contact) })
+      .optional(),
   }),
 });
 type Plan = z.infer<typeof planAnswer>['data'];
+type PlannedContact = z.infer<typeof contact>;
+
+/** What becomes of contacts beside what becomes of tasks. */
+function withContacts({ contacts, ...tasks }: Plan): Plan {
+  if (contacts === undefined) return tasks;
+  const named = <One extends PlannedContact>(one: One) => ({
+    ...one,
+    externalKey: `contact ${one.name}`,
+    id: one.name,
+  });
+  return {
+    create: [...contacts.create.map(named), ...tasks.create],
+    update: [...contacts.update.map(named), ...tasks.update],
+    unchanged: [...contacts.unchanged.map(named), ...tasks.unchanged],
+    archive: tasks.archive,
+  };
+}
 
 const longestShown = 120;
 
@@ -78,7 +99,8 @@ function warningLines({ warnings = [] }: z.infer<typeof planned>): readonly stri
   return warnings.map(({ field, message }) => `    ${styled('yellow', 'warning')}  ${plain(`${field}: ${message}`)}`);
 }
 
-function linesOf({ create, update, archive }: Plan): readonly string[] {
+function linesOf(plan: Plan): readonly string[] {
+  const { create, update, archive } = withContacts(plan);
   return [
     ...create.flatMap((one) => [styled('green', `+ ${plain(one.externalKey)}`), ...warningLines(one)]),
     ...update.flatMap((one) => [
@@ -90,11 +112,13 @@ function linesOf({ create, update, archive }: Plan): readonly string[] {
   ];
 }
 
-function isNothing({ create, update, archive }: Plan): boolean {
+function isNothing(plan: Plan): boolean {
+  const { create, update, archive } = withContacts(plan);
   return create.length + update.length + archive.length === 0;
 }
 
-function summaryOf({ create, update, unchanged, archive }: Plan, isDone: boolean): string {
+function summaryOf(plan: Plan, isDone: boolean): string {
+  const { create, update, unchanged, archive } = withContacts(plan);
   const counts = `${create.length} to create, ${update.length} to update, ${unchanged.length} unchanged, ${archive.length} to archive`;
   return isDone ? counts.replaceAll(/ to (create|update|archive)/g, (_all, verb: string) => ` ${verb}d`) : counts;
 }
