@@ -61,8 +61,17 @@ function confirmationRule({ result, after, policy }: DecidedRun): Rule {
   };
 }
 
+function isReminderDue({ triggeredAt }: AlertState, now: string, { reminderSeconds }: Policy): boolean {
+  if (reminderSeconds === 0 || triggeredAt === undefined) return false;
+  return Math.abs(Date.parse(now) - Date.parse(triggeredAt)) >= reminderSeconds * 1_000;
+}
+
 function stillTrue({ before, result, policy }: DecidedRun): string {
   if (before.told !== 'true') return 'It was true before, and nobody wanted to hear of it when it became so.';
+  // Nothing else keeps a message back that is due here.
+  if (policy.notifyOn === 'every_true' || isReminderDue(before, result.finishedAt, policy)) {
+    return 'It was true before and has been told, and somebody has acknowledged it: nothing more is sent until it ends or the time of that is over.';
+  }
   if (policy.reminderSeconds === 0) return 'It was true before and has been told: `became_true` tells it once.';
   const seconds = sinceSeconds(before.triggeredAt, result.finishedAt);
   return `It was true before and has been told ${seconds} s ago; reminders come every ${policy.reminderSeconds} s.`;
