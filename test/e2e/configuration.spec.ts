@@ -106,6 +106,25 @@ describe('a configuration file', () => {
     expect(data.map(({ name }) => name)).toEqual(['Big pot']);
   });
 
+  it('that was applied outlives a kill, and one with a fault changes nothing', async () => {
+    await file(watched);
+    await meerkat(['apply', 'meerkat.yaml'], variables);
+    await installation.kill('SIGKILL');
+    await installation.start();
+    expect((await meerkat(['diff', 'meerkat.yaml'], variables)).exitCode).toBe(0);
+    await file(
+      `${watched}  - { externalKey: bad, name: Bad, url: "https://x.example/", evaluationFunction: "syntax(" }\n`.replace(
+        'Pot',
+        'Pan',
+      ),
+    );
+    const refused = await meerkat(['apply', 'meerkat.yaml'], variables);
+    expect(refused.exitCode).toBe(1);
+    expect(refused.error).toContain('notifications[2].evaluationFunction');
+    const { data } = tasks.parse((await installation.api.send('/api/notifications')).body);
+    expect(data.map(({ name }) => name).toSorted()).toEqual(['Kettle of red', 'Pot']);
+  });
+
   it('brings contacts, and tasks that go by them, without a secret in clear', async () => {
     const secret = `whsec_${Buffer.alloc(24, 5).toString('base64')}`;
     const contacts = (path: string): string => `version: 1
@@ -139,24 +158,5 @@ notifications:
     await file(contacts('team').replace('{ contact: crew }', '{ contact: nobody }'));
     const refused = await meerkat(['apply', 'meerkat.yaml'], withSecret);
     expect(refused.error).toContain('notifications[0].actions[0].contact');
-  });
-
-  it('that was applied outlives a kill, and one with a fault changes nothing', async () => {
-    await file(watched);
-    await meerkat(['apply', 'meerkat.yaml'], variables);
-    await installation.kill('SIGKILL');
-    await installation.start();
-    expect((await meerkat(['diff', 'meerkat.yaml'], variables)).exitCode).toBe(0);
-    await file(
-      `${watched}  - { externalKey: bad, name: Bad, url: "https://x.example/", evaluationFunction: "syntax(" }\n`.replace(
-        'Pot',
-        'Pan',
-      ),
-    );
-    const refused = await meerkat(['apply', 'meerkat.yaml'], variables);
-    expect(refused.exitCode).toBe(1);
-    expect(refused.error).toContain('notifications[2].evaluationFunction');
-    const { data } = tasks.parse((await installation.api.send('/api/notifications')).body);
-    expect(data.map(({ name }) => name).toSorted()).toEqual(['Kettle of red', 'Pot']);
   });
 });

@@ -126,7 +126,8 @@ describe('messages of one action', () => {
   });
 
   it('are gathered into a digest that survives a kill', async () => {
-    const watched = await watch('/gathered', { digestSeconds: 4 });
+    // Longer than a run and a start take on a machine that has much else to do.
+    const watched = await watch('/gathered', { digestSeconds: 20 });
     await watched.run(true);
     await untilIs(watched, 'triggered', 'pending');
     await watched.run(false);
