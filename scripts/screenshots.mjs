@@ -182,7 +182,7 @@ async function takePictures(browser, { url }, world, taskId, folder) {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.locator('tr.row').first().waitFor();
     await shoot('tasks', '/tasks');
-    await shoot('task', `/tasks/${taskId}?range=1h`);
+    await shoot('task', `/tasks/${taskId}?range=1h`, (shown) => shown.locator('.happenings li').first().waitFor());
     await shoot('condition', `/tasks/${taskId}/condition`, (shown) =>
       shown.getByRole('button', { name: 'Judge' }).click(),
     );

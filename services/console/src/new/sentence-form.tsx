@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { TextKey } from '../text/catalogue.js';
 import { useTexts } from '../text/text.js';
 import type { Comparison, Sentence, SentenceKind } from './sentence.js';
+import '../schedule/schedule.css';
 
 const kinds: readonly SentenceKind[] = [
   'number',

@@ -80,7 +80,12 @@ function drawThreshold(plot: uPlot, { threshold, moment }: Props, colours: Reado
 function timeTicks(ticks: readonly number[], locale: string): readonly string[] {
   const [first = 0, second = first + 1] = ticks;
   const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' });
-  const minute = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' });
+  const isBySecond = second - first < 60;
+  const minute = new Intl.DateTimeFormat(locale, {
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(isBySecond && { second: '2-digit' }),
+  });
   const isByDay = second - first >= 86_400;
   return ticks.map((tick) => {
     const date = new Date(tick * 1_000);
