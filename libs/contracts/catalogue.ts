@@ -12,7 +12,7 @@ import { scheduleEvents } from './schedule.js';
 import { externalKeyClaimed, taskEvents } from './task.js';
 import { vaultKeyDropped, vaultKeyMade } from './vault.js';
 
-export const topics = ['task', 'schedule', 'run', 'delivery'] as const;
+export const topics = ['task', 'schedule', 'rendering', 'run', 'delivery'] as const;
 
 /** Requests and who answers: the gateway asks, the owner of the noun decides. */
 export const requests = {
@@ -22,6 +22,8 @@ export const requests = {
   scheduleTrigger: 'schedule.trigger',
   runTest: 'run.test',
   runPreview: 'run.preview',
+  renderTest: 'render.test',
+  renderPreview: 'render.preview',
   runReplay: 'run.replay',
   runBacktest: 'run.backtest',
   runExplain: 'run.explain',

@@ -11,7 +11,7 @@ import { nearestName } from './nearest-name.js';
 import { readOidcProviders, type OidcProvider } from './oidc-settings.js';
 import { address, list, wholeNumber, withFiles, type Environment } from './setting-schemas.js';
 
-export const roles = ['gateway', 'accounts', 'tasks', 'scheduling', 'execution', 'delivery'] as const;
+export const roles = ['gateway', 'accounts', 'tasks', 'scheduling', 'execution', 'rendering', 'delivery'] as const;
 export type ServiceRole = (typeof roles)[number];
 
 /** A setting that cannot be used: the process ends with exit code 78. */

@@ -2,41 +2,21 @@
 import { Module } from '@nestjs/common';
 import { ServiceRunner } from '#eventing/run-service';
 import { SERVICE } from '#eventing/service';
-import { SERVICE_PORTS, ServicePortsModule, type ServicePorts } from '#eventing/service-ports';
-import { PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
+import { ServicePortsModule } from '#eventing/service-ports';
 import { STORED_STREAMS, type StoredStreams } from '#event-store/event-store';
 import { CONFIG, type Config } from '#runtime/config';
-import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
-import { SNAPSHOTS, type Snapshots } from '#snapshots/snapshots';
-import { VAULT, type Vault } from '#vault/vault';
-import { CHECKS, createPageDeps, type Checks } from './checks.js';
 import { RETENTION, type Retention } from './retention/folding.js';
-import { RUN_DEPS, type RunDeps } from './run.js';
+import { RUN_DEPS } from './run.js';
+import { runParts } from './run-parts.js';
 import { BACKTESTS, createBacktests } from './past/backtests.js';
 import { RunQueryHandler } from './run-query.js';
 import { createExecutionService } from './service.js';
-import { createTestRuns, TEST_RUNS } from './test-task.js';
+import { TEST_RUNS } from './test-task.js';
 
 @Module({
   imports: [ServicePortsModule],
   providers: [
-    {
-      provide: RUN_DEPS,
-      inject: [SERVICE_PORTS, PAGE_LOADER, SANDBOX, SNAPSHOTS, VAULT, CHECKS, CONFIG],
-      useFactory: (
-        ports: ServicePorts,
-        pageLoader: PageLoader,
-        sandbox: Sandbox,
-        snapshots: Snapshots,
-        vault: Vault,
-        checks: Checks | null,
-        config: Config,
-      ): RunDeps & ServicePorts => {
-        const pageDeps = createPageDeps({ ...ports, pageLoader, sandbox, snapshots }, config);
-        return { ...ports, ...pageDeps, vault, checks };
-      },
-    },
-    { provide: TEST_RUNS, inject: [RUN_DEPS], useFactory: createTestRuns },
+    ...runParts,
     { provide: BACKTESTS, inject: [RUN_DEPS], useFactory: createBacktests },
     RunQueryHandler,
     {

@@ -207,17 +207,22 @@ function toEvent(
   return { type: 'run.recorded', data: { ...recorded, shadow: beside } };
 }
 
-/** Rejects where a part of Meerkat cannot be reached: the message is then tried again, and the claim taken over. */
+/**
+ * Rejects where a part of Meerkat cannot be reached: the message is then tried again, and the claim taken over. `passOn`:
+ * what is done in place of a run whose page needs a browser.
+ */
 export async function executeRun(
   deps: RunDeps,
   run: DueRun,
   metadata: EventMetadata,
   stopping: AbortSignal,
+  passOn: (() => Promise<void>) | null = null,
 ): Promise<void> {
   const before = await lastRecorded(deps.eventStore, run.taskId);
   if (await hasResult(deps, before.alert, run)) return;
   // Before the claim: an attempt that finds the view behind must not keep other workers away.
   const task = await findTask(deps, run.taskId);
+  if (passOn !== null && task?.spec.fetch['mode'] === 'browser') return passOn();
   const startedAt = toTimestamp(deps.clock.now());
   const claimed = deps.leases.isAlone
     ? claimLater(deps, run, metadata, startedAt)

@@ -1,58 +1,28 @@
 /** The execution service: consumes due runs, keeps the views of runs, answers questions to runs, and deletes old pages. */
-import type { BusMessage } from '#bus/bus';
 import { requests } from '#contracts/catalogue';
 import { explainQuery } from '#contracts/explanation';
 import { previewQuery } from '#contracts/page-preview';
 import { backtestQuery, replayQuery, testRun } from '#contracts/run';
-import { dueRun } from '#contracts/schedule';
 import type { Service } from '#eventing/service';
 import type { ServicePorts } from '#eventing/service-ports';
-import { toTimestamp } from '#runtime/clock';
+import { createDueRuns, runTimeoutMs } from './due-runs.js';
 import { executionsProjection } from './execution-view.js';
 import { figuresProjection } from './figures-view.js';
 import { foldedDaysProjection } from './folded-days-view.js';
 import { expiredPages, forgetArchived } from './kept-pages.js';
-import { isLost } from './lost-run.js';
 import { missingNumbers } from './past/missing-numbers.js';
 import { toMessages } from './publish.js';
 import { startDropping } from './retention/drop-events.js';
 import { foldingSweep, type Retention } from './retention/folding.js';
 import { recentRunsProjection } from './recent-runs-view.js';
 import { redispatchSweep } from './redispatch.js';
-import { executeRun, type RunDeps } from './run.js';
+import type { RunDeps } from './run.js';
 import { RunQuery } from './run-query.js';
 import { expiredSessions } from './sessions.js';
 import { shadowsProjection } from './shadow/shadow-view.js';
 import { skippedSlotsProjection } from './skipped-slots-view.js';
 import type { TestRuns } from './test-task.js';
 import { undeliveredProjection } from './undelivered-view.js';
-
-/** The longest a run can take: two minutes per try at most five times, and the waits between. */
-const runTimeoutMs = 15 * 60_000;
-
-/** Handles `run.due`. */
-function createDueRuns(deps: RunDeps) {
-  const { eventStore, clock, logger } = deps;
-  const inProgress = new Set<string>();
-  return async (message: BusMessage, stopping: AbortSignal): Promise<void> => {
-    const { type, data, metadata } = message;
-    if (type !== 'run.due') return;
-    const run = dueRun.parse(data['run']);
-    // The sweep may emit again what is in progress here; its result answers both.
-    if (inProgress.has(run.runId)) return;
-    inProgress.add(run.runId);
-    try {
-      if (await isLost(eventStore, run, message)) {
-        const { taskId, runId } = run;
-        logger.warn({ taskId, runId }, 'ignoring due run: source event not in the event store');
-        return;
-      }
-      await executeRun(deps, run, { ...metadata, actor: 'system:execution', at: toTimestamp(clock.now()) }, stopping);
-    } finally {
-      inProgress.delete(run.runId);
-    }
-  };
-}
 
 /** Runs that are due and begun, most of which may wait for their site: a bound on memory. Slots bound those at work. */
 const maxRunsBegun = 1_024;
@@ -80,7 +50,7 @@ export function createExecutionService(
         group: 'execution',
         concurrency: maxRunsBegun,
         handlerTimeoutMs: runTimeoutMs,
-        handle: createDueRuns(deps),
+        handle: createDueRuns(deps, (message) => deps.bus.publish('rendering', [message])),
       },
       {
         topic: 'task',

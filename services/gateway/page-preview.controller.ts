@@ -44,7 +44,8 @@ export class PagePreviewController {
     const fetch = unmasked(toJsonObject(body.fetch), null, secretsOfFetch, ['fetch']);
     const sealed = await this.#vault.seal(context.organizationId, fetchScope, fetch, sealedFetchPaths(fetch));
     const query = { url: body.url, fetch: sealed };
-    const reply = await this.#bus.request(requests.runPreview, query, context, deadlineMs);
+    const request = body.fetch.mode === 'browser' ? requests.renderPreview : requests.runPreview;
+    const reply = await this.#bus.request(request, query, context, deadlineMs);
     return data(await unpackPreview(packedPreview.parse(reply)));
   }
 }

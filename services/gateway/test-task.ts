@@ -58,7 +58,8 @@ export class TaskTester {
       fetch: await this.vault.seal(organizationId, fetchScope, fetch, sealedFetchPaths(fetch)),
       queuedAt: toTimestamp(this.clock.now()),
     });
-    const reply = await this.bus.request(requests.runTest, toJsonObject(run), context, deadlineMs);
+    const request = input.fetch.mode === 'browser' ? requests.renderTest : requests.runTest;
+    const reply = await this.bus.request(request, toJsonObject(run), context, deadlineMs);
     return answer.parse(reply).execution;
   }
 }

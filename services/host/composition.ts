@@ -274,7 +274,8 @@ async function openPages(config: Config, logger: Logger, { current, former }: Ke
   const { snapshotKeyOf } = await import('#snapshots/snapshot-macs');
   const snapshotKeys = [current, ...former.map(({ key }) => key)].map(snapshotKeyOf);
   const script = config.pageThread ? findBuiltScript(import.meta.url, pageThreadPlaces) : null;
-  if (script !== null && config.roles.includes('execution')) return createPageThread(script, config, snapshotKeys);
+  const checksPages = config.roles.includes('execution') || config.roles.includes('rendering');
+  if (script !== null && checksPages) return createPageThread(script, config, snapshotKeys);
   return { ...(await openPageParts(config, logger, snapshotKeys)), checks: null };
 }
 

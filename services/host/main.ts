@@ -36,6 +36,8 @@ async function moduleOf(role: ServiceRole): Promise<DynamicModule['module']> {
       return (await import('../scheduling/scheduling.module.js')).SchedulingModule;
     case 'execution':
       return (await import('../execution/execution.module.js')).ExecutionModule;
+    case 'rendering':
+      return (await import('../execution/rendering.module.js')).RenderingModule;
     case 'delivery':
       return (await import('../delivery/delivery.module.js')).DeliveryModule;
     case 'gateway':

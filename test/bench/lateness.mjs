@@ -13,7 +13,7 @@ const intervalSeconds = 1;
 const warmupMs = 20_000;
 const measureMs = 20_000;
 const restMs = 10_000;
-const roles = ['gateway', 'accounts,tasks,scheduling', 'execution', 'delivery'];
+const roles = ['gateway', 'accounts,tasks,scheduling', 'execution,rendering', 'delivery'];
 /** On servers: the roles of each process. The last is that of the end-to-end specs. */
 const layouts = {
   'on servers, one process': ['all'],

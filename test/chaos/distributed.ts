@@ -12,7 +12,7 @@ import { between, lasting, type Fault } from './fault.js';
 import type { Scene } from './scene.js';
 
 /** Each role for itself, two processes of each. */
-const layout = ['gateway', 'accounts', 'tasks', 'scheduling', 'execution', 'delivery'];
+const layout = ['gateway', 'accounts', 'tasks', 'scheduling', 'execution', 'rendering', 'delivery'];
 /** Behind the second door of the broker: they can be parted from all the others. */
 const farRoles = ['execution', 'delivery'];
 
@@ -55,7 +55,7 @@ async function startRepeater(busUrl: string, installation: string) {
   const waiting = new Set<NodeJS.Timeout>();
   await Promise.all([consumer.connect(), producer.connect()]);
   await consumer.subscribe({
-    topics: ['task', 'schedule', 'run', 'delivery'].map((topic) => `${installation}.${topic}`),
+    topics: ['task', 'schedule', 'rendering', 'run', 'delivery'].map((topic) => `${installation}.${topic}`),
   });
   await consumer.run({
     eachMessage: async ({ topic, message: { key, value, headers = {} } }) => {

@@ -1,7 +1,7 @@
 /** Browser processes: each holds one organisation and one visit at a time, and is replaced after a number of pages. */
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, setPriority, tmpdir } from 'node:os';
 import type { Browser } from 'playwright-core';
 import { createSemaphore } from '#concurrency/semaphore';
 
@@ -28,7 +28,6 @@ const quietFlags = [
   '--disable-file-system',
   '--disable-notifications',
   '--disable-speech-api',
-  '--disable-remote-fonts-cache',
   '--disable-features=DnsOverHttps,AsyncDns,MediaRouter,OptimizationHints,Prerender2,SpeculationRulesPrefetchFuture,NetworkTimeServiceQuerying,AutofillServerCommunication,Translate,InterestFeedContentSuggestions,PrivateStateTokens,FedCm,WebUSB,WebBluetooth,DirectSockets',
   '--js-flags=--max-old-space-size=384',
   '--mute-audio',
@@ -96,6 +95,18 @@ export class BrowserProcess {
   /** What its processes hold for themselves; 0 where that cannot be told. */
   get memoryBytes(): number {
     return this.#pid === null ? 0 : processesBelow(this.#pid).reduce((sum, pid) => sum + privateBytesOf(pid), 0);
+  }
+
+  /** Pages that are rendered wait for those that are not: what its processes fork later yields as they do. */
+  yieldToOthers(): void {
+    if (this.#pid === null) return;
+    for (const pid of processesBelow(this.#pid)) {
+      try {
+        setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
   }
 
   /** At once, whatever it is doing. */
@@ -202,6 +213,7 @@ export class BrowserPool {
       },
     });
     const launched = new BrowserProcess(browser, findProcess(mark));
+    launched.yieldToOthers();
     this.#open.add(launched);
     return launched;
   }

@@ -61,7 +61,7 @@ export interface DistributedOptions extends InstallationOptions {
 }
 
 /** In no more processes than two cores bear, for a start of each takes a second of one; `npm run chaos` gives each role its own. */
-const defaultLayout = ['gateway,accounts', 'tasks,scheduling,execution,delivery'];
+const defaultLayout = ['gateway,accounts', 'tasks,scheduling,execution,rendering,delivery'];
 const replicas = [1, 2] as const;
 
 function createMember(
