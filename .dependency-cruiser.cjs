@@ -31,6 +31,7 @@ const homes = {
   acorn: ['acorn', '^libs/sandbox/code/code-tree\\.ts$'],
   commander: ['commander', '^services/host/cli(\\.ts|/)'],
   mqtt: ['mqtt', '^services/delivery/peers/mqtt\\.ts$'],
+  ws: ['ws', '^libs/page-loader/browser/browser-host\\.ts$'],
   kafkajs: ['kafkajs', '^libs/bus/kafka[^/]*\\.ts$'],
   mongo: ['(mongoose|mongodb)', '^libs/(mongo/|(read-store|snapshots)/mongo)[^/]*\\.ts$'],
   eventstoredb: ['(@eventstore/db-client|@grpc/grpc-js)', '^libs/event-store/eventstoredb[^/]*\\.ts$'],

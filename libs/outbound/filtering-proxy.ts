@@ -1,5 +1,5 @@
 /**
- * A proxy on loopback for a browser, so that every byte of it passes the same checks as ours: each host is resolved and judged
+ * A proxy for a browser, on loopback or on the network that leads to it, so that every byte of it passes the same checks as ours: each host is resolved and judged
  * here, and only the checked address is connected to. Who has no credentials of a visit gets nowhere.
  */
 import { randomBytes } from 'node:crypto';
@@ -64,7 +64,7 @@ export interface Visit {
 }
 
 export interface FilteringProxy {
-  /** `http://127.0.0.1:<port>`. */
+  /** `http://<host>:<port>`. */
   readonly url: string;
   admit(limits: VisitLimits): Visit;
   close(): Promise<void>;
@@ -75,6 +75,8 @@ export interface FilteringProxyOptions {
   readonly egressProxyUrl: string | null;
   readonly refusedHosts?: readonly string[];
   readonly resolve?: Resolve;
+  /** Where it listens; loopback where left out. */
+  readonly host?: string;
 }
 
 /** Headers that speak of one connection (RFC 9110, section 7.6.1), and of the way to this proxy. */
@@ -262,6 +264,7 @@ export async function createFilteringProxy(options: FilteringProxyOptions): Prom
     request.pipe(sending);
   }
 
+  const listeningHost = options.host ?? '127.0.0.1';
   const connections = new Set<Socket>();
   const server = createServer((request, response) => {
     void forward(request, response).catch(() => response.destroy());
@@ -278,14 +281,14 @@ export async function createFilteringProxy(options: FilteringProxyOptions): Prom
   });
   await new Promise<void>((resolveListen, reject) => {
     server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolveListen);
+    server.listen(0, listeningHost, resolveListen);
   });
   // It waits for nobody: the process may end while it listens.
   server.unref();
   const { port } = server.address() as AddressInfo;
 
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${listeningHost.includes(':') ? `[${listeningHost}]` : listeningHost}:${port}`,
     admit(limits) {
       const own = limits.proxyUrl === null ? null : parseProxy(limits.proxyUrl, false);
       const proxies = [egressProxy, own].filter((proxy) => proxy !== null);

@@ -22,6 +22,11 @@ export class ConfigError extends Error {
   }
 }
 
+/** Of a browser elsewhere. */
+function isSocketAddress(value: string): boolean {
+  return /^wss?:$/.test(URL.parse(value)?.protocol ?? '');
+}
+
 const defaultPort = 3_000;
 /** With fewer, what a thread for pages costs is more than what it gives. */
 const coresOfPageThread = 3;
@@ -112,8 +117,8 @@ const settings = z.object({
   EXECUTION_CONCURRENCY: wholeNumber(1, 10_000).optional(),
   BROWSER: z
     .string()
-    .refine((value) => value === 'off' || value === 'auto' || isAbsolute(value), {
-      error: 'must be off, auto, or the path of a browser such as /usr/bin/chromium',
+    .refine((value) => value === 'off' || value === 'auto' || isAbsolute(value) || isSocketAddress(value), {
+      error: 'must be off, auto, the path of a browser such as /usr/bin/chromium, or ws://host:port of one elsewhere',
     })
     .default('auto'),
   BROWSER_NO_SANDBOX: z

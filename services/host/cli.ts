@@ -15,6 +15,7 @@ import { addBench } from './cli/bench.js';
 import { addCheck } from './cli/check.js';
 import { addConfiguration } from './cli/configuration.js';
 import { addDemo } from './cli/demo.js';
+import { addBrowsers } from './cli/browsers.js';
 import { addEvaluators } from './cli/evaluators.js';
 import { addKeys } from './cli/keys.js';
 import { addMigrate } from './cli/migrate.js';
@@ -158,6 +159,7 @@ const product: Product = {
   sendTestMail: async (config, address) => (await import('./test-mail.js')).sendTestMail(config, address),
   printResetLinks: async (config, email) => (await import('./reset-password.js')).printResetLinks(config, email),
   migrate: async (request) => (await import('./migrate.js')).migrate(request),
+  hostBrowsers: async (config) => (await import('./browsers.js')).hostBrowsers(config),
   hostEvaluators: async (config, folder) => (await import('./evaluators.js')).hostEvaluators(config, folder),
 };
 
@@ -210,6 +212,7 @@ function createProgram(end: (exitCode: number) => void): Command {
   addSecretKey(program, product);
   addMigrate(program, product, end);
   addEvaluators(program, product);
+  addBrowsers(program, product);
   addBench(program, end);
   return program;
 }

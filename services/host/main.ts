@@ -147,6 +147,7 @@ async function findSetupLink(
 
 function shownBrowser(place: BrowserPlace): string {
   if (!place.ok) return `none: ${place.why}`;
+  if ('endpoint' in place) return shownAddress(place.endpoint);
   return `${place.executablePath}${place.hasSandbox ? '' : ', without its own sandbox (BROWSER_NO_SANDBOX)'}`;
 }
 

@@ -24,13 +24,15 @@ const settings = new Set(
 );
 
 const isOurs = ({ image }: Service): boolean => image?.startsWith('meerkat:') === true;
+const isBrowsers = ({ command }: Service): boolean => command?.includes('browsers') === true;
 const isEvaluators = ({ command }: Service): boolean => command?.includes('evaluators') === true;
 const ours = ({ services }: ComposeFile): readonly (readonly [string, Service])[] =>
   Object.entries(services).filter(([, service]) => isOurs(service) && !isEvaluators(service));
 const evaluators = Object.entries(whole.services).filter(([, service]) => isEvaluators(service));
 /** The number at the end of a container's name. */
 const numberOf = (name: string): string => /[0-9]+$/.exec(name)?.[0] ?? '';
-const engines = Object.entries(whole.services).filter(([, service]) => !isOurs(service));
+const browsers = Object.entries(whole.services).filter(([, service]) => isBrowsers(service));
+const engines = Object.entries(whole.services).filter(([, service]) => !isOurs(service) && !isBrowsers(service));
 const together: readonly (readonly [string, Service])[] = [
   ...Object.entries(whole.services),
   ...Object.entries(embedded.services),
@@ -164,7 +166,8 @@ describe('a product service of the compose files', () => {
 
   it.each(ours(whole))('%s starts once each server that it depends on is healthy', (name, service) => {
     const needs = service.volumes.length > 0 ? [`evaluators-${numberOf(name)}`] : [];
-    const names = [...engines.map(([engine]) => engine), ...needs];
+    const rendering = name.startsWith('rendering-') ? [`browsers-${numberOf(name)}`] : [];
+    const names = [...engines.map(([engine]) => engine), ...needs, ...rendering];
     expect(service.depends_on).toEqual(
       Object.fromEntries(names.map((needed) => [needed, { condition: 'service_healthy' }])),
     );
@@ -188,7 +191,10 @@ describe('a product service of the compose files', () => {
     for (const role of roles) {
       const [first, second] = [1, 2].map((n) => {
         const service = whole.services[`${role}-${n}`];
-        return JSON.stringify({ ...service, ports: [] }).replaceAll(`evaluators-${n}`, 'evaluators');
+        const plain = JSON.stringify({ ...service, ports: [] }).replaceAll(`evaluators-${n}`, 'evaluators');
+        return plain
+          .replaceAll(role === 'rendering' ? `browsers-${n}` : 'none', 'browsers')
+          .replaceAll(`"rendering-${n}"`, 'rendering');
       });
       expect(first).toEqual(second);
     }
@@ -210,11 +216,40 @@ describe('the evaluators of the compose files', () => {
   it('are used by each service that runs code, and started in no container that reaches a server', async () => {
     const roleOf = (name: string): string => name.replace(/-[0-9]+$/, '');
     for (const [name, service] of ours(whole)) {
-      const runsCode = ['gateway', 'execution', 'delivery'].includes(roleOf(name));
+      const runsCode = ['gateway', 'execution', 'rendering', 'delivery'].includes(roleOf(name));
       expect([name, configOf(service).evaluatorSockets]).toEqual([name, runsCode ? '/run/evaluators' : null]);
       expect(service.volumes).toEqual(runsCode ? [`evaluators-${numberOf(name)}:/run/evaluators`] : []);
     }
     expect(await text('deploy/docker/Dockerfile')).toMatch(/--owner=1001 --group=1000 --mode=0770 \/run\/evaluators/);
+  });
+});
+
+describe('the browsers of the compose files', () => {
+  it('have no secret, no data, no engine and no way outside but the proxy of their rendering service', () => {
+    expect(browsers.map(([name]) => name)).toEqual(['browsers-1', 'browsers-2']);
+    for (const [name, service] of browsers) {
+      const network = `rendering-${numberOf(name)}`;
+      expect(service).toMatchObject({ networks: [network], ports: [], secrets: [], volumes: [] });
+      expect(whole.networks[network]).toEqual({ internal: true });
+      const others = Object.entries(whole.services).filter(([, { networks }]) => networks.includes(network));
+      expect(others.map(([other]) => other).sort()).toEqual([name, network]);
+      expect(Object.keys(service.environment).filter((setting) => !settings.has(setting))).toEqual([]);
+      expect(configOf(service)).toMatchObject({ browser: 'auto' });
+    }
+  });
+
+  it('are used by the rendering service of the same number', async () => {
+    for (const [name, service] of ours(whole).filter(([other]) => other.startsWith('rendering-'))) {
+      expect(configOf(service).browser).toBe(`ws://browsers-${numberOf(name)}:3000`);
+    }
+    for (const [name, service] of ours(whole).filter(([other]) => other.startsWith('gateway-'))) {
+      expect([name, configOf(service).browser]).toEqual([name, 'ws://browsers-1:3000']);
+    }
+    const image = await text('deploy/docker/Dockerfile');
+    expect(image).toMatch(
+      /^FROM product AS browsers\nUSER root\n[\s\S]*install [^\n]* chromium [\s\S]*\nUSER 1002:1002\n/m,
+    );
+    expect(image.trimEnd()).toMatch(/\nFROM product AS meerkat$/);
   });
 });
 
@@ -227,7 +262,7 @@ describe('the networks of the compose files', () => {
 
   it('give egress only to services that load pages, send messages or check addresses', () => {
     const outside = ours(whole).filter(([, { networks }]) => networks.includes('outside'));
-    const expected = ['gateway', 'execution', 'delivery'].flatMap((role) => [`${role}-1`, `${role}-2`]);
+    const expected = ['gateway', 'execution', 'rendering', 'delivery'].flatMap((role) => [`${role}-1`, `${role}-2`]);
     expect(outside.map(([name]) => name).sort()).toEqual(expected.sort());
   });
 

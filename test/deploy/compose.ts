@@ -10,7 +10,12 @@ const service = z.strictObject({
   extends: z.strictObject({ file: text, service: text }).optional(),
   image: text.optional(),
   build: z
-    .strictObject({ context: text, dockerfile: text, args: z.record(z.string(), z.string()).optional() })
+    .strictObject({
+      context: text,
+      dockerfile: text,
+      target: text.optional(),
+      args: z.record(z.string(), z.string()).optional(),
+    })
     .optional(),
   command: z.array(text).optional(),
   user: text.optional(),

@@ -28,8 +28,10 @@ function readDockerfile(source: string): readonly Instruction[] {
 const instructions = readDockerfile(await text('deploy/docker/Dockerfile'));
 const of = (word: string, among: readonly Instruction[] = instructions): readonly string[] =>
   among.filter((instruction) => instruction.word === word).map(({ rest }) => rest);
-const lastFrom = instructions.findLastIndex(({ word }) => word === 'FROM');
-const product = instructions.slice(lastFrom);
+/** The last stage is the product as it is, so that it is what is built where none is named. */
+const stageAt = (name: string): number =>
+  instructions.findIndex(({ word, rest }) => word === 'FROM' && rest.endsWith(` AS ${name}`));
+const product = instructions.slice(stageAt('product'), stageAt('browsers'));
 
 /** Sources of each COPY that takes from the repository. */
 const copied = of('COPY')

@@ -1,70 +1,18 @@
 /** Browser processes: each holds one organisation and one visit at a time, and is replaced after a number of pages. */
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { constants, setPriority, tmpdir } from 'node:os';
-import type { Browser } from 'playwright-core';
+import { readFileSync } from 'node:fs';
+import type { Browser, BrowserType } from 'playwright-core';
 import { createSemaphore } from '#concurrency/semaphore';
+import { browserEnvironment, quietFlags } from './browser-flags.js';
+import type { BrowserPlace, InstalledBrowser } from './find-browser.js';
+import { killBelow, privateBytesBelow, processesBelow, yieldBelow } from './process-tree.js';
 
-/**
- * Nothing goes around the proxy, to names, to the vendor or ahead of a click. What Playwright sets besides is for tests of
- * pages and kept, but for what lets popups through.
- */
-const quietFlags = [
-  '--proxy-bypass-list=<-loopback>',
-  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
-  '--webrtc-ip-handling-policy=disable_non_proxied_udp',
-  '--force-webrtc-ip-handling-policy',
-  '--disable-quic',
-  '--dns-prefetch-disable',
-  '--no-pings',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-domain-reliability',
-  '--disable-sync',
-  '--disable-breakpad',
-  '--disable-crash-reporter',
-  '--disable-client-side-phishing-detection',
-  '--disable-gpu',
-  '--disable-file-system',
-  '--disable-notifications',
-  '--disable-speech-api',
-  '--disable-features=DnsOverHttps,AsyncDns,MediaRouter,OptimizationHints,Prerender2,SpeculationRulesPrefetchFuture,NetworkTimeServiceQuerying,AutofillServerCommunication,Translate,InterestFeedContentSuggestions,PrivateStateTokens,FedCm,WebUSB,WebBluetooth,DirectSockets',
-  '--js-flags=--max-old-space-size=384',
-  '--mute-audio',
-];
-
+/** What Playwright sets besides is for tests of pages and kept, but for what lets popups through. */
 const leftOutDefaults = ['--disable-popup-blocking'];
 
 const pagesPerProcess = 50;
 const idleMs = 60_000;
 const launchMs = 30_000;
-const pageBytes = 4_096;
-
-/** The processes below one, itself first; by what the kernel shows, else none. */
-function processesBelow(rootPid: number): readonly number[] {
-  const below: number[] = [rootPid];
-  try {
-    for (let at = 0; at < below.length && below.length < 500; at += 1) {
-      const pid = below[at] ?? 0;
-      for (const thread of readdirSync(`/proc/${pid}/task`)) {
-        const children = readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean);
-        below.push(...children.map(Number));
-      }
-    }
-  } catch {
-    // One has ended meanwhile.
-  }
-  return below;
-}
-
-function privateBytesOf(pid: number): number {
-  try {
-    const [, resident = 0, shared = 0] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ').map(Number);
-    return Math.max(0, resident - shared) * pageBytes;
-  } catch {
-    return 0;
-  }
-}
 
 function findProcess(mark: string): number | null {
   try {
@@ -94,31 +42,12 @@ export class BrowserProcess {
 
   /** What its processes hold for themselves; 0 where that cannot be told. */
   get memoryBytes(): number {
-    return this.#pid === null ? 0 : processesBelow(this.#pid).reduce((sum, pid) => sum + privateBytesOf(pid), 0);
+    return this.#pid === null ? 0 : privateBytesBelow(this.#pid);
   }
 
-  /** Pages that are rendered wait for those that are not: what its processes fork later yields as they do. */
-  yieldToOthers(): void {
-    if (this.#pid === null) return;
-    for (const pid of processesBelow(this.#pid)) {
-      try {
-        setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
-      } catch {
-        // It has ended meanwhile.
-      }
-    }
-  }
-
-  /** At once, whatever it is doing. */
+  /** At once, whatever it is doing. One elsewhere ends with its connection. */
   kill(): void {
-    if (this.#pid === null) return;
-    for (const pid of processesBelow(this.#pid).toReversed()) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // It has ended by itself.
-      }
-    }
+    if (this.#pid !== null) killBelow(this.#pid);
   }
 
   async close(): Promise<void> {
@@ -129,12 +58,34 @@ export class BrowserProcess {
 }
 
 export interface BrowserPoolOptions {
-  readonly executablePath: string;
-  readonly hasSandbox: boolean;
+  readonly place: BrowserPlace & { readonly ok: true };
   /** Of the filtering proxy: without credentials it lets nothing through. */
   readonly proxyUrl: string;
   /** Visits at once. */
   readonly processes: number;
+}
+
+async function start(
+  chromium: BrowserType,
+  { executablePath, hasSandbox }: InstalledBrowser,
+  proxyUrl: string,
+): Promise<BrowserProcess> {
+  const mark = `--meerkat-process=${randomBytes(12).toString('hex')}`;
+  const browser = await chromium.launch({
+    executablePath,
+    chromiumSandbox: hasSandbox,
+    args: [...quietFlags(['127.0.0.1']), mark],
+    ignoreDefaultArgs: leftOutDefaults,
+    proxy: { server: proxyUrl },
+    timeout: launchMs,
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+    env: browserEnvironment(),
+  });
+  const pid = findProcess(mark);
+  if (pid !== null) yieldBelow(pid);
+  return new BrowserProcess(browser, pid);
 }
 
 interface IdleProcess {
@@ -193,27 +144,11 @@ export class BrowserPool {
   async #launch(): Promise<BrowserProcess> {
     if (this.#isClosed) throw new Error('the browser pool is closed');
     const { chromium } = await import('playwright-core');
-    const { executablePath, hasSandbox, proxyUrl } = this.#options;
-    const mark = `--meerkat-process=${randomBytes(12).toString('hex')}`;
-    const browser = await chromium.launch({
-      executablePath,
-      chromiumSandbox: hasSandbox,
-      args: [...quietFlags, mark],
-      ignoreDefaultArgs: leftOutDefaults,
-      proxy: { server: proxyUrl },
-      timeout: launchMs,
-      handleSIGINT: false,
-      handleSIGTERM: false,
-      handleSIGHUP: false,
-      env: {
-        HOME: '/nonexistent',
-        PATH: '/usr/bin:/bin',
-        LANG: 'en_US.UTF-8',
-        TMPDIR: tmpdir(),
-      },
-    });
-    const launched = new BrowserProcess(browser, findProcess(mark));
-    launched.yieldToOthers();
+    const { place, proxyUrl } = this.#options;
+    const launched =
+      'endpoint' in place
+        ? new BrowserProcess(await chromium.connectOverCDP(place.endpoint, { timeout: launchMs }), null)
+        : await start(chromium, place, proxyUrl);
     this.#open.add(launched);
     return launched;
   }

@@ -1,4 +1,6 @@
 /** The page loader for both modes: `http` as ever, `browser` in a Chromium whose every byte passes our door. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { sleep } from '#concurrency/sleep';
 import { createFilteringProxy, type FilteringProxy, type FilteringProxyOptions } from '#outbound/filtering-proxy';
 import type { Logger } from '#runtime/logger';
@@ -20,6 +22,21 @@ export interface BrowserPageLoaderOptions {
   readonly bounds?: Partial<VisitBounds>;
 }
 
+const reachMs = 10_000;
+
+/** This machine's own address on the way to a browser elsewhere. Rejects where it does not answer. */
+async function addressTowards(endpoint: string): Promise<string> {
+  const { hostname, port, protocol } = new URL(endpoint);
+  const standardPort = protocol === 'wss:' ? 443 : 80;
+  const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? standardPort : Number(port) });
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(reachMs) });
+    return socket.localAddress ?? '127.0.0.1';
+  } finally {
+    socket.destroy();
+  }
+}
+
 /** A crash or a hang costs its run one more try. */
 const mostCrashes = 2;
 
@@ -30,10 +47,17 @@ export function createBrowserPageLoader(options: BrowserPageLoaderOptions): Page
   let parts: Promise<{ readonly proxy: FilteringProxy; readonly pool: BrowserPool }> | null = null;
   const closing = new AbortController();
 
+  async function open() {
+    // Where the browser can reach it: on loopback, or on the network that leads to it and on no other.
+    const host = 'endpoint' in place ? await addressTowards(place.endpoint) : '127.0.0.1';
+    const proxy = await createFilteringProxy({ ...door, host });
+    return { proxy, pool: new BrowserPool({ place, proxyUrl: proxy.url, processes }) };
+  }
+
   const opened = () => {
-    parts ??= createFilteringProxy(door).then((proxy) => {
-      const { executablePath, hasSandbox } = place;
-      return { proxy, pool: new BrowserPool({ executablePath, hasSandbox, proxyUrl: proxy.url, processes }) };
+    parts ??= open().catch((error: unknown) => {
+      parts = null;
+      throw error;
     });
     return parts;
   };
@@ -42,9 +66,9 @@ export function createBrowserPageLoader(options: BrowserPageLoaderOptions): Page
   async function attempt(request: PageRequest, timeoutMs: number): Promise<VisitResult> {
     const { render } = request;
     if (render === undefined) throw new Error('a page to be rendered without settings for it');
-    const { proxy, pool } = await opened();
     for (let crashes = 1; ; crashes += 1) {
       try {
+        const { proxy, pool } = await opened();
         return await pool.run(render.owner, async (process) => {
           await request.slot?.take();
           return visitWithSession(process, proxy, request, render, timeoutMs, bounds);

@@ -1,8 +1,15 @@
 /** Which browser there is to render pages with, or what to do about there being none. */
 import { accessSync, constants } from 'node:fs';
 
+export interface InstalledBrowser {
+  readonly executablePath: string;
+  readonly hasSandbox: boolean;
+}
+
 export type BrowserPlace =
-  | { readonly ok: true; readonly executablePath: string; readonly hasSandbox: boolean }
+  | ({ readonly ok: true } & InstalledBrowser)
+  /** Elsewhere: `ws://…`, where each connection is a browser. */
+  | { readonly ok: true; readonly endpoint: string }
   /** `why`: words that follow "Pages cannot be rendered: ". */
   | { readonly ok: false; readonly why: string };
 
@@ -28,8 +35,10 @@ function isExecutable(path: string): boolean {
   }
 }
 
+const isEndpoint = (browser: string): boolean => /^wss?:\/\//.test(browser);
+
 export interface BrowserChoice {
-  /** `off`, `auto` or a path. */
+  /** `off`, `auto`, a path, or `ws://…`. */
   readonly browser: string;
   /** The operator takes responsibility for Chromium without its own sandbox. */
   readonly browserNoSandbox: boolean;
@@ -41,6 +50,7 @@ export function findBrowser(
   isRoot: boolean = process.getuid?.() === 0,
 ): BrowserPlace {
   if (browser === 'off') return { ok: false, why: 'BROWSER is off' };
+  if (isEndpoint(browser)) return { ok: true, endpoint: browser };
   const executablePath = browser === 'auto' ? places.find(isExecutable) : browser;
   if (executablePath === undefined) {
     return { ok: false, why: 'no browser is installed: install Chromium, or set BROWSER to the path of one' };

@@ -217,4 +217,6 @@ export interface Product {
   migrate(request: MigrationRequest): Promise<Migrated>;
   /** Rejects where the sockets cannot be made in the folder. */
   hostEvaluators(config: Config, folder: string): Promise<{ close(): Promise<void> }>;
+  /** Rejects where none is installed here, or it cannot listen. */
+  hostBrowsers(config: Config): Promise<{ readonly url: string; close(): Promise<void> }>;
 }

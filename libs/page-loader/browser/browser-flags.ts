@@ -1,0 +1,36 @@
+/** How a browser is started: nothing of it goes around the proxy, to names, to the vendor, or ahead of a click. */
+import { tmpdir } from 'node:os';
+
+const quiet = [
+  '--proxy-bypass-list=<-loopback>',
+  '--webrtc-ip-handling-policy=disable_non_proxied_udp',
+  '--force-webrtc-ip-handling-policy',
+  '--disable-quic',
+  '--dns-prefetch-disable',
+  '--no-pings',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-domain-reliability',
+  '--disable-sync',
+  '--disable-breakpad',
+  '--disable-crash-reporter',
+  '--disable-client-side-phishing-detection',
+  '--disable-gpu',
+  '--disable-file-system',
+  '--disable-notifications',
+  '--disable-speech-api',
+  '--disable-features=DnsOverHttps,AsyncDns,MediaRouter,OptimizationHints,Prerender2,SpeculationRulesPrefetchFuture,NetworkTimeServiceQuerying,AutofillServerCommunication,Translate,InterestFeedContentSuggestions,PrivateStateTokens,FedCm,WebUSB,WebBluetooth,DirectSockets',
+  '--js-flags=--max-old-space-size=384',
+  '--mute-audio',
+];
+
+/** `proxies`: the addresses that its proxies are at, the only hosts that it may find by itself. */
+export function quietFlags(proxies: readonly string[]): readonly string[] {
+  const reachable = proxies.map((address) => `, EXCLUDE ${address}`).join('');
+  return [...quiet, `--host-resolver-rules=MAP * ~NOTFOUND${reachable}`];
+}
+
+/** Nothing of this product's own environment. */
+export function browserEnvironment(): Record<string, string> {
+  return { HOME: '/nonexistent', PATH: '/usr/bin:/bin', LANG: 'en_US.UTF-8', TMPDIR: tmpdir() };
+}
