@@ -26,6 +26,7 @@ const benches = {
   backup: async () => (await import('./backup.mjs')).backupBench,
   keys: async () => (await import('./keys.mjs')).keysBench,
   console: async () => (await import('./console.mjs')).consoleBench,
+  render: async () => (await import('./render.mjs')).render,
   neighbours: async () => (await import('./neighbours.mjs')).neighbours,
 };
 const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')}…] [--json] [--seed N] [--case TEXT…] [--seconds N] [--offered N] [--tasks N] [--profile]\n`;

@@ -86,7 +86,7 @@ describe('the Dockerfile', () => {
 
   it('gives the build of the fast parser its scripts and tools', async () => {
     const stage = instructions.findIndex(({ rest }) => rest.endsWith(' AS parser-lexbor'));
-    const ofParser = instructions.slice(stage, lastFrom);
+    const ofParser = instructions.slice(stage, stageAt('product'));
     const script = await text('scripts/build-parser.mjs');
     const parts = [...script.matchAll(/ from '\.\/([\w.-]+)';/g)].map(([, name]) => `scripts/${name}`);
     const [, packages] = /sudo apt-get install (\w.*)$/m.exec(script) ?? [];
