@@ -1,6 +1,7 @@
 /** How a browser is started: nothing of it goes around the proxy, to names, to the vendor, or ahead of a click. */
 import { tmpdir } from 'node:os';
 
+/** Of a list that stands twice Chromium reads the last one alone: with ours stand those that Playwright leaves out. */
 const quiet = [
   '--proxy-bypass-list=<-loopback>',
   '--webrtc-ip-handling-policy=disable_non_proxied_udp',
@@ -19,7 +20,7 @@ const quiet = [
   '--disable-file-system',
   '--disable-notifications',
   '--disable-speech-api',
-  '--disable-features=DnsOverHttps,AsyncDns,MediaRouter,OptimizationHints,Prerender2,SpeculationRulesPrefetchFuture,NetworkTimeServiceQuerying,AutofillServerCommunication,Translate,InterestFeedContentSuggestions,PrivateStateTokens,FedCm,WebUSB,WebBluetooth,DirectSockets',
+  '--disable-features=DnsOverHttps,AsyncDns,MediaRouter,OptimizationHints,Prerender2,SpeculationRulesPrefetchFuture,NetworkTimeServiceQuerying,AutofillServerCommunication,Translate,InterestFeedContentSuggestions,PrivateStateTokens,FedCm,WebUSB,WebBluetooth,DirectSockets,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,LensOverlay,PaintHolding,ThirdPartyStoragePartitioning,AvoidUnnecessaryBeforeUnloadCheckSync,AvoidCorsURLLoaderRestartOnRedirect,DestroyProfileOnBrowserClose,SpareRendererForSitePerProcess',
   '--js-flags=--max-old-space-size=384',
   '--mute-audio',
 ];
