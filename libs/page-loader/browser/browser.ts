@@ -4,10 +4,11 @@ import { connect } from 'node:net';
 import { sleep } from '#concurrency/sleep';
 import { createFilteringProxy, type FilteringProxy, type FilteringProxyOptions } from '#outbound/filtering-proxy';
 import type { Logger } from '#runtime/logger';
-import { failureOf } from '../attempt.js';
+import { failureOf, refusedBy } from '../attempt.js';
+import { OriginLimiter } from '../origin-limiter.js';
 import type { LoadedPage, LoadFailure, PageLoader, PageRequest } from '../page-loader.js';
 import { BrowserPool } from './browser-process.js';
-import type { BrowserPlace } from './find-browser.js';
+import { isExecutable, type BrowserPlace } from './find-browser.js';
 import { visitWithSession } from './session-visit.js';
 import { BrowserGone, usualBounds, type VisitBounds, type VisitResult } from './visit.js';
 
@@ -20,6 +21,20 @@ export interface BrowserPageLoaderOptions {
   /** Pages that are rendered at once. */
   readonly processes: number;
   readonly bounds?: Partial<VisitBounds>;
+}
+
+const downReasons: ReadonlySet<string> = new Set(['connect_failed', 'dns_failed', 'tls_failed', 'timed_out']);
+
+type Failed = Extract<VisitResult, { readonly ok: false }>;
+
+/** Whether it is the site that failed, as for plain pages. */
+function isDown(result: VisitResult): result is Failed {
+  return !result.ok && (downReasons.has(result.reason) || (result.status ?? 0) >= 500);
+}
+
+/** Whether the browser of this machine can still be run. */
+function isThere(place: BrowserPlace & { readonly ok: true }): boolean {
+  return 'endpoint' in place || isExecutable(place.executablePath);
 }
 
 const reachMs = 10_000;
@@ -46,6 +61,13 @@ export function createBrowserPageLoader(options: BrowserPageLoaderOptions): Page
   /** Made with the first page that needs it. */
   let parts: Promise<{ readonly proxy: FilteringProxy; readonly pool: BrowserPool }> | null = null;
   const closing = new AbortController();
+  const sites = new OriginLimiter({
+    // Browsers bound how many there are at once.
+    maxConcurrentLoads: processes,
+    breakerFailures: 5,
+    breakerMs: 30_000,
+    now: () => performance.now(),
+  });
 
   async function open() {
     // Where the browser can reach it: on loopback, or on the network that leads to it and on no other.
@@ -62,19 +84,45 @@ export function createBrowserPageLoader(options: BrowserPageLoaderOptions): Page
     return parts;
   };
 
+  /** Counts what the site answered: one that is down is left alone for a while, whoever asks for it. */
+  async function spared<Visited extends { readonly result: VisitResult }>(
+    { url }: PageRequest,
+    visit: () => Promise<Visited>,
+  ): Promise<Visited> {
+    const { origin } = new URL(url);
+    sites.enter(origin);
+    const begunAt = performance.now();
+    try {
+      const visited = await visit();
+      sites.leave(origin, isDown(visited.result) ? visited.result : null, performance.now() - begunAt);
+      return visited;
+    } catch (error) {
+      sites.withdraw(origin);
+      throw error;
+    }
+  }
+
   /** One attempt, a crash aside. */
   async function attempt(request: PageRequest, timeoutMs: number): Promise<VisitResult> {
     const { render } = request;
     if (render === undefined) throw new Error('a page to be rendered without settings for it');
+    const refusal = sites.refusalOf(new URL(request.url).origin);
+    if (refusal !== null) {
+      return { ...refusedBy(request, refusal), rendering: { refused: [], screenshot: null } };
+    }
     for (let crashes = 1; ; crashes += 1) {
       try {
         const { proxy, pool } = await opened();
         return await pool.run(render.owner, async (process) => {
           await request.slot?.take();
-          return visitWithSession(process, proxy, request, render, timeoutMs, bounds);
+          return spared(request, () => visitWithSession(process, proxy, request, render, timeoutMs, bounds));
         });
       } catch (error) {
         if (request.waitSignal?.aborted === true || closing.signal.aborted) throw error;
+        if (!(error instanceof BrowserGone) && !isThere(place)) {
+          const said = 'Pages cannot be rendered: the browser that was here is gone (BROWSER).';
+          return { ...failureOf(request, 'browser_unavailable', said), rendering: { refused: [], screenshot: null } };
+        }
         const why = error instanceof Error ? error.message : String(error);
         logger.warn({ why: why.split('\n')[0], crashes }, 'a browser ended while it rendered a page');
         if (crashes < mostCrashes) continue;
