@@ -143,11 +143,14 @@ async function run(pages) {
   return { pages, spentMs: spentMs() - before, wallMs: performance.now() - beganAt, peakBytes };
 }
 
-process.on('message', ({ pages }) => {
-  run(pages).then(
-    (answer) => process.send({ ...answer, ownBytes: process.memoryUsage.rss() }),
-    (error) => process.send({ error: String(error) }),
-  );
-});
+async function answered(pages) {
+  try {
+    return { ...(await run(pages)), ownBytes: process.memoryUsage.rss() };
+  } catch (error) {
+    return { error: String(error) };
+  }
+}
+
+process.on('message', ({ pages }) => void answered(pages).then((answer) => process.send(answer)));
 process.on('disconnect', () => void visitor.close().finally(() => process.exit(0)));
 process.send('ready');
