@@ -199,6 +199,7 @@ module.exports = {
           '^libs/sandbox/evaluator/(evaluator|evaluator-host|connected-evaluator)\\.ts$', // its pipe to the process that started it
           '^libs/(contracts/account|http/client-address|runtime/engine-address)\\.ts$', // `isIP`
           '^libs/page-loader/attempt\\.ts$', // the names of statuses
+          '^libs/page-loader/browser/browser-host\\.ts$', // listens
           '^services/host/cli/demo',
           tests,
         ],

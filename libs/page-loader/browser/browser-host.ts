@@ -1,6 +1,6 @@
 /**
  * Browsers for the services of other containers: each connection gets a browser process of its own, which ends with it. What
- * its pages ask for goes through the proxies of whoever connected, and nowhere else.
+ * its pages ask for goes through the proxies of the service that connected, and nowhere else.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';

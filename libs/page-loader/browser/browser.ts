@@ -1,8 +1,7 @@
 /** The page loader for both modes: `http` as ever, `browser` in a Chromium whose every byte passes our door. */
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { sleep } from '#concurrency/sleep';
 import { createFilteringProxy, type FilteringProxy, type FilteringProxyOptions } from '#outbound/filtering-proxy';
+import { ownAddressTowards } from '#outbound/own-address';
 import type { Logger } from '#runtime/logger';
 import { failureOf, refusedBy } from '../attempt.js';
 import { OriginLimiter } from '../origin-limiter.js';
@@ -37,21 +36,6 @@ function isThere(place: BrowserPlace & { readonly ok: true }): boolean {
   return 'endpoint' in place || isExecutable(place.executablePath);
 }
 
-const reachMs = 10_000;
-
-/** This machine's own address on the way to a browser elsewhere. Rejects where it does not answer. */
-async function addressTowards(endpoint: string): Promise<string> {
-  const { hostname, port, protocol } = new URL(endpoint);
-  const standardPort = protocol === 'wss:' ? 443 : 80;
-  const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? standardPort : Number(port) });
-  try {
-    await once(socket, 'connect', { signal: AbortSignal.timeout(reachMs) });
-    return socket.localAddress ?? '127.0.0.1';
-  } finally {
-    socket.destroy();
-  }
-}
-
 /** A crash or a hang costs its run one more try. */
 const mostCrashes = 2;
 
@@ -71,7 +55,7 @@ export function createBrowserPageLoader(options: BrowserPageLoaderOptions): Page
 
   async function open() {
     // Where the browser can reach it: on loopback, or on the network that leads to it and on no other.
-    const host = 'endpoint' in place ? await addressTowards(place.endpoint) : '127.0.0.1';
+    const host = 'endpoint' in place ? await ownAddressTowards(place.endpoint) : '127.0.0.1';
     const proxy = await createFilteringProxy({ ...door, host });
     return { proxy, pool: new BrowserPool({ place, proxyUrl: proxy.url, processes }) };
   }
@@ -84,7 +68,7 @@ export function createBrowserPageLoader(options: BrowserPageLoaderOptions): Page
     return parts;
   };
 
-  /** Counts what the site answered: one that is down is left alone for a while, whoever asks for it. */
+  /** Counts what the site answered: one that is down is left alone for a while. */
   async function spared<Visited extends { readonly result: VisitResult }>(
     { url }: PageRequest,
     visit: () => Promise<Visited>,

@@ -1,0 +1,4 @@
+// planted: vendor-ws
+import * as vendor from 'ws';
+
+export const used = vendor;
