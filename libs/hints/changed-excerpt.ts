@@ -9,14 +9,14 @@ export interface ChangedExcerpt {
 
 /** Of a page: more than that is not looked at. */
 const comparedCharacters = 20_000;
-/** Two pages that have this little in common are two pages. */
+/**
+ * Two pages that have this little in common are two pages. It bounds the time as well, which grows with the square of the
+ * differences: by the clock, a busy machine would leave out of a message what an idle one tells.
+ */
 const mostEdits = 400;
 const wordsAround = 8;
 const longestExcerpt = 280;
 const longestTitle = 200;
-
-/** Comparing takes time that grows with the differences: what took longer is not shown. */
-const compareMs = 50;
 
 /** As written in the page; null: it has none. */
 export function pageTitle(html: string): string | null {
@@ -39,7 +39,7 @@ function shown(words: readonly string[], from: number, to: number): string {
 /** null: both say the same, or nothing that can be compared. */
 export function changedExcerpt(before: string, after: string): ChangedExcerpt | null {
   const [old, now] = [wordsOf(before), wordsOf(after)];
-  const changes = diffArrays(old, now, { maxEditLength: mostEdits, timeout: compareMs });
+  const changes = diffArrays(old, now, { maxEditLength: mostEdits });
   if (changes === undefined) return null;
   let [oldAt, nowAt] = [0, 0];
   for (const [index, { added, removed, count }] of changes.entries()) {
