@@ -99,6 +99,7 @@ const prepared: Readonly<Record<string, () => Promise<Prepared>>> = {
   replaceContact: contact,
   patchContact: contact,
   deleteContact: contact,
+  rotateContactSecret: contact,
   revealKey: operator,
   listOrganizations: operator,
   foundOrganization: operator,
@@ -188,8 +189,8 @@ function expectExamples({ operationId, parameters, requestBody }: Operation): vo
   });
 }
 
-/** What only a new installation takes: this one is set up. */
-const isOver: ReadonlySet<string> = new Set(['setup']);
+/** What is not there here: this installation is set up already, and no browser has rendered its pages. */
+const isOver: ReadonlySet<string> = new Set(['setup', 'getExecutionScreenshot']);
 
 function isDocumented({ operationId, responses }: Operation, status: number, contentType: string): boolean {
   const documented = responses[String(status)];
