@@ -381,7 +381,8 @@ export async function visitPage(
     return { result: await Promise.race([within(opened, request, render, visit, leftMs), ending.signal]), isFit };
   } catch (error) {
     const failure = failureFor(error);
-    if (failure === null) {
+    // What a page comes to while its browser dies says nothing about the page.
+    if (failure === null || !(await answers(process))) {
       isFit = false;
       throw error instanceof BrowserGone
         ? error
@@ -400,6 +401,22 @@ export async function visitPage(
     request.signal?.removeEventListener('abort', onAbort);
     isFit = (await closed(context)) && isFit;
   }
+}
+
+/** Whether it is still there: of one that was killed the parts end one after the other. */
+async function answers({ browser }: BrowserProcess): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), graceMs).unref();
+  const asking = browser.newBrowserCDPSession().then(
+    async (session) => {
+      await session.detach().catch(() => undefined);
+      return browser.isConnected();
+    },
+    () => false,
+  );
+  const isThere = await Promise.race([asking, promise]);
+  clearTimeout(timer);
+  return isThere;
 }
 
 /** Whether it closed in time. */
