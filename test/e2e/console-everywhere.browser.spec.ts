@@ -75,7 +75,6 @@ afterAll(async () => {
 /** Everything that a page waits for is there. */
 async function settled(page: Page): Promise<void> {
   await page.locator('main h1').first().waitFor();
-  await page.waitForLoadState('networkidle').catch(() => undefined);
   await page.locator('.skeleton, .page-skeleton').first().waitFor({ state: 'detached' });
 }
 

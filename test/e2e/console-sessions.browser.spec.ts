@@ -127,7 +127,7 @@ describe('a second factor', () => {
     await page.getByRole('alert').waitFor();
     await page.getByLabel('Code of your app').fill(recovery[0] ?? '');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.locator('main h1').first().waitFor();
+    await page.waitForURL(({ pathname }) => pathname !== '/sign-in');
     await open(page, '/settings/you');
     await factor.getByText('9 recovery codes left').waitFor();
     await factor.getByRole('button', { name: 'Turn off' }).click();
