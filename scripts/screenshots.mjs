@@ -172,8 +172,9 @@ async function takePictures(browser, { url }, world, taskId, folder) {
     const shoot = async (name, path, ready) => {
       await page.goto(`${url}${path}`);
       await ready?.(page);
-      await page.waitForLoadState('networkidle').catch(() => undefined);
-      await delay(400);
+      // The stream stays open, so the network is never idle; what is on its way takes the place of skeletons.
+      await page.locator('.skeleton, .page-skeleton').first().waitFor({ state: 'detached' });
+      await delay(600);
       await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`) });
     };
     await page.goto(`${url}/tasks`);
