@@ -117,6 +117,7 @@ function stepsOf({ url, page, document, hasPython, hasGo }) {
         name: 'schemathesis finds no answer that the document does not allow',
         program: join(venv, 'bin', 'schemathesis'),
         args: [
+          `--config-file=${join(home, 'schemathesis.toml')}`,
           'run',
           `${url}/api/openapi.json`,
           '--checks=all',
