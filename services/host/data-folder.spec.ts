@@ -55,4 +55,16 @@ describe('the data folder', () => {
     ]);
     expect(logged).toEqual([{ dataDir, closed: 3 }]);
   });
+
+  it('tells a process that did not end in order, and is left by each process for itself alone', () => {
+    const config = configOf(join(folder, 'data'));
+    const first = enterDataFolder(config, logger);
+    const second = enterDataFolder(config, logger);
+    first.leave();
+    const third = enterDataFolder(config, logger);
+    third.leave();
+    const fourth = enterDataFolder(config, logger);
+    expect([first, second, third, fourth].map(({ wasUnclean }) => wasUnclean)).toEqual([false, true, true, false]);
+    expect(readdirSync(config.dataDir)).toEqual(['unclean']);
+  });
 });

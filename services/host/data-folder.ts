@@ -1,6 +1,16 @@
 /** The folder of embedded parts, closed to other users, and the secret key in it. */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ConfigError, type Config } from '#runtime/config';
@@ -28,10 +38,11 @@ function makeFolder(path: string): void {
   }
 }
 
-/** Never through what stands there: it is another file afterwards. */
+/** Never through what stands there: it is another file afterwards. In one step, also where several processes do it at once. */
 export function replaceFile(path: string, text: string): void {
-  rmSync(path, { force: true });
-  writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
+  const written = `${path}.${randomBytes(8).toString('hex')}`;
+  writeFileSync(written, text, { mode: 0o600, flag: 'wx' });
+  renameSync(written, path);
 }
 
 /** Throws `ConfigError` where it is no folder and cannot be made one. */
@@ -101,8 +112,16 @@ export function enterDataFolder({ dataDir }: Config, logger: Logger): DataFolder
     refusePlanted(dataDir);
     closeToOthers(dataDir, logger);
     const wasUnclean = existsSync(marker);
-    replaceFile(marker, `${process.pid}\n`);
-    return { path: dataDir, wasUnclean, leave: () => rmSync(marker, { force: true }) };
+    const own = `${process.pid} ${randomBytes(8).toString('hex')}\n`;
+    replaceFile(marker, own);
+    return {
+      path: dataDir,
+      wasUnclean,
+      // The next process may have come in already: what it wrote stays.
+      leave: () => {
+        if (existsSync(marker) && readFileSync(marker, 'utf8') === own) rmSync(marker, { force: true });
+      },
+    };
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     throw new ConfigError([`DATA_DIR: ${dataDir} cannot be written (${String(error)}); set another folder.`]);
