@@ -132,13 +132,15 @@ async function attemptThroughGate(deps: AttemptDeps, delivery: WaitingDelivery):
   if (receiver === null) return attemptInSlot(deps, delivery, prepared);
   const entry = gate.enter(receiver, delivery.id, Date.parse(request.expiresAt));
   if (entry !== 'entered') return entry === 'waits' ? 'waiting_for_slot' : null;
-  let reached: boolean | null = null;
+  let isInside = true;
   try {
-    return await attemptInSlot(deps, delivery, prepared, (sent) => {
-      reached = sent.reached;
+    // Once it has answered, its slot is for the next one: it does not wait until the answer is durable.
+    return await attemptInSlot(deps, delivery, prepared, ({ reached }) => {
+      isInside = false;
+      gate.leave(receiver, reached);
     });
   } finally {
-    gate.leave(receiver, reached);
+    if (isInside) gate.leave(receiver, null);
   }
 }
 

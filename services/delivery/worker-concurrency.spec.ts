@@ -200,6 +200,30 @@ describe('delivery workers', () => {
     expect(hooks.received).toHaveLength(1);
   });
 
+  it('send the next message as soon as a receiver has answered, before the answer is durable', async () => {
+    const [hooks, url] = await kit.receiver(answerWith(200));
+    const isDurable = Promise.withResolvers<void>();
+    const worker = kit.start({
+      limits: { receivers: { concurrency: 1 } },
+      eventStore: {
+        ...kit.eventStore,
+        read: (stream, from) => kit.eventStore.read(stream, from),
+        async append(stream, events, expected) {
+          if (events[0]?.type === 'attempt.ended') await isDurable.promise;
+          return kit.eventStore.append(stream, events, expected);
+        },
+      },
+    });
+    const ids = [
+      await kit.ask(worker, { name: 'a', config: { url } }),
+      await kit.ask(worker, { name: 'b', config: { url } }),
+    ];
+    await hooks.untilReceived(2);
+    isDurable.resolve();
+    for (const id of ids) await kit.harness.untilState(id, 'delivered');
+    expect(hooks.received).toHaveLength(2);
+  });
+
   it('finish what is in flight before they stop, and take nothing new', async () => {
     let finish = (): void => {};
     const [hooks, url] = await kit.receiver((response) => {
