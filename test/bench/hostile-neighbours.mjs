@@ -75,8 +75,9 @@ const secrets = {
 };
 const costly = `{% for i in (1..900) %}{% for j in (1..900) %}{% assign x = i | times: j | append: "x" | upcase %}{% endfor %}{% endfor %}`;
 
-/** Tasks that are triggered again and again. */
-const forced = [];
+/** Tasks that are triggered again and again, each kind for itself. */
+const forced = { receivers: [], templates: [], redacted: [] };
+const triggeredEveryMs = 1_500;
 const scheduled = [
   create('endless code', { evaluationFunction: 'for (;;);' }),
   create('memory', { evaluationFunction: 'const all = []; for (;;) all.push(new Array(10000).fill(all.length));' }),
@@ -94,15 +95,20 @@ const ids = await Promise.all([
   many(24, (n) => create(`slow site ${n}`, { url: at('/trickle'), fetch: { timeoutSeconds: 60 } })),
   many(60, (n) => create(`dead origin ${n}`, { url: `http://127.0.${1 + n}.1:1/` })),
   many(64, async (n) => {
-    forced.push(await create(`hanging receiver ${n}`, { ...manual, actions: [hook('/hang', { timeoutSeconds: 60 })] }));
+    forced.receivers[n] = await create(`hanging receiver ${n}`, {
+      ...manual,
+      actions: [hook('/hang', { timeoutSeconds: 60 })],
+    });
   }),
   many(3, async () => {
-    forced.push(await create('a costly template', { ...manual, actions: [hook('/plain', { body: costly })] }));
+    forced.templates.push(
+      await create('a costly template', { ...manual, actions: [hook('/plain', { body: costly })] }),
+    );
   }),
   many(2, async () => {
     const code = `return { url: ${JSON.stringify(at('/fails'))}, method: 'POST', body: secrets.long + ' word1x '.repeat(7000) }`;
     const action = { type: 'custom', config: { code, secrets } };
-    forced.push(await create('much to redact', { ...manual, url: at('/words'), actions: [action] }));
+    forced.redacted.push(await create('much to redact', { ...manual, url: at('/words'), actions: [action] }));
   }),
 ]);
 const large = await create('large settings', { ...manual, evaluationFunction: `true /*${'x'.repeat(60_000)}*/` });
@@ -129,14 +135,19 @@ const sockets = Array.from({ length: 200 }, halfOpen);
 
 let round = 0;
 await Promise.all([
-  // Each of them triggers its task, whatever the policy says.
-  repeat(500, async () => {
-    const id = forced[(round += 1) % forced.length];
-    await send('POST', `/api/notifications/${id}/execute`, { force: true });
+  // Each of them triggers its task, whatever the policy says; those of one template or redactor as often as all receivers.
+  ...Object.values(forced).map((tasks) => {
+    let next = 0;
+    return repeat(triggeredEveryMs, () =>
+      send('POST', `/api/notifications/${tasks[next++ % tasks.length]}/execute`, { force: true }),
+    );
   }),
-  repeat(200, () =>
-    send('PATCH', `/api/notifications/${large}`, { evaluationFunction: `true /*${round}${'y'.repeat(60_000)}*/` }),
-  ),
+  repeat(200, () => {
+    round += 1;
+    return send('PATCH', `/api/notifications/${large}`, {
+      evaluationFunction: `true /*${round}${'y'.repeat(60_000)}*/`,
+    });
+  }),
   repeat(1_000, () => send('GET', `/api/notifications/${large}/history?limit=100`)),
   repeat(1_000, () => send('GET', '/api/notifications?limit=100')),
   repeat(500, () =>
@@ -155,5 +166,5 @@ await Promise.all([
   }),
 ]);
 for (const socket of sockets) socket.destroy();
-process.stdout.write(`attacked with ${ids.flat().length + forced.length} tasks\n`);
+process.stdout.write(`attacked with ${ids.flat().length + Object.values(forced).flat().length} tasks\n`);
 process.exit(0);
