@@ -96,7 +96,7 @@ const named = [
     /route="\/api\/sessions"[^\n]*status="4(13|29)"|status="4(13|29)"[^\n]*route="\/api\/sessions"/,
   ],
   ['an evaluator that fell silent', 'log', /it did not answer/],
-  ['an evaluator that died', 'log', /ended by SIGKILL|exited with code 137/],
+  ['an evaluator that died', 'log', /ended by SIGKILL|exited with code (1|137)\b/],
 ];
 
 async function tasksByName(url) {
