@@ -11,6 +11,7 @@ const sampleTasks = 20;
 /** So many of them see a price that goes up and down, and notify. */
 const restlessTasks = 2;
 const sampleMs = 8_000;
+const writtenAtOnce = 5_000;
 
 /** A real run of real tasks, paused at its end. */
 async function record(dataDir) {
@@ -73,12 +74,13 @@ const times = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\b/g;
 /** What the product was built of, for what only it can do: contents of tasks are sealed, each task's with a key of its own. */
 const built = (path) => import(new URL(`../../dist/libs/${path}.js`, import.meta.url).href);
 
+const secretKeyOf = (dataDir) => Buffer.from(readFileSync(join(dataDir, 'secret.key'), 'utf8').trim(), 'base64');
+
 /** Opens what is stored of the sampled tasks, and seals their copies as the product does, with keys of their own. */
-async function openSeals(dataDir, rows) {
+async function openSeals(secretKey, rows) {
   const [{ createHistoryOpener }, { createSealedEvents }, { encrypt }] = await Promise.all(
     ['vault/sealed-history', 'vault/sealed-events', 'runtime/cipher'].map(built),
   );
-  const secretKey = Buffer.from(readFileSync(join(dataDir, 'secret.key'), 'utf8').trim(), 'base64');
   const master = createSecretKey(secretKey);
   const open = createHistoryOpener(secretKey);
   const last = new Map(rows.map(({ name, type, data }) => [name, { type, data: JSON.parse(data) }]));
@@ -115,27 +117,32 @@ export async function multiply(
   dataDir,
   { wantedEvents, wantedTasks, apartMs = 0, backMs = 0, endAfterMs = 86_400_000_000 },
 ) {
-  const database = new DatabaseSync(join(dataDir, 'events.db'));
-  database.exec('PRAGMA synchronous = OFF; BEGIN');
+  const file = join(dataDir, 'events.db');
+  const database = new DatabaseSync(file);
   const rows = database
     .prepare('SELECT e.*, s.name FROM events e JOIN streams s ON s.id = e.stream ORDER BY e.position')
     .all();
-  const seals = await openSeals(dataDir, rows);
+  database.close();
+  const secretKey = secretKeyOf(dataDir);
+  const [seals, { openWriter }] = await Promise.all([openSeals(secretKey, rows), built('event-store/sqlite-writer')]);
+  // By the product's own writer, so that the copies have the MACs that every event has.
+  const writer = openWriter({ file, held: 'alone', secretKey });
+  let group = [];
+  const writeGroup = () => {
+    for (const result of writer.writeGroup(group)) if (!result.ok) throw new Error('a copied event was not written');
+    group = [];
+  };
   const keyRow = rows.find(({ type }) => type === 'vault.key_made');
-  const addStream = database.prepare('INSERT INTO streams (name, revision) VALUES (?, -1)');
-  const addEvent = database.prepare(
-    'INSERT INTO events (stream, revision, id, type, version, data, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)',
-  );
-  const setRevision = database.prepare('UPDATE streams SET revision = ? WHERE id = ?');
-  const streams = new Map();
+  const revisions = new Map();
   let count = rows.length;
-  const add = async (name, { type, version, metadata }, textOf) => {
-    let stream = streams.get(name);
-    if (stream === undefined) streams.set(name, (stream = { id: addStream.run(name).lastInsertRowid, revision: -1 }));
-    stream.revision += 1;
+  const add = async (stream, { type, version, metadata }, textOf) => {
+    const revision = revisions.get(stream);
+    revisions.set(stream, (revision ?? -1) + 1);
     count += 1;
     const id = `00000000-0000-4000-8000-${String(count).padStart(12, '0')}`;
-    addEvent.run(stream.id, stream.revision, id, type, version, await textOf(id), metadata);
+    const events = [{ id, type, version, data: await textOf(id), metadata }];
+    group.push({ stream, expected: revision ?? 'none', events });
+    if (group.length >= writtenAtOnce) writeGroup();
   };
   const copy = async (row, task, run, laterMs) => {
     const other = (text) =>
@@ -146,7 +153,7 @@ export async function multiply(
     const name = other(row.name);
     const metadata = other(row.metadata);
     const owner = /^task-(.+)$/.exec(name)?.[1];
-    if (owner !== undefined && !streams.has(name))
+    if (owner !== undefined && !revisions.has(name))
       await add(`vault-${owner}`, { ...keyRow, metadata }, () => seals.keyFor(owner));
     await add(name, { ...row, metadata }, (id) => seals.seal(name, id, row.type, other(row.data)));
   };
@@ -164,9 +171,8 @@ export async function multiply(
     }
   }
   for (const { number, end } of copied) for (const row of end) await copy(row, number, run, endAfterMs - backMs);
-  for (const { id, revision } of streams.values()) setRevision.run(revision, id);
-  database.exec('COMMIT');
-  database.close();
+  writeGroup();
+  writer.close();
   return count;
 }
 
