@@ -6,6 +6,7 @@ import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { CONFIG, type Config } from '#runtime/config';
 import { createIds } from '#runtime/ids';
 import { addressGroup, isWithin } from './client-address.js';
+import { compressAnswers } from './compression.js';
 import { limitConnections, maxConnectionsPerAddress } from './connection-limit.js';
 import { errorAnswer } from './envelope.js';
 import { clientFailure, unsupportedMediaType } from './failures.js';
@@ -155,6 +156,7 @@ export type HttpApplication = NestFastifyApplication;
 export async function createHttpApplication(module: object): Promise<HttpApplication> {
   const found: { door: FrontDoor | null; declarations: RouteDeclaration[] } = { door: null, declarations: [] };
   const server = createServer(found);
+  await compressAnswers(server);
   const application = await NestFactory.create<NestFastifyApplication>(module, new FastifyAdapter(server), {
     logger: false,
     bodyParser: false,
