@@ -75,7 +75,11 @@ const secrets = {
 };
 const costly = `{% for i in (1..900) %}{% for j in (1..900) %}{% assign x = i | times: j | append: "x" | upcase %}{% endfor %}{% endfor %}`;
 
-/** Tasks that are triggered again and again, each kind for itself. */
+/**
+ * Tasks that are triggered again and again, each kind for itself.
+ *
+ * @type {{ receivers: string[]; templates: string[]; redacted: string[] }}
+ */
 const forced = { receivers: [], templates: [], redacted: [] };
 const triggeredEveryMs = 1_500;
 const scheduled = [
