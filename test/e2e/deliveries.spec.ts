@@ -286,8 +286,11 @@ describe('a contact', () => {
     site.serve('/contacted', html('sold out'));
     await installation.api.execute(id, 30);
     await until('the contact has the end elsewhere', () => hooks.received('/ops-now').length === 1);
-    const [last] = await installation.api.deliveries(id);
-    expect(last).toMatchObject({ actionType: 'webhook', type: 'notification.recovered' });
+    // The view may be a moment behind what was sent.
+    await until('its deliveries have the end', async () => {
+      const [last] = await installation.api.deliveries(id);
+      return last?.actionType === 'webhook' && last.type === 'notification.recovered';
+    });
     const rotated = await post('/api/contacts/ops/rotate-secret', { overlapSeconds: 3_600 });
     const renewed = (dataOf(rotated)['config'] as { readonly secret: string }).secret;
     expect([rotated.status, renewed]).toEqual([200, expect.stringMatching(/^whsec_/)]);
