@@ -65,6 +65,8 @@ async function create(name, settings) {
   return JSON.parse(text).data.id;
 }
 
+/** Well before the attack ends, so that what ends a load is its time and not the end of its site. */
+const slowSeconds = 20;
 const many = (count, make) => Promise.all(Array.from({ length: count }, (_, index) => make(index)));
 const manual = { schedule: { type: 'manual' } };
 const hook = (path, config = {}) => ({ type: 'webhook', config: { url: at(path), ...config } });
@@ -96,7 +98,7 @@ const scheduled = [
 ];
 const ids = await Promise.all([
   ...scheduled,
-  many(24, (n) => create(`slow site ${n}`, { url: at('/trickle'), fetch: { timeoutSeconds: 60 } })),
+  many(24, (n) => create(`slow site ${n}`, { url: at('/trickle'), fetch: { timeoutSeconds: slowSeconds } })),
   many(60, (n) => create(`dead origin ${n}`, { url: `http://127.0.${1 + n}.1:1/` })),
   many(64, async (n) => {
     forced.receivers[n] = await create(`hanging receiver ${n}`, {
