@@ -26,6 +26,17 @@ export function listContract(current: () => ReadStore): void {
       expect(await names({ where: [{ field: 'owner', equals: "x' OR '1'='1" }] })).toEqual([]);
     });
 
+    it('has both ends in a range, behind an equal value too', async () => {
+      await fill();
+      const owned: FieldFilter = { field: 'owner', equals: 'x' };
+      expect(await names({ where: [owned, { field: 'name', to: 'Bob_100%' }] })).toEqual(['Bob_100%']);
+      expect(await names({ where: [owned, { field: 'name', from: 'ada' }] })).toEqual(['ada']);
+      expect(await names({ where: [owned, { field: 'name', from: 'Bob_100%', to: 'ada' }] })).toEqual([
+        'Bob_100%',
+        'ada',
+      ]);
+    });
+
     it('sorts in both directions with the id as tie-break', async () => {
       await fill();
       expect(await names({ sort: [{ field: 'owner', descending: true }] })).toEqual(['eve', 'Bob_100%', 'ada']);

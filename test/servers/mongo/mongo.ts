@@ -7,6 +7,7 @@ import { cached, MissingPart, runTool } from '../downloads.ts';
 import { answers, type Program } from '../process.ts';
 
 const requirements = fileURLToPath(new URL('requirements.txt', import.meta.url));
+const serve = fileURLToPath(new URL('serve.py', import.meta.url));
 const oldestPython = '3.10';
 const pythons = ['python3.11', 'python3.12', 'python3.13', 'python3.10', 'python3'];
 const pythonAdvice = `SecantusDB needs Python ${oldestPython} or newer (Debian: apt-get install python3 python3-venv).`;
@@ -38,9 +39,6 @@ async function environment(): Promise<string> {
   });
 }
 
-/** The server looks through and sorts all its records of retryable writes at each write: with its own 10,000 that is most of what a write costs. */
-const retriesKnown = 256;
-
 export const mongo = {
   name: 'mongo',
   variable: 'READ_STORE_URL',
@@ -50,18 +48,11 @@ export const mongo = {
   async prepare(port: number, dataFolder: string): Promise<Program> {
     await mkdir(dataFolder, { recursive: true });
     // Not by the script in bin/: its first line names the folder in which pip once put it.
-    const start = [
-      'import sys',
-      'import secantus.transactions as transactions',
-      `transactions._RETRYABLE_RECORD_MAX = ${retriesKnown}`,
-      'from secantus.cli import main',
-      'sys.exit(main())',
-    ].join('; ');
     const where = ['--host', '127.0.0.1', '--port', String(port), '--storage-path', dataFolder];
     const how = ['--sync-on-commit', '--cache-size', '256M', '--log-level', 'WARNING'];
     return {
       program: join(await environment(), 'bin', 'python'),
-      args: ['-c', start, ...where, ...how],
+      args: [serve, ...where, ...how],
       env: { PYTHONUNBUFFERED: '1' },
     };
   },
