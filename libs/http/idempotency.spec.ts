@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { createSqliteEventStore } from '#event-store/sqlite';
+import { encodeEvent } from '#eventing/codec';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { found } from '#runtime/probe.kit';
 import { createDocumentState } from '#shared-state/document-state';
 import type { SharedState } from '#shared-state/shared-state';
 import { createEventVault } from '#vault/event-vault';
+import { vaultMetadata, vaultStream } from '#vault/owner-keys';
 import { createIdempotencyRecords, idempotencyCollection, type StoredAnswer } from './idempotency.js';
 
 const dayMs = 24 * 3_600_000;
@@ -50,6 +52,17 @@ describe('idempotency records', () => {
     await processOf().once(asked('a'), async () => answer);
     const again = await processOf().once(asked('a'), () => Promise.reject(new Error('must not run again')));
     expect(again).toEqual({ answer, replayed: true });
+  });
+
+  it('that tell of a task are gone once another process has dropped its key, for the process that wrote them too', async () => {
+    const taskId = 'ntf_01m88pq11g2wz9yy0m5k6jjx69';
+    const here = processOf();
+    const request = { ...asked('of-a-task'), content: `POST /api/notifications/${taskId}/execute {}` };
+    await here.once(request, async () => ({ ...answer, status: 200 }));
+    const dropped = encodeEvent({ type: 'vault.key_dropped', data: {} }, randomUUID(), vaultMetadata('req_1'));
+    await eventStore.append(vaultStream(taskId), [dropped], 0);
+    const again = here.once(request, () => Promise.reject(new Error('must not run again')));
+    await expect(again).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
   it('give a repeat after a crash the start of the first try', async () => {

@@ -82,6 +82,8 @@ export function createVault(keys: OwnerKeys): Vault {
         }
       }) as JsonObject;
     },
+
+    lookAgain: (ownerId) => keys.forget(ownerId),
   };
 }
 

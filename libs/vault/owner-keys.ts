@@ -25,6 +25,8 @@ export interface OwnerKeys {
   make(ownerId: string): Promise<KeyObject>;
   /** Whether the owner is a task whose contents were purged. */
   isPurged(ownerId: string): Promise<boolean>;
+  /** Goes from memory, and is looked for in the store when it is needed next. */
+  forget(ownerId: string): void;
   /** An event says that the task was purged: its key goes from memory and is not looked for again. */
   notePurged(ownerId: string): void;
 }
@@ -159,6 +161,7 @@ export function createOwnerKeys(eventStore: EventStore, masterKeys: MasterKeys):
       return key;
     },
     isPurged,
+    forget: (ownerId) => void keys.delete(ownerId),
     notePurged(ownerId) {
       purged.set(ownerId, true);
       keys.delete(ownerId);
