@@ -93,22 +93,6 @@ describe('the evaluator process', () => {
     expect(deaths).toHaveLength(1);
   });
 
-  it('runs what it cannot have begun at its death in the process that replaces it, without quarantine', async () => {
-    const sandbox = create({ workers: 1 });
-    const begun = sandbox.evaluate(endless({ limits: patient }));
-    const pid = await busy(sandbox);
-    const behind = sandbox.evaluate(jobOf('document.title === "The shop"'));
-    const order: string[] = [];
-    void begun.then(() => order.push('begun'));
-    void behind.then(() => order.push('behind'));
-    process.kill(pid, 'SIGKILL');
-    const alone = await found(async () => sandbox.processes[1]?.pid ?? null);
-    expect(reasonOf(await behind)).toBe('outcome true');
-    expect(order).toEqual(['behind']);
-    process.kill(alone, 'SIGKILL');
-    expect(reasonOf(await begun)).toBe('sandbox_crashed');
-  });
-
   it('blames a job that ended two processes, and the others get their results', async () => {
     const deaths: string[] = [];
     const sandbox = create({ workers: 2, onDeath: (why) => deaths.push(why) });

@@ -1,7 +1,7 @@
 /**
  * The evaluator processes behind the sandbox: one for all jobs, forked on the first job, replaced when it dies and ended
- * when idle. Jobs that it may have begun when it died run once more, each alone in a quarantine process, so that the job that
- * crashes it is known and the others get their results: at once, since they do not wait behind it.
+ * when idle. Jobs in flight when it died run once more, each alone in a quarantine process, so that the job that crashes it is
+ * known and the others get their results: at once, since they do not wait behind it.
  */
 import { EvaluatorProcess } from './evaluator-process.js';
 import type { EvaluatorUse, OpenEvaluator } from './evaluator-channel.js';
@@ -48,8 +48,6 @@ interface Job {
   readonly byteLength: number;
   readonly cpuMs: number;
   readonly isUrgent: boolean;
-  /** It was in the hands of a process that died, which had not begun it. */
-  readonly wasLost: boolean;
   readonly answerLimits: AnswerLimits;
   settle(outcome: { readonly ok: true; readonly result: JobKinds[JobKind]['result'] } | Ending): void;
 }
@@ -57,7 +55,7 @@ interface Job {
 interface ProcessQueueSettings extends SupervisorSettings {
   readonly use: EvaluatorUse;
   readonly atOnce: number;
-  /** The process died, and may have begun these. */
+  /** The process died with these in flight. */
   onLost(jobs: readonly Job[], why: string): void;
 }
 
@@ -239,20 +237,8 @@ class ProcessQueue {
     const lost = this.#takeInFlight();
     // It never started: another process would fail as well, and the next job retries.
     if (lost.length === 0) this.#failWaiting(why);
-    const suspects = lost.filter((job, place) => this.#mayHaveBegun(job, place));
-    const others = lost.filter((job) => !suspects.includes(job));
-    this.#waiting.unshift(...others.map((job) => ({ ...job, wasLost: true })));
-    this.#settings.onLost(suspects, why);
+    this.#settings.onLost(lost, why);
     if (this.#waiting.length > 0 || lost.length > 0) this.#pump();
-  }
-
-  /**
-   * `place`: among the jobs without an answer, in the order in which they were sent. Threads begin them in that order, urgent
-   * ones before; who took the process over may do as it likes, so that this counts once for each job.
-   */
-  #mayHaveBegun({ isUrgent, wasLost }: Job, place: number): boolean {
-    const { workers, spareWorkers } = this.#settings;
-    return isUrgent || wasLost || place < workers + spareWorkers;
   }
 
   #takeInFlight(): readonly Job[] {
@@ -364,7 +350,6 @@ export class EvaluatorSupervisor implements JobRunner {
         encoded,
         byteLength,
         answerLimits: answerLimitsOf(job),
-        wasLost: false,
         settle: resolve,
       });
     });
