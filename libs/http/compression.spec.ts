@@ -36,6 +36,16 @@ describe('an answer', () => {
     expect(answer.rawPayload.length).toBeLessThan(long.length / 5);
   });
 
+  it.each(['same-origin', 'none'])('is compressed for the console and who types its address (%s)', async (site) => {
+    const answer = await get('/long', { 'accept-encoding': 'br', 'sec-fetch-site': site });
+    expect(answer.headers['content-encoding']).toBe('br');
+  });
+
+  it('to HEAD has no body, and the state of the resource as GET has it', async () => {
+    const answer = await server.inject({ method: 'HEAD', url: '/long', headers: { 'accept-encoding': 'gzip' } });
+    expect([answer.statusCode, answer.rawPayload.length, answer.headers.etag]).toEqual([200, 0, '"7"']);
+  });
+
   it.each([
     ['asks for nothing of the kind', '/long', {}],
     ['refuses it', '/long', { 'accept-encoding': 'identity' }],
@@ -45,6 +55,7 @@ describe('an answer', () => {
     ['follows events as they come', '/events', { 'accept-encoding': 'gzip' }],
     ['looks at a picture', '/picture', { 'accept-encoding': 'gzip' }],
     ['is a page of another site', '/long', { 'accept-encoding': 'gzip', 'sec-fetch-site': 'cross-site' }],
+    ['is a page of a sibling domain', '/long', { 'accept-encoding': 'gzip', 'sec-fetch-site': 'same-site' }],
   ])('stays as it is for a client that %s', async (_who, url, headers) => {
     const answer = await get(url, headers);
     expect(answer.headers['content-encoding']).toBeUndefined();
