@@ -158,7 +158,7 @@ export function createIdempotencyRecords(
     const { status, headers, body } = known.answer;
     const { ownerId = organizationId } = known;
     // A purge goes by another process, whose word would come too late.
-    if (ownerId !== organizationId) vault.lookAgain(ownerId);
+    if (ownerId !== organizationId) vault.forgetKey(ownerId);
     const opened = await vault.open(ownerId, sealScope, { body }).catch((error: unknown) => {
       // The key went with the task; what there was to tell is gone.
       if (ownerId !== organizationId && error instanceof AppError && error.reason === 'secret_unreadable') {

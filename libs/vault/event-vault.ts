@@ -83,7 +83,7 @@ export function createVault(keys: OwnerKeys): Vault {
       }) as JsonObject;
     },
 
-    lookAgain: (ownerId) => keys.forget(ownerId),
+    forgetKey: (ownerId) => keys.forget(ownerId),
   };
 }
 

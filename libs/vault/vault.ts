@@ -16,7 +16,7 @@ export interface Vault {
   /** Opens every sealed value inside, in one step. Rejects with `secret_unreadable` where a key was dropped or a value tampered with. */
   open(ownerId: string, scope: string, value: JsonObject): Promise<JsonObject>;
   /** The owner's key goes from memory: what is opened next is opened only where no other process has dropped it. */
-  lookAgain(ownerId: string): void;
+  forgetKey(ownerId: string): void;
 }
 
 export const VAULT = Symbol('Vault');
