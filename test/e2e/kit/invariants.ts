@@ -114,8 +114,9 @@ export function unansweredRuns(events: readonly RecordedEvent[]): string[] {
 }
 
 /**
- * Notifications follow from the outcomes alone: once when a condition became true, not again while it stays so. A run
- * that ends while its task is being paused notifies nobody; a condition that is still true afterwards notifies again.
+ * Notifications follow from the outcomes alone: once when a condition became true, not again while it stays so, unless a
+ * person forces it. A run that ends while its task is being paused notifies nobody; a condition that is still true
+ * afterwards notifies again.
  */
 export function wrongDecisions(events: readonly RecordedEvent[]): string[] {
   const found: string[] = [];
@@ -129,7 +130,7 @@ export function wrongDecisions(events: readonly RecordedEvent[]): string[] {
       const { reason, transition } = decision;
       const unheard = result.outcome && reason === 'no_actions' && transition?.kind !== 'health';
       const decided = unheard || notifications.some(({ kind }) => kind === 'triggered');
-      const tells = result.outcome && !told;
+      const tells = result.outcome && (result.force || !told);
       if (tells !== decided) {
         found.push(
           `${taskId}: ${result.runId} found ${result.outcome} and told ${notifications.length} (${decision.reason})`,
