@@ -6,15 +6,13 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import type { NewEvent, RecordedEvent } from '#event-store/event-store';
-import { everyEvent } from '#event-store/read-through';
-import { createSqliteEventStore } from '#event-store/sqlite';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { readConfig } from '#runtime/config';
 import { silentLogger } from '#runtime/logger';
 import { createDocumentState } from '#shared-state/document-state';
 import { call, type Called } from './cli.kit.js';
 import { run, type Running } from './main.js';
+import { append, eventsIn, stray, viewsIn } from './migrate.kit.js';
 import { keptViews, lookedThroughAgain, publications } from './projections.js';
 import { beginMigration } from './unfinished-migration.js';
 
@@ -52,35 +50,6 @@ const stopServer = async (): Promise<void> => {
   await running?.stop();
   running = null;
 };
-
-/** Every event of a folder; looked at in a copy, so that nothing is changed by it. */
-async function eventsIn(dataDir: string): Promise<RecordedEvent[]> {
-  const copy = await mkdtemp(join(folder, 'copy-'));
-  await cp(dataDir, copy, { recursive: true });
-  const store = createSqliteEventStore(join(copy, 'events.db'));
-  const events = await everyEvent(store);
-  await store.close();
-  return events;
-}
-
-/** Documents and places in the events. */
-function viewsIn(dataDir: string): unknown {
-  const database = new DatabaseSync(join(dataDir, 'views.db'));
-  const views = Object.fromEntries(
-    keptViews.map(({ name }) => [
-      name,
-      database.prepare(`SELECT id, revision, document FROM "view_${name}" ORDER BY id`).all(),
-    ]),
-  );
-  const places = Object.fromEntries(
-    database
-      .prepare('SELECT view, position FROM checkpoints')
-      .all()
-      .map(({ view, position }) => [String(view), position]),
-  );
-  database.close();
-  return { views, places };
-}
 
 async function ask(url: string, path: string, body?: object): Promise<unknown> {
   const response = await fetch(url + path, {
@@ -124,21 +93,6 @@ async function found(dataDir: string): Promise<void> {
 afterAll(async () => {
   if (firstFounded !== null) await rm(firstFounded, { recursive: true, force: true });
 });
-
-const stray = (type: string): NewEvent => ({
-  id: crypto.randomUUID(),
-  type,
-  version: 1,
-  data: {},
-  metadata: { organizationId: '', actor: 'system:x', requestId: '', causationId: null, at: '2026-11-21T10:00:00.000Z' },
-});
-
-async function append(dataDir: string, stream: string, event: NewEvent): Promise<void> {
-  const secretKey = Buffer.from(await readFile(join(dataDir, 'secret.key'), 'utf8'), 'base64');
-  const store = createSqliteEventStore(join(dataDir, 'events.db'), { secretKey });
-  await store.append(stream, [event], (await store.readLast(stream))?.revision ?? 'none');
-  await store.close();
-}
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'meerkat-migrate-spec-'));

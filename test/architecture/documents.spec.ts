@@ -34,7 +34,7 @@ const names = (source: string, pattern: RegExp): readonly string[] =>
 
 describe('the operator’s table', () => {
   it('lists each setting that is read, and no other', async () => {
-    const read = names(await text('libs/runtime/config.ts'), /^ {2}([A-Z][A-Z0-9_]+):/gm);
+    const read = names(await text('libs/runtime/settings.ts'), /^ {2}([A-Z][A-Z0-9_]+):/gm);
     const told = names(await text('docs/operators.md'), /^\| `([A-Z][A-Z0-9_]+)` +\|/gm);
     expect(read).not.toEqual([]);
     expect(told).toEqual(read);

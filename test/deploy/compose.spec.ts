@@ -5,7 +5,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readConfig, roles, type Config } from '#runtime/config';
+import { readConfig, type Config } from '#runtime/config';
+import { roles } from '#runtime/settings';
 import { parseEngineAddress } from '#runtime/engine-address';
 import { interpolated, readCompose, type ComposeFile, type Service } from './compose.js';
 import { readYaml } from './yaml.js';
@@ -20,7 +21,7 @@ const embedded = readCompose(await text('deploy/docker/compose.embedded.yml'));
 const cluster = readCompose(await text('docker-compose.cluster.yml'));
 const secretsScript = await text('deploy/docker/make-secrets.sh');
 const settings = new Set(
-  [...(await text('libs/runtime/config.ts')).matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)].map(([, name]) => name ?? ''),
+  [...(await text('libs/runtime/settings.ts')).matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)].map(([, name]) => name ?? ''),
 );
 
 const isOurs = ({ image }: Service): boolean => image?.startsWith('meerkat:') === true;

@@ -11,7 +11,7 @@ import { quotaCollection } from '#http/quota';
 import { leaseMembersCollection } from '#leases/members';
 import { leasesCollection } from '#leases/shared';
 import { rebuildsCollection } from '#eventing/rebuild/requests';
-import { roles } from '#runtime/config';
+import { roles } from '#runtime/settings';
 import { silentLogger } from '#runtime/logger';
 import { attemptsCollection } from '../../services/accounts/attempts.js';
 import { keptViews } from '../../services/host/projections.js';
