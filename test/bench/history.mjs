@@ -76,24 +76,69 @@ const built = (path) => import(new URL(`../../dist/libs/${path}.js`, import.meta
 
 const secretKeyOf = (dataDir) => Buffer.from(readFileSync(join(dataDir, 'secret.key'), 'utf8').trim(), 'base64');
 
+/** Each action inside, wherever it stands: with its settings as `change` gives them. */
+async function mapActions(value, change) {
+  if (Array.isArray(value)) return Promise.all(value.map((one) => mapActions(one, change)));
+  if (typeof value !== 'object' || value === null) return value;
+  const { id, type, config } = value;
+  const isAction = typeof id === 'string' && id.startsWith('act_') && typeof config === 'object' && config !== null;
+  const members = Object.entries(value).map(async ([name, member]) => [
+    name,
+    isAction && name === 'config' ? await change(id, type, config) : await mapActions(member, change),
+  ]);
+  return Object.fromEntries(await Promise.all(members));
+}
+
 /** Opens what is stored of the sampled tasks, and seals their copies as the product does, with keys of their own. */
 async function openSeals(secretKey, rows) {
-  const [{ createHistoryOpener }, { createSealedEvents }, { encrypt }] = await Promise.all(
-    ['vault/sealed-history', 'vault/sealed-events', 'runtime/cipher'].map(built),
+  const [
+    { createHistoryOpener },
+    { createSealedEvents },
+    { encrypt },
+    { createVault },
+    { createOwnerKeyWrapper, unwrapOwnerKey },
+    { declarationOf },
+  ] = await Promise.all(
+    [
+      'vault/sealed-history',
+      'vault/sealed-events',
+      'runtime/cipher',
+      'vault/event-vault',
+      'vault/owner-keys',
+      'channels/declarations',
+    ].map(built),
   );
   const master = createSecretKey(secretKey);
   const open = createHistoryOpener(secretKey);
+  const wrapper = createOwnerKeyWrapper(secretKey);
   const last = new Map(rows.map(({ name, type, data }) => [name, { type, data: JSON.parse(data) }]));
   const keys = new Map();
   let sealed;
+  const known = { known: (owner) => keys.get(owner), make: async (owner) => keys.get(owner) };
   const events = createSealedEvents(
     { append: async (_stream, [event]) => void (sealed = event), read: async function* () {} },
-    { known: (owner) => keys.get(owner), make: async (owner) => keys.get(owner) },
+    known,
   );
+  const sampled = createVault({
+    known: (owner) => unwrapOwnerKey(wrapper, last.get(`vault-${owner}`).data.wrapped, owner),
+  });
+  const copies = createVault(known);
+  const scopeOf = (actionId) => `actions/${actionId}`;
   return {
     opened(row) {
       const data = open({ ...row, stream: row.name, data: JSON.parse(row.data) }, (stream) => last.get(stream));
       return { ...row, data: JSON.stringify(data) };
+    },
+    /** The settings of its actions in clear: a copy's are sealed for the copy. */
+    async withSettings({ id: owner, begin, runs, end }) {
+      const inClear = async (row) => {
+        const data = await mapActions(JSON.parse(row.data), (id, _type, config) =>
+          sampled.open(owner, scopeOf(id), config),
+        );
+        return { ...row, owner, data: JSON.stringify(data) };
+      };
+      const all = (part) => Promise.all(part.map(inClear));
+      return { begin: await all(begin), runs: await Promise.all(runs.map(all)), end: await all(end) };
     },
     /** The data of the event that gives a task its key. */
     keyFor(owner) {
@@ -101,8 +146,13 @@ async function openSeals(secretKey, rows) {
       keys.set(owner, createSecretKey(bytes));
       return JSON.stringify({ wrapped: encrypt(master, bytes, owner) });
     },
-    async seal(stream, id, type, text) {
-      await events.append(stream, [{ id, type, data: JSON.parse(text) }], 'any');
+    async seal(stream, owner, id, type, text) {
+      const data = text.includes('"config"')
+        ? await mapActions(JSON.parse(text), (actionId, channel, config) =>
+            copies.seal(owner, scopeOf(actionId), config, declarationOf(channel).sealed),
+          )
+        : JSON.parse(text);
+      await events.append(stream, [{ id, type, data }], 'any');
       return JSON.stringify(sealed.data);
     },
   };
@@ -155,9 +205,9 @@ export async function multiply(
     const owner = /^task-(.+)$/.exec(name)?.[1];
     if (owner !== undefined && !revisions.has(name))
       await add(`vault-${owner}`, { ...keyRow, metadata }, () => seals.keyFor(owner));
-    await add(name, { ...row, metadata }, (id) => seals.seal(name, id, row.type, other(row.data)));
+    await add(name, { ...row, metadata }, (id) => seals.seal(name, other(row.owner), id, row.type, other(row.data)));
   };
-  const tasks = chapters(rows.filter(isOfTasks).map(seals.opened));
+  const tasks = await Promise.all(chapters(rows.filter(isOfTasks).map(seals.opened)).map(seals.withSettings));
   const copied = Array.from({ length: wantedTasks }, (_, number) => ({ number, ...tasks[number % tasks.length] }));
   for (const { number, begin } of copied)
     for (const row of begin) await copy(row, number, 0, number * apartMs - backMs);
