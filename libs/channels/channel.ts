@@ -44,6 +44,8 @@ export interface Notification {
     readonly transition: { readonly kind: 'condition' | 'health'; readonly from: string; readonly to: string } | null;
     /** One plain sentence that says what happened. */
     readonly message: string;
+    /** What to do about a run that failed. Absent: nothing is known that would help. */
+    readonly hint?: string;
     /** What the run before reported. Absent: there was none, or the same. */
     readonly before?: JsonObject;
     /** Of the page. Absent: it has none. */

@@ -36,8 +36,16 @@ function shownTask({ context }: Pick<Notification, 'context'>): JsonObject {
 
 /** What is said about one run. */
 function dataOf(request: Linked & Pick<Notification, 'context'>, linkBase: string): JsonObject {
-  const { execution, transition, message } = request.context;
-  return { task: shownTask(request), execution, transition, message, links: { ...linksOf(request, linkBase) } };
+  const { execution, transition, message, hint } = request.context;
+  const advice = hint === undefined ? {} : { hint };
+  return {
+    task: shownTask(request),
+    execution,
+    transition,
+    message,
+    ...advice,
+    links: { ...linksOf(request, linkBase) },
+  };
 }
 
 /** The body of a webhook, and `event` in custom code. Nothing in it depends on the try. */
@@ -57,7 +65,7 @@ export function eventOf(request: Notification, linkBase: string): JsonObject {
 }
 
 export function variablesOf(request: Notification, linkBase: string): TemplateVariables {
-  const { task, execution, transition, message } = request.context;
+  const { task, execution, transition, message, hint = '' } = request.context;
   return {
     task: { ...task, description: task.description ?? '' },
     execution,
@@ -65,6 +73,7 @@ export function variablesOf(request: Notification, linkBase: string): TemplateVa
     value: execution.values['value'] ?? null,
     values: execution.values,
     message,
+    hint,
     links: { acknowledge: '', ...linksOf(request, linkBase) },
     organization: { id: request.organizationId },
   };
@@ -98,8 +107,9 @@ export function changesOf({ execution, before }: Notification['context']): reado
 }
 
 function linesOf({ context }: Pick<Notification, 'context'>): string[] {
-  const { task, execution, title, excerpt } = context;
+  const { task, execution, title, excerpt, hint } = context;
   return [
+    ...(hint === undefined ? [] : [`What to do: ${hint}`]),
     ...(title === undefined ? [] : [`Title: ${title}`]),
     `Page: ${execution.finalUrl ?? task.url}`,
     ...changesOf(context).map(({ name, before, after }) => `${name}: ${before === null ? '' : `${before} → `}${after}`),

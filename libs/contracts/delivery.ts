@@ -26,6 +26,8 @@ export const messageContext = z.object({
   transition: transition.nullable(),
   /** One plain sentence that says what happened. */
   message: z.string(),
+  /** What to do about a run that failed. Absent: nothing is known that would help. */
+  hint: z.string().exactOptional(),
   /** What the run before reported. Absent: nothing, or the same. */
   before: jsonObject.exactOptional(),
   /** Of the page. Absent: it has none. */

@@ -1,4 +1,5 @@
 /** What to do about a run that failed: one sentence for each reason that has one. Pure. */
+import type { NotificationKind } from '#contracts/action';
 import type { RunError } from '#contracts/run';
 
 const hints: Readonly<Record<string, string>> = {
@@ -26,4 +27,13 @@ const hints: Readonly<Record<string, string>> = {
 /** The sandbox's own hint, which knows the code, or that of the reason; null where there is nothing to add. */
 export function hintFor({ reason, hint }: Pick<RunError, 'reason' | 'hint'>): string | null {
   return hint ?? hints[reason] ?? null;
+}
+
+/** What a message about a run says besides its sentence. */
+export function adviceOn(
+  kind: NotificationKind,
+  error: Pick<RunError, 'reason' | 'hint'> | null,
+): { readonly hint?: string } {
+  const hint = kind === 'error' && error !== null ? hintFor(error) : null;
+  return hint === null ? {} : { hint };
 }

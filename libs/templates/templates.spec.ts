@@ -10,6 +10,7 @@ const variables: TemplateVariables = {
   value: 12.5,
   values: { value: 12.5, note: 'line one\r\nBcc: eve@example.com', list: [1, 2, 3], nested: { deep: 'x' } },
   message: 'It became true.',
+  hint: '',
   links: { task: 'https://meerkat.example/t' },
   organization: { id: 'org_1' },
 };

@@ -19,6 +19,8 @@ export interface TemplateVariables {
   readonly value: Json;
   readonly values: JsonObject;
   readonly message: string;
+  /** What to do about a run that failed; empty where nothing is known. */
+  readonly hint: string;
   readonly links: JsonObject;
   readonly organization: JsonObject;
 }
@@ -223,6 +225,7 @@ const known: ReadonlyMap<string, readonly string[] | null> = new Map<string, rea
   ['value', null],
   ['values', null],
   ['message', []],
+  ['hint', []],
   ['links', ['task', 'execution', 'api', 'acknowledge']],
   ['organization', ['id']],
 ]);

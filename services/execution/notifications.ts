@@ -4,6 +4,7 @@ import type { NotificationRequest } from '#contracts/delivery';
 import { sentenceOf } from '#contracts/message-sentence';
 import type { AlertState, RunResult } from '#contracts/run';
 import type { TaskDocument } from '#contracts/task';
+import { adviceOn } from '#hints/hint';
 import { derivedId } from '#runtime/ids';
 import type { NotificationIntent } from './domain/alert/step.js';
 
@@ -135,6 +136,7 @@ export function notificationsFor(
           execution: { id: runId, outcome, values, finishedAt, finalUrl: page?.finalUrl ?? null },
           transition: intent.transition,
           message: sentenceOf(intent, task.spec.name, result),
+          ...adviceOn(intent.kind, result.error),
         },
         createdAt: finishedAt,
         expiresAt: later('heldUntil' in held ? (held.heldUntil ?? finishedAt) : finishedAt, action.expireAfterSeconds),

@@ -215,7 +215,7 @@ describe('a due run', () => {
     expect(only).toMatchObject({
       result: { status: 'failed', outcome: null, error: { reason: 'connect_failed' } },
       decision: { notify: true, reason: 'error_threshold' },
-      notifications: [{ kind: 'error' }],
+      notifications: [{ kind: 'error', context: { hint: expect.stringContaining('Nobody listens there') } }],
       alert: { condition: 'unknown', health: 'error' },
     });
   });

@@ -9,6 +9,7 @@ import { previewAnswer, type MessagePreview, type PreviewedNotification } from '
 import { sentenceOf, type Told } from '#contracts/message-sentence';
 import type { TestExecution } from '#contracts/run';
 import type { TaskInput, TaskSpec } from '#contracts/task';
+import { adviceOn } from '#hints/hint';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import { IDS, type Ids } from '#runtime/ids';
 import { VAULT, type Vault } from '#vault/vault';
@@ -31,9 +32,8 @@ export function firstMessageOf(kind: NotificationKind): Told {
 }
 
 /** A run as messages name it. */
-type Found = Pick<TestExecution, 'id' | 'outcome' | 'values' | 'page'> & {
+type Found = Pick<TestExecution, 'id' | 'outcome' | 'values' | 'page' | 'error'> & {
   readonly finishedAt: string;
-  readonly error: { readonly message: string } | null;
 };
 
 export interface PreviewedTask {
@@ -63,6 +63,7 @@ function notificationOf(
       execution: { id, outcome, values, finishedAt, finalUrl: page?.finalUrl ?? null },
       transition: told.transition,
       message: sentenceOf(told, name, run),
+      ...adviceOn(told.kind, run.error),
     },
     createdAt: finishedAt,
     expiresAt: finishedAt,

@@ -67,6 +67,17 @@ describe('a mail', () => {
     expect(html).toContain('Kettles &lt;b&gt;&amp; more&lt;/b&gt;');
   });
 
+  it('says what to do about a check that failed, as text and as HTML', () => {
+    const { context: plain } = aNotification();
+    const hint = 'Write page.number(…, { or: null }) & compare "that" <if it may be missing>.';
+    const { text, html } = build({ to: 'a@example.com', subject: 's' }, { kind: 'error', context: { ...plain, hint } });
+    expect(text).toContain(`\nWhat to do: ${hint}\nPage: `);
+    expect(html).toContain('compare &quot;that&quot; &lt;if it may be missing&gt;.');
+    const own = { to: 'a@example.com', subject: 's', body: '{{ message }} {{ hint }}|' };
+    expect(build(own, { kind: 'error', context: { ...plain, hint } }).text).toContain(` ${hint}|`);
+    expect(build(own).text).toContain('became true. |');
+  });
+
   it('carries the chart only where its HTML shows it', () => {
     const chart = new Uint8Array([1, 2, 3]);
     const pictureOf = (config: JsonObject) => {

@@ -37,9 +37,10 @@ function changeRow({ name, before, after }: ShownChange): string {
 type Shown = Pick<Notification, 'context' | 'createdAt'>;
 
 function rowsOf({ context }: Shown): string {
-  const { task, execution, title, excerpt } = context;
+  const { task, execution, title, excerpt, hint } = context;
   const page = execution.finalUrl ?? task.url;
   return [
+    ...(hint === undefined ? [] : [row('What to do', escapeHtml(hint))]),
     ...changesOf(context).map(changeRow),
     row(
       'Page',

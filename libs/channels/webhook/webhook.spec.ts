@@ -54,6 +54,14 @@ describe('a webhook', () => {
     });
   });
 
+  it('of a check that failed says in its data what to do about it', () => {
+    const hint = 'fetch.timeoutSeconds gives the page more time.';
+    const request = aNotification({ kind: 'error', context: { hint } });
+    const outgoing = webhook.build({ request, config: { url: 'https://hooks.example/' } }, context);
+    const body = outgoing.kind === 'http' ? outgoing.requests[0]?.body : null;
+    expect(JSON.parse(body ?? '')).toMatchObject({ type: 'notification.error', data: { hint } });
+  });
+
   it('has templates behind the host and in the values of headers, escaped for their place', () => {
     const { url, headers } = build({
       url: 'https://user:pw@hooks.example/in/{{ task.name }}?note={{ values.note }}',
