@@ -37,13 +37,13 @@ const health = route({
 
 const partState = z.enum(['ok', 'unreachable']);
 const viewsState = z.enum(['ok', 'being_built', 'unreachable']);
-const diskState = z.enum(['ok', 'nearly_full', 'full']);
+const diskState = z.enum(['ok', 'nearly_full', 'full', 'gone']);
 const parts = z.object({
   eventStore: partState.describe('Where events are.'),
   bus: partState.describe('What the services talk over.'),
   readStore: partState.describe('Where the views are.'),
   views: viewsState.describe('Whether they have seen the events.'),
-  disk: diskState.describe('Whether there is room for events.'),
+  disk: diskState.describe('Whether there is room for events; `gone`: the data folder was removed or replaced.'),
   archive: z
     .enum(['ok', 'failing'])
     .describe('Whether folded days can be archived, where they are; until they can nothing is folded.'),
@@ -167,6 +167,7 @@ export class ProbesController {
 const unreachablePart = { rule: 'reachable', message: 'does not answer' };
 const faults: ReadonlyMap<string, typeof unreachablePart> = new Map([
   ['full', { rule: 'writable', message: 'has no room left' }],
+  ['gone', { rule: 'present', message: 'is no longer there: the data folder was removed or replaced' }],
   ['being_built', { rule: 'built', message: 'are being built from the recorded events' }],
 ]);
 

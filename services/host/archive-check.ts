@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { statsStream, type FoldEvent } from '#contracts/retention';
 import { decodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
+import { isAbsent } from '#runtime/absent-file';
 import { ConfigError, type Config } from '#runtime/config';
 import { reject } from '#runtime/errors';
 import { archivedLines, archiveKinds, archivePath, type ArchivedDay } from '../execution/retention/archive.js';
@@ -13,9 +14,6 @@ function folderOf({ archiveDir }: Config): string {
   if (archiveDir !== null) return archiveDir;
   throw new ConfigError(['ARCHIVE_DIR: must be set to the folder of the archive.']);
 }
-
-const isMissing = (error: unknown): boolean =>
-  typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT';
 
 /** Each event of the day as a line of JSON, opened. Rejects with `not_archived` where there is no file of it. */
 export async function readArchivedDay(
@@ -36,7 +34,7 @@ export async function readArchivedDay(
         }
         files += 1;
       } catch (error) {
-        if (!isMissing(error)) throw error;
+        if (!isAbsent(error)) throw error;
       }
     }
   } finally {
@@ -70,7 +68,7 @@ async function faultOf(
   try {
     for await (const line of archivedLines(folder, archived)) hash.update(`${line}\n`);
   } catch (error) {
-    return isMissing(error) ? 'gone' : 'damaged';
+    return isAbsent(error) ? 'gone' : 'damaged';
   }
   return hash.digest('hex') === events.hash ? null : 'differs';
 }

@@ -41,7 +41,7 @@ import { VAULT, type Vault } from '#vault/vault';
 import type { StoredHistory } from '#event-store/event-chain';
 import { enterDataFolder, findSecretKey, keepHeadLineIn, knownSecretKey, refuseHalfRestored } from './data-folder.js';
 import { adoptRotatedKey } from './rotated-key.js';
-import { freeBytesOf, refusingWhenFull, watchDiskSpace } from './disk-guard.js';
+import { refusingUnwritable, watchDiskSpace, watchedFolder } from './disk-guard.js';
 import { checkEventsAtStart, type StartCheck } from './integrity.js';
 import { trackVerified } from './verified-mark.js';
 import { waitForServer } from './wait-for-server.js';
@@ -309,9 +309,9 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
   const extent = verified?.extent ?? 'none';
   const stores = await openStores(config, logger, secretKey, { checked, extent, ...options });
   await verified?.checked(stores.eventStore);
-  const disk = folder === null ? null : await watchDiskSpace(() => freeBytesOf(config.dataDir), logger);
+  const disk = folder === null ? null : await watchDiskSpace(await watchedFolder(config.dataDir), logger);
   const { eventStore, readStore, sharedState, keyRing, ...openedBus } =
-    disk === null ? stores : refusingWhenFull(stores, disk);
+    disk === null ? stores : refusingUnwritable(stores, disk);
   const leases = await openLeases(config, logger, sharedState);
   const [{ createVault }, { createOwnerKeys }, { createEventOpener, createSealedEvents }] = await Promise.all([
     import('#vault/event-vault'),

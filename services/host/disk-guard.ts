@@ -1,6 +1,12 @@
-/** Refuses writes before the disk is full: a full disk leaves no room to end in order, or to make room. */
-import { statfs } from 'node:fs/promises';
+/**
+ * Refuses writes before the disk is full: a full disk leaves no room to end in order, or to make room. Refuses them too where
+ * the data folder was taken away: what is written to files that nobody can reach any more is lost with the process.
+ */
+import { existsSync } from 'node:fs';
+import { stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { EventStore } from '#event-store/event-store';
+import { isAbsent } from '#runtime/absent-file';
 import type { DiskSpace, DiskState } from '#runtime/disk-space';
 import { unavailable } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
@@ -18,28 +24,69 @@ export async function freeBytesOf(folder: string): Promise<number> {
   return bavail * bsize;
 }
 
-export function diskStateOf(freeBytes: number): DiskState {
-  if (freeBytes < fullBelowBytes) return 'full';
-  return freeBytes < nearlyFullBelowBytes ? 'nearly_full' : 'ok';
-}
-
 export interface WatchedDisk extends DiskSpace {
   /** Measures now. */
   measure(): Promise<void>;
   stop(): void;
 }
 
+export function diskStateOf(freeBytes: number): DiskState {
+  if (freeBytes < fullBelowBytes) return 'full';
+  return freeBytes < nearlyFullBelowBytes ? 'nearly_full' : 'ok';
+}
+
+/** Device and number of a file: another one of the same name has others. null where there is none. */
+async function identityOf(path: string): Promise<string | null> {
+  try {
+    const { dev, ino } = await stat(path, { bigint: true });
+    return `${dev} ${ino}`;
+  } catch (error) {
+    if (isAbsent(error)) return null;
+    throw error;
+  }
+}
+
+const databases = ['events.db', 'bus.db', 'views.db', 'snapshots.db', 'screenshots.db'] as const;
+
+/** The data folder and the databases in it, which are open by now. */
+export interface WatchedFolder {
+  freeBytes(): Promise<number>;
+  /** Whether one of them was removed, moved or replaced since. Rejects where that cannot be told. */
+  isGone(): Promise<boolean>;
+}
+
+export async function watchedFolder(path: string): Promise<WatchedFolder> {
+  const paths = [path, ...databases.map((name) => join(path, name)).filter((file) => existsSync(file))];
+  const identities = (): Promise<(string | null)[]> => Promise.all(paths.map(identityOf));
+  const opened = await identities();
+  return {
+    freeBytes: () => freeBytesOf(path),
+    isGone: async () => (await identities()).some((identity, index) => identity !== opened[index]),
+  };
+}
+
+const said = {
+  full: 'the disk is full: writes are refused until there is room',
+  gone: 'the data folder or a database in it was removed, moved or replaced under this process: writes are refused; put the same files back, or stop this process and restore a backup',
+  nearly_full: 'the disk is nearly full',
+  ok: 'the disk has room again',
+} as const satisfies Record<DiskState, string>;
+
 /** A disk that cannot be measured counts as it was measured last. */
-export async function watchDiskSpace(freeBytes: () => Promise<number>, logger: Logger): Promise<WatchedDisk> {
+export async function watchDiskSpace(folder: WatchedFolder, logger: Logger): Promise<WatchedDisk> {
   let state: DiskState = 'ok';
   const measure = async (): Promise<void> => {
-    const free = await freeBytes().catch(() => null);
-    const now = free === null ? state : diskStateOf(free);
+    const [isGone, free] = await Promise.all([
+      folder.isGone().catch(() => false),
+      folder.freeBytes().catch(() => null),
+    ]);
+    const measured = free === null ? state : diskStateOf(free);
+    const now = isGone ? 'gone' : measured;
     if (now === state) return;
-    const fields = { freeMegabytes: Math.floor((free ?? 0) / mebibyte) };
-    if (now === 'full') logger.error(fields, 'the disk is full: writes are refused until there is room');
-    else if (now === 'nearly_full') logger.warn(fields, 'the disk is nearly full');
-    else logger.info(fields, 'the disk has room again');
+    const fields = isGone ? {} : { freeMegabytes: Math.floor((free ?? 0) / mebibyte) };
+    if (now === 'full' || now === 'gone') logger.error(fields, said[now]);
+    else if (now === 'nearly_full') logger.warn(fields, said[now]);
+    else logger.info(fields, state === 'gone' ? 'the data folder is back' : said[now]);
     state = now;
   };
   await measure();
@@ -53,13 +100,20 @@ export async function watchDiskSpace(freeBytes: () => Promise<number>, logger: L
   };
 }
 
-function refuseWhenFull(disk: DiskSpace): void {
+function refuseUnwritable(disk: DiskSpace): void {
+  if (disk.state === 'gone') {
+    throw unavailable(
+      'data_folder_gone',
+      'The data folder of this instance was removed or replaced while it ran: nothing can be stored until it is back.',
+      30,
+    );
+  }
   if (disk.state !== 'full') return;
   throw unavailable('disk_full', 'The disk of this instance is full: nothing can be stored until there is room.', 30);
 }
 
 /** What is refused is tried again by its caller, or answered 503: nothing is lost. */
-export function refusingWhenFull<Stores extends { readonly eventStore: EventStore }>(
+export function refusingUnwritable<Stores extends { readonly eventStore: EventStore }>(
   stores: Stores,
   disk: DiskSpace,
 ): Stores {
@@ -69,7 +123,7 @@ export function refusingWhenFull<Stores extends { readonly eventStore: EventStor
     eventStore: {
       ...eventStore,
       async append(...args) {
-        refuseWhenFull(disk);
+        refuseUnwritable(disk);
         return eventStore.append(...args);
       },
     },
@@ -77,10 +131,10 @@ export function refusingWhenFull<Stores extends { readonly eventStore: EventStor
 }
 
 /** A run goes on without its page. */
-export function snapshotsRefusingWhenFull(snapshots: Snapshots, disk: DiskSpace): Snapshots {
+export function snapshotsRefusingUnwritable(snapshots: Snapshots, disk: DiskSpace): Snapshots {
   return {
     async save(...args) {
-      refuseWhenFull(disk);
+      refuseUnwritable(disk);
       return snapshots.save(...args);
     },
     list: (...args) => snapshots.list(...args),

@@ -13,7 +13,7 @@ import type { Sandbox } from '#sandbox/sandbox';
 import { withMacs } from '#snapshots/snapshot-macs';
 import type { Retention, Snapshots } from '#snapshots/snapshots';
 import { withScreenshots } from '#snapshots/with-screenshots';
-import { freeBytesOf, snapshotsRefusingWhenFull, watchDiskSpace } from './disk-guard.js';
+import { snapshotsRefusingUnwritable, watchDiskSpace, watchedFolder } from './disk-guard.js';
 import { waitForServer } from './wait-for-server.js';
 
 export const version = '0.1.0';
@@ -165,7 +165,7 @@ export async function openPageParts(
     import('#page-loader/http'),
     import('#sandbox/quickjs'),
   ]);
-  const disk = embedded(config) ? await watchDiskSpace(() => freeBytesOf(config.dataDir), logger) : null;
+  const disk = embedded(config) ? await watchDiskSpace(await watchedFolder(config.dataDir), logger) : null;
   const opened = withMacs(await openSnapshots(config, logger, false), snapshotKeys);
   const outbound = await openOutbound(config);
   const httpLoader = createHttpPageLoader(outbound, {
@@ -184,7 +184,7 @@ export async function openPageParts(
   return {
     pageLoader,
     sandbox,
-    snapshots: disk === null ? opened : snapshotsRefusingWhenFull(opened, disk),
+    snapshots: disk === null ? opened : snapshotsRefusingUnwritable(opened, disk),
     async close() {
       disk?.stop();
       await Promise.all([sandbox.close(), pageLoader.close(), outbound.close()]);

@@ -1,5 +1,5 @@
 /** One process and its data folder: nobody else gets in, and it leaves in order. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -36,6 +36,27 @@ describe('an installation in one process', () => {
     expect((await installation.api.send('/readyz', { key: null })).status).toBe(200);
     const created = await installation.api.create({ ...whenInStock(site.address('/undisturbed')), status: 'paused' });
     expect((await installation.api.task(created.id)).id).toBe(created.id);
+  });
+
+  it('refuses writes while its data folder was moved away, says so, and goes on once it is back', async () => {
+    const { api, dataDir } = installation;
+    const create = () => api.send('/api/notifications', { method: 'POST', json: whenInStock(site.address('/moved')) });
+    const away = join(folder, 'away');
+    await rename(dataDir, away);
+    await until('it is not ready', async () => (await api.send('/readyz', { key: null })).status === 503);
+    expect(errorOf(await api.send('/readyz', { key: null }))).toMatchObject({
+      reason: 'not_ready',
+      details: [{ field: 'disk', rule: 'present' }],
+    });
+    const refused = await create();
+    expect([refused.status, errorOf(refused).reason]).toEqual([503, 'data_folder_gone']);
+    await rename(away, dataDir);
+    await until('it is ready', async () => (await api.send('/readyz', { key: null })).status === 200);
+    const created = await create();
+    expect(created.status).toBe(201);
+    await installation.kill('SIGKILL');
+    await installation.start();
+    expect((await api.send(created.headers.get('location') ?? '')).status).toBe(200);
   });
 
   it('on SIGTERM finishes what is in flight, and answers new requests with Retry-After', async () => {
