@@ -16,8 +16,9 @@ export const historyEntry = z
       .array(
         z.object({
           path: z.string().describe('Such as `policy.cooldownSeconds`.'),
-          from: z.json().optional().describe('Absent: it was not there.'),
-          to: z.json().optional().describe('Absent: it is not there any more.'),
+          // A service of the version before leaves out the side that has no value.
+          from: z.json().default(null).describe('null also where it was not there.'),
+          to: z.json().default(null).describe('null also where it is not there any more.'),
         }),
       )
       .describe('What it changed, by path.'),

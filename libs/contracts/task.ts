@@ -10,7 +10,8 @@ import type { ViewDefinition } from '#read-store/read-store';
 import { unreachable } from '#runtime/errors';
 import { codeForms } from '#sandbox/sandbox';
 
-export const tag = z.string().regex(/^[A-Za-z0-9._:-]{1,50}$/, { error: 'must be 1 to 50 of A-Z a-z 0-9 . _ : -' });
+export const tagForm = /^[A-Za-z0-9._:-]{1,50}$/;
+export const tag = z.string().regex(tagForm, { error: 'must be 1 to 50 of A-Z a-z 0-9 . _ : -' });
 
 /** Of one task. */
 export const mostTags = 20;

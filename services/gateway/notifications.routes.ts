@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { idSchema, plainLine } from '#contracts/common';
 import { condition, health } from '#contracts/policy';
 import { recentRuns, recentRunsView } from '#contracts/recent-runs';
-import { taskInput, taskStatus } from '#contracts/task';
+import { tagForm, taskInput, taskStatus } from '#contracts/task';
 import { historyEntry } from '#contracts/task-history';
 import { afterParameter, pageParameters, timeParameter, wholeNumber } from '#http/parameters';
 import { route } from '#http/route';
@@ -59,7 +59,13 @@ export const taskFilters = {
   status: taskStatus.optional().describe('Active or paused.'),
   condition: condition.optional().describe('What was found.'),
   health: health.optional().describe('Whether the page can be checked; `blocked`: this instance refuses.'),
-  tag: z.string().min(1).max(50).optional().meta({ description: 'One of its tags.', example: 'shop' }),
+  tag: z
+    .string()
+    .min(1)
+    .max(50)
+    .regex(tagForm, { error: 'must be of A-Z a-z 0-9 . _ : -' })
+    .optional()
+    .meta({ description: 'One of its tags.', example: 'shop' }),
   q: z
     .string()
     .min(1)

@@ -141,6 +141,8 @@ describe('a notification task', () => {
     ['status=gone', 'status_invalid'],
     ['q=', 'q_required'],
     ['q=%00', 'q_invalid'],
+    ['tag=%20', 'tag_invalid'],
+    ['tag=a%00b', 'tag_invalid'],
   ])('list refuses ?%s', async (query, reason) => {
     const reply = await gateway.send('GET', `/api/notifications?${query}`);
     expect(errorOf(reply)).toEqual(refused(400, 'VALIDATION_ERROR', reason));

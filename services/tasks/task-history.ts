@@ -28,7 +28,7 @@ function entryOf(recorded: RecordedEvent, event: TaskEvent, changes: readonly Ch
     actor,
     requestId,
     data: event.data as HistoryEntry['data'],
-    changes: changes as HistoryEntry['changes'],
+    changes: changes.map(({ path, from = null, to = null }) => ({ path, from, to })) as HistoryEntry['changes'],
   };
 }
 

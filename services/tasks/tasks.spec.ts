@@ -226,6 +226,17 @@ describe('the tasks service', () => {
     ]);
   });
 
+  it('answers null in the history for what was not there before and for what is not there any more', async () => {
+    await create(1);
+    await replace(1, { tags: ['shop'] });
+    await replace(1, {});
+    const { entries } = await askHistory();
+    expect(entries.slice(0, 2).map(({ changes }) => changes)).toEqual([
+      [{ path: 'tags[0]', from: 'shop', to: null }],
+      [{ path: 'tags[0]', from: null, to: 'shop' }],
+    ]);
+  });
+
   it('answers a part of the history, newest first, with the number of all changes', async () => {
     await create(1);
     for (const name of ['a', 'b', 'c', 'd']) await replace(1, { name });
@@ -254,7 +265,7 @@ describe('the tasks service', () => {
     expect(entries[0]?.shortened).toBeUndefined();
     expect(entries[11]).toMatchObject({
       shortened: true,
-      changes: [{ path: 'evaluationFunction', to: `${'a'.repeat(500)}… (200000 characters)` }],
+      changes: [{ path: 'evaluationFunction', from: 'true', to: `${'a'.repeat(500)}… (200000 characters)` }],
     });
   });
 
