@@ -66,7 +66,7 @@ class BoundedEntries {
   #shortenOldest(): void {
     const entry = this.#entries[this.#whole];
     if (entry !== undefined) {
-      const texts = shortenTexts({ data: entry.data, changes: entry.changes } as JsonObject);
+      const texts = shortenTexts({ data: entry.data, changes: entry.changes });
       this.#entries[this.#whole] = { ...entry, ...(texts as Pick<HistoryEntry, 'data' | 'changes'>), shortened: true };
     }
     this.#characters -= this.#sizes[this.#whole] ?? 0;
