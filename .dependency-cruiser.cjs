@@ -109,7 +109,7 @@ module.exports = {
           '^libs/channels/',
           '^libs/concurrency/retry-after\\.ts$',
           '^libs/outbound/outbound\\.ts$',
-          '^libs/runtime/(http-headers|json|secret-mask)\\.ts$',
+          '^libs/runtime/(address-credentials|http-headers|json|secret-mask)\\.ts$',
           '^libs/sandbox/sandbox\\.ts$',
           '^libs/templates/templates\\.ts$',
           '^(node:)?crypto$',

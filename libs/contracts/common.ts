@@ -1,5 +1,6 @@
 /** Schemas that several nouns share: ids, times, the vocabulary of lists. */
 import { z } from 'zod';
+import { separatorFault } from '#runtime/address-credentials';
 import { isId, type IdPrefix } from '#runtime/ids';
 import type { Json, JsonObject } from '#runtime/json';
 
@@ -44,10 +45,12 @@ export const webAddress = z
   .max(2_048)
   .superRefine((value, context) => {
     const parsed = URL.canParse(value) ? new URL(value) : null;
-    if (parsed === null || !/^https?:$/.test(parsed.protocol) || !/^https?:\/\//i.test(value)) {
+    const unreadable = parsed === null && separatorFault(value, 'page') !== null;
+    if (unreadable || (parsed !== null && parsed.username + parsed.password !== '')) {
+      const message = 'must not hold a user name or password; fetch.auth takes them';
+      context.addIssue({ code: 'custom', message });
+    } else if (parsed === null || !/^https?:$/.test(parsed.protocol) || !/^https?:\/\//i.test(value)) {
       context.addIssue({ code: 'custom', message: 'must be an absolute address such as https://example.com/page' });
-    } else if (parsed.username !== '' || parsed.password !== '') {
-      context.addIssue({ code: 'custom', message: 'must not hold a user name or password' });
     }
   });
 

@@ -1,6 +1,7 @@
 /** How a task's page is loaded. */
 import { z } from 'zod';
 import { certificatesIn, normalFingerprint } from '#outbound/certificates';
+import { separatorFault } from '#runtime/address-credentials';
 import { httpHeaders } from '#runtime/http-headers';
 import { isJsonObject, type JsonObject } from '#runtime/json';
 import { secretMask } from '#runtime/secret-mask';
@@ -15,7 +16,8 @@ const proxyAddress = z
   .string()
   .max(2_048)
   .refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), {
-    error: 'must be an address such as http://user:password@proxy.example:3128',
+    error: ({ input }) =>
+      separatorFault(String(input), 'nothing') ?? 'must be an address such as http://user:password@proxy.example:3128',
   });
 
 /** No control characters (Cc), as a range that any engine reads. */

@@ -56,6 +56,18 @@ describe('an address with a password', () => {
     expect(
       faultsOf({ READ_STORE_URL: 'mongodb://u:p@mongo.example/db?tls=true&appName=a@b', SNAPSHOT_URL: 'file' }),
     ).toEqual([]);
+    expect(faultsOf({ BROWSER: 'ws://u:p@x@chrome.example:3000/?token=a@b' })[0]).toContain('write @ as %40');
+    expect(faultsOf({ BROWSER: 'ws://u:p%40x@chrome.example:3000/?token=a@b' })).toEqual([]);
+  });
+
+  it('is refused where nobody signs in by it, or where it would be shown to everybody', () => {
+    for (const name of ['PUBLIC_URL', 'NETWORK_PROBE_URL', 'OIDC_CORP_ISSUER']) {
+      const provider = { OIDC_CORP_CLIENT_ID: 'a', OIDC_CORP_CLIENT_SECRET: 'b' };
+      const given = name.startsWith('OIDC') ? provider : {};
+      expect(faultsOf({ ...given, [name]: 'https://ada:secret@meerkat.example' })).toEqual([
+        `${name}: must not hold a user name or password.`,
+      ]);
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 /** Settings of sign-in by OpenID providers: OIDC_<ID>_ISSUER and others, for as many providers as there are ids. */
 import { z } from 'zod';
-import { address, list, withFiles, type Environment } from './setting-schemas.js';
+import { list, openAddress, withFiles, type Environment } from './setting-schemas.js';
 
 /** The most powerful first. */
 const oidcRoles = ['owner', 'admin', 'editor', 'viewer'] as const;
@@ -23,7 +23,7 @@ const groupRoles = list.pipe(
 );
 
 const oidcSettings = z.object({
-  ISSUER: address(['https', 'http'], 'https://login.example.com'),
+  ISSUER: openAddress(['https', 'http'], 'https://login.example.com'),
   CLIENT_ID: z.string({ error: 'must be set: the id of this instance at the provider' }).min(1).max(500),
   CLIENT_SECRET: z.string({ error: 'must be set: the secret of this instance at the provider' }).min(1).max(2_000),
   NAME: z.string().min(1).max(100).optional(),

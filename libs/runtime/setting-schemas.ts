@@ -14,6 +14,11 @@ export const wholeNumber = (min: number, max: number) =>
         .max(max, { error: `must be at most ${max}` }),
     );
 
+function hasCredentials(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && url.username + url.password !== '';
+}
+
 export const list = z.string().transform((value) =>
   value
     .split(',')
@@ -24,6 +29,12 @@ export const list = z.string().transform((value) =>
 export const address = (schemes: readonly string[], example: string) =>
   z.string().refine((value) => URL.canParse(value) && schemes.includes(new URL(value).protocol.slice(0, -1)), {
     error: `must be an address such as ${example}`,
+  });
+
+/** Of what nobody signs in to, or of what is shown to people: a password inside would be of no use, or for everybody. */
+export const openAddress = (schemes: readonly string[], example: string) =>
+  address(schemes, example).refine((value) => !hasCredentials(value), {
+    error: 'must not hold a user name or password',
   });
 
 export type Environment = Readonly<Record<string, string | undefined>>;

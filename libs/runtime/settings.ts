@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { addressRange, authoritiesFile, credentialed, engineUrl, isPrivateKey } from './address-schemas.js';
 import { eventStoreAddressFault, eventStoreSchemes } from './event-store-address.js';
-import { address, list, wholeNumber } from './setting-schemas.js';
+import { address, list, openAddress, wholeNumber } from './setting-schemas.js';
 
 export const roles = ['gateway', 'accounts', 'tasks', 'scheduling', 'execution', 'rendering', 'delivery'] as const;
 export type ServiceRole = (typeof roles)[number];
@@ -45,7 +45,7 @@ export const settings = z.object({
   OWNER_PASSWORD: z.string().min(12, { error: 'must have at least 12 characters' }).optional(),
   OWNER_API_KEY: z.string().optional(),
   OWNER_ORGANIZATION: z.string().min(1).max(200).default('Meerkat'),
-  SMTP_URL: credentialed(address(['smtp', 'smtps'], 'smtp://user:password@mail.example.com:587')).optional(),
+  SMTP_URL: credentialed(address(['smtp', 'smtps'], 'smtp://user:password@mail.example.com:587'), 'nothing').optional(),
   MAIL_FROM: z.string().min(3).max(500).optional(),
   MAIL_DKIM_DOMAIN: z
     .string()
@@ -75,9 +75,9 @@ export const settings = z.object({
       ),
     )
     .default([]),
-  EGRESS_PROXY: credentialed(address(['http', 'https'], 'http://proxy.example:3128')).optional(),
+  EGRESS_PROXY: credentialed(address(['http', 'https'], 'http://proxy.example:3128'), 'nothing').optional(),
   EGRESS_CA_FILE: authoritiesFile.optional(),
-  NETWORK_PROBE_URL: address(['http', 'https'], 'https://example.com/').optional(),
+  NETWORK_PROBE_URL: openAddress(['http', 'https'], 'https://example.com/').optional(),
   MIN_INTERVAL_SECONDS: wholeNumber(1, 86_400).default(10),
   DEFAULT_PLAN: z
     .enum(['free', 'pro', 'enterprise'], { error: 'must be free, pro or enterprise' })
@@ -98,12 +98,12 @@ export const settings = z.object({
   EVALUATION_CPU_MS: wholeNumber(10, 60_000).default(1_000),
   EVALUATION_MEMORY_MB: wholeNumber(16, 1_024).default(64),
   EXECUTION_CONCURRENCY: wholeNumber(1, 10_000).optional(),
-  BROWSER: z
-    .string()
-    .refine((value) => value === 'off' || value === 'auto' || isAbsolute(value) || isSocketAddress(value), {
+  BROWSER: credentialed(
+    z.string().refine((value) => value === 'off' || value === 'auto' || isAbsolute(value) || isSocketAddress(value), {
       error: 'must be off, auto, the path of a browser such as /usr/bin/chromium, or ws://host:port of one elsewhere',
-    })
-    .default('auto'),
+    }),
+    'page',
+  ).default('auto'),
   BROWSER_NO_SANDBOX: z
     .enum(['true', 'false'], { error: 'must be true or false' })
     .default('false')
@@ -125,7 +125,7 @@ export const settings = z.object({
     .enum(['true', 'false'], { error: 'must be true or false' })
     .default('false')
     .transform((value) => value === 'true'),
-  PUBLIC_URL: address(['http', 'https'], 'https://meerkat.example.com').optional(),
+  PUBLIC_URL: openAddress(['http', 'https'], 'https://meerkat.example.com').optional(),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace'], {
       error: 'must be fatal, error, warn, info, debug or trace',
@@ -136,7 +136,7 @@ export const settings = z.object({
 
 /** Of commands that ask a running server. */
 export const clientSettings = z.object({
-  MEERKAT_URL: address(['http', 'https'], 'https://meerkat.example.com').default('http://127.0.0.1:3000'),
+  MEERKAT_URL: openAddress(['http', 'https'], 'https://meerkat.example.com').default('http://127.0.0.1:3000'),
   MEERKAT_API_KEY: z.string({ error: 'must be set: an API key (mk_…)' }).regex(/^[\x21-\x7e]+$/, {
     error: 'must be an API key (mk_…)',
   }),

@@ -6,6 +6,7 @@ import { refuse } from '#http/validation';
 import type { Outbound } from '#outbound/outbound';
 import type { BrowserSupport } from '#page-loader/page-loader';
 import type { Config } from '#runtime/config';
+import { separatorFault, type BehindHost } from '#runtime/address-credentials';
 import { reject, unavailable, type AppError } from '#runtime/errors';
 import { secretMask } from '#runtime/secret-mask';
 import type { CheckedCode, CodeForm, Sandbox } from '#sandbox/sandbox';
@@ -70,7 +71,18 @@ function checkAddress({ outbound }: Pick<SettingsChecks, 'outbound'>, field: Fie
     throw reject('address_denied', refusal, [{ field: fieldPath(field), rule: 'address_denied', message: refusal }]);
 }
 
-/** A user name and password are sent as a header; where they go is what counts. */
+/** One that may hold a user name and a password, which are sent as a header; where they go is what counts. */
+function checkCredentialed(
+  checks: Pick<SettingsChecks, 'outbound'>,
+  field: Field,
+  url: string,
+  behind: BehindHost,
+): void {
+  const fault = separatorFault(url, behind);
+  if (fault !== null) throw refuse(field, 'invalid', fault);
+  checkAddress(checks, field, withoutCredentials(url));
+}
+
 function withoutCredentials(address: string): string {
   const url = new URL(address);
   url.username = '';
@@ -139,7 +151,7 @@ export async function checkConfig(
   }
   for (const { place, text } of textsAt(addresses)) {
     // A mask stands for the address that was checked when it was given.
-    if (text !== secretMask) checkAddress(checks, place, withoutCredentials(text));
+    if (text !== secretMask) checkCredentialed(checks, place, text, 'page');
   }
   for (const { place, text } of textsAt(templates)) checkText(place, text);
   for (const { place, text } of textsAt(code)) await checkCode(checks.code, place, text);
@@ -198,7 +210,7 @@ export function checkPage(
     throw refuse(['fetch', 'auth'], 'invalid', 'and a header Authorization contradict each other; send one of them');
   }
   checkAddress(checks, ['url'], url);
-  if (fetch.proxy !== null) checkAddress(checks, ['fetch', 'proxy'], withoutCredentials(fetch.proxy));
+  if (fetch.proxy !== null) checkCredentialed(checks, ['fetch', 'proxy'], fetch.proxy, 'nothing');
 }
 
 /** The form of the evaluation code. Throws the first fault, naming its field. */

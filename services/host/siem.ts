@@ -31,6 +31,9 @@ export function syslogAddressOf(target: string): SyslogAddress | null {
   const [, protocol] = /^([a-z][a-z0-9+.-]*:)\/\//i.exec(target) ?? [];
   if (protocol === undefined) return null;
   const url = URL.canParse(target) ? new URL(target) : null;
+  if (url !== null && url.username + url.password !== '') {
+    throw new Refused('malformed_address', 'A receiver of syslog takes no user name and no password; leave them out.');
+  }
   const known = Object.entries(ports).find(([name]) => name === url?.protocol);
   if (
     url === null ||

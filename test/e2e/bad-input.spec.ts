@@ -103,6 +103,20 @@ describe('the fields of a notification', () => {
     expect(errorOf(reply).details?.map((detail) => detail.field)).toContain(field);
   });
 
+  it.each<[string, string, object]>([
+    ['actions[0].config.url', 'write @ as %40', hook({ url: 'http://u:p@ss@example.com/{{ task.name }}' })],
+    ['actions[0].config.url', 'write / as %2F', hook({ url: 'http://u:p/ss@example.com/' })],
+    ['fetch.proxy', 'write @ as %40', { fetch: { proxy: 'http://u:p@ss@proxy.example.com:3128' } }],
+    ['fetch.proxy', 'write # as %23', { fetch: { proxy: 'http://u:12#ss@proxy.example.com:3128' } }],
+    ['url', 'fetch.auth takes them', { url: 'https://u:p/ss@example.com/' }],
+  ])('with a password that is not percent-encoded name what to write: %s, %s', async (field, written, change) => {
+    const reply = await installation.api.send(path, { json: { ...valid, ...change } });
+    expectRefusal(reply, 400, 'VALIDATION_ERROR', `${field.split('.').at(-1)}_invalid`);
+    expect(errorOf(reply).details).toEqual([expect.objectContaining({ field })]);
+    expect(errorOf(reply).message).toContain(written);
+    expect(reply.text).not.toContain('ss@');
+  });
+
   it('are accepted at their limits', async () => {
     const created = await installation.api.create({
       ...valid,

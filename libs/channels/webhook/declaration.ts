@@ -1,5 +1,6 @@
 /** Webhook: the settings of an action. */
 import { z } from 'zod';
+import { separatorFault } from '#runtime/address-credentials';
 import { httpHeaders } from '#runtime/http-headers';
 import { declareChannel } from '../declaration.js';
 
@@ -9,7 +10,8 @@ const webhookAddress = z
   .min(1)
   .max(2_048)
   .refine((value) => URL.canParse(value) && /^https?:\/\//i.test(value), {
-    error: 'must be an absolute address such as https://example.com/hook',
+    error: ({ input }) =>
+      separatorFault(String(input), 'page') ?? 'must be an absolute address such as https://example.com/hook',
   });
 
 /** `whsec_` and base64 of 24 to 64 bytes. */
