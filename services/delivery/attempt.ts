@@ -45,6 +45,8 @@ export interface AttemptDeps {
   readonly signal: AbortSignal;
   /** The second delivery is looked at once the first has ended. */
   readonly waitFor: (id: string, waiting: string) => void;
+  /** A delivery that waits for a slot need not be read again. */
+  readonly keep: (waiting: LoadedDelivery) => void;
 }
 
 export type AttemptSlots = FairSlots<'organization' | 'task' | 'retries'>;
@@ -59,14 +61,14 @@ function nextLookAt(state: Delivery): number | null {
   return null;
 }
 
-/** Rejects where a part of Meerkat cannot be reached. `begun`: as it was begun just now, where that is known. */
+/** Rejects where a part of Meerkat cannot be reached. `kept`: as it was begun or last read, where that is known. */
 export async function advanceDelivery(
   deps: AttemptDeps,
   id: string,
-  begun: LoadedDelivery | null = null,
+  kept: LoadedDelivery | null = null,
 ): Promise<NextLook> {
   const { eventStore, clock, leases, random } = deps;
-  const delivery = begun ?? (await loadDelivery(eventStore, id));
+  const delivery = kept ?? (await loadDelivery(eventStore, id));
   if (delivery === null) return null;
   const { state } = delivery;
   const now = clock.now();
@@ -122,25 +124,39 @@ async function attemptWhenReady(deps: AttemptDeps, delivery: WaitingDelivery): P
   }
 }
 
+/** What has to wait for its receiver is not built before: it would be built once more. */
 async function attemptThroughGate(deps: AttemptDeps, delivery: WaitingDelivery): Promise<NextLook> {
   const { sender, gate } = deps;
   const { request, linkBase, attempts, settled } = delivery.state;
-  const opened = channels[request.action.type].usesThread ? await openedBy(deps, request) : null;
-  const earlier = { opened, receipts: receiptsOf(settled), isRepeat: attempts > 0 };
-  const prepared = await sender.prepare(asSent(delivery.state), linkBase, earlier);
-  const { receiver } = prepared;
-  if (receiver === null) return attemptInSlot(deps, delivery, prepared);
-  const entry = gate.enter(receiver, delivery.id, Date.parse(request.expiresAt));
-  if (entry !== 'entered') return entry === 'waits' ? 'waiting_for_slot' : null;
-  let isInside = true;
+  /** The receiver whose slot is held. */
+  let held: string | null = null;
+  const enter = (receiver: string): NextLook | 'entered' => {
+    const entry = gate.enter(receiver, delivery.id, Date.parse(request.expiresAt));
+    if (entry === 'entered') held = receiver;
+    else deps.keep(delivery);
+    return entry === 'waits' ? 'waiting_for_slot' : entry === 'full' ? null : entry;
+  };
+  const leave = (reached: boolean | null): void => {
+    if (held !== null) gate.leave(held, reached);
+    held = null;
+  };
   try {
+    const expected = sender.expectedReceiver(request.action);
+    const early = expected === null ? 'entered' : enter(expected);
+    if (early !== 'entered') return early;
+    const opened = channels[request.action.type].usesThread ? await openedBy(deps, request) : null;
+    const earlier = { opened, receipts: receiptsOf(settled), isRepeat: attempts > 0 };
+    const prepared = await sender.prepare(asSent(delivery.state), linkBase, earlier);
+    const { receiver } = prepared;
+    if (receiver !== held) {
+      leave(null);
+      const entry = receiver === null ? 'entered' : enter(receiver);
+      if (entry !== 'entered') return entry;
+    }
     // Once it has answered, its slot is for the next one: it does not wait until the answer is durable.
-    return await attemptInSlot(deps, delivery, prepared, ({ reached }) => {
-      isInside = false;
-      gate.leave(receiver, reached);
-    });
+    return await attemptInSlot(deps, delivery, prepared, ({ reached }) => leave(reached));
   } finally {
-    if (isInside) gate.leave(receiver, null);
+    leave(null);
   }
 }
 

@@ -4,6 +4,7 @@ import { channels } from '#channels/channels';
 import { declarationOf, type ActionType } from '#channels/declarations';
 import { mailSummary, maskMailbox } from '#channels/summary';
 import { createLru } from '#concurrency/lru';
+import type { StoredAction } from '#contracts/action';
 import type { SettledPart } from '#contracts/delivery';
 import { contactScope } from '#contracts/contact';
 import type { TaskDocument } from '#contracts/task';
@@ -52,6 +53,8 @@ export type EarlierTries = Earlier & { readonly isRepeat: boolean };
 const firstTry: EarlierTries = { ...nothingEarlier, isRepeat: false };
 
 export interface Sender {
+  /** Where what is built by these settings goes, as far as that is known without building it; no more than a guess. */
+  expectedReceiver(action: Pick<StoredAction, 'type' | 'config'>): string | null;
   /** Opens the settings and builds what is to be sent. Rejects only where a part of Meerkat itself cannot be reached. */
   prepare(request: SentRequest, linkBase: string | null, earlier?: EarlierTries): Promise<PreparedAttempt>;
   /** Sends the parts that are not settled yet. Never rejects. */
@@ -106,14 +109,19 @@ function withSecretsNow({ action }: SentRequest, task: TaskDocument | null): Jso
 
 /** Of actions: each has its words looked up in many texts. */
 const keptRedactors = 2_000;
+/** Of actions as they were decided: where their messages went. */
+const keptReceivers = 10_000;
 
 export function createSender(options: SenderOptions): Sender {
   const { vault, mailer } = options;
   const redactors = createLru<string, (text: string) => string>(keptRedactors);
+  const receivers = createLru<string, string>(keptReceivers);
   const outgoingOf = createOutgoing(options);
+  const settingsOf = ({ type, config }: Pick<StoredAction, 'type' | 'config'>): string =>
+    `${type} ${JSON.stringify(config)}`;
 
   const redactorOf = (type: ActionType, sealed: JsonObject, opened: JsonObject): ((text: string) => string) => {
-    const key = `${type} ${JSON.stringify(sealed)}`;
+    const key = settingsOf({ type, config: sealed });
     const redact = redactors.get(key) ?? createRedactor(sealed, opened, declarationOf(type).addresses);
     redactors.set(key, redact);
     return redact;
@@ -156,6 +164,8 @@ export function createSender(options: SenderOptions): Sender {
   };
 
   return {
+    expectedReceiver: (action) => receivers.get(settingsOf(action)) ?? null,
+
     async prepare(request, linkBase, earlier = firstTry) {
       const { action, taskId } = request;
       let redact = (text: string): string => text;
@@ -180,6 +190,10 @@ export function createSender(options: SenderOptions): Sender {
         transmission = nothingSent(refusal({ method: action.type, url: '' }, error.reason, error.message));
       }
       const { method, url } = transmission.summary;
+      // Code of a user's own may send each message elsewhere.
+      if (transmission.receiver !== null && declarationOf(action.type).code.length === 0) {
+        receivers.set(settingsOf(action), transmission.receiver);
+      }
       return { ...transmission, redact, summary: { method, url: redact(url) } };
     },
 

@@ -1,5 +1,6 @@
 /** Several workers on the same deliveries, and workers that take over from one that crashed. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { NotificationRequest } from '#contracts/delivery';
 import { unavailable } from '#runtime/errors';
 import { answerWith } from './delivery.kit.js';
 import { webhookSecret as secret, WorkerKit } from './worker.kit.js';
@@ -24,6 +25,7 @@ describe('a crash in the middle of a send', () => {
       name: 'dead',
       limits: { finishMs: 1, recordMs: 1 },
       sender: {
+        ...sender,
         prepare: async (request, linkBase) => sender.prepare(request, linkBase),
         async send(...args) {
           await sender.send(...args);
@@ -127,6 +129,35 @@ describe('delivery workers', () => {
     await kit.harness.untilState(id, 'delivered');
     expect(slow.received).toHaveLength(8);
     expect(hanging.filter((one) => kit.harness.document(one)?.state === 'sending').length).toBeLessThanOrEqual(8);
+  });
+
+  it('build a message that waits for its receiver once, when it is its turn', async () => {
+    const answers: (() => void)[] = [];
+    const [hooks, url] = await kit.receiver((...exchange) => answers.push(() => answerWith(200)(...exchange)));
+    const sender = kit.harness.sender();
+    const built: string[] = [];
+    const worker = kit.start({
+      limits: { receivers: { concurrency: 1 } },
+      sender: {
+        ...sender,
+        async prepare(request, ...others) {
+          built.push(request.deliveryId);
+          return sender.prepare(request, ...others);
+        },
+      },
+    });
+    const ids = [await kit.ask(worker, { name: '0', config: { url } })];
+    await hooks.untilReceived(1);
+    const [requested] = await Array.fromAsync(kit.eventStore.read(`dlv-${ids[0]}`));
+    // As one action has them: sealed once.
+    const { config } = (requested?.data as { request: NotificationRequest }).request.action;
+    for (const name of ['1', '2', '3']) ids.push(await kit.ask(worker, { name, config }));
+    for (const [index, id] of ids.entries()) {
+      await hooks.untilReceived(index + 1);
+      expect(built).toEqual(ids.slice(0, index + 1));
+      answers[index]?.();
+      await kit.harness.untilState(id, 'delivered');
+    }
   });
 
   it('stop sending to a receiver that does not answer, without using up attempts, and resume when it is back', async () => {

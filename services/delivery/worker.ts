@@ -54,8 +54,8 @@ export interface WorkerOptions {
   readonly limits?: WorkerLimits;
 }
 
-/** More than steps are in progress at once. */
-const maxBegun = 2_000;
+/** More than steps are in progress at once; those that wait for a slot are the most of them. */
+const maxKept = { deliveries: 20_000, characters: 32_000_000 };
 const maxTracked = 100_000;
 /** Steps in progress for each attempt that may be in flight: most wait for their receiver or their share. */
 const stepsPerAttempt = 16;
@@ -81,8 +81,11 @@ export class DeliveryWorker {
   readonly #queue: DeliveryQueue;
   readonly #attempts: AttemptDeps;
   readonly #followers = new Followers();
-  /** As they were begun, until their first step: one that has changed since is read then. */
-  readonly #begun = createLru<string, LoadedDelivery>(maxBegun);
+  /** As they were begun or last read, until their next step: one that has changed since is read then. */
+  readonly #kept = createLru<string, LoadedDelivery>(maxKept.deliveries, {
+    maxWeight: maxKept.characters,
+    weightOf: ({ state }) => JSON.stringify(state).length,
+  });
   readonly #abort = new AbortController();
   readonly #stopping = new AbortController();
   #sweep: Sweep | null = null;
@@ -99,6 +102,7 @@ export class DeliveryWorker {
       gate: this.#gate,
       slots: attemptSlots(limits.concurrency),
       waitFor: (before, waiting) => this.#followers.add(before, waiting),
+      keep: (waiting) => this.#kept.set(waiting.id, waiting),
       stopping: this.#stopping.signal,
       signal: this.#abort.signal,
     };
@@ -123,7 +127,7 @@ export class DeliveryWorker {
 
   /** For a delivery that was just begun: it need not be read again. */
   begin(delivery: LoadedDelivery, dueMs: number): void {
-    this.#begun.set(delivery.id, delivery);
+    this.#kept.set(delivery.id, delivery);
     this.offer(delivery.id, dueMs);
   }
 
@@ -152,9 +156,9 @@ export class DeliveryWorker {
   async #advance(id: string): Promise<NextLook> {
     const { clock, logger } = this.#options;
     try {
-      const begun = this.#begun.get(id) ?? null;
-      this.#begun.delete(id);
-      const next = await advanceDelivery(this.#attempts, id, begun);
+      const kept = this.#kept.get(id) ?? null;
+      this.#kept.delete(id);
+      const next = await advanceDelivery(this.#attempts, id, kept);
       if (next === null) for (const waiting of this.#followers.take(id)) this.offer(waiting, clock.now());
       return next;
     } catch (error) {
