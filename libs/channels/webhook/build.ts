@@ -54,6 +54,7 @@ function isJsonTemplate(template: string | undefined, variables: TemplateVariabl
 
 /** The address with its variables in it, which must not lead to another host; null: they do. */
 function renderedAddress(address: string, variables: TemplateVariables): string | null {
+  if (!address.includes('{')) return address;
   const rendered = renderTemplate(address, variables, 'address');
   return URL.canParse(rendered) && new URL(rendered).origin === new URL(address).origin ? rendered : null;
 }
