@@ -148,9 +148,9 @@ describe('delivery workers', () => {
     });
     const ids = [await kit.ask(worker, { name: '0', config: { url } })];
     await hooks.untilReceived(1);
-    const [requested] = await Array.fromAsync(kit.eventStore.read(`dlv-${ids[0]}`));
     // As one action has them: sealed once.
-    const { config } = (requested?.data as { request: NotificationRequest }).request.action;
+    const { request } = (await kit.eventStore.readLast(`dlv-${ids[0]}`))?.data as { request: NotificationRequest };
+    const { config } = request.action;
     for (const name of ['1', '2', '3']) ids.push(await kit.ask(worker, { name, config }));
     for (const [index, id] of ids.entries()) {
       await hooks.untilReceived(index + 1);

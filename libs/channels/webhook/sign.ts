@@ -7,6 +7,8 @@ const prefix = 'whsec_';
 export function signWebhook(secret: string, id: string, timestampSeconds: number, body: string): string {
   const key = Buffer.from(secret.startsWith(prefix) ? secret.slice(prefix.length) : secret, 'base64');
   // Bytes take Node four times as long as a key made of them.
-  const signature = createHmac('sha256', createSecretKey(key)).update(`${id}.${timestampSeconds}.${body}`).digest('base64');
+  const signature = createHmac('sha256', createSecretKey(key))
+    .update(`${id}.${timestampSeconds}.${body}`)
+    .digest('base64');
   return `v1,${signature}`;
 }
