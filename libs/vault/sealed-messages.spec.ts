@@ -77,6 +77,23 @@ describe('messages about a task', () => {
     expect(await received(bus)).toEqual([plain, message]);
   });
 
+  it('that are relayed are told as they were, until their task is purged', async () => {
+    const bus = sealMessages(kept, keys);
+    await bus.relay?.('run', [message], () => undefined, new AbortController().signal);
+    const told: BusMessage[] = [];
+    await bus.consume(options, async (one) => void told.push(one));
+    const [relayed] = sent;
+    if (relayed === undefined) throw new Error('nothing was relayed');
+    await handler?.(relayed, new AbortController().signal);
+    expect(told).toEqual([message]);
+    const id = '00000000-0000-4000-8000-000000000001';
+    const events = createSealedEvents(store, keys);
+    await events.append('task-ntf_1', [{ id, type: 'task.purged', version: 1, data: {}, metadata }], 'none');
+    await createContentEraser(store, keys).erase('ntf_1');
+    await handler?.(relayed, new AbortController().signal);
+    expect(told).toHaveLength(1);
+  });
+
   it('that was purged are let go, and none is sent any more', async () => {
     const bus = sealMessages(kept, keys);
     await bus.publish('run', [message]);

@@ -1,6 +1,6 @@
 /** Several workers on the same deliveries, and workers that take over from one that crashed. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { NotificationRequest } from '#contracts/delivery';
+import { notificationRequest } from '#contracts/delivery';
 import { unavailable } from '#runtime/errors';
 import { answerWith } from './delivery.kit.js';
 import { webhookSecret as secret, WorkerKit } from './worker.kit.js';
@@ -149,8 +149,8 @@ describe('delivery workers', () => {
     const ids = [await kit.ask(worker, { name: '0', config: { url } })];
     await hooks.untilReceived(1);
     // As one action has them: sealed once.
-    const { request } = (await kit.eventStore.readLast(`dlv-${ids[0]}`))?.data as { request: NotificationRequest };
-    const { config } = request.action;
+    const [requested] = await Array.fromAsync(kit.eventStore.read(`dlv-${ids[0]}`));
+    const { config } = notificationRequest.parse(requested?.data['request']).action;
     for (const name of ['1', '2', '3']) ids.push(await kit.ask(worker, { name, config }));
     for (const [index, id] of ids.entries()) {
       await hooks.untilReceived(index + 1);
