@@ -9,7 +9,7 @@ import { ignoring, judge, neverSpecs, print, run, runJest } from './specs.mjs';
  * Scripts of package.json: the build first, since it makes the types of the API that the console is checked with; then two
  * at a time in this order. The linter checks types in the same go, since it holds them already.
  */
-const gate = ['build', 'format:check', 'lint', 'boundaries'];
+const gate = ['build', 'format:check', 'lint', 'boundaries', 'unused'];
 
 /** Two steps at once, told in their order as soon as they and all before them have ended. */
 async function runGate(failures) {

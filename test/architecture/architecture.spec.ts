@@ -30,6 +30,10 @@ const cruiseConfig = z.object({
     }),
   ),
 });
+const found = z.array(z.unknown()).default([]);
+const unusedOutput = z.object({
+  issues: z.array(z.object({ file: z.string(), exports: found, files: found, types: found })),
+});
 const manifest = z.object({ dependencies: z.record(z.string(), z.string()) });
 
 const rulesIn = (reports: Reports): readonly string[] => [...new Set(Object.values(reports).flat())].sort();
@@ -111,6 +115,25 @@ describe('the boundaries', () => {
       .filter((name) => !everywhere.test(name) && !neverImported.test(name))
       .filter((name) => !homes.some((home) => home.test(name)));
     expect(homeless).toEqual([]);
+  });
+});
+
+describe('what nothing uses', () => {
+  const kinds = ['exports', 'files', 'types'] as const;
+
+  it('is reported by its kind for every planted violation, and nothing else', async () => {
+    await inPlantedTree('unused', async (folder) => {
+      const args = ['--no-progress', '--reporter', 'json', '--include', kinds.join(',')];
+      const { issues } = unusedOutput.parse(JSON.parse(await outputOf('knip/bin/knip.js', args, folder)));
+      const reported = issues.flatMap((issue) =>
+        kinds.filter((kind) => issue[kind].length > 0).map((rule) => ({ path: issue.file, rule })),
+      );
+      expect(byFile(reported)).toEqual(await plantedIn(folder));
+    });
+  });
+
+  it('has a planted violation for each kind', async () => {
+    expect(rulesIn(await plantedIn(join(repository, 'test/architecture/planted/unused')))).toEqual(kinds);
   });
 });
 

@@ -11,7 +11,7 @@ import { sourceFiles } from './house-rules.js';
 
 export const repository = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 
-const configurations = ['.oxlintrc.json', '.dependency-cruiser.cjs', 'package.json', 'tsconfig.json'];
+const configurations = ['.oxlintrc.json', '.dependency-cruiser.cjs', 'knip.jsonc', 'package.json', 'tsconfig.json'];
 const toolTimeoutMs = 60_000;
 
 /** Calls `use` with a temporary copy of `planted/<name>`, which is removed afterwards. */

@@ -1,0 +1,2 @@
+// planted: files
+export const nobodyAsks = true;

@@ -1,0 +1,3 @@
+// planted: types
+export const kinds = ['new', 'used'] as const;
+export type Kind = (typeof kinds)[number];
