@@ -94,11 +94,12 @@ export async function startBrowserHost(options: BrowserHostOptions): Promise<Bro
       if (child.pid !== undefined) killBelow(child.pid);
     };
     const watch = setInterval(() => {
-      if (child.pid === undefined || privateBytesBelow(child.pid) <= mostMemoryBytes) return;
+      if (child.pid === undefined) return;
+      yieldBelow(child.pid);
+      if (privateBytesBelow(child.pid) <= mostMemoryBytes) return;
       logger.warn({ mostMemoryBytes }, 'a browser took more memory than it may and is ended');
       end();
     }, memoryLookMs).unref();
-    child.once('spawn', () => child.pid !== undefined && yieldBelow(child.pid));
     child.on('error', (error) => {
       logger.error({ error: String(error) }, 'a browser could not be started');
       socket.close(1_011);

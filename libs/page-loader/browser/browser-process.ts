@@ -45,6 +45,11 @@ export class BrowserProcess {
     return this.#pid === null ? 0 : privateBytesBelow(this.#pid);
   }
 
+  /** To what is not rendered; its new threads too. One elsewhere does so by itself. */
+  yield(): void {
+    if (this.#pid !== null) yieldBelow(this.#pid);
+  }
+
   /** At once, whatever it is doing. One elsewhere ends with its connection. */
   kill(): void {
     if (this.#pid !== null) killBelow(this.#pid);
@@ -83,9 +88,9 @@ async function start(
     handleSIGHUP: false,
     env: browserEnvironment(),
   });
-  const pid = findProcess(mark);
-  if (pid !== null) yieldBelow(pid);
-  return new BrowserProcess(browser, pid);
+  const launched = new BrowserProcess(browser, findProcess(mark));
+  launched.yield();
+  return launched;
 }
 
 interface IdleProcess {

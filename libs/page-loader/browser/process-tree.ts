@@ -1,23 +1,33 @@
 /** The processes that a browser is made of: what they hold, how they yield, and how all of them end. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 
 const pageBytes = 4_096;
 const mostProcesses = 500;
 
+/** None of a process that has ended. */
+function threadsOf(pid: number): readonly number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map(Number);
+  } catch {
+    return [];
+  }
+}
+
+function childrenOf(pid: number, thread: number): readonly number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+}
+
 /** The processes below one, itself first; by what the kernel shows, else itself alone. */
 export function processesBelow(rootPid: number): readonly number[] {
   const below: number[] = [rootPid];
-  try {
-    for (let at = 0; at < below.length && below.length < mostProcesses; at += 1) {
-      const pid = below[at] ?? 0;
-      for (const thread of readdirSync(`/proc/${pid}/task`)) {
-        const children = readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean);
-        below.push(...children.map(Number));
-      }
-    }
-  } catch {
-    // One has ended meanwhile.
+  for (let at = 0; at < below.length && below.length < mostProcesses; at += 1) {
+    const pid = below[at] ?? 0;
+    for (const thread of threadsOf(pid)) below.push(...childrenOf(pid, thread));
   }
   return below;
 }
@@ -36,14 +46,35 @@ export function privateBytesBelow(rootPid: number): number {
   return processesBelow(rootPid).reduce((sum, pid) => sum + privateBytesOf(pid), 0);
 }
 
-/** Pages that are rendered wait for those that are not: what these processes fork later yields as they do. */
+const { PRIORITY_BELOW_NORMAL: yielding } = constants.priority;
+
+const autogroupOf = (pid: number | 'self'): string => readFileSync(`/proc/${pid}/autogroup`, 'utf8').trim();
+
+/** The kernel weighs sessions against one another before it looks at the niceness within one, and a browser has a session of its own. */
+function yieldAsSession(pid: number): void {
+  const group = autogroupOf(pid);
+  const [name = ''] = group.split(' ');
+  if (autogroupOf('self').startsWith(`${name} `) || group.endsWith(` nice ${yielding}`)) return;
+  writeFileSync(`/proc/${pid}/autogroup`, String(yielding));
+}
+
+/** Of what may have ended meanwhile, or is not there on this kernel. */
+function tried(step: () => void): void {
+  try {
+    step();
+  } catch {
+    // The others yield all the same.
+  }
+}
+
+/**
+ * Pages that are rendered wait for those that are not. Niceness is each thread's own on Linux: what a thread starts later
+ * begins with that of its starter, and a browser with the right to do so raises it again.
+ */
 export function yieldBelow(rootPid: number): void {
   for (const pid of processesBelow(rootPid)) {
-    try {
-      setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
-    } catch {
-      // It has ended meanwhile.
-    }
+    for (const thread of new Set([pid, ...threadsOf(pid)])) tried(() => setPriority(thread, yielding));
+    tried(() => yieldAsSession(pid));
   }
 }
 

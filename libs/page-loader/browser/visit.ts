@@ -378,6 +378,8 @@ export async function visitPage(
       ending.signal,
     ]);
     opened = await Promise.race([openPage(context, request, render, visit, ending, bounds), ending.signal]);
+    // Its page has a process and threads of its own by now.
+    process.yield();
     return { result: await Promise.race([within(opened, request, render, visit, leftMs), ending.signal]), isFit };
   } catch (error) {
     const failure = failureFor(error);
