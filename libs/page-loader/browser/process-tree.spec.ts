@@ -3,10 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { constants, getPriority } from 'node:os';
-import { killBelow, processesBelow, yieldBelow } from './process-tree.js';
+import { getPriority } from 'node:os';
+import { killBelow, processesBelow, yieldBelow, yielding } from './process-tree.js';
 
-const { PRIORITY_BELOW_NORMAL: yielding } = constants.priority;
 const inner = `setInterval(() => 0, 60_000); process.stdout.write('there');`;
 const outer = `
   const { spawn } = require('node:child_process');

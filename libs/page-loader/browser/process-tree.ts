@@ -1,6 +1,6 @@
 /** The processes that a browser is made of: what they hold, how they yield, and how all of them end. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
+import { setPriority } from 'node:os';
 
 const pageBytes = 4_096;
 const mostProcesses = 500;
@@ -46,7 +46,8 @@ export function privateBytesBelow(rootPid: number): number {
   return processesBelow(rootPid).reduce((sum, pid) => sum + privateBytesOf(pid), 0);
 }
 
-const { PRIORITY_BELOW_NORMAL: yielding } = constants.priority;
+/** A third of the weight of what is not rendered: with less, pages run out of their time on a machine that is busy otherwise. */
+export const yielding = 5;
 
 const autogroupOf = (pid: number | 'self'): string => readFileSync(`/proc/${pid}/autogroup`, 'utf8').trim();
 
