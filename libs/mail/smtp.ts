@@ -6,6 +6,7 @@ import type { MailAnswer, MailOutgoing, MailRefusal } from '#channels/channel';
 import { withTimeout } from '#concurrency/timeout';
 import { outboundFailureReasons, type Outbound } from '#outbound/outbound';
 import type { Config } from '#runtime/config';
+import { secretMask } from '#runtime/secret-mask';
 
 export interface Mailer {
   /** `host:port`: what its breaker is kept by. */
@@ -123,6 +124,19 @@ function failureOf(thrown: unknown, signal: AbortSignal): MailAnswer {
   return { kind: 'not_taken', about: 'connection', reason, code, text, refused: none };
 }
 
+const shortestSecret = 4;
+
+/** A server that refuses a login may repeat it, where people read it who are not to know it. */
+function withoutLogin(answer: MailAnswer, { username, password }: URL): MailAnswer {
+  const [user, pass] = [decodeURIComponent(username), decodeURIComponent(password)];
+  const pieces = [`\0${user}\0${pass}`, user, pass]
+    .filter((piece) => piece.length >= shortestSecret)
+    .flatMap((piece) => [Buffer.from(piece).toString('base64'), piece]);
+  const masked = (text: string): string => pieces.reduce((left, piece) => left.replaceAll(piece, secretMask), text);
+  const refused = answer.refused.map((one) => ({ ...one, text: masked(one.text) }));
+  return { ...answer, text: masked(answer.text), refused };
+}
+
 /** By one click of the mail program (RFC 8058); programs take it over https alone. */
 function unsubscribeHeaders(url: string | undefined): Readonly<Record<string, string>> {
   if (url === undefined) return {};
@@ -238,14 +252,11 @@ export function createMailer(
           disableUrlAccess: true,
           signal: AbortSignal.any([signal, AbortSignal.timeout(timeouts.totalMs)]),
         });
-        return {
-          kind: 'taken',
-          accepted: info.accepted.map(String),
-          refused: refusalsOf(info.rejectedErrors),
-          text: info.response,
-        };
+        const refused = refusalsOf(info.rejectedErrors);
+        const accepted = info.accepted.map(String);
+        return withoutLogin({ kind: 'taken', accepted, refused, text: info.response }, url);
       } catch (error) {
-        return failureOf(error, signal);
+        return withoutLogin(failureOf(error, signal), url);
       }
     },
     async greet() {
@@ -255,7 +266,7 @@ export function createMailer(
         );
         return null;
       } catch (error) {
-        const answer = failureOf(error, new AbortController().signal);
+        const answer = withoutLogin(failureOf(error, new AbortController().signal), url);
         return answer.kind === 'taken' ? null : { reason: answer.reason, message: answer.text };
       }
     },

@@ -329,11 +329,18 @@ describe('a delivery by mail', () => {
     const server = await smtp({
       authOptional: false,
       allowInsecureAuth: true,
-      onAuth: (_auth, _session, done) => done(refuse(535, 'no')),
+      // As a server that says more than it should.
+      onAuth: ({ username = '', password }, _session, done) => {
+        const given = String(password);
+        const encoded = Buffer.from(given).toString('base64');
+        done(refuse(535, `no ${username} with ${given} (${encoded}) here`));
+      },
     });
-    const id = await ask(start(server, 'user:canary-password@', true));
+    const id = await ask(start(server, 'watcher:canary-password@', true));
     const document = await harness.untilState(id, 'retrying');
     expect(document).toMatchObject({ reason: 'smtp_login_refused', attempts: [{ response: { status: 535 } }] });
+    expect(document.attempts[0]?.error?.message).toMatch(/It answered 535.*: no \*{8} with \*{8} \(\*{8}\) here\.$/);
+    expect(JSON.stringify(document)).not.toContain(Buffer.from('canary-password').toString('base64'));
     expect(JSON.stringify([document, harness.logged])).not.toContain('canary');
   });
 

@@ -1,5 +1,6 @@
 /** E-mail: what a mail server's answers mean, recipient by recipient. */
 import type { MailAnswer, PartVerdict, Verdict } from '../channel.js';
+import { saidWith, withoutMailboxes } from './server-words.js';
 
 /** RFC 5321: every 5yz is for good, but 503 says that the session was out of step, not that the message is unwanted. */
 function isFinal(code: number): boolean {
@@ -28,15 +29,20 @@ function reasonOf(code: number, status: string | null): string {
   return isFinal(code) ? 'smtp_refused' : 'smtp_deferred';
 }
 
+function responseOf(code: number, text: string): { readonly status: number; readonly body: string } {
+  return { status: code, body: withoutMailboxes(text) };
+}
+
 function verdictOfCode(code: number | null, text: string): Verdict {
   if (code === null) {
     // The client found the address or the message unfit: the same would happen again.
-    return { state: 'refused', reason: 'smtp_refused', message: text, response: null, unreachable: false };
+    const message = withoutMailboxes(text);
+    return { state: 'refused', reason: 'smtp_refused', message, response: null, unreachable: false };
   }
   const status = enhancedStatus(code, text);
-  const response = { status: code, body: text };
+  const response = responseOf(code, text);
   const reason = reasonOf(code, status);
-  const message = `The mail server answered ${code}${status === null ? '' : ` (${Math.floor(code / 100)}.${status})`}.`;
+  const message = `The mail server ${saidWith(code, status, text)}`;
   if (isFinal(code) && !(status !== null && passing.has(status))) {
     return { state: 'refused', reason, message, response, unreachable: false };
   }
@@ -56,17 +62,14 @@ export function classifyMail(
 ): PartVerdict[] {
   if (answer.kind === 'not_taken' && answer.about !== 'message') {
     const { reason, code, text, about } = answer;
+    const said = code === null ? null : saidWith(code, enhancedStatus(code, text), text);
+    const login = `The mail server refused the login; the operator has to check SMTP_URL.${said === null ? '' : ` It ${said}`}`;
     const verdict: Verdict = {
       state: 'retry',
       reason,
-      message:
-        about === 'login'
-          ? 'The mail server refused the login; the operator has to check SMTP_URL.'
-          : code === null
-            ? text
-            : `The mail server answered ${code}.`,
+      message: about === 'login' ? login : said === null ? text : `The mail server ${said}`,
       retryAfterMs: null,
-      response: code === null ? null : { status: code, body: text },
+      response: code === null ? null : responseOf(code, text),
       unreachable: about === 'connection' && code === null && reason !== 'aborted',
     };
     return recipients.map(({ part }) => ({ part, verdict }));

@@ -216,6 +216,55 @@ describe('an answer of a mail server', () => {
     expect(one?.verdict).toMatchObject({ state, reason, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
   });
 
+  it.each([
+    [
+      550,
+      '550-5.1.1 The email account that you tried to reach does not exist.\r\n550-5.1.1 See\r\n550 5.1.1 https://help.example/a',
+      'The mail server answered 550 (5.1.1): The email account that you tried to reach does not exist. See https://help.example/a.',
+    ],
+    [
+      550,
+      '550 5.1.1 <anna@example.com>: no such user; forwarded to (bob.b@private.example).',
+      'The mail server answered 550 (5.1.1): <a…@example.com>: no such user; forwarded to (b…@private.example).',
+    ],
+    [451, '451 try\tlater\u0007 ', 'The mail server answered 451: try later.'],
+    [554, '554', 'The mail server answered 554.'],
+    [550, '550 4.2.0 contradicts itself', 'The mail server answered 550: contradicts itself.'],
+  ])('%s is told with the words of the server and without mailboxes: %j', (code, text, message) => {
+    const answer = { kind: 'not_taken', about: 'message', reason: 'smtp_refused', code, text, refused: [] } as const;
+    const [one] = classifyMail(answer, recipients.slice(0, 1));
+    expect(one?.verdict).toMatchObject({ message });
+    expect(JSON.stringify(one)).not.toMatch(/anna|bob/);
+  });
+
+  it('that is long is told by its beginning, whatever stands in it', () => {
+    const text = `550 ${'a'.repeat(100_000)}${'b@c.'.repeat(100_000)}`;
+    const answer = {
+      kind: 'not_taken',
+      about: 'message',
+      reason: 'smtp_refused',
+      code: 550,
+      text,
+      refused: [],
+    } as const;
+    const [one] = classifyMail(answer, recipients.slice(0, 1));
+    expect(one?.verdict).toMatchObject({ message: expect.stringMatching(/^The mail server answered 550: a{399}…\.$/) });
+  });
+
+  it('about the login or the connection is told with its words too', () => {
+    const about = (kind: 'login' | 'connection', code: number, text: string) => {
+      const answer = { kind: 'not_taken', about: kind, reason: 'r', code, text, refused: [] } as const;
+      const [one] = classifyMail(answer, recipients);
+      return one?.verdict.state === 'retry' ? one.verdict.message : null;
+    };
+    expect(about('login', 535, '535 5.7.8 Authentication failed')).toBe(
+      'The mail server refused the login; the operator has to check SMTP_URL. It answered 535 (5.7.8): Authentication failed.',
+    );
+    expect(about('connection', 554, '554 5.7.1 your address is blocked')).toBe(
+      'The mail server answered 554 (5.7.1): your address is blocked.',
+    );
+  });
+
   it('leads to a retry where the login or the connection failed, with any code', () => {
     const login = {
       kind: 'not_taken',

@@ -33,6 +33,12 @@ describe('meerkat test-mail', () => {
     expect([exitCode, out]).toEqual([1, expect.stringMatching(/^The mail was not taken: .* \(connect_failed\)$/m)]);
   });
 
+  it('ends with 1 and the words of the mail server where it refuses the mail', async () => {
+    mails.reply('nobody@example.com', 550);
+    const { exitCode, out } = await command(mails.url, 'nobody@example.com');
+    expect([exitCode, out]).toEqual([1, expect.stringContaining('The mail was not taken: 550 as told (smtp_refused)')]);
+  });
+
   it('names what it needs', async () => {
     expect((await command('', 'ada@example.com')).error).toContain('SMTP_URL: must be set to send mail.');
     expect((await command(mails.url, 'nobody')).exitCode).toBe(2);
