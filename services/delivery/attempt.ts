@@ -23,6 +23,7 @@ import { receiptsOf } from './http-transmission.js';
 import { openedBy } from './opened-thread.js';
 import type { NextLook } from './queue.js';
 import type { ReceiverGate } from './receiver-gate.js';
+import type { Answered } from './receivers.js';
 import { readinessOf, type ReadinessDeps } from './readiness.js';
 import type { PreparedAttempt, Sender, SentAttempt } from './send.js';
 
@@ -136,8 +137,8 @@ async function attemptThroughGate(deps: AttemptDeps, delivery: WaitingDelivery):
     else deps.keep(delivery);
     return entry === 'waits' ? 'waiting_for_slot' : entry === 'full' ? null : entry;
   };
-  const leave = (reached: boolean | null): void => {
-    if (held !== null) gate.leave(held, reached);
+  const leave = (answered: Answered | null): void => {
+    if (held !== null) gate.leave(held, answered);
     held = null;
   };
   try {
@@ -154,7 +155,9 @@ async function attemptThroughGate(deps: AttemptDeps, delivery: WaitingDelivery):
       if (entry !== 'entered') return entry;
     }
     // Once it has answered, its slot is for the next one: it does not wait until the answer is durable.
-    return await attemptInSlot(deps, delivery, prepared, ({ reached }) => leave(reached));
+    return await attemptInSlot(deps, delivery, prepared, ({ result, reached }) =>
+      leave({ reached, durationMs: result.record.durationMs }),
+    );
   } finally {
     leave(null);
   }

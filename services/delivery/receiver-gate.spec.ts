@@ -14,7 +14,7 @@ beforeEach(() => {
   resumed = [];
   clock.nowMs = 0;
   gate = new ReceiverGate({
-    limits: { concurrency: 1, failures: 3, probeMs: 30_000 },
+    limits: { concurrency: 1, quickConcurrency: 1, quickMs: 0, failures: 3, probeMs: 30_000 },
     clock,
     resume: (ids) => resumed.push(...ids),
   });
@@ -25,7 +25,7 @@ describe('the receiver gate', () => {
     expect(gate.enter('r', 'a', 100)).toBe('entered');
     expect(gate.enter('r', 'b', 100)).toBe('waits');
     expect(gate.enter('r', 'c', 100)).toBe('waits');
-    gate.leave('r', true);
+    gate.leave('r', { reached: true, durationMs: 0 });
     expect(resumed).toEqual(['b']);
   });
 
@@ -33,7 +33,7 @@ describe('the receiver gate', () => {
     gate.enter('r', 'a', 100);
     gate.enter('r', 'b', 100);
     gate.enter('r', 'c', 100);
-    gate.leave('r', true);
+    gate.leave('r', { reached: true, durationMs: 0 });
     await gate.withReservation('b', async () => null);
     expect(resumed).toEqual(['b', 'c']);
     await gate.withReservation('c', async () => expect(gate.enter('r', 'c', 100)).toBe('entered'));
@@ -47,7 +47,7 @@ describe('the receiver gate', () => {
     clock.nowMs = 50;
     gate.releaseExpired();
     expect(resumed).toEqual(['b']);
-    gate.leave('r', true);
+    gate.leave('r', { reached: true, durationMs: 0 });
     expect(resumed).toEqual(['b', 'c']);
   });
 });

@@ -1,6 +1,6 @@
 /** Which deliveries wait for a slot at their receiver, which have one reserved, and when a silent receiver is probed. */
 import type { Clock } from '#runtime/clock';
-import { Receivers, type ReceiverLimits } from './receivers.js';
+import { Receivers, type Answered, type ReceiverLimits } from './receivers.js';
 
 export interface ReceiverGateOptions {
   readonly limits: ReceiverLimits;
@@ -45,9 +45,9 @@ export class ReceiverGate {
     return 'waits';
   }
 
-  /** `reached` null: nothing was sent, so nothing was learnt. */
-  leave(receiver: string, reached: boolean | null): void {
-    this.#receivers.leave(receiver, reached, this.#clock.now());
+  /** `answered` null: nothing was sent, so nothing was learnt. */
+  leave(receiver: string, answered: Answered | null): void {
+    this.#receivers.leave(receiver, answered, this.#clock.now());
   }
 
   /** Runs a step of a delivery; a slot that was reserved for it and that it did not take goes to the next one. */

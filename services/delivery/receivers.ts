@@ -4,17 +4,36 @@ import { Fifo } from '#concurrency/fifo';
 export interface ReceiverLimits {
   /** Attempts at one receiver at once. */
   readonly concurrency: number;
+  /** At one that answers quickly: most of such an attempt is spent before the first byte, on our own disk. */
+  readonly quickConcurrency: number;
+  /** An answer that took no longer is quick. */
+  readonly quickMs: number;
   /** Failures in a row that open the breaker. */
   readonly failures: number;
   /** While it is open, one attempt each such time. */
   readonly probeMs: number;
 }
 
-export const defaultReceiverLimits: ReceiverLimits = { concurrency: 8, failures: 5, probeMs: 30_000 };
+export const defaultReceiverLimits: ReceiverLimits = {
+  concurrency: 8,
+  quickConcurrency: 32,
+  quickMs: 100,
+  failures: 5,
+  probeMs: 30_000,
+};
+
+/** What became of an attempt at a receiver. */
+export interface Answered {
+  /** False where the receiver gave no answer at all. */
+  readonly reached: boolean;
+  readonly durationMs: number;
+}
 
 interface Receiver {
   running: number;
   failures: number;
+  /** Quick answers in a row. */
+  quick: number;
   /** null: closed. */
   openUntilMs: number | null;
   probing: boolean;
@@ -56,7 +75,7 @@ export class Receivers {
         return false;
       }
       receiver.probing = true;
-    } else if (receiver.running + receiver.released.size >= this.#limits.concurrency) {
+    } else if (receiver.running + receiver.released.size >= this.#slotsOf(receiver)) {
       receiver.waiting.push(id);
       return false;
     }
@@ -64,10 +83,14 @@ export class Receivers {
     return true;
   }
 
-  /** `reached` null: nothing was sent, so nothing was learnt. */
-  leave(key: string, reached: boolean | null, nowMs: number): void {
+  /** `answered` null: nothing was sent, so nothing was learnt. */
+  leave(key: string, answered: Answered | null, nowMs: number): void {
     const receiver = this.#of(key);
     receiver.running -= 1;
+    const reached = answered?.reached ?? null;
+    if (answered !== null) {
+      receiver.quick = answered.reached && answered.durationMs <= this.#limits.quickMs ? receiver.quick + 1 : 0;
+    }
     if (reached === true) {
       receiver.failures = 0;
       receiver.openUntilMs = null;
@@ -105,10 +128,16 @@ export class Receivers {
     this.#receivers.get(key)?.waiting.remove(id);
   }
 
+  /** As soon as one answer is late, it is as for all others. */
+  #slotsOf({ quick }: Receiver): number {
+    const { concurrency, quickConcurrency } = this.#limits;
+    return quick >= concurrency ? quickConcurrency : concurrency;
+  }
+
   #releaseNext(key: string, receiver: Receiver): void {
-    const { running, released, waiting, failures } = receiver;
-    if (receiver.openUntilMs === null) this.#releaseFirst(receiver, this.#limits.concurrency - running - released.size);
-    if (running + released.size + waiting.size + failures === 0) this.#receivers.delete(key);
+    const { running, released, waiting, failures, quick } = receiver;
+    if (receiver.openUntilMs === null) this.#releaseFirst(receiver, this.#slotsOf(receiver) - running - released.size);
+    if (running + released.size + waiting.size + failures + quick === 0) this.#receivers.delete(key);
   }
 
   #releaseFirst(receiver: Receiver, count: number): void {
@@ -129,6 +158,7 @@ export class Receivers {
     const receiver: Receiver = {
       running: 0,
       failures: 0,
+      quick: 0,
       openUntilMs: null,
       probing: false,
       waiting: new Fifo(),

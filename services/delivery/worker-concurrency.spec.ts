@@ -137,7 +137,7 @@ describe('delivery workers', () => {
     const sender = kit.harness.sender();
     const built: string[] = [];
     const worker = kit.start({
-      limits: { receivers: { concurrency: 1 } },
+      limits: { receivers: { concurrency: 1, quickConcurrency: 1 } },
       sender: {
         ...sender,
         async prepare(request, ...others) {
@@ -235,7 +235,7 @@ describe('delivery workers', () => {
     const [hooks, url] = await kit.receiver(answerWith(200));
     const isDurable = Promise.withResolvers<void>();
     const worker = kit.start({
-      limits: { receivers: { concurrency: 1 } },
+      limits: { receivers: { concurrency: 1, quickConcurrency: 1 } },
       eventStore: {
         ...kit.eventStore,
         read: (stream, from) => kit.eventStore.read(stream, from),
