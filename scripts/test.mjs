@@ -52,10 +52,10 @@ async function main(jestArgs) {
       [...ignoring([...never, '/test/e2e/']), '--maxWorkers=3', ...jestArgs],
       options,
     );
-    // Each starts the built product on ports and in folders of its own.
+    // Each starts the built product on ports and in folders of its own, and waits for most of its time.
     const endToEnd = await runJest(
       'End-to-end specs',
-      [...ignoring([...never, '^(?!.*/test/e2e/)']), '--maxWorkers=3', ...jestArgs],
+      [...ignoring([...never, '^(?!.*/test/e2e/)']), '--maxWorkers=5', ...jestArgs],
       options,
     );
     parts.push(specs, endToEnd);

@@ -28,13 +28,15 @@ const recovery = (url: string): KitRequest => ({
   config: { url },
   more: { episode, openedBy: idOf('trigger'), follows: idOf('trigger') },
 });
+/** Its clock stands still, so that timers find nothing due: what waits for another message is found by the sweep. */
+const sweepsOften = { limits: { sweepMs: 50 } };
 const kindsOf = (received: readonly { body: string }[]): unknown[] =>
   received.map(({ body }) => (JSON.parse(body) as { type: string }).type);
 
 describe('the end of an episode', () => {
   it('goes out after its trigger, however long that is retried', async () => {
     const [receiver, url] = await kit.receiver(answerWith(503), answerWith(200));
-    const worker = kit.start();
+    const worker = kit.start(sweepsOften);
     const first = await kit.ask(worker, trigger(url));
     const waiting = await kit.harness.untilState(first, 'retrying');
     const last = await kit.ask(worker, recovery(url));
@@ -49,7 +51,7 @@ describe('the end of an episode', () => {
 
   it('waits for a trigger that has not even been asked for', async () => {
     const [receiver, url] = await kit.receiver(answerWith(200));
-    const worker = kit.start();
+    const worker = kit.start(sweepsOften);
     const last = await kit.ask(worker, recovery(url));
     await kit.ask(worker, trigger(url));
     await kit.harness.untilState(last, 'delivered');

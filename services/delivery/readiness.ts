@@ -194,7 +194,8 @@ async function afterEpisode(deps: ReadinessDeps, request: NotificationRequest, f
   // Once the view shows this end, it shows all that was asked for before.
   const shown = await deps.readStore.get(deliveriesView, before.id);
   const isShown = shown === null ? await isOfFoldedDay(deps, request, before.id) : !isOnTheWay(shown);
-  if (!isShown) return { kind: 'behind', id: before.id, lookAtMs };
+  // It ended a moment ago, and views are a moment behind: however long was waited for it, this is not.
+  if (!isShown) return { kind: 'behind', id: before.id, lookAtMs: now + shortestWaitMs };
   const [other] = await othersOnTheWay(deps, request);
   if (other !== undefined) return { kind: 'behind', id: other, lookAtMs };
   if (mayHaveArrived(state)) return ready;

@@ -141,6 +141,10 @@ describe('messages of one action', () => {
       type: 'notification.digest',
       data: { items: [{ execution: { outcome: true } }, { execution: { outcome: false } }] },
     });
+  });
+
+  it('go as they are where one is alone when its time is over', async () => {
+    const watched = await watch('/alone', { digestSeconds: 1 });
     await watched.run(true);
     await until('one alone goes as it is', () => watched.types().includes('notification.triggered'));
   });
