@@ -133,11 +133,13 @@ export async function distributedInstallation(
   const urls = ports.map((port) => `http://127.0.0.1:${port}`);
   const lines: string[] = [];
   let secretKey = randomBytes(32).toString('base64');
+  let further: Readonly<Record<string, string>> = {};
   const sharedNow = () => ({
     INSTALLATION: name,
     SECRET_KEY: secretKey,
     PUBLIC_URL: urls[0] ?? '',
     ...commonSettings(options),
+    ...further,
   });
   const proxied = { ...servers, eventStoreUrl: `esdb://127.0.0.1:${storeProxy.port}?tls=false` };
   const engines = (roles: string): Readonly<Record<string, string>> => {
@@ -184,6 +186,8 @@ export async function distributedInstallation(
       const options = { url: servers.eventStoreUrl, installation: name, logger: silentLogger, secretKey: key };
       await appendTo(await createEventStoreDbEventStore(options), events);
     },
+    set: (more) => void (further = { ...further, ...more }),
+    secretKey: async () => Buffer.from(secretKey, 'base64'),
     command: (words) => runCommand(words, { ...sharedNow(), ...engines('all') }, folder),
     startCommand: (words) => startCommand(words, { ...sharedNow(), ...engines('all') }, folder),
     async rotateSecretKey() {

@@ -31,7 +31,7 @@ export interface EmbeddedInstallation extends Installation {
 export async function embeddedInstallation(options: InstallationOptions = {}): Promise<EmbeddedInstallation> {
   const folder = await scratchFolder();
   const dataDir = join(folder, 'data');
-  const settings = { DATA_DIR: dataDir, PORT: '0', ...commonSettings(options) };
+  let settings: Readonly<Record<string, string>> = { DATA_DIR: dataDir, PORT: '0', ...commonSettings(options) };
   const lines: string[] = [];
   let product: Product | null = null;
   let url = '';
@@ -82,6 +82,8 @@ export async function embeddedInstallation(options: InstallationOptions = {}): P
       const secretKey = await secretKeyIn(dataDir, settings);
       await appendTo(createSqliteEventStore(join(dataDir, 'events.db'), { secretKey }), events);
     },
+    set: (more) => void (settings = { ...settings, ...more }),
+    secretKey: () => secretKeyIn(dataDir, settings),
     command: (words) => runCommand(words, settings, folder),
     startCommand: (words) => startCommand(words, settings, folder),
     rotateSecretKey: () => runCommand(['secret-key', 'rotate'], settings, folder),

@@ -42,6 +42,10 @@ export interface Installation {
   command(words: readonly string[]): Promise<CommandEnd>;
   /** The same, of a command that goes on until it is ended. */
   startCommand(words: readonly string[]): RunningCommand;
+  /** Further settings, from its next start on; an empty one is unset. */
+  set(settings: Readonly<Record<string, string>>): void;
+  /** What it seals and signs with now. */
+  secretKey(): Promise<Uint8Array>;
   /** Changes its secret key, while it is stopped; it is set to the new one when it succeeds. */
   rotateSecretKey(): Promise<CommandEnd>;
   /** Its views; while it is stopped. */
