@@ -23,7 +23,7 @@ export const tokenOf = (url: string): string => url.slice(url.lastIndexOf('/') +
 const cookieIn = ({ headers }: Reply): string | null => headers.get('set-cookie')?.split(';')[0] ?? null;
 
 /** Of the answer that signed somebody in. */
-function personOf({ api, url }: Installation, reply: Reply): Person {
+function personOf(installation: Installation, reply: Reply): Person {
   const { account, organization } = session.parse(reply.body).data;
   let cookie = cookieIn(reply) ?? '';
   return {
@@ -33,8 +33,8 @@ function personOf({ api, url }: Installation, reply: Reply): Person {
       return cookie;
     },
     async send(path, request = {}) {
-      const headers = { cookie, origin: url, ...request.headers };
-      const answer = await api.send(path, { key: null, ...request, headers });
+      const headers = { cookie, origin: installation.url, ...request.headers };
+      const answer = await installation.api.send(path, { key: null, ...request, headers });
       cookie = cookieIn(answer) ?? cookie;
       return answer;
     },
