@@ -5,7 +5,7 @@ import { auditEntry, auditVerification, type AuditEntry } from '#contracts/audit
 import { errorOf, type Reply } from './kit/api.js';
 import { createInstallation } from './kit/create-installation.js';
 import { ownerEmail, type Installation } from './kit/installation.js';
-import { signIn } from './kit/people.js';
+import { addPerson, personPassword, signIn } from './kit/people.js';
 import { byHand } from './kit/settings.js';
 import { until } from './kit/until.js';
 
@@ -106,6 +106,57 @@ describe('the audit of an installation', () => {
       { data: { from: '2020-01-01T00:00:00.000Z', to: null } },
     ]);
     for (const { actor, type } of entries) if (type.startsWith('activity.')) expect(actor).toMatch(/^key:key_/);
+  });
+
+  it('gives what a task, a key and a member were at a time, from the events alone, with no secret of theirs', async () => {
+    const timeOf = async (type: string, resource: string): Promise<string> => {
+      const [entry] = (await reached(type, `&resource=${resource}`)).filter((one) => one.type === type);
+      return entry?.at ?? '';
+    };
+    const just = (time: string, ms: number): string => new Date(Date.parse(time) + ms).toISOString();
+    const at = async (id: string, until: string): Promise<unknown> => {
+      const { exitCode, out, error } = await installation.command(['audit', 'replay', id, '--until', until]);
+      if (exitCode === 1) return error.startsWith(`There was no ${id} at ${until}`) ? null : error;
+      for (const secret of [canary, ownerEmail, personPassword, '$sealed', 'argon2', 'scrypt'])
+        expect([secret, out.includes(secret)]).toEqual([secret, false]);
+      return JSON.parse(out) as unknown;
+    };
+    const named = await timeOf('task.changed', taskId);
+    expect(await at(taskId, just(named, -1))).toMatchObject({ id: taskId, name: 'Audited', status: 'active' });
+    expect(await at(taskId, named)).toMatchObject({ id: taskId, name: 'Renamed', status: 'active' });
+    expect(await at(taskId, await timeOf('task.paused', taskId))).toMatchObject({ name: 'Renamed', status: 'paused' });
+    expect(await at(taskId, just(await timeOf('task.created', taskId), -1))).toBeNull();
+
+    const json = { name: 'Replayed', scopes: ['read', 'write'], allowedCidrs: ['192.0.2.0/24'] };
+    const made = await send('/api/keys', json);
+    const key = z.object({ data: z.looseObject({ id: z.string(), key: z.string() }) }).parse(made.body).data;
+    const rotated = await send(`/api/keys/${key.id}/rotate`, { overlapSeconds: 3_600 });
+    const next = z.object({ data: z.looseObject({ id: z.string(), key: z.string() }) }).parse(rotated.body).data;
+    await send(`/api/keys/${key.id}`, undefined, 'DELETE');
+    const created = await timeOf('key.created', key.id);
+    const first = await at(key.id, created);
+    expect(first).toMatchObject({ id: key.id, ...json, expiresAt: null, revokedAt: null, successorId: null });
+    for (const secret of [key.key, key.key.slice(12), next.key]) expect(JSON.stringify(first)).not.toContain(secret);
+    expect(first).not.toHaveProperty('hash');
+    expect(await at(key.id, just(created, -1))).toBeNull();
+    const overlapping = { successorId: next.id, revokedAt: null, expiresAt: expect.any(String) };
+    expect(await at(key.id, await timeOf('key.rotated', key.id))).toMatchObject(overlapping);
+    const revoked = await timeOf('key.revoked', key.id);
+    expect(await at(key.id, revoked)).toMatchObject({ successorId: next.id, revokedAt: revoked });
+    expect(await at(next.id, revoked)).toMatchObject({ ...json, revokedAt: null });
+
+    const member = await addPerson(installation, 'viewer');
+    await send(`/api/members/${member.id}`, { role: 'editor' }, 'PATCH');
+    await send(`/api/members/${member.id}`, undefined, 'DELETE');
+    const invited = await timeOf('member.invited', member.id);
+    expect(await at(member.id, just(invited, -1))).toBeNull();
+    expect(await at(member.id, invited)).toMatchObject({ id: member.id, role: 'viewer', status: 'invited' });
+    const joined = await at(member.id, await timeOf('member.joined', member.id));
+    expect(joined).toMatchObject({ role: 'viewer', status: 'active', secondFactor: 'off' });
+    expect(JSON.stringify(joined)).not.toContain(member.email);
+    const changed = await timeOf('member.changed', member.id);
+    expect(await at(member.id, changed)).toMatchObject({ role: 'editor', status: 'active' });
+    expect(await at(member.id, await timeOf('member.removed', member.id))).toBeNull();
   });
 
   it('is filtered by actor, type, resource and time, and read by cursor', async () => {
