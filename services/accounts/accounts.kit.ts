@@ -70,7 +70,7 @@ export function createAccountsKit(eventStore: EventStore, readStore: ViewStore):
       vault,
       passwords: createPasswords(),
       attempts: createAttempts(sharedState, clock),
-      views: createAccountViews(readStore, eventStore),
+      views: createAccountViews(readStore, eventStore, createDocumentState(readStore)),
       logger: silentLogger,
     },
     allEvents: () => allEvents(eventStore),

@@ -50,7 +50,7 @@ function createAccountPorts(
     address,
     passwords: createPasswords(),
     attempts: createAttempts(sharedState, clock),
-    views: createAccountViews(readStore, ports.eventStore),
+    views: createAccountViews(readStore, ports.eventStore, sharedState),
     keyCopies: createKeyCopies(sharedState, vault, clock, { keepsNone: keysShowOnce }),
     providers: new Map(
       config.oidcProviders.map((settings) => {

@@ -3,10 +3,12 @@ import { keysView, sessionsView, type Scope } from '#contracts/account';
 import type { EventStore } from '#event-store/event-store';
 import { createSqliteEventStore } from '#event-store/sqlite';
 import { startProjection } from '#eventing/projection';
+import { findRebuild, requestRebuild, writeRebuild } from '#eventing/rebuild/requests';
 import { createSoleLeases } from '#leases/sole';
-import type { ViewStore } from '#read-store/read-store';
+import { asBuilt, type ViewStore } from '#read-store/read-store';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { silentLogger } from '#runtime/logger';
+import { found } from '#runtime/probe.kit';
 import { createDocumentState } from '#shared-state/document-state';
 import { createAccountsKit, type AccountsKit } from './accounts.kit.js';
 import { createAccountViews, type AccountViews } from './await-account-views.js';
@@ -30,7 +32,7 @@ describe('a view that nobody keeps', () => {
     eventStore = createSqliteEventStore(':memory:');
     readStore = createSqliteReadStore(':memory:');
     kit = createAccountsKit(eventStore, readStore);
-    views = createAccountViews(readStore, eventStore, 1);
+    views = createAccountViews(readStore, eventStore, createDocumentState(readStore), 1);
   });
   afterEach(async () => {
     await kit.stop();
@@ -51,6 +53,35 @@ describe('a view that nobody keeps', () => {
     const ended = await revokeKey(kit.ports, organizationId, next.created.id, asking);
     expect(await views.reachKey(ended, next.created.id)).toBe(true);
     expect(await readStore.get(keysView, next.created.publicId)).toMatchObject({ revokedAt: expect.any(String) });
+  });
+
+  it('has a key once it is answered, also where a build takes its place that has not come to it', async () => {
+    await kit.stop();
+    const sharedState = createDocumentState(readStore);
+    await requestRebuild(sharedState, keysView.name, '2026-01-01T00:00:00.000Z');
+    const requested = await findRebuild(sharedState, keysView.name);
+    if (requested?.value == null) throw new Error('no rebuild was requested');
+    await writeRebuild(sharedState, { ...requested.value, state: 'building', build: 'keys_build_1' }, requested);
+    const { created, position } = await createKey(kit.ports, organizationId, input, asking);
+    let isAnswered = false;
+    const answered = views.reachKey(position, created.id).then(() => (isAnswered = true));
+    await found(() => readStore.get(keysView, created.publicId));
+    const built = asBuilt(keysView, 'keys_build_1');
+    await readStore.save(built, [], (position ?? 0) - 1);
+    await readStore.replace(keysView, built);
+    expect([await readStore.get(keysView, created.publicId), isAnswered]).toEqual([null, false]);
+    const leases = createSoleLeases();
+    const kept = startProjection({
+      ...keysProjection,
+      eventStore,
+      readStore,
+      sharedState,
+      leases,
+      logger: silentLogger,
+    });
+    await answered;
+    expect(await readStore.get(keysView, created.publicId)).toMatchObject({ id: created.id });
+    await kept.stop();
   });
 
   it('has a session once it is answered', async () => {

@@ -6,9 +6,11 @@
 import { keysView, organizationsView, sessionsView } from '#contracts/account';
 import { membersView } from '#contracts/member';
 import { projectBatch, type Projected } from '#eventing/projected';
+import { rebuildOf } from '#eventing/rebuild/requests';
 import type { EventStore } from '#event-store/event-store';
 import { createPositionWaiter, type PositionWaiter } from '#read-store/await-position';
 import type { AnyView, ReadStore } from '#read-store/read-store';
+import type { SharedState } from '#shared-state/shared-state';
 import { keysProjection, sessionsProjection } from './accounts-views.js';
 import { keyStream } from './domain/api-key.js';
 import { sessionStream } from './domain/session.js';
@@ -36,6 +38,7 @@ const lateAfterMs = 1_000;
 export function createAccountViews(
   readStore: ReadStore,
   eventStore: Pick<EventStore, 'read'>,
+  sharedState: SharedState,
   lateMs = lateAfterMs,
 ): AccountViews {
   const waiterOf = (view: AnyView): PositionWaiter => createPositionWaiter(readStore, view);
@@ -69,6 +72,9 @@ export function createAccountViews(
     if (await reach([waiter], position, lateMs)) return true;
     try {
       await writeFrom(projected, streams);
+      // A build that has not come to the event yet would take the place of what was written here.
+      const rebuild = await rebuildOf(sharedState, projected.view.name);
+      if (rebuild?.state === 'building') await reach([waiter], position);
       return true;
     } catch {
       return reach([waiter], position);
