@@ -10,6 +10,7 @@ import type { Leases } from '#leases/leases';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import { unavailable, type AppError } from '#runtime/errors';
 import { derivedEventId } from '#runtime/ids';
+import { isPurged } from './purged-run.js';
 
 export interface ClaimDeps {
   readonly eventStore: EventStore;
@@ -112,11 +113,14 @@ function renew(deps: ClaimDeps, run: DueRun, claimed: NewEvent): () => void {
     id: derivedEventId(`${stream}|renewed|${run.runId}|${revision}|${leases.memberId}`, '0'),
     metadata: { ...claimed.metadata, at: toTimestamp(clock.now()) },
   });
+  // A view would show the run of a purged task once more.
+  const renewed = async (): Promise<Written | null> =>
+    (await isPurged(deps.eventStore, run.taskId)) ? null : write(deps, run, isOurs, again);
   let isRenewing = false;
   const timer = setInterval(() => {
     if (isRenewing) return;
     isRenewing = true;
-    write(deps, run, isOurs, again).then(
+    renewed().then(
       (written) => {
         isRenewing = false;
         if (written === null) clearInterval(timer);
@@ -153,9 +157,12 @@ export async function claim(deps: ClaimDeps, run: DueRun, metadata: EventMetadat
 export function claimLater(deps: ClaimDeps, run: DueRun, metadata: EventMetadata, startedAt: string): Claim {
   let isOver = false;
   let release = (): void => undefined;
+  const claimUnlessPurged = async (): Promise<Claim | null> =>
+    (await isPurged(deps.eventStore, run.taskId)) ? null : claim(deps, run, metadata, startedAt);
   const timer = setTimeout(() => {
-    claim(deps, run, metadata, startedAt).then(
+    claimUnlessPurged().then(
       (claimed) => {
+        if (claimed === null) return;
         ({ release } = claimed);
         if (isOver) release();
       },
@@ -177,6 +184,7 @@ export function claimLater(deps: ClaimDeps, run: DueRun, metadata: EventMetadata
 export async function giveUp(deps: ClaimDeps, run: DueRun, metadata: EventMetadata, startedAt: string): Promise<void> {
   const { clock, leases } = deps;
   const worker = leases.memberId;
+  if (await isPurged(deps.eventStore, run.taskId)) return;
   await write(
     deps,
     run,

@@ -34,6 +34,7 @@ import { withMessageContent } from './message-content.js';
 import { opened, runOpenedCheck, type CheckDeps, type CheckInput, type CheckResult } from './run-check.js';
 import { keepSession, sessionOf } from './sessions.js';
 import { notificationsFor } from './notifications.js';
+import { isPurged, leaveNothing } from './purged-run.js';
 import { keepScreenshotOnce } from './screenshots.js';
 import { foldStateOf } from './retention/fold-state.js';
 import { shadowAlert, shadowCode, shadowPolicy, shadowResult } from './shadow/shadow.js';
@@ -222,6 +223,7 @@ export async function executeRun(
   if (await hasResult(deps, before.alert, run)) return;
   // Before the claim: an attempt that finds the view behind must not keep other workers away.
   const task = await findTask(deps, run.taskId);
+  if (task === null && (await isPurged(deps.eventStore, run.taskId))) return;
   if (passOn !== null && task?.spec.fetch['mode'] === 'browser') return passOn();
   const startedAt = toTimestamp(deps.clock.now());
   const claimed = deps.leases.isAlone
@@ -229,7 +231,9 @@ export async function executeRun(
     : await claim(deps, run, metadata, startedAt);
   const givenUp = new AbortController();
   const known = { ...before, task, stopping, givenUp: givenUp.signal };
-  const carriedOut = carryOut(deps, run, metadata, known, claimed.startedAt);
+  const carriedOut = carryOut(deps, run, metadata, known, claimed.startedAt).catch((error: unknown) =>
+    leaveNothing(deps, run.taskId, error),
+  );
   // Nobody waits for it any more once it is given up.
   carriedOut.catch(() => undefined);
   const tooLate = deadlineOf(stopping, deps.finishWithinMs ?? defaultFinishWithinMs);

@@ -161,6 +161,94 @@ describe('a purged task', () => {
     expect(z.object({ data: auditVerification }).parse(verified.body).data).toMatchObject({ intact: true });
   });
 
+  it('is forgotten by every gateway and worker, whatever they had in memory: no answer tells of it, no message goes out', async () => {
+    const due = z.object({ data: z.object({ nextAttemptAt: z.string() }) });
+    const failing = async (name: string) => {
+      const path = `/waiting-${name}`;
+      hooks.reply(path, 503, 503, 503);
+      site.serve(path, html('in stock'));
+      const { id } = await installation.api.create({
+        ...byHand(site.address(path)),
+        name,
+        evaluationFunction: 'return true;',
+        actions: [{ type: 'webhook', config: { url: hooks.address(path) } }],
+      });
+      const execution = await installation.api.execute(id, 30);
+      const delivery = await until('it is to be tried again', async () => {
+        const [one] = await installation.api.deliveries(id);
+        return one?.state === 'retrying' ? one : null;
+      });
+      const { body } = await installation.api.send(`/api/deliveries/${delivery.id}`);
+      const dueMs = Date.parse(due.parse(body).data.nextAttemptAt);
+      return {
+        id,
+        path,
+        dueMs,
+        paths: [`notifications/${id}`, `executions/${execution.id}`, `deliveries/${delivery.id}`],
+      };
+    };
+    const waiting = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => failing(`six-${name}`)));
+    const doors = [0, 1];
+    const asked = ({ id, paths }: (typeof waiting)[number]) => [
+      ...paths,
+      `notifications/${id}/history`,
+      `notifications/${id}/actions`,
+    ];
+    for (const one of waiting)
+      for (const path of asked(one))
+        for (const _ of doors) expect((await installation.api.send(`/api/${path}`)).status).toBe(200);
+    await Promise.all(waiting.map(async ({ id }) => expect((await purge(id)).status).toBe(200)));
+    // What went out before is no fault.
+    const before = waiting.map(({ path }) => hooks.received(path).length);
+    for (const one of waiting)
+      for (const path of asked(one))
+        for (const _ of doors) expect((await installation.api.send(`/api/${path}`)).status).toBe(404);
+    // One that is due after all of them shows that their time has come.
+    const last = Math.max(...waiting.map(({ dueMs }) => dueMs));
+    const later = await until('one is due later', async () => {
+      const one = await failing(`after-${crypto.randomUUID()}`);
+      return one.dueMs > last ? one : null;
+    });
+    await until('it is tried again', () => (hooks.received(later.path).length > 1 ? true : null));
+    expect(waiting.map(({ path }) => hooks.received(path).length)).toEqual(before);
+  });
+
+  it('is not brought back by a run that was under way when it was purged', async () => {
+    const text = 'seven-canary-page-text';
+    const held: (() => void)[] = [];
+    site.serve('/seven', (request, response) => void held.push(() => html(text)(request, response)));
+    const running = await Promise.all(
+      [1, 2, 3, 4].map(async (number) => {
+        const { id } = await installation.api.create({
+          ...byHand(site.address('/seven')),
+          name: `seven ${number}`,
+          evaluationFunction: `page.report('value', document.querySelector('#stock').textContent); return true;`,
+          actions: [{ type: 'webhook', config: { url: hooks.address('/seven') } }],
+        });
+        const { body } = await send(`/api/notifications/${id}/execute`, {});
+        return { id, executionId: z.object({ data: z.object({ id: z.string() }) }).parse(body).data.id };
+      }),
+    );
+    await until('all are loading', () => (held.length === running.length ? true : null));
+    for (const { id } of running) expect((await purge(id)).status).toBe(200);
+    site.serve('/seven', html('sold out'));
+    for (const release of held) release();
+    // One that begins now ends after them.
+    const after = await installation.api.create({ ...byHand(site.address('/seven')), name: 'after seven' });
+    await installation.api.execute(after.id, 30);
+    await until('what is kept tells no more of them', async () => {
+      const stored = await installation.stored();
+      return stored.every(({ bytes }) => !bytes.includes(text)) ? true : null;
+    });
+    for (const { id, executionId } of running)
+      for (const path of [`notifications/${id}`, `executions/${executionId}`, `executions/${executionId}/snapshot`])
+        for (const _ of [0, 1])
+          expect([path, (await installation.api.send(`/api/${path}`)).status]).toEqual([path, 404]);
+    expect(hooks.received('/seven')).toEqual([]);
+    const { text: executions } = await installation.api.send('/api/executions?limit=100');
+    for (const { id } of running) expect(executions).not.toContain(id);
+  });
+
   it('is not brought back by views that are made anew', async () => {
     const rebuilt = await installation.command(['rebuild', 'all']);
     expect([rebuilt.exitCode, rebuilt.error.includes('failed')]).toEqual([0, false]);
