@@ -37,6 +37,7 @@ import { SNAPSHOTS, type Snapshots } from '#snapshots/snapshots';
 import { createLinkSigner, LINK_SIGNER } from '#vault/link-signer';
 import { CONTENT_PURGER, type ContentEraser, type ContentPurger } from '#vault/content-eraser';
 import { EVENT_OPENER, type EventOpener } from '#vault/sealed-events';
+import type { OwnerKeys } from '#vault/owner-keys';
 import { VAULT, type Vault } from '#vault/vault';
 import type { StoredHistory } from '#event-store/event-chain';
 import { enterDataFolder, findSecretKey, keepHeadLineIn, knownSecretKey, refuseHalfRestored } from './data-folder.js';
@@ -269,6 +270,11 @@ async function openLeases(config: Config, logger: Logger, sharedState: SharedSta
   return startSharedLeases({ sharedState, memberId: randomUUID(), logger, monotonicMs: () => performance.now() });
 }
 
+async function forgetDroppedKeys(eventStore: EventStore, keys: OwnerKeys, logger: Logger) {
+  const { followDroppedKeys } = await import('#vault/dropped-keys');
+  return followDroppedKeys({ eventStore, keys, logger }, await eventStore.lastPosition());
+}
+
 /** In a thread where that is wanted and built, and pages are checked at all; else here. */
 async function openPages(config: Config, logger: Logger, { current, former }: KeyRing): Promise<OpenPages> {
   const { snapshotKeyOf } = await import('#snapshots/snapshot-macs');
@@ -319,6 +325,8 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
     import('#vault/sealed-events'),
   ]);
   const ownerKeys = createOwnerKeys(eventStore, keyRing);
+  // Who is alone drops every key itself.
+  const dropped = leases.isAlone ? null : await forgetDroppedKeys(stores.eventStore, ownerKeys, logger);
   const [{ createContentEraser }, { sealMessages }] = await Promise.all([
     import('#vault/content-eraser'),
     import('#vault/sealed-messages'),
@@ -354,7 +362,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
     disk: disk ?? { state: 'ok' },
     async close() {
       disk?.stop();
-      await Promise.all([pages.close(), outbound.close()]);
+      await Promise.all([pages.close(), outbound.close(), dropped?.stop()]);
       await leases.close();
       await openedBus.busAdmin.close();
       await readStore.close();
