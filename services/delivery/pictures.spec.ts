@@ -16,14 +16,32 @@ const chart = chartPng([
 const signature = Buffer.from('89504e470d0a1a0a', 'hex');
 
 function holdsPicture({ body = '' }: OutboundRequest): boolean {
-  return Buffer.from(body).includes(signature) || Buffer.from(body).includes('base64,iVBORw0KGgo');
+  return Buffer.from(body).includes(signature) || Buffer.from(body).includes('iVBORw0KGgo');
 }
 
 /** Those that are sent a picture where there is one. */
-const picturing: readonly ActionType[] = ['ntfy', 'discord', 'telegram', 'matrix', 'pushover', 'webex', 'signal'];
+const picturing: readonly ActionType[] = [
+  'slack',
+  'discord',
+  'mattermost',
+  'telegram',
+  'matrix',
+  'zulip',
+  'webex',
+  'ntfy',
+  'pushover',
+  'pushbullet',
+  'signal',
+  'whatsapp',
+  'apprise',
+];
 
 /** One message to a receiver that answers pictures with that status, and all else as its vendor does. */
-async function sent(type: ActionType, pictureStatus: number | null) {
+async function sent(
+  type: ActionType,
+  pictureStatus: number | null,
+  changed: (body: string) => string = (body) => body,
+) {
   const { receiver } = (await import(`#channels/${type}/receiver.kit`)) as { receiver: VendorReceiver };
   const channel: Channel = channels[type];
   const [settings] = settingsOf(type);
@@ -48,7 +66,7 @@ async function sent(type: ActionType, pictureStatus: number | null) {
       );
       if (fitting === undefined) throw new Error(`${type} has no ${String(request.method)} ${request.url}`);
       const { status, headers = {}, body } = fitting.reply;
-      return answerOf(status, typeof body === 'string' ? body : JSON.stringify(body), headers);
+      return answerOf(status, changed(typeof body === 'string' ? body : JSON.stringify(body)), headers);
     },
   };
   const sending = { outbound, clock: { now: () => kitTimeMs }, isRepeat: false, rebuild: build };
@@ -69,10 +87,20 @@ describe('a picture', () => {
       expect(new Set(states)).toEqual(new Set(['delivered']));
       const withPicture = requests.filter(holdsPicture);
       expect(withPicture).toHaveLength(1);
-      const plain = requests.filter((request) => !holdsPicture(request));
-      expect(plain).toHaveLength(1);
-      expect(Buffer.from(plain[0]?.body ?? '').toString()).toMatch(/Price watch|two/);
+      const texts = requests
+        .filter((request) => !holdsPicture(request))
+        .map(({ body = '' }) => Buffer.from(body).toString());
+      expect(texts.filter((text) => /Price[ +]watch|two/.test(text))).toHaveLength(1);
     }
+  });
+
+  it.each(['slack', 'pushbullet'] as const)('by %s goes to no address but the service’s own', async (type) => {
+    const { requests, states } = await sent(type, null, (body) =>
+      body.replace(/https:\/\/(files|upload)\./, 'https://a.example/'),
+    );
+    expect(requests.some(holdsPicture)).toBe(false);
+    expect(requests.every(({ url }) => new URL(url).hostname.endsWith(`${type}.com`))).toBe(true);
+    expect(new Set(states)).toEqual(new Set(['delivered']));
   });
 
   it('makes the same bytes on every try', async () => {

@@ -16,7 +16,7 @@ const timeoutMs = 60_000;
 function buildApprise(
   config: z.output<typeof appriseDeclaration.config>,
   request: Notification,
-  { linkBase }: BuildContext,
+  { linkBase, chart = null }: BuildContext,
 ): HttpBatch {
   const { serverUrl, urls, key, tag, user, password } = config;
   const body = {
@@ -33,7 +33,11 @@ function buildApprise(
     ...(user === undefined || password === undefined ? {} : { authorization: basic(user, password) }),
   };
   const url = below(serverUrl, key === undefined ? '/notify/' : `/notify/${key}`);
-  return { kind: 'http', requests: [{ ...jsonRequest(url, body, headers), timeoutMs }] };
+  const plain = { ...jsonRequest(url, body, headers), timeoutMs };
+  if (chart === null) return { kind: 'http', requests: [plain] };
+  const attachment = [{ filename: 'chart.png', base64: Buffer.from(chart).toString('base64') }];
+  const withPicture = { ...jsonRequest(url, { ...body, attachment }, headers), timeoutMs };
+  return { kind: 'http', requests: [{ ...withPicture, fallback: plain }] };
 }
 
 export const apprise = httpChannel(appriseDeclaration, 'POST', buildApprise, classifyApprise);

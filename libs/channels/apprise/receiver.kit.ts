@@ -1,6 +1,6 @@
 /** For specs: an Apprise API server. */
 import { z } from 'zod';
-import { upTo, type VendorReceiver } from '../receiver.kit.js';
+import { pngText, upTo, type VendorReceiver } from '../receiver.kit.js';
 import { characters } from '../text-limits.js';
 
 const message = {
@@ -8,6 +8,7 @@ const message = {
   body: upTo(32_768, characters),
   type: z.enum(['info', 'success', 'warning', 'failure']),
   format: z.literal('text'),
+  attachment: z.tuple([z.strictObject({ filename: z.literal('chart.png'), base64: pngText })]).optional(),
 };
 const shown = { title: 'plain', body: 'plain' } as const;
 const reply = { status: 200, body: { error: null, details: [] } };

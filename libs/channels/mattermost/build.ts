@@ -1,8 +1,9 @@
 /** Mattermost: a notification as one post, by a webhook, or by a bot, which puts later ones of an episode under the first. */
 import type { z } from 'zod';
-import { httpChannel, type BuildContext, type HttpBatch, type Notification } from '../channel.js';
+import { picturePart } from '../binary-body.js';
+import { httpChannel, type BuildContext, type HttpBatch, type HttpOutgoing, type Notification } from '../channel.js';
 import { backslashed, escapeCommonMark } from '../escapes.js';
-import { below, jsonRequest } from '../http-request.js';
+import { below, jsonRequest, multipartRequest } from '../http-request.js';
 import { publicLink } from '../links.js';
 import { characters, shortened } from '../text-limits.js';
 import { colorOf, detailsOf, textOf, titleOf } from '../texts.js';
@@ -15,7 +16,7 @@ const limits = { title: 300, text: 7_000 };
 function buildMattermost(
   config: z.output<typeof mattermostDeclaration.config>,
   request: Notification,
-  { linkBase, opened }: BuildContext,
+  { linkBase, opened, receipts = [], chart = null }: BuildContext,
 ): HttpBatch {
   const { webhookUrl, serverUrl, token, channelId } = config;
   const title = shortened(titleOf(request, linkBase, config, escapeCommonMark), limits.title, characters, backslashed);
@@ -35,6 +36,8 @@ function buildMattermost(
       kind: 'http',
       requests: [{ ...jsonRequest(webhookUrl ?? '', { text: title, attachments }), step: 'webhook' }],
     };
+  const headers = { authorization: `Bearer ${token}` };
+  const posts = below(serverUrl, '/api/v4/posts');
   const rootId = opened?.['id'];
   const post = {
     channel_id: channelId,
@@ -42,8 +45,24 @@ function buildMattermost(
     props: { attachments },
     ...(typeof rootId === 'string' ? { root_id: rootId } : {}),
   };
-  const sent = jsonRequest(below(serverUrl, '/api/v4/posts'), post, { authorization: `Bearer ${token}` });
-  return { kind: 'http', requests: [{ ...sent, step: 'api' }] };
+  const requests: HttpOutgoing[] = [{ ...jsonRequest(posts, post, headers), step: 'api' }];
+  if (chart === null) return { kind: 'http', requests };
+  // The text goes first, whatever becomes of the picture, which stands under it.
+  const parts = [{ name: 'channel_id', value: channelId ?? '' }, picturePart('files', chart)];
+  const upload = multipartRequest(below(serverUrl, '/api/v4/files'), parts, headers);
+  requests.push({ ...upload, optional: true, step: 'upload' });
+  const fileId = receipts[1]?.['fileId'];
+  if (typeof fileId !== 'string')
+    return { kind: 'http', requests, inOrder: true, more: receipts.length < requests.length };
+  const under = rootId ?? receipts[0]?.['id'];
+  const picture = {
+    channel_id: channelId,
+    message: 'chart.png',
+    file_ids: [fileId],
+    ...(typeof under === 'string' ? { root_id: under } : {}),
+  };
+  requests.push({ ...jsonRequest(posts, picture, headers), optional: true, step: 'api' });
+  return { kind: 'http', requests, inOrder: true };
 }
 
 export const mattermost = httpChannel(mattermostDeclaration, 'POST', buildMattermost, classifyMattermost, {

@@ -1,11 +1,23 @@
 /** Mattermost: what answers mean. A webhook that is not known is 400, and one of a server that takes none is 501. */
+import { isJsonObject, type JsonObject } from '#runtime/json';
 import { classifyAs, textAt } from '../vendor-answers.js';
+
+/** The id of the one file that was uploaded. */
+function fileIdOf(body: JsonObject | null): string | null {
+  const infos = body?.['file_infos'];
+  const first = Array.isArray(infos) ? infos[0] : null;
+  return isJsonObject(first) ? textAt(first, 'id') : null;
+}
 
 export const classifyMattermost = classifyAs({
   vendor: 'Mattermost',
-  delivered: ({ step, text, body }) => (step === 'api' ? textAt(body, 'id') !== null : text.trim() === 'ok'),
+  delivered({ step, text, body }) {
+    if (step === 'upload') return fileIdOf(body) !== null;
+    return step === 'api' ? textAt(body, 'id') !== null : text.trim() === 'ok';
+  },
   codeOf: ({ status, body }) => (status < 300 ? null : textAt(body, 'id')),
   receiptOf({ step, body }) {
+    if (step === 'upload') return { fileId: fileIdOf(body) };
     const [id, root] = [textAt(body, 'id'), textAt(body, 'root_id')];
     if (step !== 'api' || id === null) return null;
     return { id: root === null || root === '' ? id : root };

@@ -4,7 +4,14 @@ import { classifyAs, textAt, untilMs } from '../vendor-answers.js';
 
 export const classifyPushbullet = classifyAs({
   vendor: 'Pushbullet',
-  delivered: ({ body }) => textAt(body, 'iden') !== null,
+  delivered({ body, step, status }) {
+    if (step === 'place') return textAt(body, 'upload_url') !== null;
+    return step === 'upload' ? status === 204 : textAt(body, 'iden') !== null;
+  },
+  receiptOf({ body, step }) {
+    if (step === 'upload') return { uploaded: true };
+    return step === 'place' ? { uploadUrl: textAt(body, 'upload_url'), fileUrl: textAt(body, 'file_url') } : null;
+  },
   codeOf({ body }) {
     const error = body?.['error'];
     return isJsonObject(error) ? (textAt(error, 'code') ?? textAt(error, 'type')) : null;

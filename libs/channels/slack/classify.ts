@@ -3,12 +3,17 @@ import { classifyAs, textAt } from '../vendor-answers.js';
 
 export const classifySlack = classifyAs({
   vendor: 'Slack',
-  // A webhook may say nothing with its 200, but never something else.
-  delivered: ({ step, text, body }) =>
-    step === 'webhook' ? /^(?:ok)?$/.test(text.trim()) : body?.['ok'] === true && textAt(body, 'ts') !== null,
+  delivered({ step, text, body }) {
+    // A webhook may say nothing with its 200, but never something else.
+    if (step === 'webhook') return /^(?:ok)?$/.test(text.trim());
+    if (step === 'upload') return /^OK\b/.test(text);
+    return body?.['ok'] === true && (step !== 'api' || textAt(body, 'ts') !== null);
+  },
   codeOf: ({ step, text, body }) =>
-    step === 'webhook' ? (/^[a-z_]{2,60}$/.exec(text.trim())?.[0] ?? null) : textAt(body, 'error'),
+    step === 'webhook' || step === 'upload' ? (/^[a-z_]{2,60}$/.exec(text.trim())?.[0] ?? null) : textAt(body, 'error'),
   receiptOf({ step, body }) {
+    if (step === 'upload') return { uploaded: true };
+    if (step === 'place') return { uploadUrl: textAt(body, 'upload_url'), fileId: textAt(body, 'file_id') };
     const [ts, channel] = [textAt(body, 'ts'), textAt(body, 'channel')];
     return step === 'webhook' || ts === null ? null : { ts, channel };
   },

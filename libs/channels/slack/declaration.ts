@@ -19,7 +19,7 @@ export const slackDeclaration = declareChannel({
         isAllowed: atHosts(/^hooks\.slack(?:-gov)?\.com$/, /^\/services\/T[A-Z0-9]+\/B[A-Z0-9]+\/[A-Za-z0-9]+$/),
       }).optional(),
       botToken: secretWord(
-        'In place of a webhook: the token of a bot (`xoxb-…`), with the scope chat:write.',
+        'In place of a webhook: the token of a bot (`xoxb-…`), with the scope chat:write, and files:write for the chart.',
       ).optional(),
       channelId: plainWord(
         'With `botToken`: the id of the channel, which the bot has joined.',

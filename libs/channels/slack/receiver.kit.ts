@@ -66,5 +66,35 @@ export const receiver: VendorReceiver = {
       shown,
       reply: { status: 200, body: { ok: true, channel: 'C0123456789', ts: '1767323045.000100', message: {} } },
     },
+    {
+      method: 'POST',
+      address: /^https:\/\/slack\.com\/api\/files\.getUploadURLExternal$/,
+      headers: bearer(/xoxb-[A-Za-z0-9-]+/),
+      form: z.strictObject({ filename: z.literal('chart.png'), length: z.string().regex(/^[1-9][0-9]*$/) }),
+      reply: {
+        status: 200,
+        body: { ok: true, upload_url: 'https://files.slack.com/upload/v1/CwABAAAAXAoAA', file_id: 'F0123456789' },
+      },
+    },
+    {
+      method: 'POST',
+      address: /^https:\/\/files\.slack\.com\/upload\/v1\/[A-Za-z0-9]+$/,
+      headers: z.strictObject({ 'content-type': z.literal('image/png') }),
+      isPicture: true,
+      reply: { status: 200, body: 'OK - 120' },
+    },
+    {
+      method: 'POST',
+      address: /^https:\/\/slack\.com\/api\/files\.completeUploadExternal$/,
+      headers: bearer(/xoxb-[A-Za-z0-9-]+/).and(
+        z.looseObject({ 'content-type': z.literal('application/json; charset=utf-8') }),
+      ),
+      json: z.strictObject({
+        files: z.array(z.strictObject({ id: z.literal('F0123456789'), title: z.literal('chart.png') })).length(1),
+        channel_id: z.string().regex(/^[CGD][A-Z0-9]+$/),
+        thread_ts: z.string().regex(/^[0-9]+\.[0-9]{6}$/),
+      }),
+      reply: { status: 200, body: { ok: true, files: [{ id: 'F0123456789', title: 'chart.png' }] } },
+    },
   ],
 };

@@ -1,12 +1,14 @@
 /** WhatsApp: what answers of the Cloud API mean, by the code of the error rather than by the status. */
 import { isJsonObject } from '#runtime/json';
-import { classifyAs } from '../vendor-answers.js';
+import { classifyAs, textAt } from '../vendor-answers.js';
 
 const dayMs = 86_400_000;
 
 export const classifyWhatsapp = classifyAs({
   vendor: 'WhatsApp',
-  delivered: ({ body }) => Array.isArray(body?.['messages']) && body['messages'].length > 0,
+  delivered: ({ body, step }) =>
+    step === 'media' ? textAt(body, 'id') !== null : Array.isArray(body?.['messages']) && body['messages'].length > 0,
+  receiptOf: ({ body, step }) => (step === 'media' ? { mediaId: textAt(body, 'id') } : null),
   codeOf({ body }) {
     const error = body?.['error'];
     const code = isJsonObject(error) ? error['code'] : null;

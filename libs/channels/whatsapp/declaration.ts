@@ -15,6 +15,11 @@ export const whatsappDeclaration = declareChannel({
       /^[a-z0-9_]{1,512}$/,
       'must be the name of a template: a-z 0-9 _',
     ),
+    pictureTemplateName: plainWord(
+      'An approved template that has an image as its header besides, for messages with a chart; without one none goes with them.',
+      /^[a-z0-9_]{1,512}$/,
+      'must be the name of a template: a-z 0-9 _',
+    ).optional(),
     language: plainWord('Of the template.', /^[a-z]{2,3}(?:_[A-Z]{2})?$/, 'must be a code such as en_US'),
     title: titleTemplate,
     text: z

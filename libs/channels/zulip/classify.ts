@@ -1,9 +1,18 @@
 /** Zulip: what answers mean, by `code`: the sentence is in the language of the bot's owner. */
+import type { JsonObject } from '#runtime/json';
 import { classifyAs, textAt, untilMs, waitMs } from '../vendor-answers.js';
+
+/** Of a file on the same server; older servers call it `uri`. What is none could be markup. */
+function uploadedPath(body: JsonObject | null): string | null {
+  const path = textAt(body, 'url') ?? textAt(body, 'uri');
+  return path !== null && /^\/user_uploads\/[A-Za-z0-9_\-./%]{1,500}$/.test(path) ? path : null;
+}
 
 export const classifyZulip = classifyAs({
   vendor: 'Zulip',
-  delivered: ({ body }) => textAt(body, 'result') === 'success',
+  delivered: ({ body, step }) =>
+    textAt(body, 'result') === 'success' && (step !== 'upload' || uploadedPath(body) !== null),
+  receiptOf: ({ body, step }) => (step === 'upload' ? { path: uploadedPath(body) } : null),
   codeOf: ({ body }) => textAt(body, 'code'),
   lines: [
     { code: ['RATE_LIMIT_HIT'], means: 'retry' },
