@@ -5,7 +5,7 @@ import { classifyAs, textAt } from '../vendor-answers.js';
 /** The id of the one file that was uploaded. */
 function fileIdOf(body: JsonObject | null): string | null {
   const infos = body?.['file_infos'];
-  const first = Array.isArray(infos) ? infos[0] : null;
+  const first: unknown = Array.isArray(infos) ? infos[0] : null;
   return isJsonObject(first) ? textAt(first, 'id') : null;
 }
 
