@@ -132,6 +132,11 @@ function Header({ task }: { readonly task: Task }): ReactNode {
         ))}
       </p>
       <AcknowledgedLine task={task} />
+      {(task.warnings ?? []).map(({ field, message }) => (
+        <p key={field} className="notice warn">
+          {message}
+        </p>
+      ))}
     </>
   );
 }
