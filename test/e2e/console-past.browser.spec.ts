@@ -46,23 +46,6 @@ function deliveryThatIs(taskId: string, state: string): Promise<DeliveryAnswer> 
   );
 }
 
-describe('a task whose receiver is gone', () => {
-  it('says on its page which action was disabled and what to do', async () => {
-    world.hooks.reply('/gone', 410);
-    const id = await watched('/gone');
-    world.site.serve('/gone', html('in stock'));
-    await installation.api.execute(id);
-    await until('its action is disabled', async () => {
-      const [action] = (await installation.api.task(id)).actions;
-      return action?.enabled === false;
-    });
-    seat = await openSeat(browser);
-    await openAsOwner(seat, installation, `/tasks/${id}`);
-    await seat.page.getByText(/The webhook action was disabled at .* enable it again/).waitFor();
-    expect(await violations(seat.page)).toEqual([]);
-  });
-});
-
 describe('a recorded page', () => {
   async function ranOn(taskId: string, path: string, body: string): Promise<Execution> {
     world.site.serve(path, answering(200, body));
@@ -190,5 +173,22 @@ describe('what is open on a task', () => {
     await openAsOwner(seat, installation, `/tasks/${id}`);
     await page.getByText('Not met', { exact: true }).first().waitFor();
     expect(await page.getByRole('button', { name: 'Acknowledge' }).count()).toBe(0);
+  });
+});
+
+describe('a task whose receiver is gone', () => {
+  it('says on its page which action was disabled and what to do', async () => {
+    world.hooks.reply('/gone', 410);
+    const id = await watched('/gone');
+    world.site.serve('/gone', html('in stock'));
+    await installation.api.execute(id);
+    await until('its action is disabled', async () => {
+      const [action] = (await installation.api.task(id)).actions;
+      return action?.enabled === false;
+    });
+    seat = await openSeat(browser);
+    await openAsOwner(seat, installation, `/tasks/${id}`);
+    await seat.page.getByText(/The webhook action was disabled at .* enable it again/).waitFor();
+    expect(await violations(seat.page)).toEqual([]);
   });
 });
