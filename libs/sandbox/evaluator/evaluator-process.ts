@@ -25,17 +25,20 @@ const beatEveryMs = 250;
 /** How long a ping may stay unanswered while a job is overdue: the thread that answers pings never runs one. */
 const overdueSilenceMs = 2_000;
 const startMs = 30_000;
+/** One that stands by answers at once; where it does not, a new one is started. */
+const confirmMs = 1_000;
 
 export class EvaluatorProcess {
   readonly #channel: EvaluatorChannel;
   readonly #events: EvaluatorEvents;
   readonly #silenceMs: number;
-  readonly #startTimer: NodeJS.Timeout;
+  #startTimer: NodeJS.Timeout;
   #pingTimer: NodeJS.Timeout | null = null;
   #beatTimer: NodeJS.Timeout | null = null;
   /** When the unanswered ping was sent. */
   #askedMs: number | null = null;
   #isReady = false;
+  #hasStarted = false;
   #isWorking: boolean | null = null;
   #isOver = false;
   #why = '';
@@ -59,6 +62,11 @@ export class EvaluatorProcess {
     return this.#isReady && !this.#isOver;
   }
 
+  /** Whether it was ever ready. */
+  get hasStarted(): boolean {
+    return this.#hasStarted;
+  }
+
   /** False where the pipe is full: `onRoom` follows once there is room. The frame is sent nonetheless. */
   send(frame: Omit<Frame, 'body'>, body: Uint8Array): boolean {
     const { pipe } = this.#channel;
@@ -79,6 +87,14 @@ export class EvaluatorProcess {
     if (!isWorking) return;
     this.#pingTimer = setInterval(() => this.#ping(), pingEveryMs);
     this.#beatTimer = setInterval(() => this.#beat(), beatEveryMs);
+  }
+
+  /** Not ready until it has answered: it may have ended without a word while it stood by. Ends it where no answer comes. */
+  confirm(): void {
+    if (!this.#isReady) return;
+    this.#isReady = false;
+    this.#startTimer = setTimeout(() => void this.end('it did not answer any more'), confirmMs);
+    this.#ask();
   }
 
   /** Resolves when it is gone. */
@@ -109,8 +125,10 @@ export class EvaluatorProcess {
   #receive(frame: Frame): void {
     if (this.#isOver) return;
     if (frame.id !== 0) return this.#events.onAnswer(frame);
-    if (frame.word !== signals.ready || this.#isReady) return;
+    const isSign = frame.word === (this.#hasStarted ? signals.pong : signals.ready);
+    if (!isSign || this.#isReady) return;
     this.#isReady = true;
+    this.#hasStarted = true;
     clearTimeout(this.#startTimer);
     this.#events.onReady();
   }
@@ -138,6 +156,10 @@ export class EvaluatorProcess {
       return;
     }
     this.#askedMs = performance.now();
+    this.#ask();
+  }
+
+  #ask(): void {
     this.send({ id: 0, word: signals.ping, ms: 0, text: '' }, new Uint8Array(0));
   }
 

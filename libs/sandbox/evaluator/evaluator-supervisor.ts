@@ -1,7 +1,8 @@
 /**
  * The evaluator processes behind the sandbox: one for all jobs, forked on the first job, replaced when it dies and ended
  * when idle. Jobs in flight when it died run once more, each alone in a quarantine process, so that the job that crashes it is
- * known and the others get their results: at once, since they do not wait behind it.
+ * known and the others get their results: at once, since they do not wait behind it. For some minutes after a death a process
+ * stands by for each of them.
  */
 import { EvaluatorProcess } from './evaluator-process.js';
 import type { EvaluatorUse, OpenEvaluator } from './evaluator-channel.js';
@@ -21,6 +22,7 @@ import {
 } from './messages.js';
 import type { EncodedJob, Ending, EvaluatorSettings, JobKind, JobKinds, JobOutcome, JobRunner } from './messages.js';
 import type { ProcessorUse } from './processor-use.js';
+import { Standby } from './standby.js';
 
 export interface SupervisorSettings extends EvaluatorSettings {
   readonly open: OpenEvaluator;
@@ -84,6 +86,7 @@ class ProcessQueue {
   #isEnding = false;
   #isIdleCheckPending = false;
   #idleTimer: NodeJS.Timeout | null = null;
+  readonly #standby = new Standby(() => this.#open());
 
   constructor(settings: ProcessQueueSettings) {
     this.#settings = settings;
@@ -109,11 +112,16 @@ class ProcessQueue {
     this.#process = null;
     for (const job of [...this.#takeInFlight(), ...this.#waiting.splice(0)])
       job.settle({ ok: false, ended: 'unavailable' });
-    await ended?.end('');
+    await Promise.all([ended?.end(''), this.#standby.close()]);
+  }
+
+  /** For some minutes from now on a process stands by. */
+  expectDeaths(): void {
+    this.#standby.expectDeaths();
   }
 
   #pump(): void {
-    const process = this.#process ?? this.#fork();
+    const process = this.#process ?? this.#begin();
     if (process === null || !process.isReady || this.#isEnding) return;
     if (this.#waiting.length === 0) return this.#idleSoon(process);
     process.setWorking(true);
@@ -135,28 +143,39 @@ class ProcessQueue {
     );
   }
 
-  #fork(): EvaluatorProcess | null {
+  /** Throws where no process can be started. */
+  #open(): EvaluatorProcess {
     const { open, silenceMs, use } = this.#settings;
+    const made: EvaluatorProcess = new EvaluatorProcess(open(this.#settings, use), silenceMs, {
+      onReady: () => {
+        if (this.#process === made) this.#pump();
+      },
+      onAnswer: (frame) => this.#onAnswer(made, frame),
+      isOverdue: () => this.#isOldestOverdue(),
+      onBeat: (use) => this.#onBeat(made, use),
+      answerBytes: (id) => (this.#process === made ? (this.#inFlight.get(id)?.job.answerLimits.textBytes ?? 0) : 0),
+      onRoom: () => {
+        if (this.#process !== made) return;
+        this.#hasRoom = true;
+        this.#pump();
+      },
+      onEnd: (why) => this.#onEnd(made, why),
+    });
+    return made;
+  }
+
+  /** The one that stands by, or a new one. */
+  #begin(): EvaluatorProcess | null {
     this.#hasRoom = true;
     this.#isEnding = false;
     try {
-      const made: EvaluatorProcess = new EvaluatorProcess(open(this.#settings, use), silenceMs, {
-        onReady: () => this.#pump(),
-        onAnswer: (frame) => this.#onAnswer(made, frame),
-        isOverdue: () => this.#isOldestOverdue(),
-        onBeat: (use) => this.#onBeat(made, use),
-        answerBytes: (id) => this.#inFlight.get(id)?.job.answerLimits.textBytes ?? 0,
-        onRoom: () => {
-          this.#hasRoom = true;
-          this.#pump();
-        },
-        onEnd: (why) => this.#onEnd(made, why),
-      });
-      made.setWorking(true);
-      this.#process = made;
+      const begun = this.#standby.take() ?? this.#open();
+      begun.confirm();
+      begun.setWorking(true);
+      this.#process = begun;
       this.#watch = new JobWatch(this.#settings.watchMargins);
       this.#answers = 0;
-      return made;
+      return begun;
     } catch (error) {
       this.#failWaiting(String(error));
       return null;
@@ -231,12 +250,13 @@ class ProcessQueue {
   }
 
   #onEnd(ended: EvaluatorProcess, why: string): void {
+    this.#standby.forget(ended);
     if (this.#process !== ended) return;
     this.#process = null;
     this.#settings.onDeath(why);
     const lost = this.#takeInFlight();
     // It never started: another process would fail as well, and the next job retries.
-    if (lost.length === 0) this.#failWaiting(why);
+    if (lost.length === 0 && !ended.hasStarted) this.#failWaiting(why);
     this.#settings.onLost(lost, why);
     if (this.#waiting.length > 0 || lost.length > 0) this.#pump();
   }
@@ -325,6 +345,7 @@ export class EvaluatorSupervisor implements JobRunner {
       onLost: (jobs) => {
         this.#suspects.push(...jobs);
         this.#runApart();
+        for (const queue of [this.#shared, ...this.#quarantines]) queue.expectDeaths();
       },
     });
   }
