@@ -30,7 +30,11 @@ export const messagePreview = z
     request: z
       .object({
         method: z.string().describe('Of HTTP, or `smtp`.'),
-        url: z.string().describe('Without its query and tokens, or the mailboxes masked.'),
+        url: z
+          .string()
+          .describe(
+            'Without its query and tokens, or the mailboxes masked; of a webhook whole, but for what gives access.',
+          ),
         headers: z.record(z.string(), z.string()).describe('Secrets and signatures masked.'),
         body: z.string().nullable().describe('Of the request.'),
       })

@@ -2,6 +2,7 @@
 import type { HttpOutgoing, MailOutgoing } from '#channels/channel';
 import { shownBody } from '#channels/binary-body';
 import { channels } from '#channels/channels';
+import type { ChannelDeclaration } from '#channels/declaration';
 import { declarationOf } from '#channels/declarations';
 import type { PeerMessage } from '#channels/peer';
 import { httpSummary, mailSummary, peerSummary } from '#channels/summary';
@@ -41,10 +42,10 @@ function mapHeaders(
   );
 }
 
-function shownHttp({ method, url, headers, body: text, binary }: HttpOutgoing, title: string): Shown {
+function shownHttp({ method, url, headers, body: text, binary }: HttpOutgoing, title: string, isWhole: boolean): Shown {
   const body = binary === undefined ? text : shownBody(binary);
   const shown = mapHeaders(headers, (value, name) => (isHiddenHeader(name) ? secretMask : value));
-  const request = { method, url: httpSummary(method, url).url, headers: shown, body };
+  const request = { method, url: isWhole ? url : httpSummary(method, url).url, headers: shown, body };
   return { title, text: body ?? '', request, error: null };
 }
 
@@ -70,14 +71,19 @@ function shownPeer(message: PeerMessage, title: string): Shown {
   return { title, text, request: { ...peerSummary(message), headers: {}, body: text }, error: null };
 }
 
-function shownOf(outgoing: Outgoing, title: string): Shown {
+/** An address that is a template is what its writer looks for; what of it gives access is taken out with the other secrets. */
+function hasWrittenAddress({ addresses, templates }: ChannelDeclaration): boolean {
+  return addresses.some((name) => templates.includes(name));
+}
+
+function shownOf(outgoing: Outgoing, title: string, declaration: ChannelDeclaration): Shown {
   switch (outgoing.kind) {
     case 'mail':
       return shownMail(outgoing.mail);
     case 'http': {
       const [first] = outgoing.requests;
       if (first === undefined) throw new Error('a channel built no request');
-      return shownHttp(first, title);
+      return shownHttp(first, title, hasWrittenAddress(declaration));
     }
     case 'peer':
       return shownPeer(outgoing.message, title);
@@ -101,8 +107,9 @@ export function createPreview({ vault, linkBase, ...options }: PreviewOptions): 
     try {
       const { owner, scope } = sealedFor(request);
       const config = await vault.open(action.contact === undefined ? ownerId : owner, scope, action.config);
-      const redact = createRedactor(action.config, config, declarationOf(type).addresses, shownCharacters);
-      const shown = shownOf(await outgoingOf(type, { request, config }, linkBase), context.message);
+      const declaration = declarationOf(type);
+      const redact = createRedactor(action.config, config, declaration.addresses, shownCharacters);
+      const shown = shownOf(await outgoingOf(type, { request, config }, linkBase), context.message, declaration);
       const { method, url, headers, body } = shown.request;
       return {
         ...shown,

@@ -76,6 +76,21 @@ describe('an action of a task', () => {
     expect(hooks.received('/preview')).toEqual([]);
   });
 
+  it('is previewed with its address as the templates in it are filled, without what gives access', async () => {
+    const { id } = await installation.api.create({ ...byHand(site.address('/shop')), name: 'A & b' });
+    const url = hooks.address('/in/{{ task.name }}/tok3n-tok3n-tok3n-tok3n?to={{ task.name }}&key=canary-key');
+    const made = await send(`/api/notifications/${id}/actions`, {
+      type: 'webhook',
+      config: { url: url.replace('//', '//ada:canary-password@') },
+    });
+    const shown = dataOf(await send(`/api/notifications/${id}/actions/${String(dataOf(made)['id'])}/preview`, {}));
+    expect(shown['request']).toMatchObject({
+      url: hooks.address('/in/A%20%26%20b/********?to=A%20%26%20b&key=********'),
+      headers: { authorization: '********' },
+    });
+    expect(JSON.stringify(shown)).not.toContain('canary');
+  });
+
   it('is tested by a marked message through the delivery service', async () => {
     const { task, action } = await withHook('/test');
     const run = await installation.api.execute(task.split('/').at(-1) ?? '', 30, { dryRun: true });
