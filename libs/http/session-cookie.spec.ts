@@ -44,6 +44,7 @@ describe('the origin of a write', () => {
     ['https://localhost:3000.evil.example', 'localhost:3000'],
     ['http://evil.example', 'localhost:3000'],
     ['http://localhost:3000', undefined],
+    ['http://meerkat.example.com', 'meerkat.example.com'],
   ])('is not ours: %j at %s', (origin, host) => {
     expect(isOwnOrigin(origin, host, publicUrl)).toBe(false);
   });

@@ -28,8 +28,11 @@ export function clearedCookie(secure: boolean): string {
 export function isOwnOrigin(origin: string | undefined, host: string | undefined, publicUrl: string | null): boolean {
   if (origin === undefined) return true;
   if (!URL.canParse(origin)) return false;
-  if (publicUrl !== null && origin === new URL(publicUrl).origin) return true;
-  return host !== undefined && new URL(origin).host === host.toLowerCase();
+  const own = publicUrl === null ? null : new URL(publicUrl);
+  if (origin === own?.origin) return true;
+  // Where there is TLS, who answers for the same name without it is another.
+  if (host === undefined || (own?.protocol === 'https:' && host.toLowerCase() === own.host)) return false;
+  return new URL(origin).host === host.toLowerCase();
 }
 
 /** Behind a proxy that ends TLS the header says so; a client that forges it only restricts its own cookie to TLS. */

@@ -16,6 +16,7 @@ import { findMember, findOrganization, homeOrganizationId, type FoundMember } fr
 import { invitationLifetimeMs, linkToken, readLinkToken } from './links.js';
 import { hashEmail, openEmail, sealEmail } from './member-email.js';
 import { hashNewPassword } from './own-account.js';
+import { isByOwner } from './owner-rank.js';
 import type { AccountPorts, Asking } from './ports.js';
 import { beginSession, type Opened } from './sessions.js';
 
@@ -79,7 +80,7 @@ export function sendInvitation(ports: AccountPorts, to: string, organization: st
   ports.postOffice.send('invitation', () => Promise.resolve([letter]));
 }
 
-/** Again for who was invited and has not joined: the link before is no longer good. Rejects with `already_exists`. */
+/** Again for who was invited and has not joined: the link before is no longer good. Rejects with `already_exists` and `owner_required`. */
 export async function inviteMember(
   ports: AccountPorts,
   organizationId: string,
@@ -93,7 +94,8 @@ export async function inviteMember(
   const id = pending?.id ?? ports.ids.next('usr');
   const expiresAt = toTimestamp(ports.clock.now() + invitationLifetimeMs);
   const member = { id, email: await sealEmail(ports.vault, organizationId, id, email), emailHash, role };
-  const command = { type: 'inviteMember', member, expiresAt } as const;
+  const byOwner = await isByOwner(ports, { ...asking, organizationId });
+  const command = { type: 'inviteMember', member, expiresAt, byOwner } as const;
   const { position } = await changeOrganization(ports, organizationId, command, asking);
   const url = await invitationUrl(ports, organizationId, { id, expiresAt });
   sendInvitation(ports, email, known.organization.name, url);
@@ -145,14 +147,15 @@ export async function acceptInvitation(
 const keepsOperator = async (ports: AccountPorts, organizationId: string): Promise<boolean> =>
   (await homeOrganizationId(ports)) === organizationId;
 
-/** Rejects with `not_found`, `last_owner` or `last_operator`. */
+/** Rejects with `not_found`, `last_owner`, `last_operator` or `owner_required`. */
 export async function changeMember(
   ports: AccountPorts,
   { organizationId, ...asking }: RequestContext,
   { memberId, change }: ChangeMemberInput,
 ): Promise<{ readonly position: number | null; readonly state: Organization }> {
   const keeps = await keepsOperator(ports, organizationId);
-  const command = { type: 'changeMember', memberId, ...change, keepsOperator: keeps } as const;
+  const byOwner = await isByOwner(ports, { ...asking, organizationId });
+  const command = { type: 'changeMember', memberId, ...change, keepsOperator: keeps, byOwner } as const;
   return changeOrganization(ports, organizationId, command, asking);
 }
 
@@ -163,6 +166,7 @@ export async function removeMember(
   memberId: string,
 ): Promise<number | null> {
   const keeps = await keepsOperator(ports, organizationId);
-  const command = { type: 'removeMember', memberId, keepsOperator: keeps } as const;
+  const byOwner = await isByOwner(ports, { ...asking, organizationId });
+  const command = { type: 'removeMember', memberId, keepsOperator: keeps, byOwner } as const;
   return (await changeOrganization(ports, organizationId, command, asking)).position;
 }

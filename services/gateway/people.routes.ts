@@ -56,7 +56,7 @@ export const inviteMember = route({
   operationId: 'inviteMember',
   summary: 'Invite somebody',
   description:
-    'By a link that is good once, for a week. It is mailed where the instance has a mail server; hand it over yourself otherwise. Inviting again replaces the link before.',
+    'By a link that is good once, for a week. It is mailed where the instance has a mail server; hand it over yourself otherwise. Inviting again replaces the link before. An owner is invited by an owner.',
   body: memberInput,
   bodyExample: { email: 'colleague@example.com', role: 'editor' },
   answers: [
@@ -76,7 +76,7 @@ export const changeMember = route({
   operationId: 'changeMember',
   summary: 'Change what a member may',
   description:
-    'It holds from the next request on, in sessions that are open too. An organisation keeps an owner: 400 `last_owner`. Operators are made by operators alone.',
+    'It holds from the next request on, in sessions that are open too. An organisation keeps an owner: 400 `last_owner`. Owners are made and changed by owners alone (403 `owner_required`), signed in or by a key that an owner made; operators by operators.',
   ids: member,
   body: memberChange,
   bodyExample: { role: 'admin' },
@@ -90,7 +90,8 @@ export const removeMember = route({
   path: '/api/members/{id}',
   operationId: 'removeMember',
   summary: 'Remove a member',
-  description: 'Their sessions and streams end at once; keys that they made stay. The last owner cannot go.',
+  description:
+    'Their sessions and streams end at once; keys that they made stay. The last owner cannot go; an owner removes others.',
   ids: member,
   answers: [{ status: 200, description: 'They are gone.', envelope: 'data', schema: deleted }],
 });

@@ -36,11 +36,12 @@ const change = (memberId: string, more: object): MemberCommand => ({
   type: 'changeMember',
   memberId,
   keepsOperator: true,
+  byOwner: true,
   ...more,
 });
 
 describe('an invitation', () => {
-  const invite: MemberCommand = { type: 'inviteMember', member: identity('usr_2'), expiresAt };
+  const invite: MemberCommand = { type: 'inviteMember', member: identity('usr_2'), expiresAt, byOwner: true };
 
   it('is taken once, before it ends', () => {
     given(organizationDecider, ...begun)
@@ -88,11 +89,36 @@ describe('a member', () => {
       .then(changed('usr_2', 'admin'))
       .andAgainNothing();
     given(organizationDecider, ...two)
-      .when({ type: 'removeMember', memberId: 'usr_2', keepsOperator: true })
+      .when({ type: 'removeMember', memberId: 'usr_2', keepsOperator: true, byOwner: true })
       .then({ type: 'member.removed', data: { id: 'usr_2', organizationId } });
     given(organizationDecider, ...begun)
       .when(change('usr_2', { role: 'admin' }))
       .thenRejected('not_found');
+  });
+
+  it('becomes an owner, and is one no more, by an owner alone', () => {
+    const other = [...two, changed('usr_2', 'owner')];
+    const notByOwner: readonly (readonly [readonly OrganizationEvent[], MemberCommand])[] = [
+      [two, change('usr_2', { role: 'owner', byOwner: false })],
+      [other, change('usr_2', { role: 'viewer', byOwner: false })],
+      [other, { type: 'removeMember', memberId: 'usr_2', keepsOperator: true, byOwner: false }],
+      [begun, { type: 'inviteMember', member: identity('usr_2', 'owner'), expiresAt, byOwner: false }],
+      [
+        [...begun, { type: 'member.invited', data: { ...identity('usr_2', 'owner'), organizationId, expiresAt } }],
+        { type: 'inviteMember', member: identity('usr_2', 'viewer'), expiresAt, byOwner: false },
+      ],
+    ];
+    for (const [before, command] of notByOwner) {
+      given(organizationDecider, ...before)
+        .when(command)
+        .thenRejected('owner_required');
+    }
+    given(organizationDecider, ...two)
+      .when(change('usr_2', { role: 'owner' }))
+      .then(changed('usr_2', 'owner'));
+    given(organizationDecider, ...two)
+      .when(change('usr_2', { role: 'admin', byOwner: false }))
+      .then(changed('usr_2', 'admin'));
   });
 
   it('who is the last owner stays one; somebody who has not joined is none', () => {
@@ -102,7 +128,7 @@ describe('a member', () => {
         .when(change('usr_1', { role: 'admin' }))
         .thenRejected('last_owner');
       given(organizationDecider, ...begun, ...before)
-        .when({ type: 'removeMember', memberId: 'usr_1', keepsOperator: false })
+        .when({ type: 'removeMember', memberId: 'usr_1', keepsOperator: false, byOwner: true })
         .thenRejected('last_owner');
     }
     given(organizationDecider, ...two, changed('usr_2', 'owner'))
@@ -113,10 +139,10 @@ describe('a member', () => {
   it('who is the last operator stays one where the instance keeps its operators', () => {
     const before = [...two, changed('usr_2', 'owner')];
     given(organizationDecider, ...before)
-      .when({ type: 'removeMember', memberId: 'usr_1', keepsOperator: true })
+      .when({ type: 'removeMember', memberId: 'usr_1', keepsOperator: true, byOwner: true })
       .thenRejected('last_operator');
     given(organizationDecider, ...before)
-      .when({ type: 'removeMember', memberId: 'usr_1', keepsOperator: false })
+      .when({ type: 'removeMember', memberId: 'usr_1', keepsOperator: false, byOwner: true })
       .then({ type: 'member.removed', data: { id: 'usr_1', organizationId } });
     given(organizationDecider, ...before)
       .when(change('usr_1', { operator: false }))

@@ -31,8 +31,13 @@ export interface Member extends MemberIdentity {
   readonly subjectHashes: readonly string[];
 }
 
+/** Only an owner makes an owner, or takes it from one: who administers members would else make themselves one. */
+interface Rank {
+  readonly byOwner: boolean;
+}
+
 export type MemberCommand =
-  | { readonly type: 'inviteMember'; readonly member: MemberIdentity; readonly expiresAt: string }
+  | ({ readonly type: 'inviteMember'; readonly member: MemberIdentity; readonly expiresAt: string } & Rank)
   | {
       readonly type: 'joinMember';
       readonly memberId: string;
@@ -43,15 +48,15 @@ export type MemberCommand =
     }
   /** A provider vouches for somebody who was not invited. */
   | { readonly type: 'signUpMember'; readonly member: MemberIdentity; readonly at: string }
-  | {
+  | ({
       readonly type: 'changeMember';
       readonly memberId: string;
       readonly role?: Role | undefined;
       readonly operator?: boolean | undefined;
       /** This is where the instance has its operators: the last one stays. */
       readonly keepsOperator: boolean;
-    }
-  | { readonly type: 'removeMember'; readonly memberId: string; readonly keepsOperator: boolean }
+    } & Rank)
+  | ({ readonly type: 'removeMember'; readonly memberId: string; readonly keepsOperator: boolean } & Rank)
   | {
       readonly type: 'changePassword';
       readonly memberId: string;
@@ -151,6 +156,11 @@ function keepOne(
   }
 }
 
+function keepRank(roles: readonly Role[], { byOwner }: Rank): void {
+  if (byOwner || !roles.includes('owner')) return;
+  throw new AppError('FORBIDDEN', 'owner_required', 'Only an owner may make an owner, or change or remove one.');
+}
+
 /** The events of a command on the members of the organisation. */
 export function decideMember(
   command: MemberCommand,
@@ -171,6 +181,7 @@ export function decideMember(
           { field: 'email', rule: 'unique', message: 'belongs to a member' },
         ]);
       }
+      keepRank(known === undefined ? [member.role] : [member.role, known.role], command);
       return [{ type: 'member.invited', data: { ...member, organizationId, expiresAt } }];
     }
     case 'joinMember': {
@@ -199,12 +210,14 @@ export function decideMember(
       const { role = before.role, operator = before.operator } = command;
       if (role === before.role && operator === before.operator) return [];
       keepOne(members, before, { ...before, role, operator }, command);
+      keepRank([before.role, role], command);
       return [{ type: 'member.changed', data: { id: before.id, organizationId, role, operator } }];
     }
     case 'removeMember': {
       const before = members.find(({ id }) => id === command.memberId);
       if (before === undefined) throw notFound('member');
       keepOne(members, before, null, command);
+      keepRank([before.role], command);
       return [{ type: 'member.removed', data: { id: before.id, organizationId } }];
     }
     case 'changePassword': {

@@ -130,7 +130,7 @@ async function memberOf(
   }
   await change({ type: 'linkMember', memberId, provider: settings.id, subjectHash });
   if (role !== null && role !== known.member.role) {
-    await change({ type: 'changeMember', memberId, role, keepsOperator: false }).catch((error: unknown) => {
+    await change({ type: 'changeMember', memberId, role, keepsOperator: false, byOwner: true }).catch((error: unknown) => {
       // The organisation keeps its owner, whatever the groups say.
       if (!(error instanceof AppError) || error.reason !== 'last_owner') throw error;
       ports.logger.warn({ memberId, requestId }, 'the last owner keeps the role, against the groups of the provider');

@@ -1,0 +1,39 @@
+/** Whether something is asked by an owner: signed in, or by a key that an owner has made. */
+import type { RequestContext } from '#bus/bus';
+import type { RecordedEvent } from '#event-store/event-store';
+import { decodeEvent } from '#eventing/codec';
+import { keyStream, type KeyEvent } from './domain/api-key.js';
+import { findMember } from './find-member.js';
+import type { AccountPorts } from './ports.js';
+
+/** Keys make keys, and are followed by others: one that goes further back is nobody's. */
+const mostMakers = 400;
+
+/** Who made it; null: nobody known. */
+async function makerOf({ eventStore }: Pick<AccountPorts, 'eventStore'>, keyId: string): Promise<string | null> {
+  let first: RecordedEvent | null = null;
+  for await (const event of eventStore.read(keyStream(keyId))) {
+    first = event;
+    break;
+  }
+  const event = first === null ? null : decodeEvent<KeyEvent>(first);
+  return event?.type === 'key.created' ? event.data.createdBy : null;
+}
+
+export async function isByOwner(
+  ports: AccountPorts,
+  { actor, organizationId }: Pick<RequestContext, 'actor' | 'organizationId'>,
+): Promise<boolean> {
+  let maker: string | null = actor;
+  for (let step = 0; step < mostMakers && maker !== null; step += 1) {
+    const [kind, id = '']: readonly string[] = maker.split(':');
+    // The setup, and who has the command line.
+    if (kind === 'system') return true;
+    if (kind === 'user') {
+      const found = await findMember(ports, organizationId, id);
+      return found?.member.status === 'active' && found.member.role === 'owner';
+    }
+    maker = kind === 'key' ? await makerOf(ports, id) : null;
+  }
+  return false;
+}
