@@ -130,11 +130,13 @@ async function memberOf(
   }
   await change({ type: 'linkMember', memberId, provider: settings.id, subjectHash });
   if (role !== null && role !== known.member.role) {
-    await change({ type: 'changeMember', memberId, role, keepsOperator: false, byOwner: true }).catch((error: unknown) => {
-      // The organisation keeps its owner, whatever the groups say.
-      if (!(error instanceof AppError) || error.reason !== 'last_owner') throw error;
-      ports.logger.warn({ memberId, requestId }, 'the last owner keeps the role, against the groups of the provider');
-    });
+    await change({ type: 'changeMember', memberId, role, keepsOperator: false, byOwner: true }).catch(
+      (error: unknown) => {
+        // The organisation keeps its owner, whatever the groups say.
+        if (!(error instanceof AppError) || error.reason !== 'last_owner') throw error;
+        ports.logger.warn({ memberId, requestId }, 'the last owner keeps the role, against the groups of the provider');
+      },
+    );
   }
   const found = await findMember(ports, organizationId, memberId);
   if (found === null) throw notFound('member');
