@@ -1,4 +1,5 @@
 /** Settings that many channels have. */
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import { secretMask } from '#runtime/secret-mask';
 
@@ -130,4 +131,44 @@ export const tlsFields = {
     .regex(/^(?:[0-9A-Fa-f]{2}:?){31}[0-9A-Fa-f]{2}$/, { error: 'must be a SHA-256 in hexadecimal' })
     .optional()
     .describe('Just this certificate: its SHA-256.'),
+  clientCertificate: z
+    .string()
+    .max(65_536)
+    .regex(/-----BEGIN CERTIFICATE-----[^]+-----END CERTIFICATE-----/, { error: 'must be a certificate as PEM' })
+    .optional()
+    .describe('PEM: shown to a receiver that asks who comes. With `clientKey`.'),
+  clientKey: z
+    .string()
+    .max(65_536)
+    .regex(/-----BEGIN (?:RSA |EC )?PRIVATE KEY-----[^]+-----END (?:RSA |EC )?PRIVATE KEY-----|^\*{8}$/, {
+      error: 'must be a private key as PEM, without a passphrase',
+    })
+    .optional()
+    .meta({ writeOnly: true, description: 'PEM: the key of `clientCertificate`, without a passphrase.' }),
 };
+
+interface TlsSettings {
+  readonly serverUrl: string;
+  readonly clientCertificate?: string | undefined;
+  readonly clientKey?: string | undefined;
+}
+
+function belongTogether(certificate: string, key: string): boolean {
+  try {
+    return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
+}
+
+/** What a channel with `tlsFields` demands of them together. */
+export function tlsFaultOf({ serverUrl, clientCertificate, clientKey }: TlsSettings, scheme: string): string | null {
+  if (clientCertificate === undefined && clientKey === undefined) return null;
+  if (clientCertificate === undefined || clientKey === undefined)
+    return 'must be given with its other half: clientCertificate and clientKey';
+  if (!serverUrl.toLowerCase().startsWith(`${scheme}:`) && serverUrl !== secretMask)
+    return `needs an address that begins with ${scheme}://`;
+  // Masked, or refused by its own schema.
+  if (!clientKey.includes('PRIVATE KEY') || belongTogether(clientCertificate, clientKey)) return null;
+  return 'must be a certificate whose key is clientKey';
+}

@@ -10,6 +10,23 @@ interface At {
 export interface PeerTrust {
   readonly ca?: string;
   readonly fingerprint?: string;
+  /** Shown to a receiver that asks who comes: PEM. */
+  readonly identity?: { readonly certificate: string; readonly key: string };
+}
+
+interface TlsSettings {
+  readonly ca?: string | undefined;
+  readonly fingerprint?: string | undefined;
+  readonly clientCertificate?: string | undefined;
+  readonly clientKey?: string | undefined;
+}
+
+export function trustOf({ ca, fingerprint, clientCertificate: certificate, clientKey: key }: TlsSettings): PeerTrust {
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(fingerprint === undefined ? {} : { fingerprint }),
+    ...(certificate === undefined || key === undefined ? {} : { identity: { certificate, key } }),
+  };
 }
 
 export interface SyslogMessage extends At {

@@ -19,6 +19,14 @@ export interface TrustSettings {
   readonly ca?: string;
   /** Just this certificate, whatever signed it and whatever it is for: SHA-256 in hexadecimal. */
   readonly fingerprint?: string;
+  /** Shown to a server that asks who comes. */
+  readonly identity?: ClientIdentity;
+}
+
+/** PEM, the key without a passphrase. */
+export interface ClientIdentity {
+  readonly certificate: string;
+  readonly key: string;
 }
 
 const oneCertificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -58,14 +66,19 @@ export function certificateOf(socket: TLSSocket): ServerCertificate | null {
 /** By what they trust: reading the authorities again for each connection would cost more than the connection. */
 const contexts = createLru<string, SecureContext>(100);
 
-/** null: the usual authorities alone. `further`: PEM texts. */
-export function trusting(further: readonly string[]): SecureContext | null {
-  if (further.length === 0) return null;
+/** null: the usual authorities alone, and nothing to show. `further`: PEM texts. Throws where the identity is none. */
+export function trusting(further: readonly string[], identity: ClientIdentity | null = null): SecureContext | null {
+  if (further.length === 0 && identity === null) return null;
   const usual = getCACertificates('default');
   const key = createHash('sha256')
-    .update(JSON.stringify([usual.length, further]))
+    .update(JSON.stringify([usual.length, further, identity]))
     .digest('base64');
-  const known = contexts.get(key) ?? createSecureContext({ ca: [...usual, ...further] });
+  const known =
+    contexts.get(key) ??
+    createSecureContext({
+      ...(further.length === 0 ? {} : { ca: [...usual, ...further] }),
+      ...(identity === null ? {} : { cert: identity.certificate, key: identity.key }),
+    });
   contexts.set(key, known);
   return known;
 }

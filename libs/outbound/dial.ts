@@ -1,6 +1,6 @@
 /** Opens sockets, to checked addresses only: TCP to the pinned address, then through proxies, then TLS under the real name. */
 import { isIP, connect as connectTcp, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, type SecureContext } from 'node:tls';
 import { isLocalhost, loopbackAddresses, networkOf, type AddressPolicy, type Host } from './addresses.js';
 import type { Endpoint, Proxy } from './endpoints.js';
 import { certificateOf, normalFingerprint, trusting, type TrustSettings } from './certificates.js';
@@ -193,6 +193,15 @@ async function openTcp(
   return socket;
 }
 
+function contextOf(authorities: string | null, trust: TrustSettings | null): SecureContext | null {
+  try {
+    const further = [authorities, trust?.ca ?? null].filter((pem) => pem !== null);
+    return trusting(further, trust?.identity ?? null);
+  } catch {
+    throw new Fault('tls_failed', 'The client certificate and its key cannot be used together.');
+  }
+}
+
 /** TLS over an open connection, the certificate checked against the host as it was asked for. */
 async function secure(
   inner: Socket,
@@ -203,7 +212,7 @@ async function secure(
   isHttp = true,
 ): Promise<Socket> {
   const pinned = trust?.fingerprint === undefined ? null : normalFingerprint(trust.fingerprint);
-  const secureContext = trusting([authorities, trust?.ca ?? null].filter((pem) => pem !== null));
+  const secureContext = contextOf(authorities, trust);
   const name = host.kind === 'name' ? host.name : host.address;
   const socket = connectTls({
     socket: inner,

@@ -4,7 +4,7 @@ import { renderTemplate } from '#templates/templates';
 import { peerChannel, type BuildContext, type Notification } from '../channel.js';
 import { episodeKey } from '../episode.js';
 import { eventOf, variablesOf } from '../message.js';
-import { peerAt, peerOutgoing, type PeerOutgoing } from '../peer.js';
+import { peerAt, peerOutgoing, trustOf, type PeerOutgoing } from '../peer.js';
 import { bytes, shortened } from '../text-limits.js';
 import { textOf } from '../texts.js';
 import { classifyMqtt } from './classify.js';
@@ -22,18 +22,8 @@ function buildMqtt(
   request: Notification,
   { linkBase }: BuildContext,
 ): PeerOutgoing {
-  const {
-    serverUrl,
-    ca,
-    fingerprint,
-    version = '5',
-    username = null,
-    password = null,
-    qos = 1,
-    retain = false,
-  } = config;
+  const { serverUrl, version = '5', username = null, password = null, qos = 1, retain = false } = config;
   const { protocol, host, port } = peerAt(serverUrl, ports);
-  const trust = { ...(ca === undefined ? {} : { ca }), ...(fingerprint === undefined ? {} : { fingerprint }) };
   const topic = renderTemplate(config.topic, variablesOf(request, linkBase), level).toWellFormed();
   const event = { id: request.deliveryId, episode: episodeKey(request), ...eventOf(request, linkBase) };
   const payload =
@@ -44,7 +34,7 @@ function buildMqtt(
     protocol: 'mqtt',
     host,
     port,
-    trust: protocol === 'mqtts:' ? trust : null,
+    trust: protocol === 'mqtts:' ? trustOf(config) : null,
     version,
     // A second session by the same name would end the first.
     clientId: `meerkat-${request.deliveryId}`,

@@ -1,6 +1,6 @@
 /** MQTT: the settings of an action. */
 import { z } from 'zod';
-import { peerAddress, secretText, tlsFields, textTemplate } from '../config-fields.js';
+import { peerAddress, secretText, tlsFaultOf, tlsFields, textTemplate } from '../config-fields.js';
 import { declareChannel } from '../declaration.js';
 
 export const mqttDeclaration = declareChannel({
@@ -38,8 +38,12 @@ export const mqttDeclaration = declareChannel({
     .refine(({ username, password }) => password === undefined || username !== undefined, {
       error: 'must have a username',
       path: ['password'],
+    })
+    .superRefine((config, context) => {
+      const fault = tlsFaultOf(config, 'mqtts');
+      if (fault !== null) context.addIssue({ code: 'custom', path: ['clientCertificate'], message: fault });
     }),
-  sealed: ['serverUrl', 'ca', 'username', 'password'],
+  sealed: ['serverUrl', 'ca', 'clientCertificate', 'clientKey', 'username', 'password'],
   addresses: ['serverUrl'],
   templates: ['topic', 'text'],
 });

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { peerChannel, type BuildContext, type Notification } from '../channel.js';
 import { episodeKey } from '../episode.js';
 import { bytes, messageText, shortened } from '../text-limits.js';
-import { peerAt, peerOutgoing, type PeerOutgoing } from '../peer.js';
+import { peerAt, peerOutgoing, trustOf, type PeerOutgoing } from '../peer.js';
 import { chosenFor, detailsOf, levelOf, pageOf, textOf, titleOf } from '../texts.js';
 import { classifySyslog } from './classify.js';
 import { severityNames, syslogDeclaration } from './declaration.js';
@@ -30,7 +30,7 @@ function priorityOf({ facility = local0, severity }: SyslogConfig, request: Noti
 }
 
 function buildSyslog(config: SyslogConfig, request: Notification, { linkBase }: BuildContext): PeerOutgoing {
-  const { serverUrl, hostname = 'meerkat', appName = 'meerkat', ca, fingerprint } = config;
+  const { serverUrl, hostname = 'meerkat', appName = 'meerkat' } = config;
   const { protocol, host, port } = peerAt(serverUrl, ports);
   const transport = protocol === 'udp:' ? 'udp' : protocol === 'tcp:' ? 'tcp' : 'tls';
   const { maxBytes = transport === 'udp' ? 1_180 : 2_048 } = config;
@@ -51,8 +51,7 @@ function buildSyslog(config: SyslogConfig, request: Notification, { linkBase }: 
     ' | ',
   );
   const line = `${head}${shortened(text, Math.max(3, maxBytes - bytes(head)), bytes)}`;
-  const trust = { ...(ca === undefined ? {} : { ca }), ...(fingerprint === undefined ? {} : { fingerprint }) };
-  return peerOutgoing({ protocol: 'syslog', transport, host, port, line, trust, timeoutMs });
+  return peerOutgoing({ protocol: 'syslog', transport, host, port, line, trust: trustOf(config), timeoutMs });
 }
 
 export const syslog = peerChannel(syslogDeclaration, 'syslog', buildSyslog, classifySyslog);

@@ -1,10 +1,12 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Aedes } from 'aedes';
 import { hostileText } from '#channels/dialects.kit';
 import { mqtt } from '#channels/mqtt/build';
 import { aNotification, kitTimeMs, type KitNotification } from '#channels/notification.kit';
 import type { MqttMessage } from '#channels/peer';
+import { testCertificate, testKey } from '#outbound/loopback.contract';
 import type { Outbound } from '#outbound/outbound';
 import { createOutbound } from '#outbound/undici';
 import { publish } from './mqtt.js';
@@ -102,6 +104,36 @@ describe('a message to a broker', () => {
     ]);
     expect(new Set(sessions).size).toBe(2);
     expect(broker.connectedClients).toBe(0);
+  });
+});
+
+describe('a broker that asks who comes', () => {
+  const [cert, key] = [testCertificate, testKey];
+  let asking: TlsServer;
+  const messageToIt = (more: object): MqttMessage => {
+    const { port: itsPort } = asking.address() as AddressInfo;
+    return messageOf({ serverUrl: `mqtts://127.0.0.1:${itsPort}`, ca: cert, ...more });
+  };
+
+  beforeAll(async () => {
+    asking = createTlsServer({ cert, key, ca: [cert], requestCert: true, rejectUnauthorized: true }, broker.handle);
+    await new Promise<void>((resolve) => asking.listen(0, '127.0.0.1', resolve));
+  });
+  afterAll(() => new Promise((resolve) => asking.close(resolve)));
+
+  it('gets the message from a sender whose certificate it trusts', async () => {
+    const answer = await publish(outbound, messageToIt({ clientCertificate: cert, clientKey: key }), signal);
+    expect(answer).toEqual({ ok: true, code: 'published', text: '' });
+    expect(published).toHaveLength(1);
+  });
+
+  it('and is shown nothing is named, with the settings that it wants', async () => {
+    expect(await publish(outbound, messageToIt({}), signal)).toEqual({
+      ok: false,
+      reason: 'tls_failed',
+      message: 'The broker wants a client certificate: set clientCertificate and clientKey.',
+      sent: false,
+    });
   });
 });
 

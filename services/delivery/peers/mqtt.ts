@@ -2,6 +2,7 @@
 import type { MqttClient } from 'mqtt';
 import type { MqttMessage, PeerAnswer } from '#channels/peer';
 import type { Outbound } from '#outbound/outbound';
+import { refusedIdentity } from './refused-identity.js';
 
 const levels = { '3.1.1': 4, '5': 5 } as const;
 
@@ -54,7 +55,9 @@ export async function publish(
     signal.addEventListener('abort', onAbort, { once: true });
     client.on('error', (error) => {
       const code = reasonOf(error);
-      if (code === null) failed('connection_lost', 'The connection to the broker broke.');
+      const identity = refusedIdentity(error, 'broker');
+      if (identity !== null) failed('tls_failed', identity);
+      else if (code === null) failed('connection_lost', 'The connection to the broker broke.');
       else settle(refused(code, error.message));
     });
     client.on('close', () => {

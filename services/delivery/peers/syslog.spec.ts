@@ -1,8 +1,10 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { createSocket, type Socket as Datagrams } from 'node:dgram';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { syslog } from '#channels/syslog/build';
+import { syslogDeclaration } from '#channels/syslog/declaration';
 import { hostileText } from '#channels/dialects.kit';
 import { aNotification, kitTimeMs, type KitNotification } from '#channels/notification.kit';
 import type { PeerAnswer, SyslogMessage } from '#channels/peer';
@@ -13,6 +15,9 @@ import { parsedSyslog } from './syslog.kit.js';
 import { sendSyslog } from './syslog.js';
 
 const signal = new AbortController().signal;
+const otherKey = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  .privateKey.export({ type: 'pkcs8', format: 'pem' })
+  .toString();
 let outbound: Outbound;
 const closing: (() => void)[] = [];
 
@@ -120,6 +125,41 @@ describe('a message by TLS', () => {
     expect(refused).toMatchObject({ ok: false, reason: 'tls_failed' });
     expect(await sendSyslog(outbound, messageTo(address, { ca: cert }), signal)).toMatchObject({ ok: true });
     expect((await got).map((line) => parsedSyslog(line).version)).toEqual([1]);
+  });
+});
+
+describe('a receiver that asks who comes', () => {
+  const [cert, key] = [testCertificate, testKey];
+  const asking = { cert, key, ca: [cert], requestCert: true, rejectUnauthorized: true };
+
+  it('gets the message from a sender whose certificate it trusts', async () => {
+    const { port, got } = await streamReceiver(createTlsServer(asking));
+    const identity = { ca: cert, clientCertificate: cert, clientKey: key };
+    const answer = await sendSyslog(outbound, messageTo(`tls://127.0.0.1:${port}`, identity), signal);
+    expect(answer).toEqual({ ok: true, code: 'sent', text: '' });
+    expect(await got).toHaveLength(1);
+  });
+
+  it('and is shown nothing is named, with the settings that it wants', async () => {
+    const { port } = await streamReceiver(createTlsServer(asking));
+    const answer = await sendSyslog(outbound, messageTo(`tls://127.0.0.1:${port}`, { ca: cert }), signal);
+    expect(answer).toEqual({
+      ok: false,
+      reason: 'tls_failed',
+      message: 'The receiver wants a client certificate: set clientCertificate and clientKey.',
+      sent: false,
+    });
+  });
+
+  it.each<[string, object]>([
+    ['a certificate without its key', { clientCertificate: cert }],
+    ['a key without its certificate', { clientKey: key }],
+    ['a key of another certificate', { clientCertificate: cert, clientKey: otherKey }],
+    ['a key that is none', { clientCertificate: cert, clientKey: 'secret' }],
+    ['both without TLS', { serverUrl: 'tcp://logs.example.com', clientCertificate: cert, clientKey: key }],
+  ])('is not set up with %s', (_, identity) => {
+    const parsed = syslogDeclaration.config.safeParse({ serverUrl: 'tls://logs.example.com', ...identity });
+    expect(parsed.error?.issues.map(({ path }) => path[0])).toEqual([expect.stringMatching(/^client/)]);
   });
 });
 

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import type { PeerAnswer, SyslogMessage } from '#channels/peer';
 import type { Outbound } from '#outbound/outbound';
+import { refusedIdentity } from './refused-identity.js';
 
 /** What was written and whose connection then ended in order has been taken, as far as anybody can tell. */
 function writeAndEnd(socket: Socket, bytes: Uint8Array, timeoutMs: number, signal: AbortSignal): Promise<PeerAnswer> {
@@ -12,8 +13,12 @@ function writeAndEnd(socket: Socket, bytes: Uint8Array, timeoutMs: number, signa
       socket.on('error', () => undefined).destroy();
       resolve(answer);
     };
-    const lost = (): void =>
-      settle({ ok: false, reason: 'connection_lost', message: 'The receiver broke the connection.', sent: true });
+    const lost = (error?: unknown): void => {
+      const refused = refusedIdentity(error, 'receiver');
+      if (refused === null)
+        settle({ ok: false, reason: 'connection_lost', message: 'The receiver broke the connection.', sent: true });
+      else settle({ ok: false, reason: 'tls_failed', message: refused, sent: false });
+    };
     const onAbort = (): void =>
       settle({
         ok: false,
