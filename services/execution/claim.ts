@@ -22,7 +22,8 @@ export interface ClaimDeps {
 /** A claim is renewed this often, and counts no longer than that without: its worker lives, but has given the run up. */
 const renewEveryMs = 10_000;
 const claimHoldsMs = 30_000;
-const claimLaterMs = 250;
+/** Most pages are loaded and judged within it: of their runs one event is written and not two. */
+const claimLaterMs = 2_000;
 /** Other runs of the task may be claimed at the same moment; more rounds mean a loop. */
 const appendRounds = 25;
 /** Events that are read at first where the last one is about another run; twice as many each time. */
