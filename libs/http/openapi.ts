@@ -36,7 +36,7 @@ function enveloped({ envelope, cursor }: RouteAnswer, inner: unknown): Schema {
       additionalProperties: false,
     };
   }
-  const data = { type: 'array', items: inner };
+  const data = { type: 'array', items: inner, description: 'What was asked for, in its order.' };
   const pages = {
     type: 'object',
     properties: { data, pagination },

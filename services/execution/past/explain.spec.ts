@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { deliveriesView } from '#contracts/delivery';
+import { deliveriesView, type DeliveryDocument } from '#contracts/delivery';
 import type { Explanation } from '#contracts/explanation';
 import { runStream } from '#contracts/run';
 import { scheduleStream, type Plan, type ScheduleEvent } from '#contracts/schedule';
@@ -209,6 +209,37 @@ describe('an explanation', () => {
       deliveries: [],
       lastNotified: { deliveryId: id, executionId: due(60).runId, state: 'delivered' },
     });
+  });
+
+  it.each([
+    ['that is held until its time', 90, 'The first attempt is at '],
+    ['that was due long ago', 20, 'It waits for its receiver: '],
+    ['that is due now', 61, 'Its messages: 1 pending.'],
+  ])('says what a message waits for %s', async (_, dueAtSeconds, words) => {
+    await runAt(60, '<p id=p>yes');
+    const [request] = (await runs.runOn())[0]?.notifications ?? [];
+    if (request === undefined) throw new Error('nothing was to be sent');
+    const document: DeliveryDocument = {
+      id: request.deliveryId,
+      organizationId,
+      notificationId: taskId,
+      executionId: due(60).runId,
+      actionId: request.action.id,
+      actionType: 'webhook',
+      type: 'notification.triggered',
+      state: 'pending',
+      reason: null,
+      attempts: [],
+      createdAt: request.createdAt,
+      nextAttemptAt: timeOf(dueAtSeconds),
+      expiresAt: timeOf(999),
+      finishedAt: null,
+      dueAt: null,
+    };
+    await deps.readStore.save(deliveriesView, [{ id: document.id, revision: 1, document }], null);
+    const { answer } = await at(62);
+    expect(answer).toContain(words);
+    expect(answer.endsWith('1 pending.')).toBe(words.endsWith('1 pending.'));
   });
 
   it('says why no run happened', async () => {

@@ -121,14 +121,27 @@ function shownExecution(run: RecordedRun): Explanation['execution'] {
   return shown.error === null || hint === null ? shown : { ...shown, error: { ...shown.error, hint } };
 }
 
-function deliveryWords(deliveries: readonly DeliveryDocument[]): string {
+/** A message is on its way so long without a word of it. */
+const usualMs = 2_000;
+
+/** What messages wait for that were not tried yet: their time, or their receiver. */
+function waitWords(deliveries: readonly DeliveryDocument[], at: string): string {
+  const due = deliveries.flatMap(({ state, nextAttemptAt }) => (state === 'pending' ? (nextAttemptAt ?? []) : []));
+  const held = due.filter((next) => next > at).toSorted()[0];
+  if (held !== undefined) return ` The first attempt is at ${held}.`;
+  return due.some((next) => Date.parse(next) + usualMs <= Date.parse(at))
+    ? ' It waits for its receiver: messages that came before go first, and a receiver that does not answer gets one every 30 s until it does.'
+    : '';
+}
+
+function deliveryWords(deliveries: readonly DeliveryDocument[], at: string): string {
   if (deliveries.length === 0) return 'Its messages are being prepared.';
   const states = Object.entries(Object.groupBy(deliveries, ({ state }) => state)).map(
     ([state, those]) => `${those.length} ${state}`,
   );
   const late = deliveries.find(({ state }) => state !== 'delivered' && state !== 'pending' && state !== 'sending');
   const fault = late?.attempts.at(-1)?.error ?? null;
-  if (late === undefined || fault === null) return `Its messages: ${states.join(', ')}.`;
+  if (late === undefined || fault === null) return `Its messages: ${states.join(', ')}.${waitWords(deliveries, at)}`;
   const next = late.nextAttemptAt === null ? 'it is not tried again' : `the next attempt is at ${late.nextAttemptAt}`;
   return `Its messages: ${states.join(', ')}. ${fault.message} (${fault.reason}; ${next})`;
 }
@@ -138,12 +151,13 @@ function answerOf(
   steps: readonly ExplainedStep[],
   noRun: Explanation['noRun'],
   deliveries: readonly DeliveryDocument[],
+  at: string,
 ): string {
   if (found === null) return `No run had ended by then. ${noRun?.message ?? ''}`.trim();
   const { decision, result } = found.run;
   const stopped = steps.find(({ passed }) => !passed) ?? steps.at(-1);
   const said = decision.notify
-    ? `The run of ${result.scheduledFor} notified (${decision.reason}). ${deliveryWords(deliveries)}`
+    ? `The run of ${result.scheduledFor} notified (${decision.reason}). ${deliveryWords(deliveries, at)}`
     : `The run of ${result.scheduledFor} did not notify (${decision.reason}): ${stopped?.message ?? ''}${result.hint === undefined ? '' : ` ${result.hint}`}`;
   return noRun === null || noRun.reason === 'not_due' ? said : `${noRun.message} Before that: ${said}`;
 }
@@ -197,7 +211,7 @@ export async function explain(deps: ExplainDeps, query: ExplainQuery, organizati
   const stopped = steps.find(({ passed }) => !passed) ?? steps.at(-1);
   return {
     at,
-    answer: answerOf(found, steps, noRun, deliveries),
+    answer: answerOf(found, steps, noRun, deliveries, at),
     folded: false,
     notified: found?.run.decision.notify ?? false,
     task: { id: taskId, name: known.task.spec.name, revision: known.revision, status: known.task.status },
