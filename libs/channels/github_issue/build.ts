@@ -73,7 +73,13 @@ function buildGithubIssue(
     return { kind: 'http', requests: [typeof number === 'number' ? comment(number) : create] };
   }
   if (typeof number === 'number') return { kind: 'http', requests: [comment(number), close(number)], inOrder: true };
-  const message = 'No issue was made of this episode, so there is none to close.';
+  // What was told without an answer, or by an earlier version: its mark says whether there is one.
+  if (receipts.length === 0) return { kind: 'http', requests: [search], inOrder: true, more: true };
+  const found = receipts[0]?.['number'];
+  if (typeof found === 'number') {
+    return { kind: 'http', requests: [search, comment(found), close(found)], inOrder: true };
+  }
+  const message = 'No issue of this episode was found in the repository, so there is none to close.';
   return refusal({ method: 'POST', url: '' }, 'nothing_to_close', message);
 }
 

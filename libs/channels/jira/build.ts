@@ -80,6 +80,7 @@ function requestsOf(config: JiraConfig, request: Notification, linkBase: string)
   };
   const at = (key: string, path: string): string => url(`/issue/${encodeURIComponent(key)}${path}`);
   return {
+    search: { ...search, step: 'search' } satisfies HttpOutgoing,
     create,
     comment: (key: string): HttpOutgoing => ({
       ...jsonRequest(at(key, '/comment'), { body: description }, headers),
@@ -127,8 +128,15 @@ function buildJira(
   if (request.kind === 'test') return closing(config, requests, requests.create, keyIn(receipts[0]), receipts);
   if (request.kind === 'recovered') {
     if (key !== null) return closing(config, requests, requests.comment(key), key, receipts);
-    const message = 'No issue was made of this episode, so there is none to close.';
-    return refusal({ method: 'POST', url: '' }, 'nothing_to_close', message);
+    // What was told without an answer, or by an earlier version: its label says whether there is one.
+    if (receipts.length === 0) return { kind: 'http', requests: [requests.search], inOrder: true, more: true };
+    const found = keyIn(receipts[0]);
+    if (found === null) {
+      const message = 'No issue of this episode was found in the project, so there is none to close.';
+      return refusal({ method: 'POST', url: '' }, 'nothing_to_close', message);
+    }
+    const rest = closing(config, requests, requests.comment(found), found, receipts.slice(1));
+    return { ...rest, requests: [requests.search, ...rest.requests] };
   }
   return { kind: 'http', requests: [key === null ? requests.create : requests.comment(key)] };
 }
