@@ -61,14 +61,18 @@ export class ReceiverGate {
     }
   }
 
+  /** Resumes a delivery that changed while it waited for a slot: it may go elsewhere now. */
+  letGo(id: string): void {
+    const waiting = this.#waitingForSlot.get(id);
+    if (waiting === undefined) return;
+    this.#receivers.remove(waiting.receiver, id);
+    this.#release([id]);
+  }
+
   /** Resumes the deliveries that expired while they waited for a slot. */
   releaseExpired(): void {
     const now = this.#clock.now();
-    for (const [id, { receiver, expiresMs }] of this.#waitingForSlot) {
-      if (expiresMs > now) continue;
-      this.#receivers.remove(receiver, id);
-      this.#release([id]);
-    }
+    for (const [id, { expiresMs }] of this.#waitingForSlot) if (expiresMs <= now) this.letGo(id);
   }
 
   stop(): void {

@@ -1,7 +1,9 @@
 /** Several workers on the same deliveries, and workers that take over from one that crashed. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { notificationRequest } from '#contracts/delivery';
+import { runCommand } from '#eventing/run-command';
 import { unavailable } from '#runtime/errors';
+import { deliveryDecider } from './domain/delivery.js';
 import { answerWith } from './delivery.kit.js';
 import { webhookSecret as secret, WorkerKit } from './worker.kit.js';
 
@@ -174,6 +176,35 @@ describe('delivery workers', () => {
     await kit.receiverAt(Number(port), answerWith(200));
     kit.harness.clock.nowMs += 1_000;
     for (const id of ids.slice(5)) expect((await kit.harness.untilState(id, 'delivered')).attempts).toHaveLength(1);
+  });
+
+  it('send a delivery that is sent again to its new receiver at once, while others wait for the old one', async () => {
+    const [gone, oldUrl] = await kit.receiver(answerWith(200));
+    const [hooks, url] = await kit.receiver(answerWith(200));
+    await gone.close();
+    const worker = kit.start({ limits: { receivers: { failures: 1, concurrency: 1, probeMs: 3_600_000 } } });
+    const first = await kit.ask(worker, { name: 'first', config: { url: oldUrl } });
+    await kit.harness.untilState(first, 'retrying');
+    const id = await kit.ask(worker, { name: 'mended', config: { url: oldUrl } });
+    const [requested] = await Array.fromAsync(kit.eventStore.read(`dlv-${id}`));
+    const { action } = notificationRequest.parse(requested?.data['request']);
+    const at = new Date(kit.harness.clock.nowMs + 1).toISOString();
+    kit.harness.clock.nowMs += 1;
+    await runCommand(kit.eventStore, deliveryDecider, {
+      stream: `dlv-${id}`,
+      command: {
+        type: 'resendDelivery',
+        at,
+        expiresAt: '2027-01-01T00:00:00.000Z',
+        action: { ...action, config: { url } },
+      },
+      commandId: 'mended',
+      metadata: { organizationId: 'org', actor: 'usr', requestId: 'req', causationId: null, at },
+      from: 'all',
+    });
+    worker.notice(id, await kit.harness.until(id, ({ dueAt }) => dueAt === at));
+    await kit.harness.untilState(id, 'delivered');
+    expect(hooks.received).toHaveLength(1);
   });
 
   it('expire a delivery that waits for its receiver', async () => {

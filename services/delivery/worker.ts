@@ -139,6 +139,12 @@ export class DeliveryWorker {
   /** For a delivery as the view shows it. An open attempt that is not in progress here is looked at now: its worker may be dead. */
   notice(id: string, { state, dueAt }: Pick<DeliveryDocument, 'state' | 'dueAt'>, lane: Lane = 'now'): void {
     if (dueAt === null || !this.#shards.holds(id)) return;
+    const waiting = this.#kept.get(id)?.state;
+    // A person who has it sent again after mending its address does not wait for the old one.
+    if (waiting?.status === 'waiting' && waiting.nextAttemptAt !== dueAt && state !== 'sending') {
+      this.#kept.delete(id);
+      this.#gate.letGo(id);
+    }
     this.#queue.offer(id, state === 'sending' ? this.#options.clock.now() : Date.parse(dueAt), lane);
   }
 
