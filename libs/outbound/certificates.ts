@@ -57,10 +57,15 @@ function serverCertificate(certificate: X509Certificate): ServerCertificate {
   };
 }
 
+/** From its DER. */
+export function certificateFrom(raw: Uint8Array): ServerCertificate {
+  return serverCertificate(new X509Certificate(raw));
+}
+
 /** What the server of an open connection has shown; null where it is not known. Not by `getPeerX509Certificate`, which Node 24 answers once. */
 export function certificateOf(socket: TLSSocket): ServerCertificate | null {
   const { raw } = socket.getPeerCertificate() as { raw?: Buffer };
-  return raw === undefined ? null : serverCertificate(new X509Certificate(raw));
+  return raw === undefined ? null : certificateFrom(raw);
 }
 
 /** By what they trust: reading the authorities again for each connection would cost more than the connection. */

@@ -1,6 +1,6 @@
 /** Opens sockets, to checked addresses only: TCP to the pinned address, then through proxies, then TLS under the real name. */
 import { isIP, connect as connectTcp, type Socket } from 'node:net';
-import { connect as connectTls, type SecureContext } from 'node:tls';
+import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls';
 import { isLocalhost, loopbackAddresses, networkOf, type AddressPolicy, type Host } from './addresses.js';
 import type { Endpoint, Proxy } from './endpoints.js';
 import { certificateOf, normalFingerprint, trusting, type TrustSettings } from './certificates.js';
@@ -203,14 +203,14 @@ function contextOf(authorities: string | null, trust: TrustSettings | null): Sec
 }
 
 /** TLS over an open connection, the certificate checked against the host as it was asked for. */
-async function secure(
+export async function secure(
   inner: Socket,
   host: Host,
   connectMs: number,
   signal: AbortSignal,
   { authorities, trust }: Trusted,
   isHttp = true,
-): Promise<Socket> {
+): Promise<TLSSocket> {
   const pinned = trust?.fingerprint === undefined ? null : normalFingerprint(trust.fingerprint);
   const secureContext = contextOf(authorities, trust);
   const name = host.kind === 'name' ? host.name : host.address;

@@ -6,13 +6,17 @@ import { randomBytes } from 'node:crypto';
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { createAddressPolicy, hostOfUrlHostname } from './addresses.js';
-import { dial } from './dial.js';
+import { TLSSocket, type SecureContext } from 'node:tls';
+import { isDeepStrictEqual } from 'node:util';
+import { createAddressPolicy, hostOfUrlHostname, type Host } from './addresses.js';
+import { certificateOf, type ServerCertificate, type TrustSettings } from './certificates.js';
+import { dial, secure } from './dial.js';
 import { endpointOf, parseProxy, parseTarget, portOf, type Endpoint, type Proxy } from './endpoints.js';
 import { Fault } from './failures.js';
 import { defaultOutboundLimits } from './limits.js';
 import type { OutboundFailureReason } from './outbound.js';
 import { createResolve, type Resolve } from './resolve.js';
+import { createThrowawayContext } from './throwaway-certificate.js';
 
 /** What a visit did not get, and how often it asked. */
 export interface RefusedAddress {
@@ -49,6 +53,8 @@ export interface VisitLimits {
   readonly mostRequests: number;
   /** Further proxy of the task; its address is checked too. */
   readonly proxyUrl: string | null;
+  /** What is trusted at one host besides, or instead of, the usual authorities. */
+  readonly trust?: { readonly hostname: string; readonly settings: TrustSettings } | null;
   readonly onLimit: (what: 'bytes' | 'requests') => void;
 }
 
@@ -58,6 +64,10 @@ export interface Visit {
   readonly password: string;
   readonly refusals: Refusals;
   readonly bytes: number;
+  /** Certificates are judged here, as for plain pages, and the browser is shown one that it cannot: it must take any. */
+  readonly judgesCertificates: boolean;
+  /** What `host:port` has shown here; null where certificates are the browser's to judge. */
+  certificateOf(authority: string): ServerCertificate | null;
   /** Why `host:port` was not reached the last time; null: it was, or nobody asked. */
   failureOf(authority: string): { readonly reason: OutboundFailureReason; readonly message: string } | null;
   end(): void;
@@ -73,6 +83,8 @@ export interface FilteringProxy {
 export interface FilteringProxyOptions {
   readonly egressAllow: readonly string[];
   readonly egressProxyUrl: string | null;
+  /** PEM of authorities that are trusted besides the usual ones; null: none. */
+  readonly authorities?: string | null;
   readonly refusedHosts?: readonly string[];
   readonly resolve?: Resolve;
   /** Where it listens; loopback where left out. */
@@ -100,19 +112,32 @@ class OpenVisit implements Visit {
   readonly proxies: readonly Proxy[];
   readonly ending = new AbortController();
   readonly faults = new Map<string, Fault>();
+  readonly certificates = new Map<string, ServerCertificate | null>();
+  readonly judgesCertificates: boolean;
   readonly #sockets = new Set<Duplex>();
   readonly #onEnd: () => void;
   bytes = 0;
   #requests = 0;
 
-  constructor(limits: VisitLimits, proxies: readonly Proxy[], onEnd: () => void) {
+  constructor(limits: VisitLimits, proxies: readonly Proxy[], judgesCertificates: boolean, onEnd: () => void) {
     this.limits = limits;
+    this.judgesCertificates = judgesCertificates;
     this.proxies = proxies;
     this.#onEnd = onEnd;
   }
 
   failureOf(authority: string): Fault | null {
     return this.faults.get(authority) ?? null;
+  }
+
+  certificateOf(authority: string): ServerCertificate | null {
+    return this.certificates.get(authority) ?? null;
+  }
+
+  trustAt(host: Host): TrustSettings | null {
+    const { hostname, settings } = this.limits.trust ?? {};
+    const own = hostname === undefined ? null : hostOfUrlHostname(hostname);
+    return own !== null && isDeepStrictEqual(own, host) ? (settings ?? null) : null;
   }
 
   get authorization(): string {
@@ -171,6 +196,21 @@ function answerShort(socket: Duplex, status: string, headers = ''): void {
   socket.end(`HTTP/1.1 ${status}\r\n${headers}Content-Length: 0\r\nConnection: close\r\n\r\n`);
 }
 
+/** RFC 8446, section 5.1: the first byte of a connection that asks for TLS. */
+const handshake = 0x16;
+
+/** Whether TLS is what comes, which stays to be read; never where nothing comes. */
+function asksForTls(near: Duplex): Promise<boolean> {
+  return new Promise((resolve) => {
+    near.once('data', (chunk: Buffer) => {
+      near.pause();
+      near.unshift(chunk);
+      resolve(chunk[0] === handshake);
+    });
+    near.once('close', () => resolve(false));
+  });
+}
+
 const challenge = 'Proxy-Authenticate: Basic realm="meerkat"\r\n';
 
 /** Throws a TypeError that names a bad entry of the options. */
@@ -179,25 +219,48 @@ export async function createFilteringProxy(options: FilteringProxyOptions): Prom
   const resolve = options.resolve ?? createResolve();
   const refused = (options.refusedHosts ?? []).flatMap((text) => endpointOf(text) ?? []);
   const egressProxy = options.egressProxyUrl === null ? null : parseProxy(options.egressProxyUrl, true);
+  const authorities = options.authorities ?? null;
+  const { connectMs } = defaultOutboundLimits;
   const visits = new Map<string, OpenVisit>();
+  /** Made with the first page that needs it. */
+  let ownContext: SecureContext | null = null;
 
   const visitOf = (request: IncomingMessage): OpenVisit | null =>
     visits.get(request.headers['proxy-authorization'] ?? '') ?? null;
 
+  function note(visit: OpenVisit, shown: string, error: unknown): void {
+    if (!(error instanceof Fault)) return;
+    if (visit.faults.size < mostFaults) visit.faults.set(shown, error);
+    if (error.reason === 'address_denied') visit.refusals.note(shown, 'address_denied');
+  }
+
   /** A checked connection; null: there is none, and what was refused is noted. */
   async function open(visit: OpenVisit, target: Endpoint, shown: string): Promise<Socket | null> {
-    const { connectMs } = defaultOutboundLimits;
-    const trusted = { authorities: null, trust: null };
+    const trusted = { authorities, trust: null };
     try {
       const { signal } = visit.ending;
       const socket = await dial(target, visit.proxies, policy, refused, resolve, connectMs, signal, trusted);
       visit.faults.delete(shown);
       return socket;
     } catch (error) {
-      if (!(error instanceof Fault)) return null;
-      if (visit.faults.size < mostFaults) visit.faults.set(shown, error);
-      if (error.reason === 'address_denied') visit.refusals.note(shown, 'address_denied');
+      note(visit, shown, error);
       return null;
+    }
+  }
+
+  /** Ends the browser's TLS here and begins it anew, with a server whose certificate is judged as for plain pages. */
+  async function joinSecured(visit: OpenVisit, near: Duplex, far: Socket, host: Host, shown: string): Promise<void> {
+    if (!(await asksForTls(near))) return join(visit, near, far);
+    try {
+      const trusted = { authorities, trust: visit.trustAt(host) };
+      const secured = await secure(far, host, connectMs, visit.ending.signal, trusted);
+      if (visit.certificates.size < mostFaults) visit.certificates.set(shown, certificateOf(secured));
+      ownContext ??= createThrowawayContext('meerkat.invalid');
+      const opened = new TLSSocket(near, { isServer: true, secureContext: ownContext, ALPNProtocols: ['http/1.1'] });
+      join(visit, opened, secured);
+    } catch (error) {
+      note(visit, shown, error);
+      near.destroy();
     }
   }
 
@@ -213,7 +276,8 @@ export async function createFilteringProxy(options: FilteringProxyOptions): Prom
     if (far === null) return answerShort(near, '403 Forbidden');
     near.write('HTTP/1.1 200 Connection Established\r\n\r\n');
     if (head.length > 0) near.unshift(head);
-    join(visit, near, far);
+    if (visit.judgesCertificates) await joinSecured(visit, near, far, endpoint.host, shown);
+    else join(visit, near, far);
   }
 
   async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -292,7 +356,8 @@ export async function createFilteringProxy(options: FilteringProxyOptions): Prom
     admit(limits) {
       const own = limits.proxyUrl === null ? null : parseProxy(limits.proxyUrl, false);
       const proxies = [egressProxy, own].filter((proxy) => proxy !== null);
-      const visit: OpenVisit = new OpenVisit(limits, proxies, () => visits.delete(visit.authorization));
+      const judges = authorities !== null || (limits.trust ?? null) !== null;
+      const visit: OpenVisit = new OpenVisit(limits, proxies, judges, () => visits.delete(visit.authorization));
       visits.set(visit.authorization, visit);
       return visit;
     },

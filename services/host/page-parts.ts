@@ -120,6 +120,7 @@ const doorOf = (config: Config) => ({
   egressAllow: config.egressAllow,
   egressProxyUrl: config.egressProxyUrl,
   refusedHosts: ownServers(config),
+  authorities: config.egressAuthorities,
 });
 
 /** Whether pages can be rendered, as the settings and this machine have it. */
@@ -143,7 +144,6 @@ export async function openOutbound(config: Config): Promise<Outbound> {
   return createOutbound({
     ...doorOf(config),
     trustedHosts: trustedHosts(config),
-    authorities: config.egressAuthorities,
     userAgent: `Meerkat/${version}`,
   });
 }

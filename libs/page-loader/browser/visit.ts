@@ -5,6 +5,7 @@ import type { FilteringProxy, Visit } from '#outbound/filtering-proxy';
 import { failureOf, isAccepted, reasonOf, statusMessage, type AttemptFailure } from '../attempt.js';
 import type { LoadedPage, LoadFailureReason, PageRequest, Rendering, RenderSettings } from '../page-loader.js';
 import type { BrowserProcess } from './browser-process.js';
+import { authorityOf, watchCertificates, type ShownCertificates } from './shown-certificate.js';
 import { StepFailed, takeSteps } from './steps.js';
 import { isTracker } from './trackers.js';
 import { DocumentExceeds, writeDocument } from './write-document.js';
@@ -55,12 +56,6 @@ function isBlocked({ block }: RenderSettings, request: Request): boolean {
   if (kind !== undefined && block.some((one) => one === kind)) return true;
   const isMain = request.isNavigationRequest() && request.frame().parentFrame() === null;
   return !isMain && block.includes('trackers') && isTracker(URL.parse(request.url())?.hostname ?? '');
-}
-
-function authorityOf(url: string): string {
-  const parsed = URL.parse(url);
-  const standard = parsed?.protocol === 'https:' ? '443' : '80';
-  return parsed === null ? '' : `${parsed.hostname}:${parsed.port === '' ? standard : parsed.port}`;
 }
 
 const certificateFault = /ERR_(?:CERT|SSL|BAD_SSL)/;
@@ -116,6 +111,9 @@ interface Opened {
   readonly session: CDPSession;
   /** The last answer to a navigation of the main frame. */
   readonly answer: () => Response | null;
+  /** Where the main frame wanted to go the last time. */
+  readonly asked: () => string;
+  readonly certificates: ShownCertificates;
 }
 
 /** Rejects once the visit must end, with why. */
@@ -143,6 +141,7 @@ async function openPage(
   let requests = 0;
   let popups = 0;
   let answer: Response | null = null;
+  let lastAsked = request.url;
   context.on('page', (popup) => {
     if (popup === page) return;
     visit.refusals.note(popup.url() === '' ? 'about:blank' : popup.url(), 'popup');
@@ -157,8 +156,9 @@ async function openPage(
     download.cancel().catch(() => undefined);
   });
   page.on('crash', () => ending.fail(new BrowserGone('The page crashed in the browser.')));
-  page.on('request', () => {
+  page.on('request', (one) => {
     requests += 1;
+    if (one.isNavigationRequest() && one.frame() === page.mainFrame()) lastAsked = one.url();
     if (requests > mostRequests) {
       ending.fail(new VisitFailed('browser_limit', `The page made more than ${mostRequests} requests.`));
     }
@@ -174,7 +174,8 @@ async function openPage(
   }
   const session = await context.newCDPSession(page);
   await sendOwnHeaders(session, request);
-  return { page, session, answer: () => answer };
+  const certificates = await watchCertificates(session, visit);
+  return { page, session, answer: () => answer, asked: () => lastAsked, certificates };
 }
 
 async function waitUntilThere(page: Page, { waitFor, waitMs }: RenderSettings, leftMs: () => number): Promise<void> {
@@ -242,7 +243,7 @@ async function read(opened: Opened, request: PageRequest, render: RenderSettings
     status,
     headers: { ...headers, 'content-type': 'text/html; charset=utf-8' },
     contentKind: 'html',
-    certificate: null,
+    certificate: opened.certificates.of(page.url()),
     encoding: 'UTF-8',
     body,
     contentHash: `sha256:${hash('sha256', body, 'hex')}`,
@@ -266,8 +267,7 @@ async function goTo(opened: Opened, request: PageRequest, visit: Visit, leftMs: 
     // An answer without a body is no page to a browser.
     if (status >= 400 && visit.failureOf(authorityOf(opened.answer()?.url() ?? '')) === null)
       throw statusFailure(status, request);
-    const asked = opened.answer()?.request().url() ?? request.url;
-    const tried = [page.url(), asked, request.url].find((url) => visit.failureOf(authorityOf(url)) !== null);
+    const tried = [opened.asked(), page.url(), request.url].find((url) => visit.failureOf(authorityOf(url)) !== null);
     throw navigationFailure(error instanceof Error ? error.message : '', visit, tried ?? request.url);
   }
   const url = response?.url() ?? request.url;
@@ -315,7 +315,8 @@ async function within(
   leftMs: () => number,
 ): Promise<RenderedPage> {
   await goTo(opened, request, visit, leftMs);
-  const { page } = opened;
+  const { page, certificates } = opened;
+  await certificates.note(page.url());
   if (render.steps.length > 0) {
     await page.waitForLoadState('domcontentloaded', { timeout: Math.max(1, leftMs()) }).catch(() => undefined);
     const { waitFor, session } = render;
@@ -345,6 +346,7 @@ export async function visitPage(
     mostBytes,
     mostRequests,
     proxyUrl: request.proxyUrl,
+    trust: request.trust === undefined ? null : { hostname: new URL(request.url).hostname, settings: request.trust },
     onLimit: (what) => ending.fail(new VisitFailed('browser_limit', `The page took more ${what} than it may.`)),
   });
   const onGone = (): void => ending.fail(new BrowserGone('The browser ended.'));
@@ -373,6 +375,7 @@ export async function visitPage(
         ...storageOf(render),
         serviceWorkers: 'block',
         permissions: [],
+        ignoreHTTPSErrors: visit.judgesCertificates,
         locale: 'en-US',
       }),
       ending.signal,
