@@ -17,7 +17,7 @@ const time = (text: string): Buffer => der(0x18, Buffer.from(text));
 const ecdsaWithSha256 = sequence(identifier('2a8648ce3d040302'));
 const commonName = identifier('550403');
 
-/** Signed by itself; its times say nothing, as whoever takes it does not judge it. */
+/** Signed by itself; its times say nothing, as the one who takes it does not judge it. */
 export function createThrowawayContext(name: string): SecureContext {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const version3 = der(0xa0, der(0x02, Buffer.of(2)));

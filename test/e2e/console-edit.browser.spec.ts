@@ -143,6 +143,31 @@ describe('an edit', () => {
   });
 });
 
+describe('a part of the console that the server has no more, as after an upgrade', () => {
+  it('says so in its place, and a reload goes on there with what was typed before', async () => {
+    const [task] = await tasks();
+    if (task === undefined) throw new Error('there is no task');
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, watch.installation, `/tasks/${task.id}/condition`);
+    await page.getByLabel('Limit').fill('77');
+    await page.getByText('Kept as a draft').waitFor();
+    await page.route(/schedule-tab/, (route) => route.fulfill({ status: 404, body: '' }));
+    await page.getByRole('link', { name: 'Schedule' }).click();
+    await page.getByRole('alert').getByText('This part could not be loaded.').waitFor();
+    await page.getByRole('link', { name: 'Condition' }).click();
+    expect(await page.getByLabel('Limit').inputValue()).toBe('77');
+    await page.getByRole('link', { name: 'Schedule' }).click();
+    expect(await violations(page)).toEqual([]);
+    await page.unroute(/schedule-tab/);
+    await page.getByRole('button', { name: 'Reload the page' }).click();
+    await page.getByLabel('Muted: run and decide, but send nothing').waitFor();
+    await page.getByRole('link', { name: 'Condition' }).click();
+    expect(await page.getByLabel('Limit').inputValue()).toBe('77');
+    await page.getByRole('button', { name: 'Discard' }).click();
+  });
+});
+
 describe('an API key', () => {
   it('is made, works, is copied again by the password, and is refused once it is revoked', async () => {
     seat = await openSeat(browser);

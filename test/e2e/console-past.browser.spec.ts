@@ -17,7 +17,9 @@ let seat: Seat;
 
 beforeAll(async () => {
   world = await startWorld();
-  installation = await createInstallation({ smtpUrl: world.mails.url });
+  const asRoot = process.getuid?.() === 0 ? { BROWSER_NO_SANDBOX: 'true' } : {};
+  const settings = { BROWSER: process.env['CHROMIUM'] ?? 'auto', ...asRoot };
+  installation = await createInstallation({ smtpUrl: world.mails.url, settings });
   await installation.start();
   browser = await launchChromium();
 });
@@ -77,6 +79,28 @@ describe('a recorded page', () => {
     await page.getByRole('button', { name: 'Source' }).click();
     await differences.locator('ins').getByText('<p id="stock">in stock</p>').waitFor();
   });
+
+  it('of a browser has its picture, alone and beside the one before', async () => {
+    const settings = byHand(world.site.address('/rendered'));
+    world.site.serve('/rendered', html('sold out'));
+    const { id } = await installation.api.create({ ...settings, fetch: { mode: 'browser' } });
+    await installation.api.execute(id, 60);
+    world.site.serve('/rendered', html('in stock'));
+    const run = await installation.api.execute(id, 60);
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, installation, `/executions/${run.id}`);
+    const picture = page.getByRole('region', { name: 'What the browser showed' }).getByRole('img');
+    await picture.waitFor();
+    expect(
+      await picture.evaluate((image) => (image as unknown as { decode(): Promise<void> }).decode().then(() => true)),
+    ).toBe(true);
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Beside the run before' }).click();
+    const beside = page.getByRole('region', { name: 'The page as it was' });
+    await beside.getByRole('img', { name: 'What the browser showed: The page of the run before' }).waitFor();
+    await beside.getByRole('img', { name: 'What the browser showed: The page as it was' }).waitFor();
+  }, 120_000);
 
   it('runs nothing and asks for nothing, whatever stands in it, shown or compared', async () => {
     const id = await watched('/hostile');

@@ -19,7 +19,7 @@ export interface ShownCertificates {
 
 const originOf = (url: string): string => URL.parse(url)?.origin ?? '';
 
-/** From the proxy or from the browser, whoever judges them. To be called before the first navigation. */
+/** From the proxy or from the browser, by who judges them. To be called before the first navigation. */
 export async function watchCertificates(session: CDPSession, visit: Visit): Promise<ShownCertificates> {
   if (visit.judgesCertificates) {
     return { note: async () => undefined, of: (url) => visit.certificateOf(authorityOf(url)) };

@@ -1,10 +1,11 @@
 /** Providers, and which page stands at which address. Pages but the list are loaded when they are opened. */
 import { CSPProvider } from '@base-ui/react/csp-provider';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { lazy, Suspense, type ReactNode } from 'react';
+import { Suspense, type ReactNode } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
 import { isProblem } from './api/problem.js';
 import { Frame } from './frame/frame.js';
+import { later } from './frame/later.js';
 import { NotFound } from './frame/not-found.js';
 import { PageSkeleton } from './frame/page-skeleton.js';
 import { ToastProvider } from './frame/toasts.js';
@@ -15,22 +16,18 @@ import { TasksPage } from './tasks/tasks-page.js';
 import type { Catalogue } from './text/catalogue.js';
 import { TextProvider, type Language } from './text/text.js';
 
-const SignInPage = lazy(async () => ({ default: (await import('./session/sign-in-page.js')).SignInPage }));
-const SetupPage = lazy(async () => ({ default: (await import('./session/setup-page.js')).SetupPage }));
-const InvitationPage = lazy(async () => ({ default: (await import('./session/link-pages.js')).InvitationPage }));
-const NewPasswordPage = lazy(async () => ({ default: (await import('./session/link-pages.js')).NewPasswordPage }));
-const SettingsPage = lazy(async () => ({ default: (await import('./settings/settings-page.js')).SettingsPage }));
-const AuditPage = lazy(async () => ({ default: (await import('./audit/audit-page.js')).AuditPage }));
-const NewTaskPage = lazy(async () => ({ default: (await import('./new/new-task-page.js')).NewTaskPage }));
-const ExecutionsPage = lazy(async () => ({
-  default: (await import('./executions/executions-page.js')).ExecutionsPage,
-}));
-const ExecutionPage = lazy(async () => ({ default: (await import('./executions/execution-page.js')).ExecutionPage }));
-const DeliveriesPage = lazy(async () => ({
-  default: (await import('./deliveries/deliveries-page.js')).DeliveriesPage,
-}));
-const DeliveryPage = lazy(async () => ({ default: (await import('./deliveries/delivery-page.js')).DeliveryPage }));
-const TaskPage = lazy(async () => ({ default: (await import('./task/task-page.js')).TaskPage }));
+const SignInPage = later(async () => (await import('./session/sign-in-page.js')).SignInPage);
+const SetupPage = later(async () => (await import('./session/setup-page.js')).SetupPage);
+const InvitationPage = later(async () => (await import('./session/link-pages.js')).InvitationPage);
+const NewPasswordPage = later(async () => (await import('./session/link-pages.js')).NewPasswordPage);
+const SettingsPage = later(async () => (await import('./settings/settings-page.js')).SettingsPage);
+const AuditPage = later(async () => (await import('./audit/audit-page.js')).AuditPage);
+const NewTaskPage = later(async () => (await import('./new/new-task-page.js')).NewTaskPage);
+const ExecutionsPage = later(async () => (await import('./executions/executions-page.js')).ExecutionsPage);
+const ExecutionPage = later(async () => (await import('./executions/execution-page.js')).ExecutionPage);
+const DeliveriesPage = later(async () => (await import('./deliveries/deliveries-page.js')).DeliveriesPage);
+const DeliveryPage = later(async () => (await import('./deliveries/delivery-page.js')).DeliveryPage);
+const TaskPage = later(async () => (await import('./task/task-page.js')).TaskPage);
 
 /** A refusal is final; what did not come through is tried again. */
 const client = new QueryClient({

@@ -1,9 +1,10 @@
 /** One run: what was seen, what the code found, what was decided; the page as it was; the same again. */
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, type ReactNode } from 'react';
+import { Suspense, type ReactNode } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, dataOf } from '../api/client.js';
 import type { Execution } from '../api/types.js';
+import { later } from '../frame/later.js';
 import { PageSkeleton } from '../frame/page-skeleton.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { useTitle } from '../frame/title.js';
@@ -20,8 +21,9 @@ import { useTexts } from '../text/text.js';
 import { useNumbers } from '../text/times.js';
 import type { Other } from './page-comparison.js';
 import { PageFrame } from './page-frame.js';
+import { ScreenshotCard } from './screenshot.js';
 
-const PageComparison = lazy(async () => ({ default: (await import('./page-comparison.js')).PageComparison }));
+const PageComparison = later(async () => (await import('./page-comparison.js')).PageComparison);
 
 function Facts({ run }: { readonly run: Execution }): ReactNode {
   const { t } = useTexts();
@@ -147,6 +149,7 @@ export function ExecutionPage({ id }: { readonly id: string }): ReactNode {
         </div>
         {data.finishedAt !== null && <ExplainCard id={data.notificationId} at={timeOfRun(data)} />}
       </div>
+      <ScreenshotCard run={data} />
       {data.snapshotId !== null && <PageThen run={data} />}
     </div>
   );

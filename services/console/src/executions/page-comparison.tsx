@@ -11,6 +11,7 @@ import { AbsoluteTime } from '../text/time.js';
 import { useTexts } from '../text/text.js';
 import { differencesOf, placesOf, sourceLinesOf, textLinesOf, type Piece } from './page-differences.js';
 import { PageFrame } from './page-frame.js';
+import { Screenshot, useIsRendered } from './screenshot.js';
 
 export const others = ['before', 'now'] as const;
 /** Which page stands beside that of a run: that of the run before it, or of the newest. */
@@ -97,6 +98,8 @@ function Differences({ from, to }: { readonly from: string; readonly to: string 
 }
 
 function Side({ run, title }: { readonly run: Execution; readonly title: string }): ReactNode {
+  const { t } = useTexts();
+  const isRendered = useIsRendered(run);
   return (
     <div className="stack">
       <p className="bar">
@@ -105,6 +108,7 @@ function Side({ run, title }: { readonly run: Execution; readonly title: string 
           <AbsoluteTime at={timeOfRun(run)} />
         </Link>
       </p>
+      {isRendered && <Screenshot executionId={run.id} title={`${t('screenshot.title')}: ${title}`} otherwise={null} />}
       <PageFrame executionId={run.id} title={title} />
     </div>
   );

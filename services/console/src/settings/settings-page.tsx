@@ -1,19 +1,20 @@
 /** What belongs to the account and to the organisation, part by part. */
-import { lazy, Suspense, type ReactNode } from 'react';
+import { Suspense, type ReactNode } from 'react';
 import { Link, Redirect } from 'wouter';
 import { PageSkeleton } from '../frame/page-skeleton.js';
 import { useTitle } from '../frame/title.js';
 import { useMay } from '../session/session.js';
 import { useTexts } from '../text/text.js';
 import './settings.css';
+import { later } from '../frame/later.js';
 
-const You = lazy(async () => ({ default: (await import('./you.js')).You }));
-const Keys = lazy(async () => ({ default: (await import('./keys.js')).Keys }));
-const Members = lazy(async () => ({ default: (await import('./members.js')).Members }));
-const Contacts = lazy(async () => ({ default: (await import('./contacts.js')).Contacts }));
-const Retention = lazy(async () => ({ default: (await import('./retention.js')).Retention }));
-const Usage = lazy(async () => ({ default: (await import('./usage.js')).Usage }));
-const Transfer = lazy(async () => ({ default: (await import('./transfer.js')).Transfer }));
+const You = later(async () => (await import('./you.js')).You);
+const Keys = later(async () => (await import('./keys.js')).Keys);
+const Members = later(async () => (await import('./members.js')).Members);
+const Contacts = later(async () => (await import('./contacts.js')).Contacts);
+const Retention = later(async () => (await import('./retention.js')).Retention);
+const Usage = later(async () => (await import('./usage.js')).Usage);
+const Transfer = later(async () => (await import('./transfer.js')).Transfer);
 
 const parts = [
   { part: 'you', text: 'settings.you', isForAdmins: false, Part: You },

@@ -1,6 +1,7 @@
 /** The value and the runs of a task on one time axis, and the slider that chooses a moment of it. */
-import { lazy, Suspense, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { Suspense, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import type { Execution, Task } from '../api/types.js';
+import { later } from '../frame/later.js';
 import { RunStrip } from '../marks/run-strip.js';
 import { cellsOverTime, type StripRun, type StripTime } from '../marks/strip-cells.js';
 import type { TextKey } from '../text/catalogue.js';
@@ -12,7 +13,7 @@ import { useStatistics, useValues } from './task-query.js';
 import { thresholdOf } from './threshold.js';
 import type { Point } from './value-chart.js';
 
-const ValueChart = lazy(async () => ({ default: (await import('./value-chart.js')).ValueChart }));
+const ValueChart = later(async () => (await import('./value-chart.js')).ValueChart);
 
 export const ranges = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000, '90d': 7_776_000_000 } as const;
 export type Range = keyof typeof ranges;

@@ -2,10 +2,11 @@
 import { Menu } from '@base-ui/react/menu';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Ellipsis, Pause, Play } from 'lucide-react';
-import { lazy, Suspense, type ReactNode } from 'react';
+import { Suspense, type ReactNode } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, dataOf } from '../api/client.js';
 import type { Task } from '../api/types.js';
+import { later } from '../frame/later.js';
 import { PageSkeleton } from '../frame/page-skeleton.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { useShortcuts } from '../frame/shortcuts.js';
@@ -26,10 +27,10 @@ import { ranges, type Range } from './over-time.js';
 import { WhatHappened } from './what-happened.js';
 import './task.css';
 
-const ConditionTab = lazy(async () => ({ default: (await import('../condition/condition-tab.js')).ConditionTab }));
-const ScheduleTab = lazy(async () => ({ default: (await import('../schedule/schedule-tab.js')).ScheduleTab }));
-const ActionsTab = lazy(async () => ({ default: (await import('../actions/actions-tab.js')).ActionsTab }));
-const HistoryTab = lazy(async () => ({ default: (await import('./history-tab.js')).HistoryTab }));
+const ConditionTab = later(async () => (await import('../condition/condition-tab.js')).ConditionTab);
+const ScheduleTab = later(async () => (await import('../schedule/schedule-tab.js')).ScheduleTab);
+const ActionsTab = later(async () => (await import('../actions/actions-tab.js')).ActionsTab);
+const HistoryTab = later(async () => (await import('./history-tab.js')).HistoryTab);
 
 const tabs = [
   { part: '', text: 'tab.happened' },

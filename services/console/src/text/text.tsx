@@ -73,7 +73,11 @@ export function TextProvider(props: {
     () =>
       makeTexts(loaded.language, loaded.catalogue, (language) => {
         localStorage.setItem(storageKey, language);
-        void loadCatalogue(language).then((catalogue) => setLoaded({ language, catalogue }));
+        loadCatalogue(language).then(
+          (catalogue) => setLoaded({ language, catalogue }),
+          // A server of another version has another file for it, which a new start finds.
+          () => location.reload(),
+        );
       }),
     [loaded],
   );

@@ -22,6 +22,10 @@ export const frameDe: Readonly<Record<keyof typeof frameEn, string>> = {
   'frame.notFoundWhat': 'Unter dieser Adresse gibt es keine Seite.',
   'frame.toTasks': 'Zu den Aufgaben',
   'frame.notConnected': 'Nicht verbunden seit {since}, neuer Versuch läuft.',
+  'gone.title': 'Dieser Teil ließ sich nicht laden.',
+  'gone.what':
+    'Meerkat wurde aktualisiert, während diese Seite offen war, oder die Verbindung ist abgerissen. Entwürfe von Aufgaben bleiben in diesem Browser; nach dem Neuladen geht es weiter.',
+  'gone.reload': 'Seite neu laden',
   'role.owner': 'Inhaber',
   'role.admin': 'Verwalter',
   'role.editor': 'Bearbeiter',

@@ -16,6 +16,10 @@ export const pastDe: Readonly<Record<keyof typeof pastEn, string>> = {
   'run.showPage': 'Zeigen',
   'run.hidePage': 'Verbergen',
   'run.openPage': 'Allein öffnen',
+  'screenshot.title': 'Was der Browser zeigte',
+  'screenshot.open': 'Das Bild allein öffnen',
+  'screenshot.none':
+    'Von diesem Lauf wurde kein Bild behalten. Die Aufgabe behält eines, wo sich etwas ändert oder fehlschlägt, immer oder nie, wie ihre Einstellung fetch.browser.screenshot sagt; Bilder gehen mit alten Seiten.',
   'compare.withBefore': 'Neben dem Lauf davor',
   'compare.withNow': 'Neben jetzt',
   'compare.before': 'Die Seite des Laufs davor',

@@ -20,6 +20,10 @@ export const frameEn = {
   'frame.notFoundWhat': 'There is no page at this address.',
   'frame.toTasks': 'To your tasks',
   'frame.notConnected': 'Not connected since {since}, trying again.',
+  'gone.title': 'This part could not be loaded.',
+  'gone.what':
+    'Meerkat was updated while this page was open, or the connection was lost. Drafts of tasks are kept in this browser; reload to go on.',
+  'gone.reload': 'Reload the page',
   'role.owner': 'owner',
   'role.admin': 'admin',
   'role.editor': 'editor',

@@ -15,6 +15,10 @@ export const pastEn = {
   'run.showPage': 'Show',
   'run.hidePage': 'Hide',
   'run.openPage': 'Open alone',
+  'screenshot.title': 'What the browser showed',
+  'screenshot.open': 'Open the picture alone',
+  'screenshot.none':
+    'No picture of this run was kept. The task keeps one where something changes or fails, always or never, as its setting fetch.browser.screenshot says; pictures go with old pages.',
   'compare.withBefore': 'Beside the run before',
   'compare.withNow': 'Beside now',
   'compare.before': 'The page of the run before',
