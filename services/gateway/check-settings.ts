@@ -159,14 +159,11 @@ export async function checkConfig(
 
 function checkRendering(
   { outbound, rendering }: Pick<SettingsChecks, 'outbound' | 'rendering'>,
-  { tls, browser }: TaskInput['fetch'],
+  { browser }: TaskInput['fetch'],
 ): void {
   if (rendering.why !== null) {
     const problem = `needs a browser (Chromium, which BROWSER names), but ${rendering.why}`;
     throw refuse(['fetch', 'mode'], 'browser_unavailable', problem, 'browser_unavailable');
-  }
-  if ((tls ?? null) !== null) {
-    throw refuse(['fetch', 'tls'], 'invalid', 'is for mode http: a browser trusts the authorities that it knows');
   }
   for (const [index, step] of (browser?.steps ?? []).entries()) {
     const isAddress = step.do === 'goto' && step.value !== undefined && URL.canParse(step.value);

@@ -1,6 +1,6 @@
 /** Tasks whose pages a browser renders, through the built product, in either mode. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { serveHttps, testCertificate } from '#outbound/loopback.contract';
+import { serveHttps, testCertificate, type Loopback } from '#outbound/loopback.contract';
 import { errorOf, type Reply } from './kit/api.js';
 import { createInstallation } from './kit/create-installation.js';
 import type { Installation } from './kit/installation.js';
@@ -14,9 +14,13 @@ const login = `<form action="/account"><input name="word" type="password"><butto
 let installation: Installation;
 let without: Installation;
 let site: PageSite;
+let vouchedByNobody: Loopback;
 
 beforeAll(async () => {
   site = await startPageSite();
+  vouchedByNobody = await serveHttps((_request, response) =>
+    response.setHeader('content-type', 'text/html').end(`<meta charset="utf-8">${shop}`),
+  );
   site.serve('/shop', html(shop));
   site.serve('/login', html(login));
   site.serve('/account', html('inside'));
@@ -27,7 +31,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await Promise.all([installation.remove(), without.remove()]);
-  await site.close();
+  await Promise.all([site.close(), vouchedByNobody.close()]);
 }, 60_000);
 
 const fetch = { mode: 'browser', browser: { waitFor: '.price' } };
@@ -52,15 +56,11 @@ describe('a task with a rendered page', () => {
   }, 120_000);
 
   it('is trusted by fetch.tls as a plain one is, and shows its certificate to the code', async () => {
-    const secret = await serveHttps((_request, response) =>
-      response.setHeader('content-type', 'text/html').end(`<meta charset="utf-8">${shop}`),
-    );
     const code = 'return page.certificate.subject === "CN=localhost" && page.certificate.daysLeft > 0';
     const tried = (tls: object | null) =>
-      post('/api/notifications/test', task(code, { url: secret.origin, fetch: { ...fetch, tls } }));
+      post('/api/notifications/test', task(code, { url: vouchedByNobody.origin, fetch: { ...fetch, tls } }));
     expect(await tried(null)).toMatchObject({ body: { data: { error: { reason: 'tls_failed' } } } });
     expect(await tried({ ca: testCertificate })).toMatchObject({ body: { data: { outcome: true, error: null } } });
-    await secret.close();
   }, 120_000);
 
   it('is looked at with the place of each element and a picture', async () => {
