@@ -18,11 +18,12 @@ import type { EventMetadata, EventStore } from '#event-store/event-store';
 import { readThrough } from '#event-store/read-through';
 import type { Config } from '#runtime/config';
 import { silentLogger } from '#runtime/logger';
-import type { BackedUp, Restored } from './cli/product.js';
+import type { BackedUp, HeldBack, Restored } from './cli/product.js';
 import { Refused } from './cli/terminal.js';
-import { openPorts } from './composition.js';
+import { openPorts, openReadStore, openSharedState } from './composition.js';
 import { keepSecretKey, knownSecretKey, makeDataFolder, restoringMarker } from './data-folder.js';
 import { version } from './page-parts.js';
+import { refuseSomebodyThere } from './processes-at-work.js';
 import { isRotating } from './rotated-key.js';
 
 const manifestFile = 'manifest.json';
@@ -258,4 +259,29 @@ export async function restore(config: Config, folder: string): Promise<Restored>
   await rm(marker);
   const { createdAt, lastPosition } = manifest;
   return { dataDir, createdAt, lastPosition, heldBack, tookMs: Math.round(performance.now() - startedMs) };
+}
+
+/** Of servers that their own tools have put back. Done again it holds back what is open still. */
+export async function holdBackRestored(config: Config): Promise<HeldBack> {
+  if (config.eventStoreUrl === 'sqlite') {
+    throw new Refused(
+      'no_servers',
+      'A data folder is put back by `meerkat restore <backup>`, which holds back by itself.',
+    );
+  }
+  const startedMs = performance.now();
+  const readStore = await openReadStore(config, silentLogger);
+  try {
+    const message = 'Processes of this installation are at work; stop all of them first.';
+    await refuseSomebodyThere(openSharedState(readStore), 'server_running', message);
+  } finally {
+    await readStore.close();
+  }
+  const ports = await openPorts(config, silentLogger, { isRestore: true });
+  try {
+    const heldBack = await holdBack(ports.eventStore, new Date().toISOString());
+    return { heldBack, tookMs: Math.round(performance.now() - startedMs) };
+  } finally {
+    await ports.close();
+  }
 }

@@ -155,6 +155,7 @@ const product: Product = {
   stateAt: async (config, id, until) => (await import('./audit-log.js')).stateAt(config, id, until),
   backUp: async (config, folder, withKey) => (await import('./backup.js')).backUp(config, folder, withKey),
   restore: async (config, folder) => (await import('./backup.js')).restore(config, folder),
+  holdBackRestored: async (config) => (await import('./backup.js')).holdBackRestored(config),
   rotateSecretKey: async (...args) => (await import('./rotate-secret-key.js')).rotateSecretKey(...args),
   sendTestMail: async (config, address) => (await import('./test-mail.js')).sendTestMail(config, address),
   printResetLinks: async (config, email) => (await import('./reset-password.js')).printResetLinks(config, email),

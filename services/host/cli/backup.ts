@@ -1,10 +1,10 @@
-/** `meerkat backup` and `restore`: a data folder copied while its server runs, and put into an empty place. */
+/** `meerkat backup` and `restore`: a data folder copied while its server runs, and put into an empty place; servers put back. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { readConfig } from '#runtime/config';
 import { refuseEmptyFolder } from './data-folder.js';
-import type { Product } from './product.js';
-import { plain, printJson, printNote, printResult } from './terminal.js';
+import type { HeldBack, Product } from './product.js';
+import { exitCodes, plain, printJson, printNote, printResult, Refused } from './terminal.js';
 
 interface JsonOption {
   readonly json?: true;
@@ -12,6 +12,11 @@ interface JsonOption {
 
 const seconds = (milliseconds: number): string => `${(milliseconds / 1_000).toFixed(1)} s`;
 const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
+
+function sayHeldBack({ heldBack }: HeldBack): void {
+  printNote(`${heldBack} deliveries were not over at the time of the backup and are held back (suppressed, restored):`);
+  printNote('whether they were sent since nobody knows; POST /api/deliveries/{id}/resend sends one.');
+}
 
 export function addBackup(program: Command, product: Product): void {
   program
@@ -30,16 +35,23 @@ export function addBackup(program: Command, product: Product): void {
   program
     .command('restore')
     .description('put a backup into DATA_DIR, which must be empty; nothing that was decided before is sent again')
-    .argument('<folder>', 'the backup')
+    .argument('[folder]', 'the backup')
+    .option(
+      '--servers',
+      'of servers that their own tools have put back: hold back what was to be sent, before the first start',
+    )
     .option('--json', 'answer as one JSON document')
-    .action(async (folder: string, { json }: JsonOption) => {
+    .action(async (folder: string | undefined, { json, servers }: JsonOption & { readonly servers?: true }) => {
+      if ((folder === undefined) !== (servers === true)) {
+        throw new Refused('usage', 'Name the folder of a backup, or say --servers.', exitCodes.usage);
+      }
+      if (folder === undefined) {
+        const held = await product.holdBackRestored(readConfig());
+        return json === true ? printJson(held) : sayHeldBack(held);
+      }
       const done = await product.restore(readConfig(), resolve(folder));
       if (json === true) return printJson(done);
       printResult(`${plain(done.dataDir)}: as of ${done.createdAt}, in ${seconds(done.tookMs)}`);
-      if (done.heldBack === 0) return;
-      printNote(
-        `${done.heldBack} deliveries were not over at the time of the backup and are held back (suppressed, restored):`,
-      );
-      printNote('whether they were sent since nobody knows; POST /api/deliveries/{id}/resend sends one.');
+      if (done.heldBack > 0) sayHeldBack(done);
     });
 }

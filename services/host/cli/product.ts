@@ -157,6 +157,8 @@ export interface Restored {
   readonly tookMs: number;
 }
 
+export type HeldBack = Pick<Restored, 'heldBack' | 'tookMs'>;
+
 export interface RotatedKey {
   /** Keys of owners that were sealed anew, and all that there are. */
   readonly resealed: number;
@@ -204,6 +206,8 @@ export interface Product {
   backUp(config: Config, folder: string, withKey: boolean): Promise<BackedUp>;
   /** Rejects with `Refused` where the data folder is not empty or the backup not whole. */
   restore(config: Config, folder: string): Promise<Restored>;
+  /** For servers that were put back by their own tools, before any process starts. Rejects with `Refused`. */
+  holdBackRestored(config: Config): Promise<HeldBack>;
   /**
    * For stopped processes; run again it goes on where it was cut off. `keyFile`: where the new key stands, or is to; null: in the data
    * folder, as the one before it. Rejects with `Refused` or `ConfigError`.
