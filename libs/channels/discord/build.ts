@@ -19,6 +19,7 @@ const embedCharacters = 6_000;
 /** Names that Discord refuses. */
 const refusedNames = /clyde|discord/i;
 const suppressEmbeds = 4;
+const usualContent = '{{ message }}{% if hint != "" %}\n{{ hint }}{% endif %}';
 
 const colors: Readonly<Record<Notification['kind'], number>> = {
   triggered: 0xd9_8c_00,
@@ -68,7 +69,7 @@ function buildDiscord(
   request: Notification,
   { linkBase, chart = null }: BuildContext,
 ): HttpBatch {
-  const { webhookUrl, threadId, username, content = '{{ message }}', embed = true, allowedRoleIds = [] } = config;
+  const { webhookUrl, threadId, username, content = usualContent, embed = true, allowedRoleIds = [] } = config;
   const variables = variablesOf(request, linkBase);
   const text = renderTemplate(content, variables, escapeMarkdown);
   const marked = request.kind === 'test' ? `[Test] ${text}` : text;
