@@ -71,6 +71,19 @@ describe('sealed events', () => {
     expect(await Array.fromAsync(events.read('dlv-1'))).toEqual([]);
   });
 
+  it('whose text is short are sealed as they are, and longer ones packed', async () => {
+    const sealedLength = async (data: JsonObject, revision: 'none' | number): Promise<number> => {
+      await events.append('task-ntf_1', [anEvent('a', data)], revision);
+      const last = await stored.readLast('task-ntf_1');
+      return String(last?.data['$sealed']).length;
+    };
+    const [short, long] = [{ name: 'a'.repeat(150) }, { name: 'a'.repeat(2_000) }];
+    expect(await sealedLength(short, 'none')).toBeGreaterThan(200);
+    expect(await sealedLength(long, 0)).toBeLessThan(200);
+    const read = await Array.fromAsync(afresh().read('task-ntf_1'));
+    expect(read.map(({ data }) => data)).toEqual([short, long]);
+  });
+
   it('of before are read as they are, in clear', async () => {
     await stored.append('run-ntf_1', [anEvent('a', canary)], 'none');
     await stored.append('dlv-1', [anEvent('delivery.requested', { request: { taskId: 'ntf_1' } })], 'none');

@@ -20,6 +20,8 @@ const deliveryKind = 'dlv-';
 /** It says that the key is gone, to readers who have none. */
 const clearTypes: ReadonlySet<string> = new Set(['task.purged']);
 const ownersKept = 20_000;
+/** A text as short as the start of an attempt is hardly shorter packed, and packing costs more than the cipher. */
+const packedFrom = 200;
 
 /** Of an event that is sealed: who it is opened for, where the stream's name does not tell. */
 interface SealedData extends JsonObject {
@@ -158,8 +160,9 @@ export function createSealedEvents(
   const seal = (events: readonly NewEvent[], stream: string, owner: string, key: KeyObject): NewEvent[] =>
     events.map((event) => {
       if (clearTypes.has(event.type)) return event;
+      const text = JSON.stringify(event.data);
       // What is sealed cannot be made smaller any more.
-      const $sealed = encrypt(key, packJson(JSON.stringify(event.data)), boundTo(event, stream));
+      const $sealed = encrypt(key, text.length < packedFrom ? text : packJson(text), boundTo(event, stream));
       const data: JsonObject = stream.startsWith(deliveryKind) ? { $sealed, owner } : { $sealed };
       opener.remember(data, event.data);
       return { ...event, data };

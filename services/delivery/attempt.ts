@@ -30,6 +30,7 @@ import type { PreparedAttempt, Sender, SentAttempt } from './send.js';
 export interface AttemptDeps {
   readonly eventStore: EventStore;
   readonly readStore: ReadinessDeps['readStore'];
+  readonly isBegun: ReadinessDeps['isBegun'];
   readonly sender: Sender;
   readonly gate: Pick<ReceiverGate, 'enter' | 'leave'>;
   /** Attempts in flight. An attempt takes its slot once its receiver admits it. */

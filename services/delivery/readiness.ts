@@ -24,6 +24,8 @@ export interface ReadinessDeps {
   readonly eventStore: EventStore;
   readonly readStore: Pick<ReadStore, 'get' | 'page'>;
   readonly clock: Clock;
+  /** A delivery that was begun, as this process knows without asking; false says nothing. */
+  readonly isBegun: (id: string) => boolean;
 }
 
 export type Readiness =
@@ -205,11 +207,11 @@ async function afterEpisode(deps: ReadinessDeps, request: NotificationRequest, f
 
 /** So that the end of an episode, which waits for its last message, finds all of them. */
 async function wasAskedFor(
-  { eventStore, clock }: ReadinessDeps,
+  { eventStore, clock, isBegun }: ReadinessDeps,
   { createdAt }: NotificationRequest,
   follows: string,
 ): Promise<boolean> {
-  if (clock.now() - Date.parse(createdAt) >= arrivesWithinMs) return true;
+  if (isBegun(follows) || clock.now() - Date.parse(createdAt) >= arrivesWithinMs) return true;
   return (await eventStore.readLast(deliveryStream(follows))) !== null;
 }
 

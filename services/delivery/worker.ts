@@ -56,6 +56,7 @@ export interface WorkerOptions {
 
 /** More than steps are in progress at once; those that wait for a slot are the most of them. */
 const maxKept = { deliveries: 20_000, characters: 32_000_000 };
+const maxBegun = 20_000;
 const maxTracked = 100_000;
 /** Steps in progress for each attempt that may be in flight: most wait for their receiver or their share. */
 const stepsPerAttempt = 16;
@@ -86,6 +87,8 @@ export class DeliveryWorker {
     maxWeight: maxKept.characters,
     weightOf: ({ state }) => JSON.stringify(state).length,
   });
+  /** Ids of those that were begun last: what follows one of them need not look for it. */
+  readonly #begun = createLru<string, true>(maxBegun);
   readonly #abort = new AbortController();
   readonly #stopping = new AbortController();
   #sweep: Sweep | null = null;
@@ -102,6 +105,7 @@ export class DeliveryWorker {
       gate: this.#gate,
       slots: attemptSlots(limits.concurrency),
       waitFor: (before, waiting) => this.#followers.add(before, waiting),
+      isBegun: (id) => this.#begun.has(id),
       keep: (waiting) => this.#kept.set(waiting.id, waiting),
       stopping: this.#stopping.signal,
       signal: this.#abort.signal,
@@ -127,6 +131,7 @@ export class DeliveryWorker {
 
   /** For a delivery that was just begun: it need not be read again. */
   begin(delivery: LoadedDelivery, dueMs: number): void {
+    this.#begun.set(delivery.id, true);
     this.#kept.set(delivery.id, delivery);
     this.offer(delivery.id, dueMs);
   }
