@@ -123,6 +123,7 @@ describe('migrate, when it is called in another way than there is,', () => {
     ['no source', ['--to', 'sqlite:./b'], "required option '--from <where>' not specified"],
     ['no target', ['--from', 'sqlite:./a'], "required option '--to <where>' not specified"],
     ['a source of no kind', ['--from', './a', '--to', 'sqlite:./b'], '--from must be sqlite:<folder>'],
+    ['a password written plainly', ['--from', 'esdb://u:p@s@h:1', '--to', 'sqlite:./b'], '--from has a user name or'],
     ['a target of no kind', ['--from', 'sqlite:./a', '--to', 'kafka://host:9092'], '--to must be sqlite:<folder>'],
     ['a folder of no name', ['--from', 'sqlite:', '--to', 'sqlite:./b'], '--from must be'],
     ['a folder like a host', ['--from', 'sqlite://a', '--to', 'sqlite:./b'], '--from must be'],

@@ -1,5 +1,6 @@
 /** Custom: the user's code turns an event into one or several HTTP requests. It has no network itself. */
 import { z } from 'zod';
+import { separatorFault } from '#runtime/address-credentials';
 import { httpHeaders, unsendableHeader } from '#runtime/http-headers';
 import type { ScriptResult } from '#sandbox/sandbox';
 import {
@@ -26,7 +27,7 @@ const request = z.strictObject({
     .string()
     .max(2_048)
     .refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), {
-      error: 'must be an absolute http(s) address',
+      error: ({ input }) => separatorFault(String(input), 'page') ?? 'must be an absolute http(s) address',
     }),
   method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']).default('POST'),
   headers: httpHeaders.default({}),

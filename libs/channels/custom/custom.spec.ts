@@ -87,6 +87,12 @@ describe('code of a custom action', () => {
     });
   });
 
+  it('names what to write where a password in its address ends it early', () => {
+    const outgoing = build({ url: 'https://ada:secret/value@a.example/' });
+    expect(outgoing).toMatchObject({ verdict: { message: expect.stringContaining('write / as %2F') } });
+    expect(JSON.stringify(outgoing)).not.toContain('value@');
+  });
+
   it.each<[SandboxFailureReason, string]>([
     ['threw', 'refused'],
     ['cpu_limit', 'refused'],

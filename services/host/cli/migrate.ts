@@ -1,6 +1,7 @@
 /** `meerkat migrate`: moves an installation to another event store, with the settings that the target will be started with. */
 import type { Command } from 'commander';
 import { ConfigError, readConfigWith, type Config } from '#runtime/config';
+import { encodingFault } from '#runtime/address-credentials';
 import { parseEngineAddress } from '#runtime/engine-address';
 import { eventStoreSchemes } from '#runtime/event-store-address';
 import { refuseEmptyFolder } from './data-folder.js';
@@ -128,8 +129,9 @@ export function addMigrate(program: Command, product: Product, end: (exitCode: n
       const [fromSettings, toSettings] = [settingsOf(from), settingsOf(to)];
       // Not repeated: an address may hold a password.
       if (fromSettings === null || toSettings === null) {
-        const option = fromSettings === null ? '--from' : '--to';
-        command.error(`error: ${option} must be sqlite:<folder> or an address such as esdb://host:2113?tls=true`);
+        const [option, side] = fromSettings === null ? ['--from', from] : ['--to', to];
+        const usual = 'must be sqlite:<folder> or an address such as esdb://host:2113?tls=true';
+        command.error(`error: ${option} ${encodingFault(side, 'options') ?? usual}`);
         return;
       }
       if (fromInstallation !== undefined && fromSettings['EVENT_STORE_URL'] === 'sqlite') {
