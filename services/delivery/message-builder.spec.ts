@@ -49,6 +49,21 @@ describe('a builder of messages', () => {
     );
   });
 
+  it('builds what holds no more than a few variables itself, and all else in the thread', async () => {
+    await builder.close();
+    builder = createMessageBuilder(silentLogger, { maxWaiting: 0 });
+    expect(await built(message('{"task": "{{ task.name }}", "at": "{{execution.finishedAt}}"}'))).toContain(
+      'Price watch',
+    );
+    for (const text of [
+      '{{ task.name | upcase }}',
+      '{% if true %}a{% endif %}',
+      '{{ task.name }}'.repeat(21),
+      '{{ task["name"] }}',
+    ])
+      await expect(built(message(text))).rejects.toThrow('Too many messages wait');
+  });
+
   it.each([
     ['loops inside loops', nestedLoops(4)],
     ['a cycle of five thousand', `{% for a in values.list %}{% cycle ${"'x',".repeat(5_000)}'y' %}{% endfor %}`],
@@ -106,7 +121,7 @@ describe('a builder of messages', () => {
   it('refuses more messages than may wait', async () => {
     const few = createMessageBuilder(silentLogger, { maxWaiting: 1 });
     const all = await Promise.allSettled(
-      Array.from({ length: 3 }, () => few.build('webhook', message('{{ task.name }}'), context)),
+      Array.from({ length: 3 }, () => few.build('webhook', message('{{ task.name | upcase }}'), context)),
     );
     expect(all.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
     await few.close();

@@ -36,6 +36,10 @@ const defaultLimits: BuilderLimits = { buildMs: 1_000, heapMb: 96, maxWaiting: 2
 const suspectMs = 10 * 60_000;
 const maxSuspects = 1_000;
 const templateMark = /\{\{|\{%/;
+/** Without a filter: it is what it stands for, and no more. */
+const plainVariable = /\{\{\s*[A-Za-z_][A-Za-z0-9_.]*\s*\}\}/g;
+/** So many of them cost nothing that has to be bounded by a thread of its own. */
+const mostPlainVariables = 20;
 
 const threadPlaces = ['./build-thread.js', '../../dist/services/delivery/build-thread.js'];
 
@@ -59,9 +63,19 @@ function endedTemplate(method: string, what: string): NothingToSend {
   return { kind: 'none', request: { method, url: '' }, verdict };
 }
 
-function holdsTemplate(type: ActionType, { config }: OpenNotification): boolean {
+/** Whether what these texts cost is not plain from the look of them. */
+function needsThread(type: ActionType, { config }: OpenNotification): boolean {
   const texts = declarationOf(type).templates.map((name) => config[name]);
-  return texts.some((text) => templateMark.test(typeof text === 'string' ? text : JSON.stringify(text ?? null)));
+  let variables = 0;
+  return texts.some((given) => {
+    const text = typeof given === 'string' ? given : JSON.stringify(given ?? null);
+    if (!templateMark.test(text)) return false;
+    const rest = text.replace(plainVariable, () => {
+      variables += 1;
+      return '';
+    });
+    return variables > mostPlainVariables || templateMark.test(rest);
+  });
 }
 
 export function createMessageBuilder(logger: Logger, limits: Partial<BuilderLimits> = {}): MessageBuilder {
@@ -102,7 +116,7 @@ export function createMessageBuilder(logger: Logger, limits: Partial<BuilderLimi
 
   return {
     async build(type, notification, context) {
-      return holdsTemplate(type, notification)
+      return needsThread(type, notification)
         ? buildInThread({ type, notification, context })
         : channels[type].build(notification, context);
     },
