@@ -69,6 +69,9 @@ export type Relay = (
   signal: AbortSignal,
 ) => Promise<void>;
 
+/** `no_leader`: a server answers, and of some messages none may write. `not_joined`: this process gets none of them. */
+export type BusHealth = 'ok' | 'unreachable' | 'no_leader' | 'not_joined';
+
 /** What the process that opened the bus uses, and operators. */
 export interface BusAdmin {
   /** Messages given up on, newest first. */
@@ -78,8 +81,8 @@ export interface BusAdmin {
    * is then tried on in the background. One wait for all at once: each group takes its time to admit a member.
    */
   ready(): Promise<void>;
-  /** Messages go out and come in here now. Never rejects. */
-  isHealthy(): Promise<boolean>;
+  /** Whether messages go out and come in here now. Never rejects. */
+  health(): Promise<BusHealth>;
   /** Every consumer begins to stop, all at the same time; each is still stopped where it was started. */
   drain(): void;
   close(): Promise<void>;

@@ -316,7 +316,7 @@ describe('Kafka bus whose broker is killed', () => {
     await handled.until((ids) => ids.includes('before'));
     await entered.promise;
     // It is once every member has joined its group.
-    await found(() => bus.isHealthy());
+    await found(async () => (await bus.health()) === 'ok');
 
     await broker.stop('SIGKILL');
     const refused = { code: 'SERVER_ERROR', reason: 'bus_unavailable' };
@@ -326,13 +326,13 @@ describe('Kafka bus whose broker is killed', () => {
       expect(bus.request('desk', {}, context, 1_000)).rejects.toMatchObject({ reason: 'deadline_exceeded' }),
       expect(bus.deadLetters('task', 1)).rejects.toMatchObject(refused),
     ]);
-    expect(await bus.isHealthy()).toBe(false);
+    expect(await bus.health()).toBe('unreachable');
     // What was begun before ends as if nothing had been.
     leave.resolve();
     await handled.until((ids) => ids.includes('held'));
 
     broker = await startKafka({ port: broker.port, dataFolder: folder });
-    await found(() => bus.isHealthy());
+    await found(async () => (await bus.health()) === 'ok');
     await bus.publish('task', [message('after'), message('after', 'other')]);
     await handled.until((ids) => ids.filter((id) => id === 'after').length >= 2);
     expect(await bus.request('desk', {}, context)).toBe('here');

@@ -20,6 +20,8 @@ export interface Topics {
   readonly replies: Topic;
   /** Resolves once each has a leader for every partition. Rejects with `bus_unavailable`. */
   ensure(...topics: readonly Topic[]): Promise<void>;
+  /** The names of those that were asked for so far. */
+  ensured(): readonly string[];
   /** It turned out to be gone: the next `ensure` looks again. */
   forget(topic: Topic): void;
 }
@@ -163,6 +165,8 @@ export function createTopics(connection: KafkaConnection): Topics {
         }),
       );
     },
+
+    ensured: () => [...known.keys()],
 
     forget(topic) {
       known.delete(topic.name);

@@ -16,6 +16,7 @@ export interface KafkaBusOptions extends KafkaConnection {
 
 const startPatienceMs = 5_000;
 const healthPatienceMs = 2_000;
+const leaderless = new Set(['LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION']);
 /** A group in which a member has just died takes so long to admit another. */
 const joinPatienceMs = 15_000;
 const defaultDeadlineMs = 10_000;
@@ -106,15 +107,18 @@ export async function createKafkaBus(options: KafkaBusOptions): Promise<OpenedBu
       return readDeadLetters(connection, topics.deadLetters(topic), topic, limit);
     },
 
-    async isHealthy() {
-      if (isClosed || !requester.isWell() || !responders.isWell()) return false;
-      if ([...intakes].some(({ member }) => !member.isWell())) return false;
+    async health() {
+      if (isClosed) return 'unreachable';
       try {
-        await withAdmin(connection, healthPatienceMs, (admin) => admin.describeCluster());
-        return true;
-      } catch {
-        return false;
+        // Rejects where a partition has no leader.
+        await withAdmin(connection, healthPatienceMs, (admin) =>
+          admin.fetchTopicMetadata({ topics: [...topics.ensured()] }),
+        );
+      } catch (error) {
+        return protocolErrorsOf(error).some((word) => leaderless.has(word)) ? 'no_leader' : 'unreachable';
       }
+      const areWell = [...intakes].every(({ member }) => member.isWell());
+      return requester.isWell() && responders.isWell() && areWell ? 'ok' : 'not_joined';
     },
 
     async close() {

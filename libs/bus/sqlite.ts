@@ -134,12 +134,12 @@ export function createSqliteBus(
       allJoined.resolve();
     },
 
-    async isHealthy() {
+    async health() {
       try {
         messageLog.deadLetters('', 1);
-        return true;
+        return 'ok';
       } catch {
-        return false;
+        return 'unreachable';
       }
     },
 

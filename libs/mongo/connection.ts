@@ -39,6 +39,16 @@ const addressFaults = ['MongoParseError', 'MongoInvalidArgumentError', 'MongoRun
 
 class TooLate extends Error {}
 
+/** Of a server that answers and takes no writes: not the primary, or on its way from it. */
+const notPrimaryCodes: ReadonlySet<unknown> = new Set([10_107, 13_435, 10_058, 11_602, 189]);
+
+/** Whether the set has members, and none of them takes writes. */
+export function hasNoPrimary(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  const { reason, code } = error as { readonly reason?: { readonly type?: unknown } | null; readonly code?: unknown };
+  return reason?.type === 'ReplicaSetNoPrimary' || notPrimaryCodes.has(code);
+}
+
 function begin({ url, appName, patienceMs }: MongoOptions): mongoose.Connection {
   const named = /^[^/]+\/\/[^/?]+\/([^?]+)/.exec(url)?.[1];
   return mongoose.createConnection(url, {

@@ -10,7 +10,7 @@
  * values, so that no request's content is ever read as an operator.
  */
 import type { mongo } from 'mongoose';
-import { openMongo, writeConcern, type MongoConnection } from '#mongo/connection';
+import { hasNoPrimary, openMongo, writeConcern, type MongoConnection } from '#mongo/connection';
 import { unavailable, type AppError } from '#runtime/errors';
 import type { Logger } from '#runtime/logger';
 import { createViewCollections, patienceMs, type ViewCollections } from './mongo-collections.js';
@@ -20,6 +20,7 @@ import { createTextLookup } from './mongo-texts.js';
 import { createSharedCounts } from './shared-counts.js';
 import { advancing, duplicates, toWrite, writeGuarded, type Write } from './mongo-write.js';
 import {
+  noPrimary,
   viewOutOfStep,
   type AnyView,
   type DocumentWrite,
@@ -54,7 +55,9 @@ const renamePatienceMs = 60_000;
 const indexPatienceMs = 600_000;
 
 const outOfReach = (cause: unknown): AppError =>
-  unavailable('read_store_unavailable', 'The read store does not answer.', 5, cause);
+  hasNoPrimary(cause)
+    ? unavailable(noPrimary, 'No member of the read store is its primary: nothing can be read or written.', 5, cause)
+    : unavailable('read_store_unavailable', 'The read store does not answer.', 5, cause);
 
 function createSave({ connection: { within }, collections }: Parts): ReadStore['save'] {
   const advance = async (

@@ -94,6 +94,9 @@ export interface Seen {
 /** A view whose document type does not matter. */
 export type AnyView = Omit<ViewDefinition, 'document'>;
 
+/** The reason of a store that answers and neither reads nor writes: its members have not agreed on one that does. */
+export const noPrimary = 'read_store_has_no_primary';
+
 /** The writer must reload and continue from the current checkpoint. */
 export function viewOutOfStep(view: AnyView): AppError {
   return unavailable('view_out_of_step', `The view ${view.name} was kept or replaced by another process meanwhile.`);

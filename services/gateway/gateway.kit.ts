@@ -22,6 +22,7 @@ import { createApiKey, hashApiKey, hashSessionToken, parseApiKey } from '#contra
 import { requests } from '#contracts/catalogue';
 import { executionsView, type ExecutionDocument, skippedSlotsView } from '#contracts/run';
 import { triggerRun, type DueRun } from '#contracts/schedule';
+import { APPEND_HEALTH } from '#event-store/append-health';
 import { EVENT_STORE, STORED_EVENTS, type EventStore } from '#event-store/event-store';
 import { createHeadSigner, HEAD_SIGNER } from '#eventing/audit-heads';
 import { KEY_PEPPER } from '#contracts/api-key';
@@ -71,6 +72,7 @@ export interface GatewayKit extends PlayedCommands {
   /** Pages that executions were made on. */
   readonly snapshots: Snapshots;
   readonly disk: { state: DiskState };
+  readonly appends: { isFailing: boolean };
   /** Names of views that are still being built. */
   readonly unbuilt: Set<string>;
   /** Of the newest event of a run. */
@@ -207,6 +209,7 @@ export async function startGateway(
   await playRuns(stores, { runs }, now);
   const ids = createIds(now);
   const disk: { state: DiskState } = { state: 'ok' };
+  const appends = { isFailing: false };
   const unbuilt = new Set<string>();
   const seldom = [recentRunsView, shadowsView, skippedSlotsView, figuresView].filter(({ readByFew }) => readByFew);
   const named = (all: ReadonlySet<string>, asked: readonly string[]): readonly string[] =>
@@ -221,6 +224,7 @@ export async function startGateway(
     { provide: IDS, useValue: ids },
     { provide: LOGGER, useValue: { debug: log, info: log, warn: log, error: log } },
     { provide: EVENT_STORE, useValue: stores.eventStore },
+    { provide: APPEND_HEALTH, useValue: appends },
     { provide: STORED_EVENTS, useValue: stores.eventStore },
     { provide: HEAD_SIGNER, useValue: createHeadSigner(Buffer.alloc(32, 7)) },
     { provide: BUS, useValue: stores.bus },
@@ -262,6 +266,7 @@ export async function startGateway(
   let defaultKey: string | null = null;
   const kit: GatewayKit = {
     disk,
+    appends,
     unbuilt,
     url,
     time,

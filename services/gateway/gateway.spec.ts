@@ -260,6 +260,13 @@ describe('pages and probes', () => {
       [{ field: 'disk', rule: 'writable', message: 'has no room left' }],
     ]);
     gateway.disk.state = 'ok';
+    gateway.appends.isFailing = true;
+    const readOnly = await gateway.send('GET', '/readyz', { key: null });
+    expect([readOnly.status, member(readOnly.body, 'error', 'details')]).toEqual([
+      503,
+      [{ field: 'eventStore', rule: 'writable', message: 'answers, and takes no events' }],
+    ]);
+    gateway.appends.isFailing = false;
     const metrics = await gateway.send('GET', '/metrics', { key: null });
     expect(metrics.text).toContain('meerkat_http_request_duration_seconds_bucket');
     expect(metrics.text).toMatch(/^meerkat_tasks_by_health\{health="ok"\} \d+$/m);

@@ -5,12 +5,13 @@ import { BUS_ADMIN, type BusAdmin } from '#bus/bus';
 import { withTimeoutOr } from '#concurrency/timeout';
 import { foldingState, foldingStateKey } from '#contracts/folding-state';
 import { tasksView } from '#contracts/task';
+import { APPEND_HEALTH, type AppendHealth } from '#event-store/append-health';
 import { EVENT_STORE, type EventStore } from '#event-store/event-store';
 import { data, text, type Answer } from '#http/envelope';
 import { FrontDoor } from '#http/front-door';
 import { Handles, route } from '#http/route';
 import { BUILT_VIEWS, type BuiltViews } from '#read-store/built-views';
-import { READ_STORE, type ReadStore } from '#read-store/read-store';
+import { noPrimary, READ_STORE, type ReadStore } from '#read-store/read-store';
 import { DISK_SPACE, type DiskSpace } from '#runtime/disk-space';
 import { AppError } from '#runtime/errors';
 import { metricsText } from '#runtime/metrics';
@@ -35,13 +36,19 @@ const health = route({
   ],
 });
 
-const partState = z.enum(['ok', 'unreachable']);
+const eventStoreState = z.enum(['ok', 'unreachable', 'read_only']);
+const busState = z.enum(['ok', 'unreachable', 'no_leader', 'not_joined']);
+const readStoreState = z.enum(['ok', 'unreachable', 'no_primary']);
 const viewsState = z.enum(['ok', 'being_built', 'unreachable']);
 const diskState = z.enum(['ok', 'nearly_full', 'full', 'gone']);
 const parts = z.object({
-  eventStore: partState.describe('Where events are.'),
-  bus: partState.describe('What the services talk over.'),
-  readStore: partState.describe('Where the views are.'),
+  eventStore: eventStoreState.describe(
+    'Where events are. `read_only`: it answers, and the last ones could not be written.',
+  ),
+  bus: busState.describe(
+    'What the services talk over. `no_leader`: a partition has none; `not_joined`: this process gets no messages yet.',
+  ),
+  readStore: readStoreState.describe('Where the views are. `no_primary`: no member of its replica set takes writes.'),
   views: viewsState.describe('Whether they have seen the events.'),
   disk: diskState.describe('Whether there is room for events; `gone`: the data folder was removed or replaced.'),
   archive: z
@@ -78,15 +85,16 @@ const metrics = route({
 });
 
 /** A part that takes longer than this does not count as reachable. */
-const partTimeoutMs = 2_000;
+const partTimeoutMs = 3_500;
 /** Probes come from several sides; the parts are asked once for all of them. */
 const rememberedMs = 250;
 
-function stateOf(question: Promise<unknown>): Promise<'ok' | 'unreachable'> {
-  const answered = question.then(
-    () => 'ok' as const,
-    () => 'unreachable' as const,
-  );
+/** `named`: what a failure is called that is not silence. */
+function stateOf<State extends string>(
+  question: Promise<State>,
+  named: (error: unknown) => State | null = () => null,
+): Promise<State | 'unreachable'> {
+  const answered: Promise<State | 'unreachable'> = question.catch((error: unknown) => named(error) ?? 'unreachable');
   return withTimeoutOr(answered, partTimeoutMs, 'unreachable');
 }
 
@@ -96,6 +104,7 @@ export class ProbesController {
 
   constructor(
     @Inject(EVENT_STORE) private readonly eventStore: EventStore,
+    @Inject(APPEND_HEALTH) private readonly appends: AppendHealth,
     @Inject(BUS_ADMIN) private readonly bus: BusAdmin,
     @Inject(READ_STORE) private readonly readStore: ReadStore,
     @Inject(BUILT_VIEWS) private readonly views: BuiltViews,
@@ -112,8 +121,10 @@ export class ProbesController {
   @Handles(readiness)
   async isReady(): Promise<Answer> {
     if (this.frontDoor.stopSignal.aborted) throw notReady('This process is stopping.', []);
+    const asked = await this.#parts();
     const states = {
-      ...(await this.#parts()),
+      ...asked,
+      ...(asked.eventStore === 'ok' && this.appends.isFailing ? { eventStore: 'read_only' as const } : {}),
       views: await this.#viewsState(),
       disk: this.disk.state,
       archive: await this.#archiveState(),
@@ -140,9 +151,12 @@ export class ProbesController {
 
   async #askParts(): Promise<Parts> {
     const [eventStore, bus, readStore] = await Promise.all([
-      stateOf(this.eventStore.readLast('readiness')),
-      stateOf(this.bus.isHealthy().then((isHealthy) => isHealthy || Promise.reject(new Error('not in its groups')))),
-      stateOf(this.readStore.checkpoint(tasksView)),
+      stateOf<Parts['eventStore']>(this.eventStore.readLast('readiness').then(() => 'ok')),
+      stateOf(this.bus.health()),
+      stateOf<Parts['readStore']>(
+        this.readStore.checkpoint(tasksView).then(() => 'ok'),
+        (error) => (error instanceof AppError && error.reason === noPrimary ? 'no_primary' : null),
+      ),
     ]);
     return { eventStore, bus, readStore };
   }
@@ -168,6 +182,10 @@ const unreachablePart = { rule: 'reachable', message: 'does not answer' };
 const faults: ReadonlyMap<string, typeof unreachablePart> = new Map([
   ['full', { rule: 'writable', message: 'has no room left' }],
   ['gone', { rule: 'present', message: 'is no longer there: the data folder was removed or replaced' }],
+  ['read_only', { rule: 'writable', message: 'answers, and takes no events' }],
+  ['no_leader', { rule: 'writable', message: 'has a partition without a leader' }],
+  ['not_joined', { rule: 'joined', message: 'gives this process no messages yet' }],
+  ['no_primary', { rule: 'writable', message: 'has no primary' }],
   ['being_built', { rule: 'built', message: 'are being built from the recorded events' }],
 ]);
 

@@ -18,6 +18,7 @@ import {
 import { LEASES, type Leases } from '#leases/leases';
 import { OUTBOUND, type Outbound } from '#outbound/outbound';
 import { BROWSER_SUPPORT, PAGE_LOADER, type PageLoader } from '#page-loader/page-loader';
+import { APPEND_HEALTH, watchAppends, type AppendHealth } from '#event-store/append-health';
 import { BUILT_VIEWS, type BuiltViews } from '#read-store/built-views';
 import { READ_STORE, type ReadStore, type ViewStore } from '#read-store/read-store';
 import { rememberDocuments } from '#read-store/remembered-documents';
@@ -84,6 +85,7 @@ export interface Ports {
   readonly checks: Checks | null;
   readonly keyRing: KeyRing;
   readonly disk: DiskSpace;
+  readonly appends: AppendHealth;
   close(): Promise<void>;
 }
 
@@ -313,8 +315,10 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
   const checked = folder?.wasUnclean === true;
   if (folder !== null && !checked) await giveBackPages(config);
   const extent = verified?.extent ?? 'none';
-  const stores = await openStores(config, logger, secretKey, { checked, extent, ...options });
-  await verified?.checked(stores.eventStore);
+  const opened = await openStores(config, logger, secretKey, { checked, extent, ...options });
+  await verified?.checked(opened.eventStore);
+  const appends = watchAppends(opened.eventStore);
+  const stores = { ...opened, eventStore: appends.eventStore };
   const disk = folder === null ? null : await watchDiskSpace(await watchedFolder(config.dataDir), logger);
   const { eventStore, readStore, sharedState, keyRing, ...openedBus } =
     disk === null ? stores : refusingUnwritable(stores, disk);
@@ -360,6 +364,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
     vault: createVault(ownerKeys),
     keyRing,
     disk: disk ?? { state: 'ok' },
+    appends: appends.health,
     async close() {
       disk?.stop();
       await Promise.all([pages.close(), outbound.close(), dropped?.stop()]);
@@ -410,6 +415,7 @@ export function portsModule(
     { provide: SNAPSHOTS, useValue: ports.snapshots },
     { provide: CHECKS, useValue: ports.checks },
     { provide: DISK_SPACE, useValue: ports.disk },
+    { provide: APPEND_HEALTH, useValue: ports.appends },
     { provide: BUILT_VIEWS, useValue: ports.builtViews },
     { provide: LINK_PEPPER, useValue: pepperOf(current) },
     { provide: KEY_PEPPER, useValue: pepperOf(ports.keyRing.first) },

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { sleep } from '#concurrency/sleep';
 import { rebuildOf, requestRebuild, type Rebuild } from '#eventing/rebuild/requests';
 import { readConfig } from '#runtime/config';
+import { noPrimary } from '#read-store/read-store';
 import { AppError } from '#runtime/errors';
 import { refuseEmptyFolder } from './data-folder.js';
 import type { OpenViews, Product } from './product.js';
@@ -71,7 +72,7 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      const isAway = error instanceof AppError && error.reason === 'read_store_unavailable';
+      const isAway = error instanceof AppError && ['read_store_unavailable', noPrimary].includes(error.reason);
       if (!isAway || performance.now() - startedMs > outageMs) throw error;
       await sleep(lookEveryMs);
     }
