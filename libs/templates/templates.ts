@@ -267,6 +267,9 @@ export function checkTemplate(text: string): CheckedTemplate {
  * work or does what its values do not allow: the same template and variables always end alike.
  */
 export function renderTemplate(text: string, variables: TemplateVariables, escape: TemplateEscape | Escaper): string {
+  if (!text.includes('{{') && !text.includes('{%') && text.length <= parseLimitCharacters) {
+    return escape === 'header' ? escapeHeader(text) : text;
+  }
   const engine = engineOf(escape);
   const parsed = parse(engine, text);
   if (!parsed.ok) throw failed(parsed);
