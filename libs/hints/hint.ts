@@ -1,8 +1,10 @@
 /** What to do about a run that failed: one sentence for each reason that has one. Pure. */
 import type { NotificationKind } from '#contracts/action';
 import type { RunError } from '#contracts/run';
+import type { LoadFailureReason } from '#page-loader/page-loader';
 
-const hints: Readonly<Record<string, string>> = {
+/** One for each way in which a page cannot be loaded. */
+const loading: Readonly<Record<LoadFailureReason, string>> = {
   address_denied: 'Addresses that are not public are reached where EGRESS_ALLOW names them, such as 127.0.0.1/32.',
   dns_failed: 'The name does not lead anywhere from this machine; is it spelt right?',
   connect_failed: 'Nobody listens there, or something on the way refuses; try the address from this machine.',
@@ -12,6 +14,23 @@ const hints: Readonly<Record<string, string>> = {
   http_status: 'The statuses in fetch.acceptStatus are taken for a page; the default is ["2xx"].',
   too_large: 'fetch.maxBytes takes larger pages, up to 52428800.',
   too_many_redirects: 'A site that asks for cookies or a login often sends visitors in circles; try the last address.',
+  protocol_error:
+    'Try the address from this machine: what answers there may be no web server, or something on the way.',
+  bad_encoding: 'fetch.headers can ask for another form of the page, such as Accept-Encoding: identity.',
+  own_network:
+    'Other sites are out of reach too, so look at the network of this machine; the task need not be changed.',
+  browser_unavailable:
+    'Install Chromium or name a browser in BROWSER; what needs no scripts is read with fetch.mode: "http".',
+  step_failed: 'fetch.browser.steps has the steps; POST /api/pages/preview shows the page and selectors that match.',
+  wait_failed: 'fetch.browser.waitFor says what is waited for, fetch.timeoutSeconds how long everything may take.',
+  browser_crashed: 'Try with more in fetch.browser.block, or read the page without its scripts by fetch.mode: "http".',
+  browser_limit: 'More in fetch.browser.block makes the page lighter; fetch.mode: "http" reads it without its scripts.',
+  not_a_page: 'A file is read with fetch.mode: "http", where page.text is what it holds and page.json() what it means.',
+};
+
+/** And for what ends the code. */
+const hints: Readonly<Record<string, string>> = {
+  ...loading,
   not_boolean: 'Return true or false: compare, as in `return price < 100`, or write `return found !== null`.',
   number_not_found: 'If there may be none, write page.number(…, { or: null }) and compare that.',
   not_a_number: 'Look at what it was calculated from; only numbers that are finite are recorded.',
