@@ -123,7 +123,7 @@ export const tlsFields = {
   ca: z
     .string()
     .max(65_536)
-    .regex(/-----BEGIN CERTIFICATE-----[^]+-----END CERTIFICATE-----/, { error: 'must be a certificate as PEM' })
+    .regex(/-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/, { error: 'must be a certificate as PEM' })
     .optional()
     .describe('PEM: an authority that its certificate may be signed by.'),
   fingerprint: z
@@ -134,13 +134,13 @@ export const tlsFields = {
   clientCertificate: z
     .string()
     .max(65_536)
-    .regex(/-----BEGIN CERTIFICATE-----[^]+-----END CERTIFICATE-----/, { error: 'must be a certificate as PEM' })
+    .regex(/-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/, { error: 'must be a certificate as PEM' })
     .optional()
     .describe('PEM: shown to a receiver that asks who comes. With `clientKey`.'),
   clientKey: z
     .string()
     .max(65_536)
-    .regex(/-----BEGIN (?:RSA |EC )?PRIVATE KEY-----[^]+-----END (?:RSA |EC )?PRIVATE KEY-----|^\*{8}$/, {
+    .regex(/-----BEGIN (?:RSA |EC )?PRIVATE KEY-----[\s\S]+-----END (?:RSA |EC )?PRIVATE KEY-----|^\*{8}$/, {
       error: 'must be a private key as PEM, without a passphrase',
     })
     .optional()
