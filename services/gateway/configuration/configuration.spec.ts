@@ -109,6 +109,15 @@ describe('a configuration file', () => {
     expect(gateway.commands.length).toBe(commands);
   });
 
+  it('names what a task must say, whatever that is', async () => {
+    await anew();
+    const shortest = { name: 'x', url: 'https://example.com/', evaluationFunction: 'true' };
+    await apply([{ ...shortest, externalKey: 'shortest' }]);
+    const file = await exported();
+    expect(member(file, 'notifications')).toEqual([{ externalKey: 'shortest', ...shortest }]);
+    expect(keysOf(await gateway.send('PUT', '/api/apply', { key, body: file }), 'unchanged')).toEqual(['shortest']);
+  });
+
   it('is only planned where that is all that was asked for', async () => {
     await anew();
     await apply([entry('a')]);

@@ -40,7 +40,13 @@ const { catchUp } = defaultSchedule;
 /** What a schedule of any type may leave unsaid. */
 const plainSchedule = toJsonObject({ ...repeatedDefaults, catchUp });
 
-const plain = toJsonObject(taskInput.parse({ name: 'x', url: 'https://example.com/', evaluationFunction: 'true' }));
+/** What a task may leave unsaid. */
+const {
+  name: _name,
+  url: _url,
+  evaluationFunction: _evaluationFunction,
+  ...plain
+} = toJsonObject(taskInput.parse({ name: 'x', url: 'https://example.com/', evaluationFunction: 'true' }));
 /** What an action of any type may leave unsaid. */
 const {
   type: _type,
