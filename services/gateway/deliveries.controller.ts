@@ -19,7 +19,7 @@ import { findDelivery, findTask } from './find-owned.js';
 import { Activities } from './activities.js';
 import { toJsonObject, without } from './json-casts.js';
 import * as routes from './deliveries.routes.js';
-import { listOfViews } from './paging.js';
+import { listOfViews, withinBounds } from './paging.js';
 
 export function toDeliveryAnswer(delivery: DeliveryDocument): object {
   return without(delivery, 'organizationId', 'dueAt', 'thread');
@@ -28,13 +28,11 @@ export function toDeliveryAnswer(delivery: DeliveryDocument): object {
 /** As times are stored: compared as texts. */
 const stored = (time: string): string => toTimestamp(Date.parse(time));
 
-function filtersOf({ state, actionType, from, to }: routes.DeliveryFilters): FieldFilter[] {
+function filtersOf({ state, actionType, ...bounds }: routes.DeliveryFilters): FieldFilter[] {
   const where: FieldFilter[] = [];
   if (state !== undefined) where.push({ field: 'state', equals: state });
   if (actionType !== undefined) where.push({ field: 'actionType', equals: actionType });
-  if (from !== undefined) where.push({ field: 'createdAt', from });
-  if (to !== undefined) where.push({ field: 'createdAt', to });
-  return where;
+  return [...where, ...withinBounds('createdAt', bounds)];
 }
 
 /** One of a thousand deliveries is an append each. */

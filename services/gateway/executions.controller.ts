@@ -8,20 +8,18 @@ import { findExecution, findTask } from './find-owned.js';
 import { TaskRunner } from './execute-task.js';
 import { toExecutionAnswer } from './execution-answer.js';
 import * as routes from './executions.routes.js';
-import { listOfViews } from './paging.js';
+import { listOfViews, withinBounds } from './paging.js';
 import { MessagePreviewer } from './preview-messages.js';
 import { TaskTester } from './test-task.js';
 
 const outcomes = { true: true, false: false, null: null } as const;
 
-function filtersOf({ status, outcome, trigger, from, to }: routes.ExecutionFilters): FieldFilter[] {
+function filtersOf({ status, outcome, trigger, ...bounds }: routes.ExecutionFilters): FieldFilter[] {
   const where: FieldFilter[] = [];
   if (status !== undefined) where.push({ field: 'status', equals: status });
   if (outcome !== undefined) where.push({ field: 'outcome', equals: outcomes[outcome] });
   if (trigger !== undefined) where.push({ field: 'trigger', equals: trigger });
-  if (from !== undefined) where.push({ field: 'queuedAt', from });
-  if (to !== undefined) where.push({ field: 'queuedAt', to });
-  return where;
+  return [...where, ...withinBounds('queuedAt', bounds)];
 }
 
 @Controller()

@@ -328,4 +328,11 @@ describe('executions and deliveries', () => {
     expect((await gateway.send('GET', '/api/deliveries/dlv_00000000000000000000000000')).status).toBe(404);
     expect((await gateway.send('GET', '/api/deliveries?state=failed&from=2026-01-01T00:00:00Z')).status).toBe(200);
   });
+
+  it.each(['executions', 'deliveries', 'audit'])('of %s end where they begin, or later', async (name) => {
+    const at = '2026-11-01T00:00:00Z';
+    expect((await gateway.send('GET', `/api/${name}?from=${at}&to=${at}`)).status).toBe(200);
+    const reply = await gateway.send('GET', `/api/${name}?from=${at}&to=2026-10-31T23:59:59.999Z`);
+    expect(errorOf(reply)).toEqual(refused(400, 'VALIDATION_ERROR', 'to_invalid'));
+  });
 });

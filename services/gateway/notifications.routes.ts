@@ -55,7 +55,13 @@ const sorts = ['-createdAt', 'createdAt', 'name', '-name', 'nextRunAt', 'attenti
 
 /** What narrows a list of tasks. */
 export const taskFilters = {
-  externalKey: z.string().min(1).max(200).optional().meta({ description: 'Exactly.', example: 'kettle' }),
+  externalKey: z
+    .string()
+    .min(1)
+    .max(200)
+    .regex(plainLine.noControls, { error: 'must be one line without control characters' })
+    .optional()
+    .meta({ description: 'Exactly.', example: 'kettle' }),
   status: taskStatus.optional().describe('Active or paused.'),
   condition: condition.optional().describe('What was found.'),
   health: health.optional().describe('Whether the page can be checked; `blocked`: this instance refuses.'),

@@ -25,6 +25,19 @@ function checkOneWay({ page, after }: ListQuery): void {
   }
 }
 
+interface Bounds {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** Documents whose time lies between these bounds, both included. */
+export function withinBounds(field: string, { from, to }: Bounds): FieldFilter[] {
+  if (from !== undefined && to !== undefined && from > to) {
+    throw refuse(['to'], 'invalid', 'must not be before from');
+  }
+  return [...(from === undefined ? [] : [{ field, from }]), ...(to === undefined ? [] : [{ field, to }])];
+}
+
 /** Documents behind a page of several views are read to be merged: so many at most. */
 const mostMerged = 5_000;
 

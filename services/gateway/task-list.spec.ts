@@ -97,6 +97,7 @@ describe('the list of tasks', () => {
     ['condition=TRUE', 'condition_invalid'],
     ['health=', 'health_invalid'],
     ['tag=', 'tag_required'],
+    ['externalKey=a%00', 'external_key_invalid'],
     [`tag=${'x'.repeat(51)}`, 'tag_too_long'],
   ])('refuses ?%s', async (query, reason) => {
     const reply = await gateway.send('GET', `/api/notifications?${query}`);

@@ -11,7 +11,7 @@ import { READ_STORE, type FieldFilter, type ReadStore } from '#read-store/read-s
 import { AppError } from '#runtime/errors';
 import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
 import { without } from '../json-casts.js';
-import { everyDocument, listOfViews } from '../paging.js';
+import { everyDocument, listOfViews, withinBounds } from '../paging.js';
 import * as routes from './routes.js';
 
 const ndjson = 'application/x-ndjson';
@@ -19,14 +19,12 @@ const ndjson = 'application/x-ndjson';
 const toEntry = (document: AuditDocument): object =>
   without(document, 'organizationId', 'stream', 'streamRevision', 'position');
 
-function filtersOf(organizationId: string, { actor, type, resource, from, to }: routes.AuditFilters): FieldFilter[] {
+function filtersOf(organizationId: string, { actor, type, resource, ...bounds }: routes.AuditFilters): FieldFilter[] {
   const where: FieldFilter[] = [{ field: 'organizationId', equals: organizationId }];
   for (const [field, equals] of Object.entries({ actor, type, resource })) {
     if (equals !== undefined) where.push({ field, equals });
   }
-  if (from !== undefined) where.push({ field: 'at', from });
-  if (to !== undefined) where.push({ field: 'at', to });
-  return where;
+  return [...where, ...withinBounds('at', bounds)];
 }
 
 /** A page at a time, as fast as the reader takes them. */
