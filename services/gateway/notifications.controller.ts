@@ -60,8 +60,10 @@ export class NotificationsController {
   async create(@Call() call: RouteCall<typeof routes.createNotification>): Promise<Answer> {
     const created = await this.saver.create(call.body, call.context, call.attempt);
     const { wait } = call.query;
-    if (wait === undefined) return saved(created, noProgress, 201);
-    const task = await awaitFirstRun(this, created.state, wait, call.ending());
+    const task =
+      wait === undefined
+        ? await this.readStore.get(tasksView, created.state.id)
+        : await awaitFirstRun(this, created.state, wait, call.ending());
     return saved(created, task ?? noProgress, 201);
   }
 

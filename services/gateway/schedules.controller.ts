@@ -1,7 +1,7 @@
 /** HTTP for schedules: a task's own, what it leads to, and what is due next over all tasks. */
 import { Controller, Inject } from '@nestjs/common';
 import { dueTimes, firstSlot } from '#calendar/slots';
-import { schedulesView, wholeSchedule, type Schedule } from '#contracts/schedule';
+import { schedulesView, wholeSchedule, type Plan, type Schedule } from '#contracts/schedule';
 import { taskInput, tasksView, type TaskDocument } from '#contracts/task';
 import { data, list, type Answer } from '#http/envelope';
 import { entityTag, expectedRevision } from '#http/entity-tag';
@@ -11,6 +11,7 @@ import { validated } from '#http/validation';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
+import { jsonEquals } from '#runtime/json';
 import { VAULT, type Vault } from '#vault/vault';
 import { checkSchedule, checkScheduleIsDue, isStored } from './check-schedule.js';
 import { findTask } from './find-owned.js';
@@ -22,6 +23,21 @@ import { openSettings, settable, toTaskAnswer } from './task-answer.js';
 
 /** Behind every time that is stored. */
 const farthest = '9999';
+
+/** The slot that the next run belongs to. A plan that has not seen the latest change says nothing about it. */
+function nextSlotMs(
+  { spec, status, nextRunAt, updatedAt }: TaskDocument,
+  plan: Plan | null,
+  nowMs: number,
+): number | null {
+  const schedule = wholeSchedule(spec.schedule);
+  const isCurrent = plan !== null && plan.active === (status === 'active') && jsonEquals(plan.schedule, spec.schedule);
+  const nextAt = isCurrent ? (plan.nextSlotAt ?? plan.nextDueAt) : nextRunAt;
+  if (nextAt === null) return firstSlot(schedule, nowMs);
+  // Jitter hides the slot behind the time of the run: it is the first one from the change on.
+  const isShifted = !isCurrent && 'jitterSeconds' in schedule && schedule.jitterSeconds > 0;
+  return isShifted ? firstSlot(schedule, Date.parse(updatedAt)) : Date.parse(nextAt);
+}
 
 @Controller()
 export class SchedulesController {
@@ -70,9 +86,8 @@ export class SchedulesController {
   async preview(@Call() { ids, query, context }: RouteCall<typeof routes.previewSchedule>): Promise<Answer> {
     const task = await findTask(this.#readStore, context.organizationId, ids.id);
     const planned = await this.#readStore.get(schedulesView, task.id);
-    const nextAt = planned?.plan.nextSlotAt ?? planned?.plan.nextDueAt ?? null;
+    const slotMs = nextSlotMs(task, planned?.plan ?? null, this.#clock.now());
     const schedule = wholeSchedule(task.spec.schedule);
-    const slotMs = nextAt === null ? firstSlot(schedule, this.#clock.now()) : Date.parse(nextAt);
     return data({ runs: dueTimes(schedule, task.id, slotMs, query.count).map(toTimestamp) });
   }
 

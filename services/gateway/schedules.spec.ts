@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { schedulesView, type ScheduleDocument } from '#contracts/schedule';
+import { schedulesView, toStoredSchedule, wholeSchedule, type ScheduleDocument } from '#contracts/schedule';
 import { errorOf, idOf, member, refused, type GatewayKit, type Reply } from './gateway.kit.js';
 import { openGateway, type OpenedGateway } from './opened-gateway.kit.js';
 
@@ -65,6 +65,7 @@ describe('the schedule of a task', () => {
   it.each([
     ['cron', { type: 'cron', cron: '61 * * * *' }, 'cron_invalid'],
     ['cron', { type: 'cron', cron: '* * * * * *' }, 'cron_invalid'],
+    ['cron', { type: 'cron', cron: '@daily' }, 'cron_invalid'],
     ['cron', { type: 'cron', cron: '0 0 30 2 *' }, 'cron_never_fires'],
     ['timezone', { ...weekly, timezone: 'Mars/Olympus' }, 'timezone_invalid'],
     ['timezone', { ...weekly, timezone: '+01:00' }, 'timezone_invalid'],
@@ -111,12 +112,20 @@ describe('the schedule of a task', () => {
     const schedule = { type: 'interval', intervalSeconds: 600, jitterSeconds: 60 };
     const id = idOf(await create(schedule));
     const next = { nextSlotAt: '2030-01-01T00:00:00.000Z', nextDueAt: '2030-01-01T00:00:07.000Z' };
-    const document = { taskId: id, plan: { taskId: id, ...next } } as unknown as ScheduleDocument;
+    const stored = toStoredSchedule(wholeSchedule({ ...schedule, type: 'interval', catchUp: 'latest' }));
+    const plan = { taskId: id, active: true, schedule: stored, ...next };
+    const document = { taskId: id, plan } as unknown as ScheduleDocument;
     await opened.stores.readStore.save(schedulesView, [{ id, revision: 1, document }], null);
     const reply = await gateway.send('GET', `/api/notifications/${id}/schedule/preview?count=2`);
     const [first, second] = member(reply.body, 'data', 'runs') as readonly string[];
     expect(first).toMatch(/^2030-01-01T00:00:/);
     expect(second).toMatch(/^2030-01-01T00:10:/);
+    // The plan is that of the schedule before.
+    const put = await gateway.send('PUT', `/api/notifications/${id}/schedule`, { body: weekly });
+    expect(put.status).toBe(200);
+    const changed = await gateway.send('GET', `/api/notifications/${id}/schedule/preview?count=2`);
+    const unsaved = await gateway.send('POST', '/api/schedules/preview?count=2', { body: weekly });
+    expect(member(changed.body, 'data', 'runs')).toEqual(member(unsaved.body, 'data', 'runs'));
   });
 
   it('is another organisation’s where it is, and as unknown as one that is not', async () => {

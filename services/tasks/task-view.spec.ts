@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { frozenEvents } from '#contracts/frozen-events.kit';
+import { scheduleStream } from '#contracts/schedule';
 import { attentionOf, taskStream, type TaskDocument } from '#contracts/task';
 import { aTask } from '#contracts/task.kit';
 import type { EventMetadata, RecordedEvent } from '#event-store/event-store';
@@ -20,14 +21,18 @@ const recordedRun = frozenEvents().find(({ name }) => name === 'run.recorded.v1.
 /** The document after these events, each a type and its data. */
 function after(...events: readonly (readonly [type: string, data: JsonObject])[]): TaskDocument | null {
   return events.reduce<TaskDocument | null>((document, [type, data], index) => {
-    const stream = type.startsWith('run.') ? `run-${taskId}` : taskStream(taskId);
+    const stream = type.startsWith('run.')
+      ? `run-${taskId}`
+      : type.startsWith('schedule.')
+        ? scheduleStream(taskId)
+        : taskStream(taskId);
     const event: RecordedEvent = {
       id: `e${index}`,
       stream,
       type,
       version: 1,
       data,
-      metadata,
+      metadata: { ...metadata, at: at(index * 60) },
       revision: index,
       position: index,
     };
@@ -95,5 +100,54 @@ describe('the last execution of a task', () => {
       value: null,
       reason: 'threw',
     });
+  });
+});
+
+describe('the next run of a task', () => {
+  const hourly = { type: 'interval', intervalSeconds: 3_600, catchUp: 'latest' };
+  const planned = (nextDueAt: string | null, schedule: JsonObject = hourly, taskRevision = 0) =>
+    [
+      'schedule.planned',
+      { plan: { taskId, taskRevision, schedule, active: true, nextDueAt, highWaterMark: null } },
+    ] as const;
+  const createdWith = (schedule: JsonObject, status = 'active') =>
+    ['task.created', { spec: aTask({ schedule: schedule as never }), status, createdBy: 'key:key_1' }] as const;
+  const changed = (schedule: JsonObject) => ['task.changed', { changes: { schedule } }] as const;
+
+  it('is known as soon as the task is, whatever its schedule is', () => {
+    expect(after(createdWith(hourly))?.nextRunAt).toBe(at(0));
+    expect(after(createdWith(hourly, 'paused'))?.nextRunAt).toBeNull();
+    expect(after(createdWith({ type: 'manual' }))?.nextRunAt).toBeNull();
+    expect(after(createdWith({ type: 'cron', cron: '30 12 * * *', catchUp: 'latest' }))?.nextRunAt).toBe(
+      '2026-11-21T12:30:00.000Z',
+    );
+  });
+
+  it('is gone while the task is paused, and at once when it is resumed', () => {
+    const begun = [createdWith(hourly), planned(at(3_600))] as const;
+    expect(after(...begun)?.nextRunAt).toBe(at(3_600));
+    expect(after(...begun, ['task.paused', {}])?.nextRunAt).toBeNull();
+    expect(after(...begun, ['task.paused', {}], changed({ ...hourly, intervalSeconds: 60 }))?.nextRunAt).toBeNull();
+    expect(after(...begun, ['task.paused', {}], ['task.resumed', {}])?.nextRunAt).toBe(at(180));
+  });
+
+  it('goes by a new schedule as soon as that is written, an interval on from the last slot', () => {
+    const begun = [createdWith(hourly), planned(at(3_600))] as const;
+    expect(after(...begun, changed({ ...hourly, intervalSeconds: 600 }))?.nextRunAt).toBe(at(600));
+    expect(after(...begun, changed({ ...hourly, intervalSeconds: 7_200 }))?.nextRunAt).toBe(at(7_200));
+    // Ten seconds behind the last slot is over.
+    expect(after(...begun, changed({ ...hourly, intervalSeconds: 10 }))?.nextRunAt).toBe(at(120));
+    expect(after(...begun, changed({ type: 'manual' }))?.nextRunAt).toBeNull();
+    expect(after(...begun, changed({ type: 'cron', cron: '5 * * * *', catchUp: 'latest' }))?.nextRunAt).toBe(at(300));
+    // It has had no slot yet: the first one comes at once.
+    const later = { ...hourly, startAt: at(3_600) };
+    expect(after(createdWith(later), planned(at(3_600), later), changed(hourly))?.nextRunAt).toBe(at(120));
+  });
+
+  it('stays as it is with any other change, and with a run that is asked for before there is a plan', () => {
+    const renamed = ['task.changed', { changes: { name: 'Cost' } }] as const;
+    expect(after(createdWith(hourly), planned(at(3_600)), renamed)?.nextRunAt).toBe(at(3_600));
+    const unplanned = planned(null, { type: 'manual' }, -1);
+    expect(after(createdWith(hourly), unplanned)?.nextRunAt).toBe(at(0));
   });
 });

@@ -17,6 +17,7 @@ import { decodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { Projected } from '#eventing/projected';
 import { unreachable } from '#runtime/errors';
+import { expectedRunAt } from './expected-run.js';
 
 /** Fields that lists filter and sort by, next to the settings. */
 function searchable({ name, url, tags, externalKey }: TaskSpec) {
@@ -50,6 +51,7 @@ function afterTaskEvent(document: TaskDocument | null, recorded: RecordedEvent):
   const condition = document === null || forgets ? 'unknown' : document.condition;
   return {
     ...rest,
+    nextRunAt: expectedRunAt(base.id, document, event, at),
     attention: attentionOf({ health: base.health, condition }, forgets ? 0 : turnedTrueMsOf(base)),
     ...searchable(task.spec),
     spec: task.spec,
@@ -106,7 +108,8 @@ function afterScheduleEvent(document: TaskDocument, recorded: RecordedEvent): Ta
     case 'slots.skipped':
     case 'slot.queued':
     case 'run.requested':
-      return document.nextRunAt === event.data.plan.nextDueAt
+      // Asked for before there was a plan: it says nothing about slots.
+      return document.nextRunAt === event.data.plan.nextDueAt || event.data.plan.taskRevision < 0
         ? document
         : { ...document, nextRunAt: event.data.plan.nextDueAt };
     default:

@@ -52,6 +52,24 @@ describe('a schedule', () => {
     expect(same.status).toBe(200);
   });
 
+  it('is what the writer reads next: its runs are previewed, and the task says when the next one is', async () => {
+    const created = await create('/shop', { type: 'interval', intervalSeconds: 3_600 });
+    expect(nextRun.parse(created).nextRunAt).not.toBeNull();
+    const path = `/api/notifications/${created.id}`;
+    for (const hour of [1, 2, 3, 4, 5]) {
+      const daily = { type: 'cron', cron: `17 ${hour} * * *` };
+      await installation.api.send(`${path}/schedule`, { method: 'PUT', json: daily });
+      const { runs } = previewed.parse((await installation.api.send(`${path}/schedule/preview?count=3`)).body).data;
+      const { nextRunAt } = nextRun.parse(await installation.api.task(created.id));
+      for (const run of [...runs, nextRunAt]) expect(run).toMatch(new RegExp(`T0${hour}:17:00.000Z$`));
+      expect(runs[0]).toBe(nextRunAt);
+      await installation.api.send(path, { method: 'PATCH', json: { status: 'paused' } });
+      expect(nextRun.parse(await installation.api.task(created.id)).nextRunAt).toBeNull();
+      await installation.api.send(path, { method: 'PATCH', json: { status: 'active' } });
+      expect(nextRun.parse(await installation.api.task(created.id)).nextRunAt).toBe(runs[0]);
+    }
+  });
+
   it('is listed with its next run, soonest first, over all tasks', async () => {
     const far = (minutes: number) => ({ type: 'once', at: new Date(Date.now() + minutes * 60_000).toISOString() });
     const [later, sooner] = [(await create('/shop', far(20))).id, (await create('/shop', far(10))).id];

@@ -1,14 +1,21 @@
 /** The events and views of an installation that stopped in order, for checks of the whole. */
 import { expect } from '@jest/globals';
+import { z } from 'zod';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { Installation } from './installation.js';
 import { runsWithoutResult } from './invariants.js';
 import { until } from './until.js';
 
+const explained = z.object({ data: z.object({ noRun: z.object({ reason: z.string() }).nullable() }).optional() });
+
 /** Pauses the task, and waits until its schedule has heard of it: until then it may fire once more. */
 export async function pause({ api }: Installation, taskId: string): Promise<void> {
-  await api.send(`/api/notifications/${taskId}`, { method: 'PATCH', json: { status: 'paused' } });
-  await until(`${taskId} is not due any more`, async () => (await api.task(taskId)).nextRunAt === null);
+  const path = `/api/notifications/${taskId}`;
+  await api.send(path, { method: 'PATCH', json: { status: 'paused' } });
+  await until(`the schedule of ${taskId} has stopped`, async () => {
+    const { data } = explained.parse((await api.send(`${path}/explain`)).body);
+    return data?.noRun?.reason === 'paused';
+  });
 }
 
 async function endInOrder(installation: Installation): Promise<readonly RecordedEvent[]> {
