@@ -17,7 +17,8 @@ export function idSchema(prefix: IdPrefix) {
  */
 export const plainLine = {
   noControls: /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$/,
-  notBlank: /[^\s]/,
+  /** Characters without a width are nothing to see either. */
+  notBlank: /[^\s\u00ad\u200b-\u200d\u2060\u3164]/,
   noTurns: /^[^\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$/,
 } as const;
 

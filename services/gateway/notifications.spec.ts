@@ -152,6 +152,7 @@ describe('a notification task', () => {
     [{ name: undefined }, 'name_required', 'name'],
     [{ name: '' }, 'name_required', 'name'],
     [{ name: ' \u00a0\t' }, 'name_invalid', 'name'],
+    [{ name: '\u200b\u00ad' }, 'name_invalid', 'name'],
     [{ description: 'a\0b' }, 'description_invalid', 'description'],
     [{ externalKey: 'a\0b' }, 'external_key_invalid', 'externalKey'],
     [{ externalKey: 'a\u202eb' }, 'external_key_invalid', 'externalKey'],
