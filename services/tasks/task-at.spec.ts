@@ -42,11 +42,14 @@ async function change(atSecond: number, command: TaskCommand): Promise<void> {
   await new ChangeTaskHandler(eventStore, clock).execute(new ChangeTask(command, context));
 }
 
+/** Each minute, as it is planned. */
+const minutely = { type: 'interval', intervalSeconds: 60, catchUp: 'latest' } as const;
+
 const set = (atSecond: number, more: object): Promise<void> =>
   change(atSecond, {
     type: 'replaceTask',
     taskId,
-    spec: aTask(more),
+    spec: aTask({ schedule: minutely, ...more }),
     status: 'active',
     expectedRevision: null,
   });
@@ -73,7 +76,7 @@ async function plan(atSecond: number, nextSecond: number): Promise<void> {
   const data = {
     taskId,
     taskRevision: 0,
-    schedule: { type: 'interval', intervalSeconds: 60, catchUp: 'latest' },
+    schedule: minutely,
     active: true,
     nextDueAt: timeAt(nextSecond),
     highWaterMark: null,
@@ -86,7 +89,12 @@ const past = (moment: TaskMoment, organization = organizationId): Promise<TaskDo
   taskAt({ eventStore, clock }, { taskId, organizationId: organization, moment });
 const at = (atSecond: number): Promise<TaskDocument> => past({ at: timeAt(atSecond) });
 
-const created: TaskCommand = { type: 'createTask', taskId, spec: aTask({ name: 'First' }), status: 'active' };
+const created: TaskCommand = {
+  type: 'createTask',
+  taskId,
+  spec: aTask({ name: 'First', schedule: minutely }),
+  status: 'active',
+};
 
 describe('a task at a moment', () => {
   it('has the settings, the condition, the last execution and the next run of then', async () => {

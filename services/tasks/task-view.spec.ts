@@ -111,7 +111,7 @@ describe('the next run of a task', () => {
       { plan: { taskId, taskRevision, schedule, active: true, nextDueAt, highWaterMark: null } },
     ] as const;
   const createdWith = (schedule: JsonObject, status = 'active') =>
-    ['task.created', { spec: aTask({ schedule: schedule as never }), status, createdBy: 'key:key_1' }] as const;
+    ['task.created', { spec: { ...aTask(), schedule }, status, createdBy: 'key:key_1' } as JsonObject] as const;
   const changed = (schedule: JsonObject) => ['task.changed', { changes: { schedule } }] as const;
 
   it('is known as soon as the task is, whatever its schedule is', () => {
@@ -142,6 +142,17 @@ describe('the next run of a task', () => {
     // It has had no slot yet: the first one comes at once.
     const later = { ...hourly, startAt: at(3_600) };
     expect(after(createdWith(later), planned(at(3_600), later), changed(hourly))?.nextRunAt).toBe(at(120));
+  });
+
+  it('is not that of a plan which has not seen the latest change', () => {
+    const sooner = changed({ ...hourly, intervalSeconds: 600 });
+    const begun = [createdWith(hourly), planned(at(3_600)), sooner] as const;
+    expect(after(...begun, planned(at(3_600)))?.nextRunAt).toBe(at(600));
+    expect(after(...begun, planned(at(660), { ...hourly, intervalSeconds: 600 }, 2))?.nextRunAt).toBe(at(660));
+    // The same, however it was written down.
+    const turned = { catchUp: 'latest', intervalSeconds: 600, type: 'interval' };
+    expect(after(...begun, planned(at(660), turned, 2))?.nextRunAt).toBe(at(660));
+    expect(after(createdWith(hourly), ['task.paused', {}], planned(at(3_600)))?.nextRunAt).toBeNull();
   });
 
   it('stays as it is with any other change, and with a run that is asked for before there is a plan', () => {

@@ -1,7 +1,7 @@
 /** The view `tasks`: settings from the task's own events, condition and times from the runs and the schedule. */
 import type { FoldEvent } from '#contracts/retention';
 import { openEpisodesOf, type RunEvent } from '#contracts/run';
-import type { ScheduleEvent } from '#contracts/schedule';
+import { storedSchedule, type Plan, type ScheduleEvent } from '#contracts/schedule';
 import {
   attentionOf,
   forgetsCondition,
@@ -17,6 +17,7 @@ import { decodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
 import type { Projected } from '#eventing/projected';
 import { unreachable } from '#runtime/errors';
+import { jsonEquals } from '#runtime/json';
 import { expectedRunAt } from './expected-run.js';
 
 /** Fields that lists filter and sort by, next to the settings. */
@@ -99,6 +100,15 @@ function afterRunEvent(document: TaskDocument, recorded: RecordedEvent): TaskDoc
   };
 }
 
+/** One that has not seen the latest change says when the task would have run before it. */
+function isPlanOf({ spec, status }: TaskDocument, { schedule, active }: Plan): boolean {
+  if (active !== (status === 'active')) return false;
+  return (
+    jsonEquals(schedule, spec.schedule) ||
+    jsonEquals(storedSchedule.parse(schedule), storedSchedule.parse(spec.schedule))
+  );
+}
+
 function afterScheduleEvent(document: TaskDocument, recorded: RecordedEvent): TaskDocument {
   const event = decodeEvent<ScheduleEvent>(recorded);
   switch (event.type) {
@@ -108,8 +118,7 @@ function afterScheduleEvent(document: TaskDocument, recorded: RecordedEvent): Ta
     case 'slots.skipped':
     case 'slot.queued':
     case 'run.requested':
-      // Asked for before there was a plan: it says nothing about slots.
-      return document.nextRunAt === event.data.plan.nextDueAt || event.data.plan.taskRevision < 0
+      return document.nextRunAt === event.data.plan.nextDueAt || !isPlanOf(document, event.data.plan)
         ? document
         : { ...document, nextRunAt: event.data.plan.nextDueAt };
     default:
