@@ -43,19 +43,21 @@ export async function readArchivedDay(
   if (files === 0) throw reject('not_archived', `There is no file of ${taskId} for ${day} in ${folder}.`);
 }
 
-async function* foldsOf(events: LookedAt, taskId: string | null): AsyncGenerator<FoldEvent> {
+/** null: its task was purged, and the record of what was archived went with it. */
+const foldOf = (opened: RecordedEvent): FoldEvent | null =>
+  Object.keys(opened.data).length > 0 ? decodeEvent<FoldEvent>(opened) : null;
+
+async function* foldsOf(events: LookedAt, taskId: string | null): AsyncGenerator<FoldEvent | null> {
   if (taskId !== null) {
     for await (const recorded of events.stream(statsStream(taskId))) {
-      for (const opened of await events.open([recorded])) yield decodeEvent<FoldEvent>(opened);
+      for (const opened of await events.open([recorded])) yield foldOf(opened);
     }
     return;
   }
   if (events.lastPosition === null) return;
   for await (const stretch of events.history.read(null, events.lastPosition)) {
     const folds = stretch.filter(({ stream }) => stream.startsWith(statsStream(''))).map(toRecorded);
-    for (const opened of await events.open(folds)) {
-      if (Object.keys(opened.data).length > 0) yield decodeEvent<FoldEvent>(opened);
-    }
+    for (const opened of await events.open(folds)) yield foldOf(opened);
   }
 }
 
@@ -73,7 +75,10 @@ async function faultOf(
   return hash.digest('hex') === events.hash ? null : 'differs';
 }
 
-/** Calls `found` for each file that is not as its fold says. Days that were folded without an archive are counted apart. */
+/**
+ * Calls `found` for each file that is not as its fold says. Days that were folded without an archive, or whose task was purged,
+ * are counted apart.
+ */
 export async function verifyArchive(
   config: Config,
   taskId: string | null,
@@ -81,9 +86,14 @@ export async function verifyArchive(
 ): Promise<ArchiveChecked> {
   const folder = folderOf(config);
   const events = await lookAtEvents(config);
-  let [days, unarchived] = [0, 0];
+  let [days, unarchived, purged] = [0, 0, 0];
   try {
-    for await (const { type, data } of foldsOf(events, taskId)) {
+    for await (const fold of foldsOf(events, taskId)) {
+      if (fold === null) {
+        purged += 1;
+        continue;
+      }
+      const { type, data } = fold;
       if (!data.events.archived) {
         unarchived += 1;
         continue;
@@ -97,5 +107,5 @@ export async function verifyArchive(
   } finally {
     await events.close();
   }
-  return { days, unarchived };
+  return { days, unarchived, purged };
 }

@@ -182,7 +182,7 @@ describe('a day that is old enough', () => {
     const intact = await installation.command(['archive', 'verify', '--json']);
     expect(intact.exitCode).toBe(0);
     const days = tasks.length * (daysToFold + daysOfDeliveries().length);
-    expect(JSON.parse(intact.out)).toEqual({ days, unarchived: 0, faults: [] });
+    expect(JSON.parse(intact.out)).toEqual({ days, unarchived: 0, purged: 0, faults: [] });
     // Of which the runs alone are in it.
     const quiet = recorded.findIndex(([, , notified]) => notified === 0);
     const day = dayOf(new Date(startMs + quiet * dayMs).toISOString());

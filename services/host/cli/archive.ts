@@ -34,14 +34,17 @@ async function verify(product: Product, task: string | undefined, isJson: boolea
   const config = readConfig();
   refuseEmptyFolder(config);
   const faults: ArchiveFault[] = [];
-  const { days, unarchived } = await product.verifyArchive(config, task ?? null, (fault) => {
+  const { days, unarchived, purged } = await product.verifyArchive(config, task ?? null, (fault) => {
     faults.push(fault);
     if (!isJson) printResult(sayFault(fault));
   });
-  if (isJson) printJson({ days, unarchived, faults });
+  if (isJson) printJson({ days, unarchived, purged, faults });
   else {
     const without = unarchived === 0 ? '' : `; ${unarchived} were folded without an archive`;
-    printResult(`${days} archived days: ${faults.length === 0 ? 'intact' : `${faults.length} are not`}${without}`);
+    const gone = purged === 0 ? '' : `; of ${purged} the task was purged`;
+    printResult(
+      `${days} archived days: ${faults.length === 0 ? 'intact' : `${faults.length} are not`}${without}${gone}`,
+    );
   }
   return faults.length === 0;
 }

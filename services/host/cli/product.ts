@@ -127,6 +127,8 @@ export interface ArchiveChecked {
   readonly days: number;
   /** Days that were folded while no archive was set. */
   readonly unarchived: number;
+  /** Of tasks that were purged since: what is left of them nobody can read, and nothing says what it was. */
+  readonly purged: number;
 }
 
 export interface DiskUsage {
