@@ -261,6 +261,15 @@ describe('an explanation', () => {
     await record(scheduleStream(taskId), { type: 'slots.skipped', data: { plan: after, slots, reason: 'overlap' } });
     expect((await at(421)).noRun).toMatchObject({ reason: 'overlap' });
     const stopped = plan({ active: false, nextDueAt: null });
+    // Slots that were passed over long after their time say so at their time.
+    const late = { from: timeOf(422), to: timeOf(424), count: 3 };
+    runs.clock.ms = start + 429_000;
+    await record(scheduleStream(taskId), {
+      type: 'slots.skipped',
+      data: { plan: after, slots: late, reason: 'missed' },
+    });
+    expect((await at(423)).noRun).toMatchObject({ reason: 'missed', message: expect.stringContaining('3 slots') });
+    expect((await at(421)).noRun).toMatchObject({ reason: 'overlap' });
     runs.clock.ms = start + 430_000;
     await record(scheduleStream(taskId), { type: 'schedule.planned', data: { plan: stopped } });
     expect((await at(431)).noRun).toMatchObject({ reason: 'paused', nextRunAt: null });

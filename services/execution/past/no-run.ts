@@ -35,10 +35,20 @@ function missedBy(next: RecordedEvent | null, dueAt: string): NoRun {
   return { reason: 'missed', message: `${message} ${went}`, nextRunAt: dueAt };
 }
 
-function skipped(event: Extract<ScheduleEvent, { readonly type: 'slots.skipped' }>): NoRun {
+type SlotsSkipped = Extract<ScheduleEvent, { readonly type: 'slots.skipped' }>;
+
+function skipped(event: SlotsSkipped): NoRun {
   const { slots: which, reason, plan } = event.data;
   const message = `No run happened for ${slots(which.count)} (${which.from} to ${which.to}), because ${whySkipped[reason]}.`;
   return { reason, message, nextRunAt: plan.nextDueAt };
+}
+
+/** What became of the slot of that very moment, where the event behind it says so. */
+function slotsPassedOver(next: RecordedEvent | null, at: string): SlotsSkipped | null {
+  const event = next === null ? null : decodeEvent<ScheduleEvent>(next);
+  if (event?.type !== 'slots.skipped') return null;
+  const { from, to } = event.data.slots;
+  return from <= at && at <= to ? event : null;
 }
 
 async function hasEndedBy(
@@ -69,6 +79,8 @@ export async function noRunAt(
   }
   const event = decodeEvent<ScheduleEvent>(recorded);
   const { nextDueAt } = event.data.plan;
+  const passedOver = slotsPassedOver(await eventAt(eventStore, stream, behind), query.at);
+  if (passedOver !== null) return skipped(passedOver);
   if (event.type === 'slot.fired' || event.type === 'run.requested') {
     const { runId, queuedAt } = event.data.run;
     if (last?.result.runId !== runId && !(await hasEndedBy(eventStore, query, runId, queuedAt))) {
