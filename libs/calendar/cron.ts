@@ -37,8 +37,6 @@ function parsedCron(cron: string): ParsedCron {
 
 /** Why it is no cron of five fields, in words; null where it is one. */
 export function faultOfCron(cron: string): string | null {
-  // Names such as @daily are read by the library and have no hours whose clock changes could be looked at.
-  if (cron.trim().startsWith('@')) return 'names such as @daily are not taken, 0 0 * * * says the same';
   try {
     parsedCron(cron);
     return null;

@@ -46,8 +46,15 @@ export function checkSchedule(schedule: Schedule, minIntervalSeconds: number, fi
   if (schedule.type === 'interval' || schedule.type === 'cron') checkRepeated(schedule, field);
 }
 
-/** Throws where a schedule that is new has nothing to come. One that stands is kept: its times have passed by themselves. */
+/**
+ * Throws where a schedule that is new has nothing to come. One that stands is kept: its times have passed by themselves, and
+ * names such as @daily were taken once.
+ */
 export function checkScheduleIsDue(schedule: Schedule, nowMs: number, field: Field = ['schedule']): void {
+  if (schedule.type === 'cron' && schedule.cron.trim().startsWith('@')) {
+    const problem = 'must be a cron of five fields, such as 0 0 * * * instead of @daily';
+    throw refuse([...field, 'cron'], 'invalid', problem, 'cron_invalid');
+  }
   if (schedule.type === 'manual' || firstSlot(schedule, nowMs) !== null) return;
   if (schedule.type === 'once') throw refuse([...field, 'at'], 'past', 'must be in the future', 'at_in_the_past');
   if (schedule.endAt !== null && Date.parse(schedule.endAt) <= nowMs) {
