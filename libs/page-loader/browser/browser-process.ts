@@ -1,4 +1,4 @@
-/** Browser processes: each holds one organisation and one visit at a time, and is replaced after a number of pages. */
+/** Browser processes: each holds one organisation at a time, two visits of it at once, and is replaced after a number of pages. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Browser, BrowserType } from 'playwright-core';
@@ -11,6 +11,7 @@ import { killBelow, privateBytesBelow, processesBelow, yieldBelow } from './proc
 const leftOutDefaults = ['--disable-popup-blocking'];
 
 const pagesPerProcess = 50;
+const visitsAtOnce = 2;
 const idleMs = 60_000;
 const launchMs = 30_000;
 
@@ -34,6 +35,8 @@ export class BrowserProcess {
   readonly browser: Browser;
   readonly #pid: number | null;
   pages = 0;
+  /** Under way. */
+  visits = 0;
 
   constructor(browser: Browser, pid: number | null) {
     this.browser = browser;
@@ -99,10 +102,31 @@ interface IdleProcess {
   readonly timer: NodeJS.Timeout;
 }
 
+/** One that is started or used. */
+interface LentProcess {
+  readonly owner: string;
+  readonly started: Promise<BrowserProcess>;
+  /** Nobody else is let in. */
+  readonly isAlone: boolean;
+  visits: number;
+  /** It is not used again. */
+  isSpent: boolean;
+}
+
+export interface Done<Result> {
+  readonly result: Result;
+  /** Whether the process may be used again. */
+  readonly isFit: boolean;
+}
+
+/** What ended was ended by the visit beside it. */
+const endedByOther = Symbol('ended by the visit beside it');
+
 export class BrowserPool {
   readonly #options: BrowserPoolOptions;
   readonly #turns: ReturnType<typeof createSemaphore>;
   readonly #idle = new Set<IdleProcess>();
+  readonly #lent = new Set<LentProcess>();
   readonly #open = new Set<BrowserProcess>();
   #isClosed = false;
 
@@ -111,23 +135,61 @@ export class BrowserPool {
     this.#turns = createSemaphore(options.processes);
   }
 
-  /** Rejects where the browser cannot be started. `work` says whether the process may be used again. */
+  /** Rejects where the browser cannot be started. One that the visit beside it ended is done again, alone. */
   run<Result>(
     owner: string,
-    work: (process: BrowserProcess) => Promise<{ readonly result: Result; readonly isFit: boolean }>,
+    isAlone: boolean,
+    work: (process: BrowserProcess) => Promise<Done<Result>>,
   ): Promise<Result> {
     return this.#turns.run(async () => {
-      const process = await this.#take(owner);
-      let isFit = false;
-      try {
-        process.pages += 1;
-        const done = await work(process);
-        isFit = done.isFit;
-        return done.result;
-      } finally {
-        await this.#giveBack(owner, process, isFit);
-      }
+      const result = await this.#runOnce(owner, isAlone, work);
+      return result === endedByOther ? this.#alone(owner, work) : result;
     });
+  }
+
+  async #alone<Result>(owner: string, work: (process: BrowserProcess) => Promise<Done<Result>>): Promise<Result> {
+    const result = await this.#runOnce(owner, true, work);
+    if (result === endedByOther) throw new Error('a browser was ended by a visit that it did not have');
+    return result;
+  }
+
+  async #runOnce<Result>(
+    owner: string,
+    isAlone: boolean,
+    work: (process: BrowserProcess) => Promise<Done<Result>>,
+  ): Promise<Result | typeof endedByOther> {
+    const lent = this.#lend(owner, isAlone);
+    let process: BrowserProcess;
+    try {
+      process = await lent.started;
+    } catch (error) {
+      this.#lent.delete(lent);
+      throw error;
+    }
+    let isFit = false;
+    try {
+      process.pages += 1;
+      process.visits += 1;
+      const done = await work(process);
+      isFit = done.isFit;
+      return done.result;
+    } catch (error) {
+      if (lent.isSpent && !this.#isClosed && !process.browser.isConnected()) return endedByOther;
+      throw error;
+    } finally {
+      process.visits -= 1;
+      await this.#giveBack(lent, process, isFit);
+    }
+  }
+
+  #lend(owner: string, isAlone: boolean): LentProcess {
+    const shared = [...this.#lent].find(
+      (one) => !isAlone && !one.isAlone && !one.isSpent && one.owner === owner && one.visits < visitsAtOnce,
+    );
+    const lent = shared ?? { owner, isAlone, started: this.#take(owner), visits: 0, isSpent: false };
+    lent.visits += 1;
+    this.#lent.add(lent);
+    return lent;
   }
 
   async #take(owner: string): Promise<BrowserProcess> {
@@ -158,16 +220,20 @@ export class BrowserPool {
     return launched;
   }
 
-  async #giveBack(owner: string, process: BrowserProcess, isFit: boolean): Promise<void> {
+  async #giveBack(lent: LentProcess, process: BrowserProcess, isFit: boolean): Promise<void> {
+    lent.visits -= 1;
     const isUsedUp = process.pages >= pagesPerProcess;
-    if (this.#isClosed || !isFit || isUsedUp || !process.browser.isConnected()) {
+    if (this.#isClosed || !isFit || isUsedUp || !process.browser.isConnected()) lent.isSpent = true;
+    if (!isFit) process.kill();
+    if (lent.visits > 0) return;
+    this.#lent.delete(lent);
+    if (lent.isSpent) {
       this.#open.delete(process);
-      if (!isFit) process.kill();
       await process.close();
       return;
     }
     const idle: IdleProcess = {
-      owner,
+      owner: lent.owner,
       process,
       timer: setTimeout(() => void this.#end(idle), idleMs).unref(),
     };

@@ -97,7 +97,7 @@ export function createBrowserPageLoader(options: BrowserPageLoaderOptions): Page
     for (let crashes = 1; ; crashes += 1) {
       try {
         const { proxy, pool } = await opened();
-        return await pool.run(render.owner, async (process) => {
+        return await pool.run(render.owner, crashes > 1, async (process) => {
           await request.slot?.take();
           return spared(request, () => visitWithSession(process, proxy, request, render, timeoutMs, bounds));
         });

@@ -1,6 +1,7 @@
 /** One visit of a page in a browser context of its own: opened, waited for, read and photographed within its limits. */
 import { hash } from 'node:crypto';
 import type { BrowserContext, BrowserContextOptions, CDPSession, Page, Request, Response } from 'playwright-core';
+import { createSemaphore } from '#concurrency/semaphore';
 import type { FilteringProxy, Visit } from '#outbound/filtering-proxy';
 import { failureOf, isAccepted, reasonOf, statusMessage, type AttemptFailure } from '../attempt.js';
 import type { LoadedPage, LoadFailureReason, PageRequest, Rendering, RenderSettings } from '../page-loader.js';
@@ -202,7 +203,14 @@ async function waitUntilThere(page: Page, { waitFor, waitMs }: RenderSettings, l
   if (waitMs > 0) await page.waitForTimeout(waitMs);
 }
 
-async function screenshotOf(page: Page, { viewport }: RenderSettings): Promise<Uint8Array | null> {
+/** A picture of a long page takes some hundred MB while it is made: one after the other. */
+const pictures = createSemaphore(1);
+
+function screenshotOf(page: Page, render: RenderSettings): Promise<Uint8Array | null> {
+  return pictures.run(() => pictureOf(page, render));
+}
+
+async function pictureOf(page: Page, { viewport }: RenderSettings): Promise<Uint8Array | null> {
   const quick = { type: 'png', timeout: screenshotMs, animations: 'disabled', caret: 'initial' } as const;
   const whole = await page.screenshot({ ...quick, fullPage: true }).catch(() => null);
   if (whole !== null && whole.byteLength <= largestScreenshot) return whole;
@@ -356,6 +364,8 @@ export async function visitPage(
   let isFit = true;
   const stopWatching = watchMemory(process, mostMemoryBytes, () => {
     isFit = false;
+    // Of two, nobody can tell which took it; each shows alone.
+    if (process.visits > 1) return ending.fail(new BrowserGone('Two pages together took more memory than one may.'));
     ending.fail(new VisitFailed('browser_limit', 'The page took more memory than it may.'));
   });
   const timer = setTimeout(() => {
