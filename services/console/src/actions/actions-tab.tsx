@@ -6,6 +6,7 @@ import type { Action, Delivery, MessagePreview, Task } from '../api/types.js';
 import { DeliveryState } from '../deliveries/delivery-state.js';
 import { CopyField } from '../frame/copy-field.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
+import { SettingsList } from '../frame/settings-list.js';
 import { useToast } from '../frame/toasts.js';
 import { useMay } from '../session/session.js';
 import { useTexts } from '../text/text.js';
@@ -159,14 +160,7 @@ function ActionCard({
         {preview.data !== undefined && <Preview preview={preview.data} />}
         {preview.error !== null && <ProblemNotice error={preview.error} />}
         {edited === null ? (
-          <dl className="settings">
-            {Object.entries(settingsOf(action)).map(([name, value]) => (
-              <div key={name}>
-                <dt className="mono">{name}</dt>
-                <dd>{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
-              </div>
-            ))}
-          </dl>
+          <SettingsList settings={settingsOf(action)} />
         ) : (
           <form
             className="stack"

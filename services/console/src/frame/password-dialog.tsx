@@ -1,8 +1,7 @@
 /** Asks for the password once more before something that only its owner may do. */
-import { Dialog } from '@base-ui/react/dialog';
 import { useState, type ReactNode } from 'react';
 import { useTexts } from '../text/text.js';
-import { ProblemNotice } from './problem-notice.js';
+import { FormDialog } from './form-dialog.js';
 
 interface Props {
   readonly label: string;
@@ -22,45 +21,30 @@ export function PasswordDialog({ label, error, isBusy, isDisabled = false, child
     setPassword('');
   };
   return (
-    <Dialog.Root open={isOpen} onOpenChange={(open) => (open ? setOpen(true) : close())}>
-      <Dialog.Trigger className="button plain" disabled={isDisabled}>
-        {label}
-      </Dialog.Trigger>
-      <Dialog.Portal>
-        <Dialog.Backdrop className="dialog-back" />
-        <Dialog.Popup className="dialog">
-          <Dialog.Title>{label}</Dialog.Title>
-          <form
-            className="stack"
-            onSubmit={(event) => {
-              event.preventDefault();
-              onPassword(password, close);
-            }}
-          >
-            <div className="field">
-              <label htmlFor="again-password">{t('signIn.password')}</label>
-              <input
-                id="again-password"
-                className="input"
-                type="password"
-                autoComplete="current-password"
-                required
-                value={password}
-                onChange={({ target }) => setPassword(target.value)}
-              />
-            </div>
-            {children}
-            {error !== null && error !== undefined && <ProblemNotice error={error} />}
-            <div className="bar">
-              <span className="grow" />
-              <Dialog.Close className="button">{t('frame.cancel')}</Dialog.Close>
-              <button type="submit" className="button main" disabled={isBusy}>
-                {label}
-              </button>
-            </div>
-          </form>
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
+    <FormDialog
+      label={label}
+      submit={label}
+      isPlain
+      isDisabled={isDisabled}
+      isOpen={isOpen}
+      onOpen={(open) => (open ? setOpen(true) : close())}
+      error={error}
+      isBusy={isBusy}
+      onSubmit={() => onPassword(password, close)}
+    >
+      <div className="field">
+        <label htmlFor="again-password">{t('signIn.password')}</label>
+        <input
+          id="again-password"
+          className="input"
+          type="password"
+          autoComplete="current-password"
+          required
+          value={password}
+          onChange={({ target }) => setPassword(target.value)}
+        />
+      </div>
+      {children}
+    </FormDialog>
   );
 }

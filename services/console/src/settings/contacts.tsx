@@ -12,6 +12,7 @@ import type { Contact, ContactInput, Task } from '../api/types.js';
 import { CopyField } from '../frame/copy-field.js';
 import { Labelled, TextField } from '../frame/labelled.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
+import { SettingsList } from '../frame/settings-list.js';
 import { useToast } from '../frame/toasts.js';
 import { useMay } from '../session/session.js';
 import { RelativeTime } from '../text/time.js';
@@ -264,14 +265,9 @@ function ContactCard({
         </div>
       )}
       {draft === null ? (
-        <dl className="settings in">
-          {Object.entries(contact.config).map(([field, value]) => (
-            <div key={field}>
-              <dt className="mono">{field}</dt>
-              <dd>{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
-            </div>
-          ))}
-        </dl>
+        <div className="in">
+          <SettingsList settings={contact.config as Settings} />
+        </div>
       ) : (
         <ContactForm
           types={types}

@@ -1,11 +1,10 @@
 /** What is open on a task, and who has taken it on: reminders and escalations stay away until it ends, or for a time. */
-import { Dialog } from '@base-ui/react/dialog';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { api, dataOf } from '../api/client.js';
 import type { Task } from '../api/types.js';
+import { FormDialog } from '../frame/form-dialog.js';
 import { SelectField, TextField } from '../frame/labelled.js';
-import { ProblemNotice } from '../frame/problem-notice.js';
 import { useToast } from '../frame/toasts.js';
 import { Actor } from '../session/actors.js';
 import { useMay } from '../session/session.js';
@@ -50,47 +49,29 @@ export function AcknowledgeButton({ task }: { readonly task: Task }): ReactNode 
     },
   });
   return (
-    <Dialog.Root
-      open={isOpen}
-      onOpenChange={(open) => {
+    <FormDialog
+      label={t(task.acknowledged === null ? 'acknowledge.title' : 'acknowledge.again')}
+      title={t('acknowledge.title')}
+      what={t('acknowledge.what')}
+      submit={t('acknowledge.title')}
+      isDisabled={!may}
+      isOpen={isOpen}
+      onOpen={(open) => {
         setOpen(open);
         acknowledge.reset();
       }}
+      error={acknowledge.error}
+      isBusy={acknowledge.isPending}
+      onSubmit={() => acknowledge.mutate()}
     >
-      <Dialog.Trigger className="button" disabled={!may}>
-        {t(task.acknowledged === null ? 'acknowledge.title' : 'acknowledge.again')}
-      </Dialog.Trigger>
-      <Dialog.Portal>
-        <Dialog.Backdrop className="dialog-back" />
-        <Dialog.Popup className="dialog">
-          <Dialog.Title>{t('acknowledge.title')}</Dialog.Title>
-          <Dialog.Description className="muted">{t('acknowledge.what')}</Dialog.Description>
-          <form
-            className="stack"
-            onSubmit={(event) => {
-              event.preventDefault();
-              acknowledge.mutate();
-            }}
-          >
-            <SelectField
-              label={t('acknowledge.for')}
-              value={span}
-              options={(Object.keys(spans) as Span[]).map((one) => [one, t(`acknowledge.span.${one}`)] as const)}
-              onChoose={setSpan}
-            />
-            <TextField label={t('acknowledge.note')} value={note} onChange={setNote} input={{ maxLength: 500 }} />
-            {acknowledge.error !== null && <ProblemNotice error={acknowledge.error} />}
-            <div className="bar">
-              <span className="grow" />
-              <Dialog.Close className="button">{t('frame.cancel')}</Dialog.Close>
-              <button type="submit" className="button main" disabled={acknowledge.isPending}>
-                {t('acknowledge.title')}
-              </button>
-            </div>
-          </form>
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
+      <SelectField
+        label={t('acknowledge.for')}
+        value={span}
+        options={(Object.keys(spans) as Span[]).map((one) => [one, t(`acknowledge.span.${one}`)] as const)}
+        onChoose={setSpan}
+      />
+      <TextField label={t('acknowledge.note')} value={note} onChange={setNote} input={{ maxLength: 500 }} />
+    </FormDialog>
   );
 }
 
