@@ -17,6 +17,7 @@ import { useTask } from '../task/task-query.js';
 import { stateOfRun } from '../task/what-happened.js';
 import type { TextKey } from '../text/catalogue.js';
 import { AbsoluteTime } from '../text/time.js';
+import { useRunWords } from '../text/run-words.js';
 import { useTexts } from '../text/text.js';
 import { useNumbers } from '../text/times.js';
 import type { Other } from './page-comparison.js';
@@ -27,12 +28,13 @@ const PageComparison = later(async () => (await import('./page-comparison.js')).
 
 function Facts({ run }: { readonly run: Execution }): ReactNode {
   const { t } = useTexts();
+  const words = useRunWords();
   const number = useNumbers();
   const milliseconds = (value: number): string => `${number(value, { maximumFractionDigits: 0 })} ms`;
   const rows: readonly (readonly [string, ReactNode])[] = [
     [t('run.scheduledFor'), <AbsoluteTime key="s" at={run.scheduledFor} />],
     [t('run.finishedAt'), run.finishedAt === null ? '–' : <AbsoluteTime key="f" at={run.finishedAt} />],
-    [t('runs.trigger'), run.trigger],
+    [t('runs.trigger'), words.trigger(run.trigger)],
     [t('history.revision'), run.revision ?? '–'],
     ...(run.page === null
       ? []
@@ -209,6 +211,7 @@ function PageThen({ run }: { readonly run: Execution }): ReactNode {
 
 function RunHeader({ run }: { readonly run: Execution }): ReactNode {
   const { t } = useTexts();
+  const words = useRunWords();
   const task = useTask(run.notificationId, null);
   return (
     <>
@@ -222,7 +225,7 @@ function RunHeader({ run }: { readonly run: Execution }): ReactNode {
       <div className="bar">
         <h1>{t('run.title')}</h1>
         <StateMark state={stateOfRun(run)} />
-        <span className="muted">{run.status}</span>
+        <span className="muted">{words.status(run.status)}</span>
         <span className="grow" />
         <span className="small muted mono">{run.id}</span>
       </div>

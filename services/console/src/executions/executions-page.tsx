@@ -12,6 +12,7 @@ import { ProblemNotice } from '../frame/problem-notice.js';
 import { useTitle } from '../frame/title.js';
 import { StateMark } from '../marks/state-mark.js';
 import { RelativeTime } from '../text/time.js';
+import { useRunWords } from '../text/run-words.js';
 import { useTexts } from '../text/text.js';
 import { valueText } from '../task/explain.js';
 import { timeOfRun } from '../task/happenings.js';
@@ -25,6 +26,7 @@ const filters = {
 
 function Row({ run }: { readonly run: Execution }): ReactNode {
   const { t } = useTexts();
+  const words = useRunWords();
   return (
     <tr>
       <td>
@@ -42,9 +44,11 @@ function Row({ run }: { readonly run: Execution }): ReactNode {
       <td>
         {run.decision === null
           ? ''
-          : t(run.decision.notify ? 'happened.notified' : 'happened.silent', { reason: run.decision.reason })}
+          : t(run.decision.notify ? 'happened.notified' : 'happened.silent', {
+              reason: words.reason(run.decision.reason),
+            })}
       </td>
-      <td className="muted">{run.trigger}</td>
+      <td className="muted">{words.trigger(run.trigger)}</td>
     </tr>
   );
 }

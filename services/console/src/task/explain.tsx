@@ -6,9 +6,11 @@ import { hasEnded } from '../deliveries/delivery-words.js';
 import { ResendButton } from '../deliveries/resend-button.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import type { TextKey } from '../text/catalogue.js';
+import { useRunWords } from '../text/run-words.js';
 import { useTexts } from '../text/text.js';
 import { clockTime, useNumbers, withLocalTimes } from '../text/times.js';
 import { useExplanation } from './task-query.js';
+import './task.css';
 
 type Tone = 'good' | 'stopped' | 'bad';
 
@@ -49,6 +51,7 @@ export function valueText(value: unknown): string {
 
 function Chain({ found }: { readonly found: Explanation }): ReactNode {
   const { t, locale } = useTexts();
+  const words = useRunWords();
   const number = useNumbers();
   const { execution, page, steps, decision, deliveries, noRun } = found;
   const at = (time: string): string => clockTime(time, Date.now(), locale);
@@ -119,7 +122,7 @@ function Chain({ found }: { readonly found: Explanation }): ReactNode {
         .filter(({ rule }) => rule !== 'run')
         .map(({ rule, passed, message }) => (
           <Step key={rule} tone={passed ? 'good' : 'stopped'} title={ruleTitle(t, rule)}>
-            <p className={passed ? 'muted' : 'stopper'}>{withLocalTimes(message, Date.now(), locale)}</p>
+            <RuleMessage passed={passed} message={message} reason={decision?.reason ?? ''} />
           </Step>
         ))}
       {decision !== null && (
@@ -128,7 +131,7 @@ function Chain({ found }: { readonly found: Explanation }): ReactNode {
           title={t(decision.notify ? 'explain.notified' : 'explain.silent')}
         >
           <p className={stopped === undefined || decision.notify ? 'muted' : ''}>
-            <code>{decision.reason}</code> {withLocalTimes(decision.message, Date.now(), locale)}
+            {words.reason(decision.reason)} <code className="small muted">{decision.reason}</code>
           </p>
         </Step>
       )}
@@ -153,6 +156,26 @@ function Chain({ found }: { readonly found: Explanation }): ReactNode {
         </Step>
       ))}
     </ol>
+  );
+}
+
+/** The service says it in English, with the values: beside it stands the reason in the reader's own language. */
+function RuleMessage(props: {
+  readonly passed: boolean;
+  readonly message: string;
+  readonly reason: string;
+}): ReactNode {
+  const { language, locale } = useTexts();
+  const words = useRunWords();
+  const message = withLocalTimes(props.message, Date.now(), locale);
+  if (language === 'en') return <p className={props.passed ? 'muted' : 'stopper'}>{message}</p>;
+  return (
+    <>
+      {!props.passed && <p className="stopper">{words.reason(props.reason)}</p>}
+      <p className="small muted" lang="en">
+        {message}
+      </p>
+    </>
   );
 }
 
@@ -181,6 +204,20 @@ function ruleTitle(t: (key: TextKey) => string, rule: string): string {
   return key === undefined ? rule : t(key);
 }
 
+function Answer({ found }: { readonly found: Explanation }): ReactNode {
+  const { t, locale } = useTexts();
+  const words = useRunWords();
+  const { execution, decision } = found;
+  const said =
+    execution === null || decision === null
+      ? withLocalTimes(found.answer, Date.now(), locale)
+      : t(decision.notify ? 'explain.answerNotified' : 'explain.answerSilent', {
+          at: clockTime(execution.finishedAt ?? execution.scheduledFor, Date.now(), locale),
+          reason: words.reason(decision.reason),
+        });
+  return <p aria-live="polite">{said}</p>;
+}
+
 export function ExplainCard({ id, at }: { readonly id: string; readonly at: string | null }): ReactNode {
   const { t, locale } = useTexts();
   const { data, error, refetch } = useExplanation(id, at);
@@ -195,7 +232,7 @@ export function ExplainCard({ id, at }: { readonly id: string; readonly at: stri
         {error !== null && <ProblemNotice error={error} onRetry={() => void refetch()} />}
         {data !== undefined && (
           <>
-            <p aria-live="polite">{withLocalTimes(data.answer, Date.now(), locale)}</p>
+            <Answer found={data} />
             <Chain found={data} />
           </>
         )}

@@ -6,6 +6,7 @@ import { ProblemNotice } from '../frame/problem-notice.js';
 import { StateMark } from '../marks/state-mark.js';
 import type { TaskState } from '../marks/state.js';
 import { Actor } from '../session/actors.js';
+import { useRunWords } from '../text/run-words.js';
 import { useTexts } from '../text/text.js';
 import { clockTime, useNow } from '../text/times.js';
 import { ExplainCard, valueText } from './explain.js';
@@ -55,6 +56,7 @@ function Row({
   readonly taskId: string;
 }): ReactNode {
   const { t, locale } = useTexts();
+  const words = useRunWords();
   const time = clockTime(happening.at, Date.now(), locale);
   const moment = (
     <button type="button" className="moment" onClick={() => onMoment(happening.at)}>
@@ -72,7 +74,9 @@ function Row({
           <span>
             {text === '–' ? '' : `${text} · `}
             {run.decision !== null &&
-              t(run.decision.notify ? 'happened.notified' : 'happened.silent', { reason: run.decision.reason })}{' '}
+              t(run.decision.notify ? 'happened.notified' : 'happened.silent', {
+                reason: words.reason(run.decision.reason),
+              })}{' '}
             · {moment} · <Link href={`/executions/${run.id}`}>{t('happened.run')}</Link>
           </span>
         </li>

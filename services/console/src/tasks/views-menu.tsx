@@ -80,6 +80,7 @@ export function ViewsMenu(props: {
                 {t('views.save')}
               </button>
             </form>
+            <p className="small muted views-where">{t('views.where')}</p>
             <Menu.Separator />
             <Menu.Group>
               <Menu.GroupLabel className="small muted">{t('views.columns')}</Menu.GroupLabel>

@@ -4,6 +4,7 @@ import { editDe } from './de/edit.js';
 import { frameDe } from './de/frame.js';
 import { newDe } from './de/new.js';
 import { pastDe } from './de/past.js';
+import { runsDe } from './de/runs.js';
 import { settingsDe } from './de/settings.js';
 import { taskDe } from './de/task.js';
 import { tasksDe } from './de/tasks.js';
@@ -15,6 +16,7 @@ export const de: Catalogue = {
   ...tasksDe,
   ...taskDe,
   ...pastDe,
+  ...runsDe,
   ...editDe,
   ...newDe,
   ...settingsDe,

@@ -34,6 +34,8 @@ export const tasksDe: Readonly<Record<keyof typeof tasksEn, string>> = {
   'views.title': 'Ansichten',
   'views.name': 'Name dieser Ansicht',
   'views.save': 'Speichern',
+  'views.where':
+    'Ansichten bleiben in diesem Browser; die Adresse der Seite zeigt dieselbe Ansicht allen, denen Sie sie schicken.',
   'views.remove': 'Ansicht {name} entfernen',
   'views.columns': 'Spalten',
   'bulk.region': 'Mit den ausgewählten Aufgaben',

@@ -32,6 +32,7 @@ export const tasksEn = {
   'views.title': 'Views',
   'views.name': 'Name of this view',
   'views.save': 'Save',
+  'views.where': 'Views are kept in this browser; the address of the page is the same view for anybody you send it to.',
   'views.remove': 'Remove the view {name}',
   'views.columns': 'Columns',
   'bulk.region': 'With the chosen tasks',
