@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Browser } from 'playwright-core';
 import { launchChromium, leave, openAsOwner, openSeat, violations, type Seat } from './kit/browser.js';
 import { createInstallation } from './kit/create-installation.js';
+import { byHand } from './kit/settings.js';
 import { startWorld, Watch, type World } from './kit/watch.js';
 
 let world: World;
@@ -15,7 +16,9 @@ const shop = (price: string): string =>
 
 beforeAll(async () => {
   world = await startWorld();
-  watch = new Watch(await createInstallation({ smtpUrl: world.mails.url }), world, 'console-edit');
+  const asRoot = process.getuid?.() === 0 ? { BROWSER_NO_SANDBOX: 'true' } : {};
+  const settings = { BROWSER: process.env['CHROMIUM'] ?? 'auto', ...asRoot };
+  watch = new Watch(await createInstallation({ smtpUrl: world.mails.url, settings }), world, 'console-edit');
   await watch.installation.start();
   browser = await launchChromium();
 });
@@ -143,10 +146,99 @@ describe('an edit', () => {
   });
 });
 
+describe('a condition', () => {
+  const stored = async (id: string): Promise<unknown> =>
+    ((await watch.installation.api.send(`/api/notifications/${id}`)).body as { readonly data: unknown }).data;
+
+  it('of a task that stands is picked on its page, joined with another by "and", tried and saved', async () => {
+    world.site.serve('/aeron', (_request, response) =>
+      response.setHeader('content-type', 'text/html').end(shop('1.299,00')),
+    );
+    const { id } = await watch.installation.api.create({
+      ...byHand(world.site.address('/aeron')),
+      evaluationFunction: "return document.querySelector('h2') !== null;",
+    });
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, watch.installation, `/tasks/${id}/condition`);
+    await page.getByRole('button', { name: 'Pick on the page' }).click();
+    await page.locator('.page-view').getByText('In stock: 14').click();
+    await page.locator('.chosen-selector').getByText('#stock').waitFor();
+    expect(await page.getByLabel('Selector').inputValue()).toBe('#stock');
+    await page.getByRole('button', { name: 'and …' }).click();
+    const second = page.getByRole('group', { name: 'Part 2 of the condition' });
+    await second.getByLabel('Text').fill('aeron');
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Try on the page now' }).click();
+    await page.getByText('tried just now').waitFor();
+    await page.keyboard.press('Control+s');
+    await page.getByText(/Saved as revision/).waitFor();
+    const { outcome } = await watch.installation.api.execute(id, 30);
+    expect(outcome).toBe(true);
+    await page.reload();
+    await second.getByLabel('Text').waitFor();
+    await second.getByRole('button', { name: 'Remove part 2' }).click();
+    await page.keyboard.press('Control+s');
+    await page.getByText(/Saved as revision/).waitFor();
+    expect(await stored(id)).toMatchObject({ evaluationFunction: "return document.querySelector('#stock') !== null;" });
+  });
+
+  it('by hand is left as it is where something is picked, whose selector is there to be copied', async () => {
+    const { id } = await watch.installation.api.create({
+      ...byHand(world.site.address('/aeron')),
+      evaluationFunction: 'return 1 + 1 === 2; // by hand',
+      fetch: { headers: { authorization: 'Bearer secret' } },
+    });
+    await watch.installation.api.execute(id, 30);
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, watch.installation, `/tasks/${id}/condition`);
+    await page.getByRole('button', { name: 'Pick on the page' }).click();
+    await page.getByText('This is the page of the last run').waitFor();
+    await page.getByRole('button', { name: 'Elements' }).click();
+    await page.getByLabel('Find an element by its text').fill('1.299');
+    await page.keyboard.press('Enter');
+    expect(await page.getByLabel('Selector of what you clicked, for the code').inputValue()).toBe('.product-price');
+    expect(await violations(page)).toEqual([]);
+    expect(await page.getByText('Kept as a draft').count()).toBe(0);
+  });
+
+  it('waits behind a wall that a click takes away first, as a step of the browser', async () => {
+    const wall = `<!doctype html><title>Wall</title><div id="wall">Cookies? <button id="accept" onclick="wall.remove(); price.hidden = false">Accept</button></div><p id="price" class="amount" hidden>39 €</p>`;
+    world.site.serve('/wall', (_request, response) =>
+      response.setHeader('content-type', 'text/html; charset=utf-8').end(wall),
+    );
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, watch.installation, '/new');
+    await page.getByLabel('How it is loaded').selectOption('http');
+    await page.getByLabel('Address of the page').fill(world.site.address('/wall'));
+    await page.getByRole('button', { name: 'Load', exact: true }).click();
+    await page.getByRole('button', { name: 'click here first' }).click();
+    await page.locator('.page-view').getByText('Accept').click();
+    await page.getByText('Before the page is read:').waitFor();
+    await page.locator('.picture .box').first().waitFor({ timeout: 60_000 });
+    await page.getByRole('button', { name: 'Page', exact: true }).click();
+    await page.locator('.page-view').getByText('39 €').click();
+    await page.getByLabel('Limit').fill('40');
+    await page.getByText('It is met already').waitFor({ timeout: 60_000 });
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Save and start' }).click();
+    await page.getByRole('heading', { name: 'Wall' }).waitFor();
+    const made = (await tasks()).find(({ evaluationFunction }) => evaluationFunction.includes('< 40'));
+    expect(await stored(made?.id ?? '')).toMatchObject({
+      fetch: { mode: 'browser', browser: { steps: [{ do: 'click', selector: '#accept' }] } },
+    });
+  }, 180_000);
+});
+
 describe('a part of the console that the server has no more, as after an upgrade', () => {
   it('says so in its place, and a reload goes on there with what was typed before', async () => {
-    const [task] = await tasks();
-    if (task === undefined) throw new Error('there is no task');
+    const task = await watch.installation.api.create({
+      ...byHand(world.site.address('/aeron')),
+      evaluationFunction:
+        "const value = page.number(document.querySelector('.product-price'));\npage.report('value', value);\nreturn value < 40;",
+    });
     seat = await openSeat(browser);
     const { page } = seat;
     await openAsOwner(seat, watch.installation, `/tasks/${task.id}/condition`);

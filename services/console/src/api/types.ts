@@ -18,6 +18,7 @@ export type Trial = Schemas['Trial'];
 export type Backtest = Schemas['Backtest'];
 export type Session = Schemas['Session'];
 export type ApiKey = Schemas['ApiKey'];
+export type BrowserStep = Schemas['BrowserStep'];
 export type MessagePreview = Schemas['MessagePreview'];
 export type Contact = Schemas['Contact'];
 export type ContactInput = Schemas['ContactInput'];

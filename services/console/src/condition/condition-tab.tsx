@@ -7,10 +7,17 @@ import { DraftBar } from '../task/draft-bar.js';
 import { useTaskDraft } from '../task/draft.js';
 import { taskInputOf } from '../task/task-input.js';
 import { useTexts } from '../text/text.js';
-import { fetchOf, notifyOnOf, printSentence, readSentence, type Sentence } from '../new/sentence.js';
-import { SentenceForm } from '../new/sentence-form.js';
+import {
+  fetchOfCondition,
+  notifyOnOfCondition,
+  printCondition,
+  readCondition,
+  type Condition,
+} from '../new/condition.js';
+import { ConditionForm } from '../new/condition-form.js';
 import { BacktestCard } from './backtest-card.js';
 import { CodeEditor } from './code-editor.js';
+import { PickCard } from './pick-card.js';
 import { ShadowCard, useStartShadow } from './shadow-card.js';
 import { TrialDetails, TrialVerdict } from './trial-result.js';
 import { codeFaultsOf, useTrial } from './use-trial.js';
@@ -23,16 +30,18 @@ export function ConditionTab({ task }: { readonly task: Task }): ReactNode {
   const mayWrite = useMay('write');
   const code = draft.edit.evaluationFunction ?? task.evaluationFunction;
   const isEdited = code !== task.evaluationFunction;
-  const sentence = useMemo(() => readSentence(code), [code]);
-  /** Another kind of sentence may need another policy, or another way to load the page, to mean what it says. */
-  const say = (next: Sentence): void => {
+  const condition = useMemo(() => readCondition(code), [code]);
+  const settings = draft.edit.fetch ?? task.fetch;
+  /** Another condition may need another policy, or another way to load the page, to mean what it says. */
+  const say = (next: Condition): void => {
     const policy = draft.edit.policy ?? task.policy;
-    const notifyOn = notifyOnOf(next);
+    const [before, notifyOn] = [condition === null ? null : notifyOnOfCondition(condition), notifyOnOfCondition(next)];
+    const statuses = fetchOfCondition(next);
+    const hadStatuses = condition !== null && 'acceptStatus' in fetchOfCondition(condition);
     draft.change({
-      evaluationFunction: printSentence(next),
-      ...(sentence?.kind !== next.kind && policy.notifyOn !== notifyOn && { policy: { ...policy, notifyOn } }),
-      ...(sentence?.kind !== next.kind &&
-        'acceptStatus' in fetchOf(next) && { fetch: { ...task.fetch, ...fetchOf(next) } }),
+      evaluationFunction: printCondition(next),
+      ...(before !== notifyOn && policy.notifyOn !== notifyOn && { policy: { ...policy, notifyOn } }),
+      ...(!hadStatuses && 'acceptStatus' in statuses && { fetch: { ...settings, ...statuses } }),
     });
   };
   const refusal = draft.error ?? trial.error;
@@ -58,14 +67,21 @@ export function ConditionTab({ task }: { readonly task: Task }): ReactNode {
             type="button"
             className="button"
             disabled={!mayWrite || trial.isPending}
-            onClick={() => trial.mutate({ ...taskInputOf(task), evaluationFunction: code })}
+            onClick={() => trial.mutate({ ...taskInputOf(task), fetch: settings, evaluationFunction: code })}
           >
             {t('trial.do')}
           </button>
         </header>
-        {sentence !== null && mayWrite && (
-          <div className="in">
-            <SentenceForm sentence={sentence} onChange={say} />
+        {mayWrite && (
+          <div className="in stack">
+            {condition !== null && <ConditionForm condition={condition} onChange={say} />}
+            <PickCard
+              task={task}
+              settings={settings}
+              condition={condition}
+              onCondition={say}
+              onSettings={(fetch) => draft.change({ fetch })}
+            />
           </div>
         )}
         <CodeEditor

@@ -7,14 +7,16 @@ const ofHead = new Set(['title', 'meta', 'link', 'base', 'style', 'script', 'tem
 const acting = 'style, script, template, noscript, iframe, object, embed, frame';
 
 /** Of the attributes of a page's `body`, those that selectors go by. */
-function bodyAttributesOf(html: string): Element {
-  const template = document.createElement('template');
+function bodyAttributesOf(html: string, page: Document): Element {
+  const template = page.createElement('template');
   template.innerHTML = `<div${/<body((?:\s[^>]*)?)>/i.exec(html)?.[1] ?? ''}></div>`;
-  return template.content.firstElementChild ?? document.createElement('div');
+  return template.content.firstElementChild ?? page.createElement('div');
 }
 
 export function inertPageOf(html: string): Document {
-  const template = document.createElement('template');
+  // A document that is shown nowhere has no policy either: what is taken out below is refused by none, and not reported.
+  const page = document.implementation.createHTMLDocument('');
+  const template = page.createElement('template');
   template.innerHTML = html;
   const { content } = template;
   for (let node = content.firstChild; node !== null; node = content.firstChild) {
@@ -29,8 +31,7 @@ export function inertPageOf(html: string): Document {
       if (name === 'style' || name.startsWith('on') || name === 'srcdoc') element.removeAttribute(name);
     }
   }
-  const page = document.implementation.createHTMLDocument('');
-  const { id, className } = bodyAttributesOf(html);
+  const { id, className } = bodyAttributesOf(html, page);
   if (id !== '') page.body.id = id;
   if (className !== '') page.body.className = className;
   // What would load once it stands in a document is asked for by its attributes alone.

@@ -1,10 +1,12 @@
 /** A task that is not saved yet: everything typed is kept in this browser until it is saved or discarded. */
 import type { ActionDraft } from '../actions/action-draft.js';
-import type { Policy, Schedule } from '../api/types.js';
+import type { BrowserStep, Policy, Schedule } from '../api/types.js';
 
 export interface NewTaskDraft {
   readonly url: string;
   readonly mode: 'http' | 'browser';
+  /** Done before the page is read, where a browser renders it. */
+  readonly steps: readonly BrowserStep[];
   readonly name: string;
   readonly code: string;
   readonly notifyOn: Policy['notifyOn'];
@@ -19,6 +21,7 @@ const storageKey = 'meerkat.draft.new';
 const empty: NewTaskDraft = {
   url: '',
   mode: 'http',
+  steps: [],
   name: '',
   code: '',
   notifyOn: 'became_true',

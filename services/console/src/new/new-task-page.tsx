@@ -7,7 +7,7 @@ import { freshAction, inputOf as actionInputOf, nameOf, settingsOf } from '../ac
 import { ActionEditor, ActionSelect } from '../actions/action-editor.js';
 import { api, dataOf } from '../api/client.js';
 import { isProblem } from '../api/problem.js';
-import type { Policy, TaskInput } from '../api/types.js';
+import type { BrowserStep, Policy, TaskInput } from '../api/types.js';
 import { CodeEditor } from '../condition/code-editor.js';
 import { TrialDetails, TrialVerdict } from '../condition/trial-result.js';
 import { codeFaultsOf, useTrial } from '../condition/use-trial.js';
@@ -17,11 +17,13 @@ import { useTitle } from '../frame/title.js';
 import { ScheduleForm } from '../schedule/schedule-form.js';
 import { useSession } from '../session/session.js';
 import { useTexts } from '../text/text.js';
+import { fetchOfCondition, notifyOnOfCondition, printCondition, readCondition, type Condition } from './condition.js';
+import { ConditionForm } from './condition-form.js';
 import { clearDraft, keepDraft, keptDraft, type NewTaskDraft } from './new-draft.js';
-import { Picker, type Pick } from './picker.js';
+import { Picker } from './picker.js';
 import { usePreview, type PagePreview } from './preview-query.js';
-import { fetchOf, firstGuess, notifyOnOf, printSentence, readSentence, type Sentence } from './sentence.js';
-import { SentenceForm } from './sentence-form.js';
+import { chosenIn, withGuess, withSelector } from './picked.js';
+import { StepsLine } from './steps-line.js';
 
 const examples = [
   { url: 'https://example.com/', text: 'new.example.changes' },
@@ -138,10 +140,10 @@ type NewTask = ReturnType<typeof useNewTask>;
 function ConditionCard({ task, error }: { readonly task: NewTask; readonly error: unknown }): ReactNode {
   const { t } = useTexts();
   const { draft, change, trial } = task;
-  const sentence = useMemo(() => readSentence(draft.code), [draft.code]);
+  const condition = useMemo(() => readCondition(draft.code), [draft.code]);
   const problem = error ?? trial.error;
   const faults = useMemo(() => codeFaultsOf(problem, trial.data), [problem, trial.data]);
-  const say = (next: Sentence): void => change({ code: printSentence(next), notifyOn: notifyOnOf(next) });
+  const say = (next: Condition): void => change({ code: printCondition(next), notifyOn: notifyOnOfCondition(next) });
   return (
     <>
       <section className="card">
@@ -157,10 +159,10 @@ function ConditionCard({ task, error }: { readonly task: NewTask; readonly error
             >
               {t('new.withoutPicking')}
             </button>
-          ) : sentence === null ? (
+          ) : condition === null ? (
             <p className="muted">{t('new.byHand')}</p>
           ) : (
-            <SentenceForm sentence={sentence} onChange={say} />
+            <ConditionForm condition={condition} onChange={say} />
           )}
         </div>
         <CodeEditor
@@ -244,12 +246,12 @@ export function NewTaskPage(): ReactNode {
       navigate(`/tasks/${id}`);
     },
   });
-  const load = (typed: string, mode: 'http' | 'browser'): void => {
+  const load = (typed: string, mode: 'http' | 'browser', steps: readonly BrowserStep[] = draft.steps): void => {
     const url = addressOf(typed);
-    change({ url: url ?? typed, mode });
+    change({ url: url ?? typed, mode, steps });
     if (url === null) return;
     preview.mutate(
-      { url, mode },
+      { url, fetch: loadingOf({ mode, steps }) },
       {
         onSuccess: ({ page }) => {
           if (page !== null && draft.name === '') change({ name: page.title.slice(0, 200) });
@@ -257,17 +259,9 @@ export function NewTaskPage(): ReactNode {
       },
     );
   };
-  const sentence = readSentence(draft.code);
+  const condition = readCondition(draft.code);
   const { data: found } = preview;
-  const say = (next: Sentence): void => change({ code: printSentence(next), notifyOn: notifyOnOf(next) });
-  const choose = ({ selector, text, inList }: Pick): void => say(firstGuess(selector, text, inList));
-  const chooseSelector = (selector: string, isList: boolean): void => {
-    if (sentence === null || !('selector' in sentence)) return;
-    const isOfLists = sentence.kind === 'newItem' || sentence.kind === 'count';
-    if (isList === isOfLists) say({ ...sentence, selector });
-    else if (isList) say({ kind: 'newItem', selector });
-    else say({ kind: 'changes', selector });
-  };
+  const say = (next: Condition): void => change({ code: printCondition(next), notifyOn: notifyOnOfCondition(next) });
   const maySave = !save.isPending && draft.code !== '' && draft.name.trim() !== '';
   useSaveKey(() => maySave && save.mutate());
   return (
@@ -291,6 +285,7 @@ export function NewTaskPage(): ReactNode {
         </button>
       </div>
       <AddressField draft={draft} onLoad={load} isLoading={preview.isPending} loaded={found} />
+      <StepsLine steps={draft.steps} onChange={(steps) => load(draft.url, draft.mode, steps)} />
       {draft.url !== '' && addressOf(draft.url) === null && <p className="notice bad">{t('new.badAddress')}</p>}
       {draft.url === '' && (
         <div className="bar">
@@ -314,9 +309,13 @@ export function NewTaskPage(): ReactNode {
           <Picker
             key={preview.submittedAt}
             preview={found}
-            chosen={sentence !== null && 'selector' in sentence ? sentence.selector : null}
-            onChoose={choose}
-            onSelector={chooseSelector}
+            chosen={chosenIn(condition)}
+            onChoose={(pick) => say(withGuess(condition, pick))}
+            onSelector={(selector, isList) => {
+              const next = withSelector(condition, selector, isList);
+              if (next !== null) say(next);
+            }}
+            onClickFirst={(selector) => load(draft.url, 'browser', [...draft.steps, { do: 'click', selector }])}
           />
         ) : (
           <section className="card">
@@ -332,8 +331,15 @@ export function NewTaskPage(): ReactNode {
   );
 }
 
-function inputOf({ name, url, code, schedule, notifyOn, actions, mode, tags }: NewTaskDraft): TaskInput {
-  const sentence = readSentence(code);
+/** Steps are the browser's. */
+function loadingOf({ mode, steps }: Pick<NewTaskDraft, 'mode' | 'steps'>): Partial<TaskInput['fetch']> {
+  return (mode === 'browser' && steps.length > 0 ? { mode, browser: { steps: [...steps] } } : { mode }) as Partial<
+    TaskInput['fetch']
+  >;
+}
+
+function inputOf({ name, url, code, schedule, notifyOn, actions, mode, steps, tags }: NewTaskDraft): TaskInput {
+  const condition = readCondition(code);
   return {
     name,
     url,
@@ -341,7 +347,7 @@ function inputOf({ name, url, code, schedule, notifyOn, actions, mode, tags }: N
     schedule,
     policy: { notifyOn } satisfies Partial<Policy>,
     actions: (actions ?? []).map(actionInputOf),
-    fetch: { mode, ...(sentence !== null && fetchOf(sentence)) },
+    fetch: { ...loadingOf({ mode, steps }), ...(condition !== null && fetchOfCondition(condition)) },
     tags,
   } as unknown as TaskInput;
 }

@@ -20,6 +20,8 @@ interface Props {
   readonly onChoose: (pick: Pick) => void;
   /** Another selector for the same condition; `isList`: of several elements. */
   readonly onSelector: (selector: string, isList: boolean) => void;
+  /** What stands in the way of the page, such as a wall of cookies, is clicked away before it is read. */
+  readonly onClickFirst: (selector: string) => void;
 }
 
 interface ViewProps {
@@ -237,40 +239,60 @@ function ChosenLine(props: {
   );
 }
 
-export function Picker({ preview, chosen, onChoose, onSelector }: Props): ReactNode {
+export function Picker({ preview: given, chosen, onChoose, onSelector, onClickFirst }: Props): ReactNode {
   const { t } = useTexts();
   const views: readonly View[] =
-    preview.screenshot === null ? ['page', 'elements', 'source'] : ['picture', 'page', 'elements', 'source'];
+    given.screenshot === null ? ['page', 'elements', 'source'] : ['picture', 'page', 'elements', 'source'];
   const [view, setView] = useState<View>(views[0] ?? 'page');
   const [isAlso, setAlso] = useState(false);
-  const page = useMemo(() => inertPageOf(preview.document ?? ''), [preview.document]);
+  const [isFirst, setFirst] = useState(false);
+  const page = useMemo(() => inertPageOf(given.document ?? ''), [given.document]);
+  const preview = useMemo(
+    () => (given.elements.length > 0 ? given : { ...given, elements: elementsOf(page) }),
+    [given, page],
+  );
   const matches = useMemo(() => (chosen === null ? [] : matchesOf(page, chosen)), [page, chosen]);
   const listed = useMemo(
     () => new Map(preview.elements.map((one) => [matchesOf(page, one.selector)?.[0], one] as const)),
     [page, preview],
   );
   const pick = (element: Element): void => {
+    const known = listed.get(element);
+    const own = known?.selector ?? candidatesOf(page, element)[0]?.selector;
+    if (isFirst) {
+      setFirst(false);
+      if (own !== undefined) onClickFirst(own);
+      return;
+    }
     if (isAlso && chosen !== null) {
       const next = withAlso(page, chosen, element);
       if (next !== null) onSelector(next, true);
       return;
     }
-    const known = listed.get(element);
-    const own = known?.selector ?? candidatesOf(page, element)[0]?.selector;
     if (own === undefined) return;
     onChoose({ selector: own, text: known?.text ?? element.textContent, inList: siblingsLike(element) });
   };
   const pickListed = (element: PickedElement): void => {
     const source = matchesOf(page, element.selector)?.[0];
     if (source !== undefined) pick(source);
+    else if (isFirst) onClickFirst(element.selector);
     else onChoose({ selector: element.selector, text: element.text, inList: 1 });
   };
   const shared = { preview, chosen, matches: matches ?? [], page, onChoose: pickListed };
   return (
     <section className="card" aria-label={t('new.pick')}>
       <header>
-        <h2>{t('new.pick')}</h2>
+        <h2>{t(isFirst ? 'pick.whatFirst' : 'new.pick')}</h2>
         <span className="grow" />
+        <button
+          type="button"
+          className="button plain"
+          aria-pressed={isFirst}
+          title={t('pick.firstWhat')}
+          onClick={() => setFirst(!isFirst)}
+        >
+          {t('pick.first')}
+        </button>
         {views.map((one) => (
           <button
             key={one}
@@ -301,6 +323,18 @@ export function Picker({ preview, chosen, onChoose, onSelector }: Props): ReactN
       )}
     </section>
   );
+}
+
+/** Those with words of their own, of a page that came without a list. */
+function elementsOf(page: Document): readonly PickedElement[] {
+  const worded = [...page.body.querySelectorAll('*')].filter((element) =>
+    [...element.childNodes].some(({ nodeType, nodeValue }) => nodeType === Node.TEXT_NODE && nodeValue?.trim() !== ''),
+  );
+  return worded.slice(0, mostShown).flatMap((element) => {
+    const [own] = candidatesOf(page, element);
+    const text = element.textContent.replace(/\s+/g, ' ').trim().slice(0, 200);
+    return own === undefined ? [] : [{ selector: own.selector, text, role: null, name: null, box: null }];
+  });
 }
 
 /** How many of its kind stand beside it, or beside the item of a list that it is in. */

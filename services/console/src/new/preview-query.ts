@@ -1,6 +1,7 @@
 /** A page loaded once for looking at and picking from; nothing is saved. */
 import { useMutation } from '@tanstack/react-query';
 import { api, dataOf } from '../api/client.js';
+import type { TaskInput } from '../api/types.js';
 
 export interface PickedElement {
   readonly selector: string;
@@ -20,12 +21,12 @@ export interface PagePreview {
 
 export interface PreviewOrder {
   readonly url: string;
-  readonly mode: 'http' | 'browser';
+  readonly fetch: Partial<TaskInput['fetch']>;
 }
 
+export const loadPreview = ({ url, fetch }: PreviewOrder): Promise<PagePreview> =>
+  dataOf(api.POST('/api/pages/preview', { body: { url, fetch } as never }));
+
 export function usePreview() {
-  return useMutation({
-    mutationFn: ({ url, mode }: PreviewOrder): Promise<PagePreview> =>
-      dataOf(api.POST('/api/pages/preview', { body: { url, fetch: { mode } } as never })),
-  });
+  return useMutation({ mutationFn: loadPreview });
 }

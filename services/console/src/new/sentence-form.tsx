@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react';
 import type { TextKey } from '../text/catalogue.js';
 import { useTexts } from '../text/text.js';
+import { mayBeJoined } from './condition.js';
 import type { Comparison, Sentence, SentenceKind } from './sentence.js';
 import '../schedule/schedule.css';
 
@@ -93,7 +94,7 @@ function NumberPart({ label, value, onChange }: PartProps<number>): ReactNode {
   );
 }
 
-function ChoicePart<T extends string>(
+export function ChoicePart<T extends string>(
   props: PartProps<T> & { readonly options: readonly (readonly [T, TextKey])[] },
 ): ReactNode {
   const { t } = useTexts();
@@ -243,9 +244,12 @@ function Parts({
 
 export function SentenceForm({
   sentence,
+  isPart = false,
   onChange,
 }: {
   readonly sentence: Sentence;
+  /** Of several: what can only stand alone is not offered. */
+  readonly isPart?: boolean;
   readonly onChange: (sentence: Sentence) => void;
 }): ReactNode {
   const { t } = useTexts();
@@ -254,7 +258,9 @@ export function SentenceForm({
       <ChoicePart
         label="sentence.kind"
         value={sentence.kind}
-        options={kinds.map((kind) => [kind, `sentence.${kind}`] as const)}
+        options={kinds
+          .filter((kind) => !isPart || mayBeJoined({ kind }))
+          .map((kind) => [kind, `sentence.${kind}`] as const)}
         onChange={(kind) => onChange(sentenceOfKind(kind, sentence))}
       />
       {'selector' in sentence && (
