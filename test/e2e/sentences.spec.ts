@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { serveHttps, testCertificate, type Loopback } from '#outbound/loopback.contract';
+import { printCondition, type Condition } from '../../services/console/src/new/condition.js';
 import { fetchOf, printSentence, type Sentence } from '../../services/console/src/new/sentence.js';
 import { createInstallation } from './kit/create-installation.js';
 import type { Installation } from './kit/installation.js';
@@ -134,12 +135,16 @@ describe('a sentence about one page', () => {
 
 describe('a sentence about a page and the one before it', () => {
   /** The outcome of one run after the other. */
-  async function outcomesOn(name: string, sentence: Sentence, bodies: readonly string[]): Promise<readonly unknown[]> {
+  async function outcomesOn(
+    name: string,
+    condition: Condition,
+    bodies: readonly string[],
+  ): Promise<readonly unknown[]> {
     site.serve(`/${name}`, answering(200, missing));
     const { id } = await installation.api.create({
       name,
       url: site.address(`/${name}`),
-      evaluationFunction: printSentence(sentence),
+      evaluationFunction: printCondition(condition),
       schedule: { type: 'manual' },
     });
     const outcomes: unknown[] = [];
@@ -193,5 +198,23 @@ describe('a sentence about a page and the one before it', () => {
   it('reports the text where anything counts as a change, whitespace folded', async () => {
     const bodies = ['<p id="t">a  b</p>', '<p id="t">a\nb</p>', missing];
     expect(await outcomesOn('changes', { kind: 'changes', selector: '#t' }, bodies)).toEqual([true, true, 'threw']);
+  });
+
+  it('joined with another is asked whatever the other answers, so that what it remembers is whole', async () => {
+    const items = (stock: string, ...names: readonly string[]): string =>
+      `<p id="stock">${stock}</p><ul>${names.map((name) => `<li>${name}</li>`).join('')}</ul>`;
+    const bodies = [
+      items('sold out', 'a'),
+      items('sold out', 'b', 'a'),
+      items('in stock', 'b', 'a'),
+      items('in stock', 'c', 'b'),
+      '<p id="stock">in stock</p>',
+    ];
+    const parts = [
+      { ...says, isNegated: false },
+      { kind: 'newItem', selector: 'li' },
+    ] as const;
+    expect(await outcomesOn('all', { kind: 'all', parts }, bodies)).toEqual([false, false, false, true, 'threw']);
+    expect(await outcomesOn('any', { kind: 'any', parts }, bodies)).toEqual([false, true, true, true, 'threw']);
   });
 });

@@ -13,6 +13,7 @@ import { ProblemNotice } from '../frame/problem-notice.js';
 import { useTitle } from '../frame/title.js';
 import { useChanges } from '../stream/stream.js';
 import { RelativeTime } from '../text/time.js';
+import { useRunWords } from '../text/run-words.js';
 import { useTexts } from '../text/text.js';
 import { DeliveryState } from './delivery-state.js';
 import { kindOf, states } from './delivery-words.js';
@@ -22,6 +23,7 @@ import { ResendButton } from './resend-button.js';
 function Row({ delivery }: { readonly delivery: Delivery }): ReactNode {
   const { t } = useTexts();
   const last = delivery.attempts.at(-1);
+  const words = useRunWords();
   return (
     <tr>
       <td>
@@ -33,7 +35,7 @@ function Row({ delivery }: { readonly delivery: Delivery }): ReactNode {
         </Link>
       </td>
       <td>
-        {kindOf(delivery)} · {delivery.actionType}
+        {words.kind(kindOf(delivery))} · {delivery.actionType}
       </td>
       <td>
         <Link href={`/tasks/${delivery.notificationId}`}>{t('runs.task')}</Link> ·{' '}

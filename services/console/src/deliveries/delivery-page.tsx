@@ -8,6 +8,7 @@ import { ProblemNotice } from '../frame/problem-notice.js';
 import { useTitle } from '../frame/title.js';
 import { useChanges } from '../stream/stream.js';
 import { AbsoluteTime } from '../text/time.js';
+import { useRunWords } from '../text/run-words.js';
 import { useTexts } from '../text/text.js';
 import { DataTable } from '../frame/data-table.js';
 import { DeliveryState } from './delivery-state.js';
@@ -16,6 +17,7 @@ import { ResendButton } from './resend-button.js';
 
 export function DeliveryPage({ id }: { readonly id: string }): ReactNode {
   const { t } = useTexts();
+  const words = useRunWords();
   useTitle(t('deliveries.one'));
   const client = useQueryClient();
   const queryKey = ['delivery', id] as const;
@@ -34,7 +36,7 @@ export function DeliveryPage({ id }: { readonly id: string }): ReactNode {
         <Link href="/deliveries">{t('frame.deliveries')}</Link> /
       </p>
       <div className="bar">
-        <h1>{t('deliveries.title', { kind: kindOf(data), channel: data.actionType })}</h1>
+        <h1>{t('deliveries.title', { kind: words.kind(kindOf(data)), channel: data.actionType })}</h1>
         <DeliveryState state={data.state} />
         <span className="grow" />
         <ResendButton delivery={data} />
@@ -43,7 +45,13 @@ export function DeliveryPage({ id }: { readonly id: string }): ReactNode {
       <p className="muted">
         <Link href={`/tasks/${data.notificationId}`}>{t('runs.task')}</Link> ·{' '}
         <Link href={`/executions/${data.executionId}`}>{t('happened.run')}</Link> · {t('deliveries.decided')}{' '}
-        <AbsoluteTime at={data.createdAt} /> · {t('deliveries.expires')} <AbsoluteTime at={data.expiresAt} />
+        <AbsoluteTime at={data.createdAt} />
+        {!hasEnded(data) && (
+          <>
+            {' · '}
+            {t('deliveries.expires')} <AbsoluteTime at={data.expiresAt} />
+          </>
+        )}
       </p>
       {data.reason !== null && <p className="notice">{data.reason}</p>}
       {data.state === 'unknown' && <p className="notice warn">{t('deliveries.unknownWhat')}</p>}

@@ -41,22 +41,6 @@ describe('sentences that are joined', () => {
     expect(code).toContain("page.state.seen\\'");
   });
 
-  it('are each asked, so that what one remembers does not hang on another', () => {
-    const answer = (condition: Joined, text: string, state: Record<string, unknown>): unknown => {
-      const item = { textContent: text };
-      const page = { state, report: () => undefined };
-      const document = { querySelectorAll: () => [item], body: item };
-      return new Function('page', 'document', printCondition(condition))(page, document);
-    };
-    const state = {};
-    const both: Joined = { kind: 'all', parts: [stock, news] };
-    expect(answer(both, 'sold out', state)).toBe(false);
-    expect(state).toEqual({ seen2: ['sold out'] });
-    expect(answer(both, 'one in stock', state)).toBe(true);
-    expect(answer({ kind: 'any', parts: [stock, news] }, 'one in stock', state)).toBe(true);
-    expect(answer(both, 'one in stock', state)).toBe(false);
-  });
-
   it('ask for the policy of an event where one of them is an event, and for every status where one asks for it', () => {
     expect(notifyOnOfCondition({ kind: 'all', parts: [price, stock] })).toBe('became_true');
     expect(notifyOnOfCondition({ kind: 'any', parts: [price, news] })).toBe('every_true');

@@ -266,7 +266,7 @@ function ContactCard({
       )}
       {draft === null ? (
         <div className="in">
-          <SettingsList settings={contact.config as Settings} />
+          <SettingsList settings={contact.config} />
         </div>
       ) : (
         <ContactForm

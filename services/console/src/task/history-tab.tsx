@@ -32,7 +32,9 @@ export function ChangedField({
   return (
     <div>
       <code>{path}</code>{' '}
-      {isLong ? (
+      {from === null || from === undefined ? (
+        <ins className="diff-line added">{after}</ins>
+      ) : isLong ? (
         <pre>
           {diffLines(before, after).map((part, index) => (
             <span key={index} className={`diff-line ${part.added ? 'added' : part.removed ? 'removed' : ''}`}>
@@ -77,7 +79,7 @@ function Entry({ entry, task }: { readonly entry: HistoryEntry; readonly task: T
       <td>
         <Actor actor={entry.actor} />
       </td>
-      <td className="stack">
+      <td className="stack changes">
         <span className="muted">{entry.type}</span>
         {entry.changes.map((change) => (
           <ChangedField key={change.path} path={change.path} from={change.from} to={change.to} />

@@ -9,13 +9,20 @@ export interface RunWords {
   readonly reason: (reason: string) => string;
   readonly trigger: (trigger: string) => string;
   readonly status: (status: string) => string;
+  /** Of a message. */
+  readonly kind: (kind: string) => string;
 }
 
 export function useRunWords(): RunWords {
   const { t } = useTexts();
-  const wordOf = (kind: 'reason' | 'trigger' | 'runStatus') => (word: string) => {
+  const wordOf = (kind: 'reason' | 'trigger' | 'runStatus' | 'deliveryKind') => (word: string) => {
     const key = `${kind}.${word}`;
     return isKnown(key) ? t(key satisfies TextKey) : word;
   };
-  return { reason: wordOf('reason'), trigger: wordOf('trigger'), status: wordOf('runStatus') };
+  return {
+    reason: wordOf('reason'),
+    trigger: wordOf('trigger'),
+    status: wordOf('runStatus'),
+    kind: wordOf('deliveryKind'),
+  };
 }

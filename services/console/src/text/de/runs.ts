@@ -34,6 +34,11 @@ export const runsDe: Readonly<Record<keyof typeof runsEn, string>> = {
   'runStatus.skipped': 'ausgelassen',
   'runStatus.cancelled': 'abgebrochen',
   'runStatus.missed': 'versäumt',
+  'deliveryKind.triggered': 'ausgelöst',
+  'deliveryKind.recovered': 'vorbei',
+  'deliveryKind.error': 'Prüfung gestört',
+  'deliveryKind.test': 'Test',
+  'deliveryKind.digest': 'Sammelnachricht',
   'explain.answerSilent': 'Der Lauf um {at} hat nicht benachrichtigt: {reason}.',
   'explain.answerNotified': 'Der Lauf um {at} hat benachrichtigt: {reason}.',
 };

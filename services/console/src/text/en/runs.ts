@@ -33,6 +33,11 @@ export const runsEn = {
   'runStatus.skipped': 'skipped',
   'runStatus.cancelled': 'cancelled',
   'runStatus.missed': 'missed',
+  'deliveryKind.triggered': 'triggered',
+  'deliveryKind.recovered': 'over',
+  'deliveryKind.error': 'check broken',
+  'deliveryKind.test': 'test',
+  'deliveryKind.digest': 'digest',
   'explain.answerSilent': 'The run of {at} did not notify: {reason}.',
   'explain.answerNotified': 'The run of {at} notified: {reason}.',
 } as const;
