@@ -16,6 +16,8 @@ import { valueText } from './explain.js';
 import { useHistory } from './task-query.js';
 
 const longText = 60;
+/** What changed more at once, as a task does that is made, opens by a click. */
+const mostOpen = 6;
 
 /** Short values side by side; long texts, as code is, line by line. */
 export function ChangedField({
@@ -70,6 +72,9 @@ function Entry({ entry, task }: { readonly entry: HistoryEntry; readonly task: T
     },
     onError: (error) => toast(error.message),
   });
+  const changes = entry.changes.map((change) => (
+    <ChangedField key={change.path} path={change.path} from={change.from} to={change.to} />
+  ));
   return (
     <tr>
       <td className="num">{entry.revision}</td>
@@ -81,9 +86,14 @@ function Entry({ entry, task }: { readonly entry: HistoryEntry; readonly task: T
       </td>
       <td className="stack changes">
         <span className="muted">{entry.type}</span>
-        {entry.changes.map((change) => (
-          <ChangedField key={change.path} path={change.path} from={change.from} to={change.to} />
-        ))}
+        {entry.changes.length > mostOpen ? (
+          <details>
+            <summary>{t('history.fields', { count: entry.changes.length })}</summary>
+            <div className="stack">{changes}</div>
+          </details>
+        ) : (
+          changes
+        )}
       </td>
       <td>
         <div className="bar">

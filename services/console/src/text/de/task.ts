@@ -112,6 +112,7 @@ export const taskDe: Readonly<Record<keyof typeof taskEn, string>> = {
   'history.what': 'Was sich änderte',
   'history.do': 'Aktionen',
   'history.asThen': 'wie es damals war',
+  'history.fields': '{count, plural, one {# Feld} other {# Felder}}',
   'history.rollback': 'Hierhin zurück',
   'history.rolledBack': 'Wieder wie zuvor; dies ist Revision {revision}',
 };

@@ -109,6 +109,7 @@ export const taskEn = {
   'history.what': 'What changed',
   'history.do': 'Actions',
   'history.asThen': 'as it was then',
+  'history.fields': '{count, plural, one {# field} other {# fields}}',
   'history.rollback': 'Go back to this',
   'history.rolledBack': 'Back as it was; this is revision {revision}',
 } as const;
