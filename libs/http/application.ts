@@ -1,5 +1,6 @@
 /** Makes the Nest application on Fastify with the house's rules at the door. */
 import type { Socket } from 'node:net';
+import { finished } from 'node:stream/promises';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
@@ -17,6 +18,8 @@ import { RouteTable } from './route-table.js';
 import { declarationOf, type RouteDeclaration } from './route.js';
 
 const bodyLimitBytes = 1_048_576;
+/** What is too large is read to its end up to here, so that its answer arrives. */
+const mostReadAwayBytes = 16 * bodyLimitBytes;
 /** Of an operation that needs no key: what anybody may make this process hold. */
 const publicBodyLimitBytes = 16_384;
 /** The headers of a request must have arrived by then, so that half of one holds its connection no longer. */
@@ -86,6 +89,13 @@ function declarationIn(config: object | undefined): RouteDeclaration | undefined
   return config !== undefined && 'declaration' in config ? (config.declaration as RouteDeclaration) : undefined;
 }
 
+/** Of a client that has a key, and not without end; others are refused before anything is read. */
+function isReadAway(request: FastifyRequest, announcedBytes: number): boolean {
+  const access = declarationOf(request)?.access;
+  const isOpen = access === undefined || access === 'public' || access === 'probe';
+  return !isOpen && announcedBytes <= mostReadAwayBytes;
+}
+
 function createServer(found: { door: FrontDoor | null; declarations: RouteDeclaration[] }): FastifyInstance {
   const server = fastify({
     bodyLimit: bodyLimitBytes,
@@ -143,6 +153,14 @@ function createServer(found: { door: FrontDoor | null; declarations: RouteDeclar
     done(clientFailure(undefined));
   });
   server.addHook('onRequest', async (request, reply) => found.door?.enter(request, reply));
+  server.addHook('preParsing', async (request, _reply, body) => {
+    const announcedBytes = Number(request.headers['content-length'] ?? 0);
+    if (announcedBytes <= request.routeOptions.bodyLimit || !isReadAway(request, announcedBytes)) return body;
+    // A client that sends first and reads afterwards would find the connection broken, and no answer.
+    body.resume();
+    await finished(body).catch(() => undefined);
+    throw clientFailure('FST_ERR_CTP_BODY_TOO_LARGE');
+  });
   server.addHook('onResponse', (request, reply, done) => {
     found.door?.leave(request, reply);
     done();

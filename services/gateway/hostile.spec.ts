@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -23,11 +24,12 @@ const stores = {
   readStore: createSqliteReadStore(':memory:'),
 };
 let gateway: GatewayKit;
+let key: string;
 let path: string;
 
 beforeAll(async () => {
   gateway = await startGateway(stores, { ANONYMOUS_PER_MINUTE: '100000' });
-  await gateway.addKey(await gateway.addOrganization('enterprise'), ['admin']);
+  key = await gateway.addKey(await gateway.addOrganization('enterprise'), ['admin']);
   path = `/api/notifications/${idOf(await gateway.send('POST', '/api/notifications', { body: taskBody }))}`;
 });
 
@@ -169,6 +171,29 @@ describe('hostile input', () => {
     const body = { email: 'a@example.com', password: 'x'.repeat(20_000) };
     const reply = await gateway.send('POST', '/api/sessions', { key: null, body });
     expect(errorOf(reply)).toEqual(refused(413, 'VALIDATION_ERROR', 'body_too_large'));
+  });
+
+  it('of more than 1 MiB is answered once it is sent, to a client that reads nothing before', async () => {
+    const body = Buffer.alloc(4 * 1_048_576, ' ');
+    const { hostname, port } = new URL(gateway.url);
+    for (let time = 0; time < 5; time += 1) {
+      const socket = connect(Number(port), hostname);
+      const head = [
+        'POST /api/notifications HTTP/1.1',
+        `Host: ${hostname}`,
+        `Authorization: Bearer ${key}`,
+        'Content-Type: application/json',
+        `Content-Length: ${body.length}`,
+      ];
+      const sent = new Promise<Error | null | undefined>((resolve) => {
+        socket.once('error', resolve);
+        socket.write(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]), resolve);
+      });
+      expect(await sent).toBeFalsy();
+      const [answer] = (await once(socket, 'data')) as [Buffer];
+      expect(answer.toString()).toMatch(/^HTTP\/1\.1 413 /);
+      socket.destroy();
+    }
   });
 
   it('in the cursor of another list is refused with its field', async () => {
