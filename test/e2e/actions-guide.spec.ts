@@ -218,7 +218,7 @@ describe('the guide to actions', () => {
     const { body: sent } = await arrived('/variables');
     for (const name of names) {
       const isThere = new RegExp(`^${name.replace('.', '\\.')}=.+$`, 'm').test(sent);
-      expect([name, isThere || /^(?:transition|task\.(?:description|tags))/.test(name)]).toEqual([name, true]);
+      expect([name, isThere || /^(?:transition|hint$|task\.(?:description|tags))/.test(name)]).toEqual([name, true]);
     }
   });
 });

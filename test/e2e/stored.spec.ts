@@ -11,10 +11,20 @@ const executions = z.object({
   data: z.array(z.object({ id: z.string(), error: z.object({ reason: z.string() }).nullable() })),
 });
 
+const change = z.object({ path: z.string(), from: z.json().default(null), to: z.json().default(null) });
+const history = z.looseObject({ data: z.array(z.looseObject({ changes: z.array(change) })) });
+
 /** Answers only grow: those of then, with what is new in them and what it is for a task of then. */
 function withNewFields(path: string, text: string, reasons: ReadonlyMap<string, string>): string {
-  // A history is what was stored.
-  if (path.endsWith('/history')) return text;
+  // A history is what was stored; a side of a change that was not there is null.
+  if (path.endsWith('/history')) {
+    const then = z.looseObject({ data: z.array(z.looseObject({})) }).parse(JSON.parse(text));
+    const filled = history.parse(then).data.map(({ changes }) => changes);
+    return JSON.stringify({
+      ...then,
+      data: then.data.map((entry, index) => ({ ...entry, changes: filled[index] ?? [] })),
+    });
+  }
   const withSchedule = text.replace(
     /"schedule":\{"type":"interval","intervalSeconds":(\d+),"catchUp":"(\w+)"\}/g,
     (_schedule, seconds: string, catchUp: string) =>
