@@ -167,7 +167,7 @@ describe('a condition', () => {
     expect(await page.getByLabel('Selector').inputValue()).toBe('#stock');
     await page.getByRole('button', { name: 'and …' }).click();
     const second = page.getByRole('group', { name: 'Part 2 of the condition' });
-    await second.getByLabel('Text').fill('aeron');
+    await second.getByLabel('Text', { exact: true }).fill('aeron');
     expect(await violations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Try on the page now' }).click();
     await page.getByText('tried just now').waitFor();
@@ -176,7 +176,7 @@ describe('a condition', () => {
     const { outcome } = await watch.installation.api.execute(id, 30);
     expect(outcome).toBe(true);
     await page.reload();
-    await second.getByLabel('Text').waitFor();
+    await second.getByLabel('Text', { exact: true }).waitFor();
     await second.getByRole('button', { name: 'Remove part 2' }).click();
     await page.keyboard.press('Control+s');
     await page.getByText(/Saved as revision/).waitFor();
