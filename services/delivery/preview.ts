@@ -98,6 +98,12 @@ function nothing(method: string, title: string, { reason, message }: { reason: s
   return { title, text: '', request: { method, url: '', headers: {}, body: null }, error: { reason, message } };
 }
 
+/** Each part by itself: of an address whose query is a secret as a whole, the path is still shown. */
+function redactedParts(address: string, redact: (text: string) => string): string {
+  const { origin, pathname, search } = new URL(address);
+  return [origin, pathname, search].map(redact).join('');
+}
+
 export function createPreview({ vault, linkBase, ...options }: PreviewOptions): Preview {
   const outgoingOf = createOutgoing(options);
 
@@ -111,6 +117,7 @@ export function createPreview({ vault, linkBase, ...options }: PreviewOptions): 
       const redact = createRedactor(action.config, config, declaration.addresses, shownCharacters);
       const shown = shownOf(await outgoingOf(type, { request, config }, linkBase), context.message, declaration);
       const { method, url, headers, body } = shown.request;
+      const isWhole = hasWrittenAddress(declaration) && URL.canParse(url);
       return {
         ...shown,
         title: redact(shown.title),
@@ -118,7 +125,7 @@ export function createPreview({ vault, linkBase, ...options }: PreviewOptions): 
         ...(shown.html === undefined ? {} : { html: redact(shown.html) }),
         request: {
           method,
-          url: redact(url),
+          url: isWhole ? redactedParts(url, redact) : redact(url),
           headers: mapHeaders(headers, redact),
           body: body === null ? null : redact(body),
         },

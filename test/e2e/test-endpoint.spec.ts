@@ -90,7 +90,7 @@ describe('a test run of an unsaved task', () => {
             text: '{"text":"Price: 1299"}',
             request: {
               method: 'POST',
-              url: site.address('/in'),
+              url: `${site.address('/in')}?********`,
               headers: { authorization: '********', 'webhook-signature': '********' },
               body: '{"text":"Price: 1299"}',
             },
