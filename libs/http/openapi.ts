@@ -67,10 +67,7 @@ function answerOf(components: Components, declaration: RouteDeclaration, answer:
     return { description: answer.description, headers, content: { [answer.contentType ?? 'text/plain']: { schema } } };
   }
   const name = `${capital(declaration.operationId)}Answer`;
-  const inner =
-    answer.schema === undefined
-      ? {}
-      : components.add(name, answer.schema, answer.leavesOutDefaults === true ? 'input' : 'output');
+  const inner = answer.schema === undefined ? {} : components.add(name, answer.schema, 'output');
   const content = {
     schema: enveloped(answer, inner),
     ...(answer.example === undefined ? {} : { example: answer.example }),

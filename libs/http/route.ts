@@ -29,8 +29,6 @@ export interface RouteAnswer {
   readonly description: string;
   readonly envelope: 'data' | 'list' | 'none';
   readonly schema?: z.ZodType;
-  /** What equals a default may be missing, as in a request. */
-  readonly leavesOutDefaults?: true;
   /** A page-numbered list that also answers with a cursor where `after` is given. */
   readonly cursor?: boolean;
   /** Of an answer without envelope. */

@@ -1,6 +1,6 @@
 /** The operations on the whole configuration of an organisation. */
 import { z } from 'zod';
-import { idSchema } from '#contracts/common';
+import { idSchema, jsonObject } from '#contracts/common';
 import { route } from '#http/route';
 import { taskWarning } from '../task-warnings.js';
 import { configuration } from './configuration.js';
@@ -40,6 +40,15 @@ export const plan = z.object({
     .describe('Absent: the file names none.'),
 });
 
+/** Secrets are there as masks, and defaults are not: neither is so in the schema of what is applied. */
+const exportedConfiguration = z
+  .object({
+    version: z.literal(1).describe('Of the form of the file.'),
+    contacts: z.array(jsonObject).describe('As `Configuration` has them; secrets are `********`.'),
+    notifications: z.array(jsonObject).describe('As `Configuration` has them; secrets are `********`.'),
+  })
+  .meta({ id: 'ExportedConfiguration' });
+
 export const exportConfiguration = route({
   method: 'GET',
   path: '/api/export',
@@ -54,8 +63,7 @@ export const exportConfiguration = route({
       status: 200,
       description: 'The configuration.',
       envelope: 'data',
-      schema: configuration,
-      leavesOutDefaults: true,
+      schema: exportedConfiguration,
     },
   ],
 });
