@@ -13,6 +13,7 @@ import type { PageLoader, PageStep } from '../page-loader.js';
 import { createBrowserPageLoader } from './browser.js';
 import { findBrowser } from './find-browser.js';
 import { killBelow, processesBelow } from './process-tree.js';
+import { renderedRequest } from './rendered-request.kit.js';
 
 const isRoot = process.getuid?.() === 0;
 const place = findBrowser({ browser: process.env['CHROMIUM'] ?? 'auto', browserNoSandbox: isRoot });
@@ -83,30 +84,7 @@ function loaderWith(path: string): PageLoader {
 }
 
 function load(loader: PageLoader, path: string, waitFor = 'load', steps: readonly PageStep[] = [], timeoutMs = 45_000) {
-  return loader.load({
-    url: at(path),
-    mode: 'browser',
-    render: {
-      owner: 'org_1',
-      waitFor,
-      waitMs: 0,
-      viewport: { width: 800, height: 600 },
-      steps,
-      block: [],
-      takesScreenshot: false,
-      boxAttribute: null,
-    },
-    method: 'GET',
-    headers: {},
-    body: null,
-    timeoutMs,
-    maxBytes: 1_000_000,
-    followRedirects: true,
-    acceptStatus: ['2xx'],
-    userAgent: null,
-    proxyUrl: null,
-    retry: { attempts: 1, strategy: 'fixed', baseMs: 100 },
-  });
+  return loader.load(renderedRequest(at(path), { waitFor, steps }, { timeoutMs }));
 }
 
 const hostile = `<link rel="preconnect" href="http://127.0.0.2:8099/"><link rel="dns-prefetch" href="//canary-a.example/">
@@ -252,30 +230,7 @@ describe('Chromium’s own sandbox', () => {
       const loader = createBrowserPageLoader({ http: { load: never, loadIfChanged: never, close: async () => {} },
         place: { ok: true, executablePath: ${JSON.stringify(executablePath)}, hasSandbox: true },
         door: { egressAllow: ['127.0.0.1/32'], egressProxyUrl: null }, logger, processes: 1 });
-      const loading = loader.load(${JSON.stringify({
-        url: at('/calm'),
-        mode: 'browser',
-        render: {
-          owner: 'org_1',
-          waitFor: 'load',
-          waitMs: 3_000,
-          viewport: { width: 800, height: 600 },
-          steps: [],
-          block: [],
-          takesScreenshot: false,
-          boxAttribute: null,
-        },
-        method: 'GET',
-        headers: {},
-        body: null,
-        timeoutMs: 30_000,
-        maxBytes: 1_000_000,
-        followRedirects: true,
-        acceptStatus: ['2xx'],
-        userAgent: null,
-        proxyUrl: null,
-        retry: { attempts: 1, strategy: 'fixed', baseMs: 100 },
-      })});
+      const loading = loader.load(${JSON.stringify(renderedRequest(at('/calm'), { waitMs: 3_000 }, { timeoutMs: 30_000 }))});
       const renderers = () => readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name)).flatMap((pid) => {
         try { return [{ line: readFileSync('/proc/' + pid + '/cmdline', 'utf8'), status: readFileSync('/proc/' + pid + '/status', 'utf8') }]; } catch { return []; }
       }).filter(({ line }) => line.includes('--user-data-dir=') || line.includes('--type=renderer'));

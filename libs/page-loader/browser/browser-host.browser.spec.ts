@@ -9,6 +9,7 @@ import { createBrowserPageLoader } from './browser.js';
 import { startBrowserHost, type BrowserHost } from './browser-host.js';
 import { findBrowser } from './find-browser.js';
 import { killBelow, processesBelow } from './process-tree.js';
+import { renderedRequest } from './rendered-request.kit.js';
 
 const place = findBrowser({ browser: process.env['CHROMIUM'] ?? 'auto', browserNoSandbox: process.getuid?.() === 0 });
 const unused = (): Promise<never> => Promise.reject(new Error('no page here is loaded without a browser'));
@@ -83,31 +84,8 @@ afterAll(async () => {
 }, 60_000);
 
 function load(path: string, waitFor = 'load', session: string | null = null): Promise<LoadedPage | LoadFailure> {
-  return loader.load({
-    url: `http://127.0.0.1:${portOf(site)}${path}`,
-    mode: 'browser',
-    render: {
-      owner: 'org_1',
-      waitFor,
-      waitMs: 0,
-      viewport: { width: 800, height: 600 },
-      steps: [],
-      block: [],
-      takesScreenshot: true,
-      session,
-      boxAttribute: null,
-    },
-    method: 'GET',
-    headers: {},
-    body: null,
-    timeoutMs: 20_000,
-    maxBytes: 1_000_000,
-    followRedirects: true,
-    acceptStatus: ['2xx'],
-    userAgent: null,
-    proxyUrl: null,
-    retry: { attempts: 1, strategy: 'fixed', baseMs: 100 },
-  });
+  const url = `http://127.0.0.1:${portOf(site)}${path}`;
+  return loader.load(renderedRequest(url, { waitFor, session, takesScreenshot: true }));
 }
 
 /** Root processes of browsers that the host has started. */

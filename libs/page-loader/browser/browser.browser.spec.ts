@@ -6,6 +6,7 @@ import { silentLogger } from '#runtime/logger';
 import type { LoadedPage, LoadFailure, PageLoader, PageRequest, RenderSettings } from '../page-loader.js';
 import { createBrowserPageLoader } from './browser.js';
 import { findBrowser } from './find-browser.js';
+import { renderedRequest } from './rendered-request.kit.js';
 
 const place = findBrowser({ browser: process.env['CHROMIUM'] ?? 'auto', browserNoSandbox: process.getuid?.() === 0 });
 
@@ -89,35 +90,11 @@ afterEach(() => {
 
 const unused = (): Promise<never> => Promise.reject(new Error('no page here is loaded without a browser'));
 
-const render: RenderSettings = {
-  owner: 'org_1',
-  waitFor: 'load',
-  waitMs: 0,
-  viewport: { width: 800, height: 600 },
-  steps: [],
-  block: ['images', 'media', 'fonts', 'trackers'],
-  takesScreenshot: true,
-  boxAttribute: null,
-};
+const usual = { block: ['images', 'media', 'fonts', 'trackers'], takesScreenshot: true } as const;
 
 function load(path: string, settings: Partial<RenderSettings> = {}, more: Partial<PageRequest> = {}) {
-  const request: PageRequest = {
-    url: path.startsWith('http') ? path : at(path),
-    mode: 'browser',
-    render: { ...render, ...settings },
-    method: 'GET',
-    headers: {},
-    body: null,
-    timeoutMs: 20_000,
-    maxBytes: 1_000_000,
-    followRedirects: true,
-    acceptStatus: ['2xx'],
-    userAgent: null,
-    proxyUrl: null,
-    retry: { attempts: 1, strategy: 'fixed', baseMs: 100 },
-    ...more,
-  };
-  return loader.load(request);
+  const url = path.startsWith('http') ? path : at(path);
+  return loader.load(renderedRequest(url, { ...usual, ...settings }, more));
 }
 
 function textOf(page: LoadedPage | LoadFailure): string {

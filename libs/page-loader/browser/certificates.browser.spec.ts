@@ -10,6 +10,7 @@ import { silentLogger } from '#runtime/logger';
 import type { LoadedPage, LoadFailure, PageLoader, PageRequest } from '../page-loader.js';
 import { createBrowserPageLoader } from './browser.js';
 import { findBrowser } from './find-browser.js';
+import { renderedRequest } from './rendered-request.kit.js';
 
 const place = findBrowser({ browser: process.env['CHROMIUM'] ?? 'auto', browserNoSandbox: process.getuid?.() === 0 });
 if (!place.ok || 'endpoint' in place) throw new Error('no browser is installed here');
@@ -69,31 +70,7 @@ function load(
   trust?: PageRequest['trust'],
   waitFor = 'load',
 ): Promise<LoadedPage | LoadFailure> {
-  return loader.load({
-    url,
-    mode: 'browser',
-    render: {
-      owner: 'org_1',
-      waitFor,
-      waitMs: 0,
-      viewport: { width: 800, height: 600 },
-      steps: [],
-      block: [],
-      takesScreenshot: false,
-      boxAttribute: null,
-    },
-    method: 'GET',
-    headers: {},
-    body: null,
-    timeoutMs: 20_000,
-    maxBytes: 1_000_000,
-    followRedirects: true,
-    acceptStatus: ['2xx'],
-    userAgent: null,
-    proxyUrl: null,
-    ...(trust === undefined ? {} : { trust }),
-    retry: { attempts: 1, strategy: 'fixed', baseMs: 100 },
-  });
+  return loader.load(renderedRequest(url, { waitFor }, trust === undefined ? {} : { trust }));
 }
 
 function seen(page: LoadedPage | LoadFailure): unknown {

@@ -8,6 +8,7 @@ import type { LoadedPage, LoadFailure, PageLoader } from '../page-loader.js';
 import { createBrowserPageLoader } from './browser.js';
 import { findBrowser } from './find-browser.js';
 import { killBelow, processesBelow } from './process-tree.js';
+import { renderedRequest } from './rendered-request.kit.js';
 
 const place = findBrowser({ browser: process.env['CHROMIUM'] ?? 'auto', browserNoSandbox: process.getuid?.() === 0 });
 if (!place.ok || 'endpoint' in place) throw new Error('no browser is installed here');
@@ -60,30 +61,7 @@ function open(bounds: { readonly mostMemoryBytes?: number } = {}): void {
 }
 
 function load(path: string, owner: string): Promise<LoadedPage | LoadFailure> {
-  return loader.load({
-    url: at(path),
-    mode: 'browser',
-    render: {
-      owner,
-      waitFor: 'load',
-      waitMs: 0,
-      viewport: { width: 800, height: 600 },
-      steps: [],
-      block: [],
-      takesScreenshot: false,
-      boxAttribute: null,
-    },
-    method: 'GET',
-    headers: {},
-    body: null,
-    timeoutMs: 60_000,
-    maxBytes: 1_000_000,
-    followRedirects: true,
-    acceptStatus: ['2xx'],
-    userAgent: null,
-    proxyUrl: null,
-    retry: { attempts: 1, strategy: 'fixed', baseMs: 100 },
-  });
+  return loader.load(renderedRequest(at(path), { owner }, { timeoutMs: 60_000 }));
 }
 
 /** The first processes of the browsers that run below this one. */
