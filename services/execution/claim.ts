@@ -104,6 +104,15 @@ function eventOf(event: RunEvent, commandId: string, metadata: EventMetadata): N
   return encoded;
 }
 
+/** A view would show the run of a purged task once more. null: it was purged. */
+async function unlessPurged<T>(
+  { eventStore }: ClaimDeps,
+  { taskId }: DueRun,
+  step: () => Promise<T>,
+): Promise<T | null> {
+  return (await isPurged(eventStore, taskId)) ? null : step();
+}
+
 /** Renews the claim from time to time, until another worker takes it over. */
 function renew(deps: ClaimDeps, run: DueRun, claimed: NewEvent): () => void {
   const { clock, leases } = deps;
@@ -114,9 +123,7 @@ function renew(deps: ClaimDeps, run: DueRun, claimed: NewEvent): () => void {
     id: derivedEventId(`${stream}|renewed|${run.runId}|${revision}|${leases.memberId}`, '0'),
     metadata: { ...claimed.metadata, at: toTimestamp(clock.now()) },
   });
-  // A view would show the run of a purged task once more.
-  const renewed = async (): Promise<Written | null> =>
-    (await isPurged(deps.eventStore, run.taskId)) ? null : write(deps, run, isOurs, again);
+  const renewed = (): Promise<Written | null> => unlessPurged(deps, run, () => write(deps, run, isOurs, again));
   let isRenewing = false;
   const timer = setInterval(() => {
     if (isRenewing) return;
@@ -158,10 +165,8 @@ export async function claim(deps: ClaimDeps, run: DueRun, metadata: EventMetadat
 export function claimLater(deps: ClaimDeps, run: DueRun, metadata: EventMetadata, startedAt: string): Claim {
   let isOver = false;
   let release = (): void => undefined;
-  const claimUnlessPurged = async (): Promise<Claim | null> =>
-    (await isPurged(deps.eventStore, run.taskId)) ? null : claim(deps, run, metadata, startedAt);
   const timer = setTimeout(() => {
-    claimUnlessPurged().then(
+    unlessPurged(deps, run, () => claim(deps, run, metadata, startedAt)).then(
       (claimed) => {
         if (claimed === null) return;
         ({ release } = claimed);
@@ -185,16 +190,11 @@ export function claimLater(deps: ClaimDeps, run: DueRun, metadata: EventMetadata
 export async function giveUp(deps: ClaimDeps, run: DueRun, metadata: EventMetadata, startedAt: string): Promise<void> {
   const { clock, leases } = deps;
   const worker = leases.memberId;
-  if (await isPurged(deps.eventStore, run.taskId)) return;
-  await write(
-    deps,
-    run,
-    () => true,
-    (revision) =>
-      eventOf(
-        { type: 'run.cancelled', data: { run, startedAt, worker, reason: 'shutdown' } },
-        `${run.runId}|cancelled|${revision}|${worker}`,
-        { ...metadata, at: toTimestamp(clock.now()) },
-      ),
-  );
+  const cancelled = (revision: number): NewEvent =>
+    eventOf(
+      { type: 'run.cancelled', data: { run, startedAt, worker, reason: 'shutdown' } },
+      `${run.runId}|cancelled|${revision}|${worker}`,
+      { ...metadata, at: toTimestamp(clock.now()) },
+    );
+  await unlessPurged(deps, run, () => write(deps, run, () => true, cancelled));
 }
