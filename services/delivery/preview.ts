@@ -8,6 +8,7 @@ import type { PeerMessage } from '#channels/peer';
 import { httpSummary, mailSummary, peerSummary } from '#channels/summary';
 import { isSecretHeader } from '#contracts/common';
 import type { MessagePreview, PreviewedNotification } from '#contracts/message-preview';
+import type { JsonObject } from '#runtime/json';
 import { secretMask } from '#runtime/secret-mask';
 import type { Vault } from '#vault/vault';
 import { digestOf, type SentRequest } from './digest.js';
@@ -98,6 +99,16 @@ function nothing(method: string, title: string, { reason, message }: { reason: s
   return { title, text: '', request: { method, url: '', headers: {}, body: null }, error: { reason, message } };
 }
 
+/** Of settings that were read from an answer and are tried as they are: where the message goes is not known. */
+function maskedAddress(
+  config: JsonObject,
+  { addresses }: ChannelDeclaration,
+): { reason: string; message: string } | null {
+  const name = addresses.find((each) => config[each] === secretMask);
+  if (name === undefined) return null;
+  return { reason: 'secret_required', message: `config.${name} is the mask ${secretMask}: send the address itself.` };
+}
+
 /** Each part by itself: of an address whose query is a secret as a whole, the path is still shown. */
 function redactedParts(address: string, redact: (text: string) => string): string {
   const { origin, pathname, search } = new URL(address);
@@ -114,6 +125,8 @@ export function createPreview({ vault, linkBase, ...options }: PreviewOptions): 
       const { owner, scope } = sealedFor(request);
       const config = await vault.open(action.contact === undefined ? ownerId : owner, scope, action.config);
       const declaration = declarationOf(type);
+      const fault = maskedAddress(config, declaration);
+      if (fault !== null) return nothing(channels[type].method, context.message, fault);
       const redact = createRedactor(action.config, config, declaration.addresses, shownCharacters);
       const shown = shownOf(await outgoingOf(type, { request, config }, linkBase), context.message, declaration);
       const { method, url, headers, body } = shown.request;

@@ -114,6 +114,18 @@ describe('a test run of an unsaved task', () => {
     });
   });
 
+  it.each(['discord', 'googlechat', 'slack'])(
+    'tells that the masked address of %s is wanted in clear',
+    async (type) => {
+      const action = { type, config: { webhookUrl: '********' } };
+      const { status, body } = await test(settings('return true;', { actions: [action] }));
+      expect([status, body]).toMatchObject([
+        200,
+        { data: { outcome: true, messages: [{ actionType: type, error: { reason: 'secret_required' } }] } },
+      ]);
+    },
+  );
+
   it('answers with outcome, values, logs, timings and the decision', async () => {
     const code = `const price = page.number(document.querySelector('#stock'));
       page.report('value', price); console.log('price', price);
