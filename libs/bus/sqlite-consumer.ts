@@ -1,6 +1,7 @@
 /** One group that reads one topic of the SQLite bus: in order per key, side by side across keys. */
 import { createKeyedQueue } from '#concurrency/keyed-queue';
 import { createSemaphore } from '#concurrency/semaphore';
+import { turns } from '#concurrency/turns';
 import type { Logger } from '#runtime/logger';
 import type { BusMessage, ConsumeOptions, Consumer } from './bus.js';
 import type { Demand, HandleMessage, MessageStorage } from './handle-message.js';
@@ -103,6 +104,7 @@ export function startSqliteConsumer(
   const enqueue = async (message: BusMessage, round: number, onDone: () => void): Promise<void> => {
     await queue.run(message.key, () =>
       slots.run(async () => {
+        await turns.next();
         if (await handleMessage({ message, round, unreadable: null }, storage, demand)) onDone();
       }),
     );
@@ -152,6 +154,7 @@ export function startSqliteConsumer(
   const takeOne = async (message: BusMessage, onDone: () => void): Promise<void> => {
     await queue.run(message.key, () =>
       slots.run(async () => {
+        await turns.next();
         if (!(await handleMessage({ message, round: 0, unreadable: null }, storage, demand))) return;
         takenUndone -= 1;
         onDone();

@@ -1,5 +1,6 @@
 /** Appends on their way to the writer: what comes while a group is being written is the next group. */
 import { sleep } from '#concurrency/sleep';
+import { turns } from '#concurrency/turns';
 import { createWorkerThread } from '#concurrency/worker-thread';
 import { builtScript } from '#runtime/built-script';
 import type { NewEvent } from './event-store.js';
@@ -102,7 +103,8 @@ export function createAppendQueue(
       return;
     }
     committed(group, results);
-    for (const [index, result] of results.entries()) group[index]?.resolve(result);
+    // Who appended goes on, which is much at once where a group is large.
+    for (const [index, result] of results.entries()) void turns.next().then(() => group[index]?.resolve(result));
   };
 
   const writeAll = async (): Promise<void> => {

@@ -1,4 +1,5 @@
 /** A projection subscribes to the events and maintains one view: documents and checkpoint in one write, guarded by position. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createMutex } from '#concurrency/mutex';
 import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { startFollower } from './follower.js';
@@ -35,14 +36,17 @@ function forgottenBy({ forgets }: Forgetting, event: RecordedEvent | undefined):
   return forgets(event).map((where) => ({ where, revision: event.position }));
 }
 
+/** Events of one part; documents of so many are written in some milliseconds. */
+const partLimit = 128;
+
 /**
  * Each part but the last ends before an event that takes documents away, or with one that makes others be forgotten: what
- * goes was written before.
+ * goes was written before. Long ones end earlier.
  */
 export function partsOf(projected: Forgetting, events: readonly RecordedEvent[]): RecordedEvent[][] {
   const parts: RecordedEvent[][] = [[]];
   for (const event of events) {
-    if ((projected.removes?.(event).length ?? 0) > 0) parts.push([]);
+    if (parts.at(-1)?.length === partLimit || (projected.removes?.(event).length ?? 0) > 0) parts.push([]);
     parts.at(-1)?.push(event);
     if (forgottenBy(projected, event).length > 0) parts.push([]);
   }
@@ -129,6 +133,7 @@ export function startProjection<Document extends object>(options: ProjectionOpti
             await saveSums(isOfPurge(some.at(-1)) ? await sumWritesOfPurge(options, forgotten) : []);
             await readStore.forget(view, forgotten);
           }
+          await nextTurn();
         }
         const writes = await project(parts.at(-1) ?? []);
         await readStore.save(view, writes, position, seen, unseen.at(-1));

@@ -4,6 +4,8 @@ import { fastify, type FastifyInstance } from 'fastify';
 import { compressAnswers } from './compression.js';
 
 const long = JSON.stringify({ data: Array.from({ length: 500 }, (_, n) => ({ id: n, name: 'a task' })) });
+/** Too long to be compressed in one go. */
+const longer = JSON.stringify({ data: Array.from({ length: 5_000 }, (_, n) => ({ id: n, name: 'a task' })) });
 const short = JSON.stringify({ data: [] });
 
 describe('an answer', () => {
@@ -13,6 +15,7 @@ describe('an answer', () => {
     await compressAnswers(server);
     for (const [path, type, text] of [
       ['/long', 'application/json; charset=utf-8', long],
+      ['/longer', 'application/json; charset=utf-8', longer],
       ['/short', 'application/json; charset=utf-8', short],
       ['/lines', 'application/x-ndjson', long],
       ['/events', 'text/event-stream', long],
@@ -34,6 +37,12 @@ describe('an answer', () => {
     expect(answer.headers).toMatchObject({ 'content-encoding': encoding, vary: 'accept-encoding', etag: '"7"' });
     expect(decompress(answer.rawPayload).toString()).toBe(long);
     expect(answer.rawPayload.length).toBeLessThan(long.length / 5);
+  });
+
+  it('of more size is compressed as well', async () => {
+    const answer = await get('/longer', { 'accept-encoding': 'br' });
+    expect(brotliDecompressSync(answer.rawPayload).toString()).toBe(longer);
+    expect(answer.rawPayload.length).toBeLessThan(longer.length / 5);
   });
 
   it.each(['same-origin', 'none'])('is compressed for the console and who types its address (%s)', async (site) => {

@@ -5,6 +5,13 @@ import type { FastifyInstance } from 'fastify';
 
 /** Below this a compressed answer saves no packet worth the work. */
 const thresholdBytes = 4_096;
+/**
+ * Up to this in one go, half a millisecond: a stream through the threads of the engine takes several turns of the event loop, which
+ * are long while it is busy. What is larger goes that way.
+ */
+const atOnceBytes = 65_536;
+/** A window no larger than what is compressed at once: to make one ready for megabytes takes longer than the compression. */
+const brotliParams = { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 16 };
 /** Whole answers of text. Not streams of lines or events, which a compressor would hold back. */
 const compressedTypes = /^(?:application\/(?:json|yaml)|text\/(?:css|html|javascript|plain)|image\/svg\+xml)\b/;
 
@@ -24,11 +31,10 @@ export async function compressAnswers(server: FastifyInstance): Promise<void> {
   await server.register(compress, {
     globalDecompression: false,
     threshold: thresholdBytes,
-    // By threads of the engine, whatever the size: the main thread has other things to do.
-    syncThreshold: 0,
+    syncThreshold: atOnceBytes,
     encodings: ['br', 'gzip'],
     customTypes: compressedTypes,
-    brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } },
+    brotliOptions: { params: brotliParams },
     zlibOptions: { level: 4 },
   });
 }

@@ -32,8 +32,6 @@ const schema = `
   CREATE INDEX IF NOT EXISTS snapshots_by_time ON snapshots (taken_at);
 `;
 
-/** Contents are large: the log is folded back early, in steps too short to be noticed. */
-const checkpointPages = 1_000;
 /** Contents are seldom read again, and would push everything else out. */
 const cacheKb = 4_000;
 /** Snapshots whose facts stay in memory: each task's newest is asked for with every run. */
@@ -68,7 +66,7 @@ export function createSqliteSnapshots(
   // The command line copies it while the server writes; a second writer is kept out by a file of its own.
   const lock = file === ':memory:' ? null : openDatabase({ file: `${file}.lock`, durability: 'normal', schema: '' });
   const database = openShared(file, checked, lock);
-  database.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}; PRAGMA secure_delete = ON`);
+  database.exec('PRAGMA secure_delete = ON');
   const findContent = database.prepare('SELECT id FROM contents WHERE organization_id = ? AND hash = ?');
   const addContent = database.prepare('INSERT INTO contents (organization_id, hash, packed) VALUES (?, ?, ?)');
   const addSnapshot = database.prepare('INSERT OR IGNORE INTO snapshots VALUES (?, ?, ?, ?, ?)');

@@ -140,6 +140,26 @@ export function foldLogBack(database: Database): void {
   throw new Error('the log of the database cannot be folded back: it is being read');
 }
 
+/** What is written while one pass is under way is left to the next, which is short. */
+const mostPasses = 5;
+
+/**
+ * Folds the log of a file that other connections hold open back into it, so far as none of them has to wait. Where nothing is
+ * left of it the log begins anew with the next write.
+ */
+export function foldLogBesideWriters(file: string): void {
+  const database = new DatabaseSync(file, { timeout: 0 });
+  try {
+    const pass = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+    for (let passes = 0; passes < mostPasses; passes += 1) {
+      const folded = pass.get();
+      if (folded?.['busy'] !== 0 || folded['log'] === folded['checkpointed']) return;
+    }
+  } finally {
+    database.close();
+  }
+}
+
 /** Runs `work` in one transaction: all of it is written, or nothing. */
 export function inTransaction<T>(database: Database, work: () => T): T {
   database.exec('BEGIN IMMEDIATE');

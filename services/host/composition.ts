@@ -34,6 +34,7 @@ import { SANDBOX, type Sandbox } from '#sandbox/sandbox';
 import { DISK_SPACE, type DiskSpace } from '#runtime/disk-space';
 import { createDocumentState } from '#shared-state/document-state';
 import { SHARED_STATE, type SharedState } from '#shared-state/shared-state';
+import type { LogFolding } from '#sqlite/log-folding';
 import { SNAPSHOTS, type Snapshots } from '#snapshots/snapshots';
 import { createLinkSigner, LINK_SIGNER } from '#vault/link-signer';
 import { CONTENT_PURGER, type ContentEraser, type ContentPurger } from '#vault/content-eraser';
@@ -302,6 +303,13 @@ async function giveBackPages({ dataDir }: Config): Promise<void> {
     giveBackFreePages(join(dataDir, `${name}.db`));
 }
 
+/** Of the files that several connections may open. */
+async function startFolding({ dataDir }: Config, logger: Logger): Promise<LogFolding> {
+  const { startLogFolding } = await import('#sqlite/log-folding');
+  const files = ['events', 'views', 'snapshots', 'screenshots'].map((name) => join(dataDir, `${name}.db`));
+  return startLogFolding(files, logger);
+}
+
 /** Opens every part that the settings name. Rejects with `ConfigError` where one cannot be used. */
 export async function openPorts(config: Config, logger: Logger, options: OpenOptions = {}): Promise<Ports> {
   const pageParser = pageParserOf(config);
@@ -343,6 +351,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
   const { isolationOf } = await import('#sandbox/quickjs');
   logger.info({ ...isolationOf(config.evaluatorSockets) }, 'containment of the evaluator process');
   const pages = await openPages(config, logger, keyRing);
+  const folding = folder === null ? null : await startFolding(config, logger);
   return {
     eventStore: createSealedEvents(eventStore, ownerKeys, opener),
     storedEvents: stores.eventStore,
@@ -367,6 +376,7 @@ export async function openPorts(config: Config, logger: Logger, options: OpenOpt
     appends: appends.health,
     async close() {
       disk?.stop();
+      await folding?.stop();
       await Promise.all([pages.close(), outbound.close(), dropped?.stop()]);
       await leases.close();
       await openedBus.busAdmin.close();

@@ -1,4 +1,5 @@
 /** The slots of schedules whose shards are held here: found ahead of their time, fired at it, and never twice. */
+import { turns } from '#concurrency/turns';
 import { backsOff as backsOffBy, runStream, type RunEvent } from '#contracts/run';
 import { schedulesView, type ScheduleDocument } from '#contracts/schedule';
 import { decodeEvent } from '#eventing/codec';
@@ -111,7 +112,11 @@ export class DueSlots {
     for (const [taskId, { atMs }] of this.#settled) if (nowMs - atMs >= settledForMs) this.#settled.delete(taskId);
     // A shard may have gone to another process since the look.
     const own = due.filter(({ taskId }) => shards.holds(taskId));
-    await Promise.all(own.map((document) => this.#fireNext(document, nowMs)));
+    const fireInTurn = async (document: ScheduleDocument): Promise<void> => {
+      await turns.next();
+      await this.#fireNext(document, nowMs);
+    };
+    await Promise.all(own.map(fireInTurn));
     return own.length;
   }
 
