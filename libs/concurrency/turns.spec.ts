@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createTurns } from './turns.js';
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Holds the event loop. */
 function hold(ms: number): void {

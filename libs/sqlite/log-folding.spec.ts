@@ -2,12 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { silentLogger } from '#runtime/logger';
 import { inTransaction, openDatabase, type Database } from './database.js';
 import { startLogFolding, type LogFolding } from './log-folding.js';
 import { unfoldedPages } from './log-length.js';
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A row of so many takes a page. */
 const rowBytes = 3_000;
