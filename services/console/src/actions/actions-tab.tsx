@@ -5,6 +5,7 @@ import { api, dataOf } from '../api/client.js';
 import type { Action, Delivery, MessagePreview, Task } from '../api/types.js';
 import { DeliveryState } from '../deliveries/delivery-state.js';
 import { CopyField } from '../frame/copy-field.js';
+import { EditAndRemove } from '../frame/edit-and-remove.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { SettingsList } from '../frame/settings-list.js';
 import { useToast } from '../frame/toasts.js';
@@ -136,22 +137,13 @@ function ActionCard({
             {t('actions.rotate')}
           </button>
         )}
-        <button
-          type="button"
-          className="button"
-          disabled={!mayWrite}
-          onClick={() => setEdited(edited === null ? action : null)}
-        >
-          {t(edited === null ? 'actions.edit' : 'frame.cancel')}
-        </button>
-        <button
-          type="button"
-          className="button danger"
-          disabled={!mayWrite || remove.isPending}
-          onClick={() => remove.mutate()}
-        >
-          {t('actions.remove')}
-        </button>
+        <EditAndRemove
+          isEdited={edited !== null}
+          isOff={!mayWrite}
+          isRemoving={remove.isPending}
+          onEdit={() => setEdited(edited === null ? action : null)}
+          onRemove={() => remove.mutate()}
+        />
       </header>
       <div className="in stack">
         {madeSecret !== null && <CopyField label={t('actions.secretOnce')} value={madeSecret} />}

@@ -10,6 +10,7 @@ import { answerOf, api, dataOf } from '../api/client.js';
 import { faultOf, isProblem } from '../api/problem.js';
 import type { Contact, ContactInput, Task } from '../api/types.js';
 import { CopyField } from '../frame/copy-field.js';
+import { EditAndRemove } from '../frame/edit-and-remove.js';
 import { Labelled, TextField } from '../frame/labelled.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { SettingsList } from '../frame/settings-list.js';
@@ -240,22 +241,14 @@ function ContactCard({
             {t('actions.rotate')}
           </button>
         )}
-        <button
-          type="button"
-          className="button plain"
-          disabled={!mayWrite}
-          onClick={() => setDraft(draft === null ? contact : null)}
-        >
-          {t(draft === null ? 'actions.edit' : 'frame.cancel')}
-        </button>
-        <button
-          type="button"
-          className="button plain danger"
-          disabled={!mayWrite || remove.isPending}
-          onClick={() => remove.mutate()}
-        >
-          {t('actions.remove')}
-        </button>
+        <EditAndRemove
+          isPlain
+          isEdited={draft !== null}
+          isOff={!mayWrite}
+          isRemoving={remove.isPending}
+          onEdit={() => setDraft(draft === null ? contact : null)}
+          onRemove={() => remove.mutate()}
+        />
       </header>
       {(secret !== null || isUseShown || remove.error !== null) && (
         <div className="in stack">

@@ -1,36 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { backsOff, type AlertState } from '#contracts/run';
-import { wholePolicy } from '#contracts/policy';
 import { decideAlert, initialAlert, type AlertDecision } from './alert.js';
+import { aContext, findingAt } from './alert.kit.js';
 import type { AlertContext, Finding } from './step.js';
 
-const everybody: AlertContext = {
-  policy: wholePolicy({ notifyOn: 'became_true', errorThreshold: 3 }),
-  paused: false,
-  codeRevision: 0,
-  actions: [{ enabled: true, on: ['triggered', 'recovered', 'error'] }],
-  isDependencyDown: false,
-};
+const everybody = aContext();
 const triggersOnly: AlertContext = { ...everybody, actions: [{ enabled: true, on: ['triggered'] }] };
 
 let slot = 0;
 function finding(outcome: boolean | null, more: Partial<Finding> = {}): Finding {
   slot += 1;
-  const at = new Date(1_800_000_000_000 + slot * 10_000).toISOString();
-  return {
-    runId: `exe_${slot}`,
-    trigger: 'schedule',
-    force: false,
-    dryRun: false,
-    scheduledFor: at,
-    finishedAt: at,
-    outcome,
-    values: {},
-    state: null,
-    endedFromOutside: false,
-    ...more,
-  };
+  return findingAt(slot * 10, outcome, more);
 }
 
 /** Outcomes in a row (null: an error), from the beginning; what each decision was. */
