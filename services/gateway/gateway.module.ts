@@ -28,7 +28,10 @@ import { AcknowledgePagesController } from './pages/acknowledge.controller.js';
 import { PagesController } from './pages/controller.js';
 import { ConsoleController } from './console/controller.js';
 import { ConfigurationApplier } from './configuration/apply.js';
+import { JournalWork } from './configuration/carry-out.js';
 import { ConfigurationController } from './configuration/controller.js';
+import { ApplyJournals } from './configuration/journal.js';
+import { UnfinishedConfigurations } from './configuration/unfinished.js';
 import { DependencyTurns } from './dependency-turns.js';
 import { CandidateChecker } from './check-candidate.js';
 import { PageReach } from './page-reach.js';
@@ -94,6 +97,9 @@ import { TaskTester } from './test-task.js';
     TaskTester,
     CandidateChecker,
     DependencyTurns,
+    ApplyJournals,
+    JournalWork,
+    UnfinishedConfigurations,
     ConfigurationApplier,
     LiveChanges,
     InstallationMetrics,

@@ -3,14 +3,13 @@ import { Controller, Inject } from '@nestjs/common';
 import { BUS, type Bus } from '#bus/bus';
 import { requests } from '#contracts/catalogue';
 import { recentRunsView, toRecentRuns, type RecentRunsDocument } from '#contracts/recent-runs';
-import { taskInput, tasksView, type TaskDocument, type TaskInput } from '#contracts/task';
+import { tasksView, type TaskDocument, type TaskInput } from '#contracts/task';
 import { taskHistory } from '#contracts/task-history';
 import { data, list, type Answer } from '#http/envelope';
 import { entityTag, expectedRevision } from '#http/entity-tag';
 import { offsetOf } from '#http/parameters';
 import { checkScope } from '#http/route-guard';
 import { Call, Handles, type RouteCall } from '#http/route';
-import { validated } from '#http/validation';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, type Clock } from '#runtime/clock';
 import { isJsonObject, type JsonObject } from '#runtime/json';
@@ -23,6 +22,7 @@ import { listByRevision } from './paging.js';
 import { mergePatch } from './merge-patch.js';
 import { momentOf, PastTasks } from './notifications.past.js';
 import * as routes from './notifications.routes.js';
+import { validatedOfKnown } from './settings-of-known.js';
 import { TaskSaver, type SavedTask } from './save-task.js';
 import { sortOf, tasksWhere } from './task-list.js';
 import { writeCurrent } from './notifications.write.js';
@@ -107,7 +107,7 @@ export class NotificationsController {
   async patch(@Call() call: RouteCall<typeof routes.patchNotification>): Promise<Answer> {
     return this.#write(call, async (task) => {
       const patched = mergePatch(baseOf(settable(await this.#answer(task)), call.body), toJsonObject(call.body));
-      return validated(taskInput, patched, 'body');
+      return validatedOfKnown(patched, task);
     });
   }
 

@@ -5,14 +5,15 @@ import { requests } from '#contracts/catalogue';
 import { toStoredPolicy } from '#contracts/policy';
 import { toStoredSchedule } from '#contracts/schedule';
 import { membersOf } from '#contracts/common';
-import { taskDocument, taskInput, taskSpec, type TaskDocument } from '#contracts/task';
+import { taskDocument, taskSpec, type TaskDocument } from '#contracts/task';
 import type { TaskMoment } from '#contracts/task-history';
-import { refuse, validated } from '#http/validation';
+import { refuse } from '#http/validation';
 import { AppError } from '#runtime/errors';
 import { VAULT, type Vault } from '#vault/vault';
 import { checkSettings } from './check-settings.js';
 import { DependencyTurns } from './dependency-turns.js';
 import { toJsonObject, without } from './json-casts.js';
+import { validatedOfKnown } from './settings-of-known.js';
 import { TaskSaver, type SavedTask } from './save-task.js';
 import { openSettings } from './task-answer.js';
 
@@ -71,7 +72,7 @@ export class PastTasks {
     const actions = stored.actions.map((action) => ({ ...action, config: opened.configs.get(action.id) }));
     const settings = toJsonObject({ ...without(stored, 'codeForm'), actions, fetch: opened.fetch, status });
     // Settings that there were not then have their defaults.
-    const input = validated(taskInput, settings, 'body');
+    const input = validatedOfKnown(settings, past);
     const codeForm = await checkSettings(this.#saver.checks, input);
     const policy = toStoredPolicy(input.policy);
     const kept = { schedule: toStoredSchedule(input.schedule), policy };

@@ -2,12 +2,11 @@
 import { Controller, Inject } from '@nestjs/common';
 import { dueTimes, firstSlot } from '#calendar/slots';
 import { schedulesView, wholeSchedule, type Plan, type Schedule } from '#contracts/schedule';
-import { taskInput, tasksView, type TaskDocument } from '#contracts/task';
+import { tasksView, type TaskDocument } from '#contracts/task';
 import { data, list, type Answer } from '#http/envelope';
 import { entityTag, expectedRevision } from '#http/entity-tag';
 import { offsetOf } from '#http/parameters';
 import { Call, Handles, type RouteCall } from '#http/route';
-import { validated } from '#http/validation';
 import { READ_STORE, type ReadStore } from '#read-store/read-store';
 import { CLOCK, toTimestamp, type Clock } from '#runtime/clock';
 import { CONFIG, type Config } from '#runtime/config';
@@ -17,6 +16,7 @@ import { checkSchedule, checkScheduleIsDue, isStored } from './check-schedule.js
 import { findTask } from './find-owned.js';
 import { toJsonObject } from './json-casts.js';
 import { writeCurrent } from './notifications.write.js';
+import { validatedOfKnown } from './settings-of-known.js';
 import { TaskSaver } from './save-task.js';
 import * as routes from './schedules.routes.js';
 import { openSettings, settable, toTaskAnswer } from './task-answer.js';
@@ -76,7 +76,7 @@ export class SchedulesController {
       if (!isStored(body, task)) checkScheduleIsDue(body, this.#clock.now(), []);
       const known = toTaskAnswer(task, await openSettings(this.#vault, task), task);
       const settings = toJsonObject({ ...settable(known), schedule: body });
-      const input = validated(taskInput, settings, 'body');
+      const input = validatedOfKnown(settings, task);
       const { state } = await this.#tasks.replace(input, task, revision, context);
       return data(wholeSchedule(state.spec.schedule), { headers: { etag: entityTag(state.revision) } });
     });

@@ -1,20 +1,18 @@
-/** Carries out a plan: everything has been checked before the first write, and what a crash left undone the same file does. */
+/** Applies a configuration file: everything is checked and put on record before the first write, and what a crash left undone is done at the next start. */
 import { Inject, Injectable } from '@nestjs/common';
 import type { RequestContext } from '#bus/bus';
 import { tasksView, type TaskDocument } from '#contracts/task';
-import { READ_STORE, type ReadStore } from '#read-store/read-store';
-import { AppError } from '#runtime/errors';
-import { VAULT, type Vault } from '#vault/vault';
-import { ContactSaver, type PreparedContact } from '../contacts.saver.js';
+import type { ReadStore } from '#read-store/read-store';
+import { unavailable } from '#runtime/errors';
+import type { PreparedContact } from '../contacts.saver.js';
 import { DependencyTurns } from '../dependency-turns.js';
-import { findTask } from '../find-owned.js';
-import { writeCurrent } from '../notifications.write.js';
 import { everyDocument } from '../paging.js';
-import { TaskSaver } from '../save-task.js';
 import { warningsOf, type TaskWarning } from '../task-warnings.js';
+import { JournalWork, taskStep } from './carry-out.js';
 import type { Configuration } from './configuration.js';
+import { ApplyJournals, type Journal, type Step } from './journal.js';
 import { parentsFirst } from './parents-first.js';
-import { planConfiguration, replan, type PlannedTask, type Planning } from './plan.js';
+import { planConfiguration, type PlannedTask } from './plan.js';
 
 export interface ApplyOptions {
   readonly dryRun: boolean;
@@ -53,86 +51,101 @@ function warned({ prepared }: PlannedTask): { readonly warnings?: readonly TaskW
   return warnings.length === 0 ? {} : { warnings };
 }
 
+/** Everything that the file comes to, looked at in one go. */
+interface WholePlan {
+  readonly answer: AppliedPlan;
+  /** In the order of writing. */
+  readonly steps: readonly Step[];
+  readonly counts: Journal['counts'];
+}
+
+const comeBackSeconds = 5;
+
 @Injectable()
 export class ConfigurationApplier {
-  readonly #planning: Planning;
+  readonly #work: JournalWork;
+  readonly #journals: ApplyJournals;
   readonly #turns: DependencyTurns;
 
   constructor(
-    @Inject(READ_STORE) readStore: ReadStore,
-    @Inject(TaskSaver) saver: TaskSaver,
-    @Inject(VAULT) vault: Vault,
+    @Inject(JournalWork) work: JournalWork,
+    @Inject(ApplyJournals) journals: ApplyJournals,
     @Inject(DependencyTurns) turns: DependencyTurns,
-    @Inject(ContactSaver) contacts: ContactSaver,
   ) {
+    this.#work = work;
+    this.#journals = journals;
     this.#turns = turns;
-    this.#planning = { readStore, saver, vault, contacts };
   }
 
-  /** Rejects with the first fault of the file; nothing is written then. */
+  /**
+   * Rejects with the first fault of the file; nothing is written then. Rejects with `apply_under_way` where it is on record and
+   * a part that is needed does not answer: it is finished by itself.
+   */
   async apply(file: Configuration, options: ApplyOptions, context: RequestContext): Promise<AppliedPlan> {
-    const hasDependencies = file.notifications.some(({ policy }) => policy.dependsOn.length > 0);
-    if (options.dryRun || !hasDependencies) return this.#apply(file, options, context);
-    return this.#turns.run(context.organizationId, () => this.#apply(file, options, context));
+    const { organizationId } = context;
+    if (options.dryRun) return (await this.#plan(file, options, context)).answer;
+    return this.#journals.inTurn(organizationId, async () => {
+      const before = await this.#journals.leftBehind(organizationId);
+      if (before !== null) await this.#work.finish(before);
+      const hasDependencies = file.notifications.some(({ policy }) => policy.dependsOn.length > 0);
+      const write = (): Promise<AppliedPlan> => this.#write(file, options, context);
+      return hasDependencies ? this.#turns.run(organizationId, write) : write();
+    });
   }
 
-  async #apply(file: Configuration, options: ApplyOptions, context: RequestContext): Promise<AppliedPlan> {
-    const { contacts, tasks: planned } = await planConfiguration(this.#planning, file, context);
+  async #write(file: Configuration, options: ApplyOptions, context: RequestContext): Promise<AppliedPlan> {
+    const begun = await this.#journals.begin(context);
+    const { answer, journal } = await this.#decided(begun, file, options, context);
+    const refusal = await this.#work.finish(journal).catch((error: unknown) => {
+      const message = 'The file is taken, and not all of it is written yet; that goes on by itself.';
+      throw unavailable('apply_under_way', message, comeBackSeconds, error);
+    });
+    if (refusal !== null) throw refusal;
+    return answer;
+  }
+
+  async #decided(begun: Journal, file: Configuration, options: ApplyOptions, context: RequestContext) {
+    try {
+      const { answer, steps, counts } = await this.#plan(file, options, context);
+      return { answer, journal: await this.#journals.decide(begun, steps, counts) };
+    } catch (error) {
+      await this.#journals.end(begun);
+      throw error;
+    }
+  }
+
+  async #plan(file: Configuration, options: ApplyOptions, context: RequestContext): Promise<WholePlan> {
+    const { contacts, tasks: planned } = await planConfiguration(this.#work.planning, file, context);
     const missing = options.archiveMissing ? await this.#missing(planned, context) : [];
     const created = planned.filter(({ document }) => document === null);
     const updated = planned.filter(({ document, changes }) => document !== null && changes.length > 0);
-    if (!options.dryRun) {
-      for (const one of contacts.filter(isChanged)) await this.#planning.contacts.write(one, context);
-      for (const one of parentsFirst(created)) await this.#write(one, context);
-      for (const one of updated) await this.#update(one, context);
-      for (const { id } of missing) await this.#archive(id, context);
-    }
     const shown = ({ externalKey, taskId }: PlannedTask): object => ({ externalKey, id: taskId });
+    const changedContacts = new Set(contacts.filter(isChanged).map(({ contact: { name } }) => name));
     return {
-      create: created.map((one) => ({ ...shown(one), ...warned(one) })),
-      update: updated.map((one) => ({ ...shown(one), changes: one.changes, ...warned(one) })),
-      unchanged: planned.filter(({ document, changes }) => document !== null && changes.length === 0).map(shown),
-      archive: missing.map(({ id, externalKey }) => ({ externalKey: externalKey ?? id, id })),
-      ...(contacts.length === 0 ? {} : { contacts: shownContacts(contacts) }),
+      answer: {
+        create: created.map((one) => ({ ...shown(one), ...warned(one) })),
+        update: updated.map((one) => ({ ...shown(one), changes: one.changes, ...warned(one) })),
+        unchanged: planned.filter(({ document, changes }) => document !== null && changes.length === 0).map(shown),
+        archive: missing.map(({ id, externalKey }) => ({ externalKey: externalKey ?? id, id })),
+        ...(contacts.length === 0 ? {} : { contacts: shownContacts(contacts) }),
+      },
+      steps: [
+        ...file.contacts
+          .filter(({ name }) => changedContacts.has(name))
+          .map((contact): Step => ({ kind: 'contact', contact })),
+        ...[...parentsFirst(created), ...updated].map(taskStep),
+        ...missing.map(({ id }): Step => ({ kind: 'archive', taskId: id })),
+      ],
+      counts: { created: created.length, updated: updated.length, archived: missing.length },
     };
   }
 
   async #missing(planned: readonly PlannedTask[], context: RequestContext): Promise<readonly TaskDocument[]> {
     const kept = new Set(planned.map(({ taskId }) => taskId));
     const missing: TaskDocument[] = [];
-    for await (const task of allTasks(this.#planning.readStore, context.organizationId)) {
+    for await (const task of allTasks(this.#work.planning.readStore, context.organizationId)) {
       if (!kept.has(task.id)) missing.push(task);
     }
     return missing;
-  }
-
-  async #write({ taskId, document, input, prepared }: PlannedTask, context: RequestContext): Promise<void> {
-    const { spec } = prepared;
-    const { status } = input;
-    await this.#planning.saver.send(
-      document === null
-        ? { type: 'createTask', taskId, spec, status }
-        : { type: 'replaceTask', taskId, spec, status, expectedRevision: document.revision },
-      context,
-    );
-  }
-
-  /** Somebody else may have changed the task since it was looked at: then its entry is planned anew. */
-  async #update(first: PlannedTask, context: RequestContext): Promise<void> {
-    let planned = first;
-    const find = (): Promise<TaskDocument> => findTask(this.#planning.readStore, context.organizationId, first.taskId);
-    await writeCurrent(this.#planning.saver, find, null, async (document) => {
-      if (document.revision !== planned.document?.revision) planned = await replan(this.#planning, first, document);
-      await this.#write(planned, context);
-    });
-  }
-
-  async #archive(id: string, context: RequestContext): Promise<void> {
-    try {
-      await this.#planning.saver.archive(id, null, context);
-    } catch (error) {
-      // Somebody else has archived it.
-      if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error;
-    }
   }
 }

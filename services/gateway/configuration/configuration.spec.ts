@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseYamlBody } from '#http/yaml';
+import { reject, unavailable } from '#runtime/errors';
+import { until } from '../../../test/e2e/kit/until.js';
 import { errorOf, type GatewayKit, idOf, member, refused, type Reply, taskBody, webhookBody } from '../gateway.kit.js';
 import { openGateway, type OpenedGateway } from '../opened-gateway.kit.js';
 
@@ -220,5 +222,54 @@ describe('a configuration file', () => {
     expect((await gateway.send('PUT', '/api/apply?dryRun=1', { key, body })).status).toBe(400);
     const headers = { 'content-type': 'application/yaml' };
     expect((await gateway.send('POST', '/api/notifications', { key, body: 'name: x', headers })).status).toBe(415);
+  });
+});
+
+describe('a configuration file of which a part cannot be written now', () => {
+  it('is answered as taken, and finished by itself', async () => {
+    await anew();
+    let left = 2;
+    gateway.hooks.beforeCommand = async () => {
+      left -= 1;
+      if (left < 0) throw unavailable('event_store_unavailable', 'The event store does not answer.');
+    };
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const answer = await apply(names.map((one) => entry(one)));
+    expect(errorOf(answer)).toEqual(refused(503, 'SERVER_ERROR', 'apply_under_way'));
+    expect(answer.headers.get('retry-after')).not.toBeNull();
+    expect(member(await exported(), 'notifications')).toHaveLength(2);
+    gateway.hooks.beforeCommand = async () => {};
+    await until('it is finished', async () => {
+      const found = member(await exported(), 'notifications');
+      return Array.isArray(found) && found.length === names.length;
+    });
+    expect(keysOf(await apply(names.map((one) => entry(one))), 'unchanged')).toEqual(names);
+  });
+
+  it('is finished before another one is looked at', async () => {
+    await anew();
+    let left = 1;
+    gateway.hooks.beforeCommand = async () => {
+      left -= 1;
+      if (left < 0) throw unavailable('event_store_unavailable', 'The event store does not answer.');
+    };
+    expect((await apply([entry('a'), entry('b')])).status).toBe(503);
+    gateway.hooks.beforeCommand = async () => {};
+    const next = await apply([entry('a'), entry('b', { name: 'Pot' })]);
+    expect([keysOf(next, 'create'), keysOf(next, 'unchanged'), keysOf(next, 'update')]).toEqual([[], ['a'], ['b']]);
+  });
+
+  it('with one refused in the middle writes the others, and says which reason', async () => {
+    await anew();
+    let left = 1;
+    gateway.hooks.beforeCommand = async () => {
+      left -= 1;
+      if (left === 0) throw reject('already_exists', 'Another notification has this externalKey.');
+    };
+    const answer = await apply([entry('a'), entry('b'), entry('c')]);
+    gateway.hooks.beforeCommand = async () => {};
+    expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', reason: 'already_exists' });
+    expect(member(await exported(), 'notifications')).toHaveLength(2);
+    expect(keysOf(await apply([entry('a'), entry('b'), entry('c')]), 'create')).toEqual(['a']);
   });
 });

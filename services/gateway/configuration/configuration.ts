@@ -9,8 +9,21 @@ import { isJsonObject, type Json, type JsonObject } from '#runtime/json';
 import { toJsonObject } from '../json-casts.js';
 import { readOnlyFields } from '../task-answer.js';
 
+const { name, description } = taskInput.shape;
+const asDocumented = (schema: z.ZodType): object => ({
+  ...z.toJSONSchema(schema, { io: 'input' }),
+  $schema: undefined,
+});
+
+/** Documented as those of any task, and held by the plan, which knows the task: what an earlier version took stays. */
+const configuredTexts = {
+  name: z.string().min(1, { abort: true }).max(200).meta(asDocumented(name)),
+  description: z.string().max(2_000).default('').meta(asDocumented(description)),
+};
+
 export const configuredTask = taskInput
   .extend({
+    ...configuredTexts,
     externalKey: z.string().min(1).max(200).describe('What the file calls it; of a task without a key its id.'),
     policy: portablePolicy.prefault({}).describe('When an outcome becomes a notification.'),
   })

@@ -62,11 +62,6 @@ export class ConfigurationController {
   async apply(@Call() { body, query, context }: RouteCall<typeof routes.applyConfiguration>): Promise<Answer> {
     const options = { dryRun: query.dryRun === 'true', archiveMissing: query.archiveMissing === 'true' };
     const plan = await this.#applier.apply(body, options, context);
-    if (!options.dryRun) {
-      const [created, updated, archived] = [plan.create.length, plan.update.length, plan.archive.length];
-      const applied = { resource: context.organizationId, created, updated, archived };
-      await this.#activities.record({ type: 'activity.applied', data: applied }, context);
-    }
     return data(plan);
   }
 

@@ -15,6 +15,7 @@ import { checkDependencies, presentTasks, type DependencyLookup } from '../check
 import type { ContactSaver, PreparedContact } from '../contacts.saver.js';
 import type { Base, ComingContacts, Prepared, TaskSaver } from '../save-task.js';
 import { masked, secretsOfAction, withoutSealed } from '../secrets.js';
+import { validatedOfKnown } from '../settings-of-known.js';
 import { openSettings } from '../task-answer.js';
 import type { Configuration, ConfiguredTask } from './configuration.js';
 
@@ -175,11 +176,9 @@ async function planned(
   try {
     const base = document === null ? null : { document, opened: await openSettings(vault, document) };
     const key = isId(externalKey, 'ntf') ? (document?.externalKey ?? null) : externalKey;
-    const input = validated(
-      taskInput,
-      { ...entry, externalKey: key, actions: withActionIds(entry.actions, base) },
-      'body',
-    );
+    const settings = { ...entry, externalKey: key, actions: withActionIds(entry.actions, base) };
+    const input =
+      document === null ? validated(taskInput, settings, 'body') : validatedOfKnown(toJsonObject(settings), document);
     const prepared = await saver.plan(input, taskId, organizationId, base, coming);
     const changes =
       document === null
@@ -194,7 +193,11 @@ async function planned(
 }
 
 /** The same entry on the task as it is now. */
-export function replan(planning: Planning, before: PlannedTask, document: TaskDocument): Promise<PlannedTask> {
+export function replan(
+  planning: Planning,
+  before: Pick<PlannedTask, 'index' | 'taskId' | 'externalKey' | 'entry'>,
+  document: TaskDocument,
+): Promise<PlannedTask> {
   return planned(planning, before, before.entry, document, document.organizationId);
 }
 

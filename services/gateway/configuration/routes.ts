@@ -74,7 +74,7 @@ export const applyConfiguration = route({
   operationId: 'applyConfiguration',
   summary: 'Make the notification tasks what a configuration file says',
   description:
-    'Everything is checked first: where one entry is refused, nothing changes. Applying the same file again changes nothing. A secret of `********` stays as it is; in a new task it is 400 `secret_required`. Tasks that the file does not name stay, unless `archiveMissing=true`; contacts that it does not name stay always. With `dryRun=true` the answer is the plan alone.',
+    'Everything is checked first: where one entry is refused, nothing changes. What is to be written is on record before the first write, and done by itself where the server ends in the middle. Applying the same file again changes nothing. A secret of `********` stays as it is; in a new task it is 400 `secret_required`. Tasks that the file does not name stay, unless `archiveMissing=true`; contacts that it does not name stay always. With `dryRun=true` the answer is the plan alone.',
   tag: 'Configuration',
   access: 'admin',
   query: z.strictObject({ dryRun: flag, archiveMissing: flag }),

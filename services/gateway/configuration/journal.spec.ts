@@ -1,0 +1,113 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { derivedId } from '#runtime/ids';
+import { createSqliteEventStore } from '#event-store/sqlite';
+import type { Leases } from '#leases/leases';
+import { createSoleLeases } from '#leases/sole';
+import { createSqliteReadStore } from '#read-store/sqlite';
+import { createDocumentState } from '#shared-state/document-state';
+import { createEventVault } from '#vault/event-vault';
+import { ApplyJournals, type Journal, type Step } from './journal.js';
+
+const organizationId = 'org_01jd0000000000000000000000';
+const context = { organizationId, actor: 'key:one', requestId: 'req-1' };
+const counts = { created: 0, updated: 0, archived: 2 };
+const archiveOf = (index: number): Step => ({ kind: 'archive', taskId: derivedId('ntf', 1, String(index)) });
+
+let eventStore: ReturnType<typeof createSqliteEventStore>;
+let readStore: ReturnType<typeof createSqliteReadStore>;
+let dead: Set<string>;
+
+beforeEach(() => {
+  eventStore = createSqliteEventStore(':memory:');
+  readStore = createSqliteReadStore(':memory:');
+  dead = new Set();
+});
+afterEach(async () => {
+  await readStore.close();
+  await eventStore.close();
+});
+
+const sharedState = () => createDocumentState(readStore);
+
+/** Of a process with this name; the others live unless they are said to be dead. */
+function journalsOf(memberId: string): ApplyJournals {
+  const leases: Leases = { ...createSoleLeases(), memberId, isLiving: (id) => !dead.has(id) };
+  return new ApplyJournals(sharedState(), createEventVault(eventStore, Buffer.alloc(32, 7)), leases);
+}
+
+async function stepsOf(journals: ApplyJournals, journal: Journal): Promise<readonly Step[]> {
+  const steps: Step[] = [];
+  for await (const one of journals.steps(journal)) steps.push(one);
+  return steps;
+}
+
+describe('the journal of a configuration file', () => {
+  it('is left behind by a process that died, with what it decided in its order', async () => {
+    const [one, other] = [journalsOf('one'), journalsOf('other')];
+    const steps = Array.from({ length: 450 }, (_, index) => archiveOf(index));
+    await one.decide(await one.begin(context), steps, counts);
+    expect(await other.leftBehind(organizationId)).toBeNull();
+    dead.add('one');
+    const left = await other.leftBehind(organizationId);
+    expect(left).toMatchObject({ ...context, isDecided: true, counts });
+    expect(left === null ? [] : await stepsOf(other, left)).toEqual(steps);
+    if (left !== null) await other.end(left);
+    expect([await other.leftBehind(organizationId), await other.organizations()]).toEqual([null, []]);
+    expect(left === null ? [] : await stepsOf(other, left)).toEqual([]);
+  });
+
+  it('says that nothing was decided where the process died before', async () => {
+    const [one, other] = [journalsOf('one'), journalsOf('other')];
+    await one.begin(context);
+    dead.add('one');
+    expect(await other.leftBehind(organizationId)).toMatchObject({ isDecided: false, steps: 0 });
+  });
+
+  it('waits for that of another process', async () => {
+    const [one, other] = [journalsOf('one'), journalsOf('other')];
+    const first = await one.begin(context);
+    const ends: string[] = [];
+    const second = other.begin(context).then((journal) => {
+      ends.push('begun');
+      return journal;
+    });
+    ends.push('ended');
+    await one.end(first);
+    expect((await second).id).not.toBe(first.id);
+    expect(ends).toEqual(['ended', 'begun']);
+  });
+
+  it('ends alone: that of the next one stays', async () => {
+    const [one, other] = [journalsOf('one'), journalsOf('other')];
+    const first = await one.begin(context);
+    await one.end(first);
+    await other.begin(context);
+    await one.end(first);
+    dead.add('other');
+    expect(await one.leftBehind(organizationId)).not.toBeNull();
+  });
+
+  it('holds nothing in clear, and leaves out what was sealed for a task whose key is gone', async () => {
+    const journals = journalsOf('one');
+    const begun = await journals.begin(context);
+    const url = 'https://crew.example/hidden-address';
+    const contact: Step = { kind: 'contact', contact: { name: 'crew', type: 'webhook', config: { url } } };
+    const decided = await journals.decide(begun, [contact, archiveOf(1)], counts);
+    expect(await stepsOf(journals, decided)).toMatchObject([
+      { kind: 'contact', contact: { name: 'crew' } },
+      archiveOf(1),
+    ]);
+    const { documents } = await readStore.page(
+      { name: 'apply_journal_steps', fields: [], indexes: [] },
+      { where: [], sort: [], limit: 10, offset: 0, count: false },
+    );
+    expect(documents).toHaveLength(2);
+    expect(JSON.stringify(documents)).not.toContain('hidden-address');
+    const sealedByAnother = new ApplyJournals(
+      sharedState(),
+      createEventVault(createSqliteEventStore(':memory:'), Buffer.alloc(32, 7)),
+      { ...createSoleLeases(), memberId: 'one' },
+    );
+    expect(await stepsOf(sealedByAnother, decided)).toEqual([]);
+  });
+});
