@@ -2,7 +2,7 @@
 import { faultOfCron } from '#calendar/cron';
 import { firstSlot } from '#calendar/slots';
 import { isEmptyWindow } from '#calendar/windows';
-import { toStoredSchedule, type Schedule } from '#contracts/schedule';
+import { toStoredSchedule, wholeSchedule, type Schedule } from '#contracts/schedule';
 import type { TaskDocument } from '#contracts/task';
 import { refuse } from '#http/validation';
 import { jsonEquals } from '#runtime/json';
@@ -71,5 +71,5 @@ export function checkScheduleIsDue(schedule: Schedule, nowMs: number, field: Fie
 
 /** Whether the task has this schedule already. */
 export function isStored(schedule: Schedule, { spec }: Pick<TaskDocument, 'spec'>): boolean {
-  return jsonEquals(toStoredSchedule(schedule), spec.schedule);
+  return jsonEquals(toStoredSchedule(schedule), toStoredSchedule(wholeSchedule(spec.schedule)));
 }

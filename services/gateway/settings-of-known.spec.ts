@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { requests } from '#contracts/catalogue';
 import { tasksView } from '#contracts/task';
 import { asJson, isJsonObject } from '#runtime/json';
-import { errorOf, idOf, member, refused, type Reply } from './gateway.kit.js';
+import { errorOf, idOf, member, refused, taskBody, type Reply } from './gateway.kit.js';
 import { openGateway, type OpenedGateway } from './opened-gateway.kit.js';
 
 /** Nothing to see, and a turn of the direction: what earlier versions took. */
@@ -18,12 +18,14 @@ afterAll(() => opened.close());
 const send = (method: string, path: string, body?: object): Promise<Reply> =>
   opened.gateway.send(method, path, body === undefined ? {} : { body });
 
-/** A task with the texts, stored as an earlier version did. */
-async function stored(externalKey: string): Promise<string> {
+const daily = { type: 'cron', cron: '@daily', timezone: 'UTC', catchUp: 'latest' };
+
+/** A task with the texts, or with others of these settings, stored as an earlier version did. */
+async function stored(externalKey: string, settings: object = { name, description }): Promise<string> {
   const { stores, organizationId } = opened;
   const taskId = idOf(await opened.create({ externalKey }));
   const document = await stores.readStore.get(tasksView, taskId);
-  const spec = { ...document?.spec, name, description };
+  const spec = { ...document?.spec, ...settings };
   const command = asJson({ type: 'replaceTask', taskId, spec, status: 'active', expectedRevision: 0 });
   if (!isJsonObject(command)) throw new Error('a command is an object');
   await stores.bus.request(requests.taskChange, command, { organizationId, actor: 'key:old', requestId: 'old' });
@@ -69,5 +71,47 @@ describe('a task whose texts an earlier version took', () => {
     const refusedNew = await send('PUT', '/api/apply', { version: 1, notifications: [entry] });
     expect(errorOf(refusedNew)).toEqual(refused(400, 'VALIDATION_ERROR', 'name_invalid'));
     expect(member(refusedNew.body, 'error', 'details', 0, 'field')).toBe('notifications[0].name');
+  });
+});
+
+describe('a task with @daily that an earlier version took', () => {
+  it('keeps it while it is not changed, and has its times', async () => {
+    const path = await stored('daily', { schedule: daily });
+    const patched = await send('PATCH', path, { tags: ['new'] });
+    expect([patched.status, member(patched.body, 'data', 'schedule', 'cron')]).toEqual([200, '@daily']);
+    const schedule = member((await send('GET', `${path}/schedule`)).body, 'data');
+    expect((await send('PUT', `${path}/schedule`, Object(schedule))).status).toBe(200);
+    expect((await send('PATCH', path, { status: 'paused' })).status).toBe(200);
+    const back = await send('POST', `${path}/rollback`, { revision: 1 });
+    expect([back.status, member(back.body, 'data', 'schedule', 'cron')]).toEqual([200, '@daily']);
+    const { body } = await send('GET', `${path}/schedule/preview?count=2`);
+    const times = member(body, 'data', 'runs');
+    expect(times).toEqual([expect.stringMatching(/T00:00:00\.000Z$/), expect.stringMatching(/T00:00:00\.000Z$/)]);
+  });
+
+  it('is applied as it was exported', async () => {
+    const { timezone: _timezone, ...short } = daily;
+    await stored('daily, exported', { schedule: short });
+    const file: unknown = member((await send('GET', '/api/export')).body, 'data', 'notifications');
+    const notifications = Array.isArray(file)
+      ? file.filter(({ externalKey }) => externalKey === 'daily, exported')
+      : [];
+    const applied = await send('PUT', '/api/apply', { version: 1, notifications });
+    expect(member(applied.body, 'data', 'unchanged')).toHaveLength(1);
+  });
+
+  it('takes no other such name, and no new task does', async () => {
+    const path = await stored('daily, changed', { schedule: daily });
+    const cronInvalid = refused(400, 'VALIDATION_ERROR', 'cron_invalid');
+    for (const schedule of [
+      { type: 'cron', cron: '@weekly' },
+      { type: 'cron', cron: '@daily', timezone: 'Asia/Tokyo' },
+    ]) {
+      expect(errorOf(await send('PATCH', path, { schedule }))).toEqual(cronInvalid);
+    }
+    const { type, cron } = daily;
+    expect(errorOf(await send('POST', '/api/notifications', { ...taskBody, schedule: { type, cron } }))).toEqual(
+      cronInvalid,
+    );
   });
 });

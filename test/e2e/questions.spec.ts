@@ -7,11 +7,15 @@ import { z } from 'zod';
 import type { Reply } from './kit/api.js';
 import { createInstallation } from './kit/create-installation.js';
 import type { Installation } from './kit/installation.js';
-import { html, startPageSite, type PageSite } from './kit/page-site.js';
+import { html, silent, startPageSite, type PageSite } from './kit/page-site.js';
 import { whenInStock } from './kit/settings.js';
 import { until } from './kit/until.js';
 
 const envelope = z.object({ success: z.literal(true), data: z.unknown() });
+
+const slots = z.object({
+  data: z.array(z.looseObject({ scheduledFor: z.string(), error: z.looseObject({ reason: z.string() }).nullable() })),
+});
 
 function ok<Schema extends z.ZodType>(schema: Schema, { status, body, text }: Reply): z.output<Schema> {
   if (status >= 300) throw new Error(`answered ${status}: ${text}`);
@@ -78,6 +82,55 @@ describe('an explanation', () => {
       return found.noRun === null || found.noRun.reason === 'running' ? null : found;
     });
     expect(noRun).toMatchObject({ reason: 'paused', nextRunAt: null });
+  });
+
+  it('of a task whose run is still going says that the next slot is queued behind it', async () => {
+    site.serve('/slow', silent);
+    const schedule = { type: 'interval', intervalSeconds: 1, overlap: 'queue' };
+    const { id } = await installation.api.create({ ...whenInStock(site.address('/slow')), schedule });
+    const { noRun, answer } = await until('a slot waits', async () => {
+      const found = ok(explanation, await installation.api.send(`/api/notifications/${id}/explain`));
+      return found.noRun?.reason === 'queued' ? found : null;
+    });
+    expect(noRun?.message).toMatch(/^The slot of \S+ waited for the run before it to end/);
+    expect(answer).toContain(noRun?.message);
+    await installation.api.send(`/api/notifications/${id}?purge=true`, { method: 'DELETE' });
+  });
+
+  it('of a slot that was passed over because the task backs off says so', async () => {
+    site.serve('/endless', html('sold out'));
+    const code = "return new Array(1e9) + '';";
+    const { id } = await installation.api.create({
+      ...whenInStock(site.address('/endless')),
+      evaluationFunction: code,
+    });
+    const path = `/api/notifications/${id}`;
+    const slot = await until('a slot is passed over', async () => {
+      const { body } = await installation.api.send(`${path}/executions?includeSkipped=true&limit=100`);
+      return slots.parse(body).data.find(({ error }) => error?.reason === 'backs_off')?.scheduledFor;
+    });
+    const { noRun } = ok(explanation, await installation.api.send(`${path}/explain?at=${slot}`));
+    expect(noRun?.reason).toBe('backs_off');
+    expect(noRun?.message).toMatch(/^No run (?:happened|was due)/);
+    await installation.api.send(`${path}?purge=true`, { method: 'DELETE' });
+  });
+
+  it('of a moment when nothing ran at all says that the slot was missed, and when it went on', async () => {
+    site.serve('/missed', html('sold out'));
+    const { id } = await installation.api.create(whenInStock(site.address('/missed')));
+    await until('it runs', async () => (await installation.api.executions(id)).length > 1);
+    expect(await installation.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    const at = new Date(Date.now() + 7_000);
+    await until('that moment is over', () => Date.now() > at.getTime());
+    await installation.start();
+    const { noRun, answer } = await until('it went on', async () => {
+      const path = `/api/notifications/${id}/explain?at=${at.toISOString()}`;
+      const found = ok(explanation, await installation.api.send(path));
+      return /went on at|^No run happened for/.test(found.noRun?.message ?? '') ? found : null;
+    });
+    expect(noRun?.reason).toBe('missed');
+    expect(noRun?.message).toMatch(/not running/);
+    expect(answer.startsWith(noRun?.message ?? '-')).toBe(true);
   });
 });
 

@@ -1,10 +1,13 @@
 /** The live stream: what changes is told as it happens, and a reader that was away gets what it missed. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { createInstallation } from './kit/create-installation.js';
 import { openStream, type EventStream } from './kit/event-stream.js';
-import type { Installation } from './kit/installation.js';
+import { ownerPassword, type Installation } from './kit/installation.js';
 import { html, startPageSite, type PageSite } from './kit/page-site.js';
+import { signIn, type Person } from './kit/people.js';
 import { whenInStock } from './kit/settings.js';
 import { until } from './kit/until.js';
 
@@ -109,6 +112,48 @@ describe('the stream', () => {
       expect(stream.events[0]).toEqual({ event: 'gap', data: {} });
       await stream.close();
     }
+  });
+
+  it('tells a reader that takes nothing of one gap, and goes on with what comes then', async () => {
+    const { hostname, port, host } = new URL(installation.url);
+    const socket = connect({ host: hostname, port: Number(port) });
+    const head = `GET /api/stream?types=task HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${installation.apiKey}\r\n\r\n`;
+    socket.write(head);
+    await once(socket, 'readable');
+    const id = await createTask('too much');
+    // More than the kernel, the connection and the server keep for one that does not read.
+    const filler = 'x'.repeat(60_000);
+    for (let written = 0; written < 20_000_000; written += filler.length) {
+      const json = { evaluationFunction: `return false; // ${written} ${filler}` };
+      expect((await installation.api.send(`/api/notifications/${id}`, { method: 'PATCH', json })).status).toBe(200);
+    }
+    let text = '';
+    socket.setEncoding('utf8').on('data', (some: string) => (text += some));
+    await until('the gap is told', () => text.includes('event: gap\ndata: {}\n'));
+    await installation.api.send(`/api/notifications/${id}`, { method: 'PATCH', json: { name: 'in time again' } });
+    await until('what comes is told', () => text.includes('in time again'));
+    expect(text.match(/^event: gap$/gm)).toHaveLength(1);
+    expect(text.indexOf('event: gap')).toBeLessThan(text.indexOf('in time again'));
+    socket.destroy();
+    await installation.api.send(`/api/notifications/${id}?purge=true`, { method: 'DELETE' });
+  });
+
+  it('ends when its session does: signed out, or with a new password', async () => {
+    const [person, elsewhere] = [await signIn(installation), await signIn(installation)];
+    const streamOf = ({ cookie }: Person): Promise<EventStream> =>
+      openStream(`${installation.url}/api/stream`, { cookie });
+    const streams = [await streamOf(person), await streamOf(elsewhere)];
+    expect(streams.map(({ status }) => status)).toEqual([200, 200]);
+    await elsewhere.send('/api/sessions/current', { method: 'DELETE' });
+    await streams[1]?.ended;
+    await createTask('still told');
+    await until('the other one is still told', () =>
+      streams.slice(0, 1).some((one) => namesIn(one).includes('still told')),
+    );
+    const json = { currentPassword: ownerPassword, newPassword: `${ownerPassword} battery` };
+    const another = await signIn(installation);
+    expect((await another.send('/api/account/password', { json })).status).toBe(200);
+    await streams[0]?.ended;
   });
 
   it('ends when its key does, and when the server stops', async () => {

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/glo
 import { deliveriesView, type DeliveryDocument } from '#contracts/delivery';
 import type { Explanation } from '#contracts/explanation';
 import { runStream } from '#contracts/run';
-import { scheduleStream, type Plan, type ScheduleEvent } from '#contracts/schedule';
+import { scheduleStream, type DueRun, type Plan, type ScheduleEvent } from '#contracts/schedule';
 import { taskStream, type TaskEvent } from '#contracts/task';
 import { encodeEvents } from '#eventing/codec';
 import { createQuickJsSandbox } from '#sandbox/quickjs';
@@ -277,6 +277,20 @@ describe('an explanation', () => {
     const manual = plan({ schedule: { type: 'manual' }, nextDueAt: null });
     await record(scheduleStream(taskId), { type: 'schedule.planned', data: { plan: manual } });
     expect((await at(441)).noRun).toMatchObject({ reason: 'manual' });
+  });
+
+  it('of a task that is paused says so, also behind a run by hand', async () => {
+    const stopped = plan({ active: false, nextDueAt: null });
+    await record(scheduleStream(taskId), { type: 'schedule.planned', data: { plan: stopped } });
+    runs.clock.ms = start + 60_000;
+    const run: DueRun = { ...due(60), trigger: 'manual' };
+    await record(scheduleStream(taskId), { type: 'run.requested', data: { plan: stopped, run } });
+    expect((await at(61)).noRun).toMatchObject({ reason: 'running' });
+    runs.clock.ms = start;
+    await runs.runOn('<p id=p>no');
+    const { noRun, answer } = await at(90);
+    expect(noRun).toMatchObject({ reason: 'paused', nextRunAt: null });
+    expect(answer).toMatch(/^No run was due: the task had been paused.+ Before that: The run of /);
   });
 
   it('of a task that backs off does not blame the instance', async () => {

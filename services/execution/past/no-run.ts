@@ -101,7 +101,8 @@ export async function noRunAt(
   }
   if (nextDueAt === null) {
     const isOfThis = event.type === 'slot.fired' || event.type === 'run.requested';
-    return isOfThis && last !== null ? null : withoutNext(recorded, event);
+    // A run by hand of a task that is paused says nothing of why there are no others.
+    return isOfThis && last !== null && event.data.plan.active ? null : withoutNext(recorded, event);
   }
   if (last !== null) return null;
   return { reason: 'not_due', message: `The first run was due at ${nextDueAt}.`, nextRunAt: nextDueAt };
