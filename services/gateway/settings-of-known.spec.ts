@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { requests } from '#contracts/catalogue';
 import { tasksView } from '#contracts/task';
 import { asJson, isJsonObject } from '#runtime/json';
-import { errorOf, idOf, member, refused, taskBody, type Reply } from './gateway.kit.js';
+import { errorOf, idOf, member, objectIn, refused, taskBody, type Reply } from './gateway.kit.js';
 import { openGateway, type OpenedGateway } from './opened-gateway.kit.js';
 
 /** Nothing to see, and a turn of the direction: what earlier versions took. */
@@ -65,7 +65,7 @@ describe('a task whose texts an earlier version took', () => {
   it('is applied as it was exported, and a new one with such a name is refused', async () => {
     await stored('exported');
     const file = member((await send('GET', '/api/export')).body, 'data');
-    const applied = await send('PUT', '/api/apply', Object(file));
+    const applied = await send('PUT', '/api/apply', objectIn(file));
     expect([applied.status, member(applied.body, 'data', 'update')]).toEqual([200, []]);
     const entry = { externalKey: 'fresh', name, url: 'https://example.com/', evaluationFunction: 'true' };
     const refusedNew = await send('PUT', '/api/apply', { version: 1, notifications: [entry] });
@@ -80,7 +80,7 @@ describe('a task with @daily that an earlier version took', () => {
     const patched = await send('PATCH', path, { tags: ['new'] });
     expect([patched.status, member(patched.body, 'data', 'schedule', 'cron')]).toEqual([200, '@daily']);
     const schedule = member((await send('GET', `${path}/schedule`)).body, 'data');
-    expect((await send('PUT', `${path}/schedule`, Object(schedule))).status).toBe(200);
+    expect((await send('PUT', `${path}/schedule`, objectIn(schedule))).status).toBe(200);
     expect((await send('PATCH', path, { status: 'paused' })).status).toBe(200);
     const back = await send('POST', `${path}/rollback`, { revision: 1 });
     expect([back.status, member(back.body, 'data', 'schedule', 'cron')]).toEqual([200, '@daily']);

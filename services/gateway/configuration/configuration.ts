@@ -10,10 +10,10 @@ import { toJsonObject } from '../json-casts.js';
 import { readOnlyFields } from '../task-answer.js';
 
 const { name, description } = taskInput.shape;
-const asDocumented = (schema: z.ZodType): object => ({
-  ...z.toJSONSchema(schema, { io: 'input' }),
-  $schema: undefined,
-});
+const asDocumented = (schema: z.ZodType) => {
+  const { $schema: _schema, ...documented } = z.toJSONSchema(schema, { io: 'input' });
+  return documented;
+};
 
 /** Documented as those of any task, and held by the plan, which knows the task: what an earlier version took stays. */
 const configuredTexts = {
