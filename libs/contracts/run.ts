@@ -211,6 +211,8 @@ export const runEvents = [
     version: 1,
     schema: z.object({ run: dueRun, startedAt: storedTimestamp, worker: z.string(), reason: z.literal('shutdown') }),
   }),
+  /** Its task was purged before it was due or begun: there is no such run. */
+  defineEvent('run.forgotten', { version: 1, schema: z.object({ run: dueRun }) }),
   runRecorded,
 ] as const;
 export type RunEvent = EventOf<(typeof runEvents)[number]>;

@@ -40,7 +40,7 @@ const claimedElsewhere = ({ runId }: DueRun): AppError =>
 
 /** Whether the worker of this claim still holds it, as far as another process can see. */
 function isHeld({ type, data, metadata }: RecordedEvent, { clock, leases }: ClaimDeps): boolean {
-  if (type === 'run.cancelled') return false;
+  if (type === 'run.cancelled' || type === 'run.forgotten') return false;
   const holder = data['worker'];
   if (typeof holder !== 'string' || holder === leases.memberId || !leases.isLiving(holder)) return false;
   return clock.now() - Date.parse(metadata.at) < claimHoldsMs;
@@ -197,4 +197,15 @@ export async function giveUp(deps: ClaimDeps, run: DueRun, metadata: EventMetada
       { ...metadata, at: toTimestamp(clock.now()) },
     );
   await unlessPurged(deps, run, () => write(deps, run, () => true, cancelled));
+}
+
+/** Puts on record that there is no such run: its task was purged, and it was due a moment later, or is shown as if it were. */
+export async function forgetRun(deps: ClaimDeps, run: DueRun, metadata: EventMetadata): Promise<void> {
+  const isNew = (last: RecordedEvent | null): boolean => last?.type !== 'run.forgotten';
+  const forgotten = (): NewEvent =>
+    eventOf({ type: 'run.forgotten', data: { run } }, `${run.runId}|forgotten`, {
+      ...metadata,
+      at: toTimestamp(deps.clock.now()),
+    });
+  await write(deps, run, isNew, forgotten);
 }

@@ -17,6 +17,7 @@ function runOf(event: Known): DueRun | null {
     case 'run.requested':
     case 'run.started':
     case 'run.cancelled':
+    case 'run.forgotten':
       return event.data.run;
     case 'run.recorded':
       return event.data.result;
@@ -62,16 +63,16 @@ function after(document: ExecutionDocument | null, event: Known, recorded: Recor
     case 'slot.fired':
     case 'run.requested':
       return document ?? queued(event.data.run);
-    case 'run.started': {
-      const base = document ?? queued(event.data.run);
-      // A run that is recorded stays so, whatever a second worker began.
-      if (base.finishedAt !== null) return base;
-      return { ...base, status: 'running', error: null, startedAt: event.data.startedAt };
-    }
-    case 'run.cancelled': {
-      const base = document ?? queued(event.data.run);
-      return base.finishedAt === null ? { ...base, status: 'cancelled', error: shutDown } : base;
-    }
+    case 'run.started':
+      // Due before it began: one that is not there was forgotten with its task. One that is recorded stays so, whatever a second
+      // worker began.
+      if (document === null || document.finishedAt !== null) return document;
+      return { ...document, status: 'running', error: null, startedAt: event.data.startedAt };
+    case 'run.cancelled':
+      if (document === null || document.finishedAt !== null) return document;
+      return { ...document, status: 'cancelled', error: shutDown };
+    case 'run.forgotten':
+      return null;
     case 'run.recorded':
       return withResult(document ?? queued(event.data.result), event.data);
     default:

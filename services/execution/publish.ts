@@ -46,6 +46,7 @@ export function toMessages(recorded: RecordedEvent): readonly BusMessage[] {
     }
     case 'run.started':
     case 'run.cancelled':
+    case 'run.forgotten':
       return [];
     default:
       return unreachable(event);

@@ -1,8 +1,10 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { executionsView } from '#contracts/run';
+import { claimStream, executionsView, type RunEvent } from '#contracts/run';
+import { scheduleStream, type Plan, type ScheduleEvent } from '#contracts/schedule';
 import { tasksView, taskStream } from '#contracts/task';
 import type { RecordedEvent } from '#event-store/event-store';
 import { everyEvent } from '#event-store/read-through';
+import { encodeEvents } from '#eventing/codec';
 import { createContentEraser } from '#vault/content-eraser';
 import { createOwnerKeys, type OwnerKeys } from '#vault/owner-keys';
 import { createSealedEvents } from '#vault/sealed-events';
@@ -19,9 +21,25 @@ import {
   scriptedOutbound,
   taskId,
 } from './run.kit.js';
+import { executionsProjection } from './execution-view.js';
 import { executeRun, type RunDeps } from './run.js';
 
 const running = new AbortController().signal;
+
+const plan: Plan = {
+  taskId,
+  taskRevision: 0,
+  schedule: { type: 'manual' },
+  active: true,
+  nextDueAt: null,
+  highWaterMark: null,
+};
+
+function recordedOf(stream: string, event: RunEvent | ScheduleEvent): RecordedEvent {
+  const [encoded] = encodeEvents([event], { commandId: crypto.randomUUID(), metadata });
+  if (encoded === undefined) throw new Error('no event');
+  return { ...encoded, stream, revision: 0, position: 0 };
+}
 
 describe('a run of a purged task', () => {
   const sandbox = createQuickJsSandbox({ workers: 1, spareWorkers: 0 });
@@ -71,15 +89,35 @@ describe('a run of a purged task', () => {
   it('that began before leaves no result and no page, and is over', async () => {
     whileLoading = purge;
     await executeRun(parts, due(0), metadata, running);
-    expect((await ofRuns()).map(({ type }) => type)).toEqual(['run.started']);
+    expect((await ofRuns()).map(({ type }) => type)).toEqual(['run.started', 'run.forgotten']);
     expect(await parts.snapshots.list(taskId, 10)).toEqual([]);
     expect(await parts.readStore.get(executionsView, due(0).runId)).toBeNull();
   });
 
-  it('that would begin afterwards is over without a claim', async () => {
+  it('that would begin afterwards is over without a claim, and is not shown any more', async () => {
     await purge();
+    // The timer, or a person, asked for it at the very moment of the purge.
+    const asked = recordedOf(scheduleStream(taskId), { type: 'run.requested', data: { plan, run: due(0) } });
     await executeRun(parts, due(0), metadata, running);
-    expect(await ofRuns()).toEqual([]);
+    await executeRun(parts, due(0), metadata, running);
+    const events = await ofRuns();
+    expect(events.map(({ type }) => type)).toEqual(['run.forgotten']);
+    expect([asked, ...events].reduce(executionsProjection.reduce, null)).toBeNull();
+  });
+
+  it('that is claimed at the very moment of the purge is not shown again', () => {
+    const asked = recordedOf(scheduleStream(taskId), { type: 'run.requested', data: { plan, run: due(0) } });
+    const purged = { ...asked, stream: taskStream(taskId), type: 'task.purged', data: {} };
+    const claimed = recordedOf(claimStream(taskId), {
+      type: 'run.started',
+      data: { run: due(0), startedAt: metadata.at, worker: 'w-1' },
+    });
+    const given = recordedOf(claimStream(taskId), {
+      type: 'run.cancelled',
+      data: { run: due(0), startedAt: metadata.at, worker: 'w-1', reason: 'shutdown' },
+    });
+    expect(executionsProjection.forgets?.(purged)).toEqual([[{ field: 'notificationId', equals: taskId }]]);
+    expect([claimed, given].reduce(executionsProjection.reduce, null)).toBeNull();
   });
 
   it('is tried again where another part is broken', async () => {

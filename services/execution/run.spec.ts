@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { ExecutionDocument, RunEvent } from '#contracts/run';
+import { queuedExecution, type ExecutionDocument, type RunEvent } from '#contracts/run';
 import { tasksView } from '#contracts/task';
 import { decodeEvent } from '#eventing/codec';
 import type { OutboundAnswer, OutboundFailure } from '#outbound/outbound';
@@ -175,7 +175,7 @@ describe('a due run', () => {
       const events = await Array.fromAsync(parts.eventStore.read(`claim-${due(0).taskId}`));
       return events.reduce<ExecutionDocument | null>(
         (document, event) => settled(executionsProjection.reduce(document, event)),
-        null,
+        queuedExecution(due(0), metadata.organizationId),
       );
     };
     expect(await shown()).toMatchObject({ status: 'cancelled', error: { reason: 'shutdown' }, finishedAt: null });

@@ -23,7 +23,7 @@ import { toTimestamp } from '#runtime/clock';
 import { unavailable } from '#runtime/errors';
 import { countRun } from '#runtime/metrics';
 import type { SharedState } from '#shared-state/shared-state';
-import { claim, claimLater, giveUp } from './claim.js';
+import { claim, claimLater, forgetRun, giveUp } from './claim.js';
 import { withContacts } from './contacts.js';
 import { isDependencyDown } from './dependencies.js';
 import { decideAlert, initialAlert, isRecorded } from './domain/alert/alert.js';
@@ -223,7 +223,7 @@ export async function executeRun(
   if (await hasResult(deps, before.alert, run)) return;
   // Before the claim: an attempt that finds the view behind must not keep other workers away.
   const task = await findTask(deps, run.taskId);
-  if (task === null && (await isPurged(deps.eventStore, run.taskId))) return;
+  if (task === null && (await isPurged(deps.eventStore, run.taskId))) return forgetRun(deps, run, metadata);
   if (passOn !== null && task?.spec.fetch['mode'] === 'browser') return passOn();
   const startedAt = toTimestamp(deps.clock.now());
   const claimed = deps.leases.isAlone
@@ -231,9 +231,10 @@ export async function executeRun(
     : await claim(deps, run, metadata, startedAt);
   const givenUp = new AbortController();
   const known = { ...before, task, stopping, givenUp: givenUp.signal };
-  const carriedOut = carryOut(deps, run, metadata, known, claimed.startedAt).catch((error: unknown) =>
-    leaveNothing(deps, run.taskId, error),
-  );
+  const carriedOut = carryOut(deps, run, metadata, known, claimed.startedAt).catch(async (error: unknown) => {
+    await leaveNothing(deps, run.taskId, error);
+    await forgetRun(deps, run, metadata);
+  });
   // Nobody waits for it any more once it is given up.
   carriedOut.catch(() => undefined);
   const tooLate = deadlineOf(stopping, deps.finishWithinMs ?? defaultFinishWithinMs);

@@ -123,7 +123,7 @@ describe('the stream', () => {
     const id = await createTask('too much');
     // More than the kernel, the connection and the server keep for one that does not read.
     const filler = 'x'.repeat(60_000);
-    for (let written = 0; written < 20_000_000; written += filler.length) {
+    for (let written = 0; written < 10_000_000; written += filler.length) {
       const json = { evaluationFunction: `return false; // ${written} ${filler}` };
       expect((await installation.api.send(`/api/notifications/${id}`, { method: 'PATCH', json })).status).toBe(200);
     }
