@@ -163,6 +163,8 @@ function createServer(found: { door: FrontDoor | null; declarations: RouteDeclar
   });
   server.addHook('onResponse', (request, reply, done) => {
     found.door?.leave(request, reply);
+    // What was kept alive for the client's next request would hold up a process that stops.
+    if (found.door?.stopSignal.aborted === true) setImmediate(() => server.server.closeIdleConnections());
     done();
   });
   return server;
@@ -181,6 +183,8 @@ export async function createHttpApplication(module: object): Promise<HttpApplica
     abortOnError: false,
   });
   found.door = application.get(FrontDoor, { strict: false });
+  const { stopSignal } = found.door;
+  stopSignal.addEventListener('abort', () => void (server.server.keepAliveTimeout = 1), { once: true });
   const table = application.get(RouteTable, { strict: false });
   const { trustedProxies } = application.get<Config>(CONFIG, { strict: false });
   limitConnections(server.server, {

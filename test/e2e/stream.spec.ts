@@ -167,6 +167,8 @@ describe('the stream', () => {
     const { code } = await installation.kill('SIGTERM');
     expect(code).toBe(0);
     await other.ended;
+    // Clients keep their connections: a server that stops does not wait for them.
+    expect(installation.lines.filter((line) => line.includes('was not finished within'))).toEqual([]);
     await installation.start();
   });
 });
