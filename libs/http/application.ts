@@ -182,9 +182,9 @@ export async function createHttpApplication(module: object): Promise<HttpApplica
     bodyParser: false,
     abortOnError: false,
   });
-  found.door = application.get(FrontDoor, { strict: false });
-  const { stopSignal } = found.door;
-  stopSignal.addEventListener('abort', () => void (server.server.keepAliveTimeout = 1), { once: true });
+  const door = application.get(FrontDoor, { strict: false });
+  found.door = door;
+  door.stopSignal.addEventListener('abort', () => void (server.server.keepAliveTimeout = 1), { once: true });
   const table = application.get(RouteTable, { strict: false });
   const { trustedProxies } = application.get<Config>(CONFIG, { strict: false });
   limitConnections(server.server, {

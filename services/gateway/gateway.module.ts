@@ -1,5 +1,8 @@
 /** The gateway: the HTTP API, its document, and the few pages that people see before the console. */
 import { Module } from '@nestjs/common';
+import { ServiceRunner } from '#eventing/run-service';
+import { SERVICE } from '#eventing/service';
+import { SERVICE_PORTS, ServicePortsModule } from '#eventing/service-ports';
 import { HttpModule } from '#http/http.module';
 import { KeysController, SessionsController } from './accounts.controller.js';
 import { AcknowledgeController } from './acknowledge.controller.js';
@@ -31,7 +34,7 @@ import { ConfigurationApplier } from './configuration/apply.js';
 import { JournalWork } from './configuration/carry-out.js';
 import { ConfigurationController } from './configuration/controller.js';
 import { ApplyJournals } from './configuration/journal.js';
-import { UnfinishedConfigurations } from './configuration/unfinished.js';
+import { createGatewayService } from './configuration/unfinished.js';
 import { DependencyTurns } from './dependency-turns.js';
 import { CandidateChecker } from './check-candidate.js';
 import { PageReach } from './page-reach.js';
@@ -50,7 +53,7 @@ import { LiveChanges } from './stream/live-changes.js';
 import { TaskTester } from './test-task.js';
 
 @Module({
-  imports: [HttpModule],
+  imports: [HttpModule, ServicePortsModule],
   controllers: [
     ActionTypesController,
     ActionsController,
@@ -99,10 +102,11 @@ import { TaskTester } from './test-task.js';
     DependencyTurns,
     ApplyJournals,
     JournalWork,
-    UnfinishedConfigurations,
     ConfigurationApplier,
     LiveChanges,
     InstallationMetrics,
+    { provide: SERVICE, inject: [SERVICE_PORTS, ApplyJournals, JournalWork], useFactory: createGatewayService },
+    ServiceRunner,
   ],
 })
 export class GatewayModule {}

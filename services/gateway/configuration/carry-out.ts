@@ -44,7 +44,7 @@ export class JournalWork {
 
   /**
    * Asked in turn. Resolves once nothing is left of the journal, with the first refusal: by somebody who changed the same task
-   * or contact meanwhile. Rejects where a part cannot answer now; the rest is for whoever finds the journal then.
+   * or contact meanwhile. Rejects where a part cannot answer now; the rest is for the process that finds the journal then.
    */
   async finish(journal: Journal, signal?: AbortSignal): Promise<AppError | null> {
     let refusal: AppError | null = null;

@@ -94,7 +94,7 @@ export class ApplyJournals {
     return this.#queue.run(organizationId, work);
   }
 
-  /** Organisations that have one, whoever is at it. */
+  /** Organisations that have one, also where a process is at it. */
   async organizations(): Promise<readonly string[]> {
     const all = await this.#sharedState.list(journals, mostJournals);
     return all.map(({ organizationId }) => organizationId);
