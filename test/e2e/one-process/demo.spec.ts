@@ -70,6 +70,8 @@ describe('the demo', () => {
       expect(output).toMatch(/API key +mk_\w{8}_\w{46}/);
       expect(output).toMatch(/run +false price 129 +not_true/);
       expect(output).toMatch(/mail +Binoculars under 100: now 89 euros/);
+      expect(output).toMatch(/│ "Binoculars under 100": the condition became true\./);
+      expect(output).not.toMatch(/Content-Type|<html|=3D/);
       expect(output).toMatch(/webhook +notification\.triggered +dlv_\w{26} +signature verified/);
       expect(exitCode).toBe(0);
       expect(await readdir(folder)).toEqual([]);

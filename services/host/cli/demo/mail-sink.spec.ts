@@ -18,7 +18,7 @@ afterEach(async () => {
   await once(server, 'close');
 });
 
-async function send(mail: { subject: string; text: string }): Promise<void> {
+async function send(mail: { subject: string; text: string; html?: string; attachments?: object[] }): Promise<void> {
   const { port } = server.address() as AddressInfo;
   const transport = createTransport({ host: '127.0.0.1', port, ignoreTLS: true });
   await transport.sendMail({
@@ -46,6 +46,15 @@ describe('the mail sink', () => {
     await send({ subject: words.trim(), text: words.trim() });
     expect(mails[0]?.subject).toBe(words.trim());
     expect(mails[0]?.text).toBe(words.trim());
+  });
+
+  it.each([
+    ['beside HTML', { html: '<p>Füchse <b>89</b></p>' }],
+    ['beside HTML with a picture', { html: '<p><img src="cid:a"></p>', attachments: [{ cid: 'a', content: 'x' }] }],
+    ['beside an attachment', { attachments: [{ filename: 'a.txt', content: 'x' }] }],
+  ])('reads the plain text %s, and nothing else', async (_, more) => {
+    await send({ subject: 'x', text: 'Füchse für 89 €\n\nlast', ...more });
+    expect(mails[0]?.text).toBe('Füchse für 89 €\r\n\r\nlast');
   });
 
   it('takes several mails over one connection and answers what it does not know', async () => {

@@ -39,16 +39,35 @@ function decodeBody(body: string, encoding: string): string {
   }
 }
 
-/** What a person reads of a mail of one part. */
-export function readMail(raw: string): Omit<ReceivedMail, 'to'> {
+interface Part {
+  readonly body: string;
+  header(name: string): string;
+}
+
+function partOf(raw: string): Part {
   const end = /\r?\n\r?\n/.exec(raw);
   const head = raw.slice(0, end?.index ?? raw.length).replace(/\r?\n[ \t]+/g, ' ');
-  const header = (name: string): string => new RegExp(`^${name}:\\s*(.*)$`, 'im').exec(head)?.[1] ?? '';
-  const body = end === null ? '' : raw.slice(end.index + end[0].length);
   return {
-    from: decodeHeader(header('from')),
-    subject: decodeHeader(header('subject')),
-    text: decodeBody(body, header('content-transfer-encoding')).trim(),
+    body: end === null ? '' : raw.slice(end.index + end[0].length),
+    header: (name) => new RegExp(`^${name}:\\s*(.*)$`, 'im').exec(head)?.[1] ?? '',
+  };
+}
+
+/** The same in plain text comes first where there is more than one form of it. */
+function plainTextOf({ body, header }: Part): string {
+  const boundary = /^multipart\/.*boundary="?([^";]+)"?/i.exec(header('content-type'))?.[1];
+  if (boundary === undefined) return decodeBody(body, header('content-transfer-encoding')).trim();
+  const [, first = ''] = `\r\n${body}`.split(`\r\n--${boundary}`);
+  return plainTextOf(partOf(first.replace(/^\r\n/, '')));
+}
+
+/** What a person reads of a mail. */
+export function readMail(raw: string): Omit<ReceivedMail, 'to'> {
+  const whole = partOf(raw);
+  return {
+    from: decodeHeader(whole.header('from')),
+    subject: decodeHeader(whole.header('subject')),
+    text: plainTextOf(whole),
   };
 }
 
