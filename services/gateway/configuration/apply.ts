@@ -1,6 +1,7 @@
 /** Applies a configuration file: everything is checked and put on record before the first write, and what a crash left undone is done at the next start. */
 import { Inject, Injectable } from '@nestjs/common';
 import type { RequestContext } from '#bus/bus';
+import { sleep } from '#concurrency/sleep';
 import { tasksView, type TaskDocument } from '#contracts/task';
 import type { ReadStore } from '#read-store/read-store';
 import { unavailable } from '#runtime/errors';
@@ -59,6 +60,9 @@ interface WholePlan {
   readonly counts: Journal['counts'];
 }
 
+/** Longer than it takes to know that a process is dead. */
+const waitAtMostMs = 10_000;
+const lookMs = 50;
 const comeBackSeconds = 5;
 
 @Injectable()
@@ -85,8 +89,6 @@ export class ConfigurationApplier {
     const { organizationId } = context;
     if (options.dryRun) return (await this.#plan(file, options, context)).answer;
     return this.#journals.inTurn(organizationId, async () => {
-      const before = await this.#journals.leftBehind(organizationId);
-      if (before !== null) await this.#work.finish(before);
       const hasDependencies = file.notifications.some(({ policy }) => policy.dependsOn.length > 0);
       const write = (): Promise<AppliedPlan> => this.#write(file, options, context);
       return hasDependencies ? this.#turns.run(organizationId, write) : write();
@@ -94,7 +96,7 @@ export class ConfigurationApplier {
   }
 
   async #write(file: Configuration, options: ApplyOptions, context: RequestContext): Promise<AppliedPlan> {
-    const begun = await this.#journals.begin(context);
+    const begun = await this.#begin(context);
     const { answer, journal } = await this.#decided(begun, file, options, context);
     const refusal = await this.#work.finish(journal).catch((error: unknown) => {
       const message = 'The file is taken, and not all of it is written yet; that goes on by itself.';
@@ -102,6 +104,22 @@ export class ConfigurationApplier {
     });
     if (refusal !== null) throw refusal;
     return answer;
+  }
+
+  /** What another process left behind is finished first; one that is at work is waited for. */
+  async #begin(context: RequestContext): Promise<Journal> {
+    for (let waitedMs = 0; waitedMs < waitAtMostMs; waitedMs += lookMs) {
+      const before = await this.#journals.leftBehind(context.organizationId);
+      if (before !== null) await this.#work.finish(before);
+      const begun = await this.#journals.begin(context);
+      if (begun !== null) return begun;
+      await sleep(lookMs);
+    }
+    throw unavailable(
+      'apply_busy',
+      'Another configuration file is being applied; try again in a moment.',
+      comeBackSeconds,
+    );
   }
 
   async #decided(begun: Journal, file: Configuration, options: ApplyOptions, context: RequestContext) {

@@ -35,6 +35,15 @@ function journalsOf(memberId: string): ApplyJournals {
   return new ApplyJournals(sharedState(), createEventVault(eventStore, Buffer.alloc(32, 7)), leases);
 }
 
+async function begin(journals: ApplyJournals): Promise<Journal> {
+  const begun = await journals.begin(context);
+  if (begun === null) throw new Error('another one was begun');
+  return begun;
+}
+
+const storedSteps = { name: 'apply_journal_steps', fields: [], indexes: [] };
+const everything = { where: [], sort: [], limit: 10, offset: 0, count: false };
+
 async function stepsOf(journals: ApplyJournals, journal: Journal): Promise<readonly Step[]> {
   const steps: Step[] = [];
   for await (const one of journals.steps(journal)) steps.push(one);
@@ -45,7 +54,7 @@ describe('the journal of a configuration file', () => {
   it('is left behind by a process that died, with what it decided in its order', async () => {
     const [one, other] = [journalsOf('one'), journalsOf('other')];
     const steps = Array.from({ length: 450 }, (_, index) => archiveOf(index));
-    await one.decide(await one.begin(context), steps, counts);
+    await one.decide(await begin(one), steps, counts);
     expect(await other.leftBehind(organizationId)).toBeNull();
     dead.add('one');
     const left = await other.leftBehind(organizationId);
@@ -63,23 +72,27 @@ describe('the journal of a configuration file', () => {
     expect(await other.leftBehind(organizationId)).toMatchObject({ isDecided: false, steps: 0 });
   });
 
-  it('waits for that of another process', async () => {
+  it('is one at a time, over all processes', async () => {
     const [one, other] = [journalsOf('one'), journalsOf('other')];
-    const first = await one.begin(context);
-    const ends: string[] = [];
-    const second = other.begin(context).then((journal) => {
-      ends.push('begun');
-      return journal;
-    });
-    ends.push('ended');
-    await one.end(first);
-    expect((await second).id).not.toBe(first.id);
-    expect(ends).toEqual(['ended', 'begun']);
+    const begun = await Promise.all([one.begin(context), other.begin(context)]);
+    const [first, ...more] = begun.filter((journal) => journal !== null);
+    expect([first?.organizationId, more]).toEqual([organizationId, []]);
+    if (first !== undefined) await one.end(first);
+    expect(await other.begin(context)).not.toBeNull();
+  });
+
+  it('that could not be decided leaves none of its steps', async () => {
+    const journals = journalsOf('one');
+    const begun = await begin(journals);
+    await journals.decide(begun, [archiveOf(1), archiveOf(2)], counts);
+    await journals.end(begun);
+    const { documents } = await readStore.page(storedSteps, everything);
+    expect([documents, await journals.organizations()]).toEqual([[], []]);
   });
 
   it('ends alone: that of the next one stays', async () => {
     const [one, other] = [journalsOf('one'), journalsOf('other')];
-    const first = await one.begin(context);
+    const first = await begin(one);
     await one.end(first);
     await other.begin(context);
     await one.end(first);
@@ -89,7 +102,7 @@ describe('the journal of a configuration file', () => {
 
   it('holds nothing in clear, and leaves out what was sealed for a task whose key is gone', async () => {
     const journals = journalsOf('one');
-    const begun = await journals.begin(context);
+    const begun = await begin(journals);
     const url = 'https://crew.example/hidden-address';
     const contact: Step = { kind: 'contact', contact: { name: 'crew', type: 'webhook', config: { url } } };
     const decided = await journals.decide(begun, [contact, archiveOf(1)], counts);
@@ -97,10 +110,7 @@ describe('the journal of a configuration file', () => {
       { kind: 'contact', contact: { name: 'crew' } },
       archiveOf(1),
     ]);
-    const { documents } = await readStore.page(
-      { name: 'apply_journal_steps', fields: [], indexes: [] },
-      { where: [], sort: [], limit: 10, offset: 0, count: false },
-    );
+    const { documents } = await readStore.page(storedSteps, everything);
     expect(documents).toHaveLength(2);
     expect(JSON.stringify(documents)).not.toContain('hidden-address');
     const sealedByAnother = new ApplyJournals(

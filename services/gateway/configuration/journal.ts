@@ -7,11 +7,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import type { RequestContext } from '#bus/bus';
 import { createKeyedQueue } from '#concurrency/keyed-queue';
-import { sleep } from '#concurrency/sleep';
 import { contactInput } from '#contracts/contact';
 import { taskStatus, type TaskSpec } from '#contracts/task';
 import { LEASES, type Leases } from '#leases/leases';
-import { AppError, unavailable } from '#runtime/errors';
+import { AppError } from '#runtime/errors';
 import type { JsonObject } from '#runtime/json';
 import { SHARED_STATE, type SharedState, type StateCollection } from '#shared-state/shared-state';
 import { VAULT, type Vault } from '#vault/vault';
@@ -66,10 +65,6 @@ const scope = 'apply';
 const stepsAtOnce = 200;
 const mostJournals = 10_000;
 
-const waitAtMostMs = 10_000;
-const lookMs = 50;
-const comeBackSeconds = 5;
-
 const nothingCounted = { created: 0, updated: 0, archived: 0 };
 
 @Injectable()
@@ -108,24 +103,16 @@ export class ApplyJournals {
     return memberId === this.#leases.memberId || !this.#leases.isLiving(memberId) ? journal : null;
   }
 
-  /** Asked in turn, with none left behind. Rejects with `apply_busy` where another process is at one. */
-  async begin({ organizationId, actor, requestId }: RequestContext): Promise<Journal> {
+  /** Asked in turn. null: there is one, and it was not left behind a moment ago. */
+  async begin({ organizationId, actor, requestId }: RequestContext): Promise<Journal | null> {
     const { memberId } = this.#leases;
     const begun = { id: randomUUID(), organizationId, memberId, actor, requestId };
     const journal: Journal = { ...begun, isDecided: false, steps: 0, counts: nothingCounted };
-    for (let waitedMs = 0; ; waitedMs += lookMs) {
-      const before = await this.#stored(organizationId);
-      if ((before?.value ?? null) === null) {
-        const version = (before?.version ?? 0) + 1;
-        await this.#sharedState.save(journals, [{ key: organizationId, version, value: journal }]);
-        if ((await this.#stored(organizationId))?.value?.id === journal.id) return journal;
-      }
-      if (waitedMs >= waitAtMostMs) {
-        const message = 'Another configuration file is being applied; try again in a moment.';
-        throw unavailable('apply_busy', message, comeBackSeconds);
-      }
-      await sleep(lookMs);
-    }
+    const before = await this.#stored(organizationId);
+    if ((before?.value ?? null) !== null) return null;
+    const version = (before?.version ?? 0) + 1;
+    await this.#sharedState.save(journals, [{ key: organizationId, version, value: journal }]);
+    return (await this.#stored(organizationId))?.value?.id === journal.id ? journal : null;
   }
 
   /** Once it resolves, the steps are carried out, whatever happens to this process. */
@@ -162,8 +149,11 @@ export class ApplyJournals {
 
   /** Nothing is left of it: the next one may begin. */
   async end(journal: Journal): Promise<void> {
-    for (let at = 0; at < journal.steps; at += stepsAtOnce) {
-      const found = await this.#sharedState.load(journalSteps, keysFrom(journal, at));
+    const stored = (await this.#stored(journal.organizationId))?.value ?? null;
+    // Where it could not be decided, some of its steps may be there.
+    const known = stored?.id === journal.id ? stored : journal;
+    for (let at = 0; at < known.steps; at += stepsAtOnce) {
+      const found = await this.#sharedState.load(journalSteps, keysFrom(known, at));
       const writes = [...found.values()].map(({ key, version }) => ({ key, version: version + 1, value: null }));
       if (writes.length > 0) await this.#sharedState.save(journalSteps, writes);
     }
