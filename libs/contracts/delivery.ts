@@ -222,6 +222,7 @@ export function threadOf({ action, episode }: NotificationRequest): string | nul
 export type DeliveryDocument = z.infer<typeof deliveryDocument>;
 
 export const deliveriesView: ViewDefinition<DeliveryDocument> = {
+  isRemembered: true,
   name: 'deliveries',
   fields: ['organizationId', 'notificationId', 'state', 'actionType', 'thread', 'createdAt', 'dueAt'],
   indexes: [

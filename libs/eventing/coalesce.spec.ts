@@ -102,6 +102,20 @@ describe('a coalesced subscription', () => {
     await read.return();
   });
 
+  it('whose delay says how many events end it collects so many, in however many batches they come', async () => {
+    const source = handedOver();
+    const patient: BatchDelay = { ms: () => 2_000_000, mostEvents: 1_000 };
+    const read = coalesced(source, subscription(), patient);
+    source.give(batchOf(0));
+    await nextOf(read);
+    for (let batch = 0; batch < 11; batch += 1)
+      source.give(batchOf(...Array.from({ length: 100 }, (_, event) => 1 + batch * 100 + event)));
+    const many = await nextOf(read);
+    expect(many.events.length).toBe(1_000);
+    source.give(batchOf(2_000));
+    await read.return();
+  });
+
   it('hands over what it has as soon as the delay is cut short', async () => {
     const source = handedOver();
     let cut = (): void => undefined;

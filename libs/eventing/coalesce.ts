@@ -22,6 +22,8 @@ export interface BatchDelay {
   ms(tookMs: number, position: number, count: number): number;
   /** Calls `end` where a delay that has begun is to end, until what it returns is called. */
   onCut?(end: () => void): () => void;
+  /** So many events end a delay too. Absent: a backlog does. */
+  readonly mostEvents?: number;
 }
 
 export const noDelay: BatchDelay = { ms: () => 0 };
@@ -44,6 +46,7 @@ export async function* coalesced(
     pulled.catch(() => undefined);
     return pulled;
   };
+  const { mostEvents: mostDelayed = smallBatch } = delay;
   let next = pull();
   let delaying: Promise<typeof noMore> | null = null;
   let endDelay = (): void => undefined;
@@ -69,7 +72,7 @@ export async function* coalesced(
       while (delaying !== null || count >= smallBatch) {
         const more = await Promise.race([next, delaying ?? turn()]);
         if (more === noMore || more.done === true) break;
-        isLast = parts.length < maxCoalesced || count < smallBatch;
+        isLast = parts.length < maxCoalesced || count < (delaying === null ? smallBatch : mostDelayed);
         if (!isLast) break;
         parts.push(more.value.events);
         count += more.value.events.length;

@@ -60,6 +60,8 @@ const collectMs = 40;
 /** Where so many came meanwhile, longer: a page of the file that holds several of them is then written once. */
 const manyEvents = 8;
 const collectManyMs = 200;
+/** Most of what a view shows that is read by sweeps alone is over before that, and then not written at all. */
+const forSweeps = { collectMs: 2_000, mostEvents: 2_000 };
 
 /** Who waits for the view to see a position is not kept waiting. */
 function delayOf(readStore: ViewStore, view: AnyView): BatchDelay {
@@ -67,9 +69,11 @@ function delayOf(readStore: ViewStore, view: AnyView): BatchDelay {
   return {
     ms(tookMs, position, count) {
       if (awaited.position > position) return 0;
+      if (view.isReadBySweeps === true) return Math.max(forSweeps.collectMs, tookMs);
       return Math.max(count < manyEvents ? collectMs : collectManyMs, tookMs);
     },
     onCut: (end) => awaited.onFurther(end),
+    ...(view.isReadBySweeps === true ? { mostEvents: forSweeps.mostEvents } : {}),
   };
 }
 

@@ -20,6 +20,8 @@ export interface ViewDefinition<Document extends object = JsonObject> {
   readonly isPacked?: true;
   /** Its documents change often: those that did last are remembered where nobody else writes them. */
   readonly isRemembered?: true;
+  /** Sweeps alone read it, and those of who folds days: it may be further behind than others where many events come. */
+  readonly isReadBySweeps?: true;
   /** Few operations read it, and say so: while it is built from a history, these alone wait. */
   readonly readByFew?: true;
   /** It is being built: nothing is kept of it but the documents. */

@@ -5,7 +5,8 @@
  * `attempt.ended` is written after the answer. Killed before the first: nothing happened. Killed after the last: all is
  * known. Killed in between: an attempt without an end, which a sweep finds and records as lost: as soon as its worker is known
  * to be dead, and where that cannot be known, after twice its timeout. It may have arrived, so it is sent again under the
- * same id, by which the receiver recognizes a repeat.
+ * same id, by which the receiver recognizes a repeat. Of a delivery that can be sent at once its request is stored together with
+ * `attempt.started` (`attempt-at-once.ts`).
  */
 import type { FairSlots } from '#concurrency/fair-slots';
 import { channels } from '#channels/channels';
@@ -32,7 +33,7 @@ export interface AttemptDeps {
   readonly readStore: ReadinessDeps['readStore'];
   readonly isBegun: ReadinessDeps['isBegun'];
   readonly sender: Sender;
-  readonly gate: Pick<ReceiverGate, 'enter' | 'leave'>;
+  readonly gate: Pick<ReceiverGate, 'enter' | 'tryEnter' | 'leave'>;
   /** Attempts in flight. An attempt takes its slot once its receiver admits it. */
   readonly slots: AttemptSlots;
   /** Once aborted, no attempt begins. */
@@ -41,6 +42,8 @@ export interface AttemptDeps {
   readonly logger: Logger;
   /** Names this process in attempts, and knows which other workers are dead. */
   readonly leases: Pick<Leases, 'memberId' | 'isLiving'>;
+  /** A name for the start of an attempt that none had before, in any process. */
+  readonly nameStart: () => string;
   /** From 0 up to 1. */
   readonly random: () => number;
   /** Aborts attempts in flight. */
@@ -53,7 +56,7 @@ export interface AttemptDeps {
 
 export type AttemptSlots = FairSlots<'organization' | 'task' | 'retries'>;
 
-type WaitingDelivery = LoadedDelivery & { readonly state: Extract<Delivery, { readonly status: 'waiting' }> };
+export type WaitingDelivery = LoadedDelivery & { readonly state: Extract<Delivery, { readonly status: 'waiting' }> };
 
 const retryRecordMs = 500;
 
@@ -181,25 +184,29 @@ async function attemptInSlot(
   }
 }
 
-async function attemptOnce(
+/** `onStored`: called once what the delivery was before the attempt is stored too, by this worker or another one. */
+export async function attemptOnce(
   deps: AttemptDeps,
   delivery: WaitingDelivery,
   prepared: PreparedAttempt,
   onSent: (sent: SentAttempt) => void = () => {},
+  onStored: () => void = () => {},
 ): Promise<number | null> {
-  const { eventStore, sender, clock, leases, signal } = deps;
+  const { eventStore, sender, clock, leases, signal, nameStart } = deps;
   const { id, state } = delivery;
   const { timeoutMs, summary } = prepared;
   const worker = leases.memberId;
   const attempt = state.attempts + 1;
   const start = { type: 'startAttempt', at: toTimestamp(clock.now()), timeoutMs, worker, request: summary } as const;
-  const started = await changeUnlessMoved(eventStore, delivery, start, `${id}|start|${attempt}|${worker}`);
+  const started = await changeUnlessMoved(eventStore, delivery, start, `${id}|start|${attempt}|${nameStart()}`);
+  if (started === null || started.events.length > 0) onStored();
   // Another worker was first, or a message came to go out with this one: what was prepared is not what is to be sent now.
   if (started === null) return clock.now();
   if (!started.events.some(({ type }) => type === 'attempt.started')) return nextLookAt(started.state);
   const sent = await sender.send(prepared, state.settled, signal);
   onSent(sent);
-  const ended = await recordEnd(deps, { ...delivery, ...started }, attempt, sent.result, timeoutMs);
+  const { metadata } = delivery;
+  const ended = await recordEnd(deps, { id, metadata, ...started }, attempt, sent.result, timeoutMs);
   report(deps, delivery, attempt, sent.result, ended);
   return nextLookAt(ended);
 }

@@ -9,9 +9,8 @@ import {
 import { requests } from '#contracts/catalogue';
 import type { TaskCommand } from '#contracts/task-command';
 import type { Bus, BusMessage } from '#bus/bus';
-import { decodeEvent } from '#eventing/codec';
+import { decodeEvent, encodeEvents } from '#eventing/codec';
 import type { EventStore } from '#event-store/event-store';
-import { runCommand } from '#eventing/run-command';
 import type { MessageConsumer } from '#eventing/service';
 import { toTimestamp, type Clock } from '#runtime/clock';
 import type { PublicAddress } from '#runtime/config';
@@ -29,13 +28,18 @@ export interface ConsumerOptions extends Pick<NoticeOptions, 'readStore' | 'vaul
   readonly eventStore: EventStore;
   readonly clock: Clock;
   readonly address: PublicAddress;
+  /** Called for each that is new, with its first events; true once it has stored them. */
+  readonly beginAtOnce: (fresh: LoadedDelivery) => Promise<boolean>;
   /** Called for each delivery that was begun now. */
   readonly begin: (delivery: LoadedDelivery, dueMs: number) => void;
   /** Called for each that was begun before. */
   readonly offer: (deliveryId: string, dueMs: number) => void;
 }
 
-type AcceptOptions = Pick<ConsumerOptions, 'eventStore' | 'clock' | 'address' | 'begin' | 'offer'>;
+export type AcceptOptions = Pick<
+  ConsumerOptions,
+  'eventStore' | 'clock' | 'address' | 'beginAtOnce' | 'begin' | 'offer'
+>;
 
 /** Makes the stream of a delivery. The same request again, however often, finds it there. */
 export async function acceptRequest(options: AcceptOptions, message: BusMessage): Promise<void> {
@@ -43,7 +47,7 @@ export async function acceptRequest(options: AcceptOptions, message: BusMessage)
 }
 
 async function beginDelivery(
-  { eventStore, clock, address, begin, offer }: AcceptOptions,
+  { eventStore, clock, address, beginAtOnce, begin, offer }: AcceptOptions,
   request: NotificationRequest,
   message: BusMessage,
 ): Promise<void> {
@@ -57,15 +61,16 @@ async function beginDelivery(
     causationId: message.id,
     at: toTimestamp(now),
   };
-  const { state, revision, events } = await runCommand(eventStore, deliveryDecider, {
-    stream: deliveryStream(deliveryId),
-    command: { type: 'requestDelivery', request, linkBase },
-    commandId: `${deliveryId}|request`,
-    metadata,
-    from: 'all',
-  });
-  if (events.length > 0) begin({ id: deliveryId, state, revision, metadata }, now);
-  else offer(deliveryId, now);
+  const { initial, decide, evolve } = deliveryDecider;
+  const events = decide({ type: 'requestDelivery', request, linkBase }, initial);
+  const state = events.reduce(evolve, initial);
+  const unstored = encodeEvents(events, { commandId: `${deliveryId}|request`, metadata });
+  const known = { id: deliveryId, state, metadata };
+  if (await beginAtOnce({ ...known, revision: -1, unstored })) return;
+  const appended = await eventStore.append(deliveryStream(deliveryId), unstored, 'none');
+  if (!appended.ok) return offer(deliveryId, now);
+  // A store answers a repeat as it did the first time: whoever sends appends at this revision, and looks again where it is elsewhere.
+  begin({ ...known, revision: appended.revision }, now);
 }
 
 const howItEnded = attemptEnded.schema.pick({ next: true });

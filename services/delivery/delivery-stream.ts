@@ -1,7 +1,7 @@
 /** The stream of one delivery: read once, then changed at the revision that was read. */
 import { deliveryStream } from '#contracts/delivery';
 import { decodeEvent, encodeEvents } from '#eventing/codec';
-import type { EventMetadata, EventStore } from '#event-store/event-store';
+import type { EventMetadata, EventStore, NewEvent } from '#event-store/event-store';
 import { runCommand, type CommandOutcome } from '#eventing/run-command';
 import { deliveryDecider, type Delivery, type DeliveryCommand, type DeliveryEvent } from './domain/delivery.js';
 
@@ -15,6 +15,8 @@ export interface LoadedDelivery {
   readonly revision: number;
   /** Of its first event: organization and request id stand on every later one. */
   readonly metadata: EventMetadata;
+  /** Its first events, where they are not stored yet: what changes it first is stored with them. */
+  readonly unstored?: readonly NewEvent[];
 }
 
 /** null: there is no such stream. */
@@ -47,12 +49,12 @@ export async function changeDelivery(
 }
 
 /**
- * null: somebody has appended since it was loaded, and nothing was written. `commandId` has to name the worker: a store answers
- * the same events at the same revision as it did the first time.
+ * null: somebody has appended since it was loaded, and nothing was written. A `commandId` that fences has to be like no other:
+ * a store answers the same events at the same revision as it did the first time.
  */
 export async function changeUnlessMoved(
   eventStore: EventStore,
-  { id, state, revision, metadata: first }: LoadedDelivery,
+  { id, state, revision, metadata: first, unstored }: LoadedDelivery,
   command: Change,
   commandId: string,
 ): Promise<Changed | null> {
@@ -60,7 +62,11 @@ export async function changeUnlessMoved(
   const metadata = { ...first, actor: 'system:delivery', at: command.at };
   const events = deliveryDecider.decide(command, state);
   if (events.length === 0) return { state, revision, events };
-  const appended = await eventStore.append(stream, encodeEvents(events, { commandId, metadata }), revision);
+  const encoded = encodeEvents(events, { commandId, metadata });
+  const appended =
+    unstored === undefined
+      ? await eventStore.append(stream, encoded, revision)
+      : await eventStore.append(stream, [...unstored, ...encoded], 'none');
   if (!appended.ok) return null;
   return { state: events.reduce<Delivery>(deliveryDecider.evolve, state), revision: appended.revision, events };
 }

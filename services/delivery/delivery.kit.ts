@@ -19,7 +19,7 @@ import { createLinkSigner } from '#vault/link-signer';
 import type { Vault } from '#vault/vault';
 import type { Mailer } from '#mail/smtp';
 import { deliveriesProjection } from './delivery-view.js';
-import { acceptRequest } from './consumers.js';
+import { acceptRequest, type AcceptOptions } from './consumers.js';
 import { defaultReceiverLimits, type ReceiverLimits } from './receivers.js';
 import { createMessageBuilder } from './message-builder.js';
 import { createPeers } from './peers/peers.js';
@@ -63,6 +63,8 @@ export interface WorkerChoice extends Partial<Pick<WorkerOptions, 'sender' | 'ev
   readonly isAlone?: boolean;
   readonly limits?: Partial<Omit<WorkerLimits, 'receivers'>> & { readonly receivers?: Partial<ReceiverLimits> };
 }
+
+type Handing = Pick<AcceptOptions, 'beginAtOnce' | 'begin' | 'offer'> & Partial<Pick<AcceptOptions, 'eventStore'>>;
 
 /** The delivery service's parts on one clock that only the spec moves. */
 export class DeliveryHarness {
@@ -139,11 +141,36 @@ export class DeliveryHarness {
 
   /** A notification of now with sealed settings; `offer` is called for it as the consumer calls the worker. */
   async ask(options: KitRequest, offer: (id: string, dueMs: number) => void): Promise<string> {
+    return this.#accept(await this.requestOf(options), {
+      beginAtOnce: async () => false,
+      begin: ({ id }, dueMs) => offer(id, dueMs),
+      offer,
+    });
+  }
+
+  /** The same, handed to a worker as the consumer does; `request`: one that came before. */
+  async handOver(
+    worker: DeliveryWorker,
+    request: NotificationRequest,
+    eventStore: EventStore = this.#parts.eventStore,
+  ): Promise<string> {
+    return this.#accept(request, {
+      eventStore,
+      beginAtOnce: (fresh) => worker.beginAtOnce(fresh),
+      begin: (delivery, dueMs) => worker.begin(delivery, dueMs),
+      offer: (id, dueMs) => worker.offer(id, dueMs),
+    });
+  }
+
+  async requestOf(options: KitRequest): Promise<NotificationRequest> {
     const plain = notificationOf({ createdMs: this.clock.nowMs, ...options });
     const { action, taskId } = plain;
     const { sealed } = declarationOf(action.type);
     const config = await this.#parts.vault.seal(taskId, `actions/${action.id}`, action.config, sealed);
-    const request = { ...plain, action: { ...action, config } };
+    return { ...plain, action: { ...action, config } };
+  }
+
+  async #accept(request: NotificationRequest, by: Handing): Promise<string> {
     const message: BusMessage = {
       id: `evt ${request.deliveryId}`,
       type: 'notification.requested',
@@ -158,16 +185,7 @@ export class DeliveryHarness {
       },
     };
     const address = { baseUrl: async () => this.linkBase };
-    await acceptRequest(
-      {
-        eventStore: this.#parts.eventStore,
-        clock: this.clock,
-        address,
-        begin: ({ id }, dueMs) => offer(id, dueMs),
-        offer,
-      },
-      message,
-    );
+    await acceptRequest({ eventStore: this.#parts.eventStore, clock: this.clock, address, ...by }, message);
     return request.deliveryId;
   }
 

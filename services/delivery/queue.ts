@@ -78,6 +78,15 @@ export class DeliveryQueue {
     this.#startNext();
   }
 
+  /** Runs a step of a delivery at once; null where it is tracked already, or others are before it. Resolves once it has ended. */
+  runNow(id: string, step: () => Promise<NextLook>): Promise<void> | null {
+    const { now, backlog } = this.#ready;
+    if (this.#stopped || this.#tracked.has(id) || this.#waiting.has(id) || this.#later.has(id)) return null;
+    if (this.#running.size >= this.#options.concurrency || now.size + backlog.size > 0) return null;
+    this.#tracked.add(id);
+    return this.#start(id, step);
+  }
+
   /** Starts nothing new. Resolves once every step in progress has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -91,12 +100,17 @@ export class DeliveryQueue {
     while (!this.#stopped && this.#running.size < this.#options.concurrency) {
       const id = this.#nextReady();
       if (id === undefined) return;
-      const running: Promise<void> = this.#run(id).finally(() => {
-        this.#running.delete(running);
-        this.#startNext();
-      });
-      this.#running.add(running);
+      void this.#start(id, () => this.#options.advance(id));
     }
+  }
+
+  #start(id: string, step: () => Promise<NextLook>): Promise<void> {
+    const running: Promise<void> = this.#run(id, step).finally(() => {
+      this.#running.delete(running);
+      this.#startNext();
+    });
+    this.#running.add(running);
+    return running;
   }
 
   /** Of what a sweep found one for every few others, so that it gets its turn too. */
@@ -108,10 +122,10 @@ export class DeliveryQueue {
     return id;
   }
 
-  async #run(id: string): Promise<void> {
+  async #run(id: string, step: () => Promise<NextLook>): Promise<void> {
     // Its receiver may have a slot for it before this step is over.
     this.#waiting.add(id);
-    const next = await asWork({ what: 'delivery', id }, () => this.#options.advance(id));
+    const next = await asWork({ what: 'delivery', id }, step);
     if (next === 'waiting_for_slot') {
       if (this.#waiting.has(id)) this.#tracked.delete(id);
       return;

@@ -45,6 +45,11 @@ export class ReceiverGate {
     return 'waits';
   }
 
+  /** The same for one that waits for nothing; false: there is no slot. */
+  tryEnter(receiver: string): boolean {
+    return this.#receivers.tryEnter(receiver);
+  }
+
   /** `answered` null: nothing was sent, so nothing was learnt. */
   leave(receiver: string, answered: Answered | null): void {
     this.#receivers.leave(receiver, answered, this.#clock.now());

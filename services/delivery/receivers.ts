@@ -83,6 +83,15 @@ export class Receivers {
     return true;
   }
 
+  /** The same where there is a slot that nobody waits for; false: nothing changed. */
+  tryEnter(key: string): boolean {
+    const receiver = this.#of(key);
+    const { openUntilMs, running, released, waiting } = receiver;
+    if (openUntilMs !== null || waiting.size > 0 || running + released.size >= this.#slotsOf(receiver)) return false;
+    receiver.running += 1;
+    return true;
+  }
+
   /** `answered` null: nothing was sent, so nothing was learnt. */
   leave(key: string, answered: Answered | null, nowMs: number): void {
     const receiver = this.#of(key);

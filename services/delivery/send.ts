@@ -117,8 +117,12 @@ export function createSender(options: SenderOptions): Sender {
   const redactors = createLru<string, (text: string) => string>(keptRedactors);
   const receivers = createLru<string, string>(keptReceivers);
   const outgoingOf = createOutgoing(options);
-  const settingsOf = ({ type, config }: Pick<StoredAction, 'type' | 'config'>): string =>
-    `${type} ${JSON.stringify(config)}`;
+  const settings = new WeakMap<object, string>();
+  const settingsOf = (action: Pick<StoredAction, 'type' | 'config'>): string => {
+    const known = settings.get(action) ?? `${action.type} ${JSON.stringify(action.config)}`;
+    settings.set(action, known);
+    return known;
+  };
 
   const redactorOf = (type: ActionType, sealed: JsonObject, opened: JsonObject): ((text: string) => string) => {
     const key = settingsOf({ type, config: sealed });

@@ -62,6 +62,7 @@ export function createDeliveryService(deps: DeliveryDeps): Service {
     consumers: deliveryConsumers({
       ...deps,
       hasMailServer: deps.mailer !== null,
+      beginAtOnce: (fresh) => worker.beginAtOnce(fresh),
       begin: (delivery, dueMs) => worker.begin(delivery, dueMs),
       offer: (id, dueMs) => worker.offer(id, dueMs),
     }),

@@ -9,9 +9,11 @@ import { withTimeoutOr } from '#concurrency/timeout';
 import type { DeliveryDocument } from '#contracts/delivery';
 import type { EventStore } from '#event-store/event-store';
 import type { Leases, Shards } from '#leases/leases';
+import { charactersOf } from '#read-store/remembered-documents';
 import type { ReadStore } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
 import type { Logger } from '#runtime/logger';
+import { attemptAtOnce } from './attempt-at-once.js';
 import { advanceDelivery, type AttemptDeps, type AttemptSlots } from './attempt.js';
 import type { LoadedDelivery } from './delivery-stream.js';
 import { Followers } from './followers.js';
@@ -58,6 +60,8 @@ export interface WorkerOptions {
 const maxKept = { deliveries: 20_000, characters: 32_000_000 };
 const maxBegun = 20_000;
 const maxTracked = 100_000;
+/** A message that takes longer to be made is stored before: the consumer has others to take. */
+const atOnceMs = 100;
 /** Steps in progress for each attempt that may be in flight: most wait for their receiver or their share. */
 const stepsPerAttempt = 16;
 
@@ -85,13 +89,14 @@ export class DeliveryWorker {
   /** As they were begun or last read, until their next step: one that has changed since is read then. */
   readonly #kept = createLru<string, LoadedDelivery>(maxKept.deliveries, {
     maxWeight: maxKept.characters,
-    weightOf: ({ state }) => JSON.stringify(state).length,
+    weightOf: ({ state }) => charactersOf(state),
   });
   /** Ids of those that were begun last: what follows one of them need not look for it. */
   readonly #begun = createLru<string, true>(maxBegun);
   readonly #abort = new AbortController();
   readonly #stopping = new AbortController();
   #sweep: Sweep | null = null;
+  #starts = 0;
 
   constructor(options: WorkerOptions) {
     const { clock, leases, random = Math.random, limits = defaultWorkerLimits } = options;
@@ -109,6 +114,7 @@ export class DeliveryWorker {
       keep: (waiting) => this.#kept.set(waiting.id, waiting),
       stopping: this.#stopping.signal,
       signal: this.#abort.signal,
+      nameStart: () => `${leases.memberId}|${(this.#starts += 1)}`,
     };
     this.#queue = new DeliveryQueue({
       clock,
@@ -127,6 +133,21 @@ export class DeliveryWorker {
       found: (id, document) => this.notice(id, document, 'backlog'),
       isFull: () => this.#queue.isFull,
     });
+  }
+
+  /** Stores one that is new with the start of its first attempt, where it can be sent right now. False: nothing was written. */
+  async beginAtOnce(fresh: LoadedDelivery): Promise<boolean> {
+    const stored = Promise.withResolvers<boolean>();
+    let isLate = false;
+    const ended = this.#queue.runNow(fresh.id, async () => {
+      const next = await this.#attemptAtOnce(fresh, () => stored.resolve(true));
+      // Stored alone meanwhile, and offered while it was in progress here.
+      return next === 'not_now' ? (isLate ? this.#options.clock.now() : null) : next;
+    });
+    if (ended === null) return false;
+    const isStored = await withTimeoutOr(Promise.race([stored.promise, ended.then(() => false)]), atOnceMs, null);
+    isLate = isStored === null;
+    return isStored === true;
   }
 
   /** For a delivery that was just begun: it need not be read again. */
@@ -164,13 +185,37 @@ export class DeliveryWorker {
     await withTimeoutOr(idle, recordMs, null);
   }
 
+  async #attemptAtOnce(fresh: LoadedDelivery, onStored: () => void): Promise<NextLook | 'not_now'> {
+    const { clock, logger } = this.#options;
+    let isStored = false;
+    try {
+      const next = await attemptAtOnce(this.#attempts, fresh, () => {
+        isStored = true;
+        this.#begun.set(fresh.id, true);
+        onStored();
+      });
+      if (next !== 'not_now') this.#resumeFollowers(fresh.id, next);
+      return next;
+    } catch (error) {
+      // What is not stored is stored alone next, or its request comes again.
+      if (!isStored) return 'not_now';
+      logger.error({ deliveryId: fresh.id, error: String(error) }, 'delivery step failed; retrying soon');
+      return clock.now() + this.#limits.faultMs;
+    }
+  }
+
+  #resumeFollowers(id: string, next: NextLook): void {
+    if (next !== null) return;
+    for (const waiting of this.#followers.take(id)) this.offer(waiting, this.#options.clock.now());
+  }
+
   async #advance(id: string): Promise<NextLook> {
     const { clock, logger } = this.#options;
     try {
       const kept = this.#kept.get(id) ?? null;
       this.#kept.delete(id);
       const next = await advanceDelivery(this.#attempts, id, kept);
-      if (next === null) for (const waiting of this.#followers.take(id)) this.offer(waiting, clock.now());
+      this.#resumeFollowers(id, next);
       return next;
     } catch (error) {
       logger.error({ deliveryId: id, error: String(error) }, 'delivery step failed; retrying soon');

@@ -17,6 +17,8 @@ interface UndeliveredNotifications {
 
 /** One document per run that has such notifications. */
 export const undeliveredView: ViewDefinition<UndeliveredNotifications> = {
+  isRemembered: true,
+  isReadBySweeps: true,
   name: 'unanswered_notifications',
   fields: ['since', 'taskId'],
   indexes: [['since'], ['taskId', 'since']],

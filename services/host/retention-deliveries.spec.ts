@@ -108,7 +108,14 @@ describe('the deliveries of a folded day', () => {
     const address = { baseUrl: async () => 'https://meerkat.example' };
     const { eventStore } = played;
     await acceptRequest(
-      { eventStore, clock: { now: () => played.nowMs }, address, begin: () => undefined, offer: () => undefined },
+      {
+        eventStore,
+        clock: { now: () => played.nowMs },
+        address,
+        beginAtOnce: async () => false,
+        begin: () => undefined,
+        offer: () => undefined,
+      },
       message,
     );
     expect(await typesOf(request)).toEqual(cut);

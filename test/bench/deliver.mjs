@@ -1,6 +1,7 @@
 // `deliver`: from tasks run by hand to signed webhooks and mails at receivers on loopback, each attempt two durable events.
 import { setTimeout } from 'node:timers/promises';
 import { ask, makeFolder, startProcess, startProduct } from './processes.mjs';
+import { threadProfileFlags } from './profile.mjs';
 import { quantile } from './report.mjs';
 
 const actionsPerTask = 20;
@@ -116,7 +117,8 @@ async function* webhooks() {
   const baseline = { name: 'fetch, 8 at a time, nothing recorded', value: await measureBaseline(receiver, 4_000) };
   await receiver.stop();
   const fresh = await startProcess('test/bench/receiver.mjs', { probe: '/received' });
-  const product = await startProduct(await makeFolder(), { profileAs: 'deliver-webhooks.cpuprofile' });
+  const profile = { profileAs: 'deliver-webhooks.cpuprofile', nodeFlags: threadProfileFlags('deliver-webhooks') };
+  const product = await startProduct(await makeFolder(), profile);
   const action = { type: 'webhook', config: { url: `${fresh.url}/hook` } };
   const ids = await createTasks(product, 50, `${fresh.url}/steady`, () => action);
   yield* rateOf({ title: 'webhooks', product, receiver: fresh, ids, messages, target: 3_000, baseline });
