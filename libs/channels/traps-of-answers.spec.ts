@@ -39,7 +39,8 @@ describe('a success of HTTP that is an error', () => {
   });
 
   it('is none to apprise: nothing is known under the key', () => {
-    expect(verdictsOn('apprise', answerOf(204))).toMatchObject([{ state: 'refused', reason: 'gone' }]);
+    const message = expect.stringContaining('no services under this key, or knows none of these addresses');
+    expect(verdictsOn('apprise', answerOf(204))).toMatchObject([{ state: 'refused', reason: 'gone', message }]);
   });
 });
 

@@ -69,7 +69,7 @@ async function beginDelivery(
   if (await beginAtOnce({ ...known, revision: -1, unstored })) return;
   const appended = await eventStore.append(deliveryStream(deliveryId), unstored, 'none');
   if (!appended.ok) return offer(deliveryId, now);
-  // A store answers a repeat as it did the first time: whoever sends appends at this revision, and looks again where it is elsewhere.
+  // A store answers a repeat as it did the first time: a worker sends only once it has appended behind it.
   begin({ ...known, revision: appended.revision }, now);
 }
 

@@ -109,6 +109,21 @@ describe('the notice of a disabled action', () => {
     expect(again.map((notice) => notice.deliveryId)).toEqual(notices.map((notice) => notice.deliveryId));
   });
 
+  it('says where the settings are corrected: in the action, or in the contact that it goes by', async () => {
+    await keep([{ ...action, enabled: false }, other]);
+    const [ofAction] = await disabledNotices(options, disabled);
+    expect(ofAction?.context.message).toContain('until its settings are corrected and it is enabled again');
+    const byContact = notificationOf({ name: 'by contact', more: { action: { ...action, contact: 'ops' } } });
+    const asked: DeliveryEvent = { type: 'delivery.requested', data: { request: byContact, linkBase: null } };
+    const encoded = encodeEvents([asked], { commandId: 'by contact', metadata });
+    await eventStore.append(deliveryStream(byContact.deliveryId), encoded, 'none');
+    const at = '2026-11-21T12:00:00.000Z';
+    const [ofContact] = await disabledNotices(options, told({ deliveryId: byContact.deliveryId, at }));
+    expect(ofContact?.context.message).toContain(
+      'until the contact "ops" is corrected and the action is enabled again',
+    );
+  });
+
   it('goes to the other actions alone where there is no mail server', async () => {
     await keep([{ ...action, enabled: false }, other]);
     const notices = await disabledNotices({ ...options, hasMailServer: false }, disabled);

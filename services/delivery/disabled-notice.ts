@@ -112,7 +112,12 @@ export async function disabledNotices(
   const owners = hasMailServer ? await mailToOwners(options, message, taskId, atMs) : [];
   const receiver = where === '' ? 'its receiver' : `its receiver ${where}`;
   const gone = `its ${request.action.type} action was disabled, because ${receiver} answered that it is gone`;
-  const next = 'Nothing goes there until its settings are corrected and it is enabled again.';
+  const { contact } = request.action;
+  const corrected =
+    contact === undefined
+      ? 'its settings are corrected and it is enabled again'
+      : `the contact "${contact}" is corrected and the action is enabled again`;
+  const next = `Nothing goes there until ${corrected}.`;
   const { task: about, execution } = request.context;
   return [...others, ...owners].map((action) => ({
     deliveryId: derivedId('dlv', atMs, message.id, action.id),

@@ -20,7 +20,11 @@ export function disabledWarnings(
     const index = actions.findIndex(({ id }) => id === actionId);
     const action = actions[index];
     if (action === undefined || action.enabled) return [];
-    const message = `The ${action.type} action was disabled at ${at}: its receiver answered that it is gone (delivery ${deliveryId}). Correct its settings and enable it again.`;
+    const next =
+      action.contact === undefined
+        ? 'Correct its settings and enable it again.'
+        : `Correct the contact "${action.contact}" and enable the action again.`;
+    const message = `The ${action.type} action was disabled at ${at}: its receiver answered that it is gone (delivery ${deliveryId}). ${next}`;
     return [{ field: `actions[${index}]`, rule: 'action_disabled', message }];
   });
 }

@@ -8,7 +8,11 @@ export const classifyApprise = classifyAs({
     (body === null ? /notification\(s\)|sent/i.test(text) && !text.includes('<') : (body['error'] ?? null) === null),
   codeOf: ({ status, body }) => (status < 300 ? null : textAt(body, 'error')),
   lines: [
-    { status: [204], means: 'gone', because: 'the server has no services under this key' },
+    {
+      status: [204],
+      means: 'gone',
+      because: 'the server has no services under this key, or knows none of these addresses',
+    },
     { status: [401, 403, 404], means: 'gone', because: 'the server does not let this action send' },
     { status: [405, 406, 421, 431], means: 'refused' },
     // Those that have it get it again: one that failed is not told apart.
