@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import { trusting } from '#outbound/certificates';
 import { createTransport } from 'nodemailer';
+import { composedMail } from './compose.js';
 import type { MailAnswer, MailOutgoing, MailRefusal } from '#channels/channel';
 import { withTimeout } from '#concurrency/timeout';
 import { outboundFailureReasons, type Outbound } from '#outbound/outbound';
@@ -222,8 +223,7 @@ export function createMailer(
       const { inReplyTo = null, picture = null, unsubscribeUrl } = mail;
       const plain = (address: string) => ({ name: '', address });
       try {
-        const info = await transport.sendMail({
-          envelope: { from: from.address, to: [...recipients] },
+        const content = {
           from,
           to: to.map(plain),
           cc: cc.map(plain),
@@ -248,6 +248,11 @@ export function createMailer(
             'X-Auto-Response-Suppress': 'All',
             ...unsubscribeHeaders(unsubscribeUrl),
           },
+        };
+        const raw = composedMail(content);
+        const info = await transport.sendMail({
+          ...(raw === null ? content : { raw }),
+          envelope: { from: from.address, to: [...recipients] },
           disableFileAccess: true,
           disableUrlAccess: true,
           signal: AbortSignal.any([signal, AbortSignal.timeout(timeouts.totalMs)]),

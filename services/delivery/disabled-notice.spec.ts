@@ -126,8 +126,19 @@ describe('the notice of a disabled action', () => {
 
   it('goes to the other actions alone where there is no mail server', async () => {
     await keep([{ ...action, enabled: false }, other]);
-    const notices = await disabledNotices({ ...options, hasMailServer: false }, disabled);
+    const lines: object[] = [];
+    const logger = { ...silentLogger, warn: (fields: object) => void lines.push(fields) };
+    const notices = await disabledNotices({ ...options, hasMailServer: false, logger }, disabled);
     expect(notices.map((notice) => notice.action.id)).toEqual([other.id]);
+    expect(lines).toEqual([]);
+  });
+
+  it('that reaches nobody is a line of the log, for who runs the instance', async () => {
+    const lines: object[] = [];
+    const logger = { ...silentLogger, warn: (fields: object) => void lines.push(fields) };
+    await keep([{ ...action, enabled: false }]);
+    expect(await disabledNotices({ ...options, hasMailServer: false, logger }, disabled)).toEqual([]);
+    expect(lines).toEqual([{ taskId, actionId: action.id, deliveryId }]);
   });
 
   it('is nothing for a task that is archived, and for an event of before it named its delivery', async () => {

@@ -100,7 +100,7 @@ export async function disabledNotices(
   options: NoticeOptions,
   message: BusMessage,
 ): Promise<readonly NotificationRequest[]> {
-  const { eventStore, readStore, hasMailServer } = options;
+  const { eventStore, readStore, hasMailServer, logger } = options;
   const { taskId, actionId, deliveryId, at } = disabled.parse(message.data);
   if (deliveryId === undefined || at === undefined) return [];
   const task = await readStore.get(tasksView, taskId);
@@ -110,6 +110,12 @@ export async function disabledNotices(
   const atMs = Date.parse(at);
   const others = await otherActions(options, task, actionId);
   const owners = hasMailServer ? await mailToOwners(options, message, taskId, atMs) : [];
+  if (others.length + owners.length === 0) {
+    logger.warn(
+      { taskId, actionId, deliveryId },
+      'an action was disabled, as its receiver is gone, and nobody is told: no mail server is set, and no other action of its task hears of errors',
+    );
+  }
   const receiver = where === '' ? 'its receiver' : `its receiver ${where}`;
   const gone = `its ${request.action.type} action was disabled, because ${receiver} answered that it is gone`;
   const { contact } = request.action;
