@@ -70,6 +70,7 @@ export function createConnection(url: string, connectionName = 'meerkat') {
     gossipTimeoutMs: Math.min(address.gossipTimeoutMs, patienceMs),
     intervalMs: address.discoveryIntervalMs,
     ask: (member, milliseconds) => askMember(access, member, milliseconds),
+    isRefusal: (error) => refusalOf(error) !== null,
   });
   let current: Promise<Session> | null = null;
   /** Whom the one node that is named in the address named as leader. */

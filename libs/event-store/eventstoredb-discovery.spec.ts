@@ -7,7 +7,7 @@ const never = new Promise<never>(() => undefined);
 const open = new AbortController().signal;
 
 describe('the discovery of a leader', () => {
-  /** What each member answers; one that is not named refuses. */
+  /** What each member answers; at one that is not named nobody listens. */
   const discovering = (answers: Map<number, () => Promise<readonly Member[]>>, seeds = [1, 2, 3]) => {
     const asked: number[] = [];
     const discovery = createDiscovery({
@@ -16,8 +16,9 @@ describe('the discovery of a leader', () => {
       intervalMs: 1,
       ask({ port }) {
         asked.push(port);
-        return answers.get(port)?.() ?? Promise.reject(new Error('refused'));
+        return answers.get(port)?.() ?? Promise.reject(new Error('nobody listens'));
       },
+      isRefusal: (error) => error instanceof RangeError,
     });
     return { discovery, asked };
   };
@@ -72,6 +73,28 @@ describe('the discovery of a leader', () => {
   ])('rejects in time where %s', async (_, answers) => {
     const { discovery } = discovering(answers);
     await expect(discovery.leader(20, open)).rejects.toThrow(NoLeader);
+  });
+
+  it('says at once that it is refused, for another round would be, too', async () => {
+    const refusal = new RangeError('a wrong password');
+    const { discovery, asked } = discovering(new Map([[2, () => Promise.reject(refusal)]]));
+    await expect(discovery.leader(60_000, open)).rejects.toBe(refusal);
+    expect(asked).toHaveLength(3);
+  });
+
+  it('takes a member that leads, whoever else refuses', async () => {
+    const { discovery } = discovering(
+      new Map([
+        [1, () => Promise.reject(new RangeError('not ready for users'))],
+        [2, async () => [member(2, true)]],
+      ]),
+    );
+    expect(await discovery.leader(60_000, open)).toEqual(node(2));
+  });
+
+  it('says why nobody answered', async () => {
+    const { discovery } = discovering(new Map([[1, async () => [member(1)]]]));
+    await expect(discovery.leader(0, open)).rejects.toThrow('no leader among n:1, n:2, n:3 (Error: nobody listens)');
   });
 
   it('ends at once when the store is closed', async () => {

@@ -16,19 +16,22 @@ export interface Discovery {
   readonly intervalMs: number;
   /** Its view of the members; rejects where it does not answer in time. */
   ask(member: Endpoint, milliseconds: number): Promise<readonly Member[]>;
+  /** Whether a member has answered that it refuses who asks: the others will, too. */
+  isRefusal(error: unknown): boolean;
 }
 
-/** Nobody leads, or nobody who does answers. */
+/** Nobody leads, or nobody who does answers. `why`: what kept those who were asked from answering. */
 export class NoLeader extends Error {
-  constructor(asked: readonly Endpoint[]) {
-    super(`no leader among ${asked.map(nameOf).join(', ')}`);
+  constructor(asked: readonly Endpoint[], why?: unknown) {
+    const words = why === undefined ? '' : ` (${String(why)})`;
+    super(`no leader among ${asked.map(nameOf).join(', ')}${words}`, { cause: why });
     this.name = 'NoLeader';
   }
 }
 
 export const nameOf = ({ host, port }: Endpoint): string => `${host}:${port}`;
 
-export function createDiscovery({ seeds, gossipTimeoutMs, intervalMs, ask }: Discovery) {
+export function createDiscovery({ seeds, gossipTimeoutMs, intervalMs, ask, isRefusal }: Discovery) {
   /** Of the newest answer: seeds may be long gone. */
   let known: readonly Endpoint[] = [];
 
@@ -58,20 +61,26 @@ export function createDiscovery({ seeds, gossipTimeoutMs, intervalMs, ask }: Dis
     };
     try {
       return await Promise.any([...asked.values()].map(follow));
-    } catch {
-      throw new NoLeader([...asked.values()]);
+    } catch (error) {
+      const faults: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
+      const refusal = faults.find(isRefusal);
+      if (refusal !== undefined) throw refusal;
+      throw new NoLeader(
+        [...asked.values()],
+        faults.find((fault) => !(fault instanceof NoLeader)),
+      );
     }
   };
 
   return {
-    /** Rejects with `NoLeader` when the time is up, or when the signal aborts. */
+    /** Rejects with `NoLeader` when the time is up, or when the signal aborts; at once with the refusal where it is refused. */
     async leader(milliseconds: number, signal: AbortSignal): Promise<Endpoint> {
       const endsAtMs = Date.now() + milliseconds;
       for (;;) {
         try {
           return await round(Math.min(gossipTimeoutMs, Math.max(endsAtMs - Date.now(), 1)));
         } catch (error) {
-          if (signal.aborted || Date.now() + intervalMs >= endsAtMs) throw error;
+          if (signal.aborted || isRefusal(error) || Date.now() + intervalMs >= endsAtMs) throw error;
           await sleep(intervalMs, signal);
         }
       }

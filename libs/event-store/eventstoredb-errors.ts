@@ -45,7 +45,7 @@ export function namedLeader(error: unknown): { readonly leader: Endpoint | null 
 }
 
 export const deniedUser =
-  'the user of EVENT_STORE_URL may not do this: it needs a user in $admins, or one that the ACL of $all names in `$r` (see "Rights" in docs/operators.md)';
+  'the user of EVENT_STORE_URL may not do this: it needs a user in $admins, or one that the ACL of $all names in `$r`; who names no user, or does not use TLS, may do nothing (see "Rights" in docs/distributed.md)';
 
 /** What refuses the user: in words that say what to do. null: something else. */
 function refusedUser(error: unknown): string | null {

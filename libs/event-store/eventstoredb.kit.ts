@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { FailingServer } from './event-store-outage.contract.js';
 
-/** The protocol double as a process of its own; with more than one member, a cluster. */
-export function createFailingServer(folder: string, members = 1) {
+/** The protocol double as a process of its own; with more than one member, a cluster. `more`: further words of its command line. */
+export function createFailingServer(folder: string, members = 1, more: readonly string[] = []) {
   let child: ChildProcess | null = null;
   let ports = ['0', '0'];
   let urls = ['', ''];
@@ -22,6 +22,7 @@ export function createFailingServer(folder: string, members = 1) {
       folder,
       '--cluster',
       String(members),
+      ...more,
     ];
     const started = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     child = started;

@@ -7,6 +7,7 @@ import type {
   BatchAppendReq,
   BatchAppendResp,
 } from '@eventstore/db-client/generated/streams_pb.js';
+import type { Access, Roles } from './access.ts';
 import type { Role } from './cluster.ts';
 import type { Faults } from './faults.ts';
 import type { AppendAnswer, AppendRequest, Expected, Log } from './log.ts';
@@ -35,6 +36,7 @@ interface Context {
   readonly log: Log;
   readonly faults: Faults;
   readonly role: Role;
+  readonly access: Access;
   readonly cut: () => void;
   readonly leaderRefusal: () => Refusal;
 }
@@ -88,11 +90,18 @@ const sizeOf = ({ type, data, metadata }: ProposedEvent): number =>
 
 const asksForLeader = (metadata: Metadata): boolean => metadata.get('requires-leader').includes('true');
 
-export function createAppends({ log, faults, role, cut, leaderRefusal }: Context) {
-  const perform = async (request: AppendRequest, mustLead: boolean): Promise<Outcome> => {
+/** Who asks, and for whom. */
+interface Caller {
+  readonly mustLead: boolean;
+  readonly roles: Roles;
+}
+
+export function createAppends({ log, faults, role, access, cut, leaderRefusal }: Context) {
+  const perform = async (request: AppendRequest, { mustLead, roles }: Caller): Promise<Outcome> => {
     const refusal = mustLead ? role.refusal() : null;
     if (refusal?.metadata.get('exception').includes('not-leader') === true) return { refusal };
     if (refusal !== null || !role.canForward()) return { untaken: 'not-ready' };
+    if (!access.may(roles, 'write', request.stream)) return { untaken: 'access-denied' };
     const planned = faults.nextAppend();
     if (faults.refusing || planned?.fault === 'unavailable') return { refusal: unavailable() };
     if (planned?.fault === 'not-leader') return { refusal: leaderRefusal() };
@@ -121,6 +130,16 @@ export function createAppends({ log, faults, role, cut, leaderRefusal }: Context
     }
     if (planned?.fault === 'late') await new Promise((resolve) => setTimeout(resolve, planned.delayMs));
     return { answer };
+  };
+
+  /** A refusal where the password is wrong. */
+  const callerOf = (metadata: Metadata): Caller | Refusal => {
+    try {
+      return { mustLead: asksForLeader(metadata), roles: access.rolesOf(metadata) };
+    } catch (error) {
+      if (error instanceof Refusal) return error;
+      throw error;
+    }
   };
 
   return {
@@ -167,7 +186,9 @@ export function createAppends({ log, faults, role, cut, leaderRefusal }: Context
             : options.hasStreamExists()
               ? 'stream_exists'
               : 'any';
-        void perform({ stream, expected, events }, asksForLeader(call.metadata)).then((outcome) => {
+        const caller = callerOf(call.metadata);
+        if (caller instanceof Refusal) return finish(caller);
+        void perform({ stream, expected, events }, caller).then((outcome) => {
           if (outcome === null) return;
           if ('refusal' in outcome) return finish(outcome.refusal);
           if ('untaken' in outcome) return finish(refusalOf[outcome.untaken]());
@@ -185,7 +206,7 @@ export function createAppends({ log, faults, role, cut, leaderRefusal }: Context
         readonly events: ProposedEvent[];
         sizeBytes: number;
       }
-      const mustLead = asksForLeader(call.metadata);
+      const caller = callerOf(call.metadata);
       const pending = new Map<string, Pending>();
       let underWay = 0;
       let ended = false;
@@ -204,6 +225,7 @@ export function createAppends({ log, faults, role, cut, leaderRefusal }: Context
       call.on('data', (request: BatchAppendReq) => {
         const correlationId = idText(request.getCorrelationId());
         const options = request.getOptions();
+        if (caller instanceof Refusal) return fail(caller);
         if (faults.refusing) return fail(unavailable());
         try {
           if (options !== undefined) {
@@ -235,7 +257,7 @@ export function createAppends({ log, faults, role, cut, leaderRefusal }: Context
           pending.delete(correlationId);
           underWay += 1;
           const { stream, expected, events } = append;
-          void perform({ stream, expected, events }, mustLead).then((outcome) => {
+          void perform({ stream, expected, events }, caller).then((outcome) => {
             underWay -= 1;
             if (outcome === null) return settle();
             if ('refusal' in outcome) return fail(outcome.refusal);

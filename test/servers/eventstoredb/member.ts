@@ -22,11 +22,12 @@ import type {
   BatchAppendResp,
   ReadReq,
 } from '@eventstore/db-client/generated/streams_pb.js';
+import type { Access, Roles } from './access.ts';
 import { createAppends } from './appends.ts';
 import type { Role } from './cluster.ts';
 import type { Faults } from './faults.ts';
 import { newestBefore, type Log } from './log.ts';
-import { accessDenied, notLeader, Refusal, unavailable } from './messages.ts';
+import { accessDenied, notLeader, Refusal, streamName, unavailable } from './messages.ts';
 import { read } from './reads.ts';
 
 /** The newest version whose sources the double was written from. */
@@ -38,10 +39,18 @@ const concurrentCalls = 100;
 /** How old a stale read is. */
 const staleEvents = 3;
 
+export interface Tls {
+  readonly certificate: Buffer;
+  readonly key: Buffer;
+}
+
 export interface MemberOptions {
   readonly log: Log;
   readonly faults: Faults;
   readonly role: Role;
+  readonly access: Access;
+  /** null: in clear. */
+  readonly tls: Tls | null;
 }
 
 /** Between a client and the server, so that nothing passes either way while the member hangs. */
@@ -74,7 +83,7 @@ function hangingWire(socket: Socket, innerPort: number): Wire {
   };
 }
 
-export function createMember({ log, faults, role }: MemberOptions) {
+export function createMember({ log, faults, role, access, tls }: MemberOptions) {
   const wires = new Set<Wire>();
   const cut = (): void => {
     for (const wire of wires) wire.destroy();
@@ -85,7 +94,21 @@ export function createMember({ log, faults, role }: MemberOptions) {
     const { host, port: named } = faults.leader ?? { host: '127.0.0.1', port: ownPort };
     return notLeader(host, named);
   };
-  const appends = createAppends({ log, faults, role, cut, leaderRefusal });
+  const appends = createAppends({ log, faults, role, access, cut, leaderRefusal });
+
+  /** Of a call by who gives a wrong password, or may not do it; null: it may be made. */
+  const refusalOf = (metadata: Metadata, may: (roles: Roles) => boolean): Refusal | null => {
+    try {
+      return may(access.rolesOf(metadata)) ? null : accessDenied();
+    } catch (error) {
+      if (error instanceof Refusal) return error;
+      throw error;
+    }
+  };
+  const mayRead = (roles: Roles, options: ReadReq.Options): boolean => {
+    const stream = options.hasStream() ? streamName(options.getStream()?.getStreamIdentifier()) : '$all';
+    return access.may(roles, 'read', stream);
+  };
 
   const readCall = (call: ServerWritableStream<ReadReq, Uint8Array>): void => {
     const ending = new AbortController();
@@ -117,6 +140,8 @@ export function createMember({ log, faults, role }: MemberOptions) {
     if (fault === 'access-denied') return finish(accessDenied());
     if (fault === 'unauthenticated') return finish(new Refusal(status.UNAUTHENTICATED, 'Bad HTTP status code: 401'));
     const mustLead = call.metadata.get('requires-leader').includes('true');
+    const stranger = refusalOf(call.metadata, (roles) => options === undefined || mayRead(roles, options));
+    if (stranger !== null) return finish(stranger);
     const refusal = mustLead ? role.refusal() : null;
     if (refusal !== null) return finish(refusal);
     if (options === undefined) return finish(new Refusal(status.INVALID_ARGUMENT, 'no options'));
@@ -171,13 +196,20 @@ export function createMember({ log, faults, role }: MemberOptions) {
     },
   });
   server.addService(gossipServices.GossipService, {
-    read: (_: ServerUnaryCall<Empty, ClusterInfo>, answer: sendUnaryData<ClusterInfo>) => {
+    read: ({ metadata }: ServerUnaryCall<Empty, ClusterInfo>, answer: sendUnaryData<ClusterInfo>) => {
       if (faults.refusing) return answer(asServiceError(unavailable()));
+      // Anybody may see who leads, but a wrong password is refused everywhere.
+      const stranger = refusalOf(metadata, () => true);
+      if (stranger !== null) return answer(asServiceError(stranger));
       answer(null, role.gossip());
     },
   });
 
-  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  const injector = server.createConnectionInjector(
+    tls === null
+      ? ServerCredentials.createInsecure()
+      : ServerCredentials.createSsl(null, [{ cert_chain: tls.certificate, private_key: tls.key }]),
+  );
   const takeIn = (socket: Socket): void => {
     socket.on('error', () => undefined);
     socket.setNoDelay(true);

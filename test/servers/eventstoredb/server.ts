@@ -1,9 +1,10 @@
 /** A server that speaks EventStoreDB's protocol, as far as an event-sourced application needs it, on one SQLite file: one member, or several as a cluster. */
+import { createAccess, type User } from './access.ts';
 import { createCluster, soleRole } from './cluster.ts';
 import { createControl } from './control.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { openLog } from './log.ts';
-import { createMember, listen } from './member.ts';
+import { createMember, listen, type Tls } from './member.ts';
 
 export interface EventStoreDbOptions {
   /** Of the first member; 0: any. The others get any. */
@@ -13,6 +14,15 @@ export interface EventStoreDbOptions {
   readonly control?: number | null;
   /** How many members; 1 is a server by itself. */
   readonly members?: number;
+  /** Who may come; everybody where there are none. */
+  readonly users?: readonly User[];
+  /** null: in clear. */
+  readonly tls?: ServedTls | null;
+}
+
+export interface ServedTls extends Tls {
+  /** What clients are to trust. */
+  readonly certificateFile: string;
 }
 
 export interface RunningEventStoreDb {
@@ -30,13 +40,22 @@ export async function startEventStoreDb({
   data,
   control = null,
   members: size = 1,
+  users = [],
+  tls = null,
 }: EventStoreDbOptions): Promise<RunningEventStoreDb> {
   const log = openLog(data);
   const faults = createFaults();
+  const access = createAccess(log, users);
   let solePort = port;
   const cluster = size > 1 ? createCluster(log, size) : null;
   const members = Array.from({ length: size }, (_, index) =>
-    createMember({ log, faults, role: cluster === null ? soleRole(log, () => solePort) : cluster.role(index) }),
+    createMember({
+      log,
+      faults,
+      access,
+      tls,
+      role: cluster === null ? soleRole(log, () => solePort) : cluster.role(index),
+    }),
   );
   const ports: number[] = [];
   for (const [index, member] of members.entries()) {
@@ -54,7 +73,7 @@ export async function startEventStoreDb({
 
   return {
     port: solePort,
-    url: `esdb://${hosts}?tls=false`,
+    url: `esdb://${hosts}?${tls === null ? 'tls=false' : `tls=true&tlsCAFile=${encodeURIComponent(tls.certificateFile)}`}`,
     controlUrl: controlPort === null ? null : `http://127.0.0.1:${controlPort}`,
     faults,
     cut,
