@@ -1,11 +1,23 @@
 // `checks`: what a check costs in the running product: one slot that is fired, published, loaded, parsed, evaluated, decided,
 // appended, projected. The product has one core, with its threads and its evaluator; pages and questions come from another.
+// `--servers`: on servers instead. The event store is the double, which counts reads; BUS_URL and READ_STORE_URL name the others
+// (npm run servers -- up).
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ask, authorized, makeFolder, startAnswering, startProcess, startProduct } from './processes.mjs';
+import { startEventStoreDouble } from './event-store-double.mjs';
+import {
+  ask,
+  authorized,
+  makeFolder,
+  startAnswering,
+  startProcess,
+  startProduct,
+  startServices,
+} from './processes.mjs';
 import { threadProfileFlags } from './profile.mjs';
 import { quantile } from './report.mjs';
 
@@ -41,10 +53,21 @@ const allCases = [
   one('100 KB', 'changed', 'parse5', 130),
   one('10 KB', 'changed', 'lexbor', null, { offered: 1_000, memoryMb: 300, title: '1,000 a second offered' }),
   one('10 KB', 'changed', 'lexbor', null, { cores: `${productCore},${otherCore}`, title: 'two cores' }),
-].map((found) => {
+];
+
+const roles = ['gateway', 'accounts', 'tasks', 'scheduling', 'execution', 'rendering', 'delivery'];
+/** `layout`: the roles of each process; null: all in one, with bus and views of its own. */
+const casesOnServers = [
+  one('10 KB', 'unchanged', 'lexbor', 250, { layout: roles, title: 'on servers, each role a process' }),
+  one('10 KB', 'unchanged', 'lexbor', 800, { layout: null, title: 'events on a server' }),
+  one('10 KB', 'changed', 'lexbor', null, { layout: null, title: 'events on a server' }),
+];
+const readsTarget = 0.1;
+
+const titled = (found) => {
   const { size, kind, parser, title } = found;
   return { ...found, title: `${size}, ${kind}, ${parser}${title === undefined ? '' : `, ${title}`}` };
-});
+};
 
 const offer = (pages, { kind, size }, number) => {
   const site = new URL(pages.url);
@@ -67,10 +90,10 @@ async function inTurns(items, work) {
 }
 
 /** How many runs are recorded, and how many of them did not succeed. */
-async function recordedBy({ url }) {
-  const answer = await fetch(new URL('/metrics', url));
+async function recordedBy({ urls }) {
+  const answers = await Promise.all(urls.map(async (url) => (await fetch(new URL('/metrics', url))).text()));
   let [all, failed] = [0, 0];
-  for (const [, labels, value] of (await answer.text()).matchAll(/^meerkat_runs_total\{(.*)\} (\d+)$/gm)) {
+  for (const [, labels, value] of answers.join('\n').matchAll(/^meerkat_runs_total\{(.*)\} (\d+)$/gm)) {
     all += Number(value);
     if (!labels.includes('status="succeeded"')) failed += Number(value);
   }
@@ -137,9 +160,10 @@ const bytesIn = (folder) =>
     .reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
 
 /** Offers what is to be carried, and measures for `seconds` once code is compiled. */
-async function measureLoad(product, seconds) {
+async function measureLoad(product, seconds, reads) {
   await delay(warmupMs);
   const stopAsking = startAsking(product);
+  const readsBefore = await reads();
   const [before, cpuBefore, partsBefore] = [await recordedBy(product), product.cpuMs(), product.cpuMsByPart()];
   const memory = [];
   for (let second = 0; second < seconds; second += 1) {
@@ -147,6 +171,7 @@ async function measureLoad(product, seconds) {
     memory.push(product.memoryMb());
   }
   const [after, cpuAfter, partsAfter] = [await recordedBy(product), product.cpuMs(), product.cpuMsByPart()];
+  const readsAfter = await reads();
   const delays = await stopAsking();
   const checks = after.all - before.all;
   if (after.failed > before.failed + checks / 100) throw new Error(`${after.failed} checks did not succeed`);
@@ -159,8 +184,22 @@ async function measureLoad(product, seconds) {
     threadsMs: each('threads'),
     childrenMs: each('children'),
     memoryMb: Math.max(...memory),
+    reads: (readsAfter - readsBefore) / checks,
     listMs: quantile(delays, 0.99),
   };
+}
+
+/** Where the product keeps what it knows: started, and started again on the same. `reads`: of the event store so far, where it counts them. */
+async function placeOf({ cores, layout }, dataDir, env) {
+  if (layout === undefined) {
+    const start = (options) => startProduct(dataDir, { env, cores, ...options });
+    return { start, reads: async () => Number.NaN, stop: async () => undefined };
+  }
+  const double = await startEventStoreDouble(otherCore);
+  const own = { ...env, EVENT_STORE_URL: double.url };
+  if (layout === null) return { ...double, start: (options) => startProduct(dataDir, { env: own, cores, ...options }) };
+  const installation = { INSTALLATION: `bench-${Date.now()}`, SECRET_KEY: randomBytes(32).toString('base64') };
+  return { ...double, start: () => startServices({ env: { ...own, ...installation }, layout, cores }) };
 }
 
 async function measure(found, seconds) {
@@ -174,7 +213,8 @@ async function measure(found, seconds) {
     env: { SITES: String(sites) },
   });
   try {
-    const first = await startProduct(dataDir, { env, cores });
+    const place = await placeOf(found, dataDir, env);
+    const first = await place.start({});
     const { ids, carried } = await fill(first, pages, found);
     const kept = offered ?? Math.round(Math.min(ids.length, carried) * loadShare);
     await inTurns(ids.slice(kept), (id) => ask(first.url, 'PATCH', `/api/notifications/${id}`, { status: 'paused' }));
@@ -182,11 +222,12 @@ async function measure(found, seconds) {
     const bytesBefore = bytesIn(dataDir);
     const name = `checks-${title.replaceAll(/[^a-z0-9]+/gi, '-')}`;
     const nodeFlags = threadProfileFlags(name);
-    const product = await startProduct(dataDir, { env, cores, nodeFlags, profileAs: `${name}.cpuprofile` });
-    const load = await measureLoad(product, seconds);
+    const product = await place.start({ nodeFlags, profileAs: `${name}.cpuprofile` });
+    const load = await measureLoad(product, seconds, place.reads);
     // Until it is stopped it goes on.
     const { all } = await recordedBy(product);
     await product.stop();
+    await place.stop();
     return { ...load, carried, diskKb: (bytesIn(dataDir) - bytesBefore) / all / 1_024 };
   } finally {
     await pages.stop();
@@ -208,21 +249,23 @@ async function baselineRate({ size, kind }, seconds) {
   }
 }
 
-export async function* checks({ cases, seconds, offered }) {
+export async function* checks({ cases, seconds, offered, servers }) {
   if (availableParallelism() < 2) throw new Error('it takes two cores: one for the product, one for the pages');
   // This process asks: not where the product is.
   execFileSync('taskset', ['-cp', otherCore, String(process.pid)], { stdio: 'ignore' });
   const { isLexborBuilt } = await import('../../dist/libs/sandbox/parsers/lexbor-place.js');
   const hasLexbor = isLexborBuilt();
   if (!hasLexbor) process.stderr.write('lexbor is not built (npm run build:parser): measuring parse5 alone\n');
-  const named = allCases.filter(({ title }) => cases.includes(title));
-  const alike = allCases.filter(({ title }) => cases.length === 0 || cases.some((text) => title.includes(text)));
+  const possible = (servers ? casesOnServers : allCases).map(titled);
+  const named = possible.filter(({ title }) => cases.includes(title));
+  const alike = possible.filter(({ title }) => cases.length === 0 || cases.some((text) => title.includes(text)));
   const chosen = named.length > 0 ? named : alike;
   if (chosen.length === 0)
-    throw new Error(`no case is called so; they are: ${allCases.map(({ title }) => title).join('; ')}`);
+    throw new Error(`no case is called so; they are: ${possible.map(({ title }) => title).join('; ')}`);
   let carriedByOne = null;
   for (const found of chosen) {
     if (found.parser === 'lexbor' && !hasLexbor) continue;
+    const isOnServers = found.layout !== undefined;
     const { title, target, mainMs = null, memoryMb = null, diskKb = null } = found;
     const baseline = { name: 'fetch + parse5', value: await baselineRate(found, seconds) };
     const load = await measure({ ...found, ...(offered === undefined ? {} : { offered }) }, seconds);
@@ -236,7 +279,7 @@ export async function* checks({ cases, seconds, offered }) {
     });
     yield { ...figure('checks', load.perCore, '/s/core', target, 'at least'), baseline };
     yield figure('recorded meanwhile', load.perSecond, '/s');
-    if (found === allCases[0]) carriedByOne = load.carried;
+    if (!servers && found === possible[0]) carriedByOne = load.carried;
     if (found.cores.includes(',') && carriedByOne !== null) {
       const beside = { name: 'one core', value: carriedByOne };
       yield { ...figure('recorded at most', load.carried, '/s', 1.7 * carriedByOne, 'at least'), baseline: beside };
@@ -246,6 +289,7 @@ export async function* checks({ cases, seconds, offered }) {
     yield figure('evaluator a check', load.childrenMs, 'ms');
     yield figure('list of tasks meanwhile, p99', load.listMs, 'ms', 100);
     yield figure('resident memory', load.memoryMb, 'MB', memoryMb);
-    yield figure('on disk a check', load.diskKb, 'KB', diskKb);
+    if (isOnServers) yield figure('reads of the event store a check', load.reads, '', readsTarget);
+    else yield figure('on disk a check', load.diskKb, 'KB', diskKb);
   }
 }

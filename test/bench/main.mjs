@@ -1,5 +1,5 @@
 // `npm run bench -- [name…] [--json] [--seed N] [--case TEXT] [--seconds N] [--offered N] [--tasks N]
-// [--events N] [--profile]`: measures on the machine it runs on, beside its baselines.
+// [--events N] [--servers] [--profile]`: measures on the machine it runs on, beside its baselines.
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { isOnOwnNode } from '../../scripts/launch.mjs';
@@ -29,7 +29,7 @@ const benches = {
   render: async () => (await import('./render.mjs')).render,
   neighbours: async () => (await import('./neighbours.mjs')).neighbours,
 };
-const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')}…] [--json] [--seed N] [--case TEXT…] [--seconds N] [--offered N] [--tasks N] [--events N] [--profile]\n`;
+const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')}…] [--json] [--seed N] [--case TEXT…] [--seconds N] [--offered N] [--tasks N] [--events N] [--servers] [--profile]\n`;
 
 function readArguments() {
   try {
@@ -43,6 +43,7 @@ function readArguments() {
         offered: { type: 'string' },
         tasks: { type: 'string' },
         events: { type: 'string' },
+        servers: { type: 'boolean', default: false },
         profile: { type: 'boolean', default: false },
       },
     });
@@ -50,14 +51,15 @@ function readArguments() {
     if (unknown !== undefined) throw new Error(`There is no benchmark named ${unknown}.`);
     if (!/^\d{1,9}$/.test(values.seed)) throw new Error('--seed takes a whole number.');
     if (!/^[1-9]\d{0,3}$/.test(values.seconds)) throw new Error('--seconds takes a whole number from 1 on.');
-    const { json, seed, case: cases, seconds, offered, tasks, events } = values;
+    const { json, seed, case: cases, seconds, offered, tasks, events, servers } = values;
     if (!/^[1-9]\d{0,5}$/.test(offered ?? '1')) throw new Error('--offered takes a whole number from 1 on.');
     if (!/^[1-9]\d{3,6}$/.test(tasks ?? '1000')) throw new Error('--tasks takes a whole number from 1,000 on.');
     if (!/^[1-9]\d{4,6}$/.test(events ?? '10000')) throw new Error('--events takes a whole number from 10,000 on.');
     const load = offered === undefined ? {} : { offered: Number(offered) };
     const many = tasks === undefined ? {} : { tasks: Number(tasks) };
     const long = events === undefined ? {} : { events: Number(events) };
-    return { json, seed: Number(seed), cases, seconds: Number(seconds), ...load, ...many, ...long, names: positionals };
+    const asked = { json, cases, servers, names: positionals };
+    return { ...asked, seed: Number(seed), seconds: Number(seconds), ...load, ...many, ...long };
   } catch (error) {
     process.stderr.write(`${error.message}\n${usage}`);
     return null;

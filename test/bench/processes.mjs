@@ -93,6 +93,8 @@ export async function startProcess(
   };
   return {
     url,
+    /** Of all its processes. */
+    urls: [url],
     pid: child.pid,
     /** Where it runs. */
     folder,
@@ -138,7 +140,7 @@ export function startProduct(dataDir, { env = {}, profileAs = null, withinMs, no
 const servers = ['EVENT_STORE_URL', 'BUS_URL', 'READ_STORE_URL'];
 
 /** The built product on the servers that the environment names; `layout`: the roles of each process, the first of which answers. */
-export async function startServices({ env, layout }) {
+export async function startServices({ env, layout, cores = null }) {
   const shared = {
     ...Object.fromEntries(servers.map((name) => [name, process.env[name]])),
     INSTALLATION: `bench-${Date.now()}`,
@@ -146,12 +148,22 @@ export async function startServices({ env, layout }) {
     ...env,
   };
   const started = await Promise.all(
-    layout.map(async (roles) => startProduct(await makeFolder(), { env: { ...shared, ROLES: roles } })),
+    layout.map(async (roles) => startProduct(await makeFolder(), { env: { ...shared, ROLES: roles }, cores })),
   );
   const [{ url }] = started;
   return {
     url,
+    urls: started.map((one) => one.url),
     cpuMs: () => started.reduce((sum, one) => sum + one.cpuMs(), 0),
+    cpuMsByPart: () =>
+      started
+        .map((one) => one.cpuMsByPart())
+        .reduce((sum, { main, threads, children }) => ({
+          main: sum.main + main,
+          threads: sum.threads + threads,
+          children: sum.children + children,
+        })),
+    memoryMb: () => started.reduce((sum, one) => sum + one.memoryMb(), 0),
     stop: () => Promise.all(started.map((one) => one.stop())),
   };
 }

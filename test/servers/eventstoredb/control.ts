@@ -3,11 +3,12 @@ import { createServer, type Server } from 'node:http';
 import { appendFaults, readFaults, type Faults } from './faults.ts';
 import type { Cluster } from './cluster.ts';
 import type { Log } from './log.ts';
-import type { RunningMember } from './member.ts';
+import type { Counts, RunningMember } from './member.ts';
 
 interface Context {
   readonly faults: Faults;
   readonly log: Log;
+  readonly counts: Counts;
   readonly cut: () => void;
   /** null: a server by itself. */
   readonly cluster: Cluster | null;
@@ -18,7 +19,7 @@ interface Context {
 const endings = ['unavailable', 'cancelled', 'unknown'] as const;
 
 /** Every path is a POST but `/state`; an unknown one is answered 404, a bad value 400. */
-export function createControl({ faults, log, cut, cluster, members, ports }: Context): Server {
+export function createControl({ faults, log, counts, cut, cluster, members, ports }: Context): Server {
   /** Of a cluster; false where there is none, or nobody to do it to. */
   const onCluster = async (path: string, query: URLSearchParams): Promise<boolean> => {
     if (cluster === null) return false;
@@ -125,6 +126,7 @@ export function createControl({ faults, log, cut, cluster, members, ports }: Con
     const state = () => ({
       subscriptions: faults.subscriptions.size,
       lastPosition: log.lastPosition,
+      reads: counts.reads,
       planned: faults.planned,
       refusing: faults.refusing,
       ...(cluster === null ? {} : { members: cluster.members }),

@@ -39,6 +39,12 @@ const concurrentCalls = 100;
 /** How old a stale read is. */
 const staleEvents = 3;
 
+/** What was asked of all members since the start. */
+export interface Counts {
+  /** Those that end by themselves: subscriptions are none. */
+  reads: number;
+}
+
 export interface Tls {
   readonly certificate: Buffer;
   readonly key: Buffer;
@@ -49,6 +55,7 @@ export interface MemberOptions {
   readonly faults: Faults;
   readonly role: Role;
   readonly access: Access;
+  readonly counts: Counts;
   /** null: in clear. */
   readonly tls: Tls | null;
 }
@@ -83,7 +90,7 @@ function hangingWire(socket: Socket, innerPort: number): Wire {
   };
 }
 
-export function createMember({ log, faults, role, access, tls }: MemberOptions) {
+export function createMember({ log, faults, role, access, counts, tls }: MemberOptions) {
   const wires = new Set<Wire>();
   const cut = (): void => {
     for (const wire of wires) wire.destroy();
@@ -146,6 +153,7 @@ export function createMember({ log, faults, role, access, tls }: MemberOptions) 
     if (refusal !== null) return finish(refusal);
     if (options === undefined) return finish(new Refusal(status.INVALID_ARGUMENT, 'no options'));
     if (fault === 'silent') silent = true;
+    if (!options.hasSubscription()) counts.reads += 1;
     const subscription = {
       end: (error: 'unavailable' | 'cancelled' | 'unknown' | null) =>
         finish(error === null ? null : new Refusal(statusOf[error], `ended by a fault: ${error}`)),

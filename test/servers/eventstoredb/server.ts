@@ -4,7 +4,7 @@ import { createCluster, soleRole } from './cluster.ts';
 import { createControl } from './control.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { openLog } from './log.ts';
-import { createMember, listen, type Tls } from './member.ts';
+import { createMember, listen, type Counts, type Tls } from './member.ts';
 
 export interface EventStoreDbOptions {
   /** Of the first member; 0: any. The others get any. */
@@ -46,6 +46,7 @@ export async function startEventStoreDb({
   const log = openLog(data);
   const faults = createFaults();
   const access = createAccess(log, users);
+  const counts: Counts = { reads: 0 };
   let solePort = port;
   const cluster = size > 1 ? createCluster(log, size) : null;
   const members = Array.from({ length: size }, (_, index) =>
@@ -53,6 +54,7 @@ export async function startEventStoreDb({
       log,
       faults,
       access,
+      counts,
       tls,
       role: cluster === null ? soleRole(log, () => solePort) : cluster.role(index),
     }),
@@ -67,7 +69,7 @@ export async function startEventStoreDb({
   const cut = (): void => {
     for (const member of members) member.cut();
   };
-  const controlServer = control === null ? null : createControl({ faults, log, cut, cluster, members, ports });
+  const controlServer = control === null ? null : createControl({ faults, log, counts, cut, cluster, members, ports });
   const controlPort = controlServer === null ? null : await listen(controlServer, control ?? 0);
   const hosts = ports.map((each) => `127.0.0.1:${each}`).join(',');
 
