@@ -166,7 +166,7 @@ export function createTopics(connection: KafkaConnection): Topics {
       );
     },
 
-    ensured: () => [...known.keys()],
+    ensured: () => [...made],
 
     forget(topic) {
       known.delete(topic.name);

@@ -42,11 +42,19 @@ class TooLate extends Error {}
 /** Of a server that answers and takes no writes: not the primary, or on its way from it. */
 const notPrimaryCodes: ReadonlySet<unknown> = new Set([10_107, 13_435, 10_058, 11_602, 189]);
 
-/** Whether the set has members, and none of them takes writes. */
+/** What the driver knows of a set when it finds no server for a call. */
+interface SetAsSeen {
+  readonly type?: unknown;
+  readonly servers?: ReadonlyMap<string, { readonly type?: unknown }>;
+}
+
+/** Whether the set has members, and none of them takes writes. A set of which nobody answers is away as a whole. */
 export function hasNoPrimary(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
-  const { reason, code } = error as { readonly reason?: { readonly type?: unknown } | null; readonly code?: unknown };
-  return reason?.type === 'ReplicaSetNoPrimary' || notPrimaryCodes.has(code);
+  const { reason, code } = error as { readonly reason?: SetAsSeen | null; readonly code?: unknown };
+  if (notPrimaryCodes.has(code)) return true;
+  if (reason?.type !== 'ReplicaSetNoPrimary') return false;
+  return [...(reason.servers?.values() ?? [])].some(({ type }) => type !== 'Unknown');
 }
 
 function begin({ url, appName, patienceMs }: MongoOptions): mongoose.Connection {
