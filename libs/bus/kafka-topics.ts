@@ -40,6 +40,9 @@ const notYet = new Set([
   'NOT_LEADER_FOR_PARTITION',
   'LISTENER_NOT_FOUND',
 ]);
+const missing = 'UNKNOWN_TOPIC_OR_PARTITION';
+/** The topic is there, though a partition of it cannot be used now. */
+const leaderless = 'LEADER_NOT_AVAILABLE';
 const nameShape = /^[A-Za-z0-9_-]{1,80}$/;
 
 function checked(word: string, what: string): string {
@@ -77,18 +80,31 @@ export function createTopics(connection: KafkaConnection): Topics {
     retentionMs,
   });
 
+  /** Asked for by its name: a list of all topics is refused where one of them, whoever's it is, has no leader. */
+  const isThere = async (admin: Admin, { name }: Topic): Promise<boolean> => {
+    try {
+      await admin.fetchTopicMetadata({ topics: [name] });
+      return true;
+    } catch (error) {
+      const words = protocolErrorsOf(error);
+      if (words.includes(leaderless)) return true;
+      if (words.includes(missing)) return false;
+      throw error;
+    }
+  };
+
   /** Those that had to be made. While another process makes the same one, both report it, or neither. */
   const makeMissing = async (admin: Admin, topics: readonly Topic[]): Promise<readonly Topic[]> => {
-    const there = new Set(await admin.listTopics());
-    const missing = topics.filter(({ name }) => !there.has(name));
-    if (missing.length === 0) return [];
+    const there = await Promise.all(topics.map((topic) => isThere(admin, topic)));
+    const lacking = topics.filter((_, index) => there[index] === false);
+    if (lacking.length === 0) return [];
     const { brokers } = await admin.describeCluster();
     const isMade = await admin.createTopics({
-      topics: missing.map((topic) => configOf(topic, brokers.length)),
+      topics: lacking.map((topic) => configOf(topic, brokers.length)),
       waitForLeaders: false,
       timeout: patienceMs,
     });
-    return isMade ? missing : [];
+    return isMade ? lacking : [];
   };
 
   /**

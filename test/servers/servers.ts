@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { MissingPart } from './downloads.ts';
-import { kafkaServer, type Door, type KafkaUser } from './kafka/kafka.ts';
+import { kafkaServer, secondBroker, type Door, type KafkaUser } from './kafka/kafka.ts';
 import { mongo } from './mongo/mongo.ts';
 import {
   answers,
@@ -108,4 +108,9 @@ export const startKafka = ({
   ...options
 }: StartOptions & { readonly user?: KafkaUser; readonly door?: Door }): Promise<RunningServer> =>
   startServer(kafkaServer(user ?? null, door ?? null), options);
+/** `first`: the data folder of a broker that runs, in clear. */
+export const startSecondBroker = ({
+  first,
+  ...options
+}: StartOptions & { readonly first: string }): Promise<RunningServer> => startServer(secondBroker(first), options);
 export const startMongo = (options: StartOptions): Promise<RunningServer> => startServer(mongo, options);

@@ -29,6 +29,11 @@ interface Ports {
   readonly door: Door | null;
 }
 
+const javaOptions = [
+  // The second compiler takes more in the few minutes of a suite than it gives.
+  ...['-Xms128m', '-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'],
+  ...['-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-Dorg.slf4j.simpleLogger.showDateTime=true'],
+];
 const keysPassword = 'keys-of-a-test';
 
 async function checkJava(): Promise<void> {
@@ -134,10 +139,34 @@ export const kafkaServer = (user: KafkaUser | null, door: Door | null = null) =>
       const users = mechanisms.flatMap((mechanism) => ['--add-scram', `${mechanism}${secret}`]);
       await runTool('java', ['-XX:TieredStopAtLevel=1', ...tool, ...users], javaAdvice);
     }
-    // The second compiler takes more in the few minutes of a suite than it gives.
-    const limits = ['-Xms128m', '-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
-    const logging = ['-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-Dorg.slf4j.simpleLogger.showDateTime=true'];
-    return { program: 'java', args: [...limits, ...logging, '-cp', classPath, 'kafka.Kafka', settingsFile] };
+    return { program: 'java', args: [...javaOptions, '-cp', classPath, 'kafka.Kafka', settingsFile] };
+  },
+});
+
+/** Another broker of the cluster of a first one, which decides for both. Topics may be given to it alone. */
+export const secondBroker = (firstDataFolder: string) => ({
+  ...kafkaServer(null),
+
+  async prepare(port: number, dataFolder: string): Promise<Program> {
+    const first = await readFile(join(firstDataFolder, 'server.properties'), 'utf8');
+    const meta = await readFile(join(firstDataFolder, 'logs', 'meta.properties'), 'utf8');
+    const cluster = /^cluster\.id=(.+)$/m.exec(meta)?.[1] ?? '';
+    const classPath = join(await library(), '*');
+    const [settingsFile, logs] = [join(dataFolder, 'server.properties'), join(dataFolder, 'logs')];
+    const addresses = `CLIENTS://127.0.0.1:${port},BROKERS://127.0.0.1:${await freePort()}`;
+    const own = first
+      .replace(/^process\.roles=.*$/m, 'process.roles=broker')
+      .replace(/^node\.id=.*$/m, 'node.id=2')
+      .replace(/^listeners=.*$/m, `listeners=${addresses}`)
+      .replace(/^advertised\.listeners=.*$/m, `advertised.listeners=${addresses}`)
+      .replace(/^log\.dirs=.*$/m, `log.dirs=${logs}`);
+    await mkdir(dataFolder, { recursive: true });
+    await writeFile(settingsFile, own);
+    if (!existsSync(join(logs, 'meta.properties'))) {
+      const tool = ['-cp', classPath, 'kafka.tools.StorageTool', 'format', '-t', cluster, '-c', settingsFile];
+      await runTool('java', ['-XX:TieredStopAtLevel=1', ...tool], javaAdvice);
+    }
+    return { program: 'java', args: [...javaOptions, '-cp', classPath, 'kafka.Kafka', settingsFile] };
   },
 });
 
