@@ -27,6 +27,8 @@ export interface ConsumeOptions {
   readonly concurrency: number;
   /** A handler that takes longer counts as failed. */
   readonly handlerTimeoutMs: number;
+  /** What the group has to do with; messages of other types count as handled. Absent: all of them. */
+  readonly types?: readonly string[];
 }
 
 export interface Consumer {

@@ -4,6 +4,7 @@ import { withTimeout } from '#concurrency/timeout';
 import { AppError } from '#runtime/errors';
 import { asWork } from '#runtime/event-loop';
 import type { Logger } from '#runtime/logger';
+import { unreadableType } from './bus.js';
 import type { BusMessage, ConsumeOptions, DeadLetter, MessageHandler, RecordDeadLetter } from './bus.js';
 
 /** Three tries at once, with full jitter up to these waits; then the message steps aside and its key goes on. */
@@ -29,7 +30,7 @@ export interface MessageStorage {
   addDeadLetter(letter: DeadLetter): Promise<void>;
 }
 
-export interface HandlingOptions extends Pick<ConsumeOptions, 'topic' | 'group' | 'handlerTimeoutMs'> {
+export interface HandlingOptions extends Pick<ConsumeOptions, 'topic' | 'group' | 'handlerTimeoutMs' | 'types'> {
   readonly handler: MessageHandler;
   readonly recordDeadLetter: RecordDeadLetter;
   readonly laterRoundsMs?: readonly number[];
@@ -57,6 +58,11 @@ interface Failure {
 function toFailure(error: unknown): Failure {
   if (!(error instanceof AppError)) return { reason: String(error), isOutage: false };
   return { reason: `${error.reason}: ${error.message}`, isOutage: error.code === 'SERVER_ERROR' };
+}
+
+/** Whether the group has to do with it. One that cannot be read may be anything. */
+export function concerns({ types }: Pick<ConsumeOptions, 'types'>, type: string): boolean {
+  return types === undefined || type === unreadableType || types.includes(type);
 }
 
 export function createMessageHandling(options: HandlingOptions): HandleMessage {
@@ -110,6 +116,7 @@ export function createMessageHandling(options: HandlingOptions): HandleMessage {
 
   return async (received, storage, demand) => {
     const { message, unreadable } = received;
+    if (!concerns(options, message.type)) return true;
     while (demand.isWanted()) {
       const failure =
         unreadable === null ? await tryFast(message, demand) : { reason: `unreadable: ${unreadable}`, isOutage: false };

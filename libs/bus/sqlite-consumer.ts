@@ -4,7 +4,7 @@ import { createSemaphore } from '#concurrency/semaphore';
 import { turns } from '#concurrency/turns';
 import type { Logger } from '#runtime/logger';
 import type { BusMessage, ConsumeOptions, Consumer } from './bus.js';
-import type { Demand, HandleMessage, MessageStorage } from './handle-message.js';
+import { concerns, type Demand, type HandleMessage, type MessageStorage } from './handle-message.js';
 import type { MessageLog } from './sqlite-log.js';
 
 /** Messages read and not done, at the least. */
@@ -73,10 +73,11 @@ function createCursor(start: number) {
 
 export function startSqliteConsumer(
   messageLog: MessageLog,
-  { topic, group, concurrency }: ConsumeOptions,
+  options: ConsumeOptions,
   handleMessage: HandleMessage,
   logger: Logger,
 ): SqliteConsumer {
+  const { topic, group, concurrency } = options;
   const readAhead = Math.max(minReadAhead, 2 * concurrency);
   const stored = messageLog.forGroup(topic, group);
   const cursor = createCursor(stored.cursor());
@@ -182,8 +183,15 @@ export function startSqliteConsumer(
   return {
     onAppended,
     take(messages, onDone) {
-      takenUndone += messages.length;
-      for (const message of messages) void takeOne(message, onDone);
+      for (const message of messages) {
+        // It waits for no place in the line: nothing happens to it.
+        if (!concerns(options, message.type)) {
+          onDone();
+          continue;
+        }
+        takenUndone += 1;
+        void takeOne(message, onDone);
+      }
     },
     room: () => (takenUndone < readAhead ? null : new Promise((resolve) => waitingForRoom.push(resolve))),
     stop: () => (stopped ??= stop()),

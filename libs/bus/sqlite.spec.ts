@@ -80,6 +80,16 @@ describe('the SQLite bus relays messages', () => {
     expect(handled).toEqual(['1', '2', '3']);
   });
 
+  it('and calls those settled that no group has to do with, without a turn for each', async () => {
+    const handled: string[] = [];
+    const types = ['thing.wanted'];
+    await bus.consume({ ...options, group: 'a', types }, async ({ id }) => void handled.push(id));
+    await bus.ready();
+    let isSettled = false;
+    await relay('thing', [message('1'), message('2')], () => (isSettled = true), never);
+    expect([isSettled, handled]).toEqual([true, []]);
+  });
+
   it('and calls those settled that were set aside', async () => {
     await bus.consume({ ...options, group: 'a' }, async () => {
       throw new Error('not now');

@@ -106,22 +106,20 @@ export function deliveryConsumers(options: ConsumerOptions): readonly MessageCon
     {
       ...common,
       topic: 'run',
-      async handle(message) {
-        if (message.type === 'notification.requested') await acceptRequest(options, message);
-      },
+      types: ['notification.requested'],
+      handle: (message) => acceptRequest(options, message),
     },
     {
       ...common,
       topic: 'delivery',
-      async handle(message) {
-        if (message.type === 'attempt.ended') await disableGone(options, message);
-      },
+      types: ['attempt.ended'],
+      handle: (message) => disableGone(options, message),
     },
     {
       ...common,
       topic: 'task',
+      types: ['task.action_disabled'],
       async handle(message) {
-        if (message.type !== 'task.action_disabled') return;
         for (const notice of await disabledNotices(options, message)) await beginDelivery(options, notice, message);
       },
     },

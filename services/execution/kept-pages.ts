@@ -11,9 +11,8 @@ const sweepEveryMs = 900_000;
 /** A run that is under way at the archiving may keep one page more; that one goes by its age. */
 export async function forgetArchived(
   { snapshots, eventStore, sharedState }: Pick<RunDeps, 'snapshots' | 'eventStore' | 'sharedState'>,
-  { type, key, id, data }: BusMessage,
+  { key, id, data }: BusMessage,
 ): Promise<void> {
-  if (type !== 'task.archived') return;
   const source = { stream: taskStream(key), revision: Number(data['revision']), id };
   if (!(await sourceEventExists(eventStore, source))) return;
   await snapshots.forget(key);

@@ -55,6 +55,7 @@ export function createExecutionService(
       {
         topic: 'task',
         group: 'execution',
+        types: ['task.archived'],
         concurrency: 8,
         handlerTimeoutMs: 35_000,
         handle: (message) => forgetArchived(deps, message),
