@@ -27,7 +27,6 @@ const homes = {
   pngjs: ['pngjs', '^services/delivery/chart\\.ts$'],
   yaml: ['yaml', '^libs/http/yaml\\.ts$'],
   'lru-cache': ['lru-cache', '^libs/concurrency/lru\\.ts$'],
-  'p-limit': ['(p-limit|yocto-queue)', '^libs/concurrency/semaphore\\.ts$'],
   acorn: ['acorn', '^libs/sandbox/code/code-tree\\.ts$'],
   commander: ['commander', '^services/host/cli(\\.ts|/)'],
   mqtt: ['mqtt', '^services/delivery/peers/mqtt\\.ts$'],

@@ -1,5 +1,5 @@
-/** A bound on how much runs at the same time. p-limit does the work; this gives it the field's name and its queue a limit. */
-import pLimit from 'p-limit';
+/** A bound on how much runs at the same time. */
+import { Fifo } from './fifo.js';
 
 export interface Semaphore {
   /** Runs `work` as soon as fewer than `maxConcurrent` others run, in the order of arrival. Rejects as `work` does. */
@@ -11,14 +11,29 @@ export interface Semaphore {
 }
 
 export function createSemaphore(maxConcurrent: number): Semaphore {
-  const limit = pLimit(maxConcurrent);
+  const waiting = new Fifo<() => void>();
+  let running = 0;
+  /** To the one that waits for longest. */
+  const passOn = (): void => {
+    const next = waiting.take();
+    if (next === undefined) running -= 1;
+    else next();
+  };
   return {
-    run: (work) => limit(work),
+    async run(work) {
+      if (running < maxConcurrent) running += 1;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+      try {
+        return await work();
+      } finally {
+        passOn();
+      }
+    },
     get waiting() {
-      return limit.pendingCount;
+      return waiting.size;
     },
     get running() {
-      return limit.activeCount;
+      return running;
     },
   };
 }
