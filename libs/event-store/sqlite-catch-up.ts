@@ -76,7 +76,7 @@ interface Chunk {
 }
 
 /** The beginning of a stream's name, up to its first hyphen: what nearly all subscribers ask for. */
-const kindOf = (stream: string): string => stream.slice(0, stream.indexOf('-') + 1);
+export const kindOf = (stream: string): string => stream.slice(0, stream.indexOf('-') + 1);
 
 function toOlder(row: EventRow): OlderEvent {
   return { stream: row.name, kind: kindOf(row.name), position: row.position, row, event: null };

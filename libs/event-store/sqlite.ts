@@ -1,12 +1,12 @@
 /** Event store in one SQLite file: appends are grouped into durable transactions, subscribers follow what was committed. */
-import { EventEmitter, once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { unavailable } from '#runtime/errors';
 import { openDatabase, type Database } from '#sqlite/database';
+import { createCommitWaiters } from './commit-waiters.js';
 import type { AppendResult, EventArchive, EventBatch, StreamAppend, Subscription } from './event-store.js';
 import { createAppendQueue, inThread, type GroupWriter, type WaitingAppend } from './sqlite-append-queue.js';
 import { RecentEvents } from './recent-events.js';
-import { createOlderEvents, eventColumns, toRecorded, wantedOf, type EventRow } from './sqlite-catch-up.js';
+import { createOlderEvents, eventColumns, kindOf, toRecorded, wantedOf, type EventRow } from './sqlite-catch-up.js';
 import { createStoredHistory } from './sqlite-stored.js';
 import { openEvents, openWriter, type WriteResult } from './sqlite-writer.js';
 
@@ -76,25 +76,27 @@ export function createSqliteEventStore(file: string, options: SqliteEventStoreOp
   const readLastOf = database.prepare(
     `SELECT ${eventColumns} FROM streams s JOIN events e ON e.stream = s.id AND e.revision = s.revision WHERE s.name = ?`,
   );
-  const commits = new EventEmitter().setMaxListeners(0);
+  const waiters = createCommitWaiters();
   const stored = database.prepare('SELECT max(position) AS last FROM events').get();
   const recent = new RecentEvents((stored?.['last'] as number | null) ?? 0);
   let closed = false;
 
   const committed = (group: readonly WaitingAppend[], results: readonly WriteResult[]): void => {
+    const kinds = new Set<string>();
     for (const [index, result] of results.entries()) {
       const waiting = group[index];
       if (waiting === undefined || !result.ok || result.isRepeat) continue;
       const { events, append } = waiting;
+      const { stream } = append;
       const firstRevision = result.revision - events.length + 1;
+      kinds.add(kindOf(stream));
       for (const [offset, event] of events.entries()) {
-        const { stream } = append;
         const [revision, position] = [firstRevision + offset, result.firstPosition + offset];
         recent.add({ ...event, stream, revision, position }, append.events[offset]?.data.length ?? 0);
       }
     }
     recent.trim();
-    commits.emit('commit');
+    waiters.committed(kinds, recent.lastPosition);
   };
 
   const queue = createAppendQueue(opened.writer, committed);
@@ -199,6 +201,7 @@ export function createSqliteEventStore(file: string, options: SqliteEventStoreOp
       const wanted = wantedOf(prefixes);
       const wants = (stream: string): boolean => wanted.has(stream);
       const reader = older.join(wanted);
+      const waiter = waiters.join(signal);
       let position = after ?? 0;
       let isCaughtUp = false;
       try {
@@ -206,18 +209,19 @@ export function createSqliteEventStore(file: string, options: SqliteEventStoreOp
           const isBehind = position < recent.after;
           if (!isBehind) reader.leave();
           if (position >= recent.lastPosition) {
-            await once(commits, 'commit', { signal }).catch(() => undefined);
+            // Once at the end of what is there a subscriber learns so, even if nothing of it was for him.
+            position = await waiter.next(position, isCaughtUp ? wanted.kinds : null);
             continue;
           }
           const batch = isBehind ? await reader.read(position) : recent.behind(position, batchLimit, wants);
           ({ position } = batch);
-          // Once at the end of what is there a subscriber learns so, even if nothing of it was for him.
           const isFirstEnd = !isCaughtUp && position >= recent.lastPosition;
           if (isFirstEnd) isCaughtUp = true;
           if (batch.events.length > 0 || isFirstEnd) yield { events: batch.events, position };
         }
       } finally {
         reader.leave();
+        waiter.leave();
       }
     },
 
@@ -225,7 +229,7 @@ export function createSqliteEventStore(file: string, options: SqliteEventStoreOp
       if (closed) return;
       closed = true;
       await queue.drained();
-      commits.emit('commit');
+      waiters.wakeAll();
       await opened.close();
     },
   };

@@ -73,6 +73,35 @@ describe('a coalesced subscription', () => {
     await read.return();
   });
 
+  it('asks for one more batch during the delay and for the others behind it', async () => {
+    let pulled = 0;
+    const source = {
+      async *subscribe(): AsyncGenerator<EventBatch> {
+        for (; pulled < 4;) {
+          pulled += 1;
+          yield batchOf(pulled);
+        }
+        await new Promise(() => undefined);
+      },
+    };
+    let endDelay = (): void => undefined;
+    const restOnce = [2_000_000];
+    const rest: BatchDelay = {
+      ms: () => restOnce.pop() ?? 0,
+      onCut: (end) => {
+        endDelay = end;
+        return () => undefined;
+      },
+    };
+    const read = coalesced(source, subscription(), rest);
+    expect(positionsOf(await nextOf(read))).toEqual([1]);
+    const together = nextOf(read);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(pulled).toBe(2);
+    endDelay();
+    expect(positionsOf(await together)).toEqual([2, 3, 4]);
+  });
+
   it('tells the delay how many events the batch had', async () => {
     const source = handedOver();
     const counts: number[] = [];

@@ -48,18 +48,23 @@ export async function* coalesced(
   };
   const { mostEvents: mostDelayed = smallBatch } = delay;
   let next = pull();
-  let delaying: Promise<typeof noMore> | null = null;
   let endDelay = (): void => undefined;
   either.addEventListener('abort', () => endDelay(), { once: true });
-  const delayed = async (ms: number): Promise<typeof noMore> => {
+  /** One batch is awaited meanwhile and no more, since each costs several turns of every follower; a large one is a backlog. */
+  const delayed = async (ms: number): Promise<void> => {
     const ending = new AbortController();
     endDelay = () => ending.abort();
     const stopListening = delay.onCut?.(endDelay);
+    next.then(
+      (pulled) => {
+        if (pulled.done === true || pulled.value.events.length >= smallBatch) ending.abort();
+      },
+      () => ending.abort(),
+    );
     await sleep(ms, ending.signal);
     stopListening?.();
-    delaying = null;
-    return noMore;
   };
+  let wasDelayed = false;
   try {
     for (;;) {
       const first = await next;
@@ -69,8 +74,8 @@ export async function* coalesced(
       let count = first.value.events.length;
       let isLast = true;
       next = pull();
-      while (delaying !== null || count >= smallBatch) {
-        const more = await Promise.race([next, delaying ?? turn()]);
+      while (wasDelayed || count >= smallBatch) {
+        const more = await Promise.race([next, turn()]);
         if (more === noMore || more.done === true) break;
         isLast = parts.length < maxCoalesced || count < (delaying === null ? smallBatch : mostDelayed);
         if (!isLast) break;
@@ -84,7 +89,8 @@ export async function* coalesced(
       // Events in memory come without a turn of the loop: a follower with a backlog would starve everything else.
       if (!isLast) await turn();
       const delayMs = delay.ms(performance.now() - handedOverMs, position, count);
-      if (delayMs > 0) delaying = delayed(delayMs);
+      wasDelayed = delayMs > 0;
+      if (wasDelayed) await delayed(delayMs);
     }
   } finally {
     leaving.abort();
