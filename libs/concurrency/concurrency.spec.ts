@@ -3,6 +3,7 @@ import { createKeyedQueue } from './keyed-queue.js';
 import { createLru } from './lru.js';
 import { createMutex } from './mutex.js';
 import { retryAfterMs } from './retry-after.js';
+import { onAbort } from './on-abort.js';
 import { createSemaphore } from './semaphore.js';
 import { sleep } from './sleep.js';
 import { withTimeout, withTimeoutOr } from './timeout.js';
@@ -63,6 +64,25 @@ describe('a sleep', () => {
     void sleep(3_600_000, ending.signal);
     expect(timers()).toBe(before + 1);
     ending.abort();
+  });
+});
+
+describe('what waits for a signal', () => {
+  it('is called once, in the order in which it began to wait, unless it waits no more', () => {
+    const ending = new AbortController();
+    const called: number[] = [];
+    onAbort(ending.signal, () => called.push(1));
+    const stopWaiting = onAbort(ending.signal, () => called.push(2));
+    onAbort(ending.signal, () => called.push(3));
+    stopWaiting();
+    ending.abort();
+    expect(called).toEqual([1, 3]);
+  });
+
+  it('is not called where the signal has aborted before', () => {
+    let isCalled = false;
+    onAbort(AbortSignal.abort(), () => (isCalled = true))();
+    expect(isCalled).toBe(false);
   });
 });
 

@@ -1,4 +1,5 @@
 /** The time limits of one request, over all its hops. */
+import { onAbort } from '#concurrency/on-abort';
 import { Fault } from './failures.js';
 import type { OutboundLimits } from './limits.js';
 
@@ -13,7 +14,7 @@ export class RequestDeadline {
   readonly startedAt = performance.now();
   readonly #timeoutMs: number;
   readonly #limits: OutboundLimits;
-  readonly #signal: AbortSignal | undefined;
+  readonly #stopListening: (() => void) | null;
   #timer: NodeJS.Timeout;
   #windowStartedAt: number | null = null;
   #windowBytes = 0;
@@ -29,12 +30,9 @@ export class RequestDeadline {
   constructor(timeoutMs: number, limits: OutboundLimits, signal: AbortSignal | undefined) {
     this.#timeoutMs = Math.min(Math.max(1, timeoutMs), maxTimerMs);
     this.#limits = limits;
-    this.#signal = signal;
     this.#timer = setTimeout(this.#tick, Math.min(this.#timeoutMs, limits.trickleWindowMs));
-    if (signal !== undefined) {
-      signal.addEventListener('abort', this.#onAbort, { once: true });
-      if (signal.aborted) this.#onAbort();
-    }
+    if (signal?.aborted === true) this.#onAbort();
+    this.#stopListening = signal === undefined ? null : onAbort(signal, this.#onAbort);
   }
 
   /** Makes `stop` the way to end the current step; calls it at once where the request has already failed. */
@@ -77,7 +75,7 @@ export class RequestDeadline {
   dispose(): void {
     clearTimeout(this.#timer);
     this.#stop = null;
-    this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#stopListening?.();
   }
 
   readonly #onAbort = (): void => this.fail(new Fault('aborted', 'The request was given up.'));

@@ -294,10 +294,23 @@ async function newestKept(
   return newest !== null && isVouchedFor(newest, input) ? newest : null;
 }
 
+/** Settings without secrets, by how they are stored: a view hands out the same ones until they are changed. */
+const openSettings = new WeakMap<CheckInput['spec']['fetch'], FetchSettings>();
+
+async function settingsOf(vault: Vault, taskId: string, fetch: CheckInput['spec']['fetch']): Promise<FetchSettings> {
+  const known = openSettings.get(fetch);
+  if (known !== undefined) return known;
+  const open = await vault.open(taskId, 'fetch', fetch);
+  const settings = fetchSettings.parse(open);
+  // What was sealed is opened each time: only so is a key that was dropped missed.
+  if (open === fetch) openSettings.set(fetch, settings);
+  return settings;
+}
+
 /** Rejects where a secret cannot be opened. */
 export async function opened(vault: Vault, { spec, stopping: _stopping, ...check }: CheckInput): Promise<OpenedCheck> {
   const { fetch, ...rest } = spec;
-  return { ...check, spec: rest, settings: fetchSettings.parse(await vault.open(check.taskId, 'fetch', fetch)) };
+  return { ...check, spec: rest, settings: await settingsOf(vault, check.taskId, fetch) };
 }
 
 /** Once `stopping` is aborted, a check that has not begun to load its page rejects. */

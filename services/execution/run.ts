@@ -10,6 +10,7 @@ import {
   type RunResult,
   type ShadowResult,
 } from '#contracts/run';
+import { onAbort } from '#concurrency/on-abort';
 import { wholePolicy } from '#contracts/policy';
 import { dayOf } from '#contracts/retention';
 import { backOffFactor, type DueRun } from '#contracts/schedule';
@@ -260,9 +261,9 @@ function deadlineOf(
   let timer: NodeJS.Timeout | undefined;
   const begin = (): void => void (timer = setTimeout(() => resolve(false), finishWithinMs));
   if (stopping.aborted) begin();
-  else stopping.addEventListener('abort', begin, { once: true });
+  const stopWaiting = onAbort(stopping, begin);
   const clear = (): void => {
-    stopping.removeEventListener('abort', begin);
+    stopWaiting();
     clearTimeout(timer);
   };
   return { passed: promise, clear };
