@@ -12,10 +12,17 @@ export interface Step<Document extends object> extends Change<Document> {
   readonly revision: number;
 }
 
+/** null: it is not there any more. */
+export interface Changed<Document extends object> {
+  readonly revision: number;
+  readonly document: Document | null;
+}
+
 export interface Sums<Document extends object> {
   /** The sums that are other ones after the change; of a change of a sum none. */
   idsOf(change: Change<Document>): readonly string[];
-  changed(sum: Document | null, id: string, change: Change<Document>): Document | null;
+  /** The sum after the changes, in their order, and the revision of the last one that made a difference; null: none did. */
+  changed(sum: Document | null, id: string, steps: readonly Step<Document>[]): Changed<Document> | null;
   /** What is still counted of a document once the contents of its task are gone. */
   purged(document: Document): Document | null;
   /** What a sum has to be counted by anew, where what it is without a document does not follow from it; null: it does. */
@@ -24,21 +31,37 @@ export interface Sums<Document extends object> {
   recounted(sum: Document, parts: readonly Document[], gone: Document): Document;
 }
 
-/** The sums after the steps. One that has seen a step's event knows it: what was cut off is gone on with, and counts once. */
-export function summed<Document extends object>(
-  { idsOf, changed }: Sums<Document>,
+/** By sum, in their order: what each of the steps changes. */
+export function stepsOfEach<Document extends object>(
+  { idsOf }: Pick<Sums<Document>, 'idsOf'>,
   steps: readonly Step<Document>[],
-  stored: ReadonlyMap<string, DocumentWrite<Document>>,
-): Map<string, DocumentWrite<Document>> {
-  const writes = new Map<string, DocumentWrite<Document>>();
-  const seen = (id: string): number => stored.get(id)?.revision ?? -1;
+): Map<string, Step<Document>[]> {
+  const each = new Map<string, Step<Document>[]>();
   for (const step of steps) {
     for (const id of idsOf(step)) {
-      if (step.revision <= seen(id)) continue;
-      const before = (writes.get(id) ?? stored.get(id))?.document ?? null;
-      const document = changed(before, id, step);
-      if (document !== before) writes.set(id, { id, revision: step.revision, document });
+      const known = each.get(id);
+      if (known === undefined) each.set(id, [step]);
+      else known.push(step);
     }
+  }
+  return each;
+}
+
+/** The sums after the steps. One that has seen a step's event knows it: what was cut off is gone on with, and counts once. */
+function summed<Document extends object>(
+  { changed }: Pick<Sums<Document>, 'changed'>,
+  stepsBySum: ReadonlyMap<string, readonly Step<Document>[]>,
+  stored: ReadonlyMap<string, DocumentWrite<Document>>,
+): DocumentWrite<Document>[] {
+  const writes: DocumentWrite<Document>[] = [];
+  for (const [id, steps] of stepsBySum) {
+    const { revision: seen, document: before } = stored.get(id) ?? { revision: -1, document: null };
+    const after = changed(
+      before,
+      id,
+      steps.filter(({ revision }) => revision > seen),
+    );
+    if (after !== null) writes.push({ id, ...after });
   }
   return writes;
 }
@@ -55,9 +78,9 @@ export async function sumWrites<Document extends object>(
   steps: readonly Step<Document>[],
 ): Promise<DocumentWrite<Document>[]> {
   if (sums === undefined || steps.length === 0) return [];
-  const ids = new Set(steps.flatMap((step) => sums.idsOf(step)));
-  if (ids.size === 0) return [];
-  return [...summed(sums, steps, await readStore.load(view, [...ids])).values()];
+  const stepsBySum = stepsOfEach(sums, steps);
+  if (stepsBySum.size === 0) return [];
+  return summed(sums, stepsBySum, await readStore.load(view, [...stepsBySum.keys()]));
 }
 
 const documentsAtOnce = 500;

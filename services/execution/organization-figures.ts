@@ -9,7 +9,7 @@ import {
   type FiguresDocument,
   type OrganizationFigures,
 } from '#contracts/retention';
-import type { Change, Sums } from '#eventing/sums';
+import type { Change, Changed, Step, Sums } from '#eventing/sums';
 
 export type Figures = FiguresDocument | OrganizationFigures;
 
@@ -76,8 +76,29 @@ function countsOf(document: FiguresDocument | null): Counts {
   };
 }
 
-function changedPhase(sum: PhaseFigures, before: PhaseFigures | null, after: PhaseFigures | null): PhaseFigures {
-  const classes = { ...sum.classes };
+/** A sum that is being changed: many changes cost one copy of it. */
+type OpenPhase = { max: number; readonly classes: Record<string, number> };
+
+interface OpenSum {
+  readonly counts: Record<(typeof counts)[number], number>;
+  readonly timings: Readonly<Record<(typeof summedPhases)[number], OpenPhase>>;
+}
+
+function openedPhase({ max, classes }: PhaseFigures): OpenPhase {
+  return { max, classes: { ...classes } };
+}
+
+function openedSum(sum: OrganizationFigures | null): OpenSum {
+  const { fetchMs, evaluateMs } = sum?.timings ?? noPhases;
+  const numbers = sum ?? nothing;
+  return {
+    counts: Object.fromEntries(counts.map((name) => [name, numbers[name]])) as OpenSum['counts'],
+    timings: { fetchMs: openedPhase(fetchMs), evaluateMs: openedPhase(evaluateMs) },
+  };
+}
+
+function changePhase(sum: OpenPhase, before: PhaseFigures | null, after: PhaseFigures | null): void {
+  const { classes } = sum;
   const add = (index: string, by: number): void => {
     const count = (classes[index] ?? 0) + by;
     if (count === 0) delete classes[index];
@@ -87,7 +108,7 @@ function changedPhase(sum: PhaseFigures, before: PhaseFigures | null, after: Pha
   const is = after?.classes ?? {};
   for (const index in is) if (is[index] !== was[index]) add(index, (is[index] ?? 0) - (was[index] ?? 0));
   for (const index in was) if (is[index] === undefined) add(index, -(was[index] ?? 0));
-  return { max: Math.max(sum.max, after?.max ?? 0), classes };
+  sum.max = Math.max(sum.max, after?.max ?? 0);
 }
 
 const noPhases = { fetchMs: noFigures.timings.fetchMs, evaluateMs: noFigures.timings.evaluateMs };
@@ -101,28 +122,47 @@ function idsOf({ before, after }: Change<Figures>): readonly string[] {
   return hour === null || after === null ? [day] : [sumId(organizationId, 'hour', from), day];
 }
 
-function changed(sum: Figures | null, id: string, change: Change<Figures>): OrganizationFigures | null {
-  const [before, after] = [taskFigures(change.before), taskFigures(change.after)];
+function change(open: OpenSum, before: FiguresDocument | null, after: FiguresDocument | null): void {
   const [was, is] = [countsOf(before), countsOf(after)];
-  const part = after ?? before;
-  const known = sum === null || !isSum(sum) ? null : sum;
-  if (part === null || (known === null && after === null)) return known;
+  for (const name of counts) open.counts[name] += is[name] - was[name];
+  for (const name of summedPhases) {
+    changePhase(open.timings[name], before?.figures.timings[name] ?? null, after?.figures.timings[name] ?? null);
+  }
+}
+
+/** `part`: one of those that it adds up. */
+function closedSum({ counts: summed, timings }: OpenSum, id: string, part: FiguresDocument): OrganizationFigures {
   const { organizationId, from } = part;
   const isDay = id === sumId(organizationId, 'day', from);
-  const numbers = known ?? nothing;
-  const summed = Object.fromEntries(counts.map((name) => [name, numbers[name] + is[name] - was[name]])) as Counts;
-  if (counts.every((name) => summed[name] === 0)) return null;
-  const timings = known?.timings ?? noPhases;
-  const phase = (name: (typeof summedPhases)[number]): PhaseFigures =>
-    changedPhase(timings[name], before?.figures.timings[name] ?? null, after?.figures.timings[name] ?? null);
   return {
     id,
     organizationId,
     from: isDay ? dayStart(dayOf(from)) : from,
     sum: isDay ? 'day' : 'hour',
     ...summed,
-    timings: { fetchMs: phase('fetchMs'), evaluateMs: phase('evaluateMs') },
+    timings,
   };
+}
+
+function changed(
+  sum: Figures | null,
+  id: string,
+  steps: readonly Step<Figures>[],
+): Changed<OrganizationFigures> | null {
+  let open = sum === null || !isSum(sum) ? null : openedSum(sum);
+  let last: { readonly revision: number; readonly part: FiguresDocument } | null = null;
+  for (const step of steps) {
+    const [before, after] = [taskFigures(step.before), taskFigures(step.after)];
+    const part = after ?? before;
+    if (part === null || (open === null && after === null)) continue;
+    open ??= openedSum(null);
+    change(open, before, after);
+    last = { revision: step.revision, part };
+    const { counts: summed } = open;
+    if (counts.every((name) => summed[name] === 0)) open = null;
+  }
+  if (last === null) return null;
+  return { revision: last.revision, document: open === null ? null : closedSum(open, id, last.part) };
 }
 
 export const organizationSums: Sums<Figures> = {

@@ -60,8 +60,10 @@ function replayed<Document extends object>(
       const after = goes ? null : settled(reduce(before, event));
       put(id, after);
       if (sums === undefined || (before === null && after === null)) continue;
-      for (const sum of sums.idsOf({ before, after })) {
-        put(sum, sums.changed(documents.get(sum) ?? null, sum, { before, after }));
+      const step = { revision: event.position, before, after };
+      for (const sum of sums.idsOf(step)) {
+        const changed = sums.changed(documents.get(sum) ?? null, sum, [step]);
+        if (changed !== null) put(sum, changed.document);
       }
     }
     for (const where of forgets?.(event) ?? []) {

@@ -84,7 +84,7 @@ export class DueSlots {
   readonly #deps: DueSlotsDeps;
   /** What the last look found and is not fired yet, the first one due first. */
   #upcoming: readonly ScheduleDocument[] = [];
-  /** Slots that were fired or passed over a moment ago, by task: until the view reaches them they are found again. */
+  /** Slots that were fired or passed over a moment ago, by task, in that order: until the view reaches them they are found again. */
   readonly #settled = new Map<string, { readonly commandId: string; readonly atMs: number }>();
 
   constructor(deps: DueSlotsDeps) {
@@ -109,7 +109,10 @@ export class DueSlots {
     const later = this.#upcoming.findIndex(({ nextDueAt }) => nextDueAt === null || Date.parse(nextDueAt) > nowMs);
     const due = later === -1 ? this.#upcoming : this.#upcoming.slice(0, later);
     this.#upcoming = this.#upcoming.slice(due.length);
-    for (const [taskId, { atMs }] of this.#settled) if (nowMs - atMs >= settledForMs) this.#settled.delete(taskId);
+    for (const [taskId, { atMs }] of this.#settled) {
+      if (nowMs - atMs < settledForMs) break;
+      this.#settled.delete(taskId);
+    }
     // A shard may have gone to another process since the look.
     const own = due.filter(({ taskId }) => shards.holds(taskId));
     const fireInTurn = async (document: ScheduleDocument): Promise<void> => {
@@ -136,6 +139,7 @@ export class DueSlots {
       if (busy === 'unclear') return;
       const command = { type: 'fireSlot', dueAt: nextDueAt, busy, late: backsOff, nowMs } as const;
       await runScheduleCommand(eventStore, taskId, command, commandId, metadataOf(document, commandId, nowMs));
+      this.#settled.delete(taskId);
       this.#settled.set(taskId, { commandId, atMs: nowMs });
     } catch (error) {
       logger.error({ taskId, error: String(error) }, 'a slot could not be fired; trying again');

@@ -1,7 +1,7 @@
 /** Builds a view from the first event on as its only writer: documents it wrote are remembered, not read again. */
 import type { RecordedEvent } from '#event-store/event-store';
 import { aboutEach, settled, type Projected } from '../projected.js';
-import type { Step } from '../sums.js';
+import { stepsOfEach, type Step } from '../sums.js';
 import type { ForgottenDocuments, ReadStore, ViewAdmin, ViewDefinition } from '#read-store/read-store';
 import { createBloomFilter } from './bloom-filter.js';
 
@@ -120,11 +120,11 @@ export function createViewBuilder<Document extends object>(
 
   const applySteps = async (steps: readonly Step<Document>[]): Promise<void> => {
     if (sums === undefined) return;
-    const wanted = steps.flatMap((step) => sums.idsOf(step).map((id) => ({ id, step })));
-    for (const { id, step, one } of await loadAll(wanted)) {
+    const wanted = [...stepsOfEach(sums, steps)].map(([id, its]) => ({ id, its }));
+    for (const { id, its, one } of await loadAll(wanted)) {
       const before = (typeof one === 'string' ? find(one) : one)?.document ?? null;
-      const document = sums.changed(before, id, step);
-      if (document !== before) change({ id, one }, step.revision, document);
+      const after = sums.changed(before, id, its);
+      if (after !== null) change({ id, one }, after.revision, after.document);
     }
   };
 
