@@ -12,9 +12,12 @@ export interface SourceEvent {
  * events that are gone.
  */
 export async function sourceEventExists(
-  eventStore: Pick<EventStore, 'read'>,
+  eventStore: Pick<EventStore, 'read' | 'readLast'>,
   { stream, revision, id }: SourceEvent,
 ): Promise<boolean> {
+  // Nearly always the newest of its stream, which is in memory and takes no iterator.
+  const last = await eventStore.readLast(stream);
+  if (last?.revision === revision) return last.id === id;
   for await (const event of eventStore.read(stream, revision)) return event.id === id;
   return false;
 }

@@ -9,7 +9,7 @@ import { sourceEventExists } from '#eventing/source-event';
  * it names no event: a sweep emits it again from a view, which is made of events.
  */
 export async function isLost(
-  eventStore: Pick<EventStore, 'read'>,
+  eventStore: Pick<EventStore, 'read' | 'readLast'>,
   { taskId }: DueRun,
   { data, metadata }: Pick<BusMessage, 'data' | 'metadata'>,
 ): Promise<boolean> {
