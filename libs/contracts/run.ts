@@ -95,7 +95,7 @@ export const alertState = z.object({
   codeRevision: z.int(),
   /** The last slot that was decided; an older result is kept as `late`. */
   lastSlot: storedTimestamp.nullable(),
-  /** Runs recorded last: a repeat is known by its id. */
+  /** Runs recorded last, each by the end of its id: so a repeat is known. */
   recentRuns: z.array(z.string()),
   previous: z.object({ outcome: z.boolean().nullable(), values: jsonObject, at: storedTimestamp }).nullable(),
   /** `page.state` of the code. */
@@ -130,6 +130,16 @@ export const alertState = z.object({
   digests: z.record(z.string(), z.object({ by: idSchema('dlv'), until: storedTimestamp })).optional(),
 });
 export type AlertState = z.infer<typeof alertState>;
+
+const rememberedLength = 10;
+
+/** How a run stands among those recorded last: by the end of its id, fifty bits that no two of them share. */
+export const rememberedRun = (runId: string): string => runId.slice(-rememberedLength);
+
+/** Earlier versions remembered whole ids. */
+export function isRemembered({ recentRuns }: Pick<AlertState, 'recentRuns'>, runId: string): boolean {
+  return recentRuns.includes(rememberedRun(runId)) || recentRuns.includes(runId);
+}
 
 /** What is open after a run, by the names that messages of the same episode have. */
 export function openEpisodesOf({ condition: found, told, episode, health: now, healthEpisode }: AlertState): string[] {

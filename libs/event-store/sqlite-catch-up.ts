@@ -1,8 +1,8 @@
 /** Events that are not in memory any more, read in chunks by subscribers that catch up: together they read and parse them once. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { JsonObject } from '#runtime/json';
 import type { Database } from '#sqlite/database';
-import type { EventBatch, EventMetadata, RecordedEvent } from './event-store.js';
+import type { EventBatch, RecordedEvent } from './event-store.js';
+import { eventColumns, sizeOf, type EventRow, type RowReader } from './sqlite-rows.js';
 
 /** Positions in a chunk. */
 const chunkLength = 500;
@@ -18,44 +18,6 @@ const fewEvents = 2_000;
 /** Characters of events that are read at once, and that are kept in all. */
 const readLimit = 4_000_000;
 const keptLimit = 32_000_000;
-
-export interface EventRow {
-  readonly position: number;
-  readonly name: string;
-  readonly revision: number;
-  readonly id: string;
-  readonly type: string;
-  readonly version: number;
-  readonly data: string;
-  readonly metadata: string;
-}
-
-export const eventColumns = 'e.position, s.name, e.revision, e.id, e.type, e.version, e.data, e.metadata';
-
-/** The same row in the order of these columns: without their names it costs less to read. */
-export type EventValues = readonly [
-  position: number,
-  stream: string,
-  revision: number,
-  id: string,
-  type: string,
-  version: number,
-  data: string,
-  metadata: string,
-];
-
-export function toRecorded(row: EventRow): RecordedEvent {
-  return {
-    stream: row.name,
-    revision: row.revision,
-    position: row.position,
-    id: row.id,
-    type: row.type,
-    version: row.version,
-    data: JSON.parse(row.data) as JsonObject,
-    metadata: JSON.parse(row.metadata) as EventMetadata,
-  };
-}
 
 /** Parsed for the first reader that wants it, the same for all others. */
 interface OlderEvent {
@@ -82,7 +44,7 @@ function toOlder(row: EventRow): OlderEvent {
   return { stream: row.name, kind: kindOf(row.name), position: row.position, row, event: null };
 }
 
-function parsed(older: OlderEvent): RecordedEvent {
+function parsed(older: OlderEvent, toRecorded: (row: EventRow) => RecordedEvent): RecordedEvent {
   if (older.event !== null) return older.event;
   if (older.row === null) throw new Error('an older event is neither read nor parsed');
   older.event = toRecorded(older.row);
@@ -120,7 +82,11 @@ export interface OlderEvents {
 }
 
 /** `end`: every event up to there is an older one. */
-export function createOlderEvents(database: Database, end: () => number): OlderEvents {
+export function createOlderEvents(
+  database: Database,
+  { toRecorded }: Pick<RowReader, 'toRecorded'>,
+  end: () => number,
+): OlderEvents {
   const readChunk = database.prepare(
     `SELECT ${eventColumns} FROM events e CROSS JOIN streams s ON s.id = e.stream WHERE e.position > ? AND e.position <= ? ORDER BY e.position`,
   );
@@ -141,7 +107,7 @@ export function createOlderEvents(database: Database, end: () => number): OlderE
     const found = { rows: [] as EventRow[], until: end, characters: 0 };
     for (const row of readChunk.iterate(after, end) as unknown as Iterable<EventRow>) {
       found.rows.push(row);
-      found.characters += row.data.length;
+      found.characters += sizeOf(row);
       if (found.characters <= readLimit) continue;
       found.until = row.position;
       break;
@@ -193,7 +159,7 @@ export function createOlderEvents(database: Database, end: () => number): OlderE
     for (const { id } of streams) {
       for (const row of readOfStream.iterate(Number(id), position, until) as unknown as Iterable<EventRow>) {
         rows.push(row);
-        characters += row.data.length;
+        characters += sizeOf(row);
         if (characters > readLimit) return null;
       }
     }
@@ -216,7 +182,7 @@ export function createOlderEvents(database: Database, end: () => number): OlderE
     if (kinds === null || [...kinds].some((kind) => chunk.kinds.has(kind))) {
       for (const older of chunk.events) {
         const isWanted = kinds === null ? wanted.has(older.stream) : kinds.has(older.kind);
-        if (isWanted && older.position > position) events.push(parsed(older));
+        if (isWanted && older.position > position) events.push(parsed(older, toRecorded));
       }
     }
     return { events, position: chunk.until };

@@ -1,21 +1,33 @@
 /** The rows of an event store's file as they are stored: what the MACs are held against. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openReadOnly, type Database } from '#sqlite/database';
-import type { StoredEvent, StoredHistory, StreamBeginning } from './event-chain.js';
+import type { StoredHistory, StreamBeginning } from './event-chain.js';
+import { createRowReader, inClear, type EventRow } from './sqlite-rows.js';
 import { openEvents } from './sqlite-writer.js';
 
 const stretchLength = 500;
 
 /** A stream's row may be gone: the events of one without a name belong to none that was ever written. */
 const columns =
-  "e.position, coalesce(s.name, '') AS stream, e.revision, e.id, e.type, e.version, e.data, e.metadata, e.mac";
+  "e.position, coalesce(s.name, '') AS name, e.revision, e.id, e.type, e.version, e.data, e.metadata, e.mac, e.kind, e.packed";
+/** Of a file of an earlier version that must stay as it is. */
+const columnsInClear = columns.replace('e.kind, e.packed', 'NULL AS kind, NULL AS packed');
+
+type StoredRow = EventRow & { readonly mac: string | null };
+
+/** It has columns of packed events, and the names in them. */
+const hasPacked = (database: Database): boolean =>
+  database.prepare("SELECT 1 FROM pragma_table_info('events') WHERE name = 'packed'").get() !== undefined;
 
 export function createStoredHistory(database: Database): StoredHistory {
+  const isNew = hasPacked(database);
+  const selected = isNew ? columns : columnsInClear;
+  const toStored = isNew ? createRowReader(database).toStored : inClear;
   const readStretch = database.prepare(
-    `SELECT ${columns} FROM events e LEFT JOIN streams s ON s.id = e.stream WHERE e.position > ? AND e.position <= ? ORDER BY e.position LIMIT ?`,
+    `SELECT ${selected} FROM events e LEFT JOIN streams s ON s.id = e.stream WHERE e.position > ? AND e.position <= ? ORDER BY e.position LIMIT ?`,
   );
   const readAt = database.prepare(
-    `SELECT ${columns} FROM events e JOIN streams s ON s.id = e.stream WHERE s.name = ? AND e.revision = ?`,
+    `SELECT ${selected} FROM events e JOIN streams s ON s.id = e.stream WHERE s.name = ? AND e.revision = ?`,
   );
   const beginningColumns = 'name AS stream, first AS revision, link, mac';
   const beginningOf = database.prepare(`SELECT ${beginningColumns} FROM streams WHERE name = ? AND first > 0`);
@@ -26,10 +38,10 @@ export function createStoredHistory(database: Database): StoredHistory {
     hasDensePositions: true,
     async *read(after, end) {
       for (let position = after ?? 0; ;) {
-        const rows = readStretch.all(position, end, stretchLength) as unknown as StoredEvent[];
+        const rows = readStretch.all(position, end, stretchLength) as unknown as StoredRow[];
         const last = rows.at(-1);
         if (last === undefined) return;
-        yield rows;
+        yield rows.map(toStored);
         ({ position } = last);
         await nextTurn();
       }
@@ -48,7 +60,10 @@ export function createStoredHistory(database: Database): StoredHistory {
         await nextTurn();
       }
     },
-    at: async (stream, revision) => (readAt.get(stream, revision) as unknown as StoredEvent | undefined) ?? null,
+    async at(stream, revision) {
+      const row = readAt.get(stream, revision) as unknown as StoredRow | undefined;
+      return row === undefined ? null : toStored(row);
+    },
   };
 }
 

@@ -6,6 +6,7 @@ import { openWriter, type SqliteWriter, type WriteResult, type WrittenAppend } f
 export interface WriterThreadData {
   readonly file: string;
   readonly secretKey: Uint8Array | null;
+  readonly packed?: readonly string[];
 }
 
 export type WriterRequest =

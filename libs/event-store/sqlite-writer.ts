@@ -1,8 +1,11 @@
 /** The one writer of an event store's file: groups of appends, each group one durable transaction. */
 import { createLru } from '#concurrency/lru';
+import type { JsonObject } from '#runtime/json';
 import { foldLogBack, inTransaction, openDatabase, type Database, type DatabaseOptions } from '#sqlite/database';
 import { createEventChain, erasedData, isErasedData, macOfBeginning } from './event-chain.js';
 import type { ExpectedRevision } from './event-store.js';
+import { idOfPacked, macOfPacked, packedKinds, packEvent, repackWith, unpackEvent } from './sqlite-packing.js';
+import { createNames } from './sqlite-rows.js';
 
 // Streams have integer ids: text keys cost ten times as much on append.
 const eventSchema = `
@@ -23,14 +26,22 @@ const eventSchema = `
     version INTEGER NOT NULL,
     data TEXT NOT NULL,
     metadata TEXT NOT NULL,
-    mac TEXT
+    mac TEXT,
+    kind INTEGER,
+    packed BLOB
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS names (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
   ) STRICT;
   CREATE UNIQUE INDEX IF NOT EXISTS events_by_stream ON events (stream, revision);
 `;
 
-/** Columns that files of earlier versions lack. `first`: the first revision that is there. */
+/** Columns that files of earlier versions lack. `first`: the first revision that is there; `kind`: the type of a packed event. */
 const addedColumns = [
   ['events', 'mac', 'TEXT'],
+  ['events', 'kind', 'INTEGER'],
+  ['events', 'packed', 'BLOB'],
   ['streams', 'first', 'INTEGER NOT NULL DEFAULT 0'],
   ['streams', 'link', 'TEXT'],
   ['streams', 'mac', 'TEXT'],
@@ -59,6 +70,24 @@ export function openEvents(options: Omit<DatabaseOptions, 'durability' | 'schema
     database.close();
     throw error;
   }
+}
+
+/** Numbers of the names that events share; new ones are written in the caller's transaction. */
+function createNumbers(database: Database) {
+  const find = database.prepare('SELECT id FROM names WHERE name = ?');
+  const add = database.prepare('INSERT INTO names (name) VALUES (?)');
+  const known = new Map<string, number>();
+  return {
+    of(name: string): number {
+      const found = known.get(name);
+      if (found !== undefined) return found;
+      const number = Number(find.get(name)?.['id'] ?? add.run(name).lastInsertRowid);
+      known.set(name, number);
+      return number;
+    },
+    /** The transaction was rolled back. */
+    forget: (): void => known.clear(),
+  };
 }
 
 /** Events that are dropped in one transaction, between which appends have their turn, and pages given back behind it. */
@@ -110,9 +139,18 @@ export interface WriterOptions {
   readonly held: 'alone' | 'shared';
   /** Of the installation. null: events are written without a MAC. */
   readonly secretKey: Uint8Array | null;
+  /** Beginnings of the names of streams whose events are packed; those of checks where it is absent. */
+  readonly packed?: readonly string[];
 }
 
-export function openWriter({ file, held, secretKey }: WriterOptions): SqliteWriter {
+interface MacRow {
+  readonly mac: string | null;
+  readonly packed: Uint8Array | null;
+}
+
+const macOf = ({ mac, packed }: MacRow): string | null => (packed === null ? mac : macOfPacked(packed));
+
+export function openWriter({ file, held, secretKey, packed = packedKinds }: WriterOptions): SqliteWriter {
   const database = openEvents({ file, held });
   // A page that is divided keeps no copy of what it held: a later `erase` would not know of it.
   database.exec('PRAGMA secure_delete = FAST');
@@ -125,20 +163,27 @@ export function openWriter({ file, held, secretKey }: WriterOptions): SqliteWrit
   const addEvent = database.prepare(
     'INSERT INTO events (position, stream, revision, id, type, version, data, metadata, mac) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
+  const addPacked = database.prepare(
+    "INSERT INTO events (position, stream, revision, id, type, version, data, metadata, kind, packed) VALUES (?, ?, ?, '', '', ?, '', '', ?, ?)",
+  );
+  const numberOf = createNumbers(database);
+  const nameOf = createNames(database);
   const dataUpTo = database.prepare(
-    'SELECT e.position, e.data FROM events e JOIN streams s ON s.id = e.stream WHERE s.name = ? AND e.revision <= ?',
+    'SELECT e.position, e.data, e.packed FROM events e JOIN streams s ON s.id = e.stream WHERE s.name = ? AND e.revision <= ?',
   );
   const setData = database.prepare('UPDATE events SET data = ? WHERE position = ?');
+  const setPacked = database.prepare('UPDATE events SET packed = ? WHERE position = ?');
   const lastPosition = database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'");
-  const macAt = database.prepare('SELECT mac FROM events WHERE stream = ? AND revision = ?');
+  const macAt = database.prepare('SELECT mac, packed FROM events WHERE stream = ? AND revision = ?');
   const idsFrom = database.prepare(
-    'SELECT id, position FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?',
+    'SELECT id, packed, position FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?',
   );
 
   /** A repeated append (its answer was lost) finds its own events where it wanted to put them. */
   const repeated = (streamId: number, { events, expected }: WrittenAppend): WriteResult | null => {
     const from = expected === 'none' ? 0 : expected + 1;
-    const stored = idsFrom.all(streamId, from, events.length) as unknown as { id: string; position: number }[];
+    const rows = idsFrom.all(streamId, from, events.length) as unknown as (MacRow & { id: string; position: number })[];
+    const stored = rows.map((row) => ({ ...row, id: row.packed === null ? row.id : idOfPacked(row.packed) }));
     const same = stored.length === events.length && stored.every(({ id }, index) => id === events[index]?.id);
     if (!same) return null;
     const [first] = stored;
@@ -159,8 +204,13 @@ export function openWriter({ file, held, secretKey }: WriterOptions): SqliteWrit
   /** By stream: of its last event. */
   const macs = createLru<number, string>(macsKept);
 
+  const storedMac = (streamId: number, revision: number): string | null => {
+    const row = macAt.get(streamId, revision) as unknown as MacRow | undefined;
+    return row === undefined ? null : macOf(row);
+  };
+
   const macBefore = (streamId: number, revision: number): string | null =>
-    macs.get(streamId) ?? (macAt.get(streamId, revision)?.['mac'] as string | null | undefined) ?? null;
+    macs.get(streamId) ?? storedMac(streamId, revision);
 
   const write = (append: WrittenAppend): WriteResult => {
     const { stream, events, expected, isBehind = false } = append;
@@ -176,11 +226,15 @@ export function openWriter({ file, held, secretKey }: WriterOptions): SqliteWrit
     if (known !== undefined) setRevision.run(last, streamId);
     let mac = chain === null || revision === null ? null : macBefore(streamId, revision);
     const before = position ?? Number(lastPosition.get()?.['seq'] ?? 0);
+    const isPacked = packed.some((kind) => stream.startsWith(kind));
     for (const [index, event] of events.entries()) {
       const { id, type, version, data, metadata } = event;
       const place = { stream, revision: first + index, position: before + index + 1 };
       mac = chain === null ? null : chain.macOf({ ...event, ...place }, mac);
-      addEvent.run(place.position, streamId, place.revision, id, type, version, data, metadata, mac);
+      const whole = isPacked ? packEvent({ ...event, stream, mac }, numberOf.of) : null;
+      if (whole === null)
+        addEvent.run(place.position, streamId, place.revision, id, type, version, data, metadata, mac);
+      else addPacked.run(place.position, streamId, place.revision, version, numberOf.of(type), whole);
     }
     if (mac !== null) macs.set(streamId, mac);
     position = before + events.length;
@@ -202,6 +256,7 @@ export function openWriter({ file, held, secretKey }: WriterOptions): SqliteWrit
         isTaken = false;
         position = null;
         macs.clear();
+        numberOf.forget();
         throw error;
       }
     },
@@ -213,7 +268,7 @@ export function openWriter({ file, held, secretKey }: WriterOptions): SqliteWrit
       const first = Math.min(end, known.first + droppedAtOnce);
       if (first <= known.first) return false;
       inTransaction(database, () => {
-        const link = (macAt.get(known.id, first - 1)?.['mac'] as string | null | undefined) ?? null;
+        const link = storedMac(known.id, first - 1);
         const mac = chain === null ? null : macOfBeginning(chain, { stream, revision: first, link });
         dropEvents.run(known.id, first);
         setFirst.run(first, link, mac, known.id);
@@ -224,11 +279,16 @@ export function openWriter({ file, held, secretKey }: WriterOptions): SqliteWrit
     },
 
     erase(stream, upTo) {
-      const rows = dataUpTo.all(stream, upTo) as unknown as { position: number; data: string }[];
+      const rows = dataUpTo.all(stream, upTo) as unknown as (MacRow & { position: number; data: string })[];
       // Freed bytes are overwritten, and the log, which still has them, is folded back and cut.
       database.exec('PRAGMA secure_delete = ON');
       inTransaction(database, () => {
-        for (const { position: at, data } of rows) if (!isErasedData(data)) setData.run(erasedData(data), at);
+        for (const { position: at, data, packed: whole } of rows) {
+          const text = whole === null ? data : JSON.stringify(unpackEvent(whole, stream, nameOf).data);
+          if (isErasedData(text)) continue;
+          if (whole === null) setData.run(erasedData(text), at);
+          else setPacked.run(repackWith(whole, stream, JSON.parse(erasedData(text)) as JsonObject), at);
+        }
       });
       foldLogBack(database);
     },

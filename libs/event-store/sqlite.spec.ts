@@ -8,24 +8,30 @@ import type { EventBatch, NewEvent } from './event-store.js';
 import { contractKey, eventStoreContract } from './event-store.contract.js';
 import { createSqliteEventStore } from './sqlite.js';
 
-eventStoreContract('SQLite', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'meerkat-events-'));
-  const file = join(folder, 'events.db');
-  const open = () => createSqliteEventStore(file, { secretKey: contractKey });
-  let store = open();
-  return {
-    store,
-    async reopen() {
-      await store.close();
-      store = open();
-      return store;
-    },
-    async destroy() {
-      await store.close();
-      rmSync(folder, { recursive: true });
-    },
-  };
-});
+const kinds = [
+  ['SQLite', {}],
+  ['SQLite, every event packed', { packed: [''] }],
+] as const;
+
+for (const [name, packing] of kinds)
+  eventStoreContract(name, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'meerkat-events-'));
+    const file = join(folder, 'events.db');
+    const open = () => createSqliteEventStore(file, { secretKey: contractKey, ...packing });
+    let store = open();
+    return {
+      store,
+      async reopen() {
+        await store.close();
+        store = open();
+        return store;
+      },
+      async destroy() {
+        await store.close();
+        rmSync(folder, { recursive: true });
+      },
+    };
+  });
 
 describe('the SQLite file', () => {
   it('gives the pages of dropped events back to the file system', async () => {

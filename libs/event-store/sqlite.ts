@@ -6,7 +6,8 @@ import { createCommitWaiters } from './commit-waiters.js';
 import type { AppendResult, EventArchive, EventBatch, StreamAppend, Subscription } from './event-store.js';
 import { createAppendQueue, inThread, type GroupWriter, type WaitingAppend } from './sqlite-append-queue.js';
 import { RecentEvents } from './recent-events.js';
-import { createOlderEvents, eventColumns, kindOf, toRecorded, wantedOf, type EventRow } from './sqlite-catch-up.js';
+import { createOlderEvents, kindOf, wantedOf } from './sqlite-catch-up.js';
+import { createRowReader, eventColumns, sizeOf, type EventRow } from './sqlite-rows.js';
 import { createStoredHistory } from './sqlite-stored.js';
 import { openEvents, openWriter, type WriteResult } from './sqlite-writer.js';
 
@@ -21,6 +22,8 @@ export interface SqliteEventStoreOptions {
   readonly checked?: boolean;
   /** Of the installation: what is appended gets a MAC of it. Without one, as to copy or look, none. */
   readonly secretKey?: Uint8Array | null;
+  /** Beginnings of the names of streams whose events are packed; those of checks where it is absent. */
+  readonly packed?: readonly string[];
 }
 
 interface OpenFile {
@@ -30,11 +33,12 @@ interface OpenFile {
 }
 
 /** Nobody else can open it: reader and writer are one connection. */
-function openInMemory(secretKey: Uint8Array | null): OpenFile {
+function openInMemory({ secretKey = null, packed }: SqliteEventStoreOptions): OpenFile {
   const { database, writeGroup, truncateSome, erase, close } = openWriter({
     file: ':memory:',
     held: 'alone',
     secretKey,
+    ...(packed !== undefined && { packed }),
   });
   const writer: GroupWriter = {
     write: async (appends) => writeGroup(appends),
@@ -46,11 +50,11 @@ function openInMemory(secretKey: Uint8Array | null): OpenFile {
 }
 
 /** Read here, written in a thread. A file of its own, held alone, keeps other processes out. */
-function openOnDisk(file: string, { checked = false, secretKey = null }: SqliteEventStoreOptions): OpenFile {
+function openOnDisk(file: string, { checked = false, secretKey = null, packed }: SqliteEventStoreOptions): OpenFile {
   const lock = openDatabase({ file: `${file}.lock`, durability: 'normal', schema: '' });
   try {
     const reader = openEvents({ file, held: 'shared', checked });
-    const writer = inThread({ file, secretKey });
+    const writer = inThread({ file, secretKey, ...(packed !== undefined && { packed }) });
     return {
       reader,
       writer,
@@ -68,8 +72,10 @@ function openOnDisk(file: string, { checked = false, secretKey = null }: SqliteE
 
 /** `file`: a path or `:memory:`. Throws `DatabaseInUse` where another process holds the file, `DatabaseDamaged`. */
 export function createSqliteEventStore(file: string, options: SqliteEventStoreOptions = {}): EventArchive {
-  const opened = file === ':memory:' ? openInMemory(options.secretKey ?? null) : openOnDisk(file, options);
+  const opened = file === ':memory:' ? openInMemory(options) : openOnDisk(file, options);
   const database = opened.reader;
+  const rowReader = createRowReader(database);
+  const { toRecorded } = rowReader;
   const readStream = database.prepare(
     `SELECT ${eventColumns} FROM events e JOIN streams s ON s.id = e.stream WHERE s.name = ? AND e.revision >= ? ORDER BY e.revision LIMIT ?`,
   );
@@ -101,7 +107,7 @@ export function createSqliteEventStore(file: string, options: SqliteEventStoreOp
 
   const queue = createAppendQueue(opened.writer, committed);
 
-  const older = createOlderEvents(database, () => recent.after);
+  const older = createOlderEvents(database, rowReader, () => recent.after);
 
   /** Throws on what JSON cannot hold. */
   const encode = ({ stream, events, expected }: StreamAppend, isBehind: boolean): WaitingAppend => {
@@ -184,7 +190,7 @@ export function createSqliteEventStore(file: string, options: SqliteEventStoreOp
         const rows = readStream.all(stream, next, limit) as unknown as EventRow[];
         for (const row of rows) yield toRecorded(row);
         if (rows.length < limit) return;
-        const average = rows.reduce((sum, { data }) => sum + data.length, 0) / rows.length;
+        const average = rows.reduce((sum, row) => sum + sizeOf(row), 0) / rows.length;
         limit = Math.min(batchLimit, Math.max(1, Math.floor(readCharactersLimit / average)));
         next = (rows.at(-1)?.revision ?? next) + 1;
       }

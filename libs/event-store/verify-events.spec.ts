@@ -139,7 +139,7 @@ describe('a check of stored events', () => {
 
     it('finds one that was put back', async () => {
       change(
-        "INSERT INTO events SELECT 1, 1, 0, 'x', type, version, data, metadata, mac FROM events WHERE position = 2",
+        "INSERT INTO events (position, stream, revision, id, type, version, data, metadata, mac) SELECT 1, 1, 0, 'x', type, version, data, metadata, mac FROM events WHERE position = 2",
       );
       expect(await faults()).toContain('altered a-1@0');
     });

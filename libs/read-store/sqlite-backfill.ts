@@ -26,8 +26,8 @@ export interface BackfillSource {
 /** What the worker is given. */
 export type BackfillWorkerData = Omit<BackfillSource, 'script'>;
 
-/** Id, revision, the document's text or null, and the values of its indexed fields. */
-export type BuiltRow = readonly [string, number, string | null, ...PlainValue[]];
+/** Id, revision, the document as it is stored or null, and the values of its indexed fields. */
+export type BuiltRow = readonly [string, number, string | Uint8Array | null, ...PlainValue[]];
 
 export interface NamedBuild {
   readonly view: string;

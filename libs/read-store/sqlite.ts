@@ -1,7 +1,6 @@
 /** Read store in one SQLite file: a table per view, the indexed fields in columns of their own. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '#runtime/errors';
-import { packJson, unpackJson } from '#runtime/packed-json';
 import { foldLogBack, inTransaction, openDatabase, type Database, type Statement } from '#sqlite/database';
 import { plainValues } from './indexed-fields.js';
 import {
@@ -15,6 +14,7 @@ import {
   type ViewStore,
 } from './read-store.js';
 import { createWorkerBackfiller, type BackfillSource, type CallHandler } from './sqlite-backfill.js';
+import { documentOf, storedDocument } from './stored-document.js';
 import { createTableTrash, type TableTrash } from './sqlite-table-trash.js';
 import { checkpointSchema, createCheckpoints, type Checkpoints } from './sqlite-checkpoints.js';
 import {
@@ -44,26 +44,20 @@ const rowsATurn = 20_000;
 const documentsForgottenATurn = 500;
 /** Characters of documents that are parsed before everything else has a turn. */
 const charactersATurn = 1_000_000;
+/** About what a byte of a packed document stands for. */
+const packedCharacters = 4;
 
-/** Packed or not: a view may have rows of both kinds. */
-function textOf(row: Record<string, unknown>): string {
-  const { document } = row;
-  return typeof document === 'string' ? document : unpackJson(document as Uint8Array);
-}
-
-const storedText = ({ isPacked }: AnyView, text: string): string | Uint8Array =>
-  isPacked === true ? packJson(text) : text;
-
-async function parseDocuments<D>(texts: readonly string[]): Promise<D[]> {
+async function parseDocuments<D>(rows: readonly Record<string, unknown>[]): Promise<D[]> {
   const documents: D[] = [];
   let characters = 0;
-  for (const text of texts) {
+  for (const row of rows) {
     if (characters > charactersATurn) {
       characters = 0;
       await nextTurn();
     }
-    characters += text.length;
-    documents.push(JSON.parse(text) as D);
+    const { document } = row;
+    characters += typeof document === 'string' ? document.length : (document as Uint8Array).length * packedCharacters;
+    documents.push(documentOf(row));
   }
   return documents;
 }
@@ -83,14 +77,13 @@ function loadDocuments<D extends object>(
   ids: readonly string[],
 ): Map<string, DocumentWrite<D>> {
   const { load } = tables.open(view);
-  const stored = new Map<string, DocumentWrite<D>>();
+  const found = new Map<string, DocumentWrite<D>>();
   for (const id of ids) {
     const row = load.get(id);
     if (row === undefined) continue;
-    const document = JSON.parse(textOf(row)) as D;
-    stored.set(id, { id, revision: row['revision'] as number, document });
+    found.set(id, { id, revision: row['revision'] as number, document: documentOf(row) });
   }
-  return stored;
+  return found;
 }
 
 /** Stores and loads the documents that the backfill worker computes. */
@@ -103,7 +96,7 @@ function createCallHandler({ database, checkpoints, tables }: Parts): CallHandle
         for (const row of call.rows) {
           const [id, revision, document, ...values] = row;
           if (document === null) remove.run(id, revision);
-          else save.run(id, revision, storedText(built, document), ...values);
+          else save.run(id, revision, document, ...values);
         }
         if (call.checkpoint !== null) checkpoints.advance(built, call.checkpoint, call.event ?? undefined);
       });
@@ -156,7 +149,7 @@ function createReads({ database, checkpoints, tables }: Parts): Omit<ReadStore, 
   return {
     async get<D extends object>(view: AnyView, id: string) {
       const row = tables.open(view).get.get(id);
-      return row === undefined ? null : (JSON.parse(textOf(row)) as D);
+      return row === undefined ? null : documentOf<D>(row);
     },
 
     async load(view, ids) {
@@ -170,7 +163,7 @@ function createReads({ database, checkpoints, tables }: Parts): Omit<ReadStore, 
       const total = query.count ? await totalOf(view, statements) : null;
       const { sql, values } = statements.rows(shorterWay(query, total));
       const found = prepared(sql).all(...values);
-      return { documents: await parseDocuments<D>(found.map(textOf)), total };
+      return { documents: await parseDocuments<D>(found), total };
     },
 
     async checkpoint(view) {
@@ -276,7 +269,7 @@ export function createSqliteReadStore(file: string, source: BackfillSource | nul
         for (const { id, revision, document } of writes) {
           if (document === null) remove.run(id, revision);
           // Lists as JSON text: `json_each` looks inside.
-          else put(id, revision, storedText(view, JSON.stringify(document)), plainValues(view, document));
+          else put(id, revision, storedDocument(view, document), plainValues(view, document));
         }
         if (checkpoint !== null) checkpoints.advance(view, checkpoint, event);
       });

@@ -31,10 +31,39 @@ export function encodeUlid(epochMs: number, bits80: Uint8Array): string {
 
 /** The time inside an id, milliseconds; what `encodeUlid` was given. */
 export function timeOfId(id: string): number {
-  let epochMs = 0;
-  for (const character of id.slice(id.indexOf('_') + 1).slice(0, 10))
-    epochMs = epochMs * 32 + alphabet.indexOf(character);
-  return epochMs;
+  const from = id.indexOf('_') + 1;
+  return base32Number(id.slice(from, from + 10));
+}
+
+const digits = new Uint8Array(128);
+for (let value = 0; value < alphabet.length; value += 1) digits[alphabet.charCodeAt(value)] = value;
+
+/** What digits of an id say, up to ten of them. */
+export function base32Number(text: string): number {
+  let value = 0;
+  for (let at = 0; at < text.length; at += 1) value = value * 32 + (digits[text.charCodeAt(at)] ?? 0);
+  return value;
+}
+
+/** So many digits that say the number. */
+export function base32Text(value: number, length: number): string {
+  let text = '';
+  for (let rest = value; text.length < length; rest = Math.floor(rest / 32)) text = `${alphabet[rest % 32]}${text}`;
+  return text;
+}
+
+/** What `encodeUlid` was given. */
+export function ulidBits(ulid: string): { readonly epochMs: number; readonly bits80: Uint8Array } {
+  const bits80 = new Uint8Array(10);
+  for (let part = 0; part < 2; part += 1) {
+    // Eight digits are forty bits: five bytes.
+    let bits = base32Number(ulid.slice(10 + part * 8, 18 + part * 8));
+    for (let at = part * 5 + 4; at >= part * 5; at -= 1) {
+      bits80[at] = bits % 256;
+      bits = Math.floor(bits / 256);
+    }
+  }
+  return { epochMs: base32Number(ulid.slice(0, 10)), bits80 };
 }
 
 /** An id that any process computes alike from the same parts: ULID(48 bits of `epochMs`, 80 bits of SHA-256(parts joined by |)). */

@@ -1,10 +1,13 @@
 /**
- * Short JSON in few bytes: deflated with a dictionary of what most of it has in common, as one text alone has too little to repeat.
- * What was packed is read for ever: a dictionary is never changed, a better one gets the next number.
+ * JSON in few bytes: compact, and deflated where it is long. Its first byte tells how; what was packed is read for ever, also what
+ * earlier versions deflated with a dictionary.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { fromCompact } from './from-compact.js';
+import type { Json } from './json.js';
+import { toCompact } from './to-compact.js';
 
-/** Names and values as they follow one another in events and documents of runs, with nothing of anybody's in them. */
+/** Never changed: names and values as they follow one another in events and documents of runs, with nothing of anybody's in them. */
 const first = [
   '{"name":"","url":"https://www.","finalUrl":"http://","title":"","text":"","price":,"value":"","currency":"EUR"',
   '{"level":"log","message":"","line":1,"column":1,"hint":"","error":{"reason":"timed_out","message":"The site did not answer within 30 s."},',
@@ -18,29 +21,40 @@ const first = [
 ].join('');
 
 const dictionaries: readonly Buffer[] = [Buffer.from(first)];
-const newest = dictionaries.length;
-/** A text shorter than this is kept as it is. */
-const shortest = 64;
-/** The look-back window of a text up to this size need not be larger; a smaller one is set up sooner. */
+
+/** What a packed value begins with where that is neither the number of a dictionary nor the letter that JSON begins with. */
+const compact = 0x10;
+const deflated = 0x11;
+/** Compact JSON from this length on has texts in it that repeat something: shorter ones are hardly shorter deflated. */
+const deflatedFrom = 400;
+/** The look-back window of what is up to this size need not be larger; a smaller one is set up sooner. */
 const smallText = 8_192;
-/** For texts like these, higher levels save no byte and take half as long again, and so does room for what never comes. */
+/** For what is so small, higher levels save no byte and take half as long again, and so does room for what never comes. */
 const small = { level: 4, windowBits: 13, memLevel: 5, chunkSize: 2_048 };
 const large = { level: 6, windowBits: 15, memLevel: 8 };
 const unpacking = { chunkSize: 4_096 };
 
-/** Its first byte tells how it is packed: the number of a dictionary, or the letter that JSON begins with. */
-export function packJson(text: string): Buffer {
-  const plain = Buffer.from(text);
-  const dictionary = dictionaries[newest - 1];
-  if (plain.length < shortest || dictionary === undefined) return plain;
-  const packed = deflateRawSync(plain, { ...(plain.length > smallText ? large : small), dictionary });
-  return packed.length + 1 >= plain.length ? plain : Buffer.concat([Buffer.of(newest), packed]);
+const textOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+
+/** `known`: texts that who unpacks it has too. */
+export function packJson(value: Json, known: readonly string[] = []): Buffer {
+  const bytes = toCompact(value, known);
+  if (bytes === null) return Buffer.from(JSON.stringify(value));
+  if (bytes.length >= deflatedFrom) {
+    const shorter = deflateRawSync(bytes, bytes.length > smallText ? large : small);
+    if (shorter.length < bytes.length) return Buffer.concat([Buffer.of(deflated), shorter]);
+  }
+  return Buffer.concat([Buffer.of(compact), bytes]);
 }
 
 /** Throws where it was not packed so. */
-export function unpackJson(packed: Uint8Array): string {
-  const number = packed[0] ?? 0;
-  const dictionary = dictionaries[number - 1];
-  const bytes = dictionary === undefined ? packed : inflateRawSync(packed.subarray(1), { ...unpacking, dictionary });
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+export function unpackJson(packed: Uint8Array, known: readonly string[] = []): Json {
+  const [form = 0] = packed;
+  const rest = packed.subarray(1);
+  if (form === compact) return fromCompact(rest, known);
+  if (form === deflated) return fromCompact(inflateRawSync(rest, unpacking), known);
+  const dictionary = dictionaries[form - 1];
+  const bytes = dictionary === undefined ? packed : inflateRawSync(rest, { ...unpacking, dictionary });
+  return JSON.parse(textOf(bytes)) as Json;
 }

@@ -71,14 +71,20 @@ describe('sealed events', () => {
     expect(await Array.fromAsync(events.read('dlv-1'))).toEqual([]);
   });
 
-  it('whose text is short are sealed as they are, and longer ones packed', async () => {
+  it('are packed before they are sealed, and long ones deflated too', async () => {
     const sealedLength = async (data: JsonObject, revision: 'none' | number): Promise<number> => {
       await events.append('task-ntf_1', [anEvent('a', data)], revision);
       const last = await stored.readLast('task-ntf_1');
       return JSON.stringify(last?.data ?? {}).length;
     };
-    const [short, long] = [{ name: 'a'.repeat(150) }, { name: 'a'.repeat(2_000) }];
-    expect(await sealedLength(short, 'none')).toBeGreaterThan(200);
+    const short = {
+      status: 'succeeded',
+      outcome: false,
+      startedAt: '2026-11-23T20:31:54.094Z',
+      decision: { reason: 'not_true' },
+    };
+    const long = { text: 'some words that come again '.repeat(100) };
+    expect(await sealedLength(short, 'none')).toBeLessThan(JSON.stringify(short).length);
     expect(await sealedLength(long, 0)).toBeLessThan(200);
     const read = await Array.fromAsync(afresh().read('task-ntf_1'));
     expect(read.map(({ data }) => data)).toEqual([short, long]);

@@ -4,6 +4,8 @@ import {
   backsOffAfter,
   blocks,
   executionsView,
+  isRemembered,
+  rememberedRun,
   runStream,
   type AlertState,
   type RunEvent,
@@ -27,7 +29,7 @@ import type { SharedState } from '#shared-state/shared-state';
 import { claim, claimLater, forgetRun, giveUp } from './claim.js';
 import { withContacts } from './contacts.js';
 import { isDependencyDown } from './dependencies.js';
-import { decideAlert, initialAlert, isRecorded } from './domain/alert/alert.js';
+import { decideAlert, initialAlert } from './domain/alert/alert.js';
 import { withLostValue } from './domain/alert/lost-value.js';
 import type { Finding } from './domain/alert/step.js';
 import type { Checks } from './checks.js';
@@ -84,7 +86,7 @@ async function lastRecorded(eventStore: EventStore, taskId: string): Promise<Rec
 
 /** A recent run is found by its id. For an older slot the view, long caught up, shows whether it was recorded. */
 async function hasResult({ readStore, eventStore }: RunDeps, alert: AlertState, run: DueRun): Promise<boolean> {
-  if (isRecorded(alert, run.runId)) return true;
+  if (isRemembered(alert, run.runId)) return true;
   if (run.trigger === 'schedule' && (alert.lastSlot === null || run.scheduledFor > alert.lastSlot)) return false;
   const document = await readStore.get(executionsView, run.runId);
   if (document !== null) return document.finishedAt !== null;
@@ -187,7 +189,7 @@ function toEvent(
     isBlocked: blocks(result.error),
   };
   if (task === null) {
-    const alert = { ...before, recentRuns: [...before.recentRuns, result.runId] };
+    const alert = { ...before, recentRuns: [...before.recentRuns, rememberedRun(result.runId)] };
     const decision = { notify: false, reason: 'not_changed' as const, transition: null };
     return { type: 'run.recorded', data: { result, decision, late: false, notifications: [], alert } };
   }
@@ -359,7 +361,7 @@ async function carryOut(
       return;
     }
     last = await lastRecorded(eventStore, run.taskId);
-    if (isRecorded(last.alert, run.runId)) return;
+    if (isRemembered(last.alert, run.runId)) return;
   }
   throw unavailable('too_many_writers', `The result of ${run.runId} could not be written.`);
 }

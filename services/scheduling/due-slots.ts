@@ -1,6 +1,6 @@
 /** The slots of schedules whose shards are held here: found ahead of their time, fired at it, and never twice. */
 import { turns } from '#concurrency/turns';
-import { backsOff as backsOffBy, runStream, type RunEvent } from '#contracts/run';
+import { backsOff as backsOffBy, isRemembered, runStream, type RunEvent } from '#contracts/run';
 import { schedulesView, type ScheduleDocument } from '#contracts/schedule';
 import { decodeEvent } from '#eventing/codec';
 import type { EventMetadata, EventStore } from '#event-store/event-store';
@@ -74,8 +74,7 @@ async function isBusy(
   const last = await eventStore.readLast(runStream(taskId));
   const event = last === null ? null : decodeEvent<RunEvent>(last);
   if (event?.type !== 'run.recorded') return true;
-  const { recentRuns } = event.data.alert;
-  if (!open.every(({ runId }) => recentRuns.includes(runId))) return true;
+  if (!open.every(({ runId }) => isRemembered(event.data.alert, runId))) return true;
   return backsOffBy(event.data.alert) ? 'unclear' : false;
 }
 

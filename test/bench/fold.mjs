@@ -29,10 +29,13 @@ function query(dataDir, sql, name = 'events.db') {
   }
 }
 
+/** The number of a type of packed events. */
+const kindOf = (type) => `(SELECT id FROM names WHERE name = '${type}')`;
+
 const eventsLeft = (dataDir) =>
   query(dataDir, "SELECT sum(revision + 1 - first) AS count FROM streams WHERE name LIKE 'run-%'")[0].count;
 const runsRecorded = (dataDir) =>
-  query(dataDir, "SELECT count(*) AS count FROM events WHERE type = 'run.recorded'")[0].count;
+  query(dataDir, `SELECT count(*) AS count FROM events WHERE kind = ${kindOf('run.recorded')}`)[0].count;
 const megabytes = (dataDir, name) => statSync(join(dataDir, name)).size / 1_048_576;
 
 const textOf = (value) => (typeof value === 'string' ? value : '');
@@ -103,7 +106,7 @@ export async function* fold({ offered: tasks = usualTasks }) {
   const [beganAt, cpuBegan] = [performance.now(), product.cpuMs()];
   // Of each stream the last event stays, and what is younger than the days that are folded.
   const young = query(dataDir, `SELECT count(*) AS count FROM streams WHERE name LIKE 'run-%'`)[0].count;
-  const ofToday = runsOfSample(dataDir, now);
+  const ofToday = await runsOfSample(dataDir, now);
   const isOver = () => eventsLeft(dataDir) <= young + ofToday;
   const delays = await askUntil(product.url, isOver);
   const [seconds, cpuMs] = [(performance.now() - beganAt) / 1_000, product.cpuMs() - cpuBegan];
@@ -111,11 +114,9 @@ export async function* fold({ offered: tasks = usualTasks }) {
   await product.stop();
   const dropped = runs - runsRecorded(dataDir);
 
-  const folds = query(
-    dataDir,
-    `SELECT length(data) + length(metadata) + length(id) + length(type) + 22 AS bytes
-     FROM events WHERE type = 'runs.folded'`,
-  ).map(({ bytes }) => Number(bytes));
+  const folds = query(dataDir, `SELECT length(packed) AS bytes FROM events WHERE kind = ${kindOf('runs.folded')}`).map(
+    ({ bytes }) => Number(bytes),
+  );
   const kept = views(dataDir);
   await runCommand(['rebuild', 'all', '--json'], { env });
   const rebuilt = views(dataDir);
@@ -150,10 +151,14 @@ export async function* fold({ offered: tasks = usualTasks }) {
 }
 
 /** Runs of the sample itself, which are of today. */
-function runsOfSample(dataDir, now) {
+async function runsOfSample(dataDir, now) {
+  const { openStoredHistory } = await import('../../dist/libs/event-store/sqlite-stored.js');
+  const { stored, lastPosition, close } = openStoredHistory(join(dataDir, 'events.db'));
   const since = new Date(now - dayMs).toISOString();
-  return query(
-    dataDir,
-    `SELECT count(*) AS count FROM events WHERE type = 'run.recorded' AND json_extract(metadata, '$.at') > '${since}'`,
-  )[0].count;
+  let count = 0;
+  for await (const stretch of stored.read(null, lastPosition)) {
+    count += stretch.filter(({ type, metadata }) => type === 'run.recorded' && JSON.parse(metadata).at > since).length;
+  }
+  close();
+  return count;
 }

@@ -3,7 +3,6 @@ import { createSecretKey, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { ask, startProcess, startProduct } from './processes.mjs';
 
@@ -168,11 +167,12 @@ export async function multiply(
   { wantedEvents, wantedTasks, apartMs = 0, backMs = 0, endAfterMs = 86_400_000_000 },
 ) {
   const file = join(dataDir, 'events.db');
-  const database = new DatabaseSync(file);
-  const rows = database
-    .prepare('SELECT e.*, s.name FROM events e JOIN streams s ON s.id = e.stream ORDER BY e.position')
-    .all();
-  database.close();
+  const { openStoredHistory } = await built('event-store/sqlite-stored');
+  const { stored, lastPosition, close } = openStoredHistory(file);
+  const rows = [];
+  for await (const stretch of stored.read(null, lastPosition))
+    rows.push(...stretch.map(({ stream, ...row }) => ({ ...row, name: stream })));
+  close();
   const secretKey = secretKeyOf(dataDir);
   const [seals, { openWriter }] = await Promise.all([openSeals(secretKey, rows), built('event-store/sqlite-writer')]);
   // By the product's own writer, so that the copies have the MACs that every event has.

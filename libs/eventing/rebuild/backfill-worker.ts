@@ -5,6 +5,7 @@ import type { RecordedEvent } from '#event-store/event-store';
 import type { AnyView, DocumentWrite, SeenEvent, ViewDefinition } from '#read-store/read-store';
 import type { BuiltRow, Call, FromWorker, NamedBuild, ToWorker } from '#read-store/sqlite-backfill';
 import { plainValues } from '#read-store/indexed-fields';
+import { storedDocument } from '#read-store/stored-document';
 import type { BuiltDocuments, ViewBuilder } from './view-builder.js';
 
 /** A view that the worker can build; its documents are stored under the name `built`. */
@@ -27,7 +28,7 @@ const maxPendingWrites = 16;
 function toRow(view: AnyView, { id, revision, document }: DocumentWrite<object>): BuiltRow {
   return document === null
     ? [id, revision, null]
-    : [id, revision, JSON.stringify(document), ...plainValues(view, document)];
+    : [id, revision, storedDocument(view, document), ...plainValues(view, document)];
 }
 
 const toSeen = ({ stream, revision, id, position }: SeenEvent): SeenEvent => ({ stream, revision, id, position });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { backsOff, type AlertState } from '#contracts/run';
+import { backsOff, rememberedRun, type AlertState } from '#contracts/run';
 import { decideAlert, initialAlert, type AlertDecision } from './alert.js';
 import { aContext, findingAt } from './alert.kit.js';
 import type { AlertContext, Finding } from './step.js';
@@ -149,7 +149,7 @@ describe('manual runs', () => {
     const run = finding(true, { trigger: 'manual', dryRun: true });
     const judged = decideAlert(initialAlert, run, everybody);
     expect(judged.decision).toEqual({ notify: false, reason: 'dry_run', transition: null });
-    expect(judged.alert).toEqual({ ...initialAlert, recentRuns: [run.runId] });
+    expect(judged.alert).toEqual({ ...initialAlert, recentRuns: [rememberedRun(run.runId)] });
   });
 });
 
@@ -161,7 +161,7 @@ describe('the order of results', () => {
     expect(judged).toMatchObject({
       late: true,
       intents: [],
-      alert: { ...told, recentRuns: [...told.recentRuns, early.runId] },
+      alert: { ...told, recentRuns: [...told.recentRuns, rememberedRun(early.runId)] },
     });
     expect(judged.decision.notify).toBe(false);
   });

@@ -1,6 +1,6 @@
 /** From an outcome to a decision: pure, so that the same results under the same policy always make the same notifications. */
 import type { Decision, DecisionReason } from '#contracts/policy';
-import { backsOff, type AlertState } from '#contracts/run';
+import { backsOff, rememberedRun, type AlertState } from '#contracts/run';
 import { withoutOutcomes } from './condition.js';
 import { afterError, afterHealthy, afterOwnNetwork } from './health.js';
 import { countNumbers, lostValue } from './lost-value.js';
@@ -48,11 +48,6 @@ function decisiveOf(steps: readonly [Step, ...Step[]]): Step {
   );
 }
 
-/** The run has been recorded already, so it is not decided again. */
-export function isRecorded(alert: AlertState, runId: string): boolean {
-  return alert.recentRuns.includes(runId);
-}
-
 /** How many runs in a row had to be ended: another failure ends the row, unless it is so long that only a good run does. */
 function countEnded(alert: AlertState, { endedFromOutside, outcome }: Finding): AlertState {
   const { timesEnded = 0, ...rest } = alert;
@@ -75,7 +70,7 @@ function remember(alert: AlertState, { runId, trigger, scheduledFor }: Finding, 
   return {
     ...alert,
     lastSlot: trigger === 'schedule' && !late ? scheduledFor : alert.lastSlot,
-    recentRuns: [...alert.recentRuns, runId].slice(-maxRecentRuns),
+    recentRuns: [...alert.recentRuns, rememberedRun(runId)].slice(-maxRecentRuns),
   };
 }
 
