@@ -46,51 +46,85 @@ export async function* coalesced(
     pulled.catch(() => undefined);
     return pulled;
   };
-  const { mostEvents: mostDelayed = smallBatch } = delay;
+  const { mostEvents } = delay;
   let next = pull();
   let endDelay = (): void => undefined;
   either.addEventListener('abort', () => endDelay(), { once: true });
-  /** One batch is awaited meanwhile and no more, since each costs several turns of every follower; a large one is a backlog. */
-  const delayed = async (ms: number): Promise<void> => {
+
+  /** One batch is awaited and no more, since each costs several turns of every follower; a large one is a backlog. */
+  const untilBacklog = async (over: Promise<void>): Promise<void> => {
+    next.then(
+      (pulled) => {
+        if (pulled.done === true || pulled.value.events.length >= smallBatch) endDelay();
+      },
+      () => endDelay(),
+    );
+    await over;
+  };
+
+  /** What comes is counted, batch by batch, where a delay is so long that it may be too much. */
+  const untilCount = async (over: Promise<void>, most: number): Promise<EventBatch[]> => {
+    const held: EventBatch[] = [];
+    const isOver = over.then((): typeof noMore => noMore);
+    for (let count = 0; count < most;) {
+      const more = await Promise.race([isOver, next]);
+      if (more === noMore || more.done === true) return held;
+      held.push(more.value);
+      count += more.value.events.length;
+      next = pull();
+    }
+    endDelay();
+    return held;
+  };
+
+  /** The batches that were taken during the delay. */
+  const delayed = async (ms: number): Promise<EventBatch[]> => {
     const ending = new AbortController();
     endDelay = () => ending.abort();
     const stopListening = delay.onCut?.(endDelay);
-    next.then(
-      (pulled) => {
-        if (pulled.done === true || pulled.value.events.length >= smallBatch) ending.abort();
-      },
-      () => ending.abort(),
-    );
-    await sleep(ms, ending.signal);
+    const over = sleep(ms, ending.signal);
+    const held = mostEvents === undefined ? [] : await untilCount(over, mostEvents);
+    if (mostEvents === undefined) await untilBacklog(over);
     stopListening?.();
+    return held;
   };
+
   let wasDelayed = false;
+  let held: EventBatch[] = [];
   try {
     for (;;) {
-      const first = await next;
-      if (first.done === true) return;
-      const parts = [first.value.events];
-      let { position } = first.value;
-      let count = first.value.events.length;
+      const parts = held.map(({ events }) => events);
+      let position = held.at(-1)?.position;
+      held = [];
+      if (position === undefined) {
+        const first = await next;
+        if (first.done === true) return;
+        parts.push(first.value.events);
+        ({ position } = first.value);
+        next = pull();
+      }
+      let count = parts.reduce((sum, { length }) => sum + length, 0);
       let isLast = true;
-      next = pull();
+      const most = wasDelayed ? (mostEvents ?? smallBatch) : smallBatch;
       while (wasDelayed || count >= smallBatch) {
         const more = await Promise.race([next, turn()]);
         if (more === noMore || more.done === true) break;
-        isLast = parts.length < maxCoalesced || count < (delaying === null ? smallBatch : mostDelayed);
+        isLast = parts.length < maxCoalesced || count < most;
         if (!isLast) break;
         parts.push(more.value.events);
         count += more.value.events.length;
-        position = more.value.position;
+        ({ position } = more.value);
         next = pull();
       }
       const handedOverMs = performance.now();
-      yield { events: parts.length === 1 ? first.value.events : parts.flat(), position, isLast };
+      const [only] = parts;
+      const events = parts.length === 1 && only !== undefined ? only : parts.flat();
+      yield { events, position, isLast };
       // Events in memory come without a turn of the loop: a follower with a backlog would starve everything else.
       if (!isLast) await turn();
       const delayMs = delay.ms(performance.now() - handedOverMs, position, count);
       wasDelayed = delayMs > 0;
-      if (wasDelayed) await delayed(delayMs);
+      if (wasDelayed) held = await delayed(delayMs);
     }
   } finally {
     leaving.abort();
