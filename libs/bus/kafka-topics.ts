@@ -40,7 +40,7 @@ const notYet = new Set([
   'NOT_LEADER_FOR_PARTITION',
   'LISTENER_NOT_FOUND',
 ]);
-const missing = 'UNKNOWN_TOPIC_OR_PARTITION';
+const unknownTopic = 'UNKNOWN_TOPIC_OR_PARTITION';
 /** The topic is there, though a partition of it cannot be used now. */
 const leaderless = 'LEADER_NOT_AVAILABLE';
 const nameShape = /^[A-Za-z0-9_-]{1,80}$/;
@@ -80,7 +80,7 @@ export function createTopics(connection: KafkaConnection): Topics {
     retentionMs,
   });
 
-  /** Asked for by its name: a list of all topics is refused where one of them, whoever's it is, has no leader. */
+  /** Asked for by its name: a list of all topics is refused where one of them, also another application's, has no leader. */
   const isThere = async (admin: Admin, { name }: Topic): Promise<boolean> => {
     try {
       await admin.fetchTopicMetadata({ topics: [name] });
@@ -88,7 +88,7 @@ export function createTopics(connection: KafkaConnection): Topics {
     } catch (error) {
       const words = protocolErrorsOf(error);
       if (words.includes(leaderless)) return true;
-      if (words.includes(missing)) return false;
+      if (words.includes(unknownTopic)) return false;
       throw error;
     }
   };

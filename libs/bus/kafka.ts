@@ -23,7 +23,7 @@ const defaultDeadlineMs = 10_000;
 
 async function reach(connection: KafkaConnection): Promise<void> {
   try {
-    // Connecting is enough: to describe the cluster is refused where any topic of it, whoever's it is, has no leader.
+    // Connecting is enough: to describe the cluster is refused where any topic of it has no leader.
     await withAdmin(connection, startPatienceMs, async () => undefined);
   } catch (error) {
     const words = protocolErrorsOf(error);

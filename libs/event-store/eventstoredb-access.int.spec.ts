@@ -59,10 +59,9 @@ describe.each([
 ])('EventStoreDB with TLS and users, on %s,', (_, members) => {
   const folder = mkdtempSync(join(tmpdir(), 'meerkat-eventstoredb-'));
   const [certificate, key] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];
-  const { server, url } = createFailingServer(folder, members, [
-    ...['--certificate', certificate, '--key', key],
-    ...['--admin', admin, '--user', reader],
-  ]);
+  const tls = ['--certificate', certificate, '--key', key];
+  const users = ['--admin', admin, '--user', reader];
+  const { server, url } = createFailingServer(folder, members, [...tls, ...users]);
   beforeAll(async () => {
     writeFileSync(certificate, testCertificate);
     writeFileSync(key, testKey);

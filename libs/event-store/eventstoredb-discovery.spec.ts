@@ -82,7 +82,7 @@ describe('the discovery of a leader', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('takes a member that leads, whoever else refuses', async () => {
+  it('takes a member that leads where another one refuses', async () => {
     const { discovery } = discovering(
       new Map([
         [1, () => Promise.reject(new RangeError('not ready for users'))],

@@ -65,10 +65,21 @@ async function startSecondary() {
   const server = createServer((socket) => {
     sockets.add(socket);
     answerAll(socket, () => ({
-      ...{ ok: 1, helloOk: true, ismaster: false, isWritablePrimary: false, secondary: true },
-      ...{ setName: 'set', hosts: [name()], me: name(), localTime: new Date() },
-      ...{ minWireVersion: 0, maxWireVersion: 27, logicalSessionTimeoutMinutes: 30 },
-      ...{ maxBsonObjectSize: 16_777_216, maxMessageSizeBytes: 48_000_000, maxWriteBatchSize: 100_000 },
+      ok: 1,
+      helloOk: true,
+      ismaster: false,
+      isWritablePrimary: false,
+      secondary: true,
+      setName: 'set',
+      hosts: [name()],
+      me: name(),
+      localTime: new Date(),
+      minWireVersion: 0,
+      maxWireVersion: 27,
+      logicalSessionTimeoutMinutes: 30,
+      maxBsonObjectSize: 16_777_216,
+      maxMessageSizeBytes: 48_000_000,
+      maxWriteBatchSize: 100_000,
     }));
   });
   const name = (): string => `127.0.0.1:${(server.address() as AddressInfo).port}`;
