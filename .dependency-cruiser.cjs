@@ -13,7 +13,7 @@ const homes = {
   parse5: ['parse5', '^libs/sandbox/'],
   saxes: ['(saxes|xmlchars)', '^libs/sandbox/'],
   quickjs: ['(quickjs-emscripten[^/]*|@jitl/[^/]+)', '^libs/sandbox/'],
-  nodemailer: ['nodemailer', '^libs/mail/smtp\\.ts$'],
+  nodemailer: ['nodemailer', '^libs/mail/(smtp|compose)\\.ts$'],
   fastify: ['(fastify|@fastify/[^/]+|@nestjs/platform-fastify)', '^(services/gateway|libs/http)/'],
   'prom-client': ['prom-client', '^libs/runtime/metrics\\.ts$'],
   pino: ['(pino|pino-pretty)', '^libs/runtime/logger\\.ts$'],
