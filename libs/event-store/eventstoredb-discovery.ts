@@ -22,7 +22,7 @@ export interface Discovery {
 
 /** Nobody leads, or nobody who does answers. `why`: what kept those who were asked from answering. */
 export class NoLeader extends Error {
-  constructor(asked: readonly Endpoint[], why?: unknown) {
+  constructor(asked: readonly Endpoint[], why?: Error) {
     const words = why === undefined ? '' : ` (${String(why)})`;
     super(`no leader among ${asked.map(nameOf).join(', ')}${words}`, { cause: why });
     this.name = 'NoLeader';
@@ -62,7 +62,7 @@ export function createDiscovery({ seeds, gossipTimeoutMs, intervalMs, ask, isRef
     try {
       return await Promise.any([...asked.values()].map(follow));
     } catch (error) {
-      const faults: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
+      const faults: readonly Error[] = error instanceof AggregateError ? error.errors : [new Error(String(error))];
       const refusal = faults.find(isRefusal);
       if (refusal !== undefined) throw refusal;
       throw new NoLeader(

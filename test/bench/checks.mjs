@@ -203,7 +203,7 @@ async function placeOf({ cores, layout }, dataDir, env) {
 }
 
 async function measure(found, seconds) {
-  const { cores, parser, title, offered } = found;
+  const { parser, title, offered } = found;
   const dataDir = await makeFolder();
   const { PAGE_THREAD = 'auto' } = process.env;
   const env = { MIN_INTERVAL_SECONDS: '1', EGRESS_ALLOW: '127.0.0.0/8', PAGE_PARSER: parser, PAGE_THREAD };
