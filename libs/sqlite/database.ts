@@ -145,16 +145,19 @@ const mostPasses = 5;
 
 /**
  * Folds the log of a file that other connections hold open back into it, so far as none of them has to wait. Where nothing is
- * left of it the log begins anew with the next write.
+ * left of it the log begins anew with the next write. Returns how many pages the log had.
  */
-export function foldLogBesideWriters(file: string): void {
+export function foldLogBesideWriters(file: string): number {
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
     const pass = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+    let pages = 0;
     for (let passes = 0; passes < mostPasses; passes += 1) {
       const folded = pass.get();
-      if (folded?.['busy'] !== 0 || folded['log'] === folded['checkpointed']) return;
+      pages = Math.max(pages, Number(folded?.['log'] ?? 0));
+      if (folded?.['busy'] !== 0 || folded['log'] === folded['checkpointed']) break;
     }
+    return pages;
   } finally {
     database.close();
   }

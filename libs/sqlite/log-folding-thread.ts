@@ -2,12 +2,13 @@
 import { answerRequests } from '#concurrency/answer-requests';
 import { foldLogBesideWriters } from './database.js';
 
-/** A file to the fault, null where there was none. */
-answerRequests<string, string | null>((file) => {
+/** How many pages the log had, or the fault. */
+export type FoldedLog = { readonly pages: number } | { readonly fault: string };
+
+answerRequests<string, FoldedLog>((file) => {
   try {
-    foldLogBesideWriters(file);
-    return null;
+    return { pages: foldLogBesideWriters(file) };
   } catch (error) {
-    return String(error);
+    return { fault: String(error) };
   }
 });
