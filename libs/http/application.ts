@@ -163,8 +163,8 @@ function createServer(found: { door: FrontDoor | null; declarations: RouteDeclar
   });
   server.addHook('onResponse', (request, reply, done) => {
     found.door?.leave(request, reply);
-    // What was kept alive for the client's next request would hold up a process that stops.
-    if (found.door?.stopSignal.aborted === true) setImmediate(() => server.server.closeIdleConnections());
+    // What is kept alive for the client's next request would hold up a server that has closed; until then it gets its answer.
+    if (!server.server.listening) setImmediate(() => server.server.closeIdleConnections());
     done();
   });
   return server;
@@ -182,9 +182,7 @@ export async function createHttpApplication(module: object): Promise<HttpApplica
     bodyParser: false,
     abortOnError: false,
   });
-  const door = application.get(FrontDoor, { strict: false });
-  found.door = door;
-  door.stopSignal.addEventListener('abort', () => void (server.server.keepAliveTimeout = 1), { once: true });
+  found.door = application.get(FrontDoor, { strict: false });
   const table = application.get(RouteTable, { strict: false });
   const { trustedProxies } = application.get<Config>(CONFIG, { strict: false });
   limitConnections(server.server, {

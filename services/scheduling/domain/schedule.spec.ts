@@ -131,6 +131,20 @@ describe('a slot', () => {
       .thenNothing();
   });
 
+  it('passes over for the run before it only the slot of now, and says of those before it that they were missed', () => {
+    expect(scheduleDecider.decide(fire(47, true), { status: 'planned', plan: plan() })).toMatchObject([
+      { type: 'slots.skipped', data: { slots: { from: at(0), to: at(30), count: 4 }, reason: 'missed' } },
+      {
+        type: 'slots.skipped',
+        data: {
+          plan: { nextDueAt: at(50), highWaterMark: at(40), skipping: { reason: 'overlap', from: at(40), count: 1 } },
+          slots: { from: at(40), to: at(40), count: 1 },
+          reason: 'overlap',
+        },
+      },
+    ]);
+  });
+
   it('stands for all slots that were missed while nothing ran, and records which', () => {
     expect(scheduleDecider.decide(fire(47), { status: 'planned', plan: plan() })).toMatchObject([
       {

@@ -197,9 +197,11 @@ function fireSlot(plan: Plan, command: FireSlot): readonly ScheduleEvent[] {
   const next = dueAt(schedule, plan.taskId, nextMs, latestDueMs + 1);
   const after: Plan = { ...withoutSkipping(withoutDue(plan)), ...next, highWaterMark: at(latestDueMs) };
   if (busy && (schedule.overlap === 'skip' || plan.queuedSlotAt !== undefined)) {
-    // One waits at most: more would run for ever behind a slow page.
-    const slots = { from: firedAt, to: at(latestDueMs), count: (missed?.count ?? 0) + 1 };
-    return [skip(plan, after, slots, 'overlap')];
+    // One waits at most: more would run for ever behind a slow page. Those before it were not looked at in time.
+    const slots = { from: at(latestDueMs), to: at(latestDueMs), count: 1 };
+    if (missed === null) return [skip(plan, after, slots, 'overlap')];
+    const why = late ? 'backs_off' : schedule.catchUp === 'none' ? 'catch_up_none' : 'missed';
+    return [passedOver(plan, missed, latestDueMs, why), skip(withoutSkipping(plan), after, slots, 'overlap')];
   }
   if (!busy && missed !== null && schedule.catchUp === 'none' && !late) {
     const slots = { from: firedAt, to: at(latestDueMs), count: missed.count + 1 };
