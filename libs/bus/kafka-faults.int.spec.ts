@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { AppError } from '#runtime/errors';
 import { found, lasting } from '#runtime/probe.kit';
 import { certificateOf } from '../../test/servers/kafka/kafka.ts';
+import { haltProcess } from '../../test/servers/process.ts';
 import { startKafka, type RunningServer } from '../../test/servers/servers.ts';
 import type { BusMessage, DeadLetter, OpenedBus, RequestContext } from './bus.js';
 import { createKafkaBus } from './kafka.js';
@@ -342,10 +343,10 @@ describe('Kafka bus whose broker is killed', () => {
     const handled = collector();
     await bus.consume(options, async ({ id }) => handled.add(id));
     await bus.publish('task', [message('before')]);
-    process.kill(broker.pid, 'SIGSTOP');
+    await haltProcess(broker);
     const publishing = bus.publish('task', [message('during')]);
     await lasting(1_000);
-    process.kill(broker.pid, 'SIGCONT');
+    process.kill(-broker.pid, 'SIGCONT');
     await publishing;
     await handled.until((ids) => ids.includes('during'));
   }, 60_000);

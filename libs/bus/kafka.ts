@@ -23,10 +23,12 @@ const defaultDeadlineMs = 10_000;
 
 async function reach(connection: KafkaConnection): Promise<void> {
   try {
-    // Connecting is enough: to describe the cluster is refused where any topic of it has no leader.
-    await withAdmin(connection, startPatienceMs, async () => undefined);
+    // A connection alone says nothing: kafkajs opens it before a word is exchanged.
+    await withAdmin(connection, startPatienceMs, (admin) => admin.describeCluster());
   } catch (error) {
     const words = protocolErrorsOf(error);
+    // A broker answered: a topic of the cluster, whoever's it is, has no leader.
+    if (words.some((word) => leaderless.has(word))) return;
     const isRefused = String(error).includes('SASL') || words.some((word) => word.includes('SASL'));
     const why = isRefused ? 'refused the user and password' : 'cannot be reached';
     throw busUnavailable(`Kafka (${connection.brokers.join(', ')}) ${why}: ${String(error)}`, error);

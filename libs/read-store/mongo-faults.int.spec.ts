@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ConfigError } from '#runtime/config';
 import { silentLogger } from '#runtime/logger';
+import { haltProcess } from '../../test/servers/process.ts';
 import { startMongo, type RunningServer } from '../../test/servers/servers.ts';
 import { query, view } from './kit.contract.js';
 import { createMongoReadStore } from './mongo.js';
@@ -96,7 +97,7 @@ describe('a MongoDB that fails', () => {
     async (signal) => {
       await store.save(view, [{ id: '1', revision: 1, document: { name: 'a' } }], null);
       if (signal === 'SIGKILL') await server.stop(signal);
-      else process.kill(-server.pid, signal);
+      else await haltProcess(server);
       for (let round = 0; round < 2; round += 1) {
         const answers = await Promise.allSettled(calls());
         for (const answer of answers) {

@@ -1,7 +1,7 @@
 /** A server as a process of its own: it outlives who started it, and is known by its id and the time it started. */
 import { execFile, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { createServer, connect } from 'node:net';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -92,6 +92,26 @@ export async function stopProcess(
   }
   send('SIGKILL');
   while (await isRunning(identity)) await wait(pollMs);
+}
+
+/** The states of all threads; the one that `ps` tells where the system keeps no `/proc`. */
+async function threadStates(pid: number): Promise<string[]> {
+  if (process.platform !== 'linux') {
+    const { stdout } = await run('ps', ['-o', 'state=', '-p', String(pid)]);
+    return [stdout.trim().slice(0, 1)];
+  }
+  const threads = await readdir(`/proc/${pid}/task`);
+  const stats = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8')));
+  return stats.map((stat) => stat.charAt(stat.lastIndexOf(')') + 2));
+}
+
+/**
+ * Halts the whole group and resolves once no thread of the process runs: a signal is only queued when it has been sent, and
+ * a thread on the other core still answers. SIGCONT to the group lets it go on.
+ */
+export async function haltProcess({ pid }: ProcessIdentity): Promise<void> {
+  process.kill(-pid, 'SIGSTOP');
+  while ((await threadStates(pid)).some((state) => state !== 'T')) await wait(1);
 }
 
 const portsFrom = 15_000;
