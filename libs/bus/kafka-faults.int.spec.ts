@@ -63,6 +63,7 @@ describe('Kafka bus in trouble', () => {
   it('makes a dead letter of what cannot be read, and the partition goes on', async () => {
     const handled = collector();
     await bus.consume(options, async ({ id }) => handled.add(id));
+    await bus.ready();
     const good = writeMessage(message('good'));
     await writeRaw(connection, 'task', [
       { key: 'k', value: '{"v":1,' },
@@ -93,6 +94,7 @@ describe('Kafka bus in trouble', () => {
 
   it('makes a dead letter of what cannot be read in the retry topic, too', async () => {
     await bus.consume(options, async () => undefined);
+    await bus.ready();
     await writeRaw(connection, 'task.retry', [
       { key: 'k', value: 'nonsense', headers: { group: 'g', 'due-ms': 'soon' } },
     ]);
@@ -103,6 +105,7 @@ describe('Kafka bus in trouble', () => {
   it('shows the newest dead letters first, no more than were asked for', async () => {
     expect(await bus.deadLetters('task', 10)).toEqual([]);
     await bus.consume(options, async () => undefined);
+    await bus.ready();
     for (const text of ['one', 'two', 'three']) {
       await writeRaw(connection, 'task', [{ key: 'k', value: text }]);
       await found(async () => recorded.some(({ message: shown }) => shown.data['raw'] === text));
@@ -186,6 +189,7 @@ describe('Kafka bus in trouble', () => {
 
   it('drops requests it cannot read and answers the next one', async () => {
     await bus.respond('desk', async () => 'here');
+    await bus.ready();
     await writeRaw(connection, 'requests.desk', [{ value: 'nonsense' }, { value: null }, { value: '{"v":2}' }]);
     await writeRaw(connection, 'replies.all', [{ value: 'nonsense', headers: { correlation: 'x' } }, { value: null }]);
     expect(await bus.request('desk', {}, context)).toBe('here');

@@ -29,7 +29,10 @@ export async function dropInstallation(connection: KafkaConnection): Promise<voi
   });
 }
 
-/** As any other program could write to a topic. */
+/**
+ * As any other program could write to a topic. The topic is served (`bus.ready()`): a batch for one that was just made is
+ * sent again as a whole for the sake of one partition, and the others hold it twice.
+ */
 export async function writeRaw(connection: KafkaConnection, topic: string, messages: Message[]): Promise<void> {
   const { kafka, cut } = openClient(connection);
   const producer = kafka.producer({ allowAutoTopicCreation: false });
