@@ -58,15 +58,22 @@ function chapters(rows) {
 
 const crockford = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** Five characters per number: the tail of an id. */
+const tailLength = 5;
+
+/** A number as the tail of an id. */
 function tailOf(number) {
   let tail = '';
-  for (let digit = 0, rest = number; digit < 5; digit += 1, rest = Math.floor(rest / 32))
+  for (let digit = 0, rest = number; digit < tailLength; digit += 1, rest = Math.floor(rest / 32))
     tail = crockford[rest % 32] + tail;
   return tail;
 }
 
 const ids = /\b((?:ntf|act)_[0-9a-z]{21})[0-9a-z]{5}\b|\b((?:exe|dlv)_[0-9a-z]{21})[0-9a-z]{5}\b/g;
+/** The tails of ids in these rows: a copy with one of them could be what was copied. */
+const tailsIn = (rows) =>
+  new Set(
+    rows.flatMap(({ name, data }) => Array.from(`${name} ${data}`.matchAll(ids), ([id]) => id.slice(-tailLength))),
+  );
 const sevenZeros = /\b0000000\b/g;
 const times = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\b/g;
 
@@ -208,7 +215,15 @@ export async function multiply(
     await add(name, { ...row, metadata }, (id) => seals.seal(name, other(row.owner), id, row.type, other(row.data)));
   };
   const tasks = await Promise.all(chapters(rows.filter(isOfTasks).map(seals.opened)).map(seals.withSettings));
-  const copied = Array.from({ length: wantedTasks }, (_, number) => ({ number, ...tasks[number % tasks.length] }));
+  const taken = tailsIn(rows);
+  const nextFree = (after) => {
+    let next = after + 1;
+    while (taken.has(tailOf(next))) next += 1;
+    return next;
+  };
+  const copied = [];
+  for (let number = nextFree(-1); copied.length < wantedTasks; number = nextFree(number))
+    copied.push({ number, ...tasks[number % tasks.length] });
   for (const { number, begin } of copied)
     for (const row of begin) await copy(row, number, 0, number * apartMs - backMs);
   const ending = copied.reduce((sum, { end }) => sum + end.length, 0);
@@ -216,7 +231,7 @@ export async function multiply(
   for (let round = 0; count + ending < wantedEvents; round += 1) {
     for (const { number, runs } of copied) {
       if (count + ending >= wantedEvents) break;
-      run += 1;
+      run = nextFree(run);
       for (const row of runs[round % runs.length]) await copy(row, number, run, round * 60_000 - backMs);
     }
   }
