@@ -1,6 +1,7 @@
 /** The processes that a browser is made of: what they hold, how they yield, and how all of them end. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import { yieldAsSession } from '#runtime/session-weight';
 
 const pageBytes = 4_096;
 const mostProcesses = 500;
@@ -49,16 +50,6 @@ export function privateBytesBelow(rootPid: number): number {
 /** A third of the weight of what is not rendered: with less, pages run out of their time on a machine that is busy otherwise. */
 export const yielding = 5;
 
-const autogroupOf = (pid: number | 'self'): string => readFileSync(`/proc/${pid}/autogroup`, 'utf8').trim();
-
-/** The kernel weighs sessions against one another before it looks at the niceness within one, and a browser has a session of its own. */
-function yieldAsSession(pid: number): void {
-  const group = autogroupOf(pid);
-  const [name = ''] = group.split(' ');
-  if (autogroupOf('self').startsWith(`${name} `) || group.endsWith(` nice ${yielding}`)) return;
-  writeFileSync(`/proc/${pid}/autogroup`, String(yielding));
-}
-
 /** Of what may have ended meanwhile, or is not there on this kernel. */
 function tried(step: () => void): void {
   try {
@@ -75,7 +66,7 @@ function tried(step: () => void): void {
 export function yieldBelow(rootPid: number): void {
   for (const pid of processesBelow(rootPid)) {
     for (const thread of new Set([pid, ...threadsOf(pid)])) tried(() => setPriority(thread, yielding));
-    tried(() => yieldAsSession(pid));
+    tried(() => yieldAsSession(pid, yielding));
   }
 }
 

@@ -4,6 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Duplex } from 'node:stream';
+import { yieldAsSession } from '#runtime/session-weight';
 import type { EvaluatorChannel } from './evaluator-channel.js';
 import { machineIsolation } from './isolation.js';
 import type { EvaluatorSettings } from './messages.js';
@@ -33,6 +34,17 @@ function flagsFor({ entryPath, readable }: EvaluatorPlaces): string[] {
     '--no-warnings',
     `--max-old-space-size=${heapMb}`,
   ];
+}
+
+/** As its threads step back within it: in a session of its own, an evaluator would else weigh as much as all of the product. */
+export const sessionNiceness = 5;
+
+function stepBack({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) yieldAsSession(pid, sessionNiceness);
+  } catch {
+    // A courtesy, as with the threads.
+  }
 }
 
 /** What some versions of the launcher say when what they started was killed. */
@@ -79,6 +91,7 @@ export function spawnEvaluator(places: EvaluatorPlaces, settings: EvaluatorSetti
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     windowsHide: true,
   });
+  stepBack(child);
   const pipe = child.stdio[3];
   if (!(pipe instanceof Duplex)) throw new Error('the evaluator process has no pipe');
   let innerPid: number | null = null;
