@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
-import { apiKey, ask, evaluatorsOf, makeFolder, memoryMbOf, startProcess, startProduct } from './processes.mjs';
+import { apiKey, ask, busyEvaluatorOf, makeFolder, memoryMbOf, startProcess, startProduct } from './processes.mjs';
 import { quantile } from './report.mjs';
 
 const tasks = 20;
@@ -65,13 +65,14 @@ async function measured(product, ids, work) {
   const fromMs = Date.now();
   let memoryMb = 0;
   const sampling = setInterval(() => (memoryMb = Math.max(memoryMb, memoryMbOf(product.pid))), 500);
-  await work();
+  const done = await work();
   clearInterval(sampling);
   const untilMs = Date.now();
   const delays = await probe.stop();
   await delay(3_000);
   const failures = [];
   return {
+    done,
     late: await lateness(product.url, ids, fromMs, untilMs, failures),
     failures,
     delays,
@@ -137,24 +138,29 @@ async function unnamedIn(product) {
 const startedAt = async (url) =>
   /^process_start_time_seconds (.+)$/m.exec(await (await fetch(new URL('/metrics', url))).text())?.[1];
 
-/** Ends with the attack. */
+/** Ends with the attack; how often each deed was done. */
 function takeOverEvaluators(product) {
+  const done = Object.fromEntries(deeds.map((deed) => [deed, 0]));
   let turn = 0;
   let nextAt = performance.now() + takenOverEveryMs;
   const timer = setInterval(() => {
     if (performance.now() < nextAt) return;
-    const [evaluator, ...others] = evaluatorsOf(product.pid);
-    // Beside the one for all jobs there are those for suspects, now and then: nobody's code takes over somebody else's.
-    if (evaluator === undefined || others.length > 0) return;
+    const evaluator = busyEvaluatorOf(product.pid);
+    if (evaluator === undefined) return;
     try {
-      process.kill(evaluator, deeds[turn % deeds.length]);
+      const deed = deeds[turn % deeds.length];
+      process.kill(evaluator, deed);
+      done[deed] += 1;
       turn += 1;
       nextAt = performance.now() + takenOverEveryMs;
     } catch {
       // It has ended by itself.
     }
   }, lookForEvaluatorMs);
-  return () => clearInterval(timer);
+  return () => {
+    clearInterval(timer);
+    return done;
+  };
 }
 
 async function attack(product) {
@@ -165,8 +171,9 @@ async function attack(product) {
   child.stdout.resume();
   const stop = takeOverEvaluators(product);
   const [code] = await once(child, 'close');
-  stop();
+  const done = stop();
   if (code !== 0) throw new Error(`the attack ended with code ${code}`);
+  return done;
 }
 
 export async function* neighbours() {
@@ -214,6 +221,8 @@ export async function* neighbours() {
     const failedTitle = `ordinary runs that failed${reasons === '' ? '' : ` (${reasons})`}`;
     yield figure(failedTitle, beside.failures.length, '', 0, alone.failures.length);
     yield figure('restarts of the main process', (await startedAt(product.url)) === began ? 0 : 1, '', 0, null);
+    for (const [deed, times] of Object.entries(beside.done))
+      yield figure(`evaluators taken over, ${deed}`, times, '', 1, null, 'at least');
     const unnamed = await unnamedIn(product);
     const title = `offenders of ${named.length} that nothing names${unnamed.length === 0 ? '' : ` (${unnamed.join(', ')})`}`;
     yield figure(title, unnamed.length, '', 0, null);

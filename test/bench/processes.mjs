@@ -264,17 +264,27 @@ function treeOf(pid) {
   return [...parents.keys()].filter(isInTree);
 }
 
-/** The evaluator processes of a product; whatever starts them in namespaces of their own is none. */
-export function evaluatorsOf(pid) {
-  if (!hasProc) return [];
-  return treeOf(pid).filter((id) => {
+const ticksOf = (id) => {
+  const stat = statOf(id);
+  return stat === null ? 0 : Number(stat[11]) + Number(stat[12]);
+};
+
+/**
+ * The evaluator process that does the work of all tasks, or undefined; neither those that stand by, nor those for a single
+ * job, nor what starts them in namespaces of their own.
+ */
+export function busyEvaluatorOf(pid) {
+  if (!hasProc) return undefined;
+  const shared = treeOf(pid).filter((id) => {
     try {
       const words = readFileSync(`/proc/${id}/cmdline`, 'utf8').split('\0');
-      return /node[^/]*$/.test(words[0]) && words.some((word) => word.endsWith('/evaluator.js'));
+      const at = words.findIndex((word) => word.endsWith('/evaluator.js'));
+      return /node[^/]*$/.test(words[0]) && at > 0 && JSON.parse(words[at + 1]).idleMs > 0;
     } catch {
       return false;
     }
   });
+  return shared.toSorted((one, other) => ticksOf(other) - ticksOf(one))[0];
 }
 
 /** Resident memory of one process, or NaN where this system does not report it. */
