@@ -2,6 +2,7 @@
 import { sleep } from '#concurrency/sleep';
 import { withTimeout } from '#concurrency/timeout';
 import { AppError } from '#runtime/errors';
+import { createCountedLines } from '#runtime/counted-lines';
 import { asWork } from '#runtime/event-loop';
 import type { Logger } from '#runtime/logger';
 import { unreadableType } from './bus.js';
@@ -50,14 +51,17 @@ export interface Demand {
 }
 
 interface Failure {
+  /** Alike for all messages that fail for the same cause. */
+  readonly kind: string;
   readonly reason: string;
   /** A server is out of reach: that passes, so the message is tried until it does. */
   readonly isOutage: boolean;
 }
 
 function toFailure(error: unknown): Failure {
-  if (!(error instanceof AppError)) return { reason: String(error), isOutage: false };
-  return { reason: `${error.reason}: ${error.message}`, isOutage: error.code === 'SERVER_ERROR' };
+  if (!(error instanceof AppError)) return { kind: String(error), reason: String(error), isOutage: false };
+  const { reason, message, code } = error;
+  return { kind: reason, reason: `${reason}: ${message}`, isOutage: code === 'SERVER_ERROR' };
 }
 
 /** Whether the group has to do with it. One that cannot be read may be anything. */
@@ -68,6 +72,8 @@ export function concerns({ types }: Pick<ConsumeOptions, 'types'>, type: string)
 export function createMessageHandling(options: HandlingOptions): HandleMessage {
   const { topic, group, handler, handlerTimeoutMs, recordDeadLetter, logger } = options;
   const { laterRoundsMs = defaultLaterRoundsMs } = options;
+  // In an outage every message fails, and in each of its rounds.
+  const warnings = createCountedLines(logger);
 
   /** null: handled. */
   const tryFast = async (message: BusMessage, { isWanted, stopping }: Demand): Promise<Failure | null> => {
@@ -99,13 +105,13 @@ export function createMessageHandling(options: HandlingOptions): HandleMessage {
 
   const setAside = async (
     { message, round, unreadable }: ReceivedMessage,
-    { reason, isOutage }: Failure,
+    { kind, reason, isOutage }: Failure,
     storage: MessageStorage,
   ): Promise<void> => {
     const fields = { topic, group, messageId: message.id, type: message.type, reason };
     const laterMs = laterRoundsMs[round] ?? (isOutage ? laterRoundsMs.at(-1) : undefined);
     if (laterMs !== undefined && unreadable === null) {
-      logger.warn(fields, 'a message will be tried again');
+      warnings.warn(kind, fields, 'a message will be tried again');
       return storage.retryLater(message, round + 1, Date.now() + laterMs);
     }
     const letter = { message, topic, group, reason, at: new Date().toISOString() };
@@ -119,7 +125,9 @@ export function createMessageHandling(options: HandlingOptions): HandleMessage {
     if (!concerns(options, message.type)) return true;
     while (demand.isWanted()) {
       const failure =
-        unreadable === null ? await tryFast(message, demand) : { reason: `unreadable: ${unreadable}`, isOutage: false };
+        unreadable === null
+          ? await tryFast(message, demand)
+          : { kind: 'unreadable', reason: `unreadable: ${unreadable}`, isOutage: false };
       if (failure === null) return true;
       if (!demand.isWanted()) return false;
       try {
