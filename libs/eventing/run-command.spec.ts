@@ -33,6 +33,13 @@ const metadata: EventMetadata = {
   at: '2026-11-21T10:00:00.000Z',
 };
 
+/** A stream of which each event adds to the state. */
+const adder: Decider<readonly string[], { readonly by: string }, Counted> = {
+  initial: [],
+  evolve: (names, { data }) => [...names, data.externalKey],
+  decide: ({ by }) => [counted(by, 1)],
+};
+
 describe('a command', () => {
   let events: EventStore & { close(): Promise<void> };
   beforeEach(() => {
@@ -120,6 +127,59 @@ describe('a command', () => {
     const { state, revision } = await countBy('a', contested);
     expect({ state, revision }).toEqual({ state: 4, revision: 3 });
     expect(await written()).toHaveLength(4);
+  });
+
+  const addBy = (by: string, store: EventStore, commandId = by) =>
+    runCommand(store, adder, { stream: 'names', command: { by }, commandId, metadata, from: 'all' });
+  const added = (...by: readonly string[]) => by.map((name) => counted(name, 1).data.externalKey);
+
+  it('reads of a stream what came since the one before, however long it is', async () => {
+    let read = 0;
+    const watched: EventStore = {
+      ...events,
+      async *read(stream, from) {
+        for await (const event of events.read(stream, from)) {
+          read += 1;
+          yield event;
+        }
+      },
+    };
+    for (const by of names) await addBy(by, watched);
+    const { state } = await addBy('last', watched);
+    expect(state).toEqual(added(...names, 'last'));
+    // The last event that is known and the one that was written behind it.
+    expect(read).toBeLessThanOrEqual(2 * names.length);
+  });
+
+  it('sees what another process wrote since', async () => {
+    const [one, other]: readonly EventStore[] = [{ ...events }, { ...events }];
+    if (one === undefined || other === undefined) throw new Error('there are two');
+    await addBy('a', one);
+    await addBy('b', other);
+    await addBy('c', other);
+    expect((await addBy('d', one)).state).toEqual(added('a', 'b', 'c', 'd'));
+  });
+
+  it('finds that it was carried out before, whatever came after it', async () => {
+    const store = { ...events };
+    for (const by of ['a', 'b', 'c']) await addBy(by, store);
+    expect(await addBy('a', store)).toMatchObject({ events: [], position: null, state: added('a', 'b', 'c') });
+  });
+
+  it('forgets what it remembers where the stream was put back to an older state', async () => {
+    const older = createSqliteEventStore(':memory:');
+    let now: EventStore = events;
+    const replaced: EventStore = {
+      ...events,
+      append: (...all) => now.append(...all),
+      read: (...all) => now.read(...all),
+      readLast: (stream) => now.readLast(stream),
+    };
+    for (const store of [older, events]) await addBy('a', { ...store });
+    for (const by of ['b', 'c']) await addBy(by, replaced);
+    now = older;
+    expect((await addBy('d', replaced)).state).toEqual(added('a', 'd'));
+    await older.close();
   });
 
   it('fails with too_many_writers where other writers always come first', async () => {

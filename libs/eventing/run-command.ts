@@ -2,9 +2,11 @@
 import { createKeyedQueue, type KeyedQueue } from '#concurrency/keyed-queue';
 import { AppError, reject, unavailable } from '#runtime/errors';
 import { encodeEvents, eventIdOf } from './codec.js';
+import type { Fold } from '#contracts/event';
 import type { Decider, DomainEvent } from './decider.js';
 import type { EventMetadata, EventStore } from '#event-store/event-store';
 import { foldStream } from './fold-stream.js';
+import { foldRemembered, type Folded } from './remembered-folds.js';
 
 export interface CommandRun<Command> {
   readonly stream: string;
@@ -53,17 +55,25 @@ export function runCommand<State, Command, Event extends DomainEvent>(
   return queueOf(store).run(run.stream, () => execute(store, decider, run));
 }
 
+async function load<State, Event extends DomainEvent>(
+  store: EventStore,
+  fold: Fold<State, Event>,
+  { stream, from }: Pick<CommandRun<unknown>, 'stream' | 'from'>,
+): Promise<Folded<State>> {
+  if (from === 'all') return foldRemembered(store, fold, stream);
+  const { state, recorded } = await foldStream(store, fold, stream, { from });
+  return { state, revision: recorded.at(-1)?.revision ?? -1, ids: new Set(recorded.map(({ id }) => id)) };
+}
+
 async function execute<State, Command, Event extends DomainEvent>(
   store: EventStore,
   decider: Decider<State, Command, Event>,
   { stream, command, commandId, metadata, from, expectedRevision = null }: CommandRun<Command>,
 ): Promise<CommandOutcome<State, Event>> {
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-    const { state, recorded } = await foldStream(store, decider, stream, { from });
-    const revision = recorded.at(-1)?.revision ?? -1;
+    const { state, revision, ids } = await load(store, decider, { stream, from });
     // A command that was executed once stays so, whatever came after it.
-    const isDone = recorded.some(({ id }) => id === eventIdOf(commandId, 0));
-    if (isDone) return { state, revision, position: null, events: [] };
+    if (ids.has(eventIdOf(commandId, 0))) return { state, revision, position: null, events: [] };
     if (expectedRevision !== null && expectedRevision !== revision) {
       throw reject('stale_revision', `The revision is ${revision}, not ${expectedRevision}: read it again and repeat.`);
     }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ViewDefinition, ViewStore } from './read-store.js';
-import { charactersOf, rememberDocuments } from './remembered-documents.js';
+import { charactersOf } from '#runtime/json-size';
+import { rememberDocuments } from './remembered-documents.js';
 import { createSqliteReadStore } from './sqlite.js';
 
 const view: ViewDefinition = { name: 'things', fields: [], indexes: [], isRemembered: true };

@@ -3,27 +3,11 @@
  * them. For a store that has no other writer of views than this process.
  */
 import { createLru, type Lru } from '#concurrency/lru';
+import { charactersOf } from '#runtime/json-size';
 import type { AnyView, DocumentWrite, SeenEvent, ViewDefinition, ViewStore } from './read-store.js';
 
 /** Of each view. */
 const most = { documents: 4_096, characters: 4_000_000 };
-/** What a value takes that is no text. */
-const plainCharacters = 8;
-
-/** About as many characters as its JSON has. */
-export function charactersOf(value: unknown): number {
-  if (typeof value === 'string') return value.length + plainCharacters;
-  if (typeof value !== 'object' || value === null) return plainCharacters;
-  let sum = plainCharacters;
-  if (Array.isArray(value)) {
-    for (const item of value) sum += charactersOf(item);
-    return sum;
-  }
-  const members = value as { readonly [name: string]: unknown };
-  for (const name in members) sum += name.length + charactersOf(members[name]);
-  return sum;
-}
-
 interface Remembered {
   readonly documents: Lru<string, DocumentWrite<object>>;
   /** Looked for since the last write, and not there: what is written of them is new. */

@@ -12,7 +12,27 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether two values are the same JSON. Members that are `undefined` do not count; the order of members does. */
+const isPlain = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && typeof (value as { toJSON?: unknown }).toJSON !== 'function';
+
+/**
+ * Whether two values are the same JSON. Members that are `undefined` do not count; the order of members does. Texts of settings
+ * are long: nothing is written to be compared.
+ */
 export function jsonEquals(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+  if (one === other) return true;
+  if (!isPlain(one) || !isPlain(other)) {
+    if (typeof one === 'string' && typeof other === 'string') return false;
+    return JSON.stringify(one) === JSON.stringify(other);
+  }
+  if (Array.isArray(one) || Array.isArray(other)) {
+    if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false;
+    // In a list, what is undefined is null.
+    return one.every((item: unknown, at) => jsonEquals(item ?? null, other[at] ?? null));
+  }
+  const [ones, others] = [one, other].map((value) =>
+    Object.entries(value).filter(([, member]) => member !== undefined),
+  );
+  if (ones === undefined || others === undefined || ones.length !== others.length) return false;
+  return ones.every(([name, member], at) => name === others[at]?.[0] && jsonEquals(member, others[at][1]));
 }

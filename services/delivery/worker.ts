@@ -9,7 +9,7 @@ import { withTimeoutOr } from '#concurrency/timeout';
 import type { DeliveryDocument } from '#contracts/delivery';
 import type { EventStore } from '#event-store/event-store';
 import type { Leases, Shards } from '#leases/leases';
-import { charactersOf } from '#read-store/remembered-documents';
+import { charactersOf } from '#runtime/json-size';
 import type { ReadStore } from '#read-store/read-store';
 import type { Clock } from '#runtime/clock';
 import type { Logger } from '#runtime/logger';

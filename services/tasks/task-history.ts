@@ -7,6 +7,7 @@ import type { EventStore, RecordedEvent } from '#event-store/event-store';
 import { notFound } from '#runtime/errors';
 import { isJsonObject, type Json, type JsonObject } from '#runtime/json';
 import { diffPaths, type Change } from '#runtime/json-diff';
+import { charactersOf } from '#runtime/json-size';
 
 /** Characters of the entries that are answered whole; of those before them long texts are cut. */
 const wholeCharacters = 2_000_000;
@@ -52,7 +53,7 @@ class BoundedEntries {
   #whole = 0;
 
   add(entry: HistoryEntry): void {
-    const size = JSON.stringify(entry).length;
+    const size = charactersOf(entry);
     this.#entries.push(entry);
     this.#sizes.push(size);
     this.#characters += size;
