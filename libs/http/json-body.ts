@@ -80,10 +80,11 @@ function checkValue(value: Json, path: PropertyKey[], before: number): number {
       { field: fieldPath(path.slice(0, 3)), rule: 'too_deep', message: `is nested deeper than ${maxDepth} levels` },
     ]);
   let count = before + 1;
-  for (const [name, inner] of Object.entries(value)) {
-    path.push(Array.isArray(value) ? Number(name) : name);
+  // One after the other: a list that is far too long is refused before it has been gone through.
+  for (const name of Array.isArray(value) ? value.keys() : Object.keys(value)) {
+    path.push(name);
     if (name === '__proto__') throw fault(path, 'unknown', 'unknown_field', 'is not a field');
-    count = checkValue(inner, path, count);
+    count = checkValue((value as Readonly<Record<PropertyKey, Json>>)[name] as Json, path, count);
     path.pop();
     if (count > maxValues)
       throw reject('too_many_values', `The body holds more than ${maxValues} values.`, [
