@@ -180,6 +180,8 @@ const skippedSlots = z.object({ from: storedTimestamp, to: storedTimestamp, coun
 export const scheduleEvents = [
   defineEvent('schedule.planned', { version: 1, schema: z.object({ plan }) }),
   defineEvent('schedule.stopped', { version: 1, schema: z.object({ plan }) }),
+  /** The task was purged: what its slots put on record between that and this is shown nowhere. */
+  defineEvent('schedule.forgotten', { version: 1, schema: z.object({ plan }) }),
   defineEvent('slot.fired', { version: 1, schema: z.object({ plan, run: dueRun, skipped: skippedSlots.nullable() }) }),
   /** Slots that have no run. */
   defineEvent('slots.skipped', {

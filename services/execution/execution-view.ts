@@ -2,7 +2,8 @@
 import { executionsView, queuedExecution, type ExecutionDocument, type RunEvent } from '#contracts/run';
 import type { DueRun, ScheduleEvent } from '#contracts/schedule';
 import { decodeEvent } from '#eventing/codec';
-import { isOfFold, runsUntil } from './retention/folded-runs.js';
+import { forgottenBySchedule } from './forgotten-slots.js';
+import { isOfFold } from './retention/folded-runs.js';
 import type { RecordedEvent } from '#event-store/event-store';
 import { forgettingPurged } from '#eventing/forget-purged';
 
@@ -86,7 +87,7 @@ export const executionsProjection = forgettingPurged<ExecutionDocument>(
     prefixes: ['schedule-', 'claim-', 'run-', 'stats-'],
     idOf: (recorded) => (isOfFold(recorded) ? null : (runOf(decodeEvent<Known>(recorded))?.runId ?? null)),
     reduce: (document, recorded) => after(document, decodeEvent<Known>(recorded), recorded),
-    forgets: runsUntil,
+    forgets: forgottenBySchedule,
   },
   'notificationId',
 );

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { slotRunId, type Plan, type ScheduleEvent } from '#contracts/schedule';
 import type { RecordedEvent } from '#event-store/event-store';
 import { encodeEvents } from '#eventing/codec';
+import { executionsProjection } from './execution-view.js';
 import { skippedSlotsProjection } from './skipped-slots-view.js';
 
 const taskId = 'ntf_00000000000000000000000001';
@@ -63,5 +64,13 @@ describe('the view of skipped slots', () => {
 
   it('takes no notice of slots that were fired', () => {
     expect(skippedSlotsProjection.idOf(recorded({ type: 'schedule.planned', data: { plan: plan() } }, 1))).toBeNull();
+  });
+
+  it('forgets what was put on record at the very moment of a purge, once the schedule is forgotten', () => {
+    const forgotten = recorded({ type: 'schedule.forgotten', data: { plan: { ...plan(), active: false } } }, 2);
+    const ofTask = [[{ field: 'notificationId', equals: taskId }]];
+    for (const projection of [skippedSlotsProjection, executionsProjection]) {
+      expect([projection.idOf(forgotten), projection.forgets?.(forgotten)]).toEqual([null, ofTask]);
+    }
   });
 });

@@ -2,7 +2,7 @@
 import { queuedExecution, skippedSlotsView, type ExecutionDocument } from '#contracts/run';
 import { slotRunId, type ScheduleEvent, type SkipReason } from '#contracts/schedule';
 import { decodeEvent } from '#eventing/codec';
-import { runsUntil } from './retention/folded-runs.js';
+import { forgottenBySchedule } from './forgotten-slots.js';
 import type { RecordedEvent } from '#event-store/event-store';
 import { forgettingPurged } from '#eventing/forget-purged';
 
@@ -27,7 +27,7 @@ export const skippedSlotsProjection = forgettingPurged<ExecutionDocument>(
   {
     view: skippedSlotsView,
     prefixes: ['schedule-', 'stats-'],
-    forgets: runsUntil,
+    forgets: forgottenBySchedule,
     idOf: (recorded) => (recorded.type === 'slots.skipped' ? (rowOf(recorded)?.runId ?? null) : null),
     reduce(document, recorded) {
       const row = rowOf(recorded);

@@ -31,6 +31,7 @@ export function toMessages(recorded: RecordedEvent): readonly BusMessage[] {
       return [runDue(event.data.run, recorded.metadata, recorded)];
     case 'schedule.planned':
     case 'schedule.stopped':
+    case 'schedule.forgotten':
     case 'slots.skipped':
     case 'slot.queued':
       return [];

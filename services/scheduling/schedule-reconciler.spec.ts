@@ -103,4 +103,16 @@ describe('a schedule whose task messages were lost', () => {
     expect(await reconcileAll()).toMatchObject({ changed: 1, plan: { active: false, nextDueAt: null } });
     expect((await reconcileAll()).changed).toBe(0);
   });
+
+  it('is forgotten where the purge was lost', async () => {
+    await record(created);
+    await schedule(
+      { type: 'planRuns', taskId, taskRevision: 0, schedule: spec.schedule, active: true, nowMs: start },
+      'm0',
+    );
+    await record({ type: 'task.archived', data: { externalKey: null } }, { type: 'task.purged', data: {} });
+    expect(await reconcileAll()).toMatchObject({ changed: 1, plan: { active: false, nextDueAt: null } });
+    expect((await eventStore.readLast(`schedule-${taskId}`))?.type).toBe('schedule.forgotten');
+    expect((await reconcileAll()).changed).toBe(0);
+  });
 });

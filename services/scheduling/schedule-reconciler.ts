@@ -4,10 +4,11 @@
  */
 import { sleep } from '#concurrency/sleep';
 import type { StoredSchedule } from '#contracts/schedule';
-import { taskFold, type Task, type TaskEvent } from '#contracts/task';
+import { taskFold, taskStream, type Task, type TaskEvent } from '#contracts/task';
 import { decodeEvent } from '#eventing/codec';
 import type { RecordedEvent } from '#event-store/event-store';
 import { startFollower } from '#eventing/follower';
+import { purgedTask } from '#eventing/forget-purged';
 import type { LeasedWork } from '#leases/leases';
 import { resetAfterRewind } from '#eventing/store-rewind';
 import type { ServicePorts } from '#eventing/service-ports';
@@ -52,7 +53,15 @@ export function wantedPlan(events: readonly RecordedEvent[]): WantedPlan | null 
 }
 
 /** The command that corrects a schedule; deciding it on a schedule that is right yields nothing. */
-function correctionOf(taskId: string, wanted: WantedPlan, nowMs: number): ScheduleCommand {
+function correctionOf(
+  taskId: string,
+  recorded: readonly RecordedEvent[],
+  last: RecordedEvent,
+  nowMs: number,
+): ScheduleCommand | null {
+  if (purgedTask(last) !== null) return { type: 'forgetRuns', taskId, taskRevision: last.revision };
+  const wanted = wantedPlan(recorded);
+  if (wanted === null) return null;
   const { taskRevision, schedule, active, archived } = wanted;
   if (archived) return { type: 'stopRuns', taskId, taskRevision };
   return { type: 'planRuns', taskId, taskRevision, schedule, active, nowMs };
@@ -71,11 +80,10 @@ export async function reconcile(
   let changed = 0;
   for (const stream of new Set(events.map((event) => event.stream))) {
     const recorded = await Array.fromAsync(eventStore.read(stream));
-    const wanted = wantedPlan(recorded);
     const last = recorded.at(-1);
-    if (wanted === null || last === undefined) continue;
-    const taskId = stream.slice('task-'.length);
-    if (await correct(taskId, correctionOf(taskId, wanted, clock.now()), last)) changed += 1;
+    const taskId = stream.slice(taskStream('').length);
+    const command = last === undefined ? null : correctionOf(taskId, recorded, last, clock.now());
+    if (last !== undefined && command !== null && (await correct(taskId, command, last))) changed += 1;
   }
   return changed;
 }

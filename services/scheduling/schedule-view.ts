@@ -28,6 +28,7 @@ function paced(document: ScheduleDocument, slow: boolean): ScheduleDocument {
 
 function afterScheduleEvent(document: ScheduleDocument | null, recorded: RecordedEvent): ScheduleDocument | null {
   const { type, data } = decodeEvent<ScheduleEvent>(recorded);
+  if (type === 'schedule.forgotten') return null;
   const pending = document?.pending ?? [];
   // A new plan is a new beginning: another schedule, other code, or a task that was resumed.
   const slow = type !== 'schedule.planned' && document?.backsOff === true;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { OpenedBus } from '#bus/bus';
 import { createSqliteBus } from '#bus/sqlite';
 import { requests } from '#contracts/catalogue';
-import type { ScheduleEvent } from '#contracts/schedule';
+import { schedulesView, type ScheduleEvent } from '#contracts/schedule';
 import type { TaskEvent } from '#contracts/task';
 import { aTask } from '#contracts/task.kit';
 import { decodeEvent, encodeEvents } from '#eventing/codec';
@@ -110,6 +110,23 @@ describe('the scheduling service', () => {
     await publish(known, 0, { active: true, schedule: daily }, unknown);
     await found(async () => (await planOf(unknown)) !== null);
     expect((await planOf(unknown))?.schedule).toEqual(daily);
+  });
+
+  it('forgets the schedule of a purged task', async () => {
+    const made = encoded(created, 'c1');
+    await eventStore.append(stream, [made], 'none');
+    await publish(made, 0, { active: true, schedule: hourly });
+    await found(async () => (await planOf(taskId))?.active === true);
+    const [archived, purged] = [
+      encoded({ type: 'task.archived', data: { externalKey: null } }, 'c2'),
+      encoded({ type: 'task.purged', data: {} }, 'c3'),
+    ];
+    await eventStore.append(stream, [archived, purged], 0);
+    await publish(archived, 1, {});
+    await publish(purged, 2, {});
+    await found(async () => (await eventStore.readLast(`schedule-${taskId}`))?.type === 'schedule.forgotten');
+    expect(await planOf(taskId)).toMatchObject({ active: false, nextDueAt: null });
+    expect(await readStore.get(schedulesView, taskId)).toBeNull();
   });
 
   it('answers the request to run a task once: a repeated one finds its run requested', async () => {

@@ -34,6 +34,8 @@ export function commandFor({ type, data, key, metadata }: BusMessage): PlanComma
       return { type: 'planRuns', ...about, active: true, nowMs };
     case 'task.archived':
       return { type: 'stopRuns', ...about };
+    case 'task.purged':
+      return { type: 'forgetRuns', ...about };
     default:
       return null;
   }

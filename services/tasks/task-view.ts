@@ -114,6 +114,7 @@ function afterScheduleEvent(document: TaskDocument, recorded: RecordedEvent): Ta
   switch (event.type) {
     case 'schedule.planned':
     case 'schedule.stopped':
+    case 'schedule.forgotten':
     case 'slot.fired':
     case 'slots.skipped':
     case 'slot.queued':

@@ -235,6 +235,24 @@ describe('a slot', () => {
   });
 });
 
+describe('the schedule of a purged task', () => {
+  it('is forgotten once, whatever stood there, and nothing is due by it any more', () => {
+    const queued = plan({ queuedSlotAt: at(0), nextDueAt: at(10), taskRevision: 1 });
+    const { queuedSlotAt: _queuedSlotAt, ...rest } = queued;
+    const after: Plan = { ...rest, taskRevision: 3, active: false, nextDueAt: null };
+    const forgotten: ScheduleEvent = { type: 'schedule.forgotten', data: { plan: after } };
+    given(scheduleDecider, { type: 'schedule.planned', data: { plan: queued } })
+      .when({ type: 'forgetRuns', taskId, taskRevision: 3 })
+      .then(forgotten)
+      .andAgainNothing();
+    given(scheduleDecider, forgotten).when(fire(10)).thenNothing();
+    given(scheduleDecider, forgotten)
+      .when({ type: 'planRuns', taskId, taskRevision: 0, schedule: every10, active: true, nowMs: start })
+      .thenNothing();
+    given(scheduleDecider).when({ type: 'forgetRuns', taskId, taskRevision: 3 }).thenNothing();
+  });
+});
+
 describe('a run by hand', () => {
   it('is recorded at once, also for a task that has no schedule yet', () => {
     const command = {

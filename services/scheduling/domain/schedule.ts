@@ -15,7 +15,10 @@ import type { Decider } from '#eventing/decider';
 import { unreachable } from '#runtime/errors';
 import { jsonEquals } from '#runtime/json';
 
-export type ScheduleState = { readonly status: 'none' } | { readonly status: 'planned'; readonly plan: Plan };
+export type ScheduleState =
+  | { readonly status: 'none' }
+  /** `forgotten`: the task was purged, and nothing is due any more. */
+  | { readonly status: 'planned' | 'forgotten'; readonly plan: Plan };
 
 export type ScheduleCommand =
   /** The task was created, changed, paused or resumed. What is absent stays as it is. */
@@ -30,6 +33,7 @@ export type ScheduleCommand =
       readonly nowMs: number;
     }
   | { readonly type: 'stopRuns'; readonly taskId: string; readonly taskRevision: number }
+  | { readonly type: 'forgetRuns'; readonly taskId: string; readonly taskRevision: number }
   /** The timer found this slot due. `busy`: a run of the schedule has no result yet. `late`: slots before now were left out on purpose. */
   | {
       readonly type: 'fireSlot';
@@ -51,7 +55,7 @@ const initial: ScheduleState = { status: 'none' };
 
 /** Every event carries the plan whole. */
 function evolve(_: ScheduleState, event: ScheduleEvent): ScheduleState {
-  return { status: 'planned', plan: event.data.plan };
+  return { status: event.type === 'schedule.forgotten' ? 'forgotten' : 'planned', plan: event.data.plan };
 }
 
 const at = (epochMs: number): string => new Date(epochMs).toISOString();
@@ -220,6 +224,11 @@ function fireSlot(plan: Plan, command: FireSlot): readonly ScheduleEvent[] {
   ];
 }
 
+/** The plan of a task that makes nothing due any more. */
+function ended(plan: Plan, taskRevision: number): Plan {
+  return { ...withoutQueued(withoutDue(plan)), taskRevision, active: false, nextDueAt: null };
+}
+
 function decide(command: ScheduleCommand, state: ScheduleState): readonly ScheduleEvent[] {
   switch (command.type) {
     case 'planRuns':
@@ -228,13 +237,11 @@ function decide(command: ScheduleCommand, state: ScheduleState): readonly Schedu
       const { taskRevision } = command;
       if (state.status === 'none' || taskRevision < state.plan.taskRevision) return [];
       if (!state.plan.active && state.plan.nextDueAt === null) return [];
-      return [
-        {
-          type: 'schedule.stopped',
-          data: { plan: { ...withoutQueued(withoutDue(state.plan)), taskRevision, active: false, nextDueAt: null } },
-        },
-      ];
+      return [{ type: 'schedule.stopped', data: { plan: ended(state.plan, taskRevision) } }];
     }
+    case 'forgetRuns':
+      if (state.status !== 'planned') return [];
+      return [{ type: 'schedule.forgotten', data: { plan: ended(state.plan, command.taskRevision) } }];
     case 'fireSlot':
       return state.status === 'none' ? [] : fireSlot(state.plan, command);
     case 'requestRun': {

@@ -68,7 +68,7 @@ export function uncoveredSlots(events: readonly RecordedEvent[]): string[] {
     let dueAt: string | null = null;
     let everyMs = 0;
     for (const { type, data } of own.map(scheduleEvent)) {
-      if (type === 'schedule.planned' || type === 'schedule.stopped') {
+      if (type === 'schedule.planned' || type === 'schedule.stopped' || type === 'schedule.forgotten') {
         const { plan } = data;
         dueAt = plan.nextDueAt;
         everyMs = plan.schedule.type === 'interval' ? plan.schedule.intervalSeconds * 1_000 : 0;
