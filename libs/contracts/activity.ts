@@ -5,6 +5,15 @@ import { defineEvent, type EventOf } from './event.js';
 /** The id of what it was done to. */
 const resource = z.string();
 
+/** The first ones did not count what was left out. */
+interface FirstApplied {
+  readonly resource: string;
+  readonly created: number;
+  readonly updated: number;
+  readonly archived: number;
+  readonly unwritten?: number;
+}
+
 export const activityEvents = [
   /** The configuration of all tasks. */
   defineEvent('activity.exported', {
@@ -14,7 +23,15 @@ export const activityEvents = [
   /** Each task that it changed has an event of its own, of the same request. */
   defineEvent('activity.applied', {
     version: 1,
-    schema: z.object({ resource, created: z.int(), updated: z.int(), archived: z.int() }),
+    schema: z.object({
+      resource,
+      created: z.int(),
+      updated: z.int(),
+      archived: z.int(),
+      /** Entries of the file that were refused in the end, or could not be written; of the numbers above or of contacts. */
+      unwritten: z.int().default(0),
+    }),
+    complete: (data: FirstApplied) => ({ unwritten: 0, ...data }),
   }),
   defineEvent('activity.run_requested', {
     version: 1,

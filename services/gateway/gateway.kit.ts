@@ -77,6 +77,8 @@ export interface GatewayKit extends PlayedCommands {
   readonly unbuilt: Set<string>;
   /** Of the newest event of a run. */
   readonly runs: { position: number };
+  /** What people did that is put on record for the audit. */
+  readonly activities: Json[];
   addOrganization(plan: Plan): Promise<string>;
   /** Somebody signed in: the Cookie header of their browser, and the id of the session's document. */
   addSession(
@@ -175,8 +177,15 @@ export function playedExecution(id: string, organizationId: string, at: string):
 }
 
 /** Plays scheduling and execution: a run that is asked for is recorded at once, true. */
-async function playRuns({ bus, readStore }: KitStores, { runs }: Pick<GatewayKit, 'runs'>, now: () => number) {
-  await bus.respond(requests.activityRecord, async () => ({ position: 0 }));
+async function playRuns(
+  { bus, readStore }: KitStores,
+  { runs, activities }: Pick<GatewayKit, 'runs' | 'activities'>,
+  now: () => number,
+) {
+  await bus.respond(requests.activityRecord, async (activity) => {
+    activities.push(activity);
+    return { position: 0 };
+  });
   await bus.respond(requests.scheduleTrigger, async (payload, { organizationId }) => {
     const { taskId, runId, force, dryRun } = triggerRun.parse(payload);
     const at = toTimestamp(now());
@@ -202,11 +211,12 @@ export async function startGateway(
   const now = (): number => Date.now() + time.aheadMs;
   const logged: { fields: object; message: string }[] = [];
   const log = (fields: object, message: string): void => void logged.push({ fields, message });
-  const hooks = { beforeCommand: async () => {}, afterCommand: async () => {} };
+  const hooks: PlayedCommands['hooks'] = { beforeCommand: async () => {}, afterCommand: async () => {} };
   const commands: Json[] = [];
   await playTasks(stores, { hooks, commands }, now);
   const runs = { position: 0 };
-  await playRuns(stores, { runs }, now);
+  const activities: Json[] = [];
+  await playRuns(stores, { runs, activities }, now);
   const ids = createIds(now);
   const disk: { state: DiskState } = { state: 'ok' };
   const appends = { isFailing: false };
@@ -274,6 +284,7 @@ export async function startGateway(
     hooks,
     commands,
     runs,
+    activities,
     snapshots,
     async addOrganization(plan) {
       const id = ids.next('org');

@@ -8,7 +8,7 @@ import { historyQuery, pastTaskQuery } from '#contracts/task-history';
 import type { ReadStore } from '#read-store/read-store';
 import { toTimestamp } from '#runtime/clock';
 import { AppError, notFound, reject } from '#runtime/errors';
-import { asJson, type Json } from '#runtime/json';
+import { asJson, type Json, type JsonObject } from '#runtime/json';
 
 /** The settings that a command makes of the old ones. */
 function specAfter(command: TaskCommand, old: TaskSpec | undefined, shadow: Shadow | undefined): TaskSpec {
@@ -52,7 +52,7 @@ function shadowAfter(command: TaskCommand, old: Shadow | undefined, actor: strin
 
 export interface PlayedCommands {
   /** Called before a command is carried out: throws or waits as a spec wants. */
-  readonly hooks: { beforeCommand: () => Promise<void>; afterCommand: () => Promise<void> };
+  readonly hooks: { beforeCommand: (command: JsonObject) => Promise<void>; afterCommand: () => Promise<void> };
   /** Commands that were carried out. */
   readonly commands: Json[];
 }
@@ -67,7 +67,7 @@ export async function playTasks(
   const past: TaskDocument[] = [];
   let position = 0;
   await bus.respond(requests.taskChange, async (payload, context) => {
-    await kit.hooks.beforeCommand();
+    await kit.hooks.beforeCommand(payload);
     const command = taskCommand.parse(payload);
     const at = toTimestamp(now());
     const old = tasks.get(command.taskId);

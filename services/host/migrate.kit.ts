@@ -3,10 +3,30 @@ import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { z } from 'zod';
 import type { NewEvent, RecordedEvent } from '#event-store/event-store';
 import { everyEvent } from '#event-store/read-through';
 import { createSqliteEventStore } from '#event-store/sqlite';
+import { createSqliteReadStore } from '#read-store/sqlite';
+import { createDocumentState } from '#shared-state/document-state';
 import { keptViews } from './projections.js';
+
+/** What `migrate --json` prints. */
+export const answer = z.strictObject({
+  from: z.string(),
+  to: z.string(),
+  viewsAt: z.string(),
+  events: z.int(),
+  streams: z.int(),
+  hash: z.string().regex(/^[0-9a-f]{64}$/),
+  copied: z.int(),
+  alreadyThere: z.int(),
+  copyMs: z.int(),
+  copiedPerSecond: z.int(),
+  verifyMs: z.int(),
+  verifiedPerSecond: z.int(),
+  views: z.array(z.strictObject({ view: z.string(), error: z.string().nullable() })),
+});
 
 /** Every event of a folder; looked at in a copy, so that nothing is changed by it. */
 export async function eventsIn(dataDir: string): Promise<RecordedEvent[]> {
@@ -52,4 +72,14 @@ export async function append(dataDir: string, stream: string, event: NewEvent): 
   const store = createSqliteEventStore(join(dataDir, 'events.db'), { secretKey });
   await store.append(stream, [event], (await store.readLast(stream))?.revision ?? 'none');
   await store.close();
+}
+
+/** As a process leaves it that was killed while it applied a configuration file. */
+export async function leaveFileUnfinished(dataDir: string): Promise<void> {
+  const views = createSqliteReadStore(join(dataDir, 'views.db'));
+  const begun = { id: 'j1', organizationId: 'org_1', memberId: 'm1', actor: 'key:1', requestId: 'r1', steps: 1 };
+  await createDocumentState(views).save({ name: 'apply_journals', indexedBy: null }, [
+    { key: 'org_1', version: 1, value: { ...begun, isDecided: true } },
+  ]);
+  await views.close();
 }

@@ -12,25 +12,10 @@ import { silentLogger } from '#runtime/logger';
 import { createDocumentState } from '#shared-state/document-state';
 import { call, type Called } from './cli.kit.js';
 import { run, type Running } from './main.js';
-import { append, eventsIn, stray, viewsIn } from './migrate.kit.js';
+import { answer, append, eventsIn, leaveFileUnfinished, stray, viewsIn } from './migrate.kit.js';
 import { keptViews, lookedThroughAgain, publications } from './projections.js';
 import { beginMigration } from './unfinished-migration.js';
 
-const answer = z.strictObject({
-  from: z.string(),
-  to: z.string(),
-  viewsAt: z.string(),
-  events: z.int(),
-  streams: z.int(),
-  hash: z.string().regex(/^[0-9a-f]{64}$/),
-  copied: z.int(),
-  alreadyThere: z.int(),
-  copyMs: z.int(),
-  copiedPerSecond: z.int(),
-  verifyMs: z.int(),
-  verifiedPerSecond: z.int(),
-  views: z.array(z.strictObject({ view: z.string(), error: z.string().nullable() })),
-});
 const refusal = z.object({ error: z.object({ reason: z.string(), message: z.string() }) });
 const apiKey = 'mk_Ab3dEf9h_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcd3qYUag';
 
@@ -302,25 +287,33 @@ describe('migrate refuses, and changes nothing,', () => {
     }
   });
 
-  it('a source that lacks an event', async () => {
+  it('a source where a configuration file is not written whole yet', async () => {
     await found(source);
-    const database = new DatabaseSync(join(source, 'events.db'));
-    database.exec(
-      'DELETE FROM events WHERE position IN (SELECT e.position FROM events e JOIN streams s ON s.id = e.stream WHERE e.revision < s.revision)',
-    );
-    database.close();
+    await leaveFileUnfinished(source);
     const called = await migrate('--json');
-    expect([called.exitCode, reasonOf(called)]).toEqual([1, 'source_altered']);
+    expect([called.exitCode, reasonOf(called)]).toEqual([1, 'source_unfinished']);
+    expect(existsSync(target)).toBe(false);
   });
 
-  it('a source whose events were changed, since the target could not tell', async () => {
+  it.each([
+    [
+      'that lacks an event',
+      'DELETE FROM events WHERE position IN (SELECT e.position FROM events e JOIN streams s ON s.id = e.stream WHERE e.revision < s.revision)',
+      'is there, and what stood before it is gone',
+    ],
+    [
+      'whose events were changed, since the target could not tell',
+      "UPDATE events SET data = json_set(data, '$.extra', 1) WHERE type = 'organization.created'",
+      '(organization.created) is not what was written',
+    ],
+  ])('a source %s', async (_how, sql, told) => {
     await found(source);
     const database = new DatabaseSync(join(source, 'events.db'));
-    database.exec("UPDATE events SET data = json_set(data, '$.extra', 1) WHERE type = 'organization.created'");
+    database.exec(sql);
     database.close();
     const called = await migrate('--json');
     expect([called.exitCode, reasonOf(called)]).toEqual([1, 'source_altered']);
-    expect(called.out).toContain('(organization.created) is not what was written');
+    expect(called.out).toContain(told);
     expect(existsSync(join(target, 'events.db'))).toBe(false);
   });
 });

@@ -10,7 +10,8 @@
  *
  * Until all of it is done a note in the target's read store keeps servers from starting on what has come so far.
  */
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { checkEvent, UnreadableEvent } from '#eventing/codec';
 import { brokenSource, copyEvents, verifyCopy } from '#event-store/copy-events';
 import type { EventArchive, RecordedEvent } from '#event-store/event-store';
@@ -22,6 +23,7 @@ import { parseEngineAddress, shownAddress } from '#runtime/engine-address';
 import { AppError, reject } from '#runtime/errors';
 import { silentLogger, type Logger } from '#runtime/logger';
 import type { SharedState } from '#shared-state/shared-state';
+import { unfinishedIn } from '../gateway/configuration/journal.js';
 import { isInUse } from './cli/data-folder.js';
 import { keepSecretKey, knownSecretKey, makeDataFolder } from './data-folder.js';
 import type { Migrated, MigrationRequest } from './cli/product.js';
@@ -149,6 +151,27 @@ async function refuseAlteredSource(source: EventArchive, secretKey: Uint8Array):
   }
 }
 
+/**
+ * The rest of a configuration file that was being written stays behind with the views, and who sent it was told that it is written by
+ * itself. What views of a source on servers hold is not known here.
+ */
+async function refuseUnfinishedFile(from: Config, logger: Logger): Promise<void> {
+  if (!isOnSqlite(from) || !existsSync(join(from.dataDir, 'views.db'))) return;
+  const views = await openReadStore({ ...from, readStoreUrl: 'sqlite' }, logger).catch(() => null);
+  // Damaged views hold nothing that could be finished.
+  if (views === null) return;
+  try {
+    if ((await unfinishedIn(openSharedState(views))).length === 0) return;
+  } finally {
+    await views.close();
+  }
+  throw reject(
+    'source_unfinished',
+    `A configuration file is not written whole yet on the source in ${from.dataDir}: start it once, wait for ` +
+      '"finished a configuration file" in its log, stop it, and migrate then.',
+  );
+}
+
 /** null: nothing was ever sealed there. */
 async function opensSource(
   source: EventArchive,
@@ -274,6 +297,7 @@ async function openAndMove(request: MigrationRequest): Promise<Migrated> {
   refuseSides(from, to);
   const source = await openSide(from, 'source', logger, null);
   try {
+    await refuseUnfinishedFile(from, logger);
     const key = await findKey(source, request);
     await refuseAlteredSource(source, key);
     if (embedded(to)) makeDataFolder(to);

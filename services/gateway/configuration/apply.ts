@@ -65,6 +65,11 @@ const waitAtMostMs = 10_000;
 const lookMs = 50;
 const comeBackSeconds = 5;
 
+function refuseAsBusy(cause?: unknown): never {
+  const message = 'Another configuration file is being applied; try again in a moment.';
+  throw unavailable('apply_busy', message, comeBackSeconds, cause);
+}
+
 @Injectable()
 export class ConfigurationApplier {
   readonly #work: JournalWork;
@@ -110,16 +115,12 @@ export class ConfigurationApplier {
   async #begin(context: RequestContext): Promise<Journal> {
     for (let waitedMs = 0; waitedMs < waitAtMostMs; waitedMs += lookMs) {
       const before = await this.#journals.leftBehind(context.organizationId);
-      if (before !== null) await this.#work.finish(before);
+      if (before !== null) await this.#work.finish(before).catch(refuseAsBusy);
       const begun = await this.#journals.begin(context);
       if (begun !== null) return begun;
       await sleep(lookMs);
     }
-    throw unavailable(
-      'apply_busy',
-      'Another configuration file is being applied; try again in a moment.',
-      comeBackSeconds,
-    );
+    return refuseAsBusy();
   }
 
   async #decided(begun: Journal, file: Configuration, options: ApplyOptions, context: RequestContext) {

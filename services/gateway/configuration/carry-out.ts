@@ -11,7 +11,7 @@ import { ContactSaver } from '../contacts.saver.js';
 import { findTask } from '../find-owned.js';
 import { writeCurrent } from '../notifications.write.js';
 import { TaskSaver } from '../save-task.js';
-import { ApplyJournals, type Journal, type Step, type TaskStep } from './journal.js';
+import { ApplyJournals, type Journal, type Step, type TaskStep, type UnreadableStep } from './journal.js';
 import { replan, type PlannedTask, type Planning } from './plan.js';
 
 export function taskStep({ index, externalKey, taskId, entry, prepared, input, document }: PlannedTask): TaskStep {
@@ -19,6 +19,20 @@ export function taskStep({ index, externalKey, taskId, entry, prepared, input, d
   const revision = document?.revision ?? null;
   return { kind: 'task', index, externalKey, taskId, entry, spec, status: input.status, revision };
 }
+
+/** By then an error that nobody expects has come so often that it will come again: what ends in it is left out. */
+const mostFailures = 10;
+
+/** A part does not answer now, and will: however long that takes, the rest waits for it. */
+const isOutage = (error: unknown): boolean =>
+  error instanceof AppError && error.code === 'SERVER_ERROR' && error.retryAfterSeconds !== undefined;
+
+const isRefusal = (error: unknown): error is AppError => error instanceof AppError && error.code !== 'SERVER_ERROR';
+
+const leftOut = (cause: unknown): AppError =>
+  new AppError('SERVER_ERROR', 'apply_incomplete', 'Not all of the file could be written; what is not is in no list.', {
+    cause,
+  });
 
 @Injectable()
 export class JournalWork {
@@ -44,29 +58,51 @@ export class JournalWork {
 
   /**
    * Asked in turn. Resolves once nothing is left of the journal, with the first refusal: by somebody who changed the same task
-   * or contact meanwhile. Rejects where a part cannot answer now; the rest is for the process that finds the journal then.
+   * or contact meanwhile. Rejects where a part cannot answer now; the rest is for the process that finds the journal then. An
+   * error that nobody expects rejects as well, until it has come too often: then what ends in it is left out, on record.
    */
   async finish(journal: Journal, signal?: AbortSignal): Promise<AppError | null> {
     let refusal: AppError | null = null;
+    let unwritten = 0;
     if (journal.isDecided) {
       const { organizationId, actor, requestId } = journal;
       const context = { organizationId, actor, requestId };
       for await (const one of this.#journals.steps(journal)) {
         signal?.throwIfAborted();
-        try {
-          await this.#write(one, context);
-        } catch (error) {
-          if (!(error instanceof AppError) || error.code === 'SERVER_ERROR') throw error;
-          refusal ??= error;
-          const { reason } = error;
-          this.#logger.warn({ organizationId, requestId, reason }, 'a part of a configuration file was refused');
-        }
+        const failed = await this.#tryToWrite(one, journal, context);
+        if (failed === null) continue;
+        refusal ??= failed;
+        unwritten += 1;
       }
-      const applied = { resource: organizationId, ...journal.counts };
+      const applied = { resource: organizationId, ...journal.counts, unwritten };
       await this.#activities.record({ type: 'activity.applied', data: applied }, context);
     }
     await this.#journals.end(journal);
     return refusal;
+  }
+
+  /** null: it is written. */
+  async #tryToWrite(one: Step | UnreadableStep, journal: Journal, context: RequestContext): Promise<AppError | null> {
+    const { organizationId, requestId } = context;
+    try {
+      if (one.kind === 'unreadable') return leftOut(null);
+      await this.#write(one, context);
+      return null;
+    } catch (error) {
+      if (isRefusal(error)) {
+        const { reason } = error;
+        this.#logger.warn({ organizationId, requestId, reason }, 'a part of a configuration file was refused');
+        return error;
+      }
+      if (isOutage(error)) throw error;
+      if ((journal.failures ?? 0) + 1 < mostFailures) {
+        await this.#journals.noteFailure(journal);
+        throw error;
+      }
+      const failed = { organizationId, requestId, error: String(error) };
+      this.#logger.error(failed, 'a part of a configuration file cannot be written and is left out');
+      return leftOut(error);
+    }
   }
 
   async #write(one: Step, context: RequestContext): Promise<void> {

@@ -272,4 +272,24 @@ describe('a configuration file of which a part cannot be written now', () => {
     expect(member(await exported(), 'notifications')).toHaveLength(2);
     expect(keysOf(await apply([entry('a'), entry('b'), entry('c')]), 'create')).toEqual(['a']);
   });
+
+  it('for good is written but for that, which is on record, and keeps no other file waiting', async () => {
+    await anew();
+    gateway.hooks.beforeCommand = async (command) => {
+      if (member(command, 'spec', 'externalKey') === 'b') throw new TypeError('a defect of ours');
+    };
+    const file = [entry('a'), entry('b'), entry('c')];
+    expect(errorOf(await apply(file))).toEqual(refused(503, 'SERVER_ERROR', 'apply_under_way'));
+    await until('its turn is over', async () => {
+      const { status } = await apply([]);
+      return status === 200;
+    });
+    gateway.hooks.beforeCommand = async () => {};
+    expect(gateway.activities.filter((one) => member(one, 'type') === 'activity.applied')).toEqual(
+      expect.arrayContaining([
+        { type: 'activity.applied', data: expect.objectContaining({ created: 3, unwritten: 1 }) },
+      ]),
+    );
+    expect(keysOf(await apply(file), 'create')).toEqual(['b']);
+  });
 });

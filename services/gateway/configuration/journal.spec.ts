@@ -6,7 +6,7 @@ import { createSoleLeases } from '#leases/sole';
 import { createSqliteReadStore } from '#read-store/sqlite';
 import { createDocumentState } from '#shared-state/document-state';
 import { createEventVault } from '#vault/event-vault';
-import { ApplyJournals, type Journal, type Step } from './journal.js';
+import { ApplyJournals, type Journal, type Step, type UnreadableStep } from './journal.js';
 
 const organizationId = 'org_01jd0000000000000000000000';
 const context = { organizationId, actor: 'key:one', requestId: 'req-1' };
@@ -44,8 +44,8 @@ async function begin(journals: ApplyJournals): Promise<Journal> {
 const storedSteps = { name: 'apply_journal_steps', fields: [], indexes: [] };
 const everything = { where: [], sort: [], limit: 10, offset: 0, count: false };
 
-async function stepsOf(journals: ApplyJournals, journal: Journal): Promise<readonly Step[]> {
-  const steps: Step[] = [];
+async function stepsOf(journals: ApplyJournals, journal: Journal): Promise<readonly (Step | UnreadableStep)[]> {
+  const steps: (Step | UnreadableStep)[] = [];
   for await (const one of journals.steps(journal)) steps.push(one);
   return steps;
 }

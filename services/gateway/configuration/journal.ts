@@ -38,6 +38,10 @@ const step = z.discriminatedUnion('kind', [
 ]);
 export type Step = z.output<typeof step>;
 export type TaskStep = Extract<Step, { readonly kind: 'task' }>;
+/** Another version has stored it, and this one does not know what it says. */
+export interface UnreadableStep {
+  readonly kind: 'unreadable';
+}
 
 export interface Journal {
   readonly id: string;
@@ -50,6 +54,8 @@ export interface Journal {
   readonly isDecided: boolean;
   readonly steps: number;
   readonly counts: { readonly created: number; readonly updated: number; readonly archived: number };
+  /** How often it ended in an error that nobody expects. Absent: never. */
+  readonly failures?: number;
 }
 
 interface StoredStep {
@@ -66,6 +72,12 @@ const stepsAtOnce = 200;
 const mostJournals = 10_000;
 
 const nothingCounted = { created: 0, updated: 0, archived: 0 };
+
+/** Organisations of which a file is not written whole. */
+export async function unfinishedIn(sharedState: Pick<SharedState, 'list'>): Promise<readonly string[]> {
+  const all = await sharedState.list(journals, mostJournals);
+  return all.flatMap(({ isDecided, organizationId }) => (isDecided ? [organizationId] : []));
+}
 
 @Injectable()
 export class ApplyJournals {
@@ -134,8 +146,13 @@ export class ApplyJournals {
     return decided;
   }
 
+  /** It ended in an error that nobody expects, and is still there. */
+  async noteFailure(journal: Journal): Promise<void> {
+    await this.#replace({ ...journal, failures: (journal.failures ?? 0) + 1 });
+  }
+
   /** Those of a task whose contents are gone are left out. */
-  async *steps(journal: Journal): AsyncGenerator<Step> {
+  async *steps(journal: Journal): AsyncGenerator<Step | UnreadableStep> {
     for (let at = 0; at < journal.steps; at += stepsAtOnce) {
       const keys = keysFrom(journal, at);
       const found = await this.#sharedState.load(journalSteps, keys);
@@ -177,10 +194,10 @@ export class ApplyJournals {
     return { ownerId, content: await this.#vault.seal(ownerId, scope, { content: toJsonObject(one) }, ['content']) };
   }
 
-  async #open({ ownerId, content }: StoredStep): Promise<Step | null> {
+  async #open({ ownerId, content }: StoredStep): Promise<Step | UnreadableStep | null> {
     try {
       const opened = await this.#vault.open(ownerId, scope, content);
-      return step.parse(opened['content']);
+      return step.safeParse(opened['content']).data ?? { kind: 'unreadable' };
     } catch (error) {
       if (error instanceof AppError && error.reason === 'secret_unreadable') return null;
       throw error;
