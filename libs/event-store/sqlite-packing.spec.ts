@@ -219,5 +219,17 @@ describe('a file with packed events', () => {
       expect(events.map(({ id }) => id)).toEqual(all.slice(0, 3).map(({ id }) => id));
       expect(rows("SELECT name FROM pragma_table_info('events') WHERE name = 'packed'")).toEqual([]);
     });
+
+    it('is looked at in the same way where that made no MACs and dropped no events', async () => {
+      begun(3);
+      change(`ALTER TABLE events DROP COLUMN mac; ALTER TABLE streams DROP COLUMN first;
+        ALTER TABLE streams DROP COLUMN link; ALTER TABLE streams DROP COLUMN mac`);
+      const { stored, lastPosition, close } = openStoredCopy(file);
+      const [events = []] = await Array.fromAsync(stored.read(null, lastPosition ?? 0));
+      expect(events.map(({ id, mac }) => [id, mac])).toEqual(all.slice(0, 3).map(({ id }) => [id, null]));
+      expect([await stored.beginning('run-1'), await Array.fromAsync(stored.beginnings())]).toEqual([null, []]);
+      expect(await stored.at('run-1', 2)).toMatchObject({ id: newEvent(3).id });
+      close();
+    });
   });
 });

@@ -15,13 +15,18 @@ const columnsInClear = columns.replace('e.kind, e.packed', 'NULL AS kind, NULL A
 
 type StoredRow = EventRow & { readonly mac: string | null };
 
-/** It has columns of packed events, and the names in them. */
-const hasPacked = (database: Database): boolean =>
-  database.prepare("SELECT 1 FROM pragma_table_info('events') WHERE name = 'packed'").get() !== undefined;
+const hasColumn = (database: Database, table: 'events' | 'streams', column: string): boolean =>
+  database.prepare('SELECT 1 FROM pragma_table_info(?) WHERE name = ?').get(table, column) !== undefined;
+
+function columnsOf(database: Database): string {
+  if (hasColumn(database, 'events', 'packed')) return columns;
+  return hasColumn(database, 'events', 'mac') ? columnsInClear : columnsInClear.replace('e.mac', 'NULL AS mac');
+}
 
 export function createStoredHistory(database: Database): StoredHistory {
-  const isNew = hasPacked(database);
-  const selected = isNew ? columns : columnsInClear;
+  const selected = columnsOf(database);
+  // It has columns of packed events, and the names in them.
+  const isNew = selected === columns;
   const toStored = isNew ? createRowReader(database).toStored : inClear;
   const readStretch = database.prepare(
     `SELECT ${selected} FROM events e LEFT JOIN streams s ON s.id = e.stream WHERE e.position > ? AND e.position <= ? ORDER BY e.position LIMIT ?`,
@@ -29,10 +34,13 @@ export function createStoredHistory(database: Database): StoredHistory {
   const readAt = database.prepare(
     `SELECT ${selected} FROM events e JOIN streams s ON s.id = e.stream WHERE s.name = ? AND e.revision = ?`,
   );
-  const beginningColumns = 'name AS stream, first AS revision, link, mac';
-  const beginningOf = database.prepare(`SELECT ${beginningColumns} FROM streams WHERE name = ? AND first > 0`);
+  // Of a version that dropped no events every stream begins with its first.
+  const begun = hasColumn(database, 'streams', 'first')
+    ? { columns: 'name AS stream, first AS revision, link, mac', isLater: 'first > 0' }
+    : { columns: 'name AS stream, 0 AS revision, NULL AS link, NULL AS mac', isLater: 'FALSE' };
+  const beginningOf = database.prepare(`SELECT ${begun.columns} FROM streams WHERE name = ? AND ${begun.isLater}`);
   const beginningsBehind = database.prepare(
-    `SELECT id, ${beginningColumns} FROM streams WHERE id > ? AND first > 0 ORDER BY id LIMIT ?`,
+    `SELECT id, ${begun.columns} FROM streams WHERE id > ? AND ${begun.isLater} ORDER BY id LIMIT ?`,
   );
   return {
     hasDensePositions: true,
