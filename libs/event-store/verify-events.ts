@@ -39,6 +39,9 @@ interface Link {
   readonly mac: string | null;
 }
 
+/** Before the first event of a stream. */
+const noEvent: Link = { revision: -1, mac: null };
+
 /** Streams that were met lately; of others the event before is read again. */
 const streamsKept = 50_000;
 
@@ -57,10 +60,15 @@ export async function* verifyEvents(options: VerifyEventsOptions): AsyncGenerato
     return { revision: beginning.revision - 1, mac: beginning.link };
   };
 
-  /** The event before this one in its stream; null where there should be one and is none; `dropped`: so was this one. */
-  const linkBefore = async ({ stream, revision }: StoredEvent): Promise<Link | 'dropped' | null> => {
+  /** The event before this one in its stream, where that was met lately: nearly always, and then nothing is waited for. */
+  const knownBefore = ({ stream, revision }: StoredEvent): Link | undefined => {
+    if (revision === 0) return noEvent;
     const known = links.get(stream);
-    if (known?.revision === revision - 1) return known;
+    return known?.revision === revision - 1 ? known : undefined;
+  };
+
+  /** The same; null where there should be one and is none; `dropped`: so was this one. */
+  const findBefore = async ({ stream, revision }: StoredEvent): Promise<Link | 'dropped' | null> => {
     const found = await history.at(stream, revision - 1);
     if (found !== null) return found;
     const beginning = await beginningOf(stream);
@@ -79,10 +87,8 @@ export async function* verifyEvents(options: VerifyEventsOptions): AsyncGenerato
 
   const droppedAtFirst = await dropped();
 
-  const faultOf = async (event: StoredEvent, previousPosition: number): Promise<FaultKind | null> => {
-    const { revision, mac } = event;
-    const isFirst = revision === 0;
-    const before = isFirst ? { revision: -1, mac: null } : await linkBefore(event);
+  const faultOf = (event: StoredEvent, before: Link | 'dropped' | null, previousPosition: number): FaultKind | null => {
+    const { mac } = event;
     // An engine that cleans up later hands over what was dropped; where it goes at once, somebody has put it back.
     if (before === 'dropped') return history.hasDensePositions ? 'altered' : null;
     const isToBeSigned = signedAfter !== null && event.position > signedAfter;
@@ -102,7 +108,8 @@ export async function* verifyEvents(options: VerifyEventsOptions): AsyncGenerato
   for await (const events of history.read(after, end)) {
     let signed = 0;
     for (const event of events) {
-      const what = await faultOf(event, position);
+      const before = knownBefore(event) ?? (await findBefore(event));
+      const what = faultOf(event, before, position);
       if (what !== null) yield { what, event };
       if (event.mac !== null) signed += 1;
       gaps[event.mac === null ? 'older' : 'signed'] += event.position - position - 1;
