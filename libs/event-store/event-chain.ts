@@ -24,6 +24,17 @@ export type ChainedEvent = Omit<StoredEvent, 'mac' | 'position'> & { readonly po
 /** Half of SHA-256, which RFC 2104 calls enough: 22 characters at each event. */
 const macBytes = 16;
 
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+/** Characters that these bytes fill, and bits of the one behind them that are theirs too. */
+const wholeCharacters = Math.floor((macBytes * 8) / 6);
+const bitsBehind = 0b110000;
+
+/** The same as those bytes alone in base64url: to cut the text costs a third less than to make a buffer of each sum. */
+function firstBytes(text: string): string {
+  const last = alphabet.indexOf(text.charAt(wholeCharacters)) & bitsBehind;
+  return text.slice(0, wholeCharacters) + alphabet.charAt(last);
+}
+
 export interface EventChain {
   /** Tells keys apart without telling the key. */
   readonly keyId: string;
@@ -38,8 +49,7 @@ export function createEventChain(secretKey: Uint8Array): EventChain {
   const derive = (label: string, bytes: number): Buffer =>
     Buffer.from(hkdfSync('sha256', secretKey, '', `meerkat event ${label}`, bytes));
   const key = createSecretKey(derive('chain', 32));
-  const macOfText = (text: string): string =>
-    createHmac('sha256', key).update(text).digest().subarray(0, macBytes).toString('base64url');
+  const macOfText = (text: string): string => firstBytes(createHmac('sha256', key).update(text).digest('base64url'));
   return {
     keyId: derive('chain key id', macBytes).toString('base64url'),
     macOf({ stream, revision, position, id, type, version, data, metadata }, previous) {
