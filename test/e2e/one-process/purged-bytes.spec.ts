@@ -42,7 +42,7 @@ const canary = (what: string): string => canaries.get(what) ?? '';
 
 const keepDays = 3;
 const startMs = Math.floor(Date.now() / dayMs) * dayMs - 6 * dayMs;
-const step: PlayedStep = {
+const step = {
   kind: 'run',
   afterMs: 3_600_000,
   status: 'succeeded',
@@ -55,7 +55,7 @@ const step: PlayedStep = {
   value: canary('old-value'),
   fetchMs: 1,
   evaluateMs: 1,
-};
+} satisfies PlayedStep;
 
 async function filesOf(folder: string): Promise<{ readonly name: string; readonly bytes: Buffer }[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -70,6 +70,8 @@ describe('a purge on disk', () => {
   let site: PageSite;
   let hooks: HookSink;
   let taskId: string;
+  /** Of the same past, and not purged. */
+  let keptId: string;
   let organizationId: string;
   let needles: ReadonlyMap<string, Buffer>;
 
@@ -98,17 +100,18 @@ describe('a purge on disk', () => {
 
   /** What an earlier time recorded of its runs and messages, sealed as it would have been. */
   async function playPast(): Promise<void> {
-    const { recorded } = playEvents([step, step, step], startMs, { taskId, organizationId });
+    const ofRuns = (played: PlayedStep, id: string): readonly RecordedEvent[] =>
+      playEvents([played, played, played], startMs, { taskId: id, organizationId }).recorded.filter(({ stream }) =>
+        /^(run|dlv)-/.test(stream),
+      );
     const past = JSON.parse(
-      JSON.stringify(recorded.filter(({ stream }) => /^(run|dlv)-/.test(stream))).replaceAll(
-        'It happened.',
-        canary('message'),
-      ),
+      JSON.stringify(ofRuns(step, taskId)).replaceAll('It happened.', canary('message')),
     ) as RecordedEvent[];
+    const kept = ofRuns({ ...step, value: 1 }, keptId);
     const secretKey = await installation.secretKey();
     const store = createSqliteEventStore(join(installation.dataDir, 'events.db'), { secretKey });
     const sealed = createSealedEvents(store, createOwnerKeys(store, secretKey));
-    await appendTo({ append: sealed.append.bind(sealed), close: () => store.close() }, past);
+    await appendTo({ append: sealed.append.bind(sealed), close: () => store.close() }, [...past, ...kept]);
   }
 
   beforeAll(async () => {
@@ -142,6 +145,7 @@ describe('a purge on disk', () => {
       { 'idempotency-key': 'made-once' },
     );
     taskId = id;
+    keptId = (await installation.api.create({ ...byHand(site.address('/kept')), name: 'Kept' })).id;
     await installation.kill('SIGTERM');
     organizationId =
       (await installation.recordedEvents()).find(({ stream }) => stream.startsWith('org-'))?.metadata.organizationId ??
@@ -158,10 +162,9 @@ describe('a purge on disk', () => {
     });
     await until('its past is in the archive', async () => {
       const names = (await filesOf(archive)).map(({ name }) => name);
-      return names.some((name) => name.endsWith(`${taskId}.jsonl.zst`)) &&
-        names.some((name) => name.endsWith(`${taskId}.deliveries.jsonl.zst`))
-        ? true
-        : null;
+      const isThere = (ending: string): boolean => names.some((name) => name.endsWith(ending));
+      const wanted = [taskId, keptId].flatMap((one) => [`${one}.jsonl.zst`, `${one}.deliveries.jsonl.zst`]);
+      return wanted.every(isThere) ? true : null;
     });
     const packed = query(
       'snapshots.db',
@@ -202,7 +205,7 @@ describe('a purge on disk', () => {
       printed.out.includes(canary('message')),
     ]).toEqual([0, true, true]);
     const verified = await installation.command(['archive', 'verify']);
-    expect([verified.exitCode, verified.out]).toEqual([0, expect.stringMatching(/^2 archived days: intact/)]);
+    expect([verified.exitCode, verified.out]).toEqual([0, expect.stringMatching(/^4 archived days: intact/)]);
     // What stands in an archive is sealed there already.
     expect(await foundIn(archive)).toEqual([]);
   });
@@ -217,8 +220,16 @@ describe('a purge on disk', () => {
     const backup = join(backups, 'later');
     expect((await installation.command(['backup', backup])).exitCode).toBe(0);
     expect(await foundIn(backup)).toEqual([]);
-    const verified = await installation.command(['audit', 'verify', backup]);
-    expect([verified.exitCode, verified.out]).toEqual([0, expect.stringContaining('intact')]);
+    const verified = await installation.command(['audit', 'verify', backup, '--json']);
+    expect([verified.exitCode, JSON.parse(verified.out)]).toEqual([
+      0,
+      expect.objectContaining({ faultCount: 0, audit: [expect.objectContaining({ organizationId, intact: true })] }),
+    ]);
+    // Of both tasks the runs of folded days are gone from it, and that they were dropped by who may is proven as well.
+    const database = new DatabaseSync(join(backup, 'events.db'), { readOnly: true });
+    const begun = database.prepare('SELECT name FROM streams WHERE first > 0').all();
+    database.close();
+    expect(begun.map(({ name }) => name)).toEqual(expect.arrayContaining([`run-${taskId}`, `run-${keptId}`]));
   });
 
   it('leaves none in archives made before, and of those of other tasks no fault', async () => {
@@ -228,10 +239,10 @@ describe('a purge on disk', () => {
     for (const [what, text] of canaries) expect([what, printed.out.includes(text)]).toEqual([what, false]);
     const verified = await installation.command(['archive', 'verify']);
     // The record of what was folded went with the key.
-    const intact = '0 archived days: intact; of 2 the task was purged\n';
-    expect([verified.exitCode, verified.out]).toEqual([0, intact]);
+    const intact = (days: number): string => `${days} archived days: intact; of 2 the task was purged\n`;
+    expect([verified.exitCode, verified.out]).toEqual([0, intact(2)]);
     const ofIt = await installation.command(['archive', 'verify', taskId]);
-    expect([ofIt.exitCode, ofIt.out]).toEqual([0, intact]);
+    expect([ofIt.exitCode, ofIt.out]).toEqual([0, intact(0)]);
   });
 
   it('leaves none in what the audit gives, whose chain and whose events are intact', async () => {
