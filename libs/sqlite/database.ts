@@ -113,16 +113,6 @@ export function copyDatabase(file: string, target: string): void {
 /** Nobody writes it, and nothing is written beside it. */
 export const openReadOnly = (file: string): Database => new DatabaseSync(file, { readOnly: true });
 
-/** The highest number in a column of a file that nobody writes; null where there is none. */
-export function highestOf(file: string, table: string, column: string): number | null {
-  const database = new DatabaseSync(file, { readOnly: true });
-  try {
-    return database.prepare(`SELECT max("${column}") AS highest FROM "${table}"`).get()?.['highest'] as number | null;
-  } finally {
-    database.close();
-  }
-}
-
 const foldTries = 50;
 const foldPauseMs = 20;
 const pause = new Int32Array(new SharedArrayBuffer(4));

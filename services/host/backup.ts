@@ -3,6 +3,7 @@
  *
  * Views first, pages next, events last: so the events of a backup are never behind what was made of them. The manifest is written at
  * the end, by which a backup that was cut off is told from a whole one. The bus is left out: sweeps hand over again what it held.
+ * Then the events of the copy are held against their MACs: a backup of what was tampered with is one more copy of that.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -13,15 +14,17 @@ import { z } from 'zod';
 import { deliveryStream, type DeliveryEvent, type NotificationRequest } from '#contracts/delivery';
 import type { RunEvent } from '#contracts/run';
 import { decodeEvent, encodeEvents } from '#eventing/codec';
-import { createEventChain, isSameMac } from '#event-store/event-chain';
+import { createEventChain, isSameMac, type StoredHistory } from '#event-store/event-chain';
 import type { EventMetadata, EventStore } from '#event-store/event-store';
 import { readThrough } from '#event-store/read-through';
 import type { Config } from '#runtime/config';
 import { silentLogger } from '#runtime/logger';
-import type { BackedUp, HeldBack, Restored } from './cli/product.js';
+import { toAuditFault } from './audit.js';
+import type { AuditFault, BackedUp, HeldBack, Restored } from './cli/product.js';
 import { Refused } from './cli/terminal.js';
 import { openPorts, openReadStore, openSharedState } from './composition.js';
 import { keepSecretKey, knownSecretKey, makeDataFolder, restoringMarker } from './data-folder.js';
+import { auditEvents } from './integrity.js';
 import { version } from './page-parts.js';
 import { refuseSomebodyThere } from './processes-at-work.js';
 import { isRotating } from './rotated-key.js';
@@ -76,8 +79,18 @@ function keyOf(config: Config, what: string): Uint8Array {
   throw new Refused('secret_key_missing', `SECRET_KEY: must be set to that of the ${what}.`);
 }
 
+/** Of an empty store nothing is looked at but with which key its events are signed. */
+async function refuseOtherKey(history: StoredHistory, secretKey: Uint8Array): Promise<void> {
+  await auditEvents({ history, lastPosition: null, secretKey }, () => undefined);
+}
+
 /** `withKey`: the backup can be restored without SECRET_KEY, and is in clear to anybody who has it. */
-export async function backUp(config: Config, folder: string, withKey: boolean): Promise<BackedUp> {
+export async function backUp(
+  config: Config,
+  folder: string,
+  withKey: boolean,
+  found: (fault: AuditFault) => void,
+): Promise<BackedUp> {
   refuseServers(config);
   if (!isEmpty(folder))
     throw new Refused('not_empty', `${folder} is not empty: a backup goes into a folder of its own.`);
@@ -90,7 +103,10 @@ export async function backUp(config: Config, folder: string, withKey: boolean): 
   const startedMs = performance.now();
   const { dataDir } = config;
   const secretKey = keyOf(config, 'installation');
-  const { copyDatabase, highestOf } = await import('#sqlite/database');
+  const [{ copyDatabase }, { openStoredCopy }] = await Promise.all([
+    import('#sqlite/database'),
+    import('#event-store/sqlite-stored'),
+  ]);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const names: string[] = [];
   for (const name of databases) {
@@ -109,22 +125,24 @@ export async function backUp(config: Config, folder: string, withKey: boolean): 
     await settle(path);
     files.push({ name, bytes: (await stat(path)).size, sha256: await sha256Of(path) });
   }
-  const lastPosition = highestOf(join(folder, 'events.db'), 'events', 'position');
-  const createdAt = new Date().toISOString();
-  const unsigned: Manifest = { version: 1, meerkat: version, createdAt, lastPosition, files, mac: '' };
-  const manifest = { ...unsigned, mac: createEventChain(secretKey).macOfText(signedText(unsigned)) };
-  const written = join(folder, `${manifestFile}.new`);
-  await writeFile(written, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600, flush: true });
-  await rename(written, join(folder, manifestFile));
-  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  return {
-    folder,
-    createdAt,
-    lastPosition,
-    bytes,
-    files: files.length,
-    tookMs: Math.round(performance.now() - startedMs),
-  };
+  const copy = openStoredCopy(join(folder, 'events.db'));
+  try {
+    const { stored: history, lastPosition } = copy;
+    await refuseOtherKey(history, secretKey);
+    const createdAt = new Date().toISOString();
+    const unsigned: Manifest = { version: 1, meerkat: version, createdAt, lastPosition, files, mac: '' };
+    const manifest = { ...unsigned, mac: createEventChain(secretKey).macOfText(signedText(unsigned)) };
+    const written = join(folder, `${manifestFile}.new`);
+    await writeFile(written, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600, flush: true });
+    await rename(written, join(folder, manifestFile));
+    const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+    const tookMs = Math.round(performance.now() - startedMs);
+    await auditEvents({ history, lastPosition, secretKey }, (fault) => found(toAuditFault(fault)));
+    const verifiedMs = Math.round(performance.now() - startedMs);
+    return { folder, createdAt, lastPosition, bytes, files: files.length, tookMs, verifiedMs };
+  } finally {
+    copy.close();
+  }
 }
 
 async function readManifest(folder: string): Promise<Manifest> {

@@ -153,7 +153,7 @@ const product: Product = {
   diskUsage: async (config) => (await import('./disk-usage.js')).diskUsage(config),
   exportAudit: async (...args) => (await import('./export-audit.js')).exportAudit(...args),
   stateAt: async (config, id, until) => (await import('./audit-log.js')).stateAt(config, id, until),
-  backUp: async (config, folder, withKey) => (await import('./backup.js')).backUp(config, folder, withKey),
+  backUp: async (...asked) => (await import('./backup.js')).backUp(...asked),
   restore: async (config, folder) => (await import('./backup.js')).restore(config, folder),
   holdBackRestored: async (config) => (await import('./backup.js')).holdBackRestored(config),
   rotateSecretKey: async (...args) => (await import('./rotate-secret-key.js')).rotateSecretKey(...args),
@@ -209,7 +209,7 @@ function createProgram(end: (exitCode: number) => void): Command {
   addAudit(program, product, end);
   addArchive(program, product, end);
   addDisk(program, product);
-  addBackup(program, product);
+  addBackup(program, product, end);
   addSecretKey(program, product);
   addMigrate(program, product, end);
   addEvaluators(program, product);

@@ -3,22 +3,13 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { readConfig } from '#runtime/config';
 import { addAuditExport } from './audit-export.js';
+import { collectFaults, counted, faultsShown, number, sayRest, type FaultsFound } from './audit-faults.js';
 import { isInUse, refuseEmptyFolder } from './data-folder.js';
-import type { Audited, AuditFault, Product, VerifiedBackup } from './product.js';
+import type { Audited, Product, VerifiedBackup } from './product.js';
 import { exitCodes, plain, printJson, printNote, printResult, Refused } from './terminal.js';
 
 interface AuditOptions {
   readonly json?: true;
-}
-
-/** The rest is counted: a store whose every event was changed is told in few lines. */
-const faultsShown = 1_000;
-
-const number = (value: number): string => value.toLocaleString('en-US');
-const counted = (count: number, what: string): string => `${number(count)} ${what}${count === 1 ? '' : 's'}`;
-
-function sayRest(faultCount: number): void {
-  if (faultCount > faultsShown) printNote(`and ${number(faultCount - faultsShown)} more`);
 }
 
 interface VerifyOptions extends AuditOptions {
@@ -28,21 +19,15 @@ interface VerifyOptions extends AuditOptions {
 async function verify(product: Product, backup: string | undefined, options: VerifyOptions): Promise<boolean> {
   const isJson = options.json === true;
   const config = readConfig();
-  const faults: AuditFault[] = [];
-  let faultCount = 0;
-  const found = (fault: AuditFault): void => {
-    faultCount += 1;
-    if (faults.length < faultsShown) faults.push(fault);
-    if (!isJson && faultCount <= faultsShown) printResult(plain(fault.text));
-  };
+  const collected = collectFaults(isJson ? () => undefined : printResult);
   if (backup === undefined) {
     refuseEmptyFolder(config);
-    const counts = await product.verifyEvents(config, found);
-    return tell(counts, { isJson, faults, faultCount }, {});
+    const counts = await product.verifyEvents(config, collected.found);
+    return tell(counts, isJson, collected, {});
   }
   const heads = options.heads === undefined ? null : resolve(options.heads);
-  const { audit, createdAt, ...counts } = await product.verifyBackup(config, resolve(backup), heads, found);
-  const isWhole = tell(counts, { isJson, faults, faultCount }, { createdAt, audit });
+  const { audit, createdAt, ...counts } = await product.verifyBackup(config, resolve(backup), heads, collected.found);
+  const isWhole = tell(counts, isJson, collected, { createdAt, audit });
   if (!isJson) for (const chain of audit) printResult(sayChain(chain));
   return isWhole && audit.every(({ intact }) => intact);
 }
@@ -52,14 +37,13 @@ function sayChain({ organizationId, events, heads, brokenAt }: VerifiedBackup['a
   return `${organizationId}: ${counts}: ${brokenAt === undefined ? 'intact' : brokenAt.message}`;
 }
 
-interface Told {
-  readonly isJson: boolean;
-  readonly faults: readonly AuditFault[];
-  readonly faultCount: number;
-}
-
 /** Whether there is no fault. */
-function tell({ events, signed }: Audited, { isJson, faults, faultCount }: Told, more: object): boolean {
+function tell(
+  { events, signed }: Audited,
+  isJson: boolean,
+  { faults, count: faultCount }: FaultsFound,
+  more: object,
+): boolean {
   if (isJson) {
     printJson({ events, signed, unsigned: events - signed, faultCount, faults, ...more });
     return faultCount === 0;

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { readConfig } from '#runtime/config';
+import { collectFaults, counted, sayRest, type FaultsFound } from './audit-faults.js';
 import { refuseEmptyFolder } from './data-folder.js';
 import type { HeldBack, Product } from './product.js';
 import { exitCodes, plain, printJson, printNote, printResult, Refused } from './terminal.js';
@@ -18,7 +19,15 @@ function sayHeldBack({ heldBack }: HeldBack): void {
   printNote('whether they were sent since nobody knows; POST /api/deliveries/{id}/resend sends one.');
 }
 
-export function addBackup(program: Command, product: Product): void {
+/** It is made all the same: what is there may be all that there is. */
+function sayFaults({ faults, count }: FaultsFound): void {
+  for (const { text } of faults) printNote(plain(text));
+  sayRest(count);
+  printNote(`The backup is made and whole, and ${counted(count, 'fault')} of the stored events went into it: keep the`);
+  printNote('backups of before, and see `meerkat audit verify`.');
+}
+
+export function addBackup(program: Command, product: Product, end: (exitCode: number) => void): void {
   program
     .command('backup')
     .description('copy the data folder into an empty folder, consistently; a running server goes on')
@@ -28,9 +37,13 @@ export function addBackup(program: Command, product: Product): void {
     .action(async (folder: string, { json, withoutKey }: JsonOption & { readonly withoutKey?: true }) => {
       const config = readConfig();
       refuseEmptyFolder(config);
-      const done = await product.backUp(config, resolve(folder), withoutKey !== true);
-      if (json === true) return printJson(done);
+      const collected = collectFaults(() => undefined);
+      const done = await product.backUp(config, resolve(folder), withoutKey !== true, collected.found);
+      const { faults, count } = collected;
+      if (count > 0) end(exitCodes.refused);
+      if (json === true) return printJson({ ...done, faultCount: count, faults });
       printResult(`${plain(done.folder)}: ${done.files} files, ${megabytes(done.bytes)}, in ${seconds(done.tookMs)}`);
+      if (count > 0) sayFaults(collected);
     });
   program
     .command('restore')

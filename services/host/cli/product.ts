@@ -146,7 +146,10 @@ export interface BackedUp {
   readonly lastPosition: number | null;
   readonly bytes: number;
   readonly files: number;
+  /** Of the files, until the backup was whole. */
   readonly tookMs: number;
+  /** Until its events were held against their MACs. */
+  readonly verifiedMs: number;
 }
 
 export interface Restored {
@@ -204,8 +207,11 @@ export interface Product {
   exportAudit(config: Config, request: AuditExport): Promise<number>;
   /** What the id stood for at the time; null: it was not there. */
   stateAt(config: Config, id: string, until: string): Promise<Json>;
-  /** A server may run meanwhile. Rejects with `Refused`. */
-  backUp(config: Config, folder: string, withKey: boolean): Promise<BackedUp>;
+  /**
+   * A server may run meanwhile. Calls `found` for each event in the backup that is not as it was written: it is made all the same.
+   * Rejects with `Refused`, or `ConfigError` where the key is another one.
+   */
+  backUp(config: Config, folder: string, withKey: boolean, found: (fault: AuditFault) => void): Promise<BackedUp>;
   /** Rejects with `Refused` where the data folder is not empty or the backup not whole. */
   restore(config: Config, folder: string): Promise<Restored>;
   /** For servers that were put back by their own tools, before any process starts. Rejects with `Refused`. */

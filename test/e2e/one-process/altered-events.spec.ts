@@ -1,4 +1,5 @@
 /** Events that were changed in the file behind the product's back. */
+import { existsSync } from 'node:fs';
 import { rm, cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -94,6 +95,30 @@ describe.each(['SIGTERM', 'SIGKILL'] as const)('a product that ended by %s', (si
     }
     const fault = { what: 'altered', stream, revision: 0, type: 'key.created' };
     expect(await verify()).toMatchObject({ exitCode: 1, faultCount: 1, faults: [fault] });
+  });
+
+  it('is backed up as it is, and the backup says what went into it that was not written so', async () => {
+    widenScope();
+    const [backup, other] = [join(folder, `backup-${copies}`), join(folder, `other-${copies}`)];
+    const made = await meerkat(['backup', backup], settings(), folder);
+    expect([made.exitCode, made.out]).toEqual([1, expect.stringContaining(backup)]);
+    expect(made.error).toContain(`key-${readKey}@0 (key.created) is not what was written`);
+    const json = await meerkat(['backup', other, '--json'], settings(), folder);
+    expect([json.exitCode, JSON.parse(json.out)]).toEqual([
+      1,
+      expect.objectContaining({ faultCount: 1, faults: [expect.objectContaining({ stream: `key-${readKey}` })] }),
+    ]);
+    // It is one all the same.
+    const verifiedBackup = await meerkat(['audit', 'verify', backup, '--json'], settings(), folder);
+    expect([verifiedBackup.exitCode, verified.parse(JSON.parse(verifiedBackup.out)).faultCount]).toEqual([1, 1]);
+  });
+
+  it('is backed up with no other key', async () => {
+    const backup = join(folder, `backup-${copies}`);
+    const other = { ...settings(), SECRET_KEY: Buffer.alloc(32, 9).toString('base64') };
+    const { exitCode, error } = await meerkat(['backup', backup], other, folder);
+    expect([exitCode, error]).toEqual([1, expect.stringContaining('SECRET_KEY')]);
+    expect(existsSync(join(backup, 'manifest.json'))).toBe(false);
   });
 
   it('starts on it again once an operator has accepted it, and not on the next edit', async () => {
