@@ -24,7 +24,13 @@ const plain: ViewDefinition = { name: 'plain', fields, indexes };
 const aided: ViewDefinition = {
   name: 'aided',
   fields,
-  indexes: [...indexes, ['owner', 'tags', 'at'], ['owner', 'tags', 'state', 'at'], ['owner', 'tags', 'name']],
+  indexes: [
+    ...indexes,
+    ['owner', 'state', 'at'],
+    ['owner', 'tags', 'at'],
+    ['owner', 'tags', 'state', 'at'],
+    ['owner', 'tags', 'name'],
+  ],
   lists: ['tags'],
   totals: ['owner', 'state'],
   searched: ['name', 'place'],

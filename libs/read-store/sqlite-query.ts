@@ -3,6 +3,7 @@ import type { AnyView, FieldFilter, PageQuery } from './read-store.js';
 import { toIndexed, type PlainValue } from './indexed-fields.js';
 import { fieldsBeside, textsTable, totalsTable, valuesTable } from './sqlite-list-aids.js';
 import { columnOf, tableOf } from './sqlite-tables.js';
+import { anyWay, isKept, type Way } from './sqlite-way.js';
 
 interface Condition {
   readonly sql: string;
@@ -13,7 +14,7 @@ interface Condition {
 export interface PageStatements {
   /** The same total of the rows from one number up to another, where all of them have to be gone through. */
   readonly countBetween: ((after: number, upTo: number) => Condition) | null;
-  readonly rows: (part: Pick<PageQuery, 'offset' | 'limit'> & { readonly backwards: boolean }) => Condition;
+  readonly rows: (part: Pick<PageQuery, 'offset' | 'limit'> & { readonly backwards: boolean }, way?: Way) => Condition;
   readonly count: Condition;
 }
 
@@ -77,6 +78,9 @@ const toWhere = (conditions: readonly Condition[]): string =>
 
 const valuesOf = (conditions: readonly Condition[]): readonly PlainValue[] =>
   conditions.flatMap(({ values }) => values);
+
+/** The sign lets no index look it up. */
+const compared = ({ sql, values }: Condition): Condition => ({ sql: `+${sql}`, values });
 
 /** Where the rows of a page are found. */
 interface Source {
@@ -167,12 +171,16 @@ function toSource(view: AnyView, query: PageQuery, text: TextFilter | null): Sou
   return { from: tableOf(view), row: 'rowid', values: [], conditions: query.where.map(toCondition) };
 }
 
+/** The rows of the view's table itself, where nothing is looked up by what a list or a text holds. */
+const toTableConditions = ({ where }: PageQuery, way: Way): readonly Condition[] =>
+  where.map((filter) =>
+    'equals' in filter && way.compared.includes(filter.field) ? compared(toCondition(filter)) : toCondition(filter),
+  );
+
 /** From the totals that are kept, where they tell. */
-function toKeptTotal(view: AnyView, { where }: PageQuery): Condition | null {
+export function toKeptTotal(view: AnyView, where: readonly FieldFilter[]): Condition | null {
   const { totals = [] } = view;
-  const isKept = (filter: FieldFilter): boolean =>
-    'equals' in filter && typeof filter.equals === 'string' && filter.equals !== '' && totals.includes(filter.field);
-  if (totals.length === 0 || !where.every(isKept)) return null;
+  if (totals.length === 0 || !where.every(isKept(view))) return null;
   const conditions = where.map(toCondition);
   return {
     sql: `SELECT coalesce(sum(total), 0) AS total FROM ${totalsTable(view)} ${toWhere(conditions)}`,
@@ -194,21 +202,29 @@ export function toPageStatements(view: AnyView, query: PageQuery, text: TextFilt
   const table = tableOf(view);
   const { from, row, values, conditions } = toSource(view, query, text);
   const behind = toBehind(query);
-  const all = behind === null ? conditions : [...conditions, behind];
+  const allBy = (way: Way): readonly Condition[] => [
+    ...(from === table ? toTableConditions(query, way) : conditions),
+    ...(behind === null ? [] : [behind]),
+  ];
   const direction = (descending: boolean): string => (descending ? 'DESC' : 'ASC');
-  const orderOf = (backwards: boolean): string =>
+  const orderOf = (backwards: boolean, isSorted = false): string =>
     [
-      ...query.sort.map(({ field, descending }) => `${columnOf(field)} ${direction(descending !== backwards)}`),
+      ...query.sort.map(
+        ({ field, descending }) => `${isSorted ? '+' : ''}${columnOf(field)} ${direction(descending !== backwards)}`,
+      ),
       `id ${direction((query.sort.at(-1)?.descending ?? false) !== backwards)}`,
     ].join(', ');
   return {
-    rows: ({ limit, offset, backwards }) => ({
-      // Deferred join: the index alone is walked up to the offset, documents are read for one page only.
-      sql: `SELECT document FROM ${table} AS t JOIN (SELECT ${row} AS page_row FROM ${from} ${toWhere(all)} ORDER BY ${orderOf(backwards)} LIMIT ? OFFSET ?) AS page ON t.rowid = page.page_row ORDER BY ${orderOf(false)}`,
-      values: [...values, ...valuesOf(all), limit, offset],
-    }),
+    rows({ limit, offset, backwards }, way = anyWay) {
+      const all = allBy(way);
+      return {
+        // Deferred join: the index alone is walked up to the offset, documents are read for one page only.
+        sql: `SELECT document FROM ${table} AS t JOIN (SELECT ${row} AS page_row FROM ${from} ${toWhere(all)} ORDER BY ${orderOf(backwards, way.isSorted)} LIMIT ? OFFSET ?) AS page ON t.rowid = page.page_row ORDER BY ${orderOf(false)}`,
+        values: [...values, ...valuesOf(all), limit, offset],
+      };
+    },
     countBetween: walksTexts(query, text) ? (after, upTo) => toCountBetween(table, conditions, after, upTo) : null,
-    count: toKeptTotal(view, query) ?? {
+    count: toKeptTotal(view, query.where) ?? {
       sql: `SELECT count(*) AS total FROM ${from} ${toWhere(conditions)}`,
       values: [...values, ...valuesOf(conditions)],
     },

@@ -20,6 +20,7 @@ import { checkpointSchema, createCheckpoints, type Checkpoints } from './sqlite-
 import {
   searchedText,
   toForgetStatement,
+  toKeptTotal,
   toManyStatement,
   toPageStatements,
   toRowsStatement,
@@ -27,6 +28,7 @@ import {
   type TextFilter,
 } from './sqlite-query.js';
 import { createViewTables, notWritten, type ViewTables } from './sqlite-tables.js';
+import { anyWay, shortestWay, type Way } from './sqlite-way.js';
 
 interface Parts {
   readonly database: Database;
@@ -146,6 +148,21 @@ function createReads({ database, checkpoints, tables }: Parts): Omit<ReadStore, 
     return prepared(sql).get(...values)?.['many'] === 0;
   };
 
+  const keptTotal = (view: AnyView, where: PageQuery['where']): number => {
+    const kept = toKeptTotal(view, where);
+    return kept === null ? 0 : Number(prepared(kept.sql).get(...kept.values)?.['total']);
+  };
+
+  const wayTo = (
+    view: AnyView,
+    query: PageQuery,
+    { limit, offset }: Pick<PageQuery, 'limit' | 'offset'>,
+    total: number | null,
+  ): Way =>
+    total === null || query.behind !== undefined
+      ? anyWay
+      : shortestWay(view, query, { wanted: offset + limit, total }, (where) => keptTotal(view, where));
+
   return {
     async get<D extends object>(view: AnyView, id: string) {
       const row = tables.open(view).get.get(id);
@@ -161,7 +178,9 @@ function createReads({ database, checkpoints, tables }: Parts): Omit<ReadStore, 
       const text = searchedText(view, query);
       const statements = toPageStatements(view, query, text !== null && isRare(view, text) ? text : null);
       const total = query.count ? await totalOf(view, statements) : null;
-      const { sql, values } = statements.rows(shorterWay(query, total));
+      if (total === 0) return { documents: [], total };
+      const part = shorterWay(query, total);
+      const { sql, values } = statements.rows(part, wayTo(view, query, part, total));
       const found = prepared(sql).all(...values);
       return { documents: await parseDocuments<D>(found), total };
     },
