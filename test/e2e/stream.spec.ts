@@ -28,8 +28,12 @@ afterAll(async () => {
   await site.close();
 });
 
-const open = (query = '', headers: Readonly<Record<string, string>> = {}): Promise<EventStream> =>
-  openStream(`${installation.url}/api/stream${query}`, {
+const open = (
+  query = '',
+  headers: Readonly<Record<string, string>> = {},
+  url = installation.url,
+): Promise<EventStream> =>
+  openStream(`${url}/api/stream${query}`, {
     authorization: `Bearer ${installation.apiKey}`,
     ...headers,
   });
@@ -103,6 +107,22 @@ describe('the stream', () => {
     await createTask('afterwards');
     await until('what comes is told', () => namesIn(again).includes('afterwards'));
     await again.close();
+  });
+
+  it('goes on at every door of the installation, whichever gave the id', async () => {
+    for (const from of installation.urls) {
+      for (const to of installation.urls) {
+        const stream = await open('?types=task', {}, from);
+        await createTask('before');
+        await until('it was told', () => namesIn(stream).includes('before') && stream.lastEventId !== null);
+        await stream.close();
+        await createTask('while at no door');
+        const again = await open('?types=task', { 'last-event-id': stream.lastEventId ?? '' }, to);
+        await until('what was missed was told', () => namesIn(again).includes('while at no door'));
+        expect(again.events.map(({ event }) => event)).not.toContain('gap');
+        await again.close();
+      }
+    }
   });
 
   it('begins with a gap where the id was never given', async () => {

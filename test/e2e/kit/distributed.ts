@@ -165,6 +165,7 @@ export async function distributedInstallation(
     get url() {
       return urls[0] ?? '';
     },
+    urls,
     get lines() {
       return [...lines, ...members.flatMap((member) => member.lines)];
     },

@@ -45,6 +45,9 @@ export async function embeddedInstallation(options: InstallationOptions = {}): P
     get url() {
       return url;
     },
+    get urls() {
+      return [url];
+    },
     get lines() {
       return [...lines, ...(product?.lines ?? [])];
     },

@@ -22,6 +22,8 @@ export interface StoredBytes {
 export interface Installation {
   /** Where it listens now. */
   readonly url: string;
+  /** All its doors; the one above is the first. */
+  readonly urls: readonly string[];
   readonly apiKey: string;
   /** Through any of its doors. */
   readonly api: Api;
