@@ -56,6 +56,12 @@ export interface SavedTask {
   readonly generated: GeneratedSecrets;
 }
 
+/** `position` null: nothing was written. */
+interface ChangedTask {
+  readonly state: TaskState;
+  readonly position: number | null;
+}
+
 /** An action with settings of its own. */
 export type TypedAction = Exclude<TaskInput['actions'][number], { readonly type?: undefined }>;
 
@@ -201,13 +207,20 @@ export class TaskSaver {
   }
 
   /** Sends a command and waits until the view has seen what it did. */
-  async send(
-    command: TaskCommand,
-    context: RequestContext,
-  ): Promise<{ readonly state: TaskState; readonly position: number | null }> {
-    const changed = asChangedTask(await this.bus.request(requests.taskChange, toJsonObject(command), context));
-    if (changed.position !== null) await this.#waiter.reached(changed.position, viewWaitMs);
+  async send(command: TaskCommand, context: RequestContext): Promise<ChangedTask> {
+    const changed = await this.write(command, context);
+    await this.seen(changed.position);
     return changed;
+  }
+
+  /** Sends a command; the view may not have seen yet what it did. */
+  async write(command: TaskCommand, context: RequestContext): Promise<ChangedTask> {
+    return asChangedTask(await this.bus.request(requests.taskChange, toJsonObject(command), context));
+  }
+
+  /** Waits until the view has seen what was written up to there. null: nothing was. */
+  async seen(position: number | null): Promise<void> {
+    if (position !== null) await this.#waiter.reached(position, viewWaitMs);
   }
 
   async #prepare(

@@ -64,30 +64,37 @@ export class JournalWork {
   async finish(journal: Journal, signal?: AbortSignal): Promise<AppError | null> {
     let refusal: AppError | null = null;
     let unwritten = 0;
+    let written: number | null = null;
     if (journal.isDecided) {
       const { organizationId, actor, requestId } = journal;
       const context = { organizationId, actor, requestId };
       for await (const one of this.#journals.steps(journal)) {
         signal?.throwIfAborted();
-        const failed = await this.#tryToWrite(one, journal, context);
-        if (failed === null) continue;
-        refusal ??= failed;
-        unwritten += 1;
+        const position = await this.#tryToWrite(one, journal, context);
+        if (position instanceof AppError) {
+          refusal ??= position;
+          unwritten += 1;
+        } else written = position ?? written;
       }
       const applied = { resource: organizationId, ...journal.counts, unwritten };
       await this.#activities.record({ type: 'activity.applied', data: applied }, context);
+      // Once for all of them: hundreds of tasks would each wait for the view.
+      await this.planning.saver.seen(written);
     }
     await this.#journals.end(journal);
     return refusal;
   }
 
-  /** null: it is written. */
-  async #tryToWrite(one: Step | UnreadableStep, journal: Journal, context: RequestContext): Promise<AppError | null> {
+  /** The position of what was written to a task, null where nothing was to be written, or why it is left out. */
+  async #tryToWrite(
+    one: Step | UnreadableStep,
+    journal: Journal,
+    context: RequestContext,
+  ): Promise<number | AppError | null> {
     const { organizationId, requestId } = context;
     try {
       if (one.kind === 'unreadable') return leftOut(null);
-      await this.#write(one, context);
-      return null;
+      return await this.#write(one, context);
     } catch (error) {
       if (isRefusal(error)) {
         const { reason } = error;
@@ -105,7 +112,8 @@ export class JournalWork {
     }
   }
 
-  async #write(one: Step, context: RequestContext): Promise<void> {
+  /** The position of what was written to a task; null: nothing was. */
+  async #write(one: Step, context: RequestContext): Promise<number | null> {
     const { contacts } = this.planning;
     switch (one.kind) {
       case 'contact': {
@@ -113,7 +121,7 @@ export class JournalWork {
         const known = await contacts.get(organizationId, one.contact.name);
         const prepared = await contacts.prepare(one.contact, known, organizationId);
         if (prepared.changes.length > 0) await contacts.write(prepared, context);
-        return undefined;
+        return null;
       }
       case 'task':
         return one.revision === null ? this.#create(one, context) : this.#update(one, context);
@@ -124,30 +132,33 @@ export class JournalWork {
     }
   }
 
-  async #create({ taskId, spec, status }: TaskStep, context: RequestContext): Promise<void> {
-    await this.planning.saver.send({ type: 'createTask', taskId, spec, status }, context);
+  async #create({ taskId, spec, status }: TaskStep, context: RequestContext): Promise<number | null> {
+    return (await this.planning.saver.write({ type: 'createTask', taskId, spec, status }, context)).position;
   }
 
   /** Somebody else may have changed the task since it was looked at, or the step was written before: then it is planned anew. */
-  async #update(first: TaskStep, context: RequestContext): Promise<void> {
+  async #update(first: TaskStep, context: RequestContext): Promise<number | null> {
     const { readStore, saver } = this.planning;
     let current = first;
     const find = (): Promise<TaskDocument> => findTask(readStore, context.organizationId, first.taskId);
-    await writeCurrent(saver, find, null, async (document) => {
+    return writeCurrent(saver, find, null, async (document) => {
       if (document.revision !== current.revision) {
         current = taskStep(await replan(this.planning, first, document));
       }
       const { taskId, spec, status } = current;
-      await saver.send({ type: 'replaceTask', taskId, spec, status, expectedRevision: document.revision }, context);
+      const { revision: expectedRevision } = document;
+      return (await saver.write({ type: 'replaceTask', taskId, spec, status, expectedRevision }, context)).position;
     });
   }
 
-  async #archive(id: string, context: RequestContext): Promise<void> {
+  async #archive(taskId: string, context: RequestContext): Promise<number | null> {
     try {
-      await this.planning.saver.archive(id, null, context);
+      const command = { type: 'archiveTask', taskId, expectedRevision: null } as const;
+      return (await this.planning.saver.write(command, context)).position;
     } catch (error) {
       // It is archived already.
       if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error;
+      return null;
     }
   }
 }
