@@ -61,14 +61,17 @@ export class HandWatch {
     return (await this.run()).decision?.reason ?? 'none';
   }
 
-  /** The reasons for pages in stock (true), sold out (false) and broken (null), one after the other. */
+  /** A run on a page in stock (true), sold out (false) or broken (null). */
+  async runOn(outcome: boolean | null, body: object = {}): Promise<Execution> {
+    const stock = html(outcome === true ? 'in stock' : 'sold out');
+    this.world.site.serve(this.path, outcome === null ? answering(503) : stock);
+    return this.run(body);
+  }
+
+  /** The reasons for such pages, one after the other. */
   async reasons(...outcomes: readonly (boolean | null)[]): Promise<readonly string[]> {
     const found: string[] = [];
-    for (const outcome of outcomes) {
-      const stock = html(outcome === true ? 'in stock' : 'sold out');
-      this.world.site.serve(this.path, outcome === null ? answering(503) : stock);
-      found.push(await this.reason());
-    }
+    for (const outcome of outcomes) found.push((await this.runOn(outcome)).decision?.reason ?? 'none');
     return found;
   }
 
