@@ -112,7 +112,8 @@ export class Components {
 
   /** `name`: of a schema that has no id. */
   add(name: string, schema: z.ZodType, io: 'input' | 'output'): Schema {
-    const { patchOf } = z.globalRegistry.get(schema) ?? {};
+    const { patchOf, checkedLater } = z.globalRegistry.get(schema) ?? {};
+    if (checkedLater instanceof z.ZodType) return this.add(name, checkedLater, io);
     const { $defs, ...own } = patchOf instanceof z.ZodType ? patchSchema(patchOf) : plainSchema(schema, io);
     const definitions = Object.entries(isSchema($defs) ? $defs : {});
     const recursive = new Set(definitions.filter(([id, one]) => isRecursive(id, one)).map(([id]) => id));

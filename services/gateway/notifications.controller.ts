@@ -100,7 +100,7 @@ export class NotificationsController {
 
   @Handles(routes.replaceNotification)
   async replace(@Call() call: RouteCall<typeof routes.replaceNotification>): Promise<Answer> {
-    return this.#write(call, async () => call.body);
+    return this.#write(call, async (task) => validatedOfKnown(call.body, task));
   }
 
   @Handles(routes.patchNotification)

@@ -128,7 +128,8 @@ export const replaceNotification = route({
   tag,
   access: 'write',
   ids,
-  body: taskInput,
+  // Against the task that is there: what it has already stands.
+  body: z.record(z.string(), z.json()).meta({ checkedLater: taskInput }),
   ignoredFields: readOnlyFields,
   bodyExample: example,
   conditional: true,

@@ -111,7 +111,7 @@ describe('GET /api/openapi.json', () => {
         const type: unknown = Reflect.get(value, 'type');
         if (typeof type === 'string') expect(types).toContain(type);
       }
-      for (const own of ['parameter', 'patchOf', 'nullable', '$schema', '~standard']) {
+      for (const own of ['parameter', 'patchOf', 'checkedLater', 'nullable', '$schema', '~standard']) {
         if (path.at(-1) !== 'properties') expect([path, own in value]).toEqual([path, false]);
       }
       const pattern: unknown = Reflect.get(value, 'pattern');

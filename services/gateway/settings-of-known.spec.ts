@@ -43,12 +43,25 @@ describe('a task whose texts an earlier version took', () => {
     expect([given.status, member(given.body, 'data', 'description')]).toEqual([200, description]);
   });
 
+  it('is put back as it was read, and with another field changed', async () => {
+    const path = await stored('put back');
+    const read = objectIn(member((await send('GET', path)).body, 'data'));
+    expect((await send('PUT', path, read)).status).toBe(200);
+    const changed = await send('PUT', path, { ...read, tags: ['put'] });
+    expect([changed.status, member(changed.body, 'data', 'name')]).toEqual([200, name]);
+    expect(member(changed.body, 'data', 'tags')).toEqual(['put']);
+  });
+
   it('takes no other such text', async () => {
     const path = await stored('other');
+    const read = objectIn(member((await send('GET', path)).body, 'data'));
     for (const other of ['\u200b', 'a\nb']) {
-      expect(errorOf(await send('PATCH', path, { name: other }))).toEqual(
-        refused(400, 'VALIDATION_ERROR', 'name_invalid'),
-      );
+      for (const answer of [
+        await send('PATCH', path, { name: other }),
+        await send('PUT', path, { ...read, name: other }),
+      ]) {
+        expect(errorOf(answer)).toEqual(refused(400, 'VALIDATION_ERROR', 'name_invalid'));
+      }
     }
     expect(errorOf(await send('PATCH', path, { description: 'a\u0002' }))).toEqual(
       refused(400, 'VALIDATION_ERROR', 'description_invalid'),
