@@ -404,7 +404,10 @@ export const backtest = z
           error: runError.nullable().describe('Why the candidate failed.'),
           decision: decision.describe('What the candidate would have decided.'),
           recorded: z
-            .object({ outcome: z.boolean().nullable().describe('What the task found.'), decision })
+            .object({
+              outcome: z.boolean().nullable().describe('What the task found.'),
+              decision: decision.describe('What was decided of it.'),
+            })
             .describe('What was found and decided then.'),
         }),
       )

@@ -37,7 +37,7 @@ export const backtestNotification = route({
   ids: task,
   body: z.strictObject({
     evaluationFunction: taskInput.shape.evaluationFunction.optional(),
-    policy: policy.optional(),
+    policy: policy.optional().describe('The other policy; the one of the task where none is given.'),
     from: timeParameter.optional().describe('Runs that ended then or later.'),
     to: timeParameter.optional().describe('Runs that ended before.'),
     limit: z.int().min(1).max(mostBacktested).default(500).describe('The newest so many pages of that time.'),

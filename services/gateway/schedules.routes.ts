@@ -87,7 +87,7 @@ export const listSchedules = route({
         notificationId: idSchema('ntf').describe('The task.'),
         name: z.string().describe('What people call it.'),
         runAt: storedTimestamp.describe('When it runs next.'),
-        schedule,
+        schedule: schedule.describe('By which it runs.'),
       }),
     },
   ],

@@ -12,7 +12,7 @@ const tag = 'Notifications';
 
 const candidate = {
   evaluationFunction: taskInput.shape.evaluationFunction.optional(),
-  policy: policy.optional(),
+  policy: policy.optional().describe('The other policy; the one of the task where none is given.'),
 };
 
 export const shadowAnswer = z
