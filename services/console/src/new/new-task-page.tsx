@@ -42,6 +42,15 @@ export function addressOf(typed: string): string | null {
   return (protocol === 'https:' || protocol === 'http:') && hostname !== '' ? href : null;
 }
 
+/** What to do where nothing stands to be picked from. A page that was loaded and shows nothing says so. */
+function whatNow(
+  found: PagePreview | undefined,
+  mode: 'http' | 'browser',
+): 'new.what' | 'new.bare' | 'new.bareRendered' {
+  if (found === undefined || found.error !== null) return 'new.what';
+  return mode === 'http' ? 'new.bare' : 'new.bareRendered';
+}
+
 function AddressField({
   draft,
   onLoad,
@@ -319,7 +328,7 @@ export function NewTaskPage(): ReactNode {
           />
         ) : (
           <section className="card">
-            <p className="in muted">{t('new.what')}</p>
+            <p className="in muted">{t(whatNow(found, draft.mode))}</p>
           </section>
         )}
         <div className="stack">

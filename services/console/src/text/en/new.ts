@@ -13,6 +13,9 @@ export const newEn = {
   'new.example.release': 'a new release',
   'new.example.json': 'a number in JSON',
   'new.what': 'Type the address of a page and load it; then click on what matters to you.',
+  'new.bare':
+    'The page was loaded, and there is nothing on it to click. Most often its own scripts fill it later: choose “Rendered in a browser”, or watch the address that it takes its data from.',
+  'new.bareRendered': 'A browser rendered the page, and there is nothing on it to click. Is it the right address?',
   'new.pick': 'Click what matters',
   'new.view.picture': 'Picture',
   'new.view.elements': 'Elements',
