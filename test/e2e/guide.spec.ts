@@ -1,5 +1,7 @@
 /** What the README and the first page of the guide tell a newcomer to type works as it stands, in the order it stands there. */
+import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { createInstallation } from './kit/create-installation.js';
@@ -47,6 +49,7 @@ async function type(page: string, hookPath: string): Promise<{ readonly secret: 
       .replaceAll('https://shop.example/kettle', site.address('/kettle'))
       .replaceAll('https://example.com/', site.address('/'))
       .replaceAll('https://hooks.example.com/meerkat', hooks.address(hookPath))
+      .replaceAll('http://127.0.0.1:8080/', hooks.address(hookPath))
       .replaceAll('<id>', id);
     const { url, method, headers, body } = toRequest(here, { KEY: installation.apiKey });
     const answer = await fetch(url, { method, headers, ...(body === undefined ? {} : { body }) });
@@ -60,7 +63,31 @@ async function type(page: string, hookPath: string): Promise<{ readonly secret: 
   return { secret, bodies };
 }
 
+const said = (stream: Readable): Promise<string> =>
+  new Promise((resolve) => stream.setEncoding('utf8').once('data', (text: string) => resolve(text)));
+
 describe('the documentation for newcomers', () => {
+  it('README.md: the receiver prints the message, at the address that the task has', async () => {
+    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+    const [, receiver = ''] = /^```sh\n(node -e .+)\n```$/m.exec(readme) ?? [];
+    expect(receiver).toContain(".listen(8080, '127.0.0.1')");
+    expect(curlCommands(readme)[0]).toContain('"url": "http://127.0.0.1:8080/"');
+    // At a free port, which it tells.
+    const here = receiver.replace(
+      "8080, '127.0.0.1'",
+      "0, '127.0.0.1', function () { console.error(this.address().port) }",
+    );
+    const child = spawn('sh', ['-c', `exec ${here}`], { stdio: ['ignore', 'pipe', 'pipe'] });
+    try {
+      const port = (await said(child.stderr)).trim();
+      const printed = said(child.stdout);
+      const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: 'a message' });
+      expect([answer.status, await printed]).toEqual([200, 'a message']);
+    } finally {
+      child.kill();
+    }
+  });
+
   it.each([
     { page: 'README.md', commands: 2, runs: 0, path: '/readme' },
     { page: 'docs/guide/first-task.md', commands: 7, runs: 2, path: '/guide' },
