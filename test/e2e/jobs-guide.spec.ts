@@ -1,9 +1,12 @@
 /** Every task of docs/guide/jobs.md is made as it stands, its page is played, and what is decided is what the page promises. */
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseYamlBody } from '#http/yaml';
 import { serveHttps, testCertificate, type Loopback } from '#outbound/loopback.contract';
+import { meerkat } from './kit/command.js';
 import { createInstallation } from './kit/create-installation.js';
 import { curlCommands, toRequest } from './kit/curl.js';
 import type { Installation } from './kit/installation.js';
@@ -116,10 +119,10 @@ const stories: Readonly<Record<string, readonly Step[]>> = {
     [html('on sale'), 'awaiting_confirmation'],
     [html('on sale'), 'became_true'],
   ],
-  'Not more than one message an hour': [
+  'Several messages as one': [
     [html('<h1>One</h1>'), 'not_changed'],
     [html('<h1>Two</h1>'), 'changed'],
-    [html('<h1>Three</h1>'), 'rate_capped'],
+    [html('<h1>Three</h1>'), 'changed'],
   ],
   'Into a chat': [[html('<button name=add>Add</button>'), 'became_true']],
   'A mail to a group': [[price('39,90 €'), 'became_true']],
@@ -166,7 +169,9 @@ afterAll(async () => {
 /** The task of a section, as the file has it, but for where its page and its receivers are. */
 function taskIn(title: string): Task {
   const [, block = ''] = /^```yaml\n([^]*?)^```$/m.exec(sections.get(title) ?? '') ?? [];
-  const here = block.replace(/https:\/\/hooks\.example\.com(\/\w+)/g, (_, path: string) => world.hooks.address(path));
+  const here = block
+    .replace(/https:\/\/hooks\.example\.com(\/\w+)/g, (_, path: string) => world.hooks.address(path))
+    .replace('digestSeconds: 3600', 'digestSeconds: 20');
   const task = parseYamlBody(Buffer.from(here)) as Task;
   const fallback = [{ type: 'webhook', config: { url: world.hooks.address('/jobs') } }];
   return { actions: fallback, ...task, url: world.site.address(pathOf(title)) };
@@ -215,6 +220,37 @@ describe('the page of jobs', () => {
     await until('the mails are there', () =>
       all.every((address) => world.mails.received.some(({ recipients }) => recipients.includes(address))),
     );
+  });
+
+  it('gathers what changed into one message', async () => {
+    const hook = await until('the digest is there', () => world.hooks.received('/digest').at(-1) ?? false);
+    expect(JSON.parse(hook.body)).toMatchObject({ type: 'notification.digest', data: { items: { length: 2 } } });
+    expect(world.hooks.received('/digest')).toHaveLength(1);
+  });
+
+  it('writes all tasks into a file from a terminal, which changes nothing as it is, and one thing where it was edited', async () => {
+    const asked = { MEERKAT_URL: installation.url, MEERKAT_API_KEY: installation.apiKey };
+    const folder = await mkdtemp(join(tmpdir(), 'meerkat-jobs-guide-'));
+    const typed = async (command: string): Promise<string> => {
+      expect(sections.get('All tasks as a file, and back')).toContain(`\`meerkat ${command}`);
+      const { exitCode, out, error } = await meerkat(command.replace(' > tasks.yaml', '').split(' '), asked, folder);
+      expect([command, exitCode, error]).toEqual([command, 0, error]);
+      return out;
+    };
+    try {
+      const { id } = await installation.api.create({ ...taskIn('A text is gone'), schedule: { type: 'manual' } });
+      const file = join(folder, 'tasks.yaml');
+      const exported = await typed('export > tasks.yaml');
+      await writeFile(file, exported);
+      expect(await typed('apply tasks.yaml --dry-run')).toBe('');
+      await writeFile(file, exported.replace(`externalKey: ${id}`, `$&\n    description: edited`));
+      expect(await typed('apply tasks.yaml --dry-run')).toBe(`~ ${id}\n    description: "" → "edited"\n`);
+      await typed('apply tasks.yaml');
+      const { body } = await installation.api.send(`/api/notifications/${id}`);
+      expect(body).toMatchObject({ data: { description: 'edited' } });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 
   it('has commands that are answered', async () => {
