@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile, mkdir, symlink } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile, mkdir, symlink } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -43,6 +43,24 @@ describe('the command line', () => {
     const { exitCode, out } = await call('--help');
     expect(exitCode).toBe(0);
     for (const name of ['start', 'demo', 'check', 'keys', 'tasks', 'bench']) expect(out).toContain(name);
+  });
+
+  it('has each command in the table for operators, and no other there', async () => {
+    const listed = async (...group: string[]): Promise<readonly string[]> => {
+      const [, list = ''] = (await call(...group, '--help')).out.split('Commands:\n');
+      const names = [...list.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name = '']) => name);
+      const found: string[] = [];
+      for (const name of names.filter((one) => one !== 'help')) {
+        // `bench` is a program of its own, with a help of its own.
+        const below = name === 'bench' ? [] : await listed(...group, name);
+        found.push(...(below.length === 0 ? [[...group, name].join(' ')] : below));
+      }
+      return found;
+    };
+    const guide = await readFile(new URL('../../docs/operators.md', import.meta.url), 'utf8');
+    const [, section = ''] = guide.split('\n## The command line\n');
+    const told = [...section.matchAll(/^\| `([a-z][a-z-]*(?: [a-z][a-z-]*)*)/gm)].map(([, words = '']) => words);
+    expect([...new Set(told)].toSorted()).toEqual((await listed()).toSorted());
   });
 
   it('ends with 1 for settings that cannot be used, and names the variable', async () => {
