@@ -75,6 +75,16 @@ describe('the guide to the distributed mode', () => {
     for (const role of roles) expect(guide).toMatch(new RegExp(`^\\| \`${role}\` `, 'm'));
   });
 
+  it('upgrades each role, in the order that the page of upgrades has too', async () => {
+    const [, section = ''] = flowing.split('## Rolling upgrade');
+    const [, listed = ''] = /what it does not know: ([^.]*)\./.exec(section) ?? [];
+    const [, looped = ''] = /for role in ([a-z ]+); do/.exec(section) ?? [];
+    const upgrades = (await text('docs/upgrade.md')).replaceAll(/\s+/g, ' ');
+    expect(looped.split(' ').toSorted()).toEqual([...roles].toSorted());
+    expect(listed.replaceAll('`', '').split(', ')).toEqual(looped.split(' '));
+    expect(upgrades).toContain(`order ${listed}.`);
+  });
+
   it('points to files and npm scripts that exist', async () => {
     const { scripts } = JSON.parse(await text('package.json')) as {
       readonly scripts: Readonly<Record<string, string>>;
