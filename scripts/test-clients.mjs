@@ -70,9 +70,10 @@ const tool = (name) => join(home, 'node_modules', '.bin', name);
 const inHome = (script) => ['-c', `cd "$0" && ${script}`, home];
 const isThere = async (program, ...args) => (await run(program, args, { capture: true })).ok;
 
-function stepsOf({ url, page, document, hasPython, hasGo }) {
+/** The steps of each language, in order; languages wait for nothing of each other. */
+function lanesOf({ url, tried, page, document, hasPython, hasGo }) {
   const use = [url, apiKey, page];
-  const steps = [
+  const typeScript = [
     { name: 'the tools are installed', program: 'npm', args: ['ci', '--no-audit', '--no-fund', '--prefix', home] },
     {
       name: 'redocly finds nothing to warn of',
@@ -93,9 +94,10 @@ function stepsOf({ url, page, document, hasPython, hasGo }) {
       args: [join(generated, 'built', 'use.js'), ...use],
     },
   ];
+  const lanes = [typeScript];
   if (hasPython) {
     const venv = join(home, 'venv');
-    steps.push(
+    lanes.push([
       {
         name: 'the Python tools are installed',
         program: 'sh',
@@ -119,7 +121,7 @@ function stepsOf({ url, page, document, hasPython, hasGo }) {
         args: [
           `--config-file=${join(home, 'schemathesis.toml')}`,
           'run',
-          `${url}/api/openapi.json`,
+          `${tried}/api/openapi.json`,
           '--checks=all',
           '--exclude-checks=positive_data_acceptance',
           '--max-examples=50',
@@ -129,18 +131,20 @@ function stepsOf({ url, page, document, hasPython, hasGo }) {
         ],
         env: { PYTHONWARNINGS: 'ignore' },
       },
-    );
+    ]);
   }
   if (hasGo) {
     const client = join(home, 'go', 'client.gen.go');
     const make = `go run ${goTool} -generate types,client -package meerkat -o "${client}" "${document}"`;
-    steps.push({
-      name: 'oapi-codegen makes a Go client that compiles',
-      program: 'sh',
-      args: inHome(`${make} && cd go && go vet ./...`),
-    });
+    lanes.push([
+      {
+        name: 'oapi-codegen makes a Go client that compiles',
+        program: 'sh',
+        args: inHome(`${make} && cd go && go vet ./...`),
+      },
+    ]);
   }
-  return steps;
+  return lanes;
 }
 
 async function runStep({ name, program, args, env, refuses }, failures) {
@@ -167,14 +171,21 @@ async function main() {
       print('left out: Python 3.11 with venv is not on this machine, so no Python client and no schemathesis');
     if (!hasGo) print('left out: Go is not on this machine, so no Go client');
     const page = await servePage();
-    const product = await startProduct(folder);
+    const products = [];
     try {
+      // What is tried by chance changes and removes anything, so that clients have another.
+      for (const name of ['used', 'tried']) products.push(await startProduct(join(folder, name)));
+      const [url, tried] = products.map((product) => product.url);
       const document = join(generated, 'openapi.json');
-      await writeFile(document, await (await fetch(`${product.url}/api/openapi.json`)).text());
-      const steps = stepsOf({ url: product.url, page: page.url, document, hasPython, hasGo });
-      for (const step of steps) parts.push(await runStep(step, failures));
+      await writeFile(document, await (await fetch(`${url}/api/openapi.json`)).text());
+      const lanes = lanesOf({ url, tried, page: page.url, document, hasPython, hasGo });
+      await Promise.all(
+        lanes.map(async (steps) => {
+          for (const step of steps) parts.push(await runStep(step, failures));
+        }),
+      );
     } finally {
-      await product.stop();
+      await Promise.all(products.map((product) => product.stop()));
       page.close();
     }
     return parts;
