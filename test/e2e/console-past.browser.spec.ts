@@ -125,6 +125,41 @@ describe('a recorded page', () => {
   });
 });
 
+describe('the slider of a task', () => {
+  it('shows it as it was at any moment since it was made, by keys that stay where they are, and leads back to now', async () => {
+    const id = await watched('/slider');
+    await installation.api.execute(id, 30);
+    world.site.serve('/slider', html('in stock'));
+    const met = await installation.api.execute(id, 30);
+    await installation.api.send(`/api/notifications/${id}`, { method: 'PATCH', json: { name: 'Renamed' } });
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, installation, `/tasks/${id}`);
+    await page.getByRole('heading', { name: 'Renamed' }).waitFor();
+    const slider = page.getByRole('slider');
+    await slider.focus();
+    await page.keyboard.press('Home');
+    await page.waitForURL(/[?&]at=/);
+    await page.getByRole('heading', { name: 'Stock' }).waitFor();
+    await page.getByText('As of').waitFor();
+    await slider.and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('End');
+    await page.waitForURL(({ search }) => !search.includes('at='));
+    await page.getByRole('heading', { name: 'Renamed' }).waitFor();
+    await slider.and(page.locator(':focus')).waitFor();
+    const strip = page.getByRole('region', { name: 'Value and runs over time' }).locator('.run-strip');
+    await strip.focus();
+    await page.keyboard.press('ArrowLeft');
+    await page.waitForURL(({ searchParams }) => searchParams.get('at') === met.finishedAt);
+    await page.getByRole('region', { name: 'Why it did or did not notify' }).getByText('Message by webhook').waitFor();
+    await page.keyboard.press('ArrowLeft');
+    await page.waitForURL(({ searchParams }) => (searchParams.get('at') ?? '') < String(met.finishedAt));
+    await strip.and(page.locator(':focus')).waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+});
+
 describe('a message that did not arrive', () => {
   it('shows each try with what was answered, and is sent again by a click', async () => {
     const id = await watched('/refused');

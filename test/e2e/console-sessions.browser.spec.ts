@@ -63,6 +63,21 @@ describe('an organisation with nothing in it', () => {
   });
 });
 
+describe('a viewer', () => {
+  it('of an organisation without tasks is told so, and is not led to make one', async () => {
+    const { email } = await addPerson(installation, 'viewer');
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await open(page, '/tasks');
+    await page.getByLabel('Your e-mail address').fill(email);
+    await page.getByLabel('Password').fill(personPassword);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('No tasks yet.').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/tasks');
+    expect(await violations(page)).toEqual([]);
+  });
+});
+
 describe('a provider of sign-ins', () => {
   it('is a button, and leads back to the page that was asked for', async () => {
     provider.people.set('owner', { email: ownerEmail });

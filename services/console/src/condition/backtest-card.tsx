@@ -7,9 +7,9 @@ import type { Backtest, Policy, Task } from '../api/types.js';
 import { ProblemNotice } from '../frame/problem-notice.js';
 import { RunStrip } from '../marks/run-strip.js';
 import type { StripRun } from '../marks/strip-cells.js';
-import { valueText } from '../task/explain.js';
 import { useTexts } from '../text/text.js';
 import { absoluteTime } from '../text/times.js';
+import { useValueText } from '../text/value-text.js';
 
 const spans = { '7d': 7, '30d': 30, all: null } as const;
 type Span = keyof typeof spans;
@@ -36,6 +36,7 @@ const editedRun = ({ executionId, at, outcome, decision, error }: Snapshot): Str
 
 function Difference({ snapshot }: { readonly snapshot: Snapshot }): ReactNode {
   const { t, locale } = useTexts();
+  const valueText = useValueText();
   const { decision, recorded, error, value, at, executionId } = snapshot;
   const title =
     error !== null

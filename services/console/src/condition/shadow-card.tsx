@@ -9,6 +9,7 @@ import { ProblemNotice } from '../frame/problem-notice.js';
 import { useToast } from '../frame/toasts.js';
 import { useMay } from '../session/session.js';
 import { AbsoluteTime, RelativeTime } from '../text/time.js';
+import { useRunWords } from '../text/run-words.js';
 import { useTexts } from '../text/text.js';
 
 const shadowKey = (id: string) => ['task', id, 'shadow'] as const;
@@ -30,6 +31,7 @@ export function useStartShadow(id: string) {
 
 export function ShadowCard({ task }: { readonly task: Task }): ReactNode {
   const { t } = useTexts();
+  const words = useRunWords();
   const client = useQueryClient();
   const toast = useToast();
   const mayWrite = useMay('write');
@@ -92,8 +94,10 @@ export function ShadowCard({ task }: { readonly task: Task }): ReactNode {
               <Link href={`/executions/${difference.executionId}`}>
                 <AbsoluteTime at={difference.at} />
               </Link>{' '}
-              {difference.live.decision.reason} →{' '}
-              {difference.shadow.error === null ? difference.shadow.decision.reason : difference.shadow.error.message}
+              {words.reason(difference.live.decision.reason)} →{' '}
+              {difference.shadow.error === null
+                ? words.reason(difference.shadow.decision.reason)
+                : difference.shadow.error.message}
             </li>
           ))}
         </ul>

@@ -2,23 +2,18 @@
 import type { ReactNode } from 'react';
 import type { Trial } from '../api/types.js';
 import { StateMark } from '../marks/state-mark.js';
-import { valueText } from '../task/explain.js';
 import { useTexts } from '../text/text.js';
-import { useNumbers } from '../text/times.js';
+import { useValueText } from '../text/value-text.js';
 
 export function TrialVerdict({ trial }: { readonly trial: Trial }): ReactNode {
   const { t } = useTexts();
-  const number = useNumbers();
+  const valueText = useValueText();
   const state = trial.error === null ? (trial.outcome === true ? 'met' : 'not-met') : 'broken';
   const value = trial.values['value'];
   return (
     <div className="verdict" role="status">
       <StateMark state={state} />
-      {value !== undefined && (
-        <b className="num">
-          {typeof value === 'number' ? number(value, { maximumFractionDigits: 6 }) : valueText(value).slice(0, 120)}
-        </b>
-      )}
+      {value !== undefined && <b className="num">{valueText(value).slice(0, 120)}</b>}
       <span className="small muted">
         {trial.timings !== null && t('trial.took', { ms: Math.round(trial.timings.evaluateMs) })} ·{' '}
         {t('trial.nothingSent')}

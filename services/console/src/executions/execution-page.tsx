@@ -10,7 +10,7 @@ import { ProblemNotice } from '../frame/problem-notice.js';
 import { useTitle } from '../frame/title.js';
 import { StateMark } from '../marks/state-mark.js';
 import { useMay } from '../session/session.js';
-import { ExplainCard, valueText } from '../task/explain.js';
+import { ExplainCard } from '../task/explain.js';
 import { timeOfRun } from '../task/happenings.js';
 import { ChangedField } from '../task/history-tab.js';
 import { useTask } from '../task/task-query.js';
@@ -20,6 +20,7 @@ import { AbsoluteTime } from '../text/time.js';
 import { useRunWords } from '../text/run-words.js';
 import { useTexts } from '../text/text.js';
 import { useNumbers } from '../text/times.js';
+import { useValueText } from '../text/value-text.js';
 import type { Other } from './page-comparison.js';
 import { PageFrame } from './page-frame.js';
 import { ScreenshotCard } from './screenshot.js';
@@ -98,6 +99,7 @@ function Replay({ id }: { readonly id: string }): ReactNode {
 
 export function ExecutionPage({ id }: { readonly id: string }): ReactNode {
   const { t } = useTexts();
+  const valueText = useValueText();
   useTitle(t('run.title'));
   const run = useQuery({
     queryKey: ['execution', id],

@@ -14,7 +14,7 @@ import { StateMark } from '../marks/state-mark.js';
 import { RelativeTime } from '../text/time.js';
 import { useRunWords } from '../text/run-words.js';
 import { useTexts } from '../text/text.js';
-import { valueText } from '../task/explain.js';
+import { useValueText } from '../text/value-text.js';
 import { timeOfRun } from '../task/happenings.js';
 import { stateOfRun } from '../task/what-happened.js';
 
@@ -27,6 +27,7 @@ const filters = {
 function Row({ run }: { readonly run: Execution }): ReactNode {
   const { t } = useTexts();
   const words = useRunWords();
+  const valueText = useValueText();
   return (
     <tr>
       <td>
@@ -40,7 +41,11 @@ function Row({ run }: { readonly run: Execution }): ReactNode {
       <td>
         <Link href={`/tasks/${run.notificationId}`}>{t('runs.task')}</Link>
       </td>
-      <td className="mono">{run.error === null ? valueText(run.values['value']).slice(0, 120) : run.error.reason}</td>
+      {run.error === null ? (
+        <td className="mono">{valueText(run.values['value']).slice(0, 120)}</td>
+      ) : (
+        <td title={run.error.reason}>{words.failure(run.error.reason)}</td>
+      )}
       <td>
         {run.decision === null
           ? ''
@@ -55,6 +60,7 @@ function Row({ run }: { readonly run: Execution }): ReactNode {
 
 export function ExecutionsPage(): ReactNode {
   const { t } = useTexts();
+  const words = useRunWords();
   useTitle(t('frame.runs'));
   const { chosen, choose } = useAddressFilter(filters);
   const runs = useInfiniteQuery({
@@ -64,6 +70,11 @@ export function ExecutionsPage(): ReactNode {
       answerOf(api.GET('/api/executions', { params: { query: { ...chosen, limit: 50, after: pageParam } as never } })),
     getNextPageParam: nextCursorOf,
   });
+  const wordsOf: Readonly<Record<keyof typeof filters, (option: string) => string>> = {
+    status: words.status,
+    outcome: (outcome) => t(outcome === 'true' ? 'state.met' : 'state.notMet'),
+    trigger: words.trigger,
+  };
   const all = (runs.data?.pages ?? []).flatMap(({ data }) => data);
   return (
     <div className="stack">
@@ -76,6 +87,7 @@ export function ExecutionsPage(): ReactNode {
             label={t(`runs.${name as keyof typeof filters}`)}
             value={chosen[name as keyof typeof filters] ?? ''}
             options={options}
+            wordOf={wordsOf[name as keyof typeof filters]}
             onChoose={(value) => choose({ [name]: value })}
           />
         ))}

@@ -6,9 +6,17 @@ const storageKey = 'meerkat.shortcuts';
 export const areShortcutsOn = (): boolean => localStorage.getItem(storageKey) !== 'off';
 export const setShortcutsOn = (on: boolean): void => localStorage.setItem(storageKey, on ? 'on' : 'off');
 
+/** Fields that take no letters leave the keys to the page. */
+const takesNoLetters = 'input:is([type=checkbox], [type=radio], [type=button], [type=submit], [type=range])';
+
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+  return target.isContentEditable || (target.matches('input, textarea, select') && !target.matches(takesNoLetters));
+}
+
+/** What Enter does by itself where the focus is: follows a link, presses a button, opens a fold. */
+function takesEnter(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('a[href], button, summary, select') !== null;
 }
 
 const sequenceMs = 1_000;
@@ -23,6 +31,7 @@ export function useShortcuts(keys: Readonly<Record<string, () => void>>): void {
       const hasModifier = event.ctrlKey || event.metaKey || event.altKey;
       if (hasModifier || event.defaultPrevented || isTyping(event.target) || !areShortcutsOn()) return;
       if (document.querySelector('[role="dialog"], [role="menu"]') !== null) return;
+      if (event.key === 'Enter' && takesEnter(event.target)) return;
       const isSecond = before !== null && event.timeStamp - before.at < sequenceMs;
       const both = isSecond && before !== null ? `${before.key} ${event.key}` : event.key;
       const run = current.current[both] ?? current.current[event.key];

@@ -158,7 +158,7 @@ function Row({ apiKey, onShown }: { readonly apiKey: ApiKey; readonly onShown: (
       <td>
         {apiKey.scopes.map((scope) => (
           <span key={scope} className="tag">
-            {scope}
+            {t(`apiKeys.scope.${scope}`)}
           </span>
         ))}
       </td>

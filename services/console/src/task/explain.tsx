@@ -9,6 +9,7 @@ import type { TextKey } from '../text/catalogue.js';
 import { useRunWords } from '../text/run-words.js';
 import { useTexts } from '../text/text.js';
 import { clockTime, useNumbers, withLocalTimes } from '../text/times.js';
+import { useValueText } from '../text/value-text.js';
 import { useExplanation } from './task-query.js';
 import './task.css';
 
@@ -43,30 +44,31 @@ const stateTones: Readonly<Record<string, Tone>> = {
   unknown: 'bad',
 };
 
-/** A value as one line of text. */
-export function valueText(value: unknown): string {
-  if (value === null || value === undefined) return '–';
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
+/** The run that is shown had ended before: at the moment itself there was none, for a reason. */
+const isOfOtherMoment = ({ execution, noRun }: Explanation): boolean =>
+  execution !== null && noRun !== null && noRun.reason !== 'not_due';
 
 function Chain({ found }: { readonly found: Explanation }): ReactNode {
   const { t, locale } = useTexts();
   const words = useRunWords();
   const number = useNumbers();
+  const valueText = useValueText();
   const { execution, page, steps, decision, deliveries, noRun } = found;
   const at = (time: string): string => clockTime(time, Date.now(), locale);
-  if (execution === null) {
-    return (
-      <ol className="chain">
-        <Step tone="stopped" title={t('explain.noRun')}>
-          <p className="stopper">{withLocalTimes(noRun?.message ?? found.answer, Date.now(), locale)}</p>
-        </Step>
-      </ol>
-    );
-  }
+  const nothingRan = (execution === null || isOfOtherMoment(found)) && (
+    <Step tone="stopped" title={t('explain.noRun')}>
+      <ServerSentence
+        isStopper
+        message={noRun?.message ?? found.answer}
+        words={noRun === null ? null : words.noRun(noRun.reason)}
+      />
+    </Step>
+  );
+  if (execution === null) return <ol className="chain">{nothingRan}</ol>;
   const stopped = steps.find(({ passed }) => !passed);
   return (
     <ol className="chain">
+      {nothingRan}
       <Step
         tone="good"
         title={t(execution.trigger === 'manual' ? 'explain.byHand' : 'explain.due')}
@@ -113,7 +115,7 @@ function Chain({ found }: { readonly found: Explanation }): ReactNode {
           {execution.hint !== undefined && <p className="notice warn">{execution.hint}</p>}
         </Step>
       ) : (
-        <Step tone="bad" title={t('explain.failed', { reason: execution.error.reason })}>
+        <Step tone="bad" title={t('explain.failed', { reason: words.failure(execution.error.reason) })}>
           <p className="found">{execution.error.message}</p>
           {execution.error.hint !== undefined && <p className="muted">{execution.error.hint}</p>}
         </Step>
@@ -122,7 +124,11 @@ function Chain({ found }: { readonly found: Explanation }): ReactNode {
         .filter(({ rule }) => rule !== 'run')
         .map(({ rule, passed, message }) => (
           <Step key={rule} tone={passed ? 'good' : 'stopped'} title={ruleTitle(t, rule)}>
-            <RuleMessage passed={passed} message={message} reason={decision?.reason ?? ''} />
+            <ServerSentence
+              isStopper={!passed}
+              message={message}
+              words={passed ? null : words.reason(decision?.reason ?? '')}
+            />
           </Step>
         ))}
       {decision !== null && (
@@ -159,19 +165,18 @@ function Chain({ found }: { readonly found: Explanation }): ReactNode {
   );
 }
 
-/** The service says it in English, with the values: beside it stands the reason in the reader's own language. */
-function RuleMessage(props: {
-  readonly passed: boolean;
+/** The service says it in English, with the values: above it stands the reason in the reader's own language, where it has one. */
+function ServerSentence(props: {
+  readonly isStopper: boolean;
   readonly message: string;
-  readonly reason: string;
+  readonly words: string | null;
 }): ReactNode {
   const { language, locale } = useTexts();
-  const words = useRunWords();
   const message = withLocalTimes(props.message, Date.now(), locale);
-  if (language === 'en') return <p className={props.passed ? 'muted' : 'stopper'}>{message}</p>;
+  if (language === 'en') return <p className={props.isStopper ? 'stopper' : 'muted'}>{message}</p>;
   return (
     <>
-      {!props.passed && <p className="stopper">{words.reason(props.reason)}</p>}
+      {props.words !== null && <p className="stopper">{props.words}</p>}
       <p className="small muted" lang="en">
         {message}
       </p>
@@ -215,7 +220,9 @@ function Answer({ found }: { readonly found: Explanation }): ReactNode {
           at: clockTime(execution.finishedAt ?? execution.scheduledFor, Date.now(), locale),
           reason: words.reason(decision.reason),
         });
-  return <p aria-live="polite">{said}</p>;
+  return (
+    <p aria-live="polite">{isOfOtherMoment(found) && decision !== null ? t('explain.beforeThat', { said }) : said}</p>
+  );
 }
 
 export function ExplainCard({ id, at }: { readonly id: string; readonly at: string | null }): ReactNode {

@@ -12,7 +12,7 @@ import { Actor } from '../session/actors.js';
 import { useMay } from '../session/session.js';
 import { RelativeTime } from '../text/time.js';
 import { useTexts } from '../text/text.js';
-import { valueText } from './explain.js';
+import { valueText } from '../text/value-text.js';
 import { useHistory } from './task-query.js';
 
 const longText = 60;

@@ -6,8 +6,8 @@ import { RunStrip } from '../marks/run-strip.js';
 import { cellsOverTime, type StripRun, type StripTime } from '../marks/strip-cells.js';
 import type { TextKey } from '../text/catalogue.js';
 import { useTexts } from '../text/text.js';
-import { useNumbers } from '../text/times.js';
-import { valueText } from './explain.js';
+import { absoluteTime } from '../text/times.js';
+import { useValueText } from '../text/value-text.js';
 import { timeOfRun } from './happenings.js';
 import { useStatistics, useValues } from './task-query.js';
 import { thresholdOf } from './threshold.js';
@@ -97,9 +97,53 @@ function Strip({ task, runs, time, at, range, onMoment }: Props): ReactNode {
   );
 }
 
+/** So many steps the slider has over the time that is shown: an arrow key moves it by one. */
+const sliderSteps = 480;
+/** A moment is asked for once the slider rests so long. */
+const restMs = 150;
+
+/** Follows the hand at once; what was then is asked for where it rests. */
+function MomentSlider(props: {
+  readonly time: StripTime;
+  readonly moment: number | null;
+  readonly onMoment: (at: string | null) => void;
+}): ReactNode {
+  const { t, locale } = useTexts();
+  const { time, moment, onMoment } = props;
+  const [dragged, setDragged] = useState<number | null>(null);
+  const choose = useRef(onMoment);
+  choose.current = onMoment;
+  const step = Math.max(1_000, Math.floor((time.to - time.from) / sliderSteps));
+  /** The last step before the end is now. */
+  const isNow = dragged !== null && dragged > time.to - Math.max(step, 60_000);
+  useEffect(() => {
+    if (dragged === null) return;
+    const timer = setTimeout(() => {
+      setDragged(null);
+      choose.current(isNow ? null : new Date(dragged).toISOString());
+    }, restMs);
+    return () => clearTimeout(timer);
+  }, [dragged, isNow]);
+  const shown = dragged ?? moment;
+  return (
+    <input
+      className="moment-slider"
+      type="range"
+      aria-label={t('moment.slider')}
+      aria-valuetext={shown === null || isNow ? t('explain.now') : absoluteTime(new Date(shown).toISOString(), locale)}
+      title={t('moment.slider')}
+      min={time.from}
+      max={time.to}
+      step={step}
+      value={shown ?? time.to}
+      onChange={({ target }) => setDragged(target.valueAsNumber)}
+    />
+  );
+}
+
 export function OverTime(props: Props): ReactNode {
   const { t } = useTexts();
-  const number = useNumbers();
+  const valueText = useValueText();
   const { task, time, at, range, onMoment, onRange } = props;
   const values = useValues(task.id, new Date(time.from).toISOString());
   const points = useMemo(() => {
@@ -121,9 +165,7 @@ export function OverTime(props: Props): ReactNode {
         <h2>{points.length > 0 ? t('chart.value') : t('chart.runs')}</h2>
         {last !== null && last !== undefined && (
           <b className="num ellipsis">
-            <bdi>
-              {typeof last === 'number' ? number(last, { maximumFractionDigits: 6 }) : valueText(last).slice(0, 80)}
-            </bdi>
+            <bdi>{valueText(last).slice(0, 80)}</bdi>
           </b>
         )}
         <span className="grow" />
@@ -156,20 +198,7 @@ export function OverTime(props: Props): ReactNode {
         )}
         <div className={points.length > 1 ? 'below-chart' : undefined}>
           <Strip {...props} />
-          <input
-            className="moment-slider"
-            type="range"
-            aria-label={t('moment.slider')}
-            title={t('moment.slider')}
-            min={time.from}
-            max={time.to}
-            step={1_000}
-            value={moment ?? time.to}
-            onChange={({ target }) => {
-              const chosen = Number(target.value);
-              onMoment(chosen >= time.to - 60_000 ? null : new Date(chosen).toISOString());
-            }}
-          />
+          <MomentSlider time={time} moment={moment} onMoment={onMoment} />
         </div>
       </div>
     </section>

@@ -19,6 +19,7 @@ import { useBulk } from '../tasks/bulk.js';
 import { shortAddress } from '../tasks/task-row.js';
 import type { TextKey } from '../text/catalogue.js';
 import { AbsoluteTime } from '../text/time.js';
+import { useRunWords } from '../text/run-words.js';
 import { useTexts } from '../text/text.js';
 import { AcknowledgeButton, AcknowledgedLine, hasOpenEpisode } from './acknowledge.js';
 import { scheduleWords } from './schedule-words.js';
@@ -43,6 +44,7 @@ const tabs = [
 function useRunNow(id: string) {
   const { t } = useTexts();
   const toast = useToast();
+  const words = useRunWords();
   const client = useQueryClient();
   return useMutation({
     mutationFn: () =>
@@ -54,7 +56,7 @@ function useRunNow(id: string) {
       ),
     onSuccess: ({ status, outcome }) => {
       void client.invalidateQueries({ queryKey: ['task', id] });
-      toast(t('run.done', { status, outcome: String(outcome) }));
+      toast(t('run.done', { status: words.status(status), outcome: String(outcome) }));
     },
     onError: (error) => toast(error.message),
   });
@@ -166,18 +168,26 @@ export function TaskPage({ id, part }: { readonly id: string; readonly part: str
       replace: true,
     });
   };
-  if (error !== null) return <ProblemNotice error={error} onRetry={() => void refetch()} />;
+  const asOf = at !== null && (
+    <p className="as-of" role="status">
+      {t('moment.asOf')} <AbsoluteTime at={at} /> ·{' '}
+      <button type="button" className="button plain" onClick={() => goTo({ at: null })}>
+        {t('moment.back')}
+      </button>
+    </p>
+  );
+  if (error !== null) {
+    return (
+      <div className="stack">
+        {asOf}
+        <ProblemNotice error={error} onRetry={() => void refetch()} />
+      </div>
+    );
+  }
   if (task === undefined) return <PageSkeleton />;
   return (
     <div className="stack">
-      {at !== null && (
-        <p className="as-of" role="status">
-          {t('moment.asOf')} <AbsoluteTime at={at} /> ·{' '}
-          <button type="button" className="button plain" onClick={() => goTo({ at: null })}>
-            {t('moment.back')}
-          </button>
-        </p>
-      )}
+      {asOf}
       <Header task={task} />
       <nav className="tabs" aria-label={t('tab.label')}>
         {tabs.map((tab) => (

@@ -6,7 +6,7 @@ import { useChanges } from '../stream/stream.js';
 
 export const taskKey = (id: string, at: string | null) => ['task', id, 'at', at] as const;
 
-/** `at`: as it was then; null: now, kept up to date by the stream. */
+/** `at`: as it was then; null: now, kept up to date by the stream. Until it is there, the moment before stays shown. */
 export function useTask(id: string, at: string | null) {
   const client = useQueryClient();
   useChanges(({ tasks }) => {
@@ -17,6 +17,7 @@ export function useTask(id: string, at: string | null) {
     queryKey: taskKey(id, at),
     queryFn: () =>
       dataOf(api.GET('/api/notifications/{id}', { params: { path: { id }, query: at === null ? {} : { at } } })),
+    placeholderData: (before) => before,
   });
 }
 

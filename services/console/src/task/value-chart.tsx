@@ -27,6 +27,8 @@ interface Props {
 const height = 170;
 /** Left of the plot, for the numbers; what stands below the chart on the same time axis keeps it free, too. */
 export const axisWidth = 56;
+/** What a time below the chart takes to each side of its tick. */
+const halfLabel = 30;
 
 /** A colour of the tokens as the canvas takes it, in the theme that is shown. */
 function colourOf(element: HTMLElement, name: string): string {
@@ -77,7 +79,7 @@ function drawThreshold(plot: uPlot, { threshold, moment }: Props, colours: Reado
 }
 
 /** Hours and minutes, the day where one begins; days alone where the ticks are days apart. */
-function timeTicks(ticks: readonly number[], locale: string): readonly string[] {
+function timeTicks(ticks: readonly number[], mostTick: number, locale: string): readonly string[] {
   const [first = 0, second = first + 1] = ticks;
   const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' });
   const isBySecond = second - first < 60;
@@ -88,6 +90,8 @@ function timeTicks(ticks: readonly number[], locale: string): readonly string[] 
   });
   const isByDay = second - first >= 86_400;
   return ticks.map((tick) => {
+    // One that would be cut off at the edge is left out.
+    if (tick > mostTick) return '';
     const date = new Date(tick * 1_000);
     const isMidnight = date.getHours() === 0 && date.getMinutes() === 0;
     return (isByDay || isMidnight ? day : minute).format(date);
@@ -124,7 +128,14 @@ export function ValueChart(props: Props): ReactNode {
         cursor: { y: false, drag: { x: false, y: false } },
         scales: { x: { min: from / 1_000, max: to / 1_000 } },
         axes: [
-          { ...axis, grid: { show: false }, values: (_plot, ticks) => [...timeTicks(ticks, locale)] },
+          {
+            ...axis,
+            grid: { show: false },
+            values: (drawn, ticks) => {
+              const msAtEdge = ((to - from) * halfLabel) / Math.max(1, drawn.width - axisWidth);
+              return [...timeTicks(ticks, (to - msAtEdge) / 1_000, locale)];
+            },
+          },
           {
             ...axis,
             size: axisWidth,

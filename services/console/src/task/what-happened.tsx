@@ -6,10 +6,11 @@ import { ProblemNotice } from '../frame/problem-notice.js';
 import { StateMark } from '../marks/state-mark.js';
 import type { TaskState } from '../marks/state.js';
 import { Actor } from '../session/actors.js';
-import { useRunWords } from '../text/run-words.js';
+import { useRunWords, type RunWords } from '../text/run-words.js';
 import { useTexts } from '../text/text.js';
 import { clockTime, useNow } from '../text/times.js';
-import { ExplainCard, valueText } from './explain.js';
+import { useValueText, valueText as settingText } from '../text/value-text.js';
+import { ExplainCard } from './explain.js';
 import { editsSince, happeningsOf, timeOfRun, type Happening } from './happenings.js';
 import { OverTime, ranges, type Range } from './over-time.js';
 import { useHistory, useRuns } from './task-query.js';
@@ -30,6 +31,12 @@ export function stateOfRun({ status, outcome }: Execution): TaskState {
   return outcome === null ? 'unknown' : outcome ? 'met' : 'not-met';
 }
 
+/** Why a slot was passed over. */
+function skippedWords({ error, decision }: Execution, words: RunWords): string {
+  if (error !== null) return words.noRun(error.reason);
+  return decision === null ? '' : words.reason(decision.reason);
+}
+
 function EditWords({ entry }: { readonly entry: HistoryEntry }): ReactNode {
   const { t } = useTexts();
   const [first] = entry.changes;
@@ -37,7 +44,7 @@ function EditWords({ entry }: { readonly entry: HistoryEntry }): ReactNode {
     <span>
       {first === undefined
         ? t('happened.edit', { type: entry.type.replace('task.', '').replaceAll('_', ' ') })
-        : `${first.path}: ${valueText(first.from).slice(0, 60)} → ${valueText(first.to).slice(0, 60)}`}
+        : `${first.path}: ${settingText(first.from).slice(0, 60)} → ${settingText(first.to).slice(0, 60)}`}
       {entry.changes.length > 1 && ` +${entry.changes.length - 1}`} ·{' '}
       <b>
         <Actor actor={entry.actor} />
@@ -57,6 +64,7 @@ function Row({
 }): ReactNode {
   const { t, locale } = useTexts();
   const words = useRunWords();
+  const valueText = useValueText();
   const time = clockTime(happening.at, Date.now(), locale);
   const moment = (
     <button type="button" className="moment" onClick={() => onMoment(happening.at)}>
@@ -88,7 +96,7 @@ function Row({
           <span className="muted">– {t('strip.skipped')}</span>
           <span className="muted num">{time}</span>
           <span>
-            {happening.run.error?.message ?? happening.run.decision?.reason ?? ''}{' '}
+            <span title={happening.run.error?.message}>{skippedWords(happening.run, words)}</span>{' '}
             {(happening.run.count ?? 1) > 1 && t('happened.slots', { count: happening.run.count ?? 1 })} {moment}
           </span>
         </li>
@@ -125,6 +133,9 @@ function Row({
 
 export function WhatHappened({ task, at, range, onMoment, onRange }: Props): ReactNode {
   const { t } = useTexts();
+  /** Before it was made there was no task: the first moment is that. */
+  const choose = (moment: string | null): void =>
+    onMoment(moment !== null && moment < task.createdAt ? task.createdAt : moment);
   const minute = Math.floor(useNow(30_000) / 60_000) * 60_000;
   // A task has no past before it was made: what there is takes the whole width.
   const start = Math.max(minute - ranges[range], Math.min(Date.parse(task.createdAt), minute - shortestMs));
@@ -145,7 +156,7 @@ export function WhatHappened({ task, at, range, onMoment, onRange }: Props): Rea
           time={{ from: start, to: minute + 60_000, knownFrom: Date.parse(known) }}
           at={at}
           range={range}
-          onMoment={onMoment}
+          onMoment={choose}
           onRange={onRange}
         />
         <section className="card">

@@ -1,17 +1,29 @@
 /** One task of the list. Drawn anew only when the task, its place or the choice of it changes. */
-import { memo, type ReactNode } from 'react';
+import { memo, useSyncExternalStore, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { RunStrip } from '../marks/run-strip.js';
 import { Sparkline } from '../marks/sparkline.js';
 import { stateOf } from '../marks/state.js';
 import { StateMark } from '../marks/state-mark.js';
+import { useRunWords } from '../text/run-words.js';
 import { RelativeTime } from '../text/time.js';
 import { useTexts } from '../text/text.js';
-import { useNumbers } from '../text/times.js';
+import { useValueText } from '../text/value-text.js';
 import type { ListedTask } from './tasks-query.js';
 import type { Column } from './views.js';
 
-export const rowHeight = 44;
+/** As tasks.css has it: taller where a finger has to meet it. */
+const rowHeights = { wide: 44, narrow: 60 } as const;
+const narrow = matchMedia('(max-width: 720px)');
+
+const watchWidth = (onChange: () => void): (() => void) => {
+  narrow.addEventListener('change', onChange);
+  return () => narrow.removeEventListener('change', onChange);
+};
+
+export function useRowHeight(): number {
+  return useSyncExternalStore(watchWidth, () => (narrow.matches ? rowHeights.narrow : rowHeights.wide));
+}
 
 /** `shop.example/aeron`: what tells one page from another at a glance. */
 export function shortAddress(url: string): string {
@@ -21,14 +33,21 @@ export function shortAddress(url: string): string {
 }
 
 function Value({ task }: { readonly task: ListedTask }): ReactNode {
-  const number = useNumbers();
+  const words = useRunWords();
+  const valueText = useValueText();
   const { lastExecution: last } = task;
   if (last === null) return <span className="muted">–</span>;
-  if (last.status === 'failed' || last.status === 'timed_out') return <span className="fault">{last.reason}</span>;
+  if (last.status === 'failed' || last.status === 'timed_out') {
+    const reason = last.reason ?? last.status;
+    return (
+      <span className="fault" title={reason}>
+        {words.failure(reason)}
+      </span>
+    );
+  }
   const { value } = last;
-  if (typeof value === 'number') return number(value, { maximumFractionDigits: 6 });
   if (value === null || value === undefined) return <span className="muted">–</span>;
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return valueText(value);
 }
 
 interface Props {

@@ -19,7 +19,7 @@ import { NoTask } from './no-task.js';
 import { SearchField } from './search-field.js';
 import { StateButtons } from './state-buttons.js';
 import { conditionsOf, filterOf, searchOf, sorts, type TaskFilter } from './task-filter.js';
-import { rowHeight } from './task-row.js';
+import { useRowHeight } from './task-row.js';
 import { TaskTable } from './task-table.js';
 import { useTaskRows, type ListedTask } from './tasks-query.js';
 import { useSelection, type Selection } from './use-selection.js';
@@ -105,12 +105,14 @@ export function TasksPage(): ReactNode {
   const rows = useTaskRows(filter, inSight.first, inSight.last);
   const { total, rowAt, error, refresh } = rows;
   const selection = useSelection(filter, (index) => rowAt(index)?.id);
+  const rowHeight = useRowHeight();
   const virtualizer = useVirtualizer({
     count: total ?? 0,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
     overscan: 12,
   });
+  useEffect(() => virtualizer.measure(), [virtualizer, rowHeight]);
   const items = virtualizer.getVirtualItems();
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
   useEffect(() => {
@@ -179,7 +181,7 @@ export function TasksPage(): ReactNode {
         />
       )}
       {error !== null && <ProblemNotice error={error} onRetry={refresh} />}
-      {total === 0 && isNarrowed ? (
+      {total === 0 ? (
         <NoTask filter={filter} go={go} />
       ) : (
         <TaskTable

@@ -1,5 +1,5 @@
 /** Views by name, and which columns are shown. */
-import { Menu } from '@base-ui/react/menu';
+import { Popover } from '@base-ui/react/popover';
 import { ChevronDown } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
@@ -25,29 +25,32 @@ export function ViewsMenu(props: {
   const [, navigate] = useLocation();
   const [views, setViews] = useState(savedViews);
   const [name, setName] = useState('');
+  const [isOpen, setOpen] = useState(false);
   const keep = (next: typeof views): void => {
     saveViews(next);
     setViews(next);
   };
   return (
-    <Menu.Root>
-      <Menu.Trigger className="button plain">
+    <Popover.Root open={isOpen} onOpenChange={setOpen}>
+      <Popover.Trigger className="button plain">
         {t('views.title')} <ChevronDown size={14} aria-hidden="true" />
-      </Menu.Trigger>
-      <Menu.Portal>
-        <Menu.Positioner sideOffset={4} align="end">
-          <Menu.Popup className="menu">
+      </Popover.Trigger>
+      <Popover.Portal>
+        <Popover.Positioner sideOffset={4} align="end">
+          <Popover.Popup className="menu" aria-label={t('views.title')}>
             {views.map((view) => (
               <div className="bar" key={view.name}>
-                <Menu.Item
+                <button
+                  type="button"
                   className="menu-item grow"
                   onClick={() => {
+                    setOpen(false);
                     props.onColumns(view.columns);
                     navigate(`/tasks${view.search}`);
                   }}
                 >
-                  {view.name}
-                </Menu.Item>
+                  <bdi>{view.name}</bdi>
+                </button>
                 <button
                   type="button"
                   className="button plain"
@@ -72,8 +75,8 @@ export function ViewsMenu(props: {
                 className="input grow"
                 aria-label={t('views.name')}
                 placeholder={t('views.name')}
+                maxLength={100}
                 value={name}
-                onKeyDown={(event) => event.stopPropagation()}
                 onChange={({ target }) => setName(target.value)}
               />
               <button type="submit" className="button" disabled={name.trim() === ''}>
@@ -81,28 +84,26 @@ export function ViewsMenu(props: {
               </button>
             </form>
             <p className="small muted views-where">{t('views.where')}</p>
-            <Menu.Separator />
-            <Menu.Group>
-              <Menu.GroupLabel className="small muted">{t('views.columns')}</Menu.GroupLabel>
+            <fieldset className="views-columns">
+              <legend className="small muted">{t('views.columns')}</legend>
               {columns.map((column) => (
-                <Menu.CheckboxItem
-                  key={column}
-                  className="menu-item"
-                  checked={props.shown.includes(column)}
-                  onCheckedChange={(isShown) =>
-                    props.onColumns(columns.filter((one) => (one === column ? isShown : props.shown.includes(one))))
-                  }
-                >
-                  <span aria-hidden="true" style={{ width: '1rem' }}>
-                    <Menu.CheckboxItemIndicator>✓</Menu.CheckboxItemIndicator>
-                  </span>
+                <label key={column} className="menu-item">
+                  <input
+                    type="checkbox"
+                    checked={props.shown.includes(column)}
+                    onChange={({ target }) =>
+                      props.onColumns(
+                        columns.filter((one) => (one === column ? target.checked : props.shown.includes(one))),
+                      )
+                    }
+                  />
                   {t(columnWords[column])}
-                </Menu.CheckboxItem>
+                </label>
               ))}
-            </Menu.Group>
-          </Menu.Popup>
-        </Menu.Positioner>
-      </Menu.Portal>
-    </Menu.Root>
+            </fieldset>
+          </Popover.Popup>
+        </Popover.Positioner>
+      </Popover.Portal>
+    </Popover.Root>
   );
 }

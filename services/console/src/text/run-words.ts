@@ -7,6 +7,10 @@ const isKnown = (key: string): key is keyof typeof runsEn => Object.hasOwn(runsE
 
 export interface RunWords {
   readonly reason: (reason: string) => string;
+  /** Why a run failed. */
+  readonly failure: (reason: string) => string;
+  /** Why there was no run. */
+  readonly noRun: (reason: string) => string;
   readonly trigger: (trigger: string) => string;
   readonly status: (status: string) => string;
   /** Of a message. */
@@ -15,12 +19,15 @@ export interface RunWords {
 
 export function useRunWords(): RunWords {
   const { t } = useTexts();
-  const wordOf = (kind: 'reason' | 'trigger' | 'runStatus' | 'deliveryKind') => (word: string) => {
-    const key = `${kind}.${word}`;
-    return isKnown(key) ? t(key satisfies TextKey) : word;
-  };
+  const wordOf =
+    (kind: 'reason' | 'failure' | 'noRun' | 'trigger' | 'runStatus' | 'deliveryKind') => (word: string) => {
+      const key = `${kind}.${word}`;
+      return isKnown(key) ? t(key satisfies TextKey) : word;
+    };
   return {
     reason: wordOf('reason'),
+    failure: wordOf('failure'),
+    noRun: wordOf('noRun'),
     trigger: wordOf('trigger'),
     status: wordOf('runStatus'),
     kind: wordOf('deliveryKind'),

@@ -44,6 +44,7 @@ export const settingsDe: Readonly<Record<keyof typeof settingsEn, string>> = {
   'apiKeys.scope.write': 'schreiben',
   'apiKeys.scope.execute': 'ausführen',
   'apiKeys.scope.admin': 'verwalten',
+  'apiKeys.scope.operator': 'Betrieb',
   'confirm.type': 'Zum Bestätigen {name} eingeben',
   'members.invite': 'Jemanden einladen',
   'members.doInvite': 'Einladen',

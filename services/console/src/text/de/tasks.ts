@@ -21,6 +21,11 @@ export const tasksDe: Readonly<Record<keyof typeof tasksEn, string>> = {
   'tasks.noMatch': 'Keine Aufgabe passt',
   'tasks.noMatchWhy': 'Nehmen Sie weg, was sie verbirgt:',
   'tasks.showAll': 'Alle zeigen',
+  'tasks.searched': 'Suche: {q}',
+  'tasks.active': 'Nicht pausiert',
+  'tasks.healthy': 'In Ordnung',
+  'tasks.noneYet':
+    'Noch keine Aufgaben. Ihre Rolle darf ansehen und keine anlegen: bitten Sie jemanden mit Bearbeitungsrecht um die erste.',
   'tasks.live': 'live',
   'tasks.notLive': 'nicht live: die Verbindung ist weg',
   'tasks.changed': '{count, plural, one {# geändert} other {# geändert}} · neu ordnen',

@@ -16,6 +16,8 @@ export const newEn = {
   'new.bare':
     'The page was loaded, and there is nothing on it to click. Most often its own scripts fill it later: choose “Rendered in a browser”, or watch the address that it takes its data from.',
   'new.bareRendered': 'A browser rendered the page, and there is nothing on it to click. Is it the right address?',
+  'new.renderedInstead': 'As it is sent, this page says nothing: its scripts fill it. So a browser renders it.',
+  'new.nothingToPick': 'Nothing here can be clicked on. This is what came; say on the right what matters in it.',
   'new.pick': 'Click what matters',
   'new.view.picture': 'Picture',
   'new.view.elements': 'Elements',

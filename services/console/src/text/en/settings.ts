@@ -43,6 +43,7 @@ export const settingsEn = {
   'apiKeys.scope.write': 'write',
   'apiKeys.scope.execute': 'execute',
   'apiKeys.scope.admin': 'admin',
+  'apiKeys.scope.operator': 'operator',
   'confirm.type': 'Type {name} to confirm',
   'members.invite': 'Invite somebody',
   'members.doInvite': 'Invite',

@@ -19,6 +19,11 @@ export const tasksEn = {
   'tasks.noMatch': 'No task matches',
   'tasks.noMatchWhy': 'Take away what hides them:',
   'tasks.showAll': 'Show all',
+  'tasks.searched': 'Search: {q}',
+  'tasks.active': 'Not paused',
+  'tasks.healthy': 'Healthy',
+  'tasks.noneYet':
+    'No tasks yet. Your role may look and not make any: ask an editor of your organisation for the first.',
   'tasks.live': 'live',
   'tasks.notLive': 'not live: the connection is lost',
   'tasks.changed': '{count, plural, one {# changed} other {# changed}} · refresh order',
