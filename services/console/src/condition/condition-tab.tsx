@@ -17,6 +17,7 @@ import {
 import { ConditionForm } from '../new/condition-form.js';
 import { BacktestCard } from './backtest-card.js';
 import { CodeEditor } from './code-editor.js';
+import { PageCard } from './page-card.js';
 import { PickCard } from './pick-card.js';
 import { ShadowCard, useStartShadow } from './shadow-card.js';
 import { TrialDetails, TrialVerdict } from './trial-result.js';
@@ -32,6 +33,7 @@ export function ConditionTab({ task }: { readonly task: Task }): ReactNode {
   const isEdited = code !== task.evaluationFunction;
   const condition = useMemo(() => readCondition(code), [code]);
   const settings = draft.edit.fetch ?? task.fetch;
+  const edited = useMemo<Task>(() => ({ ...task, ...draft.edit }), [task, draft.edit]);
   /** Another condition may need another policy, or another way to load the page, to mean what it says. */
   const say = (next: Condition): void => {
     const policy = draft.edit.policy ?? task.policy;
@@ -58,6 +60,7 @@ export function ConditionTab({ task }: { readonly task: Task }): ReactNode {
           {t('shadow.start')}
         </button>
       </DraftBar>
+      {mayWrite && <PageCard task={edited} draft={draft} />}
       <section className="card">
         <header>
           <h2>{t('tab.condition')}</h2>
@@ -67,7 +70,7 @@ export function ConditionTab({ task }: { readonly task: Task }): ReactNode {
             type="button"
             className="button"
             disabled={!mayWrite || trial.isPending}
-            onClick={() => trial.mutate({ ...taskInputOf(task), fetch: settings, evaluationFunction: code })}
+            onClick={() => trial.mutate(taskInputOf(edited))}
           >
             {t('trial.do')}
           </button>
@@ -76,7 +79,7 @@ export function ConditionTab({ task }: { readonly task: Task }): ReactNode {
           <div className="in stack">
             {condition !== null && <ConditionForm condition={condition} onChange={say} />}
             <PickCard
-              task={task}
+              task={edited}
               settings={settings}
               condition={condition}
               onCondition={say}

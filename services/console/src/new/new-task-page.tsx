@@ -7,7 +7,7 @@ import { freshAction, inputOf as actionInputOf, nameOf, settingsOf } from '../ac
 import { ActionEditor, ActionSelect } from '../actions/action-editor.js';
 import { api, dataOf } from '../api/client.js';
 import { isProblem } from '../api/problem.js';
-import type { BrowserStep, Policy, TaskInput } from '../api/types.js';
+import type { Policy, TaskInput } from '../api/types.js';
 import { CodeEditor } from '../condition/code-editor.js';
 import { TrialDetails, TrialVerdict } from '../condition/trial-result.js';
 import { codeFaultsOf, useTrial } from '../condition/use-trial.js';
@@ -21,7 +21,8 @@ import { fetchOfCondition, notifyOnOfCondition, printCondition, readCondition, t
 import { ConditionForm } from './condition-form.js';
 import { clearDraft, keepDraft, keptDraft, type NewTaskDraft } from './new-draft.js';
 import { Picker } from './picker.js';
-import { usePreview, type PagePreview } from './preview-query.js';
+import { NothingToPick } from './page-source.js';
+import { isEmptyShell, usePreview, type PagePreview } from './preview-query.js';
 import { chosenIn, withGuess, withSelector } from './picked.js';
 import { StepsLine } from './steps-line.js';
 
@@ -42,23 +43,16 @@ export function addressOf(typed: string): string | null {
   return (protocol === 'https:' || protocol === 'http:') && hostname !== '' ? href : null;
 }
 
-/** What to do where nothing stands to be picked from. A page that was loaded and shows nothing says so. */
-function whatNow(
-  found: PagePreview | undefined,
-  mode: 'http' | 'browser',
-): 'new.what' | 'new.bare' | 'new.bareRendered' {
-  if (found === undefined || found.error !== null) return 'new.what';
-  return mode === 'http' ? 'new.bare' : 'new.bareRendered';
-}
-
 function AddressField({
   draft,
   onLoad,
+  onMode,
   isLoading,
   loaded,
 }: {
   readonly draft: NewTaskDraft;
-  readonly onLoad: (typed: string, mode: 'http' | 'browser') => void;
+  readonly onLoad: (typed: string) => void;
+  readonly onMode: (typed: string, mode: 'http' | 'browser') => void;
   readonly isLoading: boolean;
   readonly loaded: PagePreview | undefined;
 }): ReactNode {
@@ -72,7 +66,7 @@ function AddressField({
       className="bar address-field"
       onSubmit={(event) => {
         event.preventDefault();
-        onLoad(typed, draft.mode);
+        onLoad(typed);
       }}
     >
       <input
@@ -92,7 +86,7 @@ function AddressField({
         style={{ width: 'auto' }}
         aria-label={t('new.mode')}
         value={draft.mode}
-        onChange={({ target }) => onLoad(typed, target.value as 'http' | 'browser')}
+        onChange={({ target }) => onMode(typed, target.value as 'http' | 'browser')}
       >
         <option value="http">{t('new.mode.http')}</option>
         <option value="browser">{t('new.mode.browser')}</option>
@@ -110,6 +104,7 @@ function useNewTask() {
   const [draft, setDraft] = useState<NewTaskDraft>(() => keptDraft());
   const trial = useTrial();
   const types = useActionTypes();
+  const [, navigate] = useLocation();
   const likeId = new URLSearchParams(useSearch()).get('like');
   const change = useCallback(
     (changes: Partial<NewTaskDraft>): void =>
@@ -124,10 +119,23 @@ function useNewTask() {
     if (likeId === null) return;
     void api.GET('/api/notifications/{id}', { params: { path: { id: likeId } } }).then(({ data }) => {
       if (data === undefined) return;
-      const { name, url, evaluationFunction, schedule, policy, tags } = data.data;
-      change({ name, url, code: evaluationFunction, schedule, notifyOn: policy.notifyOn, tags: [...tags] });
+      const { name, url, evaluationFunction, schedule, policy, tags, fetch } = data.data;
+      const { mode } = fetch;
+      const steps = mode === 'browser' ? (fetch.browser?.steps ?? []) : [];
+      change({
+        name,
+        url,
+        mode,
+        steps,
+        code: evaluationFunction,
+        schedule,
+        notifyOn: policy.notifyOn,
+        tags: [...tags],
+      });
+      // From here on it is a draft as any other: a reload keeps what is typed into it.
+      navigate('/new', { replace: true });
     });
-  }, [likeId, change]);
+  }, [likeId, change, navigate]);
   const canMail = types.data?.some(({ type, available }) => type === 'email' && available) === true;
   useEffect(() => {
     if (!canMail || draft.actions !== null) return;
@@ -255,19 +263,28 @@ export function NewTaskPage(): ReactNode {
       navigate(`/tasks/${id}`);
     },
   });
-  const load = (typed: string, mode: 'http' | 'browser', steps: readonly BrowserStep[] = draft.steps): void => {
+  /** What was asked for as it is sent, and is rendered because nothing stands in it. */
+  const [renderedInstead, setRenderedInstead] = useState<string | null>(null);
+  const load = (typed: string, { mode, steps, isFirst = false, isInstead = false }: Loading): void => {
     const url = addressOf(typed);
     change({ url: url ?? typed, mode, steps });
     if (url === null) return;
     preview.mutate(
       { url, fetch: loadingOf({ mode, steps }) },
       {
-        onSuccess: ({ page }) => {
-          if (page !== null && draft.name === '') change({ name: page.title.slice(0, 200) });
+        onSuccess: (loaded) => {
+          const { page } = loaded;
+          if (page !== null && page.title !== '' && draft.name === '') change({ name: page.title.slice(0, 200) });
+          if (!isFirst || mode !== 'http' || !isEmptyShell(loaded)) return;
+          setRenderedInstead(url);
+          load(typed, { mode: 'browser', steps, isInstead: true });
         },
+        // Without a browser here it stays what was asked for.
+        onError: () => isInstead && change({ mode: 'http' }),
       },
     );
   };
+  const begin = (typed: string): void => load(typed, { mode: draft.mode, steps: draft.steps, isFirst: true });
   const condition = readCondition(draft.code);
   const { data: found } = preview;
   const say = (next: Condition): void => change({ code: printCondition(next), notifyOn: notifyOnOfCondition(next) });
@@ -293,20 +310,31 @@ export function NewTaskPage(): ReactNode {
           {t('new.save')}
         </button>
       </div>
-      <AddressField draft={draft} onLoad={load} isLoading={preview.isPending} loaded={found} />
-      <StepsLine steps={draft.steps} onChange={(steps) => load(draft.url, draft.mode, steps)} />
+      <AddressField
+        draft={draft}
+        onLoad={begin}
+        onMode={(typed, mode) => load(typed, { mode, steps: draft.steps })}
+        isLoading={preview.isPending}
+        loaded={found}
+      />
+      <StepsLine steps={draft.steps} onChange={(steps) => load(draft.url, { mode: draft.mode, steps })} />
       {draft.url !== '' && addressOf(draft.url) === null && <p className="notice bad">{t('new.badAddress')}</p>}
       {draft.url === '' && (
         <div className="bar">
           <span className="muted">{t('new.examples')}</span>
           {examples.map(({ url, text }) => (
-            <button key={url} type="button" className="button" onClick={() => load(url, 'http')}>
+            <button key={url} type="button" className="button" onClick={() => begin(url)}>
               {t(text)}
             </button>
           ))}
         </div>
       )}
       {save.error !== null && <ProblemNotice error={save.error} />}
+      {renderedInstead !== null && renderedInstead === addressOf(draft.url) && draft.mode === 'browser' && (
+        <p className="notice" role="status">
+          {t('new.renderedInstead')}
+        </p>
+      )}
       {preview.error !== null && <ProblemNotice error={preview.error} />}
       {found?.error != null && (
         <p className="notice bad" role="alert">
@@ -324,12 +352,12 @@ export function NewTaskPage(): ReactNode {
               const next = withSelector(condition, selector, isList);
               if (next !== null) say(next);
             }}
-            onClickFirst={(selector) => load(draft.url, 'browser', [...draft.steps, { do: 'click', selector }])}
+            onClickFirst={(selector) =>
+              load(draft.url, { mode: 'browser', steps: [...draft.steps, { do: 'click', selector }] })
+            }
           />
         ) : (
-          <section className="card">
-            <p className="in muted">{t(whatNow(found, draft.mode))}</p>
-          </section>
+          <NothingToPick preview={found} />
         )}
         <div className="stack">
           <ConditionCard task={task} error={save.error} />
@@ -338,6 +366,13 @@ export function NewTaskPage(): ReactNode {
       </div>
     </div>
   );
+}
+
+interface Loading extends Pick<NewTaskDraft, 'mode' | 'steps'> {
+  /** Nobody chose how: where a page says nothing as it is sent, it is rendered at once. */
+  readonly isFirst?: boolean;
+  /** It is that. */
+  readonly isInstead?: boolean;
 }
 
 /** Steps are the browser's. */

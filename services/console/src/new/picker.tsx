@@ -2,6 +2,7 @@
 import { useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { useTexts } from '../text/text.js';
 import { inertPageOf } from './inert-page.js';
+import { PageSource } from './page-source.js';
 import { PageView } from './page-view.js';
 import type { PagePreview, PickedElement } from './preview-query.js';
 import { candidatesOf, likeThis, matchesOf, narrowerOf, secondOf, wayOf, withAlso } from './selectors.js';
@@ -144,16 +145,6 @@ function Elements({ preview, chosen, onChoose }: ViewProps): ReactNode {
       </div>
       {found.length === 0 && <p className="muted">{t('new.noElement')}</p>}
     </div>
-  );
-}
-
-/** The document as the code would see it; it runs nothing. */
-function PageSource({ preview }: { readonly preview: PagePreview }): ReactNode {
-  const { t } = useTexts();
-  return (
-    <pre className="page-source" tabIndex={0} aria-label={t('new.page')}>
-      {preview.document}
-    </pre>
   );
 }
 

@@ -19,6 +19,12 @@ export interface PagePreview {
   readonly error: { readonly reason: string; readonly message: string; readonly hint?: string } | null;
 }
 
+/** A page that scripts fill: sent without a word that is shown. */
+export function isEmptyShell({ document, elements, error }: PagePreview): boolean {
+  const saysSomething = elements.some(({ text }) => text.trim() !== '');
+  return error === null && document !== null && !saysSomething && /<script[\s>]/i.test(document);
+}
+
 export interface PreviewOrder {
   readonly url: string;
   readonly fetch: Partial<TaskInput['fetch']>;

@@ -1,6 +1,7 @@
 /** A condition as a sentence whose parts are controls. */
 import type { ReactNode } from 'react';
 import type { TextKey } from '../text/catalogue.js';
+import { useTypedNumber } from '../frame/typed-number.js';
 import { useTexts } from '../text/text.js';
 import { mayBeJoined } from './condition.js';
 import type { Comparison, Sentence, SentenceKind } from './sentence.js';
@@ -80,18 +81,8 @@ function TextPart({ label, value, onChange }: PartProps<string>): ReactNode {
 
 function NumberPart({ label, value, onChange }: PartProps<number>): ReactNode {
   const { t } = useTexts();
-  return (
-    <input
-      className="input num"
-      type="number"
-      step="any"
-      aria-label={t(label)}
-      value={value}
-      onChange={({ target }) => {
-        if (Number.isFinite(target.valueAsNumber)) onChange(target.valueAsNumber);
-      }}
-    />
-  );
+  const typed = useTypedNumber(value, Number.isFinite, onChange);
+  return <input className="input num" type="number" step="any" aria-label={t(label)} {...typed} />;
 }
 
 export function ChoicePart<T extends string>(

@@ -1,5 +1,6 @@
 /** A whole number inside a sentence. */
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
+import { useTypedNumber } from '../frame/typed-number.js';
 import { secondsOf, spanOf, spanUnits, type SpanUnit } from './spans.js';
 
 interface Props {
@@ -11,6 +12,7 @@ interface Props {
 }
 
 export function NumberField({ label, value, min, max, onChange }: Props): ReactNode {
+  const typed = useTypedNumber(value, Number.isSafeInteger, onChange);
   return (
     <input
       className="input num"
@@ -19,11 +21,7 @@ export function NumberField({ label, value, min, max, onChange }: Props): ReactN
       aria-label={label}
       min={min}
       max={max}
-      value={value}
-      onChange={({ target }) => {
-        const next = target.valueAsNumber;
-        if (Number.isSafeInteger(next)) onChange(next);
-      }}
+      {...typed}
     />
   );
 }
@@ -37,16 +35,22 @@ interface SpanProps {
 }
 
 export function SpanField({ label, seconds, min, words, onChange }: SpanProps): ReactNode {
-  const { count, unit } = spanOf(seconds);
+  /** While it is edited the unit stays what it is: 60 of the seconds are no minute yet. */
+  const [wanted, setWanted] = useState<SpanUnit>();
+  const { count, unit } = spanOf(seconds, wanted);
+  const change = (next: number, inUnit: SpanUnit): void => {
+    setWanted(inUnit);
+    onChange(secondsOf(next, inUnit));
+  };
   return (
     <span className="bar" role="group" aria-label={label}>
-      <NumberField label={label} value={count} min={min} onChange={(next) => onChange(secondsOf(next, unit))} />
+      <NumberField label={label} value={count} min={min} onChange={(next) => change(next, unit)} />
       <select
         className="input"
         style={{ width: 'auto' }}
         aria-label={label}
         value={unit}
-        onChange={({ target }) => onChange(secondsOf(count, target.value as SpanUnit))}
+        onChange={({ target }) => change(count, target.value as SpanUnit)}
       >
         {spanUnits.map((name) => (
           <option key={name} value={name}>

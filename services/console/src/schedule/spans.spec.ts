@@ -14,4 +14,10 @@ describe('a span of time in a form', () => {
       expect(secondsOf(count, unit)).toBe(seconds);
     }
   });
+
+  it('stays in the unit that somebody wants, where that leaves no rest', () => {
+    expect(spanOf(0, 'minutes')).toEqual({ count: 0, unit: 'minutes' });
+    expect(spanOf(3_600, 'minutes')).toEqual({ count: 60, unit: 'minutes' });
+    expect(spanOf(90, 'minutes')).toEqual({ count: 90, unit: 'seconds' });
+  });
 });

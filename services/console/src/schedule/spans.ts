@@ -8,9 +8,10 @@ const units = [
 ] as const;
 export type SpanUnit = (typeof units)[number][0];
 
-/** Seconds as people say them: `5 minutes`. */
-export function spanOf(seconds: number): { readonly count: number; readonly unit: SpanUnit } {
-  const [unit, size] = units.find(([, size]) => seconds > 0 && seconds % size === 0) ?? ['seconds', 1];
+/** Seconds as people say them: `5 minutes`; in the unit that somebody wants, where that leaves no rest. */
+export function spanOf(seconds: number, wanted?: SpanUnit): { readonly count: number; readonly unit: SpanUnit } {
+  const [unit, size] = units.find(([name, size]) => name === wanted && seconds % size === 0) ??
+    units.find(([, size]) => seconds > 0 && seconds % size === 0) ?? ['seconds', 1];
   return { count: seconds / size, unit };
 }
 

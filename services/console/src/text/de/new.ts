@@ -14,10 +14,6 @@ export const newDe: Readonly<Record<keyof typeof newEn, string>> = {
   'new.example.release': 'eine neue Version',
   'new.example.json': 'eine Zahl in JSON',
   'new.what': 'Geben Sie die Adresse einer Seite ein und laden Sie sie; dann klicken Sie auf das, worauf es ankommt.',
-  'new.bare':
-    'Die Seite ist geladen, und es steht nichts darauf, was sich anklicken lässt. Meist füllen sie erst ihre eigenen Skripte: wählen Sie „Im Browser dargestellt“, oder beobachten Sie die Adresse, von der sie ihre Daten holt.',
-  'new.bareRendered':
-    'Ein Browser hat die Seite dargestellt, und es steht nichts darauf, was sich anklicken lässt. Stimmt die Adresse?',
   'new.renderedInstead':
     'Wie sie gesendet wird, sagt diese Seite nichts: ihre Skripte füllen sie. Darum stellt ein Browser sie dar.',
   'new.nothingToPick': 'Hier gibt es nichts anzuklicken. Das kam; sagen Sie rechts, worauf es darin ankommt.',

@@ -13,9 +13,6 @@ export const newEn = {
   'new.example.release': 'a new release',
   'new.example.json': 'a number in JSON',
   'new.what': 'Type the address of a page and load it; then click on what matters to you.',
-  'new.bare':
-    'The page was loaded, and there is nothing on it to click. Most often its own scripts fill it later: choose “Rendered in a browser”, or watch the address that it takes its data from.',
-  'new.bareRendered': 'A browser rendered the page, and there is nothing on it to click. Is it the right address?',
   'new.renderedInstead': 'As it is sent, this page says nothing: its scripts fill it. So a browser renders it.',
   'new.nothingToPick': 'Nothing here can be clicked on. This is what came; say on the right what matters in it.',
   'new.pick': 'Click what matters',
