@@ -10,10 +10,12 @@ import { ProblemNotice } from '../frame/problem-notice.js';
 import { SettingsList } from '../frame/settings-list.js';
 import { useToast } from '../frame/toasts.js';
 import { useMay } from '../session/session.js';
+import { ChangedField } from '../task/history-tab.js';
 import { useTexts } from '../text/text.js';
 import { inputOf, nameOf, settingsOf, type ActionDraft } from './action-draft.js';
 import { ActionEditor, ActionSelect } from './action-editor.js';
 import { useActionTypes, type ActionType } from './action-types.js';
+import { useActionEdit, type ActionEdit } from './use-action-edit.js';
 import type { Settings } from './field-kinds.js';
 
 function Preview({ preview }: { readonly preview: MessagePreview }): ReactNode {
@@ -45,6 +47,38 @@ function TestResult({ delivery }: { readonly delivery: Delivery }): ReactNode {
   );
 }
 
+/** Field by field what stands there now, and what was typed. */
+function BothVersions(props: {
+  readonly edit: ActionEdit;
+  readonly theirs: Action;
+  readonly mine: ActionDraft;
+}): ReactNode {
+  const { t } = useTexts();
+  const { edit, theirs, mine } = props;
+  const fields = Object.entries({ ...inputOf(theirs), ...inputOf(mine) }).map(([name]) => {
+    const [from, to] = [theirs, mine].map((one) => (inputOf(one) as Readonly<Record<string, unknown>>)[name]);
+    return { name, from, to };
+  });
+  return (
+    <div className="notice warn stack" role="alert">
+      <p>{t('actions.stale')}</p>
+      {fields
+        .filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to))
+        .map(({ name, from, to }) => (
+          <ChangedField key={name} path={name} from={from} to={to} />
+        ))}
+      <div className="bar">
+        <button type="button" className="button" onClick={edit.drop}>
+          {t('draft.takeTheirs')}
+        </button>
+        <button type="submit" className="button main" disabled={edit.isSaving}>
+          {t('draft.keepMine')}
+        </button>
+      </div>
+    </div>
+  );
+}
+
 function ActionCard({
   task,
   action,
@@ -58,18 +92,12 @@ function ActionCard({
   const toast = useToast();
   const client = useQueryClient();
   const mayWrite = useMay('write');
-  const [edited, setEdited] = useState<ActionDraft | null>(null);
   const [madeSecret, setMadeSecret] = useState<string | null>(null);
   const path = { id: task.id, actionId: action.id };
   const refresh = (): void => void client.invalidateQueries({ queryKey: ['task', task.id] });
-  const save = useMutation({
-    mutationFn: (draft: ActionDraft) =>
-      dataOf(api.PUT('/api/notifications/{id}/actions/{actionId}', { params: { path }, body: inputOf(draft) })),
-    onSuccess: () => {
-      setEdited(null);
-      refresh();
-      toast(t('actions.saved'));
-    },
+  const edit = useActionEdit(task, action, () => {
+    refresh();
+    toast(t('actions.saved'));
   });
   const remove = useMutation({
     mutationFn: () => dataOf(api.DELETE('/api/notifications/{id}/actions/{actionId}', { params: { path } })),
@@ -138,10 +166,10 @@ function ActionCard({
           </button>
         )}
         <EditAndRemove
-          isEdited={edited !== null}
+          isEdited={edit.draft !== null}
           isOff={!mayWrite}
           isRemoving={remove.isPending}
-          onEdit={() => setEdited(edited === null ? action : null)}
+          onEdit={edit.draft === null ? edit.begin : edit.drop}
           onRemove={() => remove.mutate()}
         />
       </header>
@@ -151,23 +179,26 @@ function ActionCard({
         {test.error !== null && <ProblemNotice error={test.error} />}
         {preview.data !== undefined && <Preview preview={preview.data} />}
         {preview.error !== null && <ProblemNotice error={preview.error} />}
-        {edited === null ? (
+        {edit.draft === null ? (
           <SettingsList settings={settingsOf(action)} />
         ) : (
           <form
             className="stack"
             onSubmit={(event) => {
               event.preventDefault();
-              save.mutate(edited);
+              edit.save();
             }}
           >
-            <ActionEditor types={types} action={edited} error={save.error} path="" onChange={setEdited} />
-            {save.error !== null && <ProblemNotice error={save.error} />}
-            <p>
-              <button type="submit" className="button main" disabled={save.isPending}>
-                {t('frame.save')}
-              </button>
-            </p>
+            <ActionEditor types={types} action={edit.draft} error={edit.error} path="" onChange={edit.change} />
+            {edit.error !== null && <ProblemNotice error={edit.error} />}
+            {edit.theirs !== null && <BothVersions edit={edit} theirs={edit.theirs} mine={edit.draft} />}
+            {edit.theirs === null && (
+              <p>
+                <button type="submit" className="button main" disabled={edit.isSaving}>
+                  {t('frame.save')}
+                </button>
+              </p>
+            )}
           </form>
         )}
       </div>

@@ -1,0 +1,140 @@
+/** Settings and audit in the console: keys, people, the record of changes, and the configuration as a file. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFile } from 'node:fs/promises';
+import type { Browser } from 'playwright-core';
+import { launchChromium, leave, openAsOwner, openSeat, violations, type Seat } from './kit/browser.js';
+import { createInstallation } from './kit/create-installation.js';
+import { ownerPassword, type Installation } from './kit/installation.js';
+import { html, startPageSite, type PageSite } from './kit/page-site.js';
+import { personPassword } from './kit/people.js';
+import { byHand } from './kit/settings.js';
+import { until } from './kit/until.js';
+
+let installation: Installation;
+let site: PageSite;
+let browser: Browser;
+let seat: Seat;
+
+beforeAll(async () => {
+  site = await startPageSite();
+  site.serve('/page', html('in stock'));
+  installation = await createInstallation();
+  await installation.start();
+  browser = await launchChromium();
+});
+
+afterEach(() => leave(seat));
+
+afterAll(async () => {
+  await browser.close();
+  await installation.remove();
+  await site.close();
+});
+
+describe('an API key that stands', () => {
+  it('is shown again by the password alone, and rotated into one that works', async () => {
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, installation, '/settings/keys');
+    await page.getByLabel('Name', { exact: true }).fill('CI');
+    await page.getByRole('button', { name: 'Make the key' }).click();
+    const shown = page.getByLabel('API key', { exact: true });
+    await shown.waitFor();
+    const first = await shown.inputValue();
+    await page.reload();
+    await page.getByRole('row').filter({ hasText: 'CI' }).getByRole('button', { name: 'Copy' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Password').fill('not the password');
+    await dialog.getByRole('button', { name: 'Copy' }).click();
+    await dialog.getByRole('alert').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await dialog.getByLabel('Password').fill(ownerPassword);
+    await dialog.getByRole('button', { name: 'Copy' }).click();
+    await shown.waitFor();
+    expect(await shown.inputValue()).toBe(first);
+    await page.getByRole('row').filter({ hasText: 'CI' }).first().getByRole('button', { name: 'Rotate' }).click();
+    const rotated = await until('another key is shown', async () => {
+      const value = await shown.inputValue();
+      return value === first ? null : value;
+    });
+    expect((await installation.api.send('/api/notifications', { key: rotated })).status).toBe(200);
+  });
+});
+
+describe('somebody who is invited', () => {
+  it('joins by the link, is given another role, and is removed by name', async () => {
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, installation, '/settings/members');
+    await page.getByLabel('Your e-mail address').fill('ben@example.com');
+    await page.getByLabel('Role', { exact: true }).selectOption('viewer');
+    await page.getByRole('button', { name: 'Invite' }).click();
+    const link = page.getByLabel(/^Link for ben@example.com/);
+    await link.waitFor();
+    const invited = await openSeat(browser);
+    await invited.page.goto(await link.inputValue());
+    await invited.page.getByLabel('Password').fill(personPassword);
+    await invited.page.getByRole('button', { name: 'Join' }).click();
+    await invited.page.getByText('No tasks yet.').waitFor();
+    await leave(invited);
+    await page.reload();
+    const role = page.getByLabel('Role of ben@example.com');
+    await role.selectOption('editor');
+    await page.reload();
+    await role.waitFor();
+    expect(await role.inputValue()).toBe('editor');
+    await page.getByRole('row').filter({ hasText: 'ben@example.com' }).getByRole('button', { name: 'Remove' }).click();
+    const confirm = page.getByRole('dialog');
+    expect(await confirm.getByRole('button', { name: 'Remove' }).isDisabled()).toBe(true);
+    await confirm.getByLabel('Type ben@example.com to confirm').fill('ben@example.com');
+    await confirm.getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('Removed', { exact: true }).waitFor();
+    await role.waitFor({ state: 'detached' });
+  });
+});
+
+describe('the audit', () => {
+  it('is narrowed by what stands in its address, and says whether it is whole', async () => {
+    await installation.api.create({ ...byHand(site.address('/page')), name: 'Audited' });
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, installation, '/audit');
+    await page.getByLabel('Event').fill('task.created');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.waitForURL(/type=task\.created/);
+    const rows = page.getByRole('row').filter({ has: page.getByRole('cell') });
+    await rows.filter({ hasNotText: 'task.created' }).first().waitFor({ state: 'detached' });
+    await rows.first().locator('summary').click();
+    await rows.first().getByText('Audited').waitFor();
+    await page.getByRole('button', { name: 'Verify the record' }).click();
+    await page.getByText(/^Whole: \d+ events/).waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+});
+
+describe('the configuration', () => {
+  it('is taken out as a file, and put in after its plan was shown', async () => {
+    seat = await openSeat(browser);
+    const { page } = seat;
+    await openAsOwner(seat, installation, '/settings/transfer');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download' }).click(),
+    ]);
+    const exported = await readFile(await download.path(), 'utf8');
+    expect(JSON.parse(exported)).toMatchObject({ data: { version: 1 } });
+    const task = { ...byHand(site.address('/page')), name: 'From a file', externalKey: 'from-a-file' };
+    const content = JSON.stringify({ version: 1, notifications: [task] });
+    await page
+      .getByLabel('File')
+      .setInputFiles({ name: 'tasks.json', mimeType: 'application/json', buffer: Buffer.from(content) });
+    expect(await page.getByRole('button', { name: 'Apply' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Show the plan' }).click();
+    await page.getByText('1 new').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.getByText('1 made, 0 changed, 0 archived').waitFor();
+    await page.getByRole('link', { name: 'Tasks' }).first().click();
+    await page.getByRole('link', { name: 'From a file' }).waitFor();
+  });
+});
