@@ -84,6 +84,7 @@ describe('the keyboard in the list', () => {
     await page.keyboard.type(nameOf(7));
     await page.waitForURL(/q=Task/);
     await row(page, nameOf(8)).waitFor({ state: 'detached' });
+    await row(page, nameOf(7)).waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.press('j');
     await page.keyboard.press('e');
@@ -209,9 +210,9 @@ describe('a view of the list', () => {
     seat = await openSeat(browser);
     const { page } = seat;
     await openAsOwner(seat, installation, '/tasks?q=nowhere&status=paused&health=blocked');
-    await page.getByRole('button', { name: 'Search: nowhere' }).click();
-    await page.getByRole('button', { name: 'Blocked ×' }).click();
     await page.getByRole('button', { name: 'Paused ×' }).click();
+    await page.getByRole('button', { name: 'Blocked ×' }).click();
+    await page.getByRole('button', { name: 'Search: nowhere' }).click();
     await page.waitForURL(/\/tasks$/);
   });
 });
