@@ -126,7 +126,7 @@ describe('the configuration', () => {
     const task = { ...byHand(site.address('/page')), name: 'From a file', externalKey: 'from-a-file' };
     const content = JSON.stringify({ version: 1, notifications: [task] });
     await page
-      .getByLabel('File')
+      .getByLabel('File', { exact: true })
       .setInputFiles({ name: 'tasks.json', mimeType: 'application/json', buffer: Buffer.from(content) });
     expect(await page.getByRole('button', { name: 'Apply' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Show the plan' }).click();
