@@ -47,7 +47,7 @@ describe('a page that says nothing before its scripts have run', () => {
     await page.locator('.page-view').getByText('39 €').click();
     await page.getByText('tried just now').waitFor({ timeout: 60_000 });
     expect(await violations(page)).toEqual([]);
-    // Whoever wants it as it is sent has it so.
+    // By hand it is had as it is sent.
     await page.getByLabel('How it is loaded').selectOption('http');
     await page.getByText('Nothing here can be clicked on').waitFor();
     expect(await page.getByLabel('How it is loaded').inputValue()).toBe('http');

@@ -90,8 +90,8 @@ describe('a moment at which nothing ran', () => {
   });
 });
 
-describe('what a task found', () => {
-  it('is written as the browser of whoever looks writes it', async () => {
+describe('a number that a task found', () => {
+  it('is written as the browser of its reader writes numbers', async () => {
     const id = await pricedTask('/german', ['1,250.5']);
     seat = await openSeat(browser, { locale: 'de-DE' });
     const { page } = seat;

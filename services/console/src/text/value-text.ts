@@ -2,7 +2,7 @@
 import { useCallback } from 'react';
 import { useNumbers } from './times.js';
 
-/** As it stands in a task's settings, whoever reads it. */
+/** As it stands in the settings of a task, the same for every reader. */
 export function valueText(value: unknown): string {
   if (value === null || value === undefined) return '–';
   return typeof value === 'string' ? value : JSON.stringify(value);
